@@ -1,0 +1,49 @@
+# Everything starts from a machine with python3 (3.11 or newer) and make:
+#   make demo    make test    make help
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint format bench clean
+
+help: ## show this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+install: $(READY) ## create .venv with the locked dependencies and pgt itself
+
+# Once, and again whenever the lock or the project file changes.
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "pgt needs Python 3.11 or newer, but $(PYTHON) is: $$($(PYTHON) --version 2>&1)" >&2; \
+	  echo "Name a newer one, for example: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@echo "Installing into $(VENV) (once; a minute or two) ..."
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(READY) ## reconstruct the heat equation from 100 readings, into runs/heat
+	$(BIN)/pgt demo heat -o runs/heat
+
+lint: $(READY) ## format, lint and types
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+test: lint ## lint, then every test and docstring example on two processes
+	$(BIN)/pytest -n 2 --doctest-modules pgt tests
+
+format: $(READY) ## rewrite the source in the house style
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+bench: $(READY) ## run the experiments behind the tables, into benchmarks/results
+	$(BIN)/pgt bench -o benchmarks/results
+
+clean: ## remove the environment, caches and build leftovers (runs/ stays)
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .jax_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

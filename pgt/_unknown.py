@@ -1,0 +1,69 @@
+"""Coefficients that are learnt together with the field."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt._errors import InputError
+
+
+class Unknown(eqx.Module):
+    """A coefficient to be learnt, starting from `initial`.
+
+    A positive coefficient is stored as its logarithm and one with bounds through a logistic curve, so
+    every value the optimiser can reach is admissible.
+
+    >>> float(Unknown(0.05, positive=True).value)  # doctest: +ELLIPSIS
+    0.05...
+    """
+
+    raw: Float[Array | np.ndarray, ""]
+    positive: bool = eqx.field(static=True)
+    bounds: tuple[float, float] | None = eqx.field(static=True)
+
+    def __init__(
+        self, initial: float, positive: bool = False, bounds: tuple[float, float] | None = None
+    ):
+        _check(initial, positive, bounds)
+        if bounds is not None:
+            low, high = bounds
+            fraction = (initial - low) / (high - low)
+            raw = np.log(fraction / (1 - fraction))
+        else:
+            raw = np.log(initial) if positive else initial
+        self.raw = jnp.asarray(float(raw))
+        self.positive = positive
+        self.bounds = bounds
+
+    @property
+    def value(self) -> Float[Array, ""]:
+        if self.bounds is not None:
+            low, high = self.bounds
+            return low + (high - low) * jax.nn.sigmoid(self.raw)
+        return jnp.exp(self.raw) if self.positive else jnp.asarray(self.raw)
+
+
+def is_unknown(node) -> bool:
+    return isinstance(node, Unknown)
+
+
+def resolve(tree):
+    """The same tree with every `Unknown` replaced by its current value."""
+    return jax.tree.map(lambda n: n.value if is_unknown(n) else n, tree, is_leaf=is_unknown)
+
+
+def _check(initial, positive, bounds):
+    if not np.isfinite(initial):
+        raise InputError(f"Unknown(initial={initial}): the starting value must be a finite number.")
+    if positive and initial <= 0:
+        raise InputError(
+            f"Unknown(initial={initial}, positive=True): a positive coefficient needs a starting "
+            "value above 0; write a positive `initial` or drop `positive=True`."
+        )
+    if bounds is not None and not bounds[0] < initial < bounds[1]:
+        raise InputError(
+            f"Unknown(initial={initial}, bounds={bounds}): the starting value must lie strictly "
+            "between the bounds."
+        )

@@ -1,0 +1,246 @@
+"""Turning what users pass into float64 columns, or saying exactly what is wrong with it."""
+
+import difflib
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+
+from pgt._errors import InputError
+from pgt.data.domain import AXES, TOLERANCE, Domain
+
+
+def closest(name: str, known: Iterable) -> str:
+    """A sentence pointing at the known names, the nearest first."""
+    known = [str(k) for k in known]
+    close = difflib.get_close_matches(str(name), known, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    return f"{hint} Known: {', '.join(known) or 'none'}."
+
+
+def check_names(argument: str, names: Sequence[str]) -> tuple[str, ...]:
+    names = (names,) if isinstance(names, str) else tuple(names)
+    if not names:
+        raise InputError(f"`{argument}` is empty; name at least one.")
+    for name in names:
+        if not isinstance(name, str) or not name.strip():
+            raise InputError(f"`{argument}`: {name!r} is not a name; write a non-empty string.")
+        if names.count(name) > 1:
+            raise InputError(f"`{argument}` names {name!r} twice; name it once.")
+    return names
+
+
+def column_names(argument: str, data, names: Sequence[str] | None) -> tuple[str, ...]:
+    """The names given, or those of the columns where the data carries them."""
+    if names is None:
+        if not isinstance(data, (Mapping, pd.DataFrame)):
+            raise InputError(f"`{argument}` is missing: name the columns of the array.")
+        names = tuple(data)
+    return check_names(argument, names)
+
+
+def check_coords_and_fields(coords: tuple[str, ...], fields: tuple[str, ...]) -> None:
+    for name in coords:
+        if name not in AXES:
+            raise InputError(f"`coords`: unknown axis {name!r}; the axes are x, y, z and t.")
+    for name in fields:
+        if name in AXES:
+            raise InputError(
+                f"`fields`: {name!r} is the name of an axis; rename the field, for example 'u'."
+            )
+
+
+def check_units(units: Mapping[str, str] | None, known: tuple[str, ...]) -> dict[str, str]:
+    for name in units or {}:
+        if name not in known:
+            raise InputError(f"`units` names {name!r}.{closest(name, known)}")
+    return {name: str(units[name]) for name in known if units and name in units}
+
+
+def as_table(argument: str, data, names: tuple[str, ...]) -> np.ndarray:
+    """A float64 (n, len(names)) array from an array or from columns by name."""
+    if isinstance(data, pd.DataFrame):
+        data = {str(name): data[name] for name in data.columns}
+    if isinstance(data, Mapping):
+        return _from_columns(argument, data, names)
+    array = as_numbers(argument, data)
+    if array.ndim == 1 and len(names) == 1:
+        return array.reshape(-1, 1)
+    if array.ndim != 2 or array.shape[1] != len(names):
+        raise InputError(
+            f"`{argument}` has shape {array.shape}, but {len(names)} column(s) are named: "
+            f"{names}. Write an array of shape (n, {len(names)}) or a dict of (n,) arrays."
+        )
+    return array
+
+
+def _from_columns(argument: str, data: Mapping, names: tuple[str, ...]) -> np.ndarray:
+    for name in names:
+        if name not in data:
+            raise InputError(f"`{argument}` has no column {name!r}.{closest(name, data)}")
+    for name in data:
+        if name not in names:
+            raise InputError(
+                f"`{argument}` has an unexpected column {name!r}.{closest(name, names)}"
+            )
+    columns = {name: as_numbers(f"{argument}[{name!r}]", data[name]) for name in names}
+    shapes = {name: column.shape for name, column in columns.items()}
+    if len(set(shapes.values())) != 1 or any(len(shape) != 1 for shape in shapes.values()):
+        raise InputError(
+            f"the columns of `{argument}` must be (n,) arrays of one length; they have the shapes "
+            f"{shapes}."
+        )
+    return np.stack(list(columns.values()), axis=1)
+
+
+def as_numbers(where: str, data) -> np.ndarray:
+    """A fresh float64 array; None, NA, blank text and masked entries become NaN."""
+    if isinstance(data, np.ma.MaskedArray):
+        data = np.ma.filled(data.astype(object), np.nan)
+    try:
+        array = np.asarray(data)
+    except ValueError as error:
+        raise InputError(f"`{where}` is not a rectangular array of numbers: {error}") from None
+    if array.dtype.kind in "iuf":
+        with np.errstate(over="ignore"):  # an overflow becomes inf and is reported by its row
+            return np.array(array, dtype=np.float64)
+    if array.dtype.kind in "OUT":
+        cells = [_number(where, row, cell) for row, cell in np.ndenumerate(array)]
+        return np.array(cells, dtype=np.float64).reshape(array.shape)
+    raise InputError(
+        f"`{where}` holds {array.dtype} values; convert them to plain numbers first (dates, for "
+        "example, to seconds since the first reading)."
+    )
+
+
+def _number(where: str, row: tuple[int, ...], cell) -> float:
+    if cell is None or cell is pd.NA or (isinstance(cell, str) and not cell.strip()):
+        return np.nan
+    try:
+        if isinstance(cell, bool) or not isinstance(cell, (str, numbers.Real, Decimal)):
+            raise TypeError
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        place = row[0] if row else 0
+        raise InputError(
+            f"`{where}`, row {place}: {str(cell)!r} is not a number. Correct it, or leave the cell "
+            "empty to hide the reading."
+        ) from None
+
+
+def as_noise(noise, fields: tuple[str, ...], mask: np.ndarray) -> np.ndarray:
+    """σ of every reading, (n, c): from one number, one per field, or one per reading."""
+    if noise is None:
+        return np.zeros(mask.shape)
+    if isinstance(noise, Mapping):
+        for name in noise:
+            if name not in fields:
+                raise InputError(f"`noise` names {name!r}.{closest(name, fields)}")
+        columns = [_fill(f"noise[{f!r}]", noise.get(f, 0.0), len(mask)) for f in fields]
+        sigma = np.stack(columns, axis=1)
+    else:
+        sigma = as_numbers("noise", noise)
+        if sigma.ndim == 0:
+            sigma = np.full(mask.shape, float(sigma))
+    if sigma.shape != mask.shape:
+        raise InputError(
+            f"`noise` has shape {sigma.shape}; write one number, a dict with one per field, or an "
+            f"array of shape {mask.shape} like the values."
+        )
+    sigma = np.where(mask, sigma, 0.0)
+    _check_not_negative("noise", sigma, fields)
+    return sigma
+
+
+def noise_levels(noise, table: np.ndarray, fields: tuple[str, ...]) -> np.ndarray:
+    """σ to add to each field: a dict gives it, a number is relative to the field's spread."""
+    one_row = np.ones((1, len(fields)), bool)
+    levels = as_noise(noise, fields, one_row)[0]
+    if isinstance(noise, Mapping):
+        return levels
+    seen = np.isfinite(table)
+    count = np.maximum(seen.sum(axis=0), 1)
+    centred = np.where(seen, table - np.where(seen, table, 0.0).sum(axis=0) / count, 0.0)
+    return levels * np.sqrt((centred**2).sum(axis=0) / count)
+
+
+def as_half_width(width, coords: tuple[str, ...], n: int) -> np.ndarray | None:
+    """Half the box widths, (n, d), or None where every reading is a point reading."""
+    if width is None:
+        return None
+    if not isinstance(width, Mapping):
+        raise InputError(f"`width` is {width!r}; write a dict by axis, for example {{'x': 0.1}}.")
+    for name in width:
+        if name not in coords:
+            raise InputError(f"`width` names {name!r}.{closest(name, coords)}")
+    columns = [_fill(f"width[{axis!r}]", width.get(axis, 0.0), n) for axis in coords]
+    boxes = np.stack(columns, axis=1)
+    _check_not_negative("width", boxes, coords)
+    return boxes / 2 if boxes.any() else None
+
+
+def _fill(where: str, data, n: int) -> np.ndarray:
+    column = as_numbers(where, data)
+    if column.ndim == 0:
+        return np.full(n, float(column))
+    if column.shape != (n,):
+        raise InputError(
+            f"`{where}` has shape {column.shape}; write one number or an array of shape ({n},)."
+        )
+    return column
+
+
+def _check_not_negative(argument: str, table: np.ndarray, names: tuple[str, ...]) -> None:
+    bad = np.argwhere(~(np.isfinite(table) & (table >= 0)))
+    if bad.size:
+        row, column = bad[0]
+        raise InputError(
+            f"`{argument}` of {names[column]!r}, row {row}, is {table[row, column]:g}; it must be "
+            "a finite number, 0 or above."
+        )
+
+
+def check_points(points: np.ndarray, coords: tuple[str, ...]) -> None:
+    if len(points) == 0:
+        raise InputError("there are no readings: `points` has no rows. Pass at least one.")
+    bad = np.argwhere(~np.isfinite(points))
+    if bad.size:
+        row, column = bad[0]
+        raise InputError(
+            f"coordinate {coords[column]!r}, row {row}, is {points[row, column]}; every reading "
+            "needs a finite position. Correct or remove the row."
+        )
+
+
+def check_values(values: np.ndarray, n: int, fields: tuple[str, ...]) -> None:
+    if len(values) != n:
+        raise InputError(
+            f"`points` has {n} rows but `values` has {len(values)} (shape {values.shape}); each "
+            "reading needs one row in both."
+        )
+    bad = np.argwhere(np.isinf(values))
+    if bad.size:
+        row, column = bad[0]
+        raise InputError(
+            f"field {fields[column]!r}, row {row}, is infinite; correct it, or write NaN to "
+            "hide it."
+        )
+    if np.isnan(values).all():
+        raise InputError(f"every value of {fields} is hidden (NaN); at least one must be measured.")
+
+
+def check_axis(axis: str, position: np.ndarray, half: np.ndarray, domain: Domain) -> None:
+    """Refuse readings whose position ± half box lies outside the domain along one axis."""
+    (low, high), slack = domain.bounds(axis), TOLERANCE * domain.extent[domain.index(axis)]
+    outside = np.flatnonzero((position - half < low - slack) | (position + half > high + slack))
+    if outside.size:
+        shown = ", ".join(
+            f"row {row}: {axis} = {position[row]:g}" + (f" ± {half[row]:g}" if half[row] else "")
+            for row in outside[:3]
+        )
+        raise InputError(
+            f"{outside.size} reading(s) outside the domain {axis} = ({low:g}, {high:g}): {shown}. "
+            "Remove them, or widen the domain."
+        )

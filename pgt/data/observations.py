@@ -1,0 +1,299 @@
+"""What the sensors read: points, values, what is hidden, how noisy, and over which box."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import xarray as xr
+from jaxtyping import Array, Bool, Float
+
+from pgt._errors import InputError
+from pgt.data import _checks, _duplicates, _readers
+from pgt.data.domain import AXES, Domain, Real
+
+
+class Observations(eqx.Module):
+    """Readings of some fields at scattered points, in physical units.
+
+    Build it with `from_arrays`, `from_table`, `from_xarray` or `sample`, which check everything;
+    the plain constructor checks nothing, so that the class works as a PyTree. Rows count from 0.
+
+    Attributes
+    ----------
+    points : (n, d) positions, or centres of the boxes; columns ordered x, y, z, t.
+    values : (n, c) readings; 0 where hidden.
+    mask : (n, c) True where a value was measured.
+    noise : (n, c) standard deviation σ of each reading; 0 where not given.
+    half_width : (n, d) half the box over which a reading is an average, or None for point readings.
+
+    >>> readings = Observations.from_arrays(
+    ...     {"t": [0.0, 1.0], "x": [0.2, 0.4]}, {"u": [1.0, float("nan")]}
+    ... )
+    >>> readings.coords, readings.mask.tolist()
+    (('x', 't'), [[True], [False]])
+    """
+
+    points: Float[Array | np.ndarray, "n d"]
+    values: Float[Array | np.ndarray, "n c"]
+    mask: Bool[Array | np.ndarray, "n c"]
+    noise: Float[Array | np.ndarray, "n c"]
+    half_width: Float[Array | np.ndarray, "n d"] | None
+    coords: tuple[str, ...] = eqx.field(static=True)
+    fields: tuple[str, ...] = eqx.field(static=True)
+    units: tuple[tuple[str, str], ...] = eqx.field(static=True, default=())
+
+    @classmethod
+    def from_arrays(
+        cls,
+        points,
+        values,
+        *,
+        coords: Sequence[str] | None = None,
+        fields: Sequence[str] | None = None,
+        noise=None,
+        width=None,
+        units: Mapping[str, str] | None = None,
+        duplicates: str = "error",
+    ) -> "Observations":
+        """Readings from arrays, or from columns by name.
+
+        Parameters
+        ----------
+        points : (n, d) array with columns `coords`, or a dict of (n,) arrays by axis.
+        values : (n, c) array with columns `fields`, or a dict of (n,) arrays by field; NaN: hidden.
+        coords, fields : names of the columns; may be left out where a dict names them.
+        noise : σ of the readings: one number, a dict by field, or (n, c).
+        width : full box widths by axis, a number or (n,) each, for readings that are averages.
+        units : unit of any axis or field, by name.
+        duplicates : "error", or "mean" to average repeated readings of one field at one point.
+        """
+        coords = _checks.column_names("coords", points, coords)
+        fields = _checks.column_names("fields", values, fields)
+        _checks.check_coords_and_fields(coords, fields)
+        order = [coords.index(axis) for axis in AXES if axis in coords]
+        points = _checks.as_table("points", points, coords)[:, order]
+        coords = tuple(coords[i] for i in order)
+        values = _checks.as_table("values", values, fields)
+        _checks.check_points(points, coords)
+        _checks.check_values(values, len(points), fields)
+        mask = ~np.isnan(values)
+        readings = cls(
+            points=points,
+            values=np.where(mask, values, 0.0),
+            mask=mask,
+            noise=_checks.as_noise(noise, fields, mask),
+            half_width=_checks.as_half_width(width, coords, len(points)),
+            coords=coords,
+            fields=fields,
+            units=tuple(_checks.check_units(units, coords + fields).items()),
+        )
+        return _duplicates.settle(readings, duplicates)
+
+    @classmethod
+    def from_table(
+        cls,
+        table: str | os.PathLike | pd.DataFrame,
+        coords: Sequence[str],
+        fields: Sequence[str],
+        *,
+        noise=None,
+        width=None,
+        units: Mapping[str, str] | None = None,
+        duplicates: str = "error",
+    ) -> "Observations":
+        """Readings from a CSV file with a heading line, or from a pandas DataFrame.
+
+        An empty cell of a field is a hidden reading. Other columns are ignored; `noise` and `width`
+        may name columns: noise={"u": "sigma_u"}.
+        """
+        frame = _readers.read_table(table)
+        coords = _checks.check_names("coords", coords)
+        fields = _checks.check_names("fields", fields)
+        return cls.from_arrays(
+            _readers.columns(frame, coords),
+            _readers.columns(frame, fields),
+            coords=coords,
+            fields=fields,
+            noise=_readers.columns_or_numbers(frame, noise),
+            width=_readers.columns_or_numbers(frame, width),
+            units=units,
+            duplicates=duplicates,
+        )
+
+    @classmethod
+    def from_xarray(
+        cls,
+        dataset: xr.Dataset | xr.DataArray,
+        fields: Sequence[str] | None = None,
+        *,
+        noise=None,
+        width=None,
+        duplicates: str = "error",
+    ) -> "Observations":
+        """Readings from a Dataset with coordinates among x, y, z, t; units from its attributes.
+
+        A grid gives every combination of its coordinates; readings scattered along one dimension
+        carry their coordinates along it. A scalar coordinate counts as an axis: drop it with
+        `dataset.drop_vars("t")` where it is not one.
+        """
+        points, values, units = _readers.flatten(dataset, fields)
+        return cls.from_arrays(
+            points, values, noise=noise, width=width, units=units, duplicates=duplicates
+        )
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @property
+    def hidden_fields(self) -> tuple[str, ...]:
+        """Fields without a single reading."""
+        seen = np.asarray(self.mask).any(axis=0).reshape(-1)
+        return tuple(f for f, is_seen in zip(self.fields, seen, strict=True) if not is_seen)
+
+    def check_inside(self, domain: Domain) -> None:
+        """Raise unless every reading, its box included, lies in the domain."""
+        if self.coords != domain.axes:
+            raise InputError(
+                f"the readings have coordinates {self.coords} but the domain has axes "
+                f"{domain.axes}; give both the same axes."
+            )
+        for column, axis in enumerate(self.coords):
+            # a box may reach across the seam of a periodic axis, its centre may not
+            is_box = self.half_width is not None and axis not in domain.periodic
+            half = np.asarray(self.half_width)[:, column] if is_box else np.zeros(len(self))
+            _checks.check_axis(axis, np.asarray(self.points)[:, column], half, domain)
+
+    def aligned(self, fields: Sequence[str]) -> "Observations":
+        """The same readings with exactly these fields in this order, absent ones hidden."""
+        fields = _checks.check_names("fields", fields)
+        for name in self.fields:
+            if name not in fields:
+                raise InputError(
+                    f"the observed field {name!r} is unknown.{_checks.closest(name, fields)}"
+                )
+        column = np.array([self.fields.index(f) if f in self.fields else 0 for f in fields])
+        present = np.array([f in self.fields for f in fields])
+        weight = present.astype(self.values.dtype)
+        return Observations(
+            points=self.points,
+            values=self.values[:, column] * weight,
+            mask=self.mask[:, column] & present,
+            noise=self.noise[:, column] * weight,
+            half_width=self.half_width,
+            coords=self.coords,
+            fields=fields,
+            units=self.units,
+        )
+
+    def take(self, indices) -> "Observations":
+        """Some of the rows; traced indices are welcome."""
+        if isinstance(indices, jax.Array):
+            return jax.tree.map(lambda leaf: jnp.asarray(leaf)[indices], self)
+        indices = np.asarray(indices)
+        if indices.dtype.kind == "b" and indices.shape == (len(self),):
+            indices = np.flatnonzero(indices)
+        if indices.ndim != 1 or indices.dtype.kind not in "iu":
+            raise InputError(
+                f"`indices` has shape {indices.shape} and type {indices.dtype}; write a list of "
+                f"row numbers, or one boolean per reading ({len(self)})."
+            )
+        if indices.size and not (-len(self) <= indices.min() and indices.max() < len(self)):
+            raise InputError(f"`indices` must lie below the number of readings, {len(self)}.")
+        return jax.tree.map(lambda leaf: leaf[indices], self)
+
+    def split(self, fraction: float, seed: int) -> tuple["Observations", "Observations"]:
+        """Training readings, and a random share `fraction` of them held out; at least one each."""
+        if not 0 < fraction < 1:
+            raise InputError(
+                f"`fraction` is {fraction}; write a share between 0 and 1, such as 0.1."
+            )
+        usable = np.flatnonzero(np.asarray(self.mask).any(axis=1))
+        if len(usable) < 2:
+            raise InputError(f"{len(usable)} reading(s) cannot be split; at least 2 are needed.")
+        count = int(np.clip(round(fraction * len(usable)), 1, len(usable) - 1))
+        held_out = np.sort(np.random.default_rng(seed).permutation(usable)[:count])
+        return self.take(np.setdiff1d(np.arange(len(self)), held_out)), self.take(held_out)
+
+
+def cell_quadrature(
+    observations: Observations, order: int = 3, axes: Sequence[str] | None = None
+) -> tuple[Float[Array | np.ndarray, "n q d"], Float[np.ndarray, " q"]]:
+    """Gauss–Legendre nodes in each reading's box: its average is Σ_q weights[q] u(nodes[:, q]).
+
+    Only axes along which some box has a width are subdivided, `order` nodes each. Under `jit` the
+    widths are unknown while tracing: name the axes then, or all are subdivided.
+
+    >>> reading = Observations.from_arrays({"x": [1.0]}, {"u": [1.0]}, width={"x": 2.0})
+    >>> nodes, weights = cell_quadrature(reading)
+    >>> round(float((nodes[0, :, 0] ** 2) @ weights), 12)  # mean of x² over (0, 2)
+    1.333333333333
+    """
+    points, half, coords = observations.points, observations.half_width, observations.coords
+    if half is None:
+        return points[:, None, :], np.ones(1)
+    if axes is None:
+        axes = [axis for axis, is_wide in zip(coords, _has_width(half), strict=True) if is_wide]
+    if order < 1 or not set(axes) <= set(coords):
+        raise InputError(
+            f"cell_quadrature(order={order}, axes={tuple(axes)}): write an order of 1 or more, and "
+            f"axes among {coords}."
+        )
+    nodes, weights = np.polynomial.legendre.leggauss(order)
+    offsets, product = np.zeros((1, len(coords))), np.ones(1)
+    for axis in axes:
+        step = np.zeros((order, len(coords)))
+        step[:, coords.index(axis)] = nodes
+        offsets = (offsets[:, None] + step).reshape(-1, len(coords))
+        product = np.outer(product, weights / 2).ravel()
+    return points[:, None, :] + half[:, None, :] * offsets.astype(points.dtype), product
+
+
+def _has_width(half: Float[Array | np.ndarray, "n d"]) -> Bool[np.ndarray, " d"]:
+    try:
+        return (np.asarray(half) > 0).any(axis=0).reshape(-1)
+    except jax.errors.TracerArrayConversionError:
+        return np.ones(half.shape[1], bool)
+
+
+def sample(
+    truth: xr.Dataset | xr.DataArray,
+    n: int,
+    fields: Sequence[str] | None = None,
+    noise: Real | Mapping[str, Real] = 0.0,
+    seed: int = 0,
+    record_noise: bool = False,
+) -> Observations:
+    """Readings at `n` different grid points of a known field, chosen at random.
+
+    Gaussian noise is added: a number η means σ = η · std of the sampled values, field by field; a
+    dict gives σ itself by field. `record_noise` keeps σ in the result; real users seldom know it.
+    The same seed picks the same points whatever the noise.
+    """
+    points, values, units = _readers.flatten(truth, fields)
+    coords, fields = tuple(points), tuple(values)
+    places, table = (
+        _checks.as_table("truth", points, coords),
+        _checks.as_table("truth", values, fields),
+    )
+    usable = np.flatnonzero(np.isfinite(table).any(axis=1))
+    if not 1 <= n <= len(usable):
+        raise InputError(
+            f"n = {n}: the truth has {len(usable)} grid points; ask for 1 to that many."
+        )
+    rng = np.random.default_rng(seed)
+    rows = rng.choice(usable, n, replace=False)
+    table = table[rows]
+    sigma = _checks.noise_levels(noise, table, fields)
+    table = table + sigma * rng.standard_normal(table.shape)
+    return Observations.from_arrays(
+        places[rows],
+        table,
+        coords=coords,
+        fields=fields,
+        noise=dict(zip(fields, sigma, strict=True)) if record_noise else None,
+        units=units,
+    )

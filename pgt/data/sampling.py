@@ -1,0 +1,142 @@
+"""Where the equation is enforced: collocation points."""
+
+import abc
+import functools
+import math
+from collections.abc import Callable, Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, UInt32
+from scipy.stats import qmc
+
+from pgt._errors import InputError
+from pgt._types import Key, Point
+from pgt.data.domain import Real
+
+Residual = Callable[[Float[Array, "m d"]], Float[Array, " m"]]
+
+
+class AbstractSampler(eqx.Module):
+    """Draws collocation points; pure, so it runs inside a compiled training step."""
+
+    @abc.abstractmethod
+    def draw(
+        self,
+        key: Key,
+        domain_lower: Point,
+        domain_upper: Point,
+        n: int,
+        residual: Residual | None = None,
+    ) -> Float[Array, "{n} d"]:
+        """`n` points of the box; `residual` gives the size of the PDE residual at (m, d) points."""
+
+
+class Uniform(AbstractSampler):
+    """Independent uniform points.
+
+    >>> Uniform().draw(jax.random.key(0), np.zeros(2), np.ones(2), 5).shape
+    (5, 2)
+    """
+
+    def draw(self, key, domain_lower, domain_upper, n, residual=None):
+        unit = jax.random.uniform(key, (n, len(domain_lower)))
+        return _stretch(unit, domain_lower, domain_upper)
+
+
+class Sobol(AbstractSampler):
+    """The first n points of the Sobol sequence with a random digital shift per draw.
+
+    Direction numbers are SciPy's (Joe & Kuo 2008). Every point is XORed, bit by bit, with the same
+    random number per axis: each draw is uniform on average, and the even spread of the net is kept.
+    """
+
+    def draw(self, key, domain_lower, domain_upper, n, residual=None):
+        dimension = len(domain_lower)
+        shift = jax.random.bits(key, (dimension,), jnp.uint32)
+        bits = jnp.asarray(_sobol_bits(dimension, n)) ^ shift
+        # 24 bits are what a float32 can hold without ever rounding up to 1
+        unit = (bits >> 8).astype(jnp.result_type(float)) * 2.0**-24
+        return _stretch(unit, domain_lower, domain_upper)
+
+
+class ResidualAdaptive(AbstractSampler):
+    """More points where the equation is violated most (RAD, Wu et al. 2023).
+
+    Of `candidates_per_point` × n uniform candidates, n are drawn without replacement with
+
+        probability ∝ |r|^power / mean(|r|^power) + floor
+
+    (Gumbel top-k). Without a residual, or where it is zero everywhere, the draw is uniform.
+    """
+
+    candidates_per_point: int = eqx.field(static=True, default=4)
+    power: Real = eqx.field(static=True, default=1.0)
+    floor: Real = eqx.field(static=True, default=0.1)
+
+    def __check_init__(self):
+        if self.candidates_per_point < 2:
+            raise InputError(
+                f"ResidualAdaptive(candidates_per_point={self.candidates_per_point}): with "
+                "fewer than 2 candidates per point there is nothing to choose from."
+            )
+        if not (self.power > 0 and self.floor >= 0):
+            raise InputError(
+                f"ResidualAdaptive(power={self.power}, floor={self.floor}): `power` must be above "
+                "0 and `floor` 0 or above."
+            )
+
+    def draw(self, key, domain_lower, domain_upper, n, residual=None):
+        if residual is None:
+            return Uniform().draw(key, domain_lower, domain_upper, n)
+        place_key, choice_key = jax.random.split(key)
+        candidates = Uniform().draw(
+            place_key, domain_lower, domain_upper, n * self.candidates_per_point
+        )
+        size = jnp.abs(jax.lax.stop_gradient(residual(candidates)))
+        size = jnp.where(jnp.isfinite(size), size, 0.0)
+        largest = jnp.max(size)
+        # scaled first: |r|^power must not overflow
+        weight = (size / jnp.where(largest > 0, largest, 1.0)) ** self.power
+        weight = weight / jnp.where(largest > 0, jnp.mean(weight), 1.0) + self.floor
+        score = jnp.log(weight) + jax.random.gumbel(choice_key, weight.shape)
+        return candidates[jax.lax.top_k(score, n)[1]]
+
+
+def gauss_legendre_grid(
+    lower: Sequence[Real] | np.ndarray,
+    upper: Sequence[Real] | np.ndarray,
+    counts: Sequence[int],
+) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"]]:
+    """Tensor Gauss–Legendre nodes of a box, and weights that sum to its volume.
+
+    >>> points, weights = gauss_legendre_grid([0.0], [2.0], [3])
+    >>> round(float(points[:, 0] ** 2 @ weights), 12)  # ∫ x² over (0, 2)
+    2.666666666667
+    """
+    if not len(lower) == len(upper) == len(counts) or any(count < 1 for count in counts):
+        raise InputError(
+            f"gauss_legendre_grid: {len(lower)} lower bounds, {len(upper)} upper bounds and counts "
+            f"{tuple(counts)}; give one of each per axis, and counts of 1 or more."
+        )
+    rules = [np.polynomial.legendre.leggauss(count) for count in counts]
+    half = [(high - low) / 2 for low, high in zip(lower, upper, strict=True)]
+    nodes = [low + h * (1 + rule[0]) for low, h, rule in zip(lower, half, rules, strict=True)]
+    weights = [h * rule[1] for h, rule in zip(half, rules, strict=True)]
+    points = np.stack([axis.ravel() for axis in np.meshgrid(*nodes, indexing="ij")], axis=1)
+    return points, functools.reduce(np.outer, weights, np.ones(1)).ravel()
+
+
+def _stretch(unit: Float[Array, "n d"], lower: Point, upper: Point) -> Float[Array, "n d"]:
+    lower, upper = jnp.asarray(lower, unit.dtype), jnp.asarray(upper, unit.dtype)
+    return jnp.clip(lower + (upper - lower) * unit, lower, upper)  # rounding may overshoot
+
+
+@functools.lru_cache(maxsize=32)
+def _sobol_bits(dimension: int, n: int) -> UInt32[np.ndarray, "{n} {dimension}"]:
+    """The unshifted sequence as 32-bit integers, computed once on the host."""
+    power = max(math.ceil(math.log2(n)), 0)
+    unit = qmc.Sobol(dimension, scramble=False).random_base2(power)[:n]
+    return np.round(unit * 2.0**32).astype(np.uint32)

@@ -1,0 +1,141 @@
+"""The flow behind a cylinder at Reynolds number 100."""
+
+import importlib.util
+import os
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from pgt._errors import InputError
+
+_PACKAGED = "cylinder_wake_re100.nc"
+# Bookkeeping of the file format, and what decoding has already used up.
+_INTERNAL = {"DIMENSION_LIST", "REFERENCE_LIST", "CLASS", "NAME", "_NCProperties"}
+_INTERNAL |= {"_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict"}
+_INTERNAL |= {"_FillValue", "missing_value", "scale_factor", "add_offset"}
+
+
+def cylinder_wake(path: str | os.PathLike | None = None) -> xr.Dataset:
+    """Velocity u, v and pressure p in the wake, over (t, y, x), lengths in diameters.
+
+    Without a path the packaged simulation: 200 snapshots 0.1 apart, x in [1, 8], y in [−2, 2]. With
+    a path, a NetCDF file of the same kind, or a .mat file with the usual arrays X_star (N, 2),
+    t (T, 1), U_star (N, 2, T) and p_star (N, T).
+
+    >>> dict(cylinder_wake().sizes)
+    {'t': 200, 'y': 50, 'x': 100}
+    """
+    if path is None:
+        with resources.as_file(resources.files("pgt.datasets") / _PACKAGED) as packaged:
+            return _read_netcdf(packaged)
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"cylinder_wake: there is no file {str(path)!r}; check the path.")
+    return _read_mat(path) if path.suffix.lower() == ".mat" else _read_netcdf(path)
+
+
+def _read_netcdf(path: Path) -> xr.Dataset:
+    has_engine = importlib.util.find_spec("h5netcdf") is not None
+    dataset = _read_with_xarray(path) if has_engine else _read_with_h5py(path)
+    return dataset.transpose("t", "y", "x")
+
+
+def _read_with_xarray(path: Path) -> xr.Dataset:
+    try:
+        with xr.open_dataset(path, engine="h5netcdf", decode_times=False) as dataset:
+            return dataset.load()
+    except OSError as error:
+        raise InputError(f"{str(path)!r} is not a NetCDF-4 file: {error}") from None
+
+
+def _read_with_h5py(path: Path) -> xr.Dataset:
+    """The little of NetCDF-4 that the packaged file uses, for machines without h5netcdf."""
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            variables = {
+                name: (_dimensions(data), _decode(data), _attributes(data))
+                for name, data in file.items()
+            }
+            attributes = _attributes(file)
+    except OSError as error:
+        raise InputError(f"{str(path)!r} is not a NetCDF-4 file: {error}") from None
+    axes = {name: v for name, v in variables.items() if v[0] == (name,)}
+    fields = {name: v for name, v in variables.items() if name not in axes}
+    return xr.Dataset(fields, axes, attributes)
+
+
+def _dimensions(data) -> tuple[str, ...]:
+    names = [data] if data.is_scale else [dimension[0] for dimension in data.dims]
+    return tuple(node.name.strip("/") for node in names)
+
+
+def _decode(data) -> np.ndarray:
+    """Unpacked values: stored · scale_factor + add_offset, fill values as NaN."""
+    stored = data[()]
+    packed = "scale_factor" in data.attrs or "add_offset" in data.attrs
+    values = stored.astype(np.float64) if packed else stored
+    for marker in ("_FillValue", "missing_value"):
+        if marker in data.attrs and values.dtype.kind == "f":
+            values = np.where(stored == np.ravel(data.attrs[marker])[0], np.nan, values)
+    scale = np.ravel(data.attrs.get("scale_factor", 1.0))[0]
+    offset = np.ravel(data.attrs.get("add_offset", 0.0))[0]
+    return values * scale + offset if packed else values
+
+
+def _attributes(node) -> dict:
+    kept = {name: value for name, value in node.attrs.items() if name not in _INTERNAL}
+    return {
+        n: v.item() if isinstance(v, np.ndarray) and v.size == 1 else v for n, v in kept.items()
+    }
+
+
+def _read_mat(path: Path) -> xr.Dataset:
+    import scipy.io
+
+    try:
+        contents = scipy.io.loadmat(path)
+    except (ValueError, NotImplementedError, OSError, TypeError) as error:
+        raise InputError(f"{str(path)!r} is not a readable .mat file: {error}") from None
+    for name in ("X_star", "t", "U_star", "p_star"):
+        if name not in contents:
+            raise InputError(
+                f"{str(path)!r} has no array {name!r}; expected X_star, t, U_star and p_star."
+            )
+    points, t = contents["X_star"], np.ravel(contents["t"])
+    velocity, pressure = contents["U_star"], contents["p_star"]
+    n, steps = len(points), len(t)
+    shapes = points.shape, velocity.shape, pressure.shape
+    if shapes != ((n, 2), (n, 2, steps), (n, steps)):
+        raise InputError(
+            f"{str(path)!r}: X_star, U_star and p_star have shapes {shapes} with {steps} times; "
+            "expected (N, 2), (N, 2, T) and (N, T)."
+        )
+    return _to_grid(path, points, t, {"u": velocity[:, 0], "v": velocity[:, 1], "p": pressure})
+
+
+def _to_grid(path: Path, points: np.ndarray, t: np.ndarray, fields: dict) -> xr.Dataset:
+    (x, column), (y, row) = (np.unique(points[:, i], return_inverse=True) for i in (0, 1))
+    place = row * len(x) + column
+    if len(np.unique(place)) != len(x) * len(y) or len(place) != len(x) * len(y):
+        raise InputError(
+            f"{str(path)!r}: {len(points)} points do not fill a grid of {len(x)} × {len(y)}."
+        )
+    order = np.argsort(place)
+    shape = (len(t), len(y), len(x))
+    units = {"x": "D", "y": "D", "t": "D/U"}
+    return xr.Dataset(
+        {
+            name: (("t", "y", "x"), values[order].T.reshape(shape), {"units": "1"})
+            for name, values in fields.items()
+        },
+        {a: (a, v, {"units": units[a]}) for a, v in {"t": t, "y": y, "x": x}.items()},
+        {
+            "title": "2D cylinder wake, Re=100",
+            "source": f"read from {path.name}",
+            "viscosity": 0.01,
+        },
+    )

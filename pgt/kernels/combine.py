@@ -1,0 +1,85 @@
+"""Kernels made of kernels, and the kernel that knows nothing."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt._errors import InputError
+from pgt._types import Point
+from pgt.kernels.base import AbstractKernel
+
+
+class NoKernel(AbstractKernel):
+    """Γ = 0: every point influences every other alike (attention without physics).
+
+    >>> import jax.numpy as jnp
+    >>> NoKernel().log_influence(jnp.zeros(2), jnp.ones(2), jnp.ones(2))
+    Array([0.], dtype=float32)
+    """
+
+    def log_influence(self, receiver: Point, source: Point, resolution: Point) -> Float[Array, "1"]:
+        return jnp.zeros(1, jnp.result_type(receiver, source))
+
+
+class SumKernel(AbstractKernel):
+    """Influence along several ways at once: Γ = log Σᵢ exp Γᵢ.
+
+    >>> import jax.numpy as jnp
+    >>> SumKernel(NoKernel(), NoKernel()).log_influence(jnp.zeros(2), jnp.ones(2), jnp.ones(2))
+    Array([0.6931472], dtype=float32)
+    """
+
+    kernels: tuple[AbstractKernel, ...]
+
+    def __init__(self, *kernels: AbstractKernel):
+        if not kernels:
+            raise InputError("SumKernel(): nothing to add; write SumKernel(first, second, ...).")
+        self.kernels = kernels
+
+    def log_influence(
+        self, receiver: Point, source: Point, resolution: Point
+    ) -> Float[Array, " #h"]:
+        terms = [k.log_influence(receiver, source, resolution) for k in self.kernels]
+        table = jnp.stack(jnp.broadcast_arrays(*terms))  # (kernels, heads)
+        visible = jnp.any(table > -jnp.inf, axis=0)
+        # Where all terms are -inf, log 0 would send NaN into the gradient: take log of a stand-in.
+        total = jax.nn.logsumexp(jnp.where(visible, table, 0.0), axis=0)
+        return jnp.where(visible, total, -jnp.inf)
+
+
+class LearnableStrength(AbstractKernel):
+    """A kernel with a learnable positive strength per attention head: Γ_h = e^{raw_strength_h} · Γ.
+
+    Strength 1 (raw 0, the start) is the physics as given; towards 0 a head attends freely. What has
+    no influence keeps none at any strength.
+
+    >>> import jax.numpy as jnp
+    >>> kernel = LearnableStrength(NoKernel(), heads=4)
+    >>> kernel.bias(jnp.zeros((3, 2)), jnp.zeros((5, 2)), jnp.ones(2)).shape
+    (4, 3, 5)
+    """
+
+    kernel: AbstractKernel
+    raw_strength: Float[Array | np.ndarray, " heads"]
+
+    def __init__(self, kernel: AbstractKernel, heads: int):
+        if heads < 1:
+            raise InputError(
+                f"LearnableStrength(heads={heads}): write the number of heads, 1 or more."
+            )
+        self.kernel = kernel
+        self.raw_strength = jnp.zeros(heads)
+
+    @property
+    def strength(self) -> Float[Array, " heads"]:
+        return jnp.exp(self.raw_strength)
+
+    def log_influence(
+        self, receiver: Point, source: Point, resolution: Point
+    ) -> Float[Array, " heads"]:
+        log_influence = self.kernel.log_influence(receiver, source, resolution)
+        visible = log_influence > -jnp.inf
+        # strength · (-inf) has gradient -inf · 0 = NaN: multiply a stand-in instead.
+        scaled = self.strength * jnp.where(visible, log_influence, 0.0)
+        return jnp.where(visible, scaled, -jnp.inf)

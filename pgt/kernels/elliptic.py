@@ -1,0 +1,135 @@
+"""Influence at rest: it depends on distance alone, with no before and after."""
+
+import math
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from pgt._types import Point
+from pgt.kernels._bessel import log_bessel_k0, log_hankel_modulus
+from pgt.kernels._pair import (
+    Coefficient,
+    Number,
+    require_dimension,
+    require_positive,
+    visible_where,
+)
+from pgt.kernels.base import AbstractKernel
+
+
+class PoissonKernel(AbstractKernel):
+    """Green's function of −∇²u = f that vanishes at distance R = `radius`, and beyond it.
+
+    1D  G = (R − r) / 2,    2D  G = log(R/r) / 2π,    3D  G = (1/r − 1/R) / 4π.
+
+    The distance r is floored at the smallest spatial resolution. With `has_time=True` the last axis
+    is time and is ignored: the equation holds at each instant.
+
+    >>> import jax.numpy as jnp
+    >>> kernel = PoissonKernel(radius=1.0)
+    >>> round(kernel.log_influence(jnp.array([0.0]), jnp.array([0.5]), jnp.array([0.01])).item(), 3)
+    -1.386
+    """
+
+    radius: Coefficient
+    has_time: bool = eqx.field(default=False, static=True, kw_only=True)
+
+    def __check_init__(self):
+        require_positive(self, "radius")
+
+    def log_influence(self, receiver: Point, source: Point, resolution: Point) -> Float[Array, "1"]:
+        space = _space(self, receiver, source)
+        # A radius below the resolution must not blind the point to itself.
+        floor = jnp.minimum(_smallest(self, resolution), self.radius / 2)
+        distance = _floored_length(space, floor)
+        inside = distance < self.radius
+        gap = jnp.where(inside, self.radius - distance, 1.0)
+        # Written with the gap R − r, each form stays positive until r = R in floating point.
+        if space.size == 1:
+            influence = gap / 2
+        elif space.size == 2:
+            influence = jnp.log1p(gap / distance) / (2 * math.pi)
+        else:
+            influence = gap / (4 * math.pi * self.radius * distance)
+        return visible_where(inside, jnp.log(influence))
+
+
+class ScreenedPoissonKernel(AbstractKernel):
+    """Green's function of −∇²u + u/l² = f (modified Helmholtz), which fades over l = `length`.
+
+    1D  G = l/2 · e^{−r/l},    2D  G = K₀(r/l) / 2π,    3D  G = e^{−r/l} / 4πr.
+
+    Floor and `has_time` as in `PoissonKernel`.
+
+    >>> import jax.numpy as jnp
+    >>> kernel = ScreenedPoissonKernel(length=0.5)
+    >>> round(kernel.log_influence(jnp.array([0.0]), jnp.array([0.5]), jnp.array([0.01])).item(), 3)
+    -2.386
+    """
+
+    length: Coefficient
+    has_time: bool = eqx.field(default=False, static=True, kw_only=True)
+
+    def __check_init__(self):
+        require_positive(self, "length")
+
+    def log_influence(self, receiver: Point, source: Point, resolution: Point) -> Float[Array, "1"]:
+        space = _space(self, receiver, source)
+        distance = _floored_length(space, _smallest(self, resolution))
+        decay = distance / self.length
+        if space.size == 1:
+            log_influence = jnp.log(self.length / 2) - decay
+        elif space.size == 2:
+            log_influence = log_bessel_k0(decay) - math.log(2 * math.pi)
+        else:
+            log_influence = -decay - jnp.log(4 * math.pi * distance)
+        return log_influence[None]
+
+
+class HelmholtzKernel(AbstractKernel):
+    """Modulus of the outgoing Green's function of −∇²u − k²u = f, k = `wavenumber`.
+
+    1D  |G| = 1 / 2k,    2D  |G| = |H₀⁽¹⁾(kr)| / 4,    3D  |G| = 1 / 4πr.
+
+    The phase e^{ikr} has no place in an attention weight; the modulus is how strongly a source is
+    heard. Floor and `has_time` as in `PoissonKernel`.
+
+    >>> import jax.numpy as jnp
+    >>> kernel = HelmholtzKernel(wavenumber=2.0)
+    >>> round(kernel.log_influence(jnp.array([0.0]), jnp.array([0.5]), jnp.array([0.01])).item(), 3)
+    -1.386
+    """
+
+    wavenumber: Coefficient
+    has_time: bool = eqx.field(default=False, static=True, kw_only=True)
+
+    def __check_init__(self):
+        require_positive(self, "wavenumber")
+
+    def log_influence(self, receiver: Point, source: Point, resolution: Point) -> Float[Array, "1"]:
+        space = _space(self, receiver, source)
+        distance = _floored_length(space, _smallest(self, resolution))
+        if space.size == 1:
+            log_influence = -jnp.log(2 * self.wavenumber) * jnp.ones_like(distance)
+        elif space.size == 2:
+            log_influence = log_hankel_modulus(self.wavenumber * distance) - math.log(4)
+        else:
+            log_influence = -jnp.log(4 * math.pi * distance)
+        return log_influence[None]
+
+
+def _space(kernel, receiver: Point, source: Point) -> Float[Array, " s"]:
+    """Spatial displacement, with the time axis dropped where there is one."""
+    difference = jnp.asarray(receiver) - jnp.asarray(source)
+    space = difference[:-1] if kernel.has_time else difference
+    require_dimension(kernel, space.size, "x, (x, y) or (x, y, z), has_time=True if t follows them")
+    return space
+
+
+def _smallest(kernel, resolution: Point) -> Number:
+    return jnp.min(resolution[:-1] if kernel.has_time else resolution)
+
+
+def _floored_length(space: Float[Array, " s"], floor: Number) -> Number:
+    return jnp.sqrt(jnp.maximum(jnp.sum(space**2), floor**2))

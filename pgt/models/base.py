@@ -1,0 +1,32 @@
+"""What a model is: readings in, a field that can be asked anywhere out."""
+
+import abc
+
+import equinox as eqx
+from jaxtyping import Array, Float, PyTree
+
+from pgt._types import Point
+from pgt.data.observations import Observations
+from pgt.nn.scaling import Scaling
+
+
+class AbstractFieldModel(eqx.Module):
+    """Two methods: `encode` looks at the readings once, `decode` answers at one point.
+
+    Both are pure. Physical units outside; `decode` is smooth in `z`; the order of the readings does
+    not matter; a hidden value is never read. `encode` works under `vmap` over many observation sets.
+    """
+
+    scaling: eqx.AbstractVar[Scaling]
+
+    @abc.abstractmethod
+    def encode(self, observations: Observations) -> PyTree[Array]:
+        """What the readings say, in whatever form `decode` wants it."""
+
+    @abc.abstractmethod
+    def decode(self, context: PyTree[Array], z: Point) -> Float[Array, " c"]:
+        """The fields at one point, in physical units."""
+
+    @abc.abstractmethod
+    def polished(self) -> PyTree[Array]:
+        """The part of the model that a least-squares polish tunes; a few thousand numbers at most."""

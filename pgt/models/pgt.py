@@ -1,0 +1,229 @@
+"""The Physics-Guided Transformer, in reading order.
+
+    readings ──tokens──► blocks with Γ ──► context tokens, global token
+                                                  │
+    query z ──MLP──► cross-attention ──► g(q) ──► hypernetwork ──► FiLM-SIREN(z) ──► u(z)
+
+Shapes in trailing comments: n readings, m context tokens, w width, h heads, c fields.
+"""
+
+from typing import Literal, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+from scipy.stats import qmc
+
+from pgt._errors import InputError
+from pgt._types import Key, Point
+from pgt.data.observations import Observations
+from pgt.kernels.base import AbstractKernel
+from pgt.models.base import AbstractFieldModel
+from pgt.nn.attention import Attention, Projection, attend
+from pgt.nn.block import Block, Mlp
+from pgt.nn.film import ConcatDecoder, FilmDecoder
+from pgt.nn.frozen import Frozen
+from pgt.nn.scaling import Scaling
+
+DecoderName = Literal["film-siren", "siren", "film-mlp", "mlp"]
+DECODERS = {
+    "film-siren": (FilmDecoder, "sine"),
+    "siren": (ConcatDecoder, "sine"),
+    "film-mlp": (FilmDecoder, "gelu"),
+    "mlp": (ConcatDecoder, "gelu"),
+}
+
+
+class Context(NamedTuple):
+    """What the encoder learnt from the readings; keys and values are projected once, not per query."""
+
+    keys: Float[Array, "m h k"]
+    values: Float[Array, "m h k"]
+    bias: Float[Array, "1 m"]  # -inf at padding
+    everywhere: Float[Array, " w"]
+
+
+class Anchors(Frozen):
+    """Inducing points spread evenly over the domain, in unit coordinates."""
+
+    points: Float[Array | np.ndarray, "m d"]
+
+    @staticmethod
+    def spread(count: int, dimension: int) -> "Anchors":
+        sequence = qmc.Sobol(dimension, scramble=False).random(2 ** int(np.ceil(np.log2(count))))
+        # Skip nothing, centre the lattice: the unscrambled sequence starts in the corner.
+        return Anchors(np.float32(2 * ((sequence[:count] + 0.5 / count) % 1.0) - 1))
+
+
+class PGT(AbstractFieldModel):
+    """Physics-Guided Transformer.
+
+    Parameters
+    ----------
+    scaling
+        Scales of the problem, `Scaling.fit(observations, domain)`.
+    kernel
+        Γ, the physics in the attention: `pde.kernel()`, or `NoKernel()` for a plain transformer.
+    anchors
+        0: every reading is a context token, as in the paper (quadratic in the readings). Otherwise the
+        number of inducing points that gather the readings (linear).
+    decoder
+        "film-siren" (the paper), or the ablations "siren", "film-mlp" and "mlp".
+    variance_head
+        Predict an aleatoric variance beside the field (PGT-UW).
+    """
+
+    scaling: Scaling
+    kernel: AbstractKernel
+    # Tokens: c_i = W_u u_i + W_p z_i + b
+    embed_value: Float[Array, "w c"]
+    embed_hidden: Float[Array, "w c"]
+    embed_point: Float[Array, "w d"]
+    embed_bias: Float[Array, " w"]
+    global_token: Float[Array, " w"]
+    # Encoder
+    anchors: Anchors | None
+    anchor_bias: Float[Array, " w"] | None
+    gather: Attention | None
+    blocks: Block  # stacked: equal layers compile once
+    # Query and decoder
+    query: Mlp
+    ask: Projection
+    keys: Projection
+    values: Projection
+    decoder: FilmDecoder | ConcatDecoder
+    variance: eqx.nn.Linear | None
+
+    def __init__(
+        self,
+        scaling: Scaling,
+        kernel: AbstractKernel,
+        *,
+        width: int = 64,
+        blocks: int = 2,
+        heads: int = 4,
+        anchors: int = 0,
+        decoder: DecoderName = "film-siren",
+        decoder_width: int = 128,
+        decoder_layers: int = 4,
+        frequency: float = 8.0,
+        variance_head: bool = False,
+        key: Key,
+    ):
+        _check_sizes(width, heads, blocks, decoder_layers, anchors, decoder)
+        d, c = scaling.embedded, len(scaling.mean)
+        keys = iter(jax.random.split(key, 14))
+        self.scaling, self.kernel = scaling, kernel
+        self.embed_value = jax.random.normal(next(keys), (width, c)) / np.sqrt(c)
+        self.embed_hidden = jax.random.normal(next(keys), (width, c)) / np.sqrt(c)
+        self.embed_point = jax.random.normal(next(keys), (width, d)) / np.sqrt(d)
+        self.embed_bias = jnp.zeros(width)
+        self.global_token = 0.02 * jax.random.normal(next(keys), (width,))
+        self.anchors = Anchors.spread(anchors, len(scaling.middle)) if anchors else None
+        self.anchor_bias = jnp.zeros(width) if anchors else None
+        self.gather = Attention(width, heads, key=next(keys)) if anchors else None
+        self.blocks = eqx.filter_vmap(lambda k: Block(width, heads, key=k))(
+            jax.random.split(next(keys), blocks)
+        )
+        self.query = Mlp(d, width, width, activation="tanh", key=next(keys))
+        self.ask = Projection(width, heads, key=next(keys))
+        self.keys = Projection(width, heads, key=next(keys))
+        self.values = Projection(width, heads, key=next(keys))
+        kind, activation = DECODERS[decoder]
+        self.decoder = kind(
+            d, c, width, decoder_width, decoder_layers, frequency, activation, key=next(keys)
+        )
+        self.variance = eqx.nn.Linear(width, c, key=next(keys)) if variance_head else None
+
+    # ------------------------------------------------------------------ encoder
+
+    def encode(self, observations: Observations) -> Context:
+        """Readings → context tokens C_ctx and global token c_glob."""
+        points = jnp.asarray(observations.points, self.embed_bias.dtype)
+        tokens = self._tokens(points, observations)  # n w
+        visible = jnp.any(observations.mask, axis=-1)  # n; a reading of nothing is padding
+        if self.anchors is not None:
+            everywhere, points, tokens = self._gather(points, tokens, visible)
+            visible = jnp.ones(len(points), bool)
+        else:
+            everywhere = self.global_token
+        bias = self._gamma(points, points, visible)  # h m+1 m+1
+        sequence = jnp.concatenate([everywhere[None], tokens])  # m+1 w
+
+        def step(sequence, block):
+            return block(sequence, bias), None
+
+        stacked, plain = eqx.partition(self.blocks, eqx.is_array)
+        sequence, _ = jax.lax.scan(
+            lambda s, layer: step(s, eqx.combine(layer, plain)), sequence, stacked
+        )
+        context = sequence[1:]
+        hidden = jnp.where(visible, 0.0, -jnp.inf)[None]
+        return Context(
+            jax.vmap(self.keys)(context), jax.vmap(self.values)(context), hidden, sequence[0]
+        )
+
+    def _tokens(self, points, observations: Observations) -> Float[Array, "n w"]:
+        """c_i = W_u u_i + W_p z_i + b; a field that was not measured adds its own vector instead."""
+        mask = observations.mask
+        values = jnp.where(mask, self.scaling.standardise(observations.values), 0.0)
+        return (
+            values.astype(points.dtype) @ self.embed_value.T
+            + (1.0 - mask) @ self.embed_hidden.T
+            + jax.vmap(self.scaling.embed)(points) @ self.embed_point.T
+            + self.embed_bias
+        )
+
+    def _gather(self, points, tokens, visible: Bool[Array, " n"]):
+        """Anchors and the global token each ask all readings; Γ acts between reading and anchor."""
+        places = self.scaling.from_unit(self.anchors.points)
+        askers = jax.vmap(self.scaling.embed)(places) @ self.embed_point.T + self.anchor_bias
+        askers = jnp.concatenate([self.global_token[None], askers])
+        tokens = jnp.concatenate([self.global_token[None], tokens])
+        bias = self._gamma(places, points, visible)
+        gathered = askers + self.gather(askers, tokens, bias)
+        return gathered[0], places, gathered[1:]
+
+    def _gamma(self, receivers, sources, visible) -> Float[Array, "#h receivers+1 sources+1"]:
+        """Γ with a row and a column for the global token: no bias, always visible, so that no row is
+        ever empty. Padding is invisible to all."""
+        bias = self.kernel.bias(receivers, sources, self.scaling.resolution, self.scaling.period)
+        bias = jnp.pad(bias, ((0, 0), (1, 0), (1, 0)))
+        seen = jnp.concatenate([jnp.ones(1, bool), visible])
+        return jnp.where(seen, bias, -jnp.inf)
+
+    # ------------------------------------------------------------------ decoder
+
+    def decode(self, context: Context, z: Point) -> Float[Array, " c"]:
+        """The fields at one point: φ = MLP_q(z), g = cross-attention(φ), u = FiLM-SIREN(z; g, c_glob)."""
+        unit, local = self._look(context, z)
+        return self.scaling.to_physical(self.decoder(unit, local, context.everywhere))
+
+    def polished(self):
+        """The decoder's own weights; the encoder and the hypernetwork stay as they are."""
+        return self.decoder.polished()
+
+    def log_variance(self, context: Context, z: Point) -> Float[Array, " c"]:
+        """PGT-UW: logarithm of the aleatoric variance of the standardised fields at one point."""
+        if self.variance is None:
+            raise InputError("this PGT has no variance head; build it with variance_head=True.")
+        return self.variance(self._look(context, z)[1])
+
+    def _look(self, context: Context, z: Point):
+        unit = self.scaling.embed(z)
+        asked = self.ask(self.query(unit))  # h k
+        return unit, attend(asked, context.keys, context.values, context.bias).reshape(-1)
+
+
+def _check_sizes(width, heads, blocks, layers, anchors, decoder):
+    if width % heads:
+        raise InputError(f"PGT(width={width}, heads={heads}): width must be a multiple of heads.")
+    if min(blocks, layers) < 1 or anchors < 0:
+        raise InputError(
+            f"PGT(blocks={blocks}, decoder_layers={layers}, anchors={anchors}): blocks and layers "
+            "must be at least 1, anchors at least 0."
+        )
+    if decoder not in DECODERS:
+        raise InputError(f"PGT(decoder={decoder!r}): choose one of {', '.join(DECODERS)}.")

@@ -1,0 +1,122 @@
+"""Implicit decoders: a coordinate and a context in, standardised field values out."""
+
+import math
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from pgt._types import Key
+from pgt.nn.block import activate
+from pgt.nn.siren import first_weights, hidden_weights, phases
+
+ActivationName = Literal["sine", "gelu"]
+
+
+class Coordinates(eqx.Module):
+    """The part both decoders share: dense layers on a coordinate and a linear readout."""
+
+    first_weight: Float[Array, "w i"]
+    first_bias: Float[Array, " w"]
+    hidden: Float[Array, "layers w w"]
+    readout: Float[Array, "c w"]
+    offset: Float[Array, " c"]
+
+    def __init__(self, inputs, outputs, width, layers, frequency, activation, *, key: Key):
+        first, bias, hidden, readout = jax.random.split(key, 4)
+        keys = jax.random.split(hidden, layers)
+        if activation == "sine":
+            self.first_weight = first_weights(inputs, width, frequency, key=first)
+            self.hidden = jnp.stack([hidden_weights(width, width, key=k) for k in keys])
+        else:
+            # GELU layers: He scaling; the first layer still needs spread to see the coordinates.
+            self.first_weight = jax.random.normal(first, (width, inputs)) * math.sqrt(2 / inputs)
+            self.hidden = jax.random.normal(hidden, (layers, width, width)) * math.sqrt(2 / width)
+        self.first_bias = phases(width, key=bias)
+        self.readout = jax.random.normal(readout, (outputs, width)) / width
+        self.offset = jnp.zeros(outputs)
+
+
+class FilmDecoder(eqx.Module):
+    """FiLM-modulated implicit network.
+
+        h_1 = act(W_0 z + b_0)
+        (α_l, β_l, ω_l) = H([g(q), c_glob])
+        h_{l+1} = act(ω_l ⊙ (α_l ⊙ (W_l h_l) + β_l))
+        u = W_out h_L + b_out
+
+    The hypernetwork H gives α and ω as 1 + output and its last layer starts near zero, so the decoder
+    starts as a plain SIREN: without this, training has to undo a random modulation first.
+    """
+
+    network: Coordinates
+    context_weight: Float[Array, "k 2w"]
+    context_bias: Float[Array, " k"]
+    film_weight: Float[Array, "layers film k"]
+    film_bias: Float[Array, "layers film"]
+    activation: ActivationName = eqx.field(static=True)
+
+    def __init__(self, inputs, outputs, context, width, layers, frequency, activation, *, key: Key):
+        network, into, film, bias = jax.random.split(key, 4)
+        self.network = Coordinates(
+            inputs, outputs, width, layers, frequency, activation, key=network
+        )
+        self.context_weight = jax.random.normal(into, (context, 2 * context)) / math.sqrt(
+            2 * context
+        )
+        self.context_bias = jnp.zeros(context)
+        shape = (layers, 3 * width, context)
+        self.film_weight = 1e-3 * jax.random.normal(film, shape) / math.sqrt(context)
+        self.film_bias = jnp.zeros((layers, 3 * width))
+        self.activation = activation
+
+    def __call__(
+        self, z: Float[Array, " i"], local: Float[Array, " w"], everywhere: Float[Array, " w"]
+    ) -> Float[Array, " c"]:
+        network, width = self.network, len(local)
+        # H([g, c_glob]) split by columns: the part of the global token is the same for all queries.
+        mixed = self.context_weight[:, :width] @ local + (
+            self.context_weight[:, width:] @ everywhere + self.context_bias
+        )
+        context = jnp.tanh(mixed)
+        h = activate(self.activation, network.first_weight @ z + network.first_bias)
+        for weight, film, bias in zip(
+            network.hidden, self.film_weight, self.film_bias, strict=True
+        ):
+            amplitude, shift, frequency = jnp.split(film @ context + bias, 3)
+            pre = (1 + amplitude) * (weight @ h) + shift
+            h = activate(self.activation, (1 + frequency) * pre)
+        return network.readout @ h + network.offset
+
+    def polished(self):
+        return self.network, self.film_bias
+
+
+class ConcatDecoder(eqx.Module):
+    """The ablation's decoder without FiLM: the context enters once, beside the coordinate."""
+
+    network: Coordinates
+    hidden_bias: Float[Array, "layers w"]
+    activation: ActivationName = eqx.field(static=True)
+
+    def __init__(self, inputs, outputs, context, width, layers, frequency, activation, *, key: Key):
+        self.network = Coordinates(
+            inputs + 2 * context, outputs, width, layers, frequency, activation, key=key
+        )
+        self.hidden_bias = jnp.zeros((layers, width))
+        self.activation = activation
+
+    def __call__(
+        self, z: Float[Array, " i"], local: Float[Array, " w"], everywhere: Float[Array, " w"]
+    ) -> Float[Array, " c"]:
+        network = self.network
+        entry = jnp.concatenate([z, local, everywhere])
+        h = activate(self.activation, network.first_weight @ entry + network.first_bias)
+        for weight, bias in zip(network.hidden, self.hidden_bias, strict=True):
+            h = activate(self.activation, weight @ h + bias)
+        return network.readout @ h + network.offset
+
+    def polished(self):
+        return self.network, self.hidden_bias

@@ -1,0 +1,85 @@
+"""The only rescaling in the library: coordinates to [-1, 1], values to zero mean and unit spread."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt.data.domain import Domain
+from pgt.data.observations import Observations
+from pgt.nn.frozen import Frozen
+
+
+class Scaling(Frozen):
+    """Physical units outside, numbers of order one inside.
+
+    `resolution` is the smallest separation along each axis that the readings can tell apart; kernels
+    floor their lags and distances there.
+    """
+
+    middle: Float[Array | np.ndarray, " d"]
+    half_extent: Float[Array | np.ndarray, " d"]
+    mean: Float[Array | np.ndarray, " c"]
+    spread: Float[Array | np.ndarray, " c"]
+    resolution: Float[Array | np.ndarray, " d"]
+    periodic: tuple[bool, ...] = eqx.field(static=True)
+
+    @staticmethod
+    def fit(observations: Observations, domain: Domain) -> "Scaling":
+        """Scales of a domain and of the values measured in it; a hidden field keeps mean 0, spread 1."""
+        values, mask = np.asarray(observations.values), np.asarray(observations.mask)
+        means, spreads = zip(*(_moments(values[mask[:, k], k]) for k in range(values.shape[1])))
+        count = max(len(observations), 2)
+        return Scaling(
+            middle=np.float32((domain.lower + domain.upper) / 2),
+            half_extent=np.float32(domain.extent / 2),
+            mean=np.float32(means),
+            spread=np.float32(spreads),
+            resolution=np.float32(domain.extent / count ** (1 / domain.dimension)),
+            periodic=tuple(axis in domain.periodic for axis in domain.axes),
+        )
+
+    def to_unit(self, z: Float[Array | np.ndarray, "*n d"]) -> Float[Array, "*n d"]:
+        """Physical coordinates to [-1, 1]."""
+        return (z - self.middle) / self.half_extent
+
+    def from_unit(self, z: Float[Array | np.ndarray, "*n d"]) -> Float[Array, "*n d"]:
+        """[-1, 1] to physical coordinates."""
+        return z * self.half_extent + self.middle
+
+    def embed(self, z: Float[Array | np.ndarray, " d"]) -> Float[Array, " e"]:
+        """What a network sees of a point: unit coordinates; a periodic axis as a point on a circle."""
+        unit = self.to_unit(z)
+        if not any(self.periodic):
+            return unit
+        parts = []
+        for axis, wraps in enumerate(self.periodic):
+            angle = jnp.pi * unit[axis]
+            parts += [jnp.cos(angle), jnp.sin(angle)] if wraps else [unit[axis]]
+        return jnp.stack(parts)
+
+    @property
+    def embedded(self) -> int:
+        """The length of `embed`'s result."""
+        return len(self.periodic) + sum(self.periodic)
+
+    @property
+    def period(self) -> Float[Array | np.ndarray, " d"]:
+        """The length after which an axis repeats; infinite for an ordinary one."""
+        return jnp.where(jnp.asarray(self.periodic), 2 * self.half_extent, jnp.inf)
+
+    def standardise(self, values: Float[Array | np.ndarray, "*n c"]) -> Float[Array, "*n c"]:
+        """Physical values to zero mean and unit spread."""
+        return (values - self.mean) / self.spread
+
+    def to_physical(self, values: Float[Array | np.ndarray, "*n c"]) -> Float[Array, "*n c"]:
+        """Standardised values back to physical ones."""
+        return values * self.spread + self.mean
+
+
+def _moments(values: np.ndarray) -> tuple[float, float]:
+    if values.size == 0:
+        return 0.0, 1.0
+    spread = float(values.std())
+    # A field that reads the same everywhere has no spread to divide by.
+    return float(values.mean()), spread if spread > 0 else max(abs(float(values.mean())), 1.0)

@@ -1,0 +1,52 @@
+"""Coefficients of an equation: numbers, or unknowns to be learnt."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt._errors import InputError
+from pgt._unknown import Unknown, is_unknown
+
+if TYPE_CHECKING:  # a residual computes with coefficients; no static checker knows of `resolve`
+    Coefficient = Any
+else:  # after `resolve` an unknown is an array
+    Coefficient = float | Unknown | Float[Array | np.ndarray, ""]
+
+
+def as_coefficient(where: str, value, positive: bool = False) -> Coefficient:
+    """`value` as a float or an `Unknown`; `where` names it in errors, as "Heat(diffusivity)"."""
+    if not is_unknown(value):
+        value = _as_float(where, value)
+    if positive and not current(value) > 0:
+        raise InputError(
+            f"{where} is {current(value)} but must be above 0; write a positive number or "
+            "pgt.Unknown(0.1, positive=True) to learn it."
+        )
+    return value
+
+
+def current(value: Coefficient) -> float:
+    """The number a coefficient stands for now."""
+    return float(value.value) if is_unknown(value) else float(value)
+
+
+def spatial(where: str, dimension: int) -> tuple[str, ...]:
+    """The first `dimension` of x, y, z."""
+    if dimension not in (1, 2, 3):
+        raise InputError(f"{where}(dimension={dimension}): write 1, 2 or 3.")
+    return ("x", "y", "z")[:dimension]
+
+
+def _as_float(where, value) -> float:
+    wrong_type = isinstance(value, (bool, str))
+    try:
+        number = math.nan if wrong_type else float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise InputError(
+            f"{where} is {value!r} but must be a finite number or pgt.Unknown(...) to learn it."
+        )
+    return number

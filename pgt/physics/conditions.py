@@ -1,0 +1,296 @@
+"""Initial and boundary conditions.
+
+A condition is written without knowing the domain, then bound to it. A bound condition gives points
+on its faces (`sample`, `quadrature`) and, at one such point, numbers that should be zero (`rows`).
+
+>>> from pgt.data.domain import Domain
+>>> walls = Dirichlet("x", u=0.0).bind(Domain(x=(0, 1), t=(0, 2)), fields=("u",))
+>>> walls.quadrature(4).shape
+(4, 2)
+"""
+
+import abc
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt._errors import InputError
+from pgt._types import Key, Point
+from pgt.data.domain import Domain
+from pgt.physics.faces import Faces, require_axis
+from pgt.physics.parser import suggestion
+from pgt.physics.values import Table, Value, Writable, as_value, bind_value, value_at
+
+Evaluate = Callable[[Point, str], Float[Array, ""]]
+
+_SIDES = {"lower": (0,), "upper": (1,), "both": (0, 1)}
+
+
+class AbstractCondition(eqx.Module):
+    """Equations that hold on some faces of the domain. `kind` names the loss term: "ic" or "bc"."""
+
+    kind: ClassVar[str]
+    faces: eqx.AbstractVar[Faces | None]
+
+    @abc.abstractmethod
+    def bind(self, domain: Domain, fields: tuple[str, ...]) -> "AbstractCondition":
+        """The same condition, checked, and knowing where its faces are."""
+
+    @abc.abstractmethod
+    def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
+        """What should be zero at the face point z; `evaluate(z, "u_x")` gives the derivatives."""
+
+    def check(self, domain: Domain, fields: tuple[str, ...]) -> None:
+        """Raise `InputError` unless the condition makes sense for this domain and these fields."""
+        self.bind(domain, fields)
+
+    def sample(self, key: Key, n: int) -> Float[Array, "{n} d"]:
+        """n random points on the faces, which take turns; works under jit."""
+        return self._bound().sample(key, n)
+
+    def quadrature(self, n: int) -> Float[np.ndarray, "m d"]:
+        """At least n fixed points, Gauss–Legendre along each face."""
+        return self._bound().quadrature(n)
+
+    def _bound(self) -> Faces:
+        if self.faces is None:
+            name = type(self).__name__
+            raise InputError(f"{name}: call .bind(domain, fields) before using its points or rows.")
+        return self.faces
+
+
+class Initial(AbstractCondition):
+    """The state at the start of the time axis.
+
+    Parameters
+    ----------
+    **values
+        One entry per field (`u`) or derivative (`u_t`, for a wave): a number, a formula in the
+        coordinates, a JAX function of them, a pair (coordinates, values) or an xarray.DataArray.
+
+    >>> Initial(u="sin(4*pi*x)").kind
+    'ic'
+    """
+
+    kind: ClassVar[str] = "ic"
+    values: dict[str, Value]
+    faces: Faces | None
+
+    def __init__(self, **values: Writable):
+        self.values = _as_values("Initial", values)
+        self.faces = None
+
+    def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Initial":
+        require_axis("Initial", "t", domain)
+        _check_fields("Initial", self.values, fields, derivatives=domain.axes)
+        return _bound_to(self, Faces(domain, (("t", 0),)))
+
+    def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
+        return _value_rows(evaluate, z, self.values, self._bound())
+
+
+class Dirichlet(AbstractCondition):
+    """Given values on the boundary: u = g.
+
+    Parameters
+    ----------
+    axis
+        The axis whose ends are meant, several of them, or None for every spatial axis that is not
+        periodic.
+    side
+        "lower", "upper" or "both" ends.
+    **values
+        One entry per field, written as in `Initial`.
+
+    >>> Dirichlet("x", side="lower", u="sin(t)").kind
+    'bc'
+    """
+
+    kind: ClassVar[str] = "bc"
+    axis: tuple[str, ...] | None = eqx.field(static=True)
+    side: str = eqx.field(static=True)
+    values: dict[str, Value]
+    faces: Faces | None
+
+    def __init__(
+        self, axis: str | Sequence[str] | None = None, side: str = "both", **values: Writable
+    ):
+        self.axis = _as_axes("Dirichlet", axis, side)
+        self.side = side
+        self.values = _as_values("Dirichlet", values)
+        self.faces = None
+
+    def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Dirichlet":
+        _check_fields("Dirichlet", self.values, fields)
+        return _bound_to(self, _walls("Dirichlet", self.axis, self.side, domain))
+
+    def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
+        return _value_rows(evaluate, z, self.values, self._bound())
+
+
+class Neumann(AbstractCondition):
+    """Given slope across the boundary: ∂u/∂n = g with n the outward normal.
+
+    At the lower end of x that is -u_x = g, at the upper end u_x = g. Parameters as in `Dirichlet`.
+
+    >>> Neumann("x", u=0.0).kind
+    'bc'
+    """
+
+    kind: ClassVar[str] = "bc"
+    axis: tuple[str, ...] | None = eqx.field(static=True)
+    side: str = eqx.field(static=True)
+    values: dict[str, Value]
+    faces: Faces | None
+
+    def __init__(
+        self, axis: str | Sequence[str] | None = None, side: str = "both", **values: Writable
+    ):
+        self.axis = _as_axes("Neumann", axis, side)
+        self.side = side
+        self.values = _as_values("Neumann", values)
+        self.faces = None
+
+    def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Neumann":
+        _check_fields("Neumann", self.values, fields)
+        return _bound_to(self, _walls("Neumann", self.axis, self.side, domain))
+
+    def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
+        faces = self._bound()
+        outward = faces.nearest(z) * jnp.asarray([2.0 * side - 1.0 for _, side in faces.pairs])
+        point = faces.point(z)
+
+        def normal_derivative(field):
+            slopes = {axis: evaluate(z, f"{field}_{axis}") for axis, _ in faces.pairs}
+            return jnp.dot(outward, jnp.stack([slopes[axis] for axis, _ in faces.pairs]))
+
+        return jnp.stack(
+            [normal_derivative(f) - value_at(g, point) for f, g in self.values.items()]
+        )
+
+
+class Periodic(AbstractCondition):
+    """The field and its derivatives up to `order` agree at both ends of an axis.
+
+    `fields=None` means every field. A model that is periodic by construction does not need it.
+
+    >>> Periodic("x").order
+    1
+    """
+
+    kind: ClassVar[str] = "bc"
+    axis: str = eqx.field(static=True)
+    fields: tuple[str, ...] | None = eqx.field(static=True)
+    order: int = eqx.field(static=True)
+    faces: Faces | None
+
+    def __init__(self, axis: str, fields: str | Sequence[str] | None = None, order: int = 1):
+        if not 0 <= order <= 3:
+            raise InputError(f"Periodic(order={order}): write 0 (values only), 1, 2 or 3.")
+        self.axis = axis
+        self.fields = _as_tuple(fields)
+        self.order = order
+        self.faces = None
+
+    def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Periodic":
+        require_axis("Periodic", self.axis, domain)
+        _check_fields("Periodic", self.fields or (), fields)
+        bound = Periodic(self.axis, self.fields or fields, self.order)
+        return _with_faces(bound, Faces(domain, ((self.axis, 0),)))
+
+    def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
+        domain = self._bound().domain
+        start, end = (
+            jnp.asarray(z).at[domain.index(self.axis)].set(bound)
+            for bound in domain.bounds(self.axis)
+        )
+        suffixes = ["", *(f"_{self.axis * k}" for k in range(1, self.order + 1))]
+        names = [field + suffix for field in self.fields or () for suffix in suffixes]
+        return jnp.stack([evaluate(start, name) - evaluate(end, name) for name in names])
+
+
+def _as_values(where, values) -> dict[str, Value]:
+    if not values:
+        raise InputError(f"{where}: no field given; write {where}(u=0.0) for a field called u.")
+    return {field: as_value(f"{where}({field}=...)", value) for field, value in values.items()}
+
+
+def _as_tuple(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    return (names,) if isinstance(names, str) else None if names is None else tuple(names)
+
+
+def _as_axes(where, axis, side) -> tuple[str, ...] | None:
+    if side not in _SIDES:
+        raise InputError(
+            f"{where}(side={side!r}): write 'lower', 'upper' or 'both'." + suggestion(side, _SIDES)
+        )
+    axes = _as_tuple(axis)
+    if axes and "t" in axes:
+        raise InputError(
+            f"{where}(axis='t'): write Initial(...) for the state at the start of time."
+        )
+    return axes
+
+
+def _walls(where, axes, side, domain) -> Faces:
+    axes = axes or tuple(a for a in domain.spatial_axes if a not in domain.periodic)
+    if not axes:
+        raise InputError(f"{where}: {domain} has no spatial axis that ends in a wall.")
+    for axis in axes:
+        require_axis(where, axis, domain)
+        if axis in domain.periodic:
+            raise InputError(
+                f"{where}(axis={axis!r}): the domain is periodic along {axis}: no wall there; "
+                f"drop the condition or take '{axis}' out of the domain's `periodic`."
+            )
+    return Faces(domain, tuple((axis, s) for axis in axes for s in _SIDES[side]))
+
+
+def _check_fields(where, names, fields, derivatives=()) -> None:
+    """Each name is a field, or a derivative of one along the axes listed in `derivatives`."""
+    for name in names:
+        field, _, letters = name.rpartition("_")
+        is_derivative = field in fields and letters and set(letters) <= set(derivatives)
+        if name not in fields and not is_derivative:
+            raise InputError(
+                f"{where}: there is no field '{name}', only {', '.join(fields)}."
+                + suggestion(name, fields)
+            )
+
+
+def _bound_to(condition, faces):
+    """The condition with its faces, and with its values bound to the domain's coordinates."""
+    axes = faces.domain.axes
+    # With faces across several axes none of those is free on all faces: a value then sees them all.
+    free = faces.free if len(axes) - len(faces.free) == 1 else axes
+    values = {}
+    for field, value in condition.values.items():
+        where = f"{type(condition).__name__}({field}=...)"
+        values[field] = bind_value(where, value, axes, free)
+        if isinstance(value, Table):
+            _check_cover(where, values[field], faces)
+    return _with_faces(eqx.tree_at(lambda c: c.values, condition, values), faces)
+
+
+def _with_faces(condition, faces):
+    return eqx.tree_at(lambda c: c.faces, condition, faces, is_leaf=lambda node: node is None)
+
+
+def _check_cover(where, table, faces) -> None:
+    for name, axis in zip(table.names, table.axes, strict=True):
+        lower, upper = faces.domain.bounds(name)
+        slack = 1e-6 * (upper - lower)
+        if name in faces.free and not (axis[0] <= lower + slack and axis[-1] >= upper - slack):
+            raise InputError(
+                f"{where}: the table covers {name} from {axis[0]:g} to {axis[-1]:g} but the domain "
+                f"goes from {lower:g} to {upper:g}; extend the table to the ends of the domain."
+            )
+
+
+def _value_rows(evaluate, z, values, faces):
+    point = faces.point(z)
+    return jnp.stack([evaluate(z, name) - value_at(g, point) for name, g in values.items()])

@@ -1,0 +1,132 @@
+"""The value of a formula: expression trees worked out with JAX."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from pgt._errors import InputError
+from pgt.physics.parser import (
+    FUNCTIONS,
+    LAPLACIAN,
+    Binary,
+    Call,
+    Name,
+    Number,
+    Tree,
+    Unary,
+    parse,
+    point_at,
+    suggestion,
+)
+
+CONSTANTS = {"pi": math.pi, "e": math.e}
+
+_FUNCTIONS = {name: getattr(jnp, name) for name in FUNCTIONS}
+
+
+class Expression(eqx.Module):
+    """A formula in text, callable with its variables by name.
+
+    Knows + - * / and powers (`^` or `**`), sin cos tan exp log sqrt tanh sinh cosh abs, pi and e.
+
+    >>> float(Expression("2*x^2 + 1")(x=3.0))
+    19.0
+    """
+
+    text: str = eqx.field(static=True)
+
+    def __init__(self, text: str):
+        parse(text)  # so that a mistake shows where it was made
+        self.text = text
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables of the formula, in order of appearance."""
+        found = [n.name for n in names_in(parse(self.text)) if n.name not in CONSTANTS]
+        return tuple(dict.fromkeys(found))
+
+    def require(self, known: Iterable[str], where: str) -> None:
+        """Raise unless every variable is among `known`."""
+        known = tuple(known)
+        for name in names_in(parse(self.text)):
+            if name.name not in CONSTANTS and name.name not in known:
+                raise unknown_name(self.text, name, known, where)
+
+    def __call__(self, **variables) -> Float[Array, "..."]:
+        self.require(variables, "Expression")
+        return jnp.asarray(evaluate(parse(self.text), lambda n: variables.get(n, CONSTANTS.get(n))))
+
+
+def evaluate(tree: Tree, lookup: Callable[[str], Any]) -> Any:
+    """Value of the tree, with `lookup(name)` for its variables (`lap(u)` for a Laplacian)."""
+    # A long sum leans to the left: descend it in a loop, so that only brackets cost stack.
+    spine = []
+    while isinstance(tree, Binary):
+        spine.append(tree)
+        tree = tree.left
+    value = _evaluate_leaf(tree, lookup)
+    for node in reversed(spine):
+        value = _apply(node.operator, value, node.right, lookup)
+    return value
+
+
+def names_in(tree: Tree) -> Iterator[Name]:
+    """Every name in the tree, left to right; a Laplacian counts as the name `lap(u)`."""
+    pending = [tree]
+    while pending:
+        match pending.pop():
+            case Name() as name:
+                yield name
+            case Unary(_, operand):
+                pending.append(operand)
+            case Binary(_, left, right):
+                pending += [right, left]
+            case Call(function, Name(name, position)) if function == LAPLACIAN:
+                yield Name(f"{LAPLACIAN}({name})", position)
+            case Call(_, argument):
+                pending.append(argument)
+
+
+def unknown_name(text: str, name: Name, known: Iterable[str], where: str) -> InputError:
+    known = tuple(known)
+    listed = ", ".join(known) or "none"
+    message = f"{where}: unknown name '{name.name}' (known here: {listed})."
+    return point_at(text, name.position, message + suggestion(name.name, known))
+
+
+def _evaluate_leaf(tree, lookup):
+    match tree:
+        case Number(value):
+            return value
+        case Name(name):
+            return lookup(name)
+        case Unary(operator, operand):
+            value = evaluate(operand, lookup)
+            return jnp.negative(value) if operator == "-" else value
+        case Call(function, Name(name)) if function == LAPLACIAN:
+            return lookup(f"{LAPLACIAN}({name})")
+        case Call(function, argument):
+            return _FUNCTIONS[function](evaluate(argument, lookup))
+
+
+def _apply(operator, left, right, lookup):
+    if operator == "^":
+        exponent = _small_integer(right)
+        return jnp.power(left, evaluate(right, lookup) if exponent is None else exponent)
+    # jnp, not Python's operators: 1/0 between constants is inf, not an exception.
+    operation = {"+": jnp.add, "-": jnp.subtract, "*": jnp.multiply, "/": jnp.divide}[operator]
+    return operation(left, evaluate(right, lookup))
+
+
+def _small_integer(tree) -> int | None:
+    """The exponent if it is a small whole number: x**2 is then a product, smooth also at x = 0."""
+    match tree:
+        case Number(value) if value.is_integer() and value <= 64:
+            return int(value)
+        case Unary("-", Number(value)) if value.is_integer() and value <= 64:
+            return -int(value)
+    return None

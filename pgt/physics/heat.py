@@ -1,0 +1,46 @@
+"""The heat equation."""
+
+import equinox as eqx
+from jaxtyping import Array, Float
+
+from pgt._unknown import Unknown
+from pgt.kernels.heat import HeatKernel
+from pgt.physics.coefficients import Coefficient, as_coefficient, current, spatial
+from pgt.physics.pde import AbstractPDE, Derivatives
+from pgt.physics.values import Value, Writable, as_source, source_at
+
+
+class Heat(AbstractPDE):
+    r"""Heat conduction or diffusion in 1, 2 or 3 dimensions.
+
+    $$ \partial_t u = \alpha \nabla^2 u + f(x, t) $$
+
+    Good starting values: α = 0.01 on the unit interval with u(x, 0) = sin 4πx. `source` is f: a
+    number, a formula such as "sin(pi*x)*exp(-t)", or a JAX function of the coordinates.
+
+    >>> Heat(diffusivity=0.01).coords
+    ('x', 't')
+    """
+
+    coords: tuple[str, ...] = eqx.field(static=True)
+    fields: tuple[str, ...] = eqx.field(static=True)
+    diffusivity: Coefficient
+    source: Value | None
+
+    def __init__(
+        self,
+        diffusivity: float | int | Unknown,
+        dimension: int = 1,
+        source: Writable | None = None,
+    ):
+        self.coords = (*spatial("Heat", dimension), "t")
+        self.fields = ("u",)
+        self.diffusivity = as_coefficient("Heat(diffusivity)", diffusivity, positive=True)
+        self.source = as_source("Heat(source)", source, self.coords)
+
+    def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        f = source_at(self.source, d, self.coords)
+        return {"heat": d("u_t") - self.diffusivity * d.laplacian("u") - f}
+
+    def kernel(self) -> HeatKernel:
+        return HeatKernel(current(self.diffusivity))

@@ -1,0 +1,41 @@
+"""What a governing equation is."""
+
+import abc
+from typing import Protocol, runtime_checkable
+
+import equinox as eqx
+from jaxtyping import Array, Float
+
+from pgt.kernels.base import AbstractKernel
+
+
+@runtime_checkable
+class Derivatives(Protocol):
+    """The field and its derivatives at one point, by name.
+
+    `d("u")` is the field, `d("u_xx")` its second derivative along x, `d("x")` the coordinate itself,
+    `d.laplacian("u")` the sum of second derivatives over the spatial axes (cheaper than asking for each).
+    """
+
+    def __call__(self, name: str) -> Float[Array, ""]: ...
+
+    def laplacian(self, field: str) -> Float[Array, ""]: ...
+
+
+class AbstractPDE(eqx.Module):
+    """A system of equations `residual = 0` for named fields over named coordinates, in physical units.
+
+    Coefficients are numbers or `Unknown`; by the time `residual` is called every `Unknown` has been
+    replaced by its value, so the equation is written as if all coefficients were numbers.
+    """
+
+    coords: eqx.AbstractVar[tuple[str, ...]]
+    fields: eqx.AbstractVar[tuple[str, ...]]
+
+    @abc.abstractmethod
+    def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        """Left minus right side of each equation at one point, by name."""
+
+    @abc.abstractmethod
+    def kernel(self) -> AbstractKernel:
+        """How influence spreads under this equation."""

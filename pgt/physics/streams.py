@@ -1,0 +1,309 @@
+r"""Value, first and second derivatives of a function in one forward pass.
+
+A *stream* is a derivative carried beside the value. For f: R^d -> R^c we carry the stack
+
+    [ v,  ∂_i v (i in directions),  Σ_ij A_ij ∂_i ∂_j v (one per symmetric form A) ]
+
+through the traced function. A linear operation acts on the whole stack at once, so a dense layer is one
+matrix product over all streams; a Laplacian is a single form, A = identity, instead of one stream per
+axis (the "forward Laplacian", Li et al. 2024). A nonlinear element-wise f obeys
+
+    ∂_i f(v) = f'(v) ∂_i v,      A:∂∂ f(v) = f'(v) (A:∂∂ v) + f''(v) Σ_ij A_ij ∂_i v ∂_j v.
+
+Functions are traced to JAX's intermediate form and re-interpreted with a rule per primitive; what has
+no rule goes through nested `jax.jvp`, which is slower and always right. The result is ordinary JAX: it
+can be compiled, batched and differentiated again.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend import core
+from jaxtyping import Array, Float
+
+from pgt._types import Point
+
+Form = tuple[tuple[int, int, float], ...]  # entries (i, j, A_ij) with i <= j, off-diagonals once
+
+
+class Plan(NamedTuple):
+    """Which derivatives travel: coordinate indices, and forms over positions in `directions`."""
+
+    directions: tuple[int, ...]
+    forms: tuple[Form, ...]
+
+
+class Streams(NamedTuple):
+    """A stack [value, first derivatives..., second-order forms...] along the leading axis."""
+
+    stack: Array
+
+    @property
+    def value(self) -> Array:
+        return self.stack[0]
+
+
+def propagate(function: Callable, point: Point, plan: Plan) -> Float[Array, "streams c"]:
+    """The stack of streams of `function` at `point`."""
+    closed = jax.make_jaxpr(function)(point)
+    basis = np.zeros((1 + len(plan.directions) + len(plan.forms), len(point)), point.dtype)
+    for row, axis in enumerate(plan.directions, start=1):
+        basis[row, axis] = 1.0
+    seed = Streams(jnp.asarray(basis).at[0].set(point))
+    (output,) = _interpret(plan, closed.jaxpr, closed.consts, [seed])
+    return _as_streams(plan, output).stack
+
+
+def _interpret(plan: Plan, jaxpr, consts: Sequence, inputs: Sequence) -> list:
+    known = dict(zip(jaxpr.constvars, consts, strict=True))
+    known.update(zip(jaxpr.invars, inputs, strict=True))
+    for equation in jaxpr.eqns:
+        operands = [v.val if isinstance(v, core.Literal) else known[v] for v in equation.invars]
+        outputs = _apply(plan, equation, operands)
+        known.update(zip(equation.outvars, outputs, strict=True))
+    return [v.val if isinstance(v, core.Literal) else known[v] for v in jaxpr.outvars]
+
+
+def _apply(plan: Plan, equation, operands: list) -> list:
+    name = equation.primitive.name
+    if not any(isinstance(o, Streams) for o in operands):
+        return _bind(equation, operands)
+    if name == "stop_gradient":
+        return [operands[0].value]
+    if name in _CALLS:
+        inner = equation.params[_CALLS[name]]
+        jaxpr, consts = (inner.jaxpr, inner.consts) if hasattr(inner, "consts") else (inner, ())
+        return _interpret(plan, jaxpr, consts, operands)
+    if name in _UNARY and len(operands) == 1:
+        return [_elementwise(plan, _single(equation), operands[0])]
+    if name in _LINEAR:
+        return _linear(plan, equation, operands)
+    if name in _BILINEAR:
+        return [_product(plan, _single(equation), *operands)]
+    if name == "div":
+        return [_quotient(plan, *operands)]
+    return _fallback(plan, equation, operands)
+
+
+# Primitives that only wrap another traced function, and the parameter that holds it.
+_CALLS = {
+    "jit": "jaxpr",
+    "pjit": "jaxpr",
+    "closed_call": "call_jaxpr",
+    "custom_jvp_call": "call_jaxpr",
+    "custom_vjp_call": "call_jaxpr",
+    "checkpoint": "jaxpr",
+    "remat2": "jaxpr",
+}
+_UNARY = frozenset(
+    [
+        "sin",
+        "cos",
+        "tan",
+        "tanh",
+        "sinh",
+        "cosh",
+        "asin",
+        "acos",
+        "atan",
+        "asinh",
+        "acosh",
+        "atanh",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log1p",
+        "logistic",
+        "erf",
+        "erfc",
+        "rsqrt",
+        "sqrt",
+        "cbrt",
+        "integer_pow",
+        "square",
+        "abs",
+    ]
+)
+# Jointly linear in all operands that carry streams (index operands never do).
+_LINEAR = frozenset(
+    [
+        "add",
+        "sub",
+        "add_any",
+        "neg",
+        "reduce_sum",
+        "broadcast_in_dim",
+        "reshape",
+        "transpose",
+        "squeeze",
+        "slice",
+        "dynamic_slice",
+        "concatenate",
+        "convert_element_type",
+        "copy",
+        "copy_p",
+        "rev",
+        "gather",
+        "select_n",
+        "pad",
+        "cumsum",
+        "split",
+        "real",
+        "imag",
+        "reduce_precision",
+        "dynamic_update_slice",
+    ]
+)
+_BILINEAR = frozenset(["mul", "dot_general", "conv_general_dilated"])
+
+
+def _bind(equation, operands: Sequence) -> list:
+    """Run one traced operation on plain arrays."""
+    params = equation.primitive.get_bind_params(equation.params)
+    result = equation.primitive.bind(*operands, **params)
+    return list(result) if equation.primitive.multiple_results else [result]
+
+
+def _single(equation) -> Callable:
+    return lambda *operands: _bind(equation, operands)[0]
+
+
+def _as_streams(plan: Plan, operand) -> Streams:
+    """A constant as a stack whose derivatives are zero."""
+    if isinstance(operand, Streams):
+        return operand
+    operand = jnp.asarray(operand)
+    zeros = jnp.zeros((len(plan.directions) + len(plan.forms), *operand.shape), operand.dtype)
+    return Streams(jnp.concatenate([operand[None], zeros]))
+
+
+def _linear(plan: Plan, equation, operands: list) -> list:
+    name = equation.primitive.name
+    constants = [not isinstance(o, Streams) for o in operands]
+    if name in ("add", "sub", "add_any") and any(constants):
+        return [_shift(equation, operands)]
+    if name in ("concatenate", "select_n", "pad", "dynamic_update_slice"):
+        operands = [_promote(plan, name, i, o) for i, o in enumerate(operands)]
+    axes = [0 if isinstance(o, Streams) else None for o in operands]
+    plain = [o.stack if isinstance(o, Streams) else o for o in operands]
+    outputs = jax.vmap(lambda *o: _bind(equation, o), in_axes=axes)(*plain)
+    return [Streams(o) for o in outputs]
+
+
+def _promote(plan: Plan, name: str, position: int, operand):
+    """Constants that are part of the output need zero derivatives; predicates and indices do not."""
+    is_index = (name == "select_n" and position == 0) or (
+        name == "dynamic_update_slice" and position > 1
+    )
+    return operand if is_index else _as_streams(plan, operand)
+
+
+def _shift(equation, operands: list) -> Streams:
+    """x ± constant: only the value moves."""
+    left, right = operands
+    moved = _single(equation)(*[o.value if isinstance(o, Streams) else o for o in operands])
+    if isinstance(left, Streams):
+        rest = left.stack[1:]
+    else:
+        rest = -right.stack[1:] if equation.primitive.name == "sub" else right.stack[1:]
+    rest = jnp.broadcast_to(
+        rest.reshape(rest.shape[0], *(1,) * (moved.ndim - rest.ndim + 1), *rest.shape[1:]),
+        (rest.shape[0], *moved.shape),
+    )
+    return Streams(jnp.concatenate([moved[None], rest]))
+
+
+def _elementwise(plan: Plan, function: Callable, operand: Streams) -> Streams:
+    value = operand.value
+    ones = jnp.ones_like(value)
+
+    def with_slope(x):
+        return jax.jvp(function, (x,), (ones,))
+
+    if not plan.forms:
+        result, slope = with_slope(value)
+        return Streams(jnp.concatenate([result[None], slope * operand.stack[1:]]))
+    (result, slope), (_, curvature) = jax.jvp(with_slope, (value,), (ones,))
+    rest = slope * operand.stack[1:]
+    first = operand.stack[1 : 1 + len(plan.directions)]
+    bend = curvature * _contract(plan, jnp.multiply, first, first)
+    count = len(plan.directions)
+    return Streams(jnp.concatenate([result[None], rest[:count], rest[count:] + bend]))
+
+
+def _contract(plan: Plan, multiply: Callable, left: Array, right: Array) -> Array:
+    """Σ_ij A_ij left_i · right_j for every form A, stacked."""
+    pairs = {}
+    for form in plan.forms:
+        for i, j, _ in form:
+            if (i, j) not in pairs:
+                product = multiply(left[i], right[j])
+                same = i == j or left is right
+                pairs[i, j] = product if same else (product + multiply(left[j], right[i])) / 2
+    rows = []
+    for form in plan.forms:
+        # An off-diagonal entry stands for A_ij and A_ji, hence the factor two.
+        terms = [(c if i == j else 2 * c) * pairs[i, j] for i, j, c in form]
+        rows.append(sum(terms[1:], terms[0]))
+    return jnp.stack(rows)
+
+
+def _product(plan: Plan, multiply: Callable, left, right) -> Streams:
+    if not isinstance(right, Streams):
+        return Streams(jax.vmap(lambda s: multiply(s, right))(left.stack))
+    if not isinstance(left, Streams):
+        return Streams(jax.vmap(lambda s: multiply(left, s))(right.stack))
+    a, b, count = left.stack, right.stack, len(plan.directions)
+    forward = jax.vmap(lambda s: multiply(s, b[0]))(a)
+    backward = jax.vmap(lambda s: multiply(a[0], s))(b[1:])
+    rest = forward[1:] + backward
+    if not plan.forms:
+        return Streams(jnp.concatenate([forward[:1], rest]))
+    cross = 2 * _contract(plan, multiply, a[1 : 1 + count], b[1 : 1 + count])
+    return Streams(jnp.concatenate([forward[:1], rest[:count], rest[count:] + cross]))
+
+
+def _quotient(plan: Plan, left, right) -> Streams:
+    if not isinstance(right, Streams):
+        return Streams(left.stack / right)
+    reciprocal = _elementwise(plan, lambda x: 1 / x, right)
+    return _product(plan, jnp.multiply, left, reciprocal)
+
+
+def _fallback(plan: Plan, equation, operands: list) -> list:
+    """Any other primitive, by nested forward-mode differentiation."""
+    active = [i for i, o in enumerate(operands) if isinstance(o, Streams)]
+    stacks = tuple(operands[i].stack for i in active)
+    primals = tuple(s[0] for s in stacks)
+
+    def function(*values):
+        merged = list(operands)
+        for i, v in zip(active, values, strict=True):
+            merged[i] = v
+        return [o for o in _bind(equation, merged) if jnp.issubdtype(o.dtype, jnp.inexact)]
+
+    def push(tangents):
+        return jax.jvp(function, primals, tangents)[1]
+
+    def push_twice(i, j):
+        first, second = (tuple(s[1 + k] for s in stacks) for k in (i, j))
+        return jax.jvp(lambda *p: jax.jvp(function, p, first)[1], primals, second)[1]
+
+    rest = jax.vmap(push)(tuple(s[1:] for s in stacks))
+    for row, form in enumerate(plan.forms, start=len(plan.directions)):
+        for i, j, c in form:
+            bend = push_twice(i, j)
+            factor = c if i == j else 2 * c
+            rest = [r.at[row].add(factor * b) for r, b in zip(rest, bend, strict=True)]
+    smooth = iter(rest)
+    outputs = _bind(equation, [o.value if isinstance(o, Streams) else o for o in operands])
+    return [
+        Streams(jnp.concatenate([o[None], next(smooth)]))
+        if jnp.issubdtype(o.dtype, jnp.inexact)
+        else o
+        for o in outputs
+    ]

@@ -1,0 +1,46 @@
+"""The wave equation."""
+
+import equinox as eqx
+from jaxtyping import Array, Float
+
+from pgt._unknown import Unknown
+from pgt.kernels.wave import WaveKernel
+from pgt.physics.coefficients import Coefficient, as_coefficient, current, spatial
+from pgt.physics.pde import AbstractPDE, Derivatives
+from pgt.physics.values import Value, Writable, as_source, source_at
+
+
+class Wave(AbstractPDE):
+    r"""Waves of one speed in 1, 2 or 3 dimensions.
+
+    $$ \partial_{tt} u = c^2 \nabla^2 u + f(x, t) $$
+
+    Good starting values: c = 1 on the unit interval with u(x, 0) = sin πx at rest. The state at the
+    start is value and velocity: `Initial(u="sin(pi*x)", u_t=0.0)`.
+
+    >>> Wave(speed=1.0, dimension=2).coords
+    ('x', 'y', 't')
+    """
+
+    coords: tuple[str, ...] = eqx.field(static=True)
+    fields: tuple[str, ...] = eqx.field(static=True)
+    speed: Coefficient
+    source: Value | None
+
+    def __init__(
+        self,
+        speed: float | int | Unknown,
+        dimension: int = 1,
+        source: Writable | None = None,
+    ):
+        self.coords = (*spatial("Wave", dimension), "t")
+        self.fields = ("u",)
+        self.speed = as_coefficient("Wave(speed)", speed, positive=True)
+        self.source = as_source("Wave(source)", source, self.coords)
+
+    def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        f = source_at(self.source, d, self.coords)
+        return {"wave": d("u_tt") - self.speed**2 * d.laplacian("u") - f}
+
+    def kernel(self) -> WaveKernel:
+        return WaveKernel(current(self.speed))

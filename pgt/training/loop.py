@@ -1,0 +1,147 @@
+"""The host's part of training: budget, early stop, recovery, checkpoints, progress."""
+
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from pgt._unknown import is_unknown
+from pgt.data.observations import Observations
+from pgt.training.checkpoint import load_checkpoint, save_checkpoint
+from pgt.training.losses import Problem
+from pgt.training.progress import ProgressBar
+from pgt.training.settings import Training
+from pgt.training.step import Clock, Report, State, join, run_steps, start
+
+MINIMUM_HELD_OUT = 5  # fewer readings say too little about the noise
+SMALLEST_RATE = 1e-3  # ten failures in a row
+
+
+@dataclass
+class Record:
+    """What the loop remembers between runs of steps."""
+
+    rows: list[dict[str, float]] = field(default_factory=list)
+    best: float = float("inf")
+    best_step: int = 0
+    seconds: float = 0.0
+    first_step_seconds: float = 0.0
+    stopped: str = ""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A finished training: the model, the equation with its coefficients, and how it went."""
+
+    model: object
+    pde: object
+    noise_floor: float
+    record: Record
+    polish_costs: tuple[float, ...] = ()
+    polish_seconds: float = 0.0
+
+
+def train(
+    model,
+    pde,
+    problem: Problem,
+    held_out: Observations,
+    training: Training,
+    *,
+    seed: int,
+    noise: float | None,
+    checkpoint: Path | None,
+    progress: ProgressBar,
+) -> Fit:
+    """Fit the model and the unknown coefficients. `noise` is σ of the readings where it is known."""
+    state, fixed = start(model, pde, problem, training, noise or 0.0)
+    best, record, key = state.trained, Record(), jax.random.key(seed)
+    identity = {
+        "seed": seed,
+        "training": training.describe(),
+        "readings": len(problem.observations),
+    }
+    if checkpoint is not None:
+        state, best, saved = load_checkpoint(checkpoint, identity, (state, best, asdict(record)))
+        record = Record(**saved)
+    began = time.monotonic() - record.seconds
+    while not record.stopped:
+        clock, count = _next_run(record, state, training)
+        following, report = run_steps(state, fixed, problem, held_out, key, clock, count, training)
+        if not bool(report.finite):
+            state = _recover(state, record)
+            continue
+        state = _take_stock(following, report, record, fixed, noise, len(held_out))
+        record.seconds = time.monotonic() - began
+        record.first_step_seconds = record.first_step_seconds or record.seconds
+        if record.best_step == int(state.step):
+            best = state.trained
+        share = _share(record, state, training)
+        _decide(record, state, training, share)
+        progress.update("train", share, {n: float(v) for n, v in report.losses.items()})
+        if checkpoint is not None:
+            save_checkpoint(checkpoint, identity, (state, best, asdict(record)))
+    trained = best if record.stopped == "held-out error stopped falling" else state.trained
+    model, pde, _ = join(trained, fixed)
+    return Fit(model, pde, float(state.noise_floor), record)
+
+
+def _next_run(record: Record, state: State, training: Training):
+    """The first run is one step, so that the user sees the compiler finish."""
+    done = int(state.step)
+    count = training.check_every - done % training.check_every if done else 1
+    if training.seconds is None:
+        count = min(count, training.steps - done)
+        clock = (done / training.steps, 1 / training.steps)
+    else:
+        running = max(record.seconds - record.first_step_seconds, 1e-9)
+        rate = running / max(done - 1, 1) if done > 1 else 0.0
+        clock = (record.seconds / training.seconds, rate / training.seconds)
+    return Clock(*(jnp.asarray(c, jnp.float32) for c in clock)), jnp.asarray(count, jnp.int32)
+
+
+def _share(record: Record, state: State, training: Training) -> float:
+    if training.seconds is None:
+        return int(state.step) / training.steps
+    return record.seconds / training.seconds
+
+
+def _take_stock(
+    state: State, report: Report, record: Record, fixed, noise: float | None, held_out: int
+) -> State:
+    """Write the history; let the noise floor follow the best held-out error."""
+    error, step = float(report.held_out), int(state.step)
+    _, pde, _ = join(state.trained, fixed)
+    unknowns = [n for n in jax.tree.leaves(pde, is_leaf=is_unknown) if is_unknown(n)]
+    record.rows.append(
+        {"step": step, "held_out": error}
+        | {name: float(v) for name, v in report.losses.items()}
+        | {f"weight_{name}": float(v) for name, v in report.weights.items()}
+        | {f"unknown_{k}": float(n.value) for k, n in enumerate(unknowns)}
+    )
+    if held_out and error < record.best:
+        record.best, record.best_step = error, step
+    if noise is None and held_out >= MINIMUM_HELD_OUT:
+        # Readings can be memorised, held-out ones cannot: their error bounds the noise from above.
+        floor = jnp.asarray(record.best, state.noise_floor.dtype)
+        return eqx.tree_at(lambda s: s.noise_floor, state, floor)
+    return state
+
+
+def _decide(record: Record, state: State, training: Training, share: float):
+    if share >= 1:
+        record.stopped = "budget spent"
+    elif record.best_step and training.seconds is None:
+        if int(state.step) - record.best_step > training.patience * training.steps:
+            record.stopped = "held-out error stopped falling"
+
+
+def _recover(state: State, record: Record) -> State:
+    """A loss turned non-finite: start again from the last good state with half the rate."""
+    rate = state.rate / 2
+    if float(rate) < SMALLEST_RATE:
+        record.stopped = "diverged: the loss stayed non-finite at a thousandth of the learning rate"
+    return eqx.tree_at(lambda s: s.rate, state, rate)

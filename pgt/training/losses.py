@@ -1,0 +1,250 @@
+"""The one file where models meet physics.
+
+Every term of the loss is made of *rows*: dimensionless numbers that should be zero, one function for one
+point. Training minimises their mean squares by name; the polish takes the same rows as a least-squares
+problem.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from pgt._types import Key, Point, Points, Scalar
+from pgt._unknown import resolve
+from pgt.data.domain import Domain
+from pgt.data.observations import Observations, cell_quadrature
+from pgt.models.base import AbstractFieldModel
+from pgt.nn.scaling import Scaling
+from pgt.physics.conditions import AbstractCondition
+from pgt.physics.derivatives import differentiate, parse_name, residual
+from pgt.physics.pde import AbstractPDE
+
+Field = Callable[[Point], Float[Array, " c"]]
+
+
+class Problem(eqx.Module):
+    """What is to be fitted, with the typical size of each equation and condition.
+
+    `observations` has exactly the equation's fields; `conditions` are bound to the domain.
+    """
+
+    observations: Observations
+    conditions: tuple[AbstractCondition, ...]
+    equation_scales: dict[str, Array]
+    condition_scales: tuple[Array, ...]
+    domain: Domain = eqx.field(static=True)
+    averaged: tuple[str, ...] = eqx.field(
+        static=True
+    )  # axes along which some reading is an average
+
+    @staticmethod
+    def build(observations, pde: AbstractPDE, conditions, domain, scaling: Scaling) -> "Problem":
+        bound = tuple(condition.bind(domain, pde.fields) for condition in conditions)
+        return Problem(
+            observations,
+            bound,
+            typical_residuals(pde, scaling),
+            tuple(_typical_rows(c, pde, scaling) for c in bound),
+            domain,
+            averaged_axes(observations),
+        )
+
+    def term_names(self) -> tuple[str, ...]:
+        kinds = dict.fromkeys(condition.kind for condition in self.conditions)
+        return ("data", *self.equation_scales, *kinds)
+
+
+class Batch(NamedTuple):
+    """The points of one training step."""
+
+    readings: Int[Array, " b"] | None  # None: all of them
+    collocation: Points
+    faces: tuple[Points, ...]
+
+
+# ---------------------------------------------------------------------------------------- rows
+
+
+def averaged_axes(observations: Observations) -> tuple[str, ...]:
+    """The axes along which some reading is an average over a box."""
+    if observations.half_width is None:
+        return ()
+    wide = (np.asarray(observations.half_width) > 0).any(axis=0)
+    return tuple(axis for axis, is_wide in zip(observations.coords, wide, strict=True) if is_wide)
+
+
+def reading_rows(
+    field: Field, observations: Observations, scaling: Scaling, averaged: tuple[str, ...] = ()
+) -> Float[Array, "n c"]:
+    """Misfit of every reading in units of its field's spread; exactly 0 where hidden."""
+    if not averaged:
+        predicted = jax.vmap(field)(jnp.asarray(observations.points, scaling.middle.dtype))
+    else:
+        nodes, weights = cell_quadrature(observations, axes=averaged)
+        averaged = jax.vmap(lambda box: weights @ jax.vmap(field)(box))
+        predicted = averaged(jnp.asarray(nodes, scaling.middle.dtype))
+    misfit = (predicted - observations.values) / scaling.spread
+    return jnp.where(observations.mask, misfit, 0.0)
+
+
+def equation_rows(
+    field: Field, pde: AbstractPDE, scales: dict[str, Array], z: Point
+) -> dict[str, Scalar]:
+    """Residual of each equation at one point, relative to its typical size."""
+    return {name: r / scales[name] for name, r in residual(pde, field, z).items()}
+
+
+def condition_rows(
+    field: Field, condition: AbstractCondition, scale: Float[Array, " k"], pde, z: Point
+) -> Float[Array, " k"]:
+    """What a condition wants to be zero at one point of its face, relative to its typical size."""
+
+    def evaluate(point, name):
+        return differentiate(field, (name,), pde.coords, pde.fields)(point)(name)
+
+    return condition.rows(evaluate, z) / scale
+
+
+# ---------------------------------------------------------------------------------------- losses
+
+
+def losses(
+    model: AbstractFieldModel, pde: AbstractPDE, problem: Problem, batch: Batch
+) -> dict[str, Scalar]:
+    """Mean square of the rows of every term, by name."""
+    context = model.encode(problem.observations)
+
+    def field(z):
+        return model.decode(context, z)
+
+    readings = problem.observations
+    if batch.readings is not None:
+        readings = take(readings, batch.readings)
+    terms = {"data": data_loss(model, context, readings, problem.averaged)}
+    pde = resolve(pde)
+    rows = jax.vmap(lambda z: equation_rows(field, pde, problem.equation_scales, z))
+    for name, values in rows(batch.collocation).items():
+        terms[name] = jnp.mean(values**2)
+    for condition, scale, points in zip(
+        problem.conditions, problem.condition_scales, batch.faces, strict=True
+    ):
+        values = jax.vmap(lambda z, c=condition, s=scale: condition_rows(field, c, s, pde, z))
+        terms[condition.kind] = terms.get(condition.kind, 0.0) + jnp.mean(values(points) ** 2)
+    return terms
+
+
+def data_loss(
+    model: AbstractFieldModel, context, readings: Observations, averaged: tuple[str, ...]
+) -> Scalar:
+    """Mean-square misfit; with a variance head, the heteroscedastic likelihood of PGT-UW.
+
+    Readings whose noise is given count in proportion to 1/σ², relative to the others.
+    """
+    rows = reading_rows(lambda z: model.decode(context, z), readings, model.scaling, averaged)
+    weights = reading_weights(readings, model.scaling)
+    if not has_variance(model):
+        return jnp.sum(weights * rows**2) / jnp.sum(weights)
+    points = jnp.asarray(readings.points, rows.dtype)
+    logs = jax.vmap(lambda z: model.log_variance(context, z))(points)
+    likelihood = logs + rows**2 * jnp.exp(-logs)
+    return jnp.sum(jnp.where(readings.mask, likelihood, 0.0)) / jnp.sum(readings.mask)
+
+
+def has_variance(model: AbstractFieldModel) -> bool:
+    """Whether the model predicts its own aleatoric variance (PGT-UW)."""
+    return getattr(model, "variance", None) is not None
+
+
+def reading_weights(readings: Observations, scaling: Scaling) -> Float[Array, "n c"]:
+    """1/σ² relative to the typical reading; 1 where no noise is given; 0 where hidden."""
+    noise = readings.noise / scaling.spread
+    given = readings.mask & (noise > 0)
+    safe = jnp.where(given, noise, 1.0)
+    typical = jnp.sum(jnp.where(given, safe, 0.0)) / jnp.maximum(jnp.sum(given), 1)
+    return jnp.where(given, (typical / safe) ** 2, jnp.asarray(readings.mask, safe.dtype))
+
+
+def take(readings: Observations, rows: Int[Array, " b"]) -> Observations:
+    """A batch of readings, under jit."""
+    return jax.tree.map(lambda leaf: jnp.asarray(leaf)[rows], readings)
+
+
+def draw_batch(key: Key, problem: Problem, sampler, sizes, residual_size) -> Batch:
+    """Fresh points for one step. `sizes` = (readings, collocation, points per condition)."""
+    readings, collocation, faces = sizes
+    pick, inside, *walls = jax.random.split(key, 2 + len(problem.conditions))
+    count = len(problem.observations)
+    lower, upper = (
+        jnp.asarray(b, jnp.float32) for b in (problem.domain.lower, problem.domain.upper)
+    )
+    return Batch(
+        None if readings >= count else jax.random.randint(pick, (readings,), 0, count),
+        sampler.draw(inside, lower, upper, collocation, residual_size),
+        tuple(
+            condition.sample(k, faces)
+            for condition, k in zip(problem.conditions, walls, strict=True)
+        ),
+    )
+
+
+# ---------------------------------------------------------------------------------------- scales
+
+
+class _Typical:
+    """Random derivatives of the size the scales suggest: u ~ spread, u_x ~ spread / half extent."""
+
+    def __init__(self, pde: AbstractPDE, scaling: Scaling, seed: int):
+        self.pde, self.scaling = pde, scaling
+        self.random = np.random.default_rng(seed)
+        self.known: dict[str, float] = {}
+
+    def __call__(self, name: str):
+        if name not in self.known:
+            self.known[name] = self._draw(name)
+        return jnp.asarray(self.known[name])
+
+    def laplacian(self, field: str):
+        axes = [c for c in self.pde.coords if c != "t"]
+        return sum(self(f"{field}_{a}{a}") for a in axes)
+
+    def _draw(self, name: str) -> float:
+        scaling, normal = self.scaling, self.random.standard_normal()
+        if name in self.pde.coords:
+            axis = self.pde.coords.index(name)
+            return float(scaling.middle[axis] + scaling.half_extent[axis] * np.tanh(normal))
+        field, along = parse_name(name, self.pde.coords, self.pde.fields)
+        size = float(scaling.spread[field] / np.prod(scaling.half_extent[list(along)]))
+        return size * normal + (0.0 if along else float(scaling.mean[field]))
+
+
+def typical_residuals(pde: AbstractPDE, scaling: Scaling, draws: int = 64) -> dict[str, Array]:
+    """Root-mean-square of each residual for random fields of the given scales.
+
+    This makes every equation dimensionless: in metres or millimetres its loss is the same number.
+    Differences of two draws are taken, so that a source or a boundary value does not count.
+    """
+    pde = resolve(pde)
+    with jax.ensure_compile_time_eval():
+        draws_ = [pde.residual(_Typical(pde, scaling, seed)) for seed in range(draws)]
+    return {name: _spread([d[name] for d in draws_]) for name in draws_[0]}
+
+
+def _typical_rows(condition: AbstractCondition, pde, scaling: Scaling, draws: int = 16):
+    rows = []
+    point = condition.quadrature(1)[0]
+    for seed in range(draws):
+        typical = _Typical(pde, scaling, seed)
+        # Periodic conditions ask for the same name at two places: those are different numbers.
+        rows.append(condition.rows(lambda z, name, t=typical: jnp.asarray(t._draw(name)), point))
+    return _spread(rows)
+
+
+def _spread(draws: list) -> Array:
+    table = np.asarray(draws, float)
+    size = np.sqrt(np.mean((table[0::2] - table[1::2]) ** 2, axis=0) / 2)
+    return np.float32(np.where(size > 0, size, 1.0))

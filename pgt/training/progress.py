@@ -1,0 +1,35 @@
+"""A line that moves while the user waits."""
+
+import sys
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+
+class ProgressBar:
+    """Share of the budget, elapsed time, and the losses by name. Silent where nobody looks."""
+
+    def __init__(self, show: bool | None = None):
+        visible = sys.stderr.isatty() if show is None else show
+        self._progress = Progress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[losses]}"),
+            console=Console(stderr=True),
+            disable=not visible,
+        )
+        self._task = self._progress.add_task("compile", total=1.0, losses="")
+
+    def __enter__(self) -> "ProgressBar":
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_):
+        self._progress.stop()
+
+    def update(self, stage: str, share: float, losses: Mapping[str, float]):
+        text = "  ".join(f"{name} {value:.1e}" for name, value in losses.items())
+        self._progress.update(self._task, description=stage, completed=share, losses=text)

@@ -1,0 +1,90 @@
+"""How to train: one frozen record, so that a run is reproducible from what it says."""
+
+from dataclasses import dataclass, field, fields
+from typing import Literal
+
+from pgt._errors import InputError
+from pgt.data.sampling import AbstractSampler, Uniform
+from pgt.training.weighting import AbstractWeighting, Uncertainty
+
+
+@dataclass(frozen=True)
+class Polish:
+    """Levenberg–Marquardt in float64 on the decoder, with the encoder frozen.
+
+    `points` is the number of fixed residual points; keep it above the number of decoder parameters.
+    """
+
+    iterations: int = 60
+    seconds: float | None = None
+    points: int = 1600
+    equation_weight: float = 10.0
+
+
+@dataclass(frozen=True)
+class Training:
+    """Settings of a fit. Everything has a default that works on the problems of the benchmark.
+
+    Parameters
+    ----------
+    steps, seconds
+        The budget. With `seconds` training stops when they are over, and the learning rate follows the
+        clock; results then depend on the machine's speed.
+    optimiser
+        "soap" or "adam".
+    batch, collocation, condition_points
+        Readings, residual points and points per condition in one step.
+    hold_out
+        The share of readings that is never fitted. It estimates the noise, stops training that no
+        longer helps, and gives the error reported for the fit.
+    patience
+        Stop when the held-out error has not improved for this share of the budget.
+    precision
+        "float32" or "float64".
+    polish
+        A least-squares finish; None: decided by the size of the decoder; False: none.
+    """
+
+    steps: int = 2000
+    seconds: float | None = None
+    optimiser: Literal["soap", "adam"] = "soap"
+    learning_rate: float = 3e-3
+    batch: int = 2048
+    collocation: int = 1000
+    condition_points: int = 128
+    sampler: AbstractSampler = field(default_factory=Uniform)
+    weighting: AbstractWeighting = field(default_factory=Uncertainty)
+    hold_out: float = 0.1
+    patience: float = 0.5
+    precision: Literal["float32", "float64"] = "float32"
+    polish: Polish | None | Literal[False] = None
+    check_every: int = 50
+
+    def __post_init__(self):
+        for name in ("steps", "batch", "collocation", "condition_points", "check_every"):
+            _require(
+                getattr(self, name) >= 1, name, getattr(self, name), "a whole number from 1 up"
+            )
+        _require(
+            self.seconds is None or self.seconds > 0, "seconds", self.seconds, "above 0, or None"
+        )
+        _require(self.learning_rate > 0, "learning_rate", self.learning_rate, "above 0")
+        _require(0 <= self.hold_out < 1, "hold_out", self.hold_out, "in [0, 1), for example 0.1")
+        _require(self.patience > 0, "patience", self.patience, "above 0, for example 0.5")
+        choices = {"optimiser": ("soap", "adam"), "precision": ("float32", "float64")}
+        for name, allowed in choices.items():
+            value = getattr(self, name)
+            _require(value in allowed, name, value, " or ".join(map(repr, allowed)))
+
+    def describe(self) -> dict:
+        """The settings as plain data, for a run's records."""
+        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+
+
+def _require(holds: bool, name: str, value, wanted: str):
+    if not holds:
+        raise InputError(f"Training({name}={value!r}): {name} must be {wanted}.")
+
+
+def _plain(value):
+    return value if isinstance(value, int | float | str | bool | None) else repr(value)

@@ -1,0 +1,193 @@
+"""The compiled part of training: many steps in one call."""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Bool, Float, Int, PyTree
+
+from pgt._types import Key, Scalar
+from pgt._unknown import is_unknown
+from pgt.data.observations import Observations
+from pgt.models.base import AbstractFieldModel
+from pgt.nn import frozen
+from pgt.physics.pde import AbstractPDE
+from pgt.training.losses import (
+    Problem,
+    draw_batch,
+    equation_rows,
+    has_variance,
+    losses,
+    reading_rows,
+)
+from pgt.training.optimisers import direction, schedule
+from pgt.training.settings import Training
+
+
+class State(eqx.Module):
+    """Everything that changes while training: restoring it continues bit for bit."""
+
+    trained: PyTree  # of (model, pde, learnt weights)
+    optimiser: PyTree
+    memory: PyTree
+    step: Int[Array, ""]
+    rate: Float[Array, ""]  # falls when a loss turned non-finite
+    noise_floor: Float[Array, ""]  # smallest σ of the data term, in units of the spread
+
+
+class Clock(NamedTuple):
+    """Where in the budget a run of steps starts, and how much of it one step is."""
+
+    progress: Float[Array, ""]
+    per_step: Float[Array, ""]
+
+
+class Report(NamedTuple):
+    """What a run of steps says about itself."""
+
+    losses: dict[str, Scalar]
+    weights: dict[str, Scalar]
+    held_out: Scalar
+    finite: Bool[Array, ""]
+
+
+def split(model: AbstractFieldModel, pde: AbstractPDE, learnt):
+    """(trained arrays, the rest). Of an equation only its `Unknown` coefficients are trained."""
+    model_trained, model_fixed = frozen.partition(model)
+    unknowns = jax.tree.map(is_unknown, pde, is_leaf=is_unknown)
+    pde_trained, pde_fixed = eqx.partition(pde, unknowns)
+    return (model_trained, pde_trained, learnt), (model_fixed, pde_fixed)
+
+
+def join(trained, fixed):
+    """The inverse of `split`: (model, pde, learnt weights)."""
+    model = frozen.combine(trained[0], fixed[0])
+    return model, eqx.combine(trained[1], fixed[1]), trained[2]
+
+
+def start(model, pde, problem: Problem, training: Training, noise_floor: float):
+    """The first state, and what stays fixed."""
+    learnt, memory = training.weighting.init(_weighted_names(model, problem))
+    trained, fixed = split(model, pde, learnt)
+    state = State(
+        trained=trained,
+        optimiser=direction(training.optimiser).init(trained),
+        memory=memory,
+        step=jnp.zeros((), jnp.int32),
+        rate=jnp.ones(()),
+        noise_floor=jnp.asarray(noise_floor, jnp.result_type(float)),
+    )
+    return state, fixed
+
+
+@eqx.filter_jit
+def run_steps(
+    state: State,
+    fixed,
+    problem: Problem,
+    held_out: Observations,
+    key: Key,
+    clock: Clock,
+    count: Int[Array, ""],
+    training: Training,
+) -> tuple[State, Report]:
+    """`count` optimiser steps; count is no constant of the program, so any number runs compiled."""
+    floors = {} if has_variance(fixed[0]) else {"data": state.noise_floor}
+    names = problem.term_names()
+    state = _balance(state, fixed, problem, key, training)
+
+    def body(i, carry):
+        state, sums, finite = carry
+        progress = clock.progress + i * clock.per_step
+        state, terms, ok = _one_step(state, fixed, problem, key, progress, floors, training)
+        return state, {n: sums[n] + terms[n] for n in names}, finite & ok
+
+    zero = {n: jnp.zeros(()) for n in names}
+    state, sums, finite = jax.lax.fori_loop(0, count, body, (state, zero, jnp.array(True)))
+    model, _, learnt = join(state.trained, fixed)
+    end = clock.progress + count * clock.per_step
+    report = Report(
+        {n: s / count for n, s in sums.items()},
+        training.weighting.weights(learnt, state.memory, floors, end),
+        held_out_error(model, problem, held_out),
+        finite,
+    )
+    return state, report
+
+
+def _one_step(state: State, fixed, problem, key, progress, floors, training: Training):
+    def objective(trained, batch):
+        model, pde, learnt = join(trained, fixed)
+        terms = losses(model, pde, problem, batch)
+        weighted = {name: terms[name] for name in _weighted_names(model, problem)}
+        total = training.weighting.total(learnt, state.memory, weighted, floors, progress)
+        # A likelihood brings its own weights.
+        return total + terms["data"] / 2 if has_variance(model) else total, terms
+
+    batch = _batch(state, fixed, problem, key, training)
+    (total, terms), gradient = jax.value_and_grad(objective, has_aux=True)(state.trained, batch)
+    updates, optimiser = direction(training.optimiser).update(
+        gradient, state.optimiser, state.trained
+    )
+    rate = -training.learning_rate * schedule(progress) * state.rate
+    trained = optax.apply_updates(state.trained, jax.tree.map(lambda u: rate * u, updates))
+    following = State(
+        trained, optimiser, state.memory, state.step + 1, state.rate, state.noise_floor
+    )
+    ok = jnp.isfinite(total) & jnp.isfinite(optax.global_norm(gradient))
+    return following, terms, ok
+
+
+def _batch(state: State, fixed, problem: Problem, key, training: Training):
+    sizes = (training.batch, training.collocation, training.condition_points)
+
+    def residual_size(points):
+        model, pde, _ = join(jax.lax.stop_gradient(state.trained), fixed)
+        context = model.encode(problem.observations)
+
+        def size(z):
+            rows = equation_rows(
+                lambda y: model.decode(context, y), pde, problem.equation_scales, z
+            )
+            return jnp.sqrt(sum(r**2 for r in rows.values()))
+
+        return jax.vmap(size)(points)
+
+    step_key = jax.random.fold_in(key, state.step)
+    return draw_batch(step_key, problem, training.sampler, sizes, residual_size)
+
+
+def _balance(state: State, fixed, problem, key, training: Training) -> State:
+    """Let a weighting look at the gradient of each term, where it wants to."""
+    if not training.weighting.needs_gradient_norms:
+        return state
+    batch = _batch(state, fixed, problem, key, training)
+
+    def terms(trained):
+        model, pde, _ = join(trained, fixed)
+        values = losses(model, pde, problem, batch)
+        return {name: values[name] for name in _weighted_names(model, problem)}
+
+    values, pull = jax.vjp(terms, state.trained)
+    norms = {}
+    for name in values:
+        seed = {n: jnp.ones_like(v) if n == name else jnp.zeros_like(v) for n, v in values.items()}
+        norms[name] = optax.global_norm(pull(seed)[0])
+    memory = training.weighting.update(state.memory, norms, values)
+    return eqx.tree_at(lambda s: s.memory, state, memory)
+
+
+def _weighted_names(model, problem: Problem) -> tuple[str, ...]:
+    names = problem.term_names()
+    return tuple(n for n in names if n != "data") if has_variance(model) else names
+
+
+def held_out_error(model, problem: Problem, held_out: Observations) -> Scalar:
+    """Root-mean-square misfit of readings that were not fitted, in units of the spread."""
+    context = model.encode(problem.observations)
+    rows = reading_rows(
+        lambda z: model.decode(context, z), held_out, model.scaling, problem.averaged
+    )
+    return jnp.sqrt(jnp.sum(rows**2) / jnp.maximum(jnp.sum(held_out.mask), 1))

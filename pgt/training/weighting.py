@@ -1,0 +1,252 @@
+"""How the named losses become one number."""
+
+import abc
+from collections.abc import Collection, Mapping
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from pgt._errors import InputError
+from pgt._types import Scalar
+
+Named = Mapping[str, Scalar | float]
+
+
+class AbstractWeighting(eqx.Module):
+    """Combines mean-square losses by name: total = Σ_k w_k L_k + penalty.
+
+    A weighting itself never changes. What it learns is split in two PyTrees made by `init`:
+    `learnable` is trained together with the model (gradient descent on `total`), `memory` is
+    replaced by `update`. The gradient norm of every term is computed only for a weighting that
+    `needs_gradient_norms`.
+
+    `floors` names the smallest believable standard deviation of a term (the noise of the readings);
+    names left out have none. `progress` runs from 0 to 1 over the training: every term but the data
+    (named "data" or "data_…") is multiplied by `pde_ramp ** progress`, which lets the equation grow
+    towards a hard constraint.
+    """
+
+    needs_gradient_norms: ClassVar[bool]
+    pde_ramp: eqx.AbstractVar[float]
+
+    @abc.abstractmethod
+    def init(self, names: Collection[str]) -> tuple[dict, dict]:
+        """`(learnable, memory)` for the loss terms with these names."""
+
+    @abc.abstractmethod
+    def weights(
+        self, learnable: dict, memory: dict, floors: Named, progress: float | Scalar = 0.0
+    ) -> dict[str, Scalar]:
+        """The factor on each loss."""
+
+    @abc.abstractmethod
+    def penalty(
+        self, learnable: dict, losses: Named, floors: Named, progress: float | Scalar
+    ) -> Scalar | float:
+        """What is added to the weighted sum, and gives `learnable` its gradient."""
+
+    @abc.abstractmethod
+    def update(self, memory: dict, gradient_norms: Named | None, losses: Named) -> dict:
+        """The memory after a step."""
+
+    def total(
+        self,
+        learnable: dict,
+        memory: dict,
+        losses: Named,
+        floors: Named,
+        progress: float | Scalar = 0.0,
+    ) -> Scalar:
+        """The number to minimise."""
+        weights = jax.lax.stop_gradient(self.weights(learnable, memory, floors, progress))
+        _check_same("losses", losses, weights)
+        _check_known("floors", floors, weights)
+        terms = [weights[name] * losses[name] for name in weights]
+        return jnp.sum(jnp.stack(terms)) + self.penalty(learnable, losses, floors, progress)
+
+    def ramp(self, name: str, progress: float | Scalar) -> Scalar | float:
+        """1 for the data; for every other term a geometric growth from 1 to `pde_ramp`."""
+        is_data = name == "data" or name.startswith("data_")
+        return 1.0 if is_data else self.pde_ramp**progress
+
+
+class Uncertainty(AbstractWeighting):
+    """Learnt standard deviations (Kendall, Gal & Cipolla 2018), with the log term::
+
+        total = Σ_k r_k [ L_k / (2 σ_k²) + log σ_k ],      σ_k = exp(s_k),  s_k = 0 at the start
+
+    The minimum over s_k is σ_k = √L_k. The ramp r_k stands outside the bracket: inside it, σ_k
+    would simply grow with it and undo it.
+
+    Readings can be memorised, so σ must not follow the loss below the noise. With a floor f_k the
+    weight uses max(σ_k, f_k), and s_k descends as if the loss were max(L_k, f_k²), pulled up where
+    it is below the floor: σ_k heads for max(√L_k, f_k) from either side, also when a floor moves.
+    `smallest` is the floor of every term, for losses that reach zero.
+
+    >>> weighting = Uncertainty()
+    >>> learnable, memory = weighting.init(("data", "pde"))
+    >>> float(weighting.total(learnable, memory, {"data": 1.0, "pde": 3.0}, {}))
+    2.0
+    """
+
+    needs_gradient_norms: ClassVar[bool] = False
+    pde_ramp: float = eqx.field(static=True, default=1.0)
+    smallest: float = eqx.field(static=True, default=1e-8)
+
+    def __check_init__(self):
+        _check_positive("Uncertainty", pde_ramp=self.pde_ramp, smallest=self.smallest)
+
+    def init(self, names):
+        return {name: jnp.zeros(()) for name in _check_names(names)}, {}
+
+    def weights(self, learnable, memory, floors, progress=0.0):
+        return {
+            name: self.ramp(name, progress) * jnp.exp(-2 * self._held(name, s, floors)) / 2
+            for name, s in learnable.items()
+        }
+
+    def penalty(self, learnable, losses, floors, progress):
+        terms = []
+        for name, s in learnable.items():
+            floor = self._floor(name, floors)
+            held = jax.lax.stop_gradient(self._held(name, s, floors))
+            goal = jax.lax.stop_gradient(jnp.maximum(losses[name], floor**2))
+            short = jnp.maximum(jnp.log(floor) - s, 0)
+            # The value is log σ as used; the gradient is the slope of Kendall's term at the held s,
+            # with the loss held up, and a spring towards the floor from below.
+            slope = jax.lax.stop_gradient(1 - jnp.exp(-2 * held) * goal - short)
+            value = held + slope * (s - jax.lax.stop_gradient(s))
+            terms.append(self.ramp(name, progress) * value)
+        return jnp.sum(jnp.stack(terms))
+
+    def update(self, memory, gradient_norms, losses):
+        return memory
+
+    def _floor(self, name, floors):
+        return jnp.maximum(floors.get(name, 0.0), self.smallest)
+
+    def _held(self, name, s, floors):
+        return jnp.maximum(s, jnp.log(self._floor(name, floors)))
+
+
+class Fixed(AbstractWeighting):
+    """Weights that stay: total = Σ_k r_k w_k L_k, with w_k = 1 for the terms not named.
+
+    >>> weighting = Fixed(pde=10.0)
+    >>> learnable, memory = weighting.init(("data", "pde"))
+    >>> float(weighting.total(learnable, memory, {"data": 1.0, "pde": 3.0}, {}))
+    31.0
+    """
+
+    needs_gradient_norms: ClassVar[bool] = False
+    pde_ramp: float = eqx.field(static=True)
+    given: tuple[tuple[str, float], ...] = eqx.field(static=True)
+
+    def __init__(self, pde_ramp: float = 1.0, **weights: float):
+        _check_positive("Fixed", pde_ramp=pde_ramp)
+        for name, weight in weights.items():
+            if not 0 <= weight < float("inf"):
+                raise InputError(f"Fixed({name}={weight}): a weight is a finite number, 0 or more.")
+        self.pde_ramp = pde_ramp
+        self.given = tuple((name, float(weight)) for name, weight in weights.items())
+
+    def init(self, names):
+        given = dict(self.given)
+        _check_known("Fixed", given, _check_names(names))
+        return {}, {name: jnp.asarray(given.get(name, 1.0), float) for name in names}
+
+    def weights(self, learnable, memory, floors, progress=0.0):
+        return {name: self.ramp(name, progress) * weight for name, weight in memory.items()}
+
+    def penalty(self, learnable, losses, floors, progress):
+        return 0.0
+
+    def update(self, memory, gradient_norms, losses):
+        return memory
+
+
+class GradientNorm(AbstractWeighting):
+    """Weights that give every term a gradient of equal length (Wang, Teng & Perdikaris 2021)::
+
+        w_k ← decay · w_k + (1 − decay) · mean_j ‖∇L_j‖ / ‖∇L_k‖
+
+    `gradient_norms` are those of the bare losses. A term whose gradient is zero or not finite keeps
+    its weight.
+
+    >>> weighting = GradientNorm(decay=0.0)
+    >>> learnable, memory = weighting.init(("data", "pde"))
+    >>> memory = weighting.update(memory, {"data": 1.0, "pde": 3.0}, {})
+    >>> {name: round(float(w), 3) for name, w in weighting.weights(learnable, memory, {}).items()}
+    {'data': 2.0, 'pde': 0.667}
+    """
+
+    needs_gradient_norms: ClassVar[bool] = True
+    decay: float = eqx.field(static=True, default=0.9)
+    pde_ramp: float = eqx.field(static=True, default=1.0)
+
+    def __check_init__(self):
+        _check_positive("GradientNorm", pde_ramp=self.pde_ramp)
+        if not 0 <= self.decay < 1:
+            raise InputError(f"GradientNorm(decay={self.decay}): must lie in [0, 1), e.g. 0.9.")
+
+    def init(self, names):
+        return {}, {name: jnp.ones(()) for name in _check_names(names)}
+
+    def weights(self, learnable, memory, floors, progress=0.0):
+        return {name: self.ramp(name, progress) * weight for name, weight in memory.items()}
+
+    def penalty(self, learnable, losses, floors, progress):
+        return 0.0
+
+    def update(self, memory, gradient_norms, losses):
+        if gradient_norms is None:
+            raise InputError(
+                "GradientNorm.update(gradient_norms=None): give the gradient norm of every term: "
+                f"{', '.join(memory)}."
+            )
+        _check_same("gradient_norms", gradient_norms, memory)
+        norms = jnp.stack([jnp.asarray(gradient_norms[name], float) for name in memory])
+        usable = jnp.isfinite(norms) & (norms > 0)
+        mean = jnp.sum(jnp.where(usable, norms, 0)) / jnp.maximum(jnp.sum(usable), 1)
+        goals = mean / jnp.where(usable, norms, 1)
+        return {
+            name: jnp.where(usable[k], self.decay * old + (1 - self.decay) * goals[k], old).astype(
+                old.dtype
+            )
+            for k, (name, old) in enumerate(memory.items())
+        }
+
+
+def _check_names(names):
+    if not names or isinstance(names, str):
+        raise InputError(
+            f"init(names={names!r}): give the names of the loss terms, such as ('data', 'pde')."
+        )
+    return names
+
+
+def _check_known(argument, given, names):
+    unknown = sorted(set(given) - set(names))
+    if unknown:
+        raise InputError(
+            f"{argument}: no loss term is called {', '.join(unknown)}; "
+            f"the terms are {', '.join(names)}."
+        )
+
+
+def _check_same(argument, given, names):
+    _check_known(argument, given, names)
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise InputError(
+            f"{argument}: nothing is given for {', '.join(missing)}; "
+            f"the terms are {', '.join(names)}, as listed when the weighting was initialised."
+        )
+
+
+def _check_positive(owner, **values):
+    for name, value in values.items():
+        if not 0 < value < float("inf"):
+            raise InputError(f"{owner}({name}={value}): must be a finite number above 0.")

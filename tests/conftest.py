@@ -1,0 +1,39 @@
+"""Before any test: shapes checked at every call, one thread per process, compiled code kept."""
+
+import os
+from pathlib import Path
+
+# Set before numpy and JAX load, and inherited by the processes that tests start. Test problems are
+# small: two workers with one thread each are faster than four threads fighting over two cores.
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+)
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".jax_cache"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
+
+import hypothesis
+import jaxtyping
+
+# As for static checkers, a whole number is welcome where a float is asked for.
+jaxtyping.install_import_hook(
+    "pgt", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
+)
+
+# The same examples in every run; HYPOTHESIS_EXAMPLES=1000 searches longer.
+hypothesis.settings.register_profile(
+    "pgt",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "20")),
+)
+hypothesis.settings.load_profile("pgt")
+
+
+def pytest_configure(config):
+    # Two workers share the cache; a half-written entry is compiled anew, which JAX warns about.
+    message = "ignore:Error (reading|writing) persistent compilation cache entry"
+    config.addinivalue_line("filterwarnings", message)

@@ -1,0 +1,112 @@
+"""Who may import whom, read from the source without running it; and other rules of the house."""
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import jaxtyping
+import pytest
+
+from pgt._unknown import Unknown
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "pgt"
+
+# From the ground up. Parts on one line never import each other; a part may import every lower line.
+LINES = (
+    ("_types", "_errors", "_unknown", "_serialise"),
+    ("data",),
+    ("nn", "kernels"),
+    ("models", "physics"),
+    ("training", "reconstruction"),
+    ("_reconstruct",),
+    ("cli", "bench", "config"),
+)
+GROUND, CORE = set(LINES[0]), {part for line in LINES[:-1] for part in line}
+# Beside the lines: of the core they see `data` only, and the command line may use them all.
+RIM = {"metrics", "plots", "report", "datasets", "io"}
+HELPERS = {"plots": {"_figures"}}
+ONLY_AT_THE_RIM = {"pydantic", "plotly", "beartype", "h5netcdf"}
+
+
+def allowed(part: str) -> set[str]:
+    if part in RIM or part == "_figures":
+        return GROUND | {"data"} | HELPERS.get(part, set())
+    (height,) = (row for row, line in enumerate(LINES) if part in line)
+    if height == 0:
+        return GROUND
+    lower = {other for line in LINES[:height] for other in line}
+    return lower | RIM if height == len(LINES) - 1 else lower
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> set[str]:
+    """Dotted names imported anywhere in a file: `from pgt import nn` counts as `pgt.nn`."""
+    package = ["pgt", *path.relative_to(PACKAGE).parts[:-1]]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            start = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*start, *([node.module] if node.module else [])])
+            found |= {f"{module}.{alias.name}" for alias in node.names}
+    return found
+
+
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_nothing_flows_back(path):
+    part = part_of(path)
+    used = {name.split(".")[1] for name in imports(path) if name.startswith("pgt.")}
+    assert used - {part} <= allowed(part)
+
+
+@pytest.mark.parametrize("part", sorted(CORE))
+def test_the_core_runs_without_the_rim(part):
+    files = [path for path in FILES if part_of(path) == part]
+    used = {name.split(".")[0] for path in files for name in imports(path)}
+    assert not used & ONLY_AT_THE_RIM
+
+
+def test_every_part_has_its_place():
+    known = {part for line in LINES for part in line} | RIM | {"_figures"}
+    assert {part_of(path) for path in FILES} <= known
+
+
+def test_relative_and_nested_imports_are_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(f"{__name__}.PACKAGE", tmp_path)
+    (tmp_path / "nn").mkdir()
+    file = tmp_path / "nn" / "layer.py"
+    file.write_text("from . import film\nfrom ..data.domain import Domain\ndef f():\n import a.b\n")
+    assert imports(file) == {"pgt.nn.film", "pgt.data.domain.Domain", "a.b"}
+
+
+def test_annotations_are_checked_while_tests_run():
+    assert Unknown(1).value == 1
+    with pytest.raises(jaxtyping.TypeCheckError):
+        Unknown("one")
+
+
+def test_no_file_names_a_place_outside_the_repository():
+    # Put together here, so that this file does not find itself.
+    forbidden = re.compile("|".join(("/" + r"work\b", r"\.\./" + "shared", "/" + "tmp/venv")))
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    for name in filter(None, listed.stdout.split("\0")):
+        path = ROOT / name
+        data = path.read_bytes() if path.is_file() else b"\0"
+        if b"\0" not in data:
+            assert not forbidden.search(data.decode("utf-8", "replace")), name
