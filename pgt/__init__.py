@@ -1,26 +1,123 @@
-"""Continuous physical fields from scattered sensor readings and a governing equation."""
+"""Continuous physical fields from scattered sensor readings and a governing equation.
 
+The public names, in the order of the flow. They are loaded when first used, so that `import pgt`,
+and with it `pgt --help`, does not wait for JAX.
+"""
+
+import importlib as _importlib
 import os as _os
+import sys as _sys
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-import jax as _jax
+from pgt._version import __version__ as __version__
 
-# Compiled programs are kept between runs: the second start is many times faster.
-if _jax.config.jax_compilation_cache_dir is None and "PGT_NO_CACHE" not in _os.environ:
-    _jax.config.update(
-        "jax_compilation_cache_dir",
-        _os.path.join(
-            _os.environ.get("XDG_CACHE_HOME", _os.path.expanduser("~/.cache")), "pgt", "jax"
-        ),
-    )
-    _jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
+if _TYPE_CHECKING:  # the same list once more, for editors and type checkers
+    from pgt import datasets as datasets
+    from pgt import metrics as metrics
+    from pgt import plots as plots
+    from pgt._errors import InputError as InputError
+    from pgt._reconstruct import default_model as default_model
+    from pgt._reconstruct import reconstruct as reconstruct
+    from pgt._unknown import Unknown as Unknown
+    from pgt.data import Domain as Domain
+    from pgt.data import Observations as Observations
+    from pgt.data import ResidualAdaptive as ResidualAdaptive
+    from pgt.data import Sobol as Sobol
+    from pgt.data import Uniform as Uniform
+    from pgt.data import sample as sample
+    from pgt.kernels import AbstractKernel as AbstractKernel
+    from pgt.kernels import AdvectionDiffusionKernel as AdvectionDiffusionKernel
+    from pgt.kernels import HeatKernel as HeatKernel
+    from pgt.kernels import HelmholtzKernel as HelmholtzKernel
+    from pgt.kernels import LearnableStrength as LearnableStrength
+    from pgt.kernels import NoKernel as NoKernel
+    from pgt.kernels import PoissonKernel as PoissonKernel
+    from pgt.kernels import ScreenedPoissonKernel as ScreenedPoissonKernel
+    from pgt.kernels import SumKernel as SumKernel
+    from pgt.kernels import WaveKernel as WaveKernel
+    from pgt.models.base import AbstractFieldModel as AbstractFieldModel
+    from pgt.models.pgt import PGT as PGT
+    from pgt.nn.scaling import Scaling as Scaling
+    from pgt.physics import AbstractPDE as AbstractPDE
+    from pgt.physics import AdvectionDiffusion as AdvectionDiffusion
+    from pgt.physics import AllenCahn as AllenCahn
+    from pgt.physics import Burgers as Burgers
+    from pgt.physics import Dirichlet as Dirichlet
+    from pgt.physics import Equation as Equation
+    from pgt.physics import Heat as Heat
+    from pgt.physics import Initial as Initial
+    from pgt.physics import Laplace as Laplace
+    from pgt.physics import NavierStokes2D as NavierStokes2D
+    from pgt.physics import Neumann as Neumann
+    from pgt.physics import Periodic as Periodic
+    from pgt.physics import Poisson as Poisson
+    from pgt.physics import Wave as Wave
+    from pgt.reconstruction import Reconstruction as Reconstruction
+    from pgt.training.settings import Polish as Polish
+    from pgt.training.settings import Training as Training
+    from pgt.training.weighting import AbstractWeighting as AbstractWeighting
+    from pgt.training.weighting import Fixed as Fixed
+    from pgt.training.weighting import GradientNorm as GradientNorm
+    from pgt.training.weighting import Uncertainty as Uncertainty
 
-from pgt import datasets, metrics, plots
-from pgt._errors import InputError
-from pgt._reconstruct import default_model, reconstruct
-from pgt._unknown import Unknown
-from pgt._version import __version__
-from pgt.data import Domain, Observations, ResidualAdaptive, Sobol, Uniform, sample
-from pgt.models.pgt import PGT
-from pgt.nn.scaling import Scaling
-from pgt.reconstruction import Reconstruction
-from pgt.training.settings import Polish, Training
+_HOMES = {
+    "pgt.data": "Domain Observations sample Uniform Sobol ResidualAdaptive",
+    "pgt.kernels": "AbstractKernel NoKernel HeatKernel AdvectionDiffusionKernel WaveKernel "
+    "PoissonKernel ScreenedPoissonKernel HelmholtzKernel SumKernel LearnableStrength",
+    "pgt._unknown": "Unknown",
+    "pgt.physics": "AbstractPDE Heat AdvectionDiffusion Burgers AllenCahn Wave Poisson Laplace "
+    "NavierStokes2D Equation Initial Dirichlet Neumann Periodic",
+    "pgt.nn.scaling": "Scaling",
+    "pgt.models.base": "AbstractFieldModel",
+    "pgt.models.pgt": "PGT",
+    "pgt.training.weighting": "AbstractWeighting Uncertainty Fixed GradientNorm",
+    "pgt.training.settings": "Training Polish",
+    "pgt._reconstruct": "reconstruct default_model",
+    "pgt.reconstruction": "Reconstruction",
+    "pgt._errors": "InputError",
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+_PARTS = ("datasets", "metrics", "plots")
+
+__all__ = [*_HOME, *_PARTS, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str):
+    if name in _HOME:
+        value = getattr(_importlib.import_module(_HOME[name]), name)
+    elif name in _PARTS:
+        value = _importlib.import_module(f"pgt.{name}")
+    else:
+        raise AttributeError(f"module 'pgt' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})
+
+
+def _keep_compiled_programs():
+    """Keep what JAX compiles between runs: the second start is many times faster.
+
+    Said through the environment, so that it holds whenever JAX is first imported. PGT_NO_CACHE=1
+    switches it off; a folder that was chosen before stays.
+    """
+    if "PGT_NO_CACHE" in _os.environ:
+        return
+    caches = _os.environ.get("XDG_CACHE_HOME") or _os.path.expanduser("~/.cache")
+    settings = {
+        "jax_compilation_cache_dir": _os.path.join(caches, "pgt", "jax"),
+        "jax_persistent_cache_min_compile_time_secs": 0.3,
+    }
+    jax = _sys.modules.get("jax")
+    if jax is not None:
+        if jax.config.jax_compilation_cache_dir is None:
+            for name, value in settings.items():
+                jax.config.update(name, value)
+    elif "JAX_COMPILATION_CACHE_DIR" not in _os.environ:
+        for name, value in settings.items():
+            _os.environ[name.upper()] = str(value)
+
+
+_keep_compiled_programs()

@@ -98,7 +98,7 @@ def default_model(
         decoder_layers=3 if small else 4,
         frequency=6.0 if small else 8.0,
         anchors=0 if len(observations) <= MANY_READINGS else 64,
-        key=jax.random.key(seed),
+        seed=seed,
     )
 
 

@@ -17,12 +17,13 @@ from jaxtyping import Array, Bool, Float
 from scipy.stats import qmc
 
 from pgt._errors import InputError
-from pgt._types import Key, Point
+from pgt._types import Point
 from pgt.data.observations import Observations
 from pgt.kernels.base import AbstractKernel
 from pgt.models.base import AbstractFieldModel
-from pgt.nn.attention import Attention, Projection, attend
-from pgt.nn.block import Block, Mlp
+from pgt.nn.attention import Attention, Projection, attend, with_one
+from pgt.nn.block import Block, Dense, Mlp
+from pgt.nn.draw import Draw, zeros
 from pgt.nn.film import ConcatDecoder, FilmDecoder
 from pgt.nn.frozen import Frozen
 from pgt.nn.scaling import Scaling
@@ -40,7 +41,7 @@ class Context(NamedTuple):
     """What the encoder learnt from the readings; keys and values are projected once, not per query."""
 
     keys: Float[Array, "m h k"]
-    values: Float[Array, "m h k"]
+    values: Float[Array, "m h k+1"]
     bias: Float[Array, "1 m"]  # -inf at padding
     everywhere: Float[Array, " w"]
 
@@ -94,7 +95,7 @@ class PGT(AbstractFieldModel):
     keys: Projection
     values: Projection
     decoder: FilmDecoder | ConcatDecoder
-    variance: eqx.nn.Linear | None
+    variance: Dense | None
 
     def __init__(
         self,
@@ -110,32 +111,31 @@ class PGT(AbstractFieldModel):
         decoder_layers: int = 4,
         frequency: float = 8.0,
         variance_head: bool = False,
-        key: Key,
+        seed: int = 0,
     ):
         _check_sizes(width, heads, blocks, decoder_layers, anchors, decoder)
         d, c = scaling.embedded, len(scaling.mean)
-        keys = iter(jax.random.split(key, 14))
+        draw = Draw(seed)
         self.scaling, self.kernel = scaling, kernel
-        self.embed_value = jax.random.normal(next(keys), (width, c)) / np.sqrt(c)
-        self.embed_hidden = jax.random.normal(next(keys), (width, c)) / np.sqrt(c)
-        self.embed_point = jax.random.normal(next(keys), (width, d)) / np.sqrt(d)
-        self.embed_bias = jnp.zeros(width)
-        self.global_token = 0.02 * jax.random.normal(next(keys), (width,))
+        self.embed_value = draw.normal((width, c), c**-0.5)
+        self.embed_hidden = draw.normal((width, c), c**-0.5)
+        self.embed_point = draw.normal((width, d), d**-0.5)
+        self.embed_bias = zeros(width)
+        self.global_token = draw.normal((width,), 0.02)
         self.anchors = Anchors.spread(anchors, len(scaling.middle)) if anchors else None
-        self.anchor_bias = jnp.zeros(width) if anchors else None
-        self.gather = Attention(width, heads, key=next(keys)) if anchors else None
-        self.blocks = eqx.filter_vmap(lambda k: Block(width, heads, key=k))(
-            jax.random.split(next(keys), blocks)
-        )
-        self.query = Mlp(d, width, width, activation="tanh", key=next(keys))
-        self.ask = Projection(width, heads, key=next(keys))
-        self.keys = Projection(width, heads, key=next(keys))
-        self.values = Projection(width, heads, key=next(keys))
+        self.anchor_bias = zeros(width) if anchors else None
+        self.gather = Attention(width, heads, draw) if anchors else None
+        layers = [Block(width, heads, draw) for _ in range(blocks)]
+        self.blocks = jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)), *layers)
+        self.query = Mlp(d, width, width, "tanh", draw)
+        self.ask = Projection(width, heads, draw)
+        self.keys = Projection(width, heads, draw)
+        self.values = Projection(width, heads, draw)
         kind, activation = DECODERS[decoder]
         self.decoder = kind(
-            d, c, width, decoder_width, decoder_layers, frequency, activation, key=next(keys)
+            d, c, width, decoder_width, decoder_layers, frequency, activation, draw
         )
-        self.variance = eqx.nn.Linear(width, c, key=next(keys)) if variance_head else None
+        self.variance = Dense(width, c, draw) if variance_head else None
 
     # ------------------------------------------------------------------ encoder
 
@@ -162,7 +162,10 @@ class PGT(AbstractFieldModel):
         context = sequence[1:]
         hidden = jnp.where(visible, 0.0, -jnp.inf)[None]
         return Context(
-            jax.vmap(self.keys)(context), jax.vmap(self.values)(context), hidden, sequence[0]
+            jax.vmap(self.keys)(context),
+            with_one(jax.vmap(self.values)(context)),
+            hidden,
+            sequence[0],
         )
 
     def _tokens(self, points, observations: Observations) -> Float[Array, "n w"]:

@@ -5,21 +5,49 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pgt._types import Key
 from pgt.nn.attention import Attention
+from pgt.nn.draw import Draw, zeros
+
+
+class Dense(eqx.Module):
+    """W x + b."""
+
+    weight: Float[Array, "o i"]
+    bias: Float[Array, " o"]
+
+    def __init__(self, inputs: int, outputs: int, draw: Draw):
+        self.weight = draw.uniform((outputs, inputs), inputs**-0.5)
+        self.bias = zeros(outputs)
+
+    def __call__(self, x: Float[Array, " i"]) -> Float[Array, " o"]:
+        return self.weight @ x + self.bias
+
+
+class Norm(eqx.Module):
+    """Layer normalisation of one token."""
+
+    scale: Float[Array, " w"]
+    shift: Float[Array, " w"]
+
+    def __init__(self, width: int):
+        self.scale = zeros(width) + 1
+        self.shift = zeros(width)
+
+    def __call__(self, token: Float[Array, " w"]) -> Float[Array, " w"]:
+        centred = token - jnp.mean(token)
+        return self.scale * centred * jax.lax.rsqrt(jnp.mean(centred**2) + 1e-5) + self.shift
 
 
 class Mlp(eqx.Module):
     """Two dense layers with a smooth activation between."""
 
-    first: eqx.nn.Linear
-    second: eqx.nn.Linear
+    first: Dense
+    second: Dense
     activation: str = eqx.field(static=True)
 
-    def __init__(self, inputs: int, hidden: int, outputs: int, *, activation="gelu", key: Key):
-        a, b = jax.random.split(key)
-        self.first = eqx.nn.Linear(inputs, hidden, key=a)
-        self.second = eqx.nn.Linear(hidden, outputs, key=b)
+    def __init__(self, inputs: int, hidden: int, outputs: int, activation: str, draw: Draw):
+        self.first = Dense(inputs, hidden, draw)
+        self.second = Dense(hidden, outputs, draw)
         self.activation = activation
 
     def __call__(self, x: Float[Array, " i"]) -> Float[Array, " o"]:
@@ -29,15 +57,14 @@ class Mlp(eqx.Module):
 class Block(eqx.Module):
     """C + Attn(LN C) + MLP(LN C), with Γ added to the attention logits of every head."""
 
-    norm: eqx.nn.LayerNorm
+    norm: Norm
     attention: Attention
     mlp: Mlp
 
-    def __init__(self, width: int, heads: int, *, key: Key):
-        a, m = jax.random.split(key)
-        self.norm = eqx.nn.LayerNorm(width)
-        self.attention = Attention(width, heads, key=a)
-        self.mlp = Mlp(width, 2 * width, width, key=m)
+    def __init__(self, width: int, heads: int, draw: Draw):
+        self.norm = Norm(width)
+        self.attention = Attention(width, heads, draw)
+        self.mlp = Mlp(width, 2 * width, width, "gelu", draw)
 
     def __call__(
         self, tokens: Float[Array, "n w"], bias: Float[Array, "#h n n"]

@@ -4,12 +4,11 @@ import math
 from typing import Literal
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pgt._types import Key
 from pgt.nn.block import activate
+from pgt.nn.draw import Draw, zeros
 from pgt.nn.siren import first_weights, hidden_weights, phases
 
 ActivationName = Literal["sine", "gelu"]
@@ -24,19 +23,17 @@ class Coordinates(eqx.Module):
     readout: Float[Array, "c w"]
     offset: Float[Array, " c"]
 
-    def __init__(self, inputs, outputs, width, layers, frequency, activation, *, key: Key):
-        first, bias, hidden, readout = jax.random.split(key, 4)
-        keys = jax.random.split(hidden, layers)
+    def __init__(self, inputs, outputs, width, layers, frequency, activation, draw: Draw):
         if activation == "sine":
-            self.first_weight = first_weights(inputs, width, frequency, key=first)
-            self.hidden = jnp.stack([hidden_weights(width, width, key=k) for k in keys])
+            self.first_weight = first_weights(inputs, width, frequency, draw)
+            self.hidden = hidden_weights(layers, width, draw)
         else:
             # GELU layers: He scaling; the first layer still needs spread to see the coordinates.
-            self.first_weight = jax.random.normal(first, (width, inputs)) * math.sqrt(2 / inputs)
-            self.hidden = jax.random.normal(hidden, (layers, width, width)) * math.sqrt(2 / width)
-        self.first_bias = phases(width, key=bias)
-        self.readout = jax.random.normal(readout, (outputs, width)) / width
-        self.offset = jnp.zeros(outputs)
+            self.first_weight = draw.normal((width, inputs), math.sqrt(2 / inputs))
+            self.hidden = draw.normal((layers, width, width), math.sqrt(2 / width))
+        self.first_bias = phases(width, draw)
+        self.readout = draw.normal((outputs, width), 1 / width)
+        self.offset = zeros(outputs)
 
 
 class FilmDecoder(eqx.Module):
@@ -58,18 +55,12 @@ class FilmDecoder(eqx.Module):
     film_bias: Float[Array, "layers film"]
     activation: ActivationName = eqx.field(static=True)
 
-    def __init__(self, inputs, outputs, context, width, layers, frequency, activation, *, key: Key):
-        network, into, film, bias = jax.random.split(key, 4)
-        self.network = Coordinates(
-            inputs, outputs, width, layers, frequency, activation, key=network
-        )
-        self.context_weight = jax.random.normal(into, (context, 2 * context)) / math.sqrt(
-            2 * context
-        )
-        self.context_bias = jnp.zeros(context)
-        shape = (layers, 3 * width, context)
-        self.film_weight = 1e-3 * jax.random.normal(film, shape) / math.sqrt(context)
-        self.film_bias = jnp.zeros((layers, 3 * width))
+    def __init__(self, inputs, outputs, context, width, layers, frequency, activation, draw: Draw):
+        self.network = Coordinates(inputs, outputs, width, layers, frequency, activation, draw)
+        self.context_weight = draw.normal((context, 2 * context), (2 * context) ** -0.5)
+        self.context_bias = zeros(context)
+        self.film_weight = draw.normal((layers, 3 * width, context), 1e-3 * context**-0.5)
+        self.film_bias = zeros(layers, 3 * width)
         self.activation = activation
 
     def __call__(
@@ -101,11 +92,10 @@ class ConcatDecoder(eqx.Module):
     hidden_bias: Float[Array, "layers w"]
     activation: ActivationName = eqx.field(static=True)
 
-    def __init__(self, inputs, outputs, context, width, layers, frequency, activation, *, key: Key):
-        self.network = Coordinates(
-            inputs + 2 * context, outputs, width, layers, frequency, activation, key=key
-        )
-        self.hidden_bias = jnp.zeros((layers, width))
+    def __init__(self, inputs, outputs, context, width, layers, frequency, activation, draw: Draw):
+        entries = inputs + 2 * context
+        self.network = Coordinates(entries, outputs, width, layers, frequency, activation, draw)
+        self.hidden_bias = zeros(layers, width)
         self.activation = activation
 
     def __call__(

@@ -185,7 +185,7 @@ def _linear(plan: Plan, equation, operands: list) -> list:
     name = equation.primitive.name
     constants = [not isinstance(o, Streams) for o in operands]
     if name in ("add", "sub", "add_any") and any(constants):
-        return [_shift(equation, operands)]
+        return [_shift(plan, equation, operands)]
     if name in ("concatenate", "select_n", "pad", "dynamic_update_slice"):
         operands = [_promote(plan, name, i, o) for i, o in enumerate(operands)]
     axes = [0 if isinstance(o, Streams) else None for o in operands]
@@ -202,23 +202,36 @@ def _promote(plan: Plan, name: str, position: int, operand):
     return operand if is_index else _as_streams(plan, operand)
 
 
-def _shift(equation, operands: list) -> Streams:
+def _shift(plan: Plan, equation, operands: list) -> Streams:
     """x ± constant: only the value moves."""
     left, right = operands
-    moved = _single(equation)(*[o.value if isinstance(o, Streams) else o for o in operands])
+    shape = equation.outvars[0].aval.shape
     if isinstance(left, Streams):
-        rest = left.stack[1:]
+        stack, constant = left.stack, right if equation.primitive.name != "sub" else -right
     else:
-        rest = -right.stack[1:] if equation.primitive.name == "sub" else right.stack[1:]
-    rest = jnp.broadcast_to(
-        rest.reshape(rest.shape[0], *(1,) * (moved.ndim - rest.ndim + 1), *rest.shape[1:]),
-        (rest.shape[0], *moved.shape),
-    )
-    return Streams(jnp.concatenate([moved[None], rest]))
+        stack, constant = (-right.stack if equation.primitive.name == "sub" else right.stack), left
+    constant = jnp.broadcast_to(constant, shape)
+    return Streams(stack + _placed(plan, constant[None].astype(stack.dtype), 0))
+
+
+def _placed(plan: Plan, rows: Array, first: int) -> Array:
+    """`rows` at position `first` of an otherwise zero stack.
+
+    Padding and selecting by position keep everything one element-wise expression, which the compiler
+    fuses; putting the stack together from pieces would cost a pass over memory each time.
+    """
+    count = 1 + len(plan.directions) + len(plan.forms)
+    width = [(first, count - first - rows.shape[0])] + [(0, 0)] * (rows.ndim - 1)
+    return jnp.pad(rows, width)
+
+
+def _is_value(stack: Array) -> Array:
+    """True in the first row of a stack."""
+    return jax.lax.broadcasted_iota(jnp.int32, stack.shape, 0) == 0
 
 
 def _elementwise(plan: Plan, function: Callable, operand: Streams) -> Streams:
-    value = operand.value
+    stack, value = operand.stack, operand.value
     ones = jnp.ones_like(value)
 
     def with_slope(x):
@@ -226,13 +239,12 @@ def _elementwise(plan: Plan, function: Callable, operand: Streams) -> Streams:
 
     if not plan.forms:
         result, slope = with_slope(value)
-        return Streams(jnp.concatenate([result[None], slope * operand.stack[1:]]))
+        return Streams(jnp.where(_is_value(stack), result, slope * stack))
     (result, slope), (_, curvature) = jax.jvp(with_slope, (value,), (ones,))
-    rest = slope * operand.stack[1:]
-    first = operand.stack[1 : 1 + len(plan.directions)]
-    bend = curvature * _contract(plan, jnp.multiply, first, first)
-    count = len(plan.directions)
-    return Streams(jnp.concatenate([result[None], rest[:count], rest[count:] + bend]))
+    count = 1 + len(plan.directions)
+    bend = curvature * _contract(plan, jnp.multiply, stack[1:count], stack[1:count])
+    rest = slope * stack + _placed(plan, bend, count)
+    return Streams(jnp.where(_is_value(stack), result, rest))
 
 
 def _contract(plan: Plan, multiply: Callable, left: Array, right: Array) -> Array:
@@ -257,14 +269,14 @@ def _product(plan: Plan, multiply: Callable, left, right) -> Streams:
         return Streams(jax.vmap(lambda s: multiply(s, right))(left.stack))
     if not isinstance(left, Streams):
         return Streams(jax.vmap(lambda s: multiply(left, s))(right.stack))
-    a, b, count = left.stack, right.stack, len(plan.directions)
+    a, b, count = left.stack, right.stack, 1 + len(plan.directions)
     forward = jax.vmap(lambda s: multiply(s, b[0]))(a)
-    backward = jax.vmap(lambda s: multiply(a[0], s))(b[1:])
-    rest = forward[1:] + backward
-    if not plan.forms:
-        return Streams(jnp.concatenate([forward[:1], rest]))
-    cross = 2 * _contract(plan, multiply, a[1 : 1 + count], b[1 : 1 + count])
-    return Streams(jnp.concatenate([forward[:1], rest[:count], rest[count:] + cross]))
+    backward = jax.vmap(lambda s: multiply(a[0], s))(b)
+    total = jnp.where(_is_value(forward), 0, forward) + backward
+    if plan.forms:
+        cross = 2 * _contract(plan, multiply, a[1:count], b[1:count])
+        total = total + _placed(plan, cross, count)
+    return Streams(total)
 
 
 def _quotient(plan: Plan, left, right) -> Streams:

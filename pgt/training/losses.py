@@ -229,9 +229,8 @@ def typical_residuals(pde: AbstractPDE, scaling: Scaling, draws: int = 64) -> di
     Differences of two draws are taken, so that a source or a boundary value does not count.
     """
     pde = resolve(pde)
-    with jax.ensure_compile_time_eval():
-        draws_ = [pde.residual(_Typical(pde, scaling, seed)) for seed in range(draws)]
-    return {name: _spread([d[name] for d in draws_]) for name in draws_[0]}
+    table = [pde.residual(_Typical(pde, scaling, seed)) for seed in range(draws)]
+    return {name: _spread([row[name] for row in table]) for name in table[0]}
 
 
 def _typical_rows(condition: AbstractCondition, pde, scaling: Scaling, draws: int = 16):

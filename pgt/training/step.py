@@ -67,6 +67,7 @@ def join(trained, fixed):
     return model, eqx.combine(trained[1], fixed[1]), trained[2]
 
 
+@eqx.filter_jit
 def start(model, pde, problem: Problem, training: Training, noise_floor: float):
     """The first state, and what stays fixed."""
     learnt, memory = training.weighting.init(_weighted_names(model, problem))
@@ -184,6 +185,7 @@ def _weighted_names(model, problem: Problem) -> tuple[str, ...]:
     return tuple(n for n in names if n != "data") if has_variance(model) else names
 
 
+@eqx.filter_jit
 def held_out_error(model, problem: Problem, held_out: Observations) -> Scalar:
     """Root-mean-square misfit of readings that were not fitted, in units of the spread."""
     context = model.encode(problem.observations)

@@ -1,0 +1,224 @@
+"""The demonstration: the paper's first experiment, from readings to figures in one folder."""
+
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import jax
+import numpy as np
+import xarray as xr
+from scipy.interpolate import RBFInterpolator
+
+from pgt import metrics, plots
+from pgt._errors import InputError
+from pgt._reconstruct import reconstruct
+from pgt._version import __version__
+from pgt.data import Domain, Observations, sample
+from pgt.datasets import heat
+from pgt.physics import Dirichlet, Heat, Initial
+from pgt.reconstruction import Reconstruction
+from pgt.training.settings import Training
+
+READINGS, DIFFUSIVITY = 100, 0.01
+SQUARE = Domain(x=(0, 1), t=(0, 1))
+TRAINING = Training(steps=300, collocation=500)
+QUICK = Training(steps=4, collocation=32, condition_points=8, polish=False)
+
+# Table 1 of the paper at M = 100: relative L2 error, seconds of training, parameters.
+PAPER = {
+    "PGT, paper": (5.9e-3, 9.5 * 60, 405_000_000),
+    "PINN, paper": (0.226, 65.0, 66_500),
+    "SIREN, paper": (0.54, 126.0, 26_419),
+}
+SPLINES = ("linear", "thin_plate_spline", "cubic", "quintic")
+BUMPS = tuple((kernel, width) for kernel in ("gaussian", "multiquadric") for width in (2, 4, 8))
+
+Say = Callable[[str], None]
+
+
+def heat_demo(
+    folder: Path, *, quick: bool = False, seed: int = 0, say: Say, progress: bool | None = None
+) -> dict:
+    """Reconstruct u_t = 0.01 u_xx, u(x, 0) = sin 4πx from 100 readings, and leave all in `folder`.
+
+    `quick` spends a few steps only: it shows that everything works, not how well. Returns what
+    `metrics.json` holds.
+    """
+    _check_writable(folder)
+    truth = heat(diffusivity=DIFFUSIVITY)
+    readings = sample(truth, READINGS, seed=seed)
+    say(f"{READINGS} readings of u_t = {DIFFUSIVITY} u_xx, with u(x, 0) and u at both ends known")
+    interpolation = interpolation_errors(readings, truth)
+    say("interpolated without physics; training and polishing (the first run also compiles)")
+    began = time.monotonic()
+    result = reconstruct(
+        readings,
+        Heat(DIFFUSIVITY),
+        SQUARE,
+        [Dirichlet("x", u=0.0), Initial(u="sin(4*pi*x)")],
+        training=QUICK if quick else TRAINING,
+        seed=seed,
+        progress=progress,
+    )
+    seconds = time.monotonic() - began
+    field = result.grid(x=truth.x.values, t=truth.t.values)
+    numbers = _numbers(result, metrics.compare(truth, field), seconds, interpolation, quick)
+    _write(folder, result, truth, field, readings, numbers)
+    say(f"written to {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
+    return numbers
+
+
+def table(numbers: dict) -> list[tuple[str, float, float | None, int | None]]:
+    """(what, relative L2 error, seconds, parameters) of ours, the paper's and interpolation."""
+    ours = ("this run", numbers["rel_l2"], numbers["seconds"], numbers["parameters"])
+    paper = [(name, *row) for name, row in PAPER.items()]
+    return [ours, *paper] + [
+        (f"scipy RBF, {what} ({found['kernel']})", found["rel_l2"], found["seconds"], None)
+        for what, found in numbers["interpolation"].items()
+    ]
+
+
+# ------------------------------------------------------------------------------- interpolation
+
+
+def interpolation_errors(readings: Observations, truth: xr.Dataset) -> dict[str, dict]:
+    """What needs no physics: scipy's RBF interpolation, best kernel chosen with the truth at hand.
+
+    Once from the readings alone, once with the boundary and initial values given as readings too.
+    """
+    points, values = np.asarray(readings.points), np.asarray(readings.values)
+    where = np.linspace(0, 1, 51)
+    side, start = np.zeros_like(where), np.sin(4 * np.pi * where)
+    known = np.concatenate(
+        [
+            np.stack([where, side], -1),
+            np.stack([side, where], -1)[1:],
+            np.stack([side + 1, where], -1)[1:],
+        ]
+    )
+    known_values = np.concatenate([start, np.zeros(len(known) - len(start))])[:, None]
+    # A reading on the boundary would stand twice in the list, which no interpolant can fit.
+    inside = ~((points[:, 0] == 0) | (points[:, 0] == 1) | (points[:, 1] == 0))
+    return {
+        "readings only": _best_interpolation(points, values, truth),
+        "with BC and IC": _best_interpolation(
+            np.concatenate([points[inside], known]),
+            np.concatenate([values[inside], known_values]),
+            truth,
+        ),
+    }
+
+
+def _best_interpolation(points: np.ndarray, values: np.ndarray, truth: xr.Dataset) -> dict:
+    t, x = np.meshgrid(truth.t.values, truth.x.values, indexing="ij")
+    wanted = np.stack([x.ravel(), t.ravel()], -1)
+
+    def attempt(kernel: str, width: float) -> dict:
+        began = time.monotonic()
+        guess = RBFInterpolator(points, values, kernel=kernel, epsilon=width)(wanted)
+        seconds = time.monotonic() - began
+        estimate = truth.copy(data={"u": guess.reshape(t.shape)})
+        error = metrics.relative_l2(truth, estimate)["u"]
+        return {"kernel": kernel, "epsilon": width, "rel_l2": error, "seconds": seconds}
+
+    tried = [attempt(kernel, 1) for kernel in SPLINES] + [attempt(*bump) for bump in BUMPS]
+    return min(tried, key=lambda found: found["rel_l2"]) | {"kernels_tried": len(tried)}
+
+
+# ------------------------------------------------------------------------------- numbers and files
+
+
+def _numbers(
+    result: Reconstruction, errors: dict, seconds: float, interpolation: dict, quick: bool
+) -> dict:
+    summary = result.summary
+    return {
+        "case": "heat",
+        "quick": quick,
+        "rel_l2": errors["relative_l2"]["u"],
+        "rmse": errors["rmse"]["u"],
+        "max_error": errors["max_error"]["u"],
+        "held_out_error": summary["held_out_error"],
+        "seconds": seconds,
+        "first_step_seconds": summary["first_step_seconds"],
+        "train_seconds": summary["seconds"],
+        "polish_seconds": summary["polish_seconds"],
+        "stopped": summary["stopped"],
+        "parameters": summary["parameter_count"],
+        "readings": READINGS,
+        "seed": summary["seed"],
+        "training": summary["training"],
+        "interpolation": interpolation,
+        "paper": {name: dict(zip(_COLUMNS, row, strict=True)) for name, row in PAPER.items()},
+        "device": f"{jax.devices()[0].platform}: {jax.devices()[0].device_kind}",
+        "cpu_count": os.cpu_count(),
+        "versions": _versions(),
+        "commit": _commit(),
+    }
+
+
+_COLUMNS = ("rel_l2", "seconds", "parameters")
+
+
+def _write(folder: Path, result: Reconstruction, truth, field, readings, numbers: dict) -> None:
+    history = result.history
+    losses = [str(n) for n in history.data_vars if not str(n).startswith(("weight_", "unknown_"))]
+    fitted = [name for name in losses if name != "held_out"]
+    plots.save(plots.field(field, sensors=readings), folder / "field.png")
+    plots.save(plots.compare(truth, field), folder / "compare.png")
+    plots.save(plots.convergence(history, losses), folder / "convergence.png")
+    plots.save(plots.loss_contributions(history, fitted), folder / "contributions.png")
+    with _in_one_piece(folder / "field.nc") as path:
+        field.to_netcdf(path, engine="h5netcdf")
+    result.save(folder)
+    with _in_one_piece(folder / "metrics.json") as path:
+        path.write_text(json.dumps(numbers, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def _in_one_piece(path: Path) -> Iterator[Path]:
+    """A path to write to; it takes the place of `path` when all went well."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    os.close(handle)
+    try:
+        yield Path(name)
+        Path(name).chmod(0o644)  # mkstemp's own is for the owner only
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _check_writable(folder: Path) -> None:
+    """Before the training, not after it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"cannot write to {folder} ({error.strerror or error}); name another folder with -o."
+        ) from None
+
+
+def _versions() -> dict[str, str]:
+    packages = ("jax", "jaxlib", "equinox", "optax", "numpy", "scipy", "xarray")
+    found = {name: importlib.metadata.version(name) for name in packages}
+    return {"pgt": __version__, "python": platform.python_version()} | found
+
+
+def _commit() -> str | None:
+    """The commit of the source this runs from, where it is a git checkout."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parent)
+    except OSError:
+        return None
+    return found.stdout.strip() or None
