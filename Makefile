@@ -41,8 +41,9 @@ format: $(READY) ## rewrite the source in the house style
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-bench: $(READY) ## run the experiments behind the tables, into benchmarks/results
-	$(BIN)/pgt bench -o benchmarks/results
+bench: $(READY) ## measure the README's numbers that need no GPU, into benchmarks/results
+	$(BIN)/python benchmarks/core.py heat heat-long heat-free three-modes three-modes-noise wake-cpu
+	$(BIN)/python benchmarks/tables.py
 
 clean: ## remove the environment, caches and build leftovers (runs/ stays)
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .jax_cache

@@ -25,9 +25,7 @@ class Fisher(pgt.AbstractPDE):
     fields: tuple[str, ...] = eqx.field(static=True, default=("u",))
 
     def residual(self, d):
-        return {
-            "fisher": d("u_t") - self.spread * d("u_xx") - self.growth * d("u") * (1 - d("u"))
-        }
+        return {"fisher": d("u_t") - self.spread * d("u_xx") - self.growth * d("u") * (1 - d("u"))}
 
     def kernel(self):
         return pgt.HeatKernel(D)

@@ -1,6 +1,8 @@
 """The field and the diffusivity together: the coefficient is learnt from noisy readings.
 
     python examples/unknown_diffusivity.py [steps]
+
+The first guess is three times too large.
 """
 
 import sys

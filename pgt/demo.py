@@ -29,7 +29,7 @@ from pgt.training.settings import Training
 READINGS, DIFFUSIVITY = 100, 0.01
 SQUARE = Domain(x=(0, 1), t=(0, 1))
 TRAINING = Training(steps=300, collocation=500)
-QUICK = Training(steps=4, collocation=32, condition_points=8, polish=False)
+QUICK = Training(steps=4, collocation=500, polish=False)
 
 # Table 1 of the paper at M = 100: relative L2 error, seconds of training, parameters.
 PAPER = {
@@ -120,16 +120,20 @@ def _best_interpolation(points: np.ndarray, values: np.ndarray, truth: xr.Datase
     t, x = np.meshgrid(truth.t.values, truth.x.values, indexing="ij")
     wanted = np.stack([x.ravel(), t.ravel()], -1)
 
-    def attempt(kernel: str, width: float) -> dict:
+    def attempt(kernel: str, width: float) -> dict | None:
         began = time.monotonic()
-        guess = RBFInterpolator(points, values, kernel=kernel, epsilon=width)(wanted)
+        try:
+            guess = RBFInterpolator(points, values, kernel=kernel, epsilon=width)(wanted)
+        except np.linalg.LinAlgError:  # wide bumps on close points: the system is singular
+            return None
         seconds = time.monotonic() - began
         estimate = truth.copy(data={"u": guess.reshape(t.shape)})
         error = metrics.relative_l2(truth, estimate)["u"]
         return {"kernel": kernel, "epsilon": width, "rel_l2": error, "seconds": seconds}
 
     tried = [attempt(kernel, 1) for kernel in SPLINES] + [attempt(*bump) for bump in BUMPS]
-    return min(tried, key=lambda found: found["rel_l2"]) | {"kernels_tried": len(tried)}
+    best = min((found for found in tried if found), key=lambda found: found["rel_l2"])
+    return best | {"kernels_tried": len(tried)}
 
 
 # ------------------------------------------------------------------------------- numbers and files
@@ -169,12 +173,12 @@ _COLUMNS = ("rel_l2", "seconds", "parameters")
 
 def _write(folder: Path, result: Reconstruction, truth, field, readings, numbers: dict) -> None:
     history = result.history
-    losses = [str(n) for n in history.data_vars if not str(n).startswith(("weight_", "unknown_"))]
-    fitted = [name for name in losses if name != "held_out"]
+    besides = ("weight_", "unknown_", "held_out")
+    losses = [str(name) for name in history.data_vars if not str(name).startswith(besides)]
     plots.save(plots.field(field, sensors=readings), folder / "field.png")
     plots.save(plots.compare(truth, field), folder / "compare.png")
-    plots.save(plots.convergence(history, losses), folder / "convergence.png")
-    plots.save(plots.loss_contributions(history, fitted), folder / "contributions.png")
+    plots.save(plots.convergence(history, [*losses, "held_out"]), folder / "convergence.png")
+    plots.save(plots.loss_contributions(history, losses), folder / "contributions.png")
     with _in_one_piece(folder / "field.nc") as path:
         field.to_netcdf(path, engine="h5netcdf")
     result.save(folder)
@@ -216,9 +220,12 @@ def _versions() -> dict[str, str]:
 
 def _commit() -> str | None:
     """The commit of the source this runs from, where it is a git checkout."""
-    command = ["git", "rev-parse", "--short", "HEAD"]
+    root = Path(__file__).parents[1]
+    if not (root / ".git").exists():  # installed; a repository around it would be someone else's
+        return None
+    command = ["git", "describe", "--always", "--dirty"]
     try:
-        found = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parent)
+        found = subprocess.run(command, capture_output=True, text=True, cwd=root)
     except OSError:
         return None
     return found.stdout.strip() or None

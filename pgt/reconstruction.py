@@ -161,9 +161,9 @@ class Reconstruction(eqx.Module):
 
     def _dataset(self, data: dict, coords: dict, units: dict) -> xr.Dataset:
         dataset = xr.Dataset(data, coords, attrs=self._provenance())
-        for name, unit in (self.domain.units | units).items():
-            if name in dataset.variables:
-                dataset[name].attrs["units"] = unit
+        axes = {name: unit for name, unit in self._units().items() if name in self.domain.axes}
+        for name, unit in (axes | units).items():
+            dataset[name].attrs["units"] = unit
         return dataset
 
     def _provenance(self) -> dict:
@@ -227,14 +227,19 @@ def _as_axes(axes: Mapping, domain: Domain) -> dict[str, np.ndarray]:
         raise InputError(
             f"grid: no axis is called {unknown[0]}; axes are {', '.join(domain.axes)}."
         )
-    places = {}
-    for axis in domain.axes:
-        wanted = axes.get(axis, 50)
-        if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
-            if wanted < 1:
-                raise InputError(f"grid({axis}={wanted}): ask for at least one position.")
-            wanted = np.linspace(*domain.bounds(axis), int(wanted))
-        places[axis] = np.atleast_1d(np.asarray(wanted, float))
-        if places[axis].ndim != 1 or not np.isfinite(places[axis]).all():
-            raise InputError(f"grid({axis}=...): give a number of positions or a list of numbers.")
+    return {axis: _positions(axis, axes.get(axis, 50), domain) for axis in domain.axes}
+
+
+def _positions(axis: str, wanted, domain: Domain) -> np.ndarray:
+    if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
+        if wanted < 1:
+            raise InputError(f"grid({axis}={wanted}): ask for at least one position.")
+        return np.linspace(*domain.bounds(axis), int(wanted))
+    try:
+        places = np.atleast_1d(np.asarray(wanted))
+        places = places.astype(float) if places.dtype.kind in "iuf" else np.empty((0, 0))
+    except ValueError:  # rows of unequal length
+        places = np.empty((0, 0))
+    if places.ndim != 1 or not places.size or not np.isfinite(places).all():
+        raise InputError(f"grid({axis}=...): give a number of positions or a list of numbers.")
     return places

@@ -15,16 +15,18 @@ PACKAGE = ROOT / "pgt"
 
 # From the ground up. Parts on one line never import each other; a part may import every lower line.
 LINES = (
-    ("_types", "_errors", "_unknown", "_serialise"),
+    ("_types", "_errors", "_unknown", "_serialise", "_version"),
     ("data",),
     ("nn", "kernels"),
     ("models", "physics"),
     ("training", "reconstruction"),
     ("_reconstruct",),
-    ("cli", "bench", "config"),
+    ("bench", "config", "demo"),
+    ("cli",),
 )
-GROUND, CORE = set(LINES[0]), {part for line in LINES[:-1] for part in line}
-# Beside the lines: of the core they see `data` only, and the command line may use them all.
+CORE_LINES = LINES[:-2]
+GROUND, CORE = set(LINES[0]), {part for line in CORE_LINES for part in line}
+# Beside the lines: of the core they see `data` only, and what lies above the core may use them all.
 RIM = {"metrics", "plots", "report", "datasets", "io"}
 HELPERS = {"plots": {"_figures"}}
 ONLY_AT_THE_RIM = {"pydantic", "plotly", "beartype", "h5netcdf"}
@@ -37,7 +39,7 @@ def allowed(part: str) -> set[str]:
     if height == 0:
         return GROUND
     lower = {other for line in LINES[:height] for other in line}
-    return lower | RIM if height == len(LINES) - 1 else lower
+    return lower | RIM if height >= len(CORE_LINES) else lower
 
 
 def part_of(path: Path) -> str:

@@ -21,10 +21,11 @@ demo = typer.Typer(help="Worked examples that leave figures and numbers in a fol
 app.add_typer(demo, name="demo", no_args_is_help=True)
 
 
-def _version(wanted: bool) -> None:
+def _version(wanted: bool) -> bool:
     if wanted:
         typer.echo(f"pgt {__version__}")
         raise typer.Exit
+    return wanted
 
 
 @app.callback()
@@ -64,9 +65,9 @@ def _say(console: Console, line: str) -> None:
 
 def _as_table(rows, numbers: dict) -> Table:
     caption = (
-        f"relative L2 error on the 101 × 101 grid; this run: {numbers['device']}, "
-        f"of {numbers['seconds']:.0f} s {numbers['first_step_seconds']:.0f} s up to the first step; "
-        "RBF: best kernel with hindsight"
+        f"relative L2 error on the 101 × 101 grid; this run on {numbers['device']}, of which "
+        f"{numbers['first_step_seconds']:.0f} s until the first step; RBF: best of "
+        f"{numbers['interpolation']['readings only']['kernels_tried']} kernels, with hindsight"
     )
     table = Table(title="Heat equation from 100 readings", caption=caption)
     table.add_column("method")

@@ -11,9 +11,9 @@ from pgt.nn.scaling import Scaling
 
 
 class AbstractFieldModel(eqx.Module):
-    """Two methods: `encode` looks at the readings once, `decode` answers at one point.
+    """`encode` looks at the readings once, `decode` answers at one point, in two halves.
 
-    Both are pure. Physical units outside; `decode` is smooth in `z`; the order of the readings does
+    All are pure. Physical units outside; `decode` is smooth in `z`; the order of the readings does
     not matter; a hidden value is never read. `encode` works under `vmap` over many observation sets.
     """
 
@@ -24,9 +24,17 @@ class AbstractFieldModel(eqx.Module):
         """What the readings say, in whatever form `decode` wants it."""
 
     @abc.abstractmethod
+    def look(self, context: PyTree[Array], z: Point) -> Float[Array, "..."]:
+        """What the context says about one point: all that `decode` needs of it."""
+
+    @abc.abstractmethod
+    def answer(self, seen: Float[Array, "..."], z: Point) -> Float[Array, " c"]:
+        """The fields at one point, in physical units, from what `look` saw there."""
+
     def decode(self, context: PyTree[Array], z: Point) -> Float[Array, " c"]:
         """The fields at one point, in physical units."""
+        return self.answer(self.look(context, z), z)
 
     @abc.abstractmethod
     def polished(self) -> PyTree[Array]:
-        """The part of the model that a least-squares polish tunes; a few thousand numbers at most."""
+        """The arrays a least-squares polish tunes, a few thousand numbers; `look` must not use them."""

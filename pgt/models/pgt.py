@@ -132,9 +132,7 @@ class PGT(AbstractFieldModel):
         self.keys = Projection(width, heads, draw)
         self.values = Projection(width, heads, draw)
         kind, activation = DECODERS[decoder]
-        self.decoder = kind(
-            d, c, width, decoder_width, decoder_layers, frequency, activation, draw
-        )
+        self.decoder = kind(d, c, width, decoder_width, decoder_layers, frequency, activation, draw)
         self.variance = Dense(width, c, draw) if variance_head else None
 
     # ------------------------------------------------------------------ encoder
@@ -189,7 +187,12 @@ class PGT(AbstractFieldModel):
         gathered = askers + self.gather(askers, tokens, bias)
         return gathered[0], places, gathered[1:]
 
-    def _gamma(self, receivers, sources, visible) -> Float[Array, "#h receivers+1 sources+1"]:
+    def _gamma(
+        self,
+        receivers: Float[Array | np.ndarray, "receivers d"],
+        sources: Float[Array | np.ndarray, "sources d"],
+        visible: Bool[Array, " sources"],
+    ) -> Float[Array, "#h receivers+1 sources+1"]:
         """Γ with a row and a column for the global token: no bias, always visible, so that no row is
         ever empty. Padding is invisible to all."""
         bias = self.kernel.bias(receivers, sources, self.scaling.resolution, self.scaling.period)
@@ -199,10 +202,13 @@ class PGT(AbstractFieldModel):
 
     # ------------------------------------------------------------------ decoder
 
-    def decode(self, context: Context, z: Point) -> Float[Array, " c"]:
-        """The fields at one point: φ = MLP_q(z), g = cross-attention(φ), u = FiLM-SIREN(z; g, c_glob)."""
-        unit, local = self._look(context, z)
-        return self.scaling.to_physical(self.decoder(unit, local, context.everywhere))
+    def look(self, context: Context, z: Point) -> Float[Array, "..."]:
+        """φ = MLP_q(z), g = cross-attention of φ to the context, (α, β, ω) = H([g, c_glob])."""
+        return self.decoder.look(self._local(context, z), context.everywhere)
+
+    def answer(self, seen: Float[Array, "..."], z: Point) -> Float[Array, " c"]:
+        """u(z) = FiLM-SIREN(z; α, β, ω)."""
+        return self.scaling.to_physical(self.decoder.answer(self.scaling.embed(z), seen))
 
     def polished(self):
         """The decoder's own weights; the encoder and the hypernetwork stay as they are."""
@@ -212,16 +218,15 @@ class PGT(AbstractFieldModel):
         """PGT-UW: logarithm of the aleatoric variance of the standardised fields at one point."""
         if self.variance is None:
             raise InputError("this PGT has no variance head; build it with variance_head=True.")
-        return self.variance(self._look(context, z)[1])
+        return self.variance(self._local(context, z))
 
-    def _look(self, context: Context, z: Point):
-        unit = self.scaling.embed(z)
-        asked = self.ask(self.query(unit))  # h k
-        return unit, attend(asked, context.keys, context.values, context.bias).reshape(-1)
+    def _local(self, context: Context, z: Point) -> Float[Array, " w"]:
+        asked = self.ask(self.query(self.scaling.embed(z)))  # h k
+        return attend(asked, context.keys, context.values, context.bias).reshape(-1)
 
 
 def _check_sizes(width, heads, blocks, layers, anchors, decoder):
-    if width % heads:
+    if min(width, heads) < 1 or width % heads:
         raise InputError(f"PGT(width={width}, heads={heads}): width must be a multiple of heads.")
     if min(blocks, layers) < 1 or anchors < 0:
         raise InputError(

@@ -63,25 +63,32 @@ class FilmDecoder(eqx.Module):
         self.film_bias = zeros(layers, 3 * width)
         self.activation = activation
 
-    def __call__(
-        self, z: Float[Array, " i"], local: Float[Array, " w"], everywhere: Float[Array, " w"]
+    def look(
+        self, local: Float[Array, " w"], everywhere: Float[Array, " w"]
+    ) -> Float[Array, "layers film"]:
+        """The modulation H([g, c_glob]), without its bias.
+
+        H's first layer is split by columns: the global token's part is the same for all queries.
+        """
+        width = len(local)
+        shared = self.context_weight[:, width:] @ everywhere + self.context_bias
+        context = jnp.tanh(self.context_weight[:, :width] @ local + shared)
+        return jnp.einsum("lfk,k->lf", self.film_weight, context)
+
+    def answer(
+        self, z: Float[Array, " i"], modulation: Float[Array, "layers film"]
     ) -> Float[Array, " c"]:
-        network, width = self.network, len(local)
-        # H([g, c_glob]) split by columns: the part of the global token is the same for all queries.
-        mixed = self.context_weight[:, :width] @ local + (
-            self.context_weight[:, width:] @ everywhere + self.context_bias
-        )
-        context = jnp.tanh(mixed)
+        """The modulated network at z."""
+        network = self.network
         h = activate(self.activation, network.first_weight @ z + network.first_bias)
-        for weight, film, bias in zip(
-            network.hidden, self.film_weight, self.film_bias, strict=True
-        ):
-            amplitude, shift, frequency = jnp.split(film @ context + bias, 3)
+        for weight, row in zip(network.hidden, modulation + self.film_bias, strict=True):
+            amplitude, shift, frequency = jnp.split(row, 3)
             pre = (1 + amplitude) * (weight @ h) + shift
             h = activate(self.activation, (1 + frequency) * pre)
         return network.readout @ h + network.offset
 
     def polished(self):
+        """The network's own weights and the constant part of the modulation."""
         return self.network, self.film_bias
 
 
@@ -98,15 +105,21 @@ class ConcatDecoder(eqx.Module):
         self.hidden_bias = zeros(layers, width)
         self.activation = activation
 
-    def __call__(
-        self, z: Float[Array, " i"], local: Float[Array, " w"], everywhere: Float[Array, " w"]
-    ) -> Float[Array, " c"]:
+    def look(
+        self, local: Float[Array, " w"], everywhere: Float[Array, " w"]
+    ) -> Float[Array, " 2w"]:
+        """The context that is put beside the coordinate."""
+        return jnp.concatenate([local, everywhere])
+
+    def answer(self, z: Float[Array, " i"], context: Float[Array, " 2w"]) -> Float[Array, " c"]:
+        """The network at z and the context."""
         network = self.network
-        entry = jnp.concatenate([z, local, everywhere])
+        entry = jnp.concatenate([z, context])
         h = activate(self.activation, network.first_weight @ entry + network.first_bias)
         for weight, bias in zip(network.hidden, self.hidden_bias, strict=True):
             h = activate(self.activation, weight @ h + bias)
         return network.readout @ h + network.offset
 
     def polished(self):
+        """All weights of the network."""
         return self.network, self.hidden_bias

@@ -39,17 +39,17 @@ class Scaling(Frozen):
             periodic=tuple(axis in domain.periodic for axis in domain.axes),
         )
 
-    def to_unit(self, z: Float[Array | np.ndarray, "*n d"]) -> Float[Array, "*n d"]:
+    def to_unit(self, z: Float[Array | np.ndarray, "*n d"]) -> Float[Array | np.ndarray, "*n d"]:
         """Physical coordinates to [-1, 1]."""
         return (z - self.middle) / self.half_extent
 
-    def from_unit(self, z: Float[Array | np.ndarray, "*n d"]) -> Float[Array, "*n d"]:
+    def from_unit(self, z: Float[Array | np.ndarray, "*n d"]) -> Float[Array | np.ndarray, "*n d"]:
         """[-1, 1] to physical coordinates."""
         return z * self.half_extent + self.middle
 
     def embed(self, z: Float[Array | np.ndarray, " d"]) -> Float[Array, " e"]:
         """What a network sees of a point: unit coordinates; a periodic axis as a point on a circle."""
-        unit = self.to_unit(z)
+        unit = jnp.asarray(self.to_unit(z))
         if not any(self.periodic):
             return unit
         parts = []
@@ -68,11 +68,15 @@ class Scaling(Frozen):
         """The length after which an axis repeats; infinite for an ordinary one."""
         return jnp.where(jnp.asarray(self.periodic), 2 * self.half_extent, jnp.inf)
 
-    def standardise(self, values: Float[Array | np.ndarray, "*n c"]) -> Float[Array, "*n c"]:
+    def standardise(
+        self, values: Float[Array | np.ndarray, "*n c"]
+    ) -> Float[Array | np.ndarray, "*n c"]:
         """Physical values to zero mean and unit spread."""
         return (values - self.mean) / self.spread
 
-    def to_physical(self, values: Float[Array | np.ndarray, "*n c"]) -> Float[Array, "*n c"]:
+    def to_physical(
+        self, values: Float[Array | np.ndarray, "*n c"]
+    ) -> Float[Array | np.ndarray, "*n c"]:
         """Standardised values back to physical ones."""
         return values * self.spread + self.mean
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from pgt._errors import InputError
@@ -105,6 +104,24 @@ def residual(
     return pde.residual(differentiate(function, requested(pde), pde.coords, pde.fields)(z))
 
 
+def highest_order(pde: AbstractPDE) -> int:
+    """The order of the highest derivative that the residual asks for."""
+    names = [n for n in requested(pde) if n not in pde.coords]
+    orders = [len(_requests(n, pde.coords, pde.fields)[0][1]) for n in names]
+    return max([2 * any(n.startswith(f"{LAPLACIAN}(") for n in names), *orders])
+
+
+def expansion(function: Callable[[Point], Float[Array, " k"]], z: Point):
+    """Value (k), gradient (k, d) and Hessian (k, d, d) of `function` at one point."""
+    size = len(z)
+    pairs = [(i, j) for i in range(size) for j in range(i, size)]
+    plan, layout = _plan({(i,) for i in range(size)} | set(pairs), ())
+    stack = propagate(function, z, plan)
+    slope = jnp.stack([stack[layout[i,]] for i in range(size)], axis=-1)
+    rows = [[stack[layout[min(i, j), max(i, j)]] for j in range(size)] for i in range(size)]
+    return stack[0], slope, jnp.stack([jnp.stack(row, axis=-1) for row in rows], axis=-2)
+
+
 def _requests(name: str, coords, fields) -> list[Request]:
     if name.startswith(f"{LAPLACIAN}("):
         return [parse_name(name[len(LAPLACIAN) + 1 : -1], coords, fields)]
@@ -146,14 +163,3 @@ def _plan(axes: set[tuple[int, ...]], laplacian: tuple[int, ...]) -> tuple[Plan,
         forms.append(tuple((position[i], position[i], 1.0) for i in laplacian))
         layout["laplacian"] = len(directions) + len(forms)
     return Plan(directions, tuple(forms)), layout
-
-
-def finite_difference(function, z: np.ndarray, along: tuple[int, ...], step: float = 1e-3):
-    """Central differences of any order on the host: the independent check of this file."""
-    if not along:
-        return np.asarray(function(z))
-    shift = np.zeros_like(z)
-    shift[along[-1]] = step
-    ahead = finite_difference(function, z + shift, along[:-1], step)
-    behind = finite_difference(function, z - shift, along[:-1], step)
-    return (ahead - behind) / (2 * step)

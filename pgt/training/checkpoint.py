@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import jax
+
 from pgt import _serialise
 from pgt._errors import InputError
 
@@ -9,9 +11,16 @@ NAME = "checkpoint"
 
 
 def save_checkpoint(folder: Path, identity: dict, content) -> None:
-    """Replace the checkpoint in `folder`; `identity` says which run it belongs to."""
+    """Replace the checkpoint in `folder`; `identity` says which run it belongs to.
+
+    `content` = (state, best, record): of the first two only the arrays are written, since the run
+    that resumes has the same structure; so equations of the user's own class need no import.
+    """
+    state, best, record = content
+    arrays = jax.tree.leaves((state, best))
     folder.mkdir(parents=True, exist_ok=True)
-    _serialise.save(folder, NAME, {"identity": identity, "content": content})
+    saved = {"identity": identity, "arrays": arrays, "record": record}
+    _serialise.save(folder, NAME, saved)
 
 
 def load_checkpoint(folder: Path, identity: dict, start):
@@ -20,12 +29,18 @@ def load_checkpoint(folder: Path, identity: dict, start):
         return start
     saved = _serialise.load(folder, NAME)
     if saved["identity"] != identity:
-        raise InputError(
-            f"{folder}: the checkpoint belongs to a run with other settings "
-            f"({_difference(saved['identity'], identity)}). Delete the folder to start again, or "
-            "write another checkpoint=."
-        )
-    return saved["content"]
+        raise _belongs_elsewhere(folder, _difference(saved["identity"], identity))
+    arrays, structure = jax.tree.flatten(start[:2])
+    if [(a.shape, a.dtype) for a in arrays] != [(a.shape, a.dtype) for a in saved["arrays"]]:
+        raise _belongs_elsewhere(folder, "another model or equation")
+    return *jax.tree.unflatten(structure, saved["arrays"]), saved["record"]
+
+
+def _belongs_elsewhere(folder: Path, difference: str) -> InputError:
+    return InputError(
+        f"{folder}: the checkpoint belongs to a run with other settings ({difference}). "
+        "Delete the folder to start again, or write another checkpoint=."
+    )
 
 
 def _difference(old: dict, new: dict) -> str:

@@ -35,8 +35,8 @@ class Problem(eqx.Module):
 
     observations: Observations
     conditions: tuple[AbstractCondition, ...]
-    equation_scales: dict[str, Array]
-    condition_scales: tuple[Array, ...]
+    equation_scales: dict[str, Array | np.ndarray]
+    condition_scales: tuple[Array | np.ndarray, ...]
     domain: Domain = eqx.field(static=True)
     averaged: tuple[str, ...] = eqx.field(
         static=True
@@ -93,14 +93,18 @@ def reading_rows(
 
 
 def equation_rows(
-    field: Field, pde: AbstractPDE, scales: dict[str, Array], z: Point
+    field: Field, pde: AbstractPDE, scales: dict[str, Array | np.ndarray], z: Point
 ) -> dict[str, Scalar]:
     """Residual of each equation at one point, relative to its typical size."""
     return {name: r / scales[name] for name, r in residual(pde, field, z).items()}
 
 
 def condition_rows(
-    field: Field, condition: AbstractCondition, scale: Float[Array, " k"], pde, z: Point
+    field: Field,
+    condition: AbstractCondition,
+    scale: Float[Array | np.ndarray, " k"],
+    pde: AbstractPDE,
+    z: Point,
 ) -> Float[Array, " k"]:
     """What a condition wants to be zero at one point of its face, relative to its typical size."""
 
@@ -222,7 +226,7 @@ class _Typical:
         return size * normal + (0.0 if along else float(scaling.mean[field]))
 
 
-def typical_residuals(pde: AbstractPDE, scaling: Scaling, draws: int = 64) -> dict[str, Array]:
+def typical_residuals(pde: AbstractPDE, scaling: Scaling, draws: int = 64) -> dict[str, np.ndarray]:
     """Root-mean-square of each residual for random fields of the given scales.
 
     This makes every equation dimensionless: in metres or millimetres its loss is the same number.
@@ -243,7 +247,10 @@ def _typical_rows(condition: AbstractCondition, pde, scaling: Scaling, draws: in
     return _spread(rows)
 
 
-def _spread(draws: list) -> Array:
+def _spread(draws: list) -> np.ndarray:
     table = np.asarray(draws, float)
-    size = np.sqrt(np.mean((table[0::2] - table[1::2]) ** 2, axis=0) / 2)
-    return np.float32(np.where(size > 0, size, 1.0))
+    # A draw may lie outside an equation's reach, such as log(u) of a negative u: leave it out.
+    usable = np.isfinite(table[0::2]) & np.isfinite(table[1::2])
+    gaps = np.subtract(table[0::2], table[1::2], out=np.zeros_like(table[0::2]), where=usable)
+    size = np.sqrt(np.sum(gaps**2, axis=0) / np.maximum(usable.sum(axis=0), 1) / 2)
+    return np.asarray(np.where(size > 0, size, 1.0), np.float32)

@@ -12,6 +12,7 @@ Transtrum & Sethna (2012), bends the step along the curved valley; a step whose 
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import equinox as eqx
@@ -24,6 +25,7 @@ from jaxtyping import Array, Float, PyTree
 from pgt.data.sampling import gauss_legendre_grid
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import frozen
+from pgt.physics.derivatives import expansion, highest_order
 from pgt.physics.pde import AbstractPDE
 from pgt.training.losses import (
     Problem,
@@ -69,7 +71,8 @@ def polish(
     with jax.enable_x64(True):
         model, pde, problem = frozen.cast((model, pde, problem), jnp.float64)
         theta, rebuild = _parameters(model, pde)
-        blocks = _blocks(rebuild, model.encode(problem.observations), problem, settings)
+        context = eqx.filter_jit(lambda m, o: m.encode(o))(model, problem.observations)
+        blocks = _blocks(rebuild, model, pde, context, problem, settings)
         theta, costs = _minimise(blocks, theta, settings, report)
         return *rebuild(theta), costs
 
@@ -90,38 +93,75 @@ def _parameters(model, pde):
 # ------------------------------------------------------------------------------------- the rows
 
 
-def _blocks(rebuild, context, problem: Problem, settings: Polish) -> list[Block]:
+class Seen(NamedTuple):
+    """What the frozen part of the model sees around a point, to second order.
+
+    The polish never changes `look`, so it is evaluated once: at its own point the expansion has the
+    same value, first and second derivatives, which is all that a second-order equation asks for.
+    """
+
+    point: Float[Array, " d"]
+    value: Float[Array, " k"]
+    slope: Float[Array, "k d"]
+    curvature: Float[Array, "k d d"]
+
+    def at(self, z: Float[Array, " d"]) -> Float[Array, " k"]:
+        away = z - self.point
+        return self.value + self.slope @ away + (self.curvature @ away) @ away / 2
+
+
+def _blocks(rebuild, model, pde, context, problem: Problem, settings: Polish) -> list[Block]:
     """All rows of the loss. Weights are such that the sum of squares is a sum of mean squares."""
     domain, readings = problem.domain, problem.observations
+    per_axis = [int(np.ceil(settings.points ** (1 / domain.dimension)))] * domain.dimension
+    inside, volume = gauss_legendre_grid(domain.lower, domain.upper, per_axis)
+    weights = settings.equation_weight * np.sqrt(volume / volume.sum())
+    measured = np.full(len(readings), 1 / np.sqrt(np.asarray(readings.mask).sum()))
 
     def reading(theta, item):
         model, _ = rebuild(theta)
         one = jax.tree.map(lambda leaf: leaf[None], item)
-        return reading_rows(
-            lambda z: model.decode(context, z), one, model.scaling, problem.averaged
-        )[0]
+        field = partial(model.decode, context)
+        return reading_rows(field, one, model.scaling, problem.averaged)[0]
 
-    def equation(theta, z):
+    def equation(theta, item):
         model, pde = rebuild(theta)
-        rows = equation_rows(lambda y: model.decode(context, y), pde, problem.equation_scales, z)
+        field, z = _field_at(model, context, item)
+        rows = equation_rows(field, pde, problem.equation_scales, z)
         return jnp.stack(list(rows.values()))
 
-    per_axis = [int(np.ceil(settings.points ** (1 / domain.dimension)))] * domain.dimension
-    inside, volume = gauss_legendre_grid(domain.lower, domain.upper, per_axis)
-    measured = np.full(len(readings), 1 / np.sqrt(np.asarray(readings.mask).sum()))
     blocks = [
         Block(reading, readings, measured),
-        Block(equation, inside, settings.equation_weight * np.sqrt(volume / volume.sum())),
+        Block(equation, _items(model, pde, context, jnp.asarray(inside)), weights),
     ]
     for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
 
         def on_face(theta, z, condition=condition, scale=scale):
             model, pde = rebuild(theta)
-            return condition_rows(lambda y: model.decode(context, y), condition, scale, pde, z)
+            return condition_rows(partial(model.decode, context), condition, scale, pde, z)
 
         face = condition.quadrature(2 * max(per_axis))
         blocks.append(Block(on_face, face, np.full(len(face), 1 / np.sqrt(len(face)))))
     return blocks
+
+
+def _items(model, pde, context, points):
+    """The points, with what the model sees around them where the equation is of second order."""
+    if highest_order(pde) > 2:
+        return points
+
+    def expand(z):
+        return Seen(z, *expansion(lambda y: model.look(context, y).reshape(-1), z))
+
+    return jax.jit(jax.vmap(expand))(points)
+
+
+def _field_at(model, context, item):
+    """The field near an item of `_items`, and the item's point."""
+    if not isinstance(item, Seen):
+        return partial(model.decode, context), item
+    shape = jax.eval_shape(partial(model.look, context), item.point).shape
+    return lambda z: model.answer(item.at(z).reshape(shape), z), item.point
 
 
 def _all_rows(blocks: list[Block], theta) -> Float[Array, " rows"]:

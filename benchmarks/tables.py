@@ -1,0 +1,161 @@
+"""Write the results section of the README from the files in benchmarks/results.
+
+    python benchmarks/tables.py          # rewrite README.md
+    python benchmarks/tables.py --show   # print the section only
+
+Every number comes from a file that benchmarks/core.py wrote; a case without a file has no row. The
+paper's numbers stand beside ours, as the paper prints them (its tables 1 and 2).
+"""
+
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+README = ROOT / "README.md"
+BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+
+HEAT = {
+    "heat": "one mode, boundary and initial values known",
+    "heat-long": "the same, 400 iterations of polish",
+    "heat-free": "one mode, readings only",
+    "three-modes": "three modes, readings only",
+    "three-modes-noise": "three modes, readings only, 5 % noise",
+}
+WAKE = {
+    "wake": "pgt",
+    "wake-cpu": "pgt, small, on the CPU",
+}
+STEP = {
+    "step": "pgt, every reading a token",
+    "anchors": "pgt, readings gathered by anchors",
+    "step-torch": "the same architecture in eager PyTorch",
+    "first-step": "pgt, from start to the first step",
+}
+PAPER_HEAT = "| paper: PGT, boundary and initial values known | 5.9e-03 | 570 | – | 405 M | |"
+PAPER_WAKE = "| paper: PGT | 0.034 | 0.016 / 0.041 / 0.046 | – | 8.3e-04 | 2820 | 5.6 M | |"
+
+
+def section(folder: Path = RESULTS) -> str:
+    """The text between the markers."""
+    found = {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+    parts = [
+        table
+        for table in (heat_table(found), wake_table(found), step_table(found))
+        if table is not None
+    ]
+    return "\n\n".join(parts) or "No results are stored yet; `benchmarks/core.py` makes them."
+
+
+def heat_table(found: dict) -> str | None:
+    rows = [heat_row(name, found[case]) for case, name in HEAT.items() if case in found]
+    return _table(
+        "Heat equation from 100 readings, relative L2 error on the 101 × 101 grid (mean over "
+        "seeds):",
+        "| case | rel L2 | seconds | of them to the first step | parameters | measured on |",
+        rows and [*rows, PAPER_HEAT],
+    )
+
+
+def heat_row(name: str, result: dict) -> str:
+    runs = result["runs"]
+    errors = [run["rel_l2"] for run in runs]
+    spread = f" ({min(errors):.1e} to {max(errors):.1e})" if len(runs) > 1 else ""
+    return _row(
+        name,
+        f"{result['rel_l2']:.1e}{spread}",
+        f"{_mean(runs, 'seconds'):.0f}",
+        f"{_mean(runs, 'first_step_seconds'):.0f}",
+        _count(runs[0]["parameter_count"]),
+        _where(result),
+    )
+
+
+def wake_table(found: dict) -> str | None:
+    rows = [wake_row(name, found[case]) for case, name in WAKE.items() if case in found]
+    return _table(
+        "Cylinder wake at Re = 100 from 1500 samples of u, v, p. Errors are relative L2 at the "
+        "middle snapshot (mean of the three fields, then each), and over the whole volume; the "
+        "residual is the mean square of the three equations. Ours is measured on the packaged "
+        "simulation, the paper's on another one of the same flow:",
+        "| model | mean | u / v / p | volume | residual | seconds | parameters | measured on |",
+        rows and [*rows, PAPER_WAKE],
+    )
+
+
+def wake_row(name: str, result: dict) -> str:
+    errors = result["snapshot"]["relative_l2"]
+    return _row(
+        name,
+        f"{result['snapshot']['overall']['mean']:.1e}",
+        " / ".join(f"{errors[field]:.1e}" for field in ("u", "v", "p")),
+        f"{result['volume']['overall']['mean']:.1e}",
+        f"{result['residual']:.1e}",
+        f"{result['seconds']:.0f}",
+        _count(result["parameter_count"]),
+        _where(result),
+    )
+
+
+def step_table(found: dict) -> str | None:
+    rows = [step_row(name, found[case]) for case, name in STEP.items() if case in found]
+    return _table(
+        "One training step (Navier–Stokes residual, 1500 readings, 4000 collocation points, "
+        "width 128, 4 blocks):",
+        "| what | ms per step | seconds to the first step | peak memory | measured on |",
+        rows,
+    )
+
+
+def step_row(name: str, result: dict) -> str:
+    milliseconds, first = result.get("milliseconds"), result.get("first_step_seconds")
+    memory = result.get("peak_bytes")
+    return _row(
+        name,
+        "–" if milliseconds is None else f"{milliseconds:.3g}",
+        "–" if first is None else f"{first:.0f}",
+        "–" if memory is None else f"{memory / 2**30:.1f} GiB",
+        _where(result),
+    )
+
+
+def _table(title: str, head: str, rows: list[str]) -> str | None:
+    if not rows:
+        return None
+    return "\n".join([title, "", head, "|---" * (head.count("|") - 1) + "|", *rows])
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _mean(runs: list[dict], name: str) -> float:
+    return sum(run[name] for run in runs) / len(runs)
+
+
+def _count(parameters: int) -> str:
+    return f"{parameters / 1e3:.0f} k" if parameters < 1e6 else f"{parameters / 1e6:.1f} M"
+
+
+def _where(result: dict) -> str:
+    return f"{result['device']}, `{result['commit']}`"
+
+
+def rewritten(readme: str, text: str) -> str:
+    """The README with `text` between the markers."""
+    before, rest = readme.split(BEGIN)
+    _, after = rest.split(END)
+    return f"{before}{BEGIN}\n{text}\n{END}{after}"
+
+
+def main():
+    if sys.argv[1:] == ["--show"]:
+        print(section())
+    else:
+        readme = README.read_text(encoding="utf-8")
+        README.write_text(rewritten(readme, section()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

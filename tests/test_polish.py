@@ -1,0 +1,102 @@
+"""The least-squares finish: exact on linear problems, never uphill, and able to learn a coefficient."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pgt
+from pgt.nn import frozen
+from pgt.nn.scaling import Scaling
+from pgt.physics import Heat, Initial
+from pgt.training.losses import Problem
+from pgt.training.polish import Block, _minimise, polish
+from pgt.training.settings import Polish
+
+DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
+
+
+def run(blocks, start, **settings):
+    with jax.enable_x64(True):
+        return _minimise(blocks, jnp.asarray(start), Polish(**settings), lambda i, c: None)
+
+
+def test_a_linear_problem_reaches_least_squares():
+    random = np.random.default_rng(0)
+    matrix, target = random.normal(size=(20, 5)), random.normal(size=20)
+    weights = random.uniform(0.5, 2.0, 20)
+    blocks = [
+        Block(lambda t, item: (item[0] @ t - item[1])[None], (matrix[:12], target[:12]), weights[:12]),
+        Block(lambda t, item: (item[0] @ t - item[1])[None], (matrix[12:], target[12:]), weights[12:]),
+    ]
+    theta, costs = run(blocks, np.zeros(5), iterations=25)
+    expected, square, *_ = np.linalg.lstsq(matrix * weights[:, None], target * weights, rcond=None)
+    np.testing.assert_allclose(theta, expected, atol=1e-9)
+    assert costs[-1] == pytest.approx(square[0], rel=1e-10)
+
+
+def test_a_curved_valley():
+    """Rosenbrock's function as rows: the minimum is at (1, 1) with cost 0."""
+    block = Block(lambda t, item: jnp.stack([10 * (t[1] - t[0] ** 2), item - t[0]]), np.ones(1), np.ones(1))
+    theta, costs = run([block], np.array([-1.2, 1.0]), iterations=80)
+    np.testing.assert_allclose(theta, 1.0, atol=1e-6)
+    assert all(b <= a for a, b in zip(costs, costs[1:], strict=False))
+    assert costs[0] == pytest.approx((10 * (1 - 1.44)) ** 2 + 2.2**2)
+
+
+def test_parameters_that_no_row_sees_stay():
+    block = Block(lambda t, item: (t[0] - item)[None], np.array([2.0]), np.ones(1))
+    theta, costs = run([block], np.array([0.0, 7.0]), iterations=30)
+    assert theta[1] == pytest.approx(7.0)
+    assert theta[0] == pytest.approx(2.0, abs=1e-8)
+    assert costs[-1] < 1e-15
+
+
+@pytest.fixture(scope="module")
+def polished():
+    random = np.random.default_rng(0)
+    points = random.uniform(0, 1, (30, 2))
+    u = np.sin(np.pi * points[:, 0]) * np.exp(-0.1 * np.pi**2 * points[:, 1])
+    readings = pgt.Observations.from_arrays(points, u[:, None], coords=("x", "t"), fields=("u",))
+    pde = Heat(pgt.Unknown(0.3, positive=True))
+    scaling = Scaling.fit(readings, DOMAIN)
+    model = pgt.PGT(
+        scaling, pde.kernel(), width=8, blocks=1, heads=2, decoder_width=10, decoder_layers=1,
+        frequency=4.0,
+    )  # fmt: skip
+    problem = Problem.build(readings, pde, (Initial(u="sin(pi*x)"),), DOMAIN, scaling)
+    seen = []
+    settings = Polish(iterations=25, points=100)
+    result = polish(model, pde, problem, settings, lambda i, c: seen.append((i, c)))
+    return model, result, seen
+
+
+def test_cost_never_rises_and_falls_far(polished):
+    _, (_, _, costs), seen = polished
+    assert all(b <= a for a, b in zip(costs, costs[1:], strict=False))
+    assert costs[-1] < 1e-3 * costs[0]
+    assert [i for i, _ in seen] == list(range(1, len(costs)))
+    assert [c for _, c in seen] == costs[1:]
+
+
+def test_an_unknown_coefficient_is_found(polished):
+    _, (_, pde, _), _ = polished
+    with jax.enable_x64(True):
+        assert float(pde.diffusivity.value) == pytest.approx(0.1, rel=0.1)
+
+
+def test_only_the_decoder_moves(polished):
+    before, (after, _, _), _ = polished
+    for name in ("blocks", "embed_value", "query", "keys", "scaling"):
+        for old, new in zip(*(jax.tree.leaves(getattr(m, name)) for m in (before, after)), strict=True):
+            np.testing.assert_allclose(np.asarray(new), np.asarray(old), atol=0)
+    old, new = (jax.tree.leaves(m.polished())[0] for m in (before, after))
+    assert np.abs(np.asarray(old) - np.asarray(new)).max() > 1e-3
+    assert all(leaf.dtype == np.float64 for leaf in jax.tree.leaves(after.polished()))
+    assert frozen.count_parameters(after) == frozen.count_parameters(before)
+
+
+def test_seconds_stop_the_polish():
+    block = Block(lambda t, item: (t - item), np.ones((1, 1)), np.ones(1))
+    _, costs = run([block], np.zeros(1), iterations=1000, seconds=1e-6)
+    assert len(costs) == 2

@@ -1,0 +1,97 @@
+"""What the README and the pages in docs say must run, and its numbers must be the stored ones."""
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import fresh_python
+import pytest
+
+ROOT = fresh_python.ROOT
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page: Path) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def load_tables():
+    spec = importlib.util.spec_from_file_location("tables", ROOT / "benchmarks" / "tables.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run(code: str, folder: Path) -> str:
+    found = fresh_python.run("-c", code, folder=folder)
+    assert found.returncode == 0, found.stderr[-2000:]
+    return found.stdout
+
+
+def test_the_example_of_the_readme_runs(tmp_path):
+    (code,) = blocks(ROOT / "README.md")
+    assert len([line for line in code.splitlines() if line]) <= 16
+    tiny = code.replace("steps=300", "steps=3, polish=False")
+    assert tiny != code
+    assert "'u':" in run(tiny, tmp_path)
+    assert (tmp_path / "runs" / "mine" / "field.png").is_file()
+
+
+def test_the_examples_of_the_docs_run(tmp_path):
+    codes = [code for page in PAGES[1:] for code in blocks(page)]
+    assert len(codes) >= 4
+    output = run("\n".join(codes), tmp_path)
+    assert output.splitlines()[:3] == ["('x', 't') ('u',)", "('u',)", "(1, 2, 2)"]
+
+
+def test_results_in_the_readme_are_the_stored_ones():
+    tables, readme = load_tables(), (ROOT / "README.md").read_text(encoding="utf-8")
+    assert tables.rewritten(readme, tables.section()) == readme
+
+
+def test_tables_of_all_kinds(tmp_path):
+    tables = load_tables()
+    assert "No results" in tables.section(tmp_path)
+    measured = {"device": "cpu: cpu", "commit": "abc"}
+    run = {"seconds": 9.6, "first_step_seconds": 3.0, "parameter_count": 32153}
+    runs = [run | {"rel_l2": error} for error in (1e-5, 3e-5)]
+    errors = {
+        "relative_l2": {"u": 0.1, "v": 0.2, "p": 0.3},
+        "overall": {"stacked": 0.1, "mean": 0.2},
+    }
+    stored = {
+        "heat": measured | {"runs": runs, "rel_l2": 2e-5},
+        "wake": measured | run | {"snapshot": errors, "volume": errors, "residual": 1e-6},
+        "step": measured | {"milliseconds": 1.234, "first_step_seconds": 5, "peak_bytes": 2**30},
+        "step-torch": measured | {"milliseconds": 77},
+        "unheard-of": {},
+    }
+    for name, result in stored.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(result))
+    text = tables.section(tmp_path)
+    known = "boundary and initial values known"
+    assert f"| one mode, {known} | 2.0e-05 (1.0e-05 to 3.0e-05) | 10 | 3 | 32 k | cpu" in text
+    assert "| pgt | 2.0e-01 | 1.0e-01 / 2.0e-01 / 3.0e-01 | 2.0e-01 | 1.0e-06 | 10 |" in text
+    assert "| pgt, every reading a token | 1.23 | 5 | 1.0 GiB | cpu: cpu, `abc` |" in text
+    assert "| the same architecture in eager PyTorch | 77 | – | – |" in text
+    for table in text.split("\n\n"):
+        lines = [line for line in table.splitlines() if line.startswith("|")]
+        assert len({line.count("|") for line in lines}) <= 1, "every row has the same cells"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_file_names_lead_somewhere(page):
+    text = page.read_text(encoding="utf-8")
+    named = re.findall(r"`((?:pgt|examples|benchmarks|docs)/[\w/]+\.(?:py|md))`", text)
+    linked = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    assert all((ROOT / name).exists() for name in named)
+    assert all((page.parent / link).exists() for link in linked)
+
+
+def test_names_in_the_table_of_equations_exist():
+    text = (ROOT / "docs" / "paper-to-code.md").read_text(encoding="utf-8")
+    source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "pgt").rglob("*.py"))
+    for name in re.findall(r"`(\w+(?:\.\w+)?)`", text):
+        last = name.split(".")[-1]
+        assert re.search(rf"(?:def|class) {last}\b|^ +{last}\b", source, re.MULTILINE), name

@@ -1,0 +1,225 @@
+"""Training end to end on a small heat problem: reproducible, within budget, and never stuck on NaN."""
+
+import time
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pgt
+from pgt.data.sampling import ResidualAdaptive, Sobol
+from pgt.nn.scaling import Scaling
+from pgt.physics import Heat, Initial
+from pgt.training.optimisers import schedule
+from pgt.training.progress import ProgressBar
+from pgt.training.weighting import Fixed, GradientNorm
+
+DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
+CONDITIONS = (Initial(u="sin(pi*x)"),)
+
+
+def readings(n=30, jitter=0.0, **options):
+    random = np.random.default_rng(0)
+    points = random.uniform(0, 1, (n, 2))
+    u = np.sin(np.pi * points[:, 0]) * np.exp(-0.1 * np.pi**2 * points[:, 1])
+    u = u + jitter * random.standard_normal(n)
+    return pgt.Observations.from_arrays(points, u[:, None], coords=("x", "t"), fields=("u",), **options)
+
+
+def small(observations=None, seed=0, **options):
+    scaling = Scaling.fit(observations or readings(), DOMAIN)
+    sizes = {"width": 8, "blocks": 1, "heads": 2, "decoder_width": 8, "decoder_layers": 1}
+    return pgt.PGT(scaling, Heat(0.1).kernel(), seed=seed, **(sizes | options))
+
+
+def fit(observations=None, model=None, seed=0, pde=None, **settings):
+    observations = readings() if observations is None else observations
+    settings = {"steps": 20, "collocation": 16, "condition_points": 4, "check_every": 10} | settings
+    settings.setdefault("polish", False)
+    return pgt.reconstruct(
+        observations,
+        pde or Heat(0.1),
+        DOMAIN,
+        CONDITIONS,
+        model=model or small(observations, seed=seed),
+        training=pgt.Training(**settings),
+        seed=seed,
+        progress=False,
+    )
+
+
+def arrays(result):
+    return [np.asarray(leaf) for leaf in jax.tree.leaves((result.model, result.pde))]
+
+
+def all_finite(result):
+    leaves = [leaf for leaf in arrays(result) if leaf.dtype.kind == "f"]
+    return all(np.isfinite(leaf).all() for leaf in leaves)
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return fit()
+
+
+def test_the_loss_falls_and_history_is_kept(plain):
+    history = plain.history
+    assert history.step.values.tolist() == [1, 10, 20]
+    assert set(history) == {
+        "held_out", "data", "heat", "ic", "weight_data", "weight_heat", "weight_ic",
+    }  # fmt: skip
+    assert float(history.data[-1]) < float(history.data[0])
+    assert plain.summary["stopped"] == "budget spent"
+    assert plain.summary["training"]["steps"] == 20
+    assert len(plain.held_out) == 3
+    assert len(plain.observations) == 27
+
+
+def test_same_seed_same_numbers(plain):
+    for ours, again in zip(arrays(plain), arrays(fit()), strict=True):
+        np.testing.assert_array_equal(ours, again)
+    assert fit(seed=1).summary["held_out_error"] != plain.summary["held_out_error"]
+
+
+def test_check_every_changes_no_number(plain):
+    """How often the host looks must not enter the result, with the noise given."""
+    noisy = readings(jitter=0.1, noise=0.1)
+    for ours, other in zip(
+        arrays(fit(noisy)), arrays(fit(noisy, check_every=7)), strict=True
+    ):
+        np.testing.assert_allclose(ours, other, atol=1e-3)  # the share of the budget is rounded
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"optimiser": "adam"},
+        {"weighting": Fixed(data=2.0, heat=1.0, ic=1.0)},
+        {"weighting": GradientNorm()},
+        {"sampler": Sobol()},
+        {"sampler": ResidualAdaptive()},
+        {"precision": "float64"},
+        {"batch": 8},
+        {"hold_out": 0.0},
+    ],
+    ids=lambda s: "-".join(f"{k}={type(v).__name__ if k != 'optimiser' else v}" for k, v in s.items()),
+)
+def test_every_part_runs(plain, settings):
+    result = fit(steps=12, **settings)
+    assert all_finite(result)
+    assert int(result.history.step[-1]) == 12
+    assert np.isfinite(result.history.data).all()
+    is_double = any(leaf.dtype == np.float64 for leaf in arrays(result))
+    assert is_double == (settings.get("precision") == "float64")
+    if settings.get("hold_out") == 0.0:
+        assert result.summary["held_out_error"] is None
+
+
+def test_a_variance_head_trains():
+    result = fit(model=small(variance_head=True))
+    assert all_finite(result)
+    assert "weight_data" not in result.history  # the likelihood brings its own weight
+
+
+def test_seconds_are_respected():
+    began = time.monotonic()
+    result = fit(seconds=3.0, steps=1, check_every=5)
+    assert result.summary["stopped"] == "budget spent"
+    assert result.summary["seconds"] >= 3.0
+    assert int(result.history.step[-1]) > 1  # steps are no limit where seconds are given
+    assert time.monotonic() - began < 25
+
+
+def test_an_absurd_learning_rate_ends_finite_and_says_so():
+    result = fit(learning_rate=1e30, steps=30)
+    assert all_finite(result)
+    assert np.isfinite(result.grid(x=3, t=3).u).all()
+    diverged = "diverged" in result.summary["stopped"]
+    assert diverged or all(np.isfinite(result.history.data))
+
+
+def test_a_loss_that_is_never_finite_stops():
+    class Broken(Heat):
+        def residual(self, d):
+            return {"heat": d("u_t") / (0.0 * d("u"))}
+
+    result = fit(pde=Broken(0.1))
+    assert "diverged" in result.summary["stopped"]
+    assert all_finite(result)
+    assert result.history.sizes.get("step", 0) == 0
+
+
+def test_early_stop_keeps_the_best():
+    """Pure noise: the held-out error cannot fall for long."""
+    observations = readings(jitter=3.0)
+    result = fit(observations, steps=400, patience=0.1, check_every=20, learning_rate=1e-2)
+    assert result.summary["stopped"] == "held-out error stopped falling"
+    assert int(result.history.step[-1]) < 400
+    best = float(result.history.held_out.min())
+    assert result.summary["held_out_error"] == pytest.approx(best, rel=1e-4)
+
+
+def test_noise_floor_is_given_or_held_out():
+    given = fit(readings(60, jitter=0.05, noise=0.05))
+    spread = float(given.model.scaling.spread[0])
+    assert given.summary["noise_floor"] == pytest.approx(0.05 / spread, rel=1e-4)
+    guessed = fit(readings(60, jitter=0.05))
+    assert guessed.summary["noise_floor"] == pytest.approx(
+        float(guessed.history.held_out.min()), rel=1e-5
+    )
+    assert given.summary["noise_floor"] ** 2 * float(given.history.weight_data[-1]) <= 0.5001
+
+
+def test_schedule():
+    shares = [float(schedule(jnp.asarray(p))) for p in (0.0, 0.01, 0.02, 0.4, 0.7, 1.0)]
+    np.testing.assert_allclose(shares, [0, 0.5, 1, 1, 0.5005, 1e-3], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"steps": 0}, r"Training\(steps=0\): steps must be a whole number from 1"),
+        ({"batch": 0}, "batch"),
+        ({"collocation": -3}, "collocation"),
+        ({"check_every": 0}, "check_every"),
+        ({"seconds": 0.0}, "seconds must be above 0, or None"),
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"learning_rate": float("nan")}, "learning_rate"),
+        ({"hold_out": 1.0}, r"in \[0, 1\)"),
+        ({"patience": 0.0}, "patience"),
+    ],
+)
+def test_wrong_settings_are_named(settings, message):
+    with pytest.raises(pgt.InputError, match=message):
+        pgt.Training(**settings)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"domain": pgt.Domain(x=(0, 1))}, "axes"),
+        ({"domain": pgt.Domain(x=(0, 0.5), t=(0, 1))}, "x"),
+        ({"domain": pgt.Domain(x=(0, 1), t=(0, 1), y=(0, 1))}, "axes"),
+    ],
+)
+def test_wrong_problems_are_named(change, message):
+    with pytest.raises(pgt.InputError, match=message):
+        pgt.reconstruct(readings(), Heat(0.1), **change)
+
+
+def test_a_lost_origin_is_named():
+    far = pgt.Observations.from_arrays(
+        np.array([[0.5, 2.4e6], [0.2, 2.4e6 + 1]]), np.ones((2, 1)), coords=("x", "t"), fields=("u",)
+    )
+    with pytest.raises(pgt.InputError, match="Subtract an origin from t"):
+        pgt.reconstruct(far, Heat(0.1), pgt.Domain(x=(0, 1), t=(2.4e6, 2.4e6 + 1)))
+
+
+def test_the_progress_bar_shows_and_hides(capsys):
+    with ProgressBar(show=True) as bar:
+        bar.update("train", 0.5, {"data": 1e-3})
+    assert "data 1.0e-03" in capsys.readouterr().err
+    with ProgressBar(show=False) as bar:
+        bar.update("train", 0.5, {"data": 1e-3})
+    assert capsys.readouterr().err == ""
