@@ -72,7 +72,8 @@ class Reconstruction(eqx.Module):
     @property
     def parameters(self) -> dict[str, float]:
         """The coefficients that were learnt, by the name they have in the equation."""
-        return {name: float(node.value) for name, node in _unknowns(self.pde)}
+        with precision(is_double(self.pde)):
+            return {name: float(node.value) for name, node in _unknowns(self.pde)}
 
     @property
     def history(self) -> xr.Dataset:

@@ -81,7 +81,9 @@ def test_killed_three_times_and_none_the_worse(tmp_path):
         pass
 
     Mine.__qualname__ = "Mine"
-    ours, theirs = (pgt.Reconstruction.load(f, classes=[Mine]) for f in (folder, tmp_path / "whole"))
+    ours, theirs = (
+        pgt.Reconstruction.load(f, classes=[Mine]) for f in (folder, tmp_path / "whole")
+    )
     for a, b in zip(*(jax.tree.leaves((r.model, r.pde)) for r in (ours, theirs)), strict=True):
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
     for name in ours.history:
@@ -138,7 +140,9 @@ def test_another_run_is_refused_with_the_difference(folder, change, message):
     assert "checkpoint=" in str(error.value)
 
 
-@pytest.mark.xfail(reason="the checkpoint's identity holds only the number of readings", strict=True)
+@pytest.mark.xfail(
+    reason="the checkpoint's identity holds only the number of readings", strict=True
+)
 def test_other_readings_are_refused(folder):
     with pytest.raises(pgt.InputError):
         fit(folder, values=2.0)

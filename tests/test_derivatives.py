@@ -72,7 +72,20 @@ def test_a_residual_gets_exactly_what_it_asks_for():
     assert not {"p", "p_t", "u_xt"} & flow
 
 
-NAMES = ("u", "v", "u_x", "v_t", "u_xx", "u_xy", "v_yt", "v_tt", "u_xxx", "v_xxy", "u_xyt", "v_xxyy")
+NAMES = (
+    "u",
+    "v",
+    "u_x",
+    "v_t",
+    "u_xx",
+    "u_xy",
+    "v_yt",
+    "v_tt",
+    "u_xxx",
+    "v_xxy",
+    "u_xyt",
+    "v_xxyy",
+)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +93,7 @@ def table():
     with jax.enable_x64(True):
         names = (*NAMES, "lap(u)", "lap(v)", "x", "t")
         read = differentiate(field, names, COORDS, FIELDS)
-        
+
         def run(z):
             values = read(z)
             return {n: values(n) if "(" not in n else values.laplacian(n[4:-1]) for n in names}

@@ -1,4 +1,4 @@
-"""Rows and losses: dimensionless, zero on the truth, weighted by the noise, blind to what is hidden."""
+"""Rows and losses: dimensionless, zero on the truth, weighted by noise, blind to the hidden."""
 
 import dataclasses
 
@@ -44,7 +44,11 @@ def readings(values=None, **options):
     return Observations.from_arrays(POINTS, values, coords=("x", "t"), fields=("u",), **options)
 
 
-CONDITIONS = (Initial(u="20 + sin(pi*x)"), Dirichlet("x", u=20.0), Neumann("x", u="pi*exp(-0.1*pi^2*t)*-1"))
+CONDITIONS = (
+    Initial(u="20 + sin(pi*x)"),
+    Dirichlet("x", u=20.0),
+    Neumann("x", u="pi*exp(-0.1*pi^2*t)*-1"),
+)
 
 
 def test_rows_vanish_on_the_truth():
@@ -69,7 +73,10 @@ def test_rows_vanish_on_the_truth():
 def test_every_equation_has_a_typical_size(case):
     n, d = len(case.pde.fields), len(case.pde.coords)
     scaling = Scaling(
-        *(np.float32(a) for a in (np.zeros(d), np.full(d, 2.0), np.zeros(n), np.ones(n), np.ones(d))),
+        *(
+            np.float32(a)
+            for a in (np.zeros(d), np.full(d, 2.0), np.zeros(n), np.ones(n), np.ones(d))
+        ),
         periodic=(False,) * d,
     )
     for name, size in typical_residuals(case.pde, scaling).items():
@@ -110,7 +117,14 @@ def test_losses_do_not_depend_on_the_units():
     with jax.enable_x64(True):
         metres = in_units(1.0, 1.0, 1.0, 1.0)
         millimetres = in_units(1e3, 1 / 3600, 1e3 * 3600, 1.0)
-    assert set(metres) == {"momentum_x", "momentum_y", "continuity", "data", "condition_0", "condition_1"}
+    assert set(metres) == {
+        "momentum_x",
+        "momentum_y",
+        "continuity",
+        "data",
+        "condition_0",
+        "condition_1",
+    }
     for name in metres:
         assert np.abs(metres[name]).max() > 1e-2, name
         np.testing.assert_allclose(metres[name], millimetres[name], rtol=1e-4, atol=1e-6)
@@ -119,7 +133,9 @@ def test_losses_do_not_depend_on_the_units():
 def test_a_source_or_an_offset_does_not_set_the_scale():
     scaling = Scaling.fit(readings(), Domain(x=(0, 1), t=(0, 1)))
     plain = typical_residuals(Heat(0.1), scaling)["heat"]
-    assert typical_residuals(Heat(0.1, source="100"), scaling)["heat"] == pytest.approx(plain, rel=0.3)
+    assert typical_residuals(Heat(0.1, source="100"), scaling)["heat"] == pytest.approx(
+        plain, rel=0.3
+    )
     assert typical_residuals(Heat(Unknown(0.1)), scaling)["heat"] == pytest.approx(plain, rel=1e-5)
 
 
@@ -227,7 +243,9 @@ def test_noise_weights():
     np.testing.assert_array_equal(reading_weights(hidden, scaling), 0.0)
     loss = data_loss(constant(noisy), None, noisy, ())
     misfit = (20.3 - noisy.values) / scaling.spread
-    assert float(loss) == pytest.approx(float(np.sum(weights * misfit**2) / weights.sum()), rel=1e-4)
+    assert float(loss) == pytest.approx(
+        float(np.sum(weights * misfit**2) / weights.sum()), rel=1e-4
+    )
 
 
 def test_likelihood_of_the_variance_head():
@@ -242,7 +260,10 @@ def test_likelihood_of_the_variance_head():
 
 
 def test_losses_are_mean_squares_of_the_rows_by_name():
-    domain, pde = Domain(x=(0, 1), t=(0, 1)), Equation("u_t = nu*u_xx", nu=Unknown(0.2, positive=True))
+    domain, pde = (
+        Domain(x=(0, 1), t=(0, 1)),
+        Equation("u_t = nu*u_xx", nu=Unknown(0.2, positive=True)),
+    )
     scaling = Scaling.fit(readings(), domain)
     model = PGT(scaling, pde.kernel(), width=8, heads=2, decoder_width=8, decoder_layers=1)
     problem = Problem.build(readings(), pde, CONDITIONS, domain, scaling)

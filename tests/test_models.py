@@ -156,7 +156,9 @@ def test_decode_is_smooth(model):
     step = 1e-2
     shift = np.array([step, 0], np.float32)
     ahead, behind = (field(model, readings(), POINTS + s * shift)[:, 0] for s in (1, -1))
-    np.testing.assert_allclose(derivatives[-5:, 1], (ahead - behind) / (2 * step), rtol=0.05, atol=0.05)
+    np.testing.assert_allclose(
+        derivatives[-5:, 1], (ahead - behind) / (2 * step), rtol=0.05, atol=0.05
+    )
 
 
 def test_what_the_polish_tunes_is_not_looked_at(model):
@@ -252,9 +254,7 @@ def test_a_causal_kernel_cannot_see_the_future():
     late = int(np.argmax(readings().points[:, 1]))
     values = readings().values.copy()
     values[late] += 100.0
-    keys, moved = (
-        model.encode(o).keys for o in (readings(), changed(readings(), values=values))
-    )
+    keys, moved = (model.encode(o).keys for o in (readings(), changed(readings(), values=values)))
     others = np.arange(9) != late
     np.testing.assert_allclose(keys[others], moved[others], atol=1e-5)
     assert np.abs(keys[late] - moved[late]).max() > 1e-3
@@ -307,10 +307,14 @@ def test_film_is_the_formula():
     )
     network = decoder.network
     h = np.sin(network.first_weight @ z + network.first_bias)
-    for weight, film, bias in zip(network.hidden, decoder.film_weight, decoder.film_bias):
+    for weight, film, bias in zip(
+        network.hidden, decoder.film_weight, decoder.film_bias, strict=True
+    ):
         alpha, beta, omega = np.split(film @ context + bias, 3)
         h = np.sin((1 + omega) * ((1 + alpha) * (weight @ h) + beta))
-    value = decoder.answer(jnp.asarray(z), decoder.look(jnp.asarray(local), jnp.asarray(everywhere)))
+    value = decoder.answer(
+        jnp.asarray(z), decoder.look(jnp.asarray(local), jnp.asarray(everywhere))
+    )
     np.testing.assert_allclose(value, network.readout @ h + network.offset, atol=1e-5)
 
 
@@ -370,7 +374,9 @@ def test_scaling_is_undone_and_ignores_hidden_values():
     assert scaling.mean[0] == pytest.approx(u.mean(), rel=1e-6)
     assert scaling.spread[0] == pytest.approx(u.std(), rel=1e-6)
     np.testing.assert_allclose(
-        scaling.to_physical(scaling.standardise(observations.values)), observations.values, atol=1e-5
+        scaling.to_physical(scaling.standardise(observations.values)),
+        observations.values,
+        atol=1e-5,
     )
 
 

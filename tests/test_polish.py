@@ -1,4 +1,6 @@
-"""The least-squares finish: exact on linear problems, never uphill, and able to learn a coefficient."""
+"""The least-squares finish: exact on linear problems, never uphill, learns a coefficient."""
+
+import itertools
 
 import jax
 import jax.numpy as jnp
@@ -26,8 +28,12 @@ def test_a_linear_problem_reaches_least_squares():
     matrix, target = random.normal(size=(20, 5)), random.normal(size=20)
     weights = random.uniform(0.5, 2.0, 20)
     blocks = [
-        Block(lambda t, item: (item[0] @ t - item[1])[None], (matrix[:12], target[:12]), weights[:12]),
-        Block(lambda t, item: (item[0] @ t - item[1])[None], (matrix[12:], target[12:]), weights[12:]),
+        Block(
+            lambda t, item: (item[0] @ t - item[1])[None], (matrix[:12], target[:12]), weights[:12]
+        ),
+        Block(
+            lambda t, item: (item[0] @ t - item[1])[None], (matrix[12:], target[12:]), weights[12:]
+        ),
     ]
     theta, costs = run(blocks, np.zeros(5), iterations=25)
     expected, square, *_ = np.linalg.lstsq(matrix * weights[:, None], target * weights, rcond=None)
@@ -37,10 +43,12 @@ def test_a_linear_problem_reaches_least_squares():
 
 def test_a_curved_valley():
     """Rosenbrock's function as rows: the minimum is at (1, 1) with cost 0."""
-    block = Block(lambda t, item: jnp.stack([10 * (t[1] - t[0] ** 2), item - t[0]]), np.ones(1), np.ones(1))
+    block = Block(
+        lambda t, item: jnp.stack([10 * (t[1] - t[0] ** 2), item - t[0]]), np.ones(1), np.ones(1)
+    )
     theta, costs = run([block], np.array([-1.2, 1.0]), iterations=80)
     np.testing.assert_allclose(theta, 1.0, atol=1e-6)
-    assert all(b <= a for a, b in zip(costs, costs[1:], strict=False))
+    assert all(b <= a for a, b in itertools.pairwise(costs))
     assert costs[0] == pytest.approx((10 * (1 - 1.44)) ** 2 + 2.2**2)
 
 
@@ -73,7 +81,7 @@ def polished():
 
 def test_cost_never_rises_and_falls_far(polished):
     _, (_, _, costs), seen = polished
-    assert all(b <= a for a, b in zip(costs, costs[1:], strict=False))
+    assert all(b <= a for a, b in itertools.pairwise(costs))
     assert costs[-1] < 1e-3 * costs[0]
     assert [i for i, _ in seen] == list(range(1, len(costs)))
     assert [c for _, c in seen] == costs[1:]
@@ -88,7 +96,9 @@ def test_an_unknown_coefficient_is_found(polished):
 def test_only_the_decoder_moves(polished):
     before, (after, _, _), _ = polished
     for name in ("blocks", "embed_value", "query", "keys", "scaling"):
-        for old, new in zip(*(jax.tree.leaves(getattr(m, name)) for m in (before, after)), strict=True):
+        for old, new in zip(
+            *(jax.tree.leaves(getattr(m, name)) for m in (before, after)), strict=True
+        ):
             np.testing.assert_allclose(np.asarray(new), np.asarray(old), atol=0)
     old, new = (jax.tree.leaves(m.polished())[0] for m in (before, after))
     assert np.abs(np.asarray(old) - np.asarray(new)).max() > 1e-3
@@ -97,6 +107,6 @@ def test_only_the_decoder_moves(polished):
 
 
 def test_seconds_stop_the_polish():
-    block = Block(lambda t, item: (t - item), np.ones((1, 1)), np.ones(1))
+    block = Block(lambda t, item: t - item, np.ones((1, 1)), np.ones(1))
     _, costs = run([block], np.zeros(1), iterations=1000, seconds=1e-6)
     assert len(costs) == 2

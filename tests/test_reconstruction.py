@@ -165,7 +165,7 @@ def test_loading_runs_no_code(flow, tmp_path):
          ["diffusivity", "velocity_0"]),
         (Equation("u_t + c*u_x = nu*u_xx", c=pgt.Unknown(1.0), nu=pgt.Unknown(0.1)), ["c", "nu"]),
         (Heat(0.1), []),
-        (NavierStokes2D(pgt.Unknown(0.1), convection=pgt.Unknown(1.0)), ["convection", "viscosity"]),
+        (NavierStokes2D(pgt.Unknown(0.1), pgt.Unknown(1.0)), ["convection", "viscosity"]),
         (Heat(0.1, source=pgt.Unknown(1.0)), ["source"]),
     ],
     ids=["heat", "tuple", "equation", "none", "flow", "source"],

@@ -133,7 +133,7 @@ RULES = {
     "power of streams": lambda z: (2 + z) ** (1 + z**2),
     "atan2": lambda z: jnp.arctan2(z, 2 + z[::-1]),
     "solve": lambda z: jnp.linalg.solve(jnp.outer(z, z) + 3 * jnp.eye(3), z),
-    "scan": lambda z: jax.lax.scan(lambda c, x: (jnp.sin(c * x) + c, c), z, jnp.arange(1.0, 4.0))[0],
+    "scan": lambda z: jax.lax.scan(lambda c, x: (jnp.sin(c * x) + c, c), z, jnp.arange(3.0))[0],
     "loop": lambda z: jax.lax.fori_loop(0, 3, lambda i, c: jnp.sin(c) + z, z),
     "cond": lambda z: jax.lax.cond(z[0] > 0, lambda y: y**3, jnp.sin, z),
     "vmap inside": lambda z: jax.vmap(lambda row: jnp.tanh(row @ z))(jnp.asarray(MATRIX)),
@@ -143,10 +143,28 @@ RULES = {
 
 UNARY = {
     name: getattr(jnp, name)
-    for name in (
-        "sin cos tan tanh sinh cosh arcsin arccos arctan arcsinh arctanh exp exp2 expm1 log log1p "
-        "sqrt cbrt square abs"
-    ).split()
+    for name in [
+        "sin",
+        "cos",
+        "tan",
+        "tanh",
+        "sinh",
+        "cosh",
+        "arcsin",
+        "arccos",
+        "arctan",
+        "arcsinh",
+        "arctanh",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log1p",
+        "sqrt",
+        "cbrt",
+        "square",
+        "abs",
+    ]
 } | {
     "arccosh": lambda z: jnp.arccosh(1.5 + z),
     "logistic": jax.nn.sigmoid,
@@ -182,7 +200,7 @@ def test_unary(unary, name):
 def test_every_listed_unary_primitive_is_tested():
     """A primitive added to the table without a test above is caught here."""
     seen = {equation.primitive.name for f in UNARY.values() for equation in _equations(f)}
-    assert streams._UNARY <= seen
+    assert seen >= streams._UNARY
 
 
 def _equations(function):
@@ -242,7 +260,11 @@ def test_reverse_mode_agrees_too():
 
     @functools.partial(jax.jit, compiler_options=QUICK)
     def run(z):
-        return propagate(function, z, PLAN), jax.jacrev(function)(z), jax.jacrev(jax.jacrev(function))(z)
+        return (
+            propagate(function, z, PLAN),
+            jax.jacrev(function)(z),
+            jax.jacrev(jax.jacrev(function))(z),
+        )
 
     stack, first, second = run(jnp.asarray(POINT))
     np.testing.assert_allclose(stack[1:4], first.T, atol=1e-11)

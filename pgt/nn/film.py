@@ -107,11 +107,11 @@ class ConcatDecoder(eqx.Module):
 
     def look(
         self, local: Float[Array, " w"], everywhere: Float[Array, " w"]
-    ) -> Float[Array, " 2w"]:
+    ) -> Float[Array, " 2*w"]:
         """The context that is put beside the coordinate."""
         return jnp.concatenate([local, everywhere])
 
-    def answer(self, z: Float[Array, " i"], context: Float[Array, " 2w"]) -> Float[Array, " c"]:
+    def answer(self, z: Float[Array, " i"], context: Float[Array, "..."]) -> Float[Array, " c"]:
         """The network at z and the context."""
         network = self.network
         entry = jnp.concatenate([z, context])

@@ -90,8 +90,8 @@ def _apply(plan: Plan, equation, operands: list) -> list:
     return _fallback(plan, equation, operands)
 
 
-# Primitives that only wrap another traced function, and the parameter that holds it. A function with
-# its own jvp rule is not among them: the rule is there because the formula has kinks of its own.
+# Primitives that only wrap another traced function, and the parameter that holds it. A function
+# with its own jvp rule is not among them: the rule is there because the formula has kinks.
 _CALLS = {
     "jit": "jaxpr",
     "pjit": "jaxpr",
