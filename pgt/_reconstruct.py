@@ -76,7 +76,7 @@ def reconstruct(
             seed=seed, noise=_given_noise(observations, model.scaling),
             checkpoint=Path(checkpoint) if checkpoint else None, progress=bar,
         )  # fmt: skip
-        fit = _polished(fit, problem, training, bar)
+        fit = _polished(fit, problem, held_out, training, bar)
     with precision(is_double(fit.model)):
         error = held_out_error(fit.model, problem, held_out) if len(held_out) else None
     return Reconstruction(
@@ -94,9 +94,9 @@ def default_model(
         Scaling.fit(observations.aligned(pde.fields), domain),
         kernel=pde.kernel(),
         width=32 if small else 64,
-        decoder_width=24 if small else 128,
+        decoder_width=20 if small else 128,
         decoder_layers=3 if small else 4,
-        frequency=6.0 if small else 8.0,
+        frequency=5.0 if small else 8.0,
         anchors=0 if len(observations) <= MANY_READINGS else 64,
         seed=seed,
     )
@@ -147,7 +147,7 @@ def _record(fit: Fit, training: Training, seed: int, error) -> dict:
     }
 
 
-def _polished(fit: Fit, problem: Problem, training: Training, bar: ProgressBar) -> Fit:
+def _polished(fit: Fit, problem: Problem, held_out, training: Training, bar: ProgressBar) -> Fit:
     """The least-squares finish, where it was asked for or the decoder is small enough."""
     settings = training.polish
     if settings is None:
@@ -160,6 +160,6 @@ def _polished(fit: Fit, problem: Problem, training: Training, bar: ProgressBar) 
         bar.update("polish", iteration / settings.iterations, {"cost": cost})
 
     began = time.monotonic()
-    model, pde, costs = polish(fit.model, fit.pde, problem, settings, report)
+    model, pde, costs = polish(fit.model, fit.pde, problem, settings, held_out, report)
     seconds = time.monotonic() - began
     return replace(fit, model=model, pde=pde, polish_costs=tuple(costs), polish_seconds=seconds)

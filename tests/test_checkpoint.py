@@ -140,9 +140,6 @@ def test_another_run_is_refused_with_the_difference(folder, change, message):
     assert "checkpoint=" in str(error.value)
 
 
-@pytest.mark.xfail(
-    reason="the checkpoint's identity holds only the number of readings", strict=True
-)
 def test_other_readings_are_refused(folder):
     with pytest.raises(pgt.InputError):
         fit(folder, values=2.0)

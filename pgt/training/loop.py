@@ -1,12 +1,14 @@
 """The host's part of training: budget, early stop, recovery, checkpoints, progress."""
 
 import time
+import zlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from pgt._unknown import is_unknown
 from pgt.data.observations import Observations
@@ -17,7 +19,7 @@ from pgt.training.settings import Training
 from pgt.training.step import Clock, Report, State, join, run_steps, start
 
 MINIMUM_HELD_OUT = 5  # fewer readings say too little about the noise
-SMALLEST_RATE = 1e-3  # ten failures in a row
+SMALLEST_RATE = 1e-3  # ten failures
 
 
 @dataclass
@@ -27,6 +29,7 @@ class Record:
     rows: list[dict[str, float]] = field(default_factory=list)
     best: float = float("inf")
     best_step: int = 0
+    best_share: float = 0.0
     seconds: float = 0.0
     first_step_seconds: float = 0.0
     stopped: str = ""
@@ -62,7 +65,7 @@ def train(
     identity = {
         "seed": seed,
         "training": training.describe(),
-        "readings": len(problem.observations),
+        "problem": _digest(problem, held_out, pde),
     }
     if checkpoint is not None:
         state, best, saved = load_checkpoint(checkpoint, identity, (state, best, asdict(record)))
@@ -77,10 +80,10 @@ def train(
         state = _take_stock(following, report, record, fixed, noise, len(held_out))
         record.seconds = time.monotonic() - began
         record.first_step_seconds = record.first_step_seconds or record.seconds
-        if record.best_step == int(state.step):
-            best = state.trained
         share = _share(record, state, training)
-        _decide(record, state, training, share)
+        if record.best_step == int(state.step):
+            best, record.best_share = state.trained, share
+        _decide(record, training, share)
         progress.update("train", share, {n: float(v) for n, v in report.losses.items()})
         if checkpoint is not None:
             save_checkpoint(checkpoint, identity, (state, best, asdict(record)))
@@ -99,6 +102,8 @@ def _next_run(record: Record, state: State, training: Training):
     else:
         running = max(record.seconds - record.first_step_seconds, 1e-9)
         rate = running / max(done - 1, 1) if done > 1 else 0.0
+        left = training.seconds - record.seconds
+        count = min(count, max(1, int(left / rate))) if rate else count
         clock = (record.seconds / training.seconds, rate / training.seconds)
     return Clock(*(jnp.asarray(c, jnp.float32) for c in clock)), jnp.asarray(count, jnp.int32)
 
@@ -131,12 +136,21 @@ def _take_stock(
     return state
 
 
-def _decide(record: Record, state: State, training: Training, share: float):
+def _decide(record: Record, training: Training, share: float):
     if share >= 1:
         record.stopped = "budget spent"
-    elif record.best_step and training.seconds is None:
-        if int(state.step) - record.best_step > training.patience * training.steps:
-            record.stopped = "held-out error stopped falling"
+    elif record.best_step and share - record.best_share > training.patience:
+        record.stopped = "held-out error stopped falling"
+
+
+def _digest(problem: Problem, held_out: Observations, pde) -> str:
+    """A fingerprint of what is fitted: a checkpoint of other readings must not be continued."""
+    texts = repr((problem.domain, pde, problem.conditions))
+    arrays = jax.tree.leaves((problem.observations, held_out))
+    code = zlib.crc32(texts.encode())
+    for array in arrays:
+        code = zlib.crc32(np.ascontiguousarray(array).tobytes(), code)
+    return f"{code:08x}"
 
 
 def _recover(state: State, record: Record) -> State:

@@ -22,6 +22,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PyTree
 
+from pgt.data.observations import Observations
 from pgt.data.sampling import gauss_legendre_grid
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import frozen
@@ -65,6 +66,7 @@ def polish(
     pde: AbstractPDE,
     problem: Problem,
     settings: Polish,
+    held_out: Observations,
     report: Callable[[int, float], None] = lambda iteration, cost: None,
 ) -> tuple[AbstractFieldModel, AbstractPDE, list[float]]:
     """The model and equation after the polish (float64), and the cost after each iteration."""
@@ -73,8 +75,25 @@ def polish(
         theta, rebuild = _parameters(model, pde)
         context = eqx.filter_jit(lambda m, o: m.encode(o))(model, problem.observations)
         blocks = _blocks(rebuild, model, pde, context, problem, settings)
-        theta, costs = _minimise(blocks, theta, settings, report)
+        judge = _judge(rebuild, context, held_out, problem)
+        theta, costs = _minimise(blocks, theta, settings, judge, report)
         return *rebuild(theta), costs
+
+
+def _judge(rebuild, context, held_out: Observations, problem: Problem):
+    """θ ↦ root-mean-square misfit of the readings that are not fitted; 0 where there are none."""
+    if not len(held_out):
+        return lambda theta: 0.0
+    measured = np.asarray(held_out.mask).sum()
+
+    @jax.jit
+    def error(theta):
+        model, _ = rebuild(theta)
+        field = partial(model.decode, context)
+        rows = reading_rows(field, held_out, model.scaling, problem.averaged)
+        return jnp.sqrt(jnp.sum(rows**2) / measured)
+
+    return lambda theta: float(error(theta))
 
 
 def _parameters(model, pde):
@@ -193,27 +212,35 @@ def _normal_equations(blocks: list[Block], theta) -> Normal:
 # ------------------------------------------------------------------------------------- the search
 
 
-def _minimise(blocks: list[Block], theta, settings: Polish, report):
+def _minimise(blocks: list[Block], theta, settings: Polish, judge, report):
+    """The best θ and the cost after each iteration.
+
+    `judge` is the held-out error at θ: readings can be memorised, so the best θ is the one that
+    predicts what was not fitted.
+    """
     rows_at = jax.jit(lambda t: _all_rows(blocks, t))
     normal_at = jax.jit(lambda t: _normal_equations(blocks, t))
     began, damping = time.monotonic(), START
     normal = normal_at(theta)
-    costs = [float(normal.cost)]
-    for iteration in range(settings.iterations):
+    costs, best, best_error, best_iteration = [float(normal.cost)], theta, judge(theta), 0
+    for iteration in range(1, settings.iterations + 1):
         candidate = _step(rows_at, theta, normal, damping)
         rows = rows_at(candidate)
         cost = float(rows @ rows)
         if cost < costs[-1]:
             theta, damping = candidate, max(damping / EASE, LEAST)
             normal = normal_at(theta)
+            error = judge(theta)
+            if error <= best_error:
+                best, best_error, best_iteration = theta, error, iteration
         else:
             damping *= STIFFEN
         costs.append(cost if cost < costs[-1] else costs[-1])
-        report(iteration + 1, costs[-1])
+        report(iteration, costs[-1])
         over = settings.seconds is not None and time.monotonic() - began > settings.seconds
-        if over or damping > GIVE_UP:
+        if over or damping > GIVE_UP or iteration - best_iteration > settings.patience:
             break
-    return theta, costs
+    return best, costs
 
 
 def _step(rows_at, theta, normal: Normal, damping: float) -> Float[Array, " p"]:

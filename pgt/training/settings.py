@@ -12,13 +12,24 @@ from pgt.training.weighting import AbstractWeighting, Uncertainty
 class Polish:
     """Levenberg–Marquardt in float64 on the decoder, with the encoder frozen.
 
-    `points` is the number of fixed residual points; keep it above the number of decoder parameters.
+    `points` is the number of fixed residual points, of the order of the decoder's parameters;
+    `equation_weight` the weight of the residual beside the readings. It stops when the held-out error
+    has not improved for `patience` iterations.
     """
 
-    iterations: int = 60
+    iterations: int = 100
     seconds: float | None = None
     points: int = 1600
-    equation_weight: float = 10.0
+    equation_weight: float = 1.0
+    patience: int = 40
+
+    def __post_init__(self):
+        for name in ("iterations", "points", "patience"):
+            value = getattr(self, name)
+            _require("Polish", value >= 1, name, value, "a whole number from 1 up")
+        for name in ("seconds", "equation_weight"):
+            value = getattr(self, name)
+            _require("Polish", value is None or value > 0, name, value, "above 0")
 
 
 @dataclass(frozen=True)
@@ -57,33 +68,32 @@ class Training:
     hold_out: float = 0.1
     patience: float = 0.5
     precision: Literal["float32", "float64"] = "float32"
-    polish: Polish | None | Literal[False] = None
+    polish: Polish | Literal[False] | None = None
     check_every: int = 50
 
     def __post_init__(self):
         for name in ("steps", "batch", "collocation", "condition_points", "check_every"):
-            _require(
-                getattr(self, name) >= 1, name, getattr(self, name), "a whole number from 1 up"
-            )
-        _require(
-            self.seconds is None or self.seconds > 0, "seconds", self.seconds, "above 0, or None"
-        )
-        _require(self.learning_rate > 0, "learning_rate", self.learning_rate, "above 0")
-        _require(0 <= self.hold_out < 1, "hold_out", self.hold_out, "in [0, 1), for example 0.1")
-        _require(self.patience > 0, "patience", self.patience, "above 0, for example 0.5")
+            value = getattr(self, name)
+            _require("Training", value >= 1, name, value, "a whole number from 1 up")
+        positive = self.seconds is None or self.seconds > 0
+        _require("Training", positive, "seconds", self.seconds, "above 0, or None")
+        _require("Training", self.learning_rate > 0, "learning_rate", self.learning_rate, "above 0")
+        share = 0 <= self.hold_out < 1
+        _require("Training", share, "hold_out", self.hold_out, "in [0, 1), for example 0.1")
+        _require("Training", self.patience > 0, "patience", self.patience, "above 0")
         choices = {"optimiser": ("soap", "adam"), "precision": ("float32", "float64")}
         for name, allowed in choices.items():
             value = getattr(self, name)
-            _require(value in allowed, name, value, " or ".join(map(repr, allowed)))
+            _require("Training", value in allowed, name, value, " or ".join(map(repr, allowed)))
 
     def describe(self) -> dict:
         """The settings as plain data, for a run's records."""
         return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
 
 
-def _require(holds: bool, name: str, value, wanted: str):
+def _require(owner: str, holds: bool, name: str, value, wanted: str):
     if not holds:
-        raise InputError(f"Training({name}={value!r}): {name} must be {wanted}.")
+        raise InputError(f"{owner}({name}={value!r}): {name} must be {wanted}.")
 
 
 def _plain(value):
