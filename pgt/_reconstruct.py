@@ -66,14 +66,14 @@ def reconstruct(
     training = training or Training()
     observations = _checked(observations, pde, domain)
     with precision(training.precision == "float64"), ProgressBar(progress) as bar:
-        model = model or default_model(observations, pde, domain, seed=seed)
+        network = model or default_model(observations, pde, domain, seed=seed)
         if training.precision == "float64":
-            model = frozen.cast(model, np.float64)
+            network = frozen.cast(network, np.float64)
         fitted, held_out = _hold_out(observations, training, seed)
-        problem = Problem.build(fitted, pde, conditions, domain, model.scaling)
+        problem = Problem.build(fitted, pde, conditions, domain, network.scaling)
         fit = train(
-            model, pde, problem, held_out, training,
-            seed=seed, noise=_given_noise(observations, model.scaling),
+            network, pde, problem, held_out, training,
+            seed=seed, noise=_given_noise(observations, network.scaling),
             checkpoint=Path(checkpoint) if checkpoint else None, progress=bar,
         )  # fmt: skip
         fit = _polished(fit, problem, held_out, training, bar)

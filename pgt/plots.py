@@ -154,6 +154,7 @@ def save(figure: Figure, path: str | os.PathLike, dpi: int = 200) -> Path:
     try:
         with os.fdopen(handle, "wb") as file:
             figure.savefig(file, format="png", dpi=dpi, bbox_inches="tight", facecolor="white")
+        os.chmod(unfinished, 0o644)  # mkstemp's own is for the owner only
         os.replace(unfinished, path)
     except BaseException:
         Path(unfinished).unlink(missing_ok=True)

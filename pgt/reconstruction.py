@@ -136,7 +136,9 @@ class Reconstruction(eqx.Module):
         shape = tuple(len(places[d]) for d in dims)
 
         def points(rows: slice) -> np.ndarray:
-            index = dict(zip(dims, np.unravel_index(np.arange(rows.start, rows.stop), shape)))
+            index = dict(
+                zip(dims, np.unravel_index(np.arange(rows.start, rows.stop), shape), strict=True)
+            )
             return np.stack([places[a][index[a]] for a in self.domain.axes], axis=-1)
 
         table = self._evaluate(values, points, int(np.prod(shape)))

@@ -18,9 +18,9 @@ from pgt.training.settings import Polish
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 
 
-def run(blocks, start, **settings):
+def run(blocks, start, judge=lambda theta: 0.0, **settings):
     with jax.enable_x64(True):
-        return _minimise(blocks, jnp.asarray(start), Polish(**settings), lambda i, c: None)
+        return _minimise(blocks, jnp.asarray(start), Polish(**settings), judge, lambda i, c: None)
 
 
 def test_a_linear_problem_reaches_least_squares():
@@ -76,7 +76,12 @@ def polished():
     seen = []
     settings = Polish(iterations=25, points=100)
     result = polish(
-        model, pde, problem, settings, readings.take(np.zeros(0, int)), lambda i, c: seen.append((i, c))
+        model,
+        pde,
+        problem,
+        settings,
+        readings.take(np.zeros(0, int)),
+        lambda i, c: seen.append((i, c)),
     )
     return model, result, seen
 
@@ -112,3 +117,25 @@ def test_seconds_stop_the_polish():
     block = Block(lambda t, item: t - item, np.ones((1, 1)), np.ones(1))
     _, costs = run([block], np.zeros(1), iterations=1000, seconds=1e-6)
     assert len(costs) == 2
+
+
+def test_the_best_on_held_out_readings_is_kept():
+    """The fit runs on to (3, 4), but the point that predicts best lies on the way."""
+    block = Block(lambda t, item: (t - item) ** 3, np.array([[3.0, 4.0]]), np.ones(1))
+    seen = []
+
+    def judge(theta):
+        seen.append(np.asarray(theta))
+        return float(np.abs(np.asarray(theta) - np.array([1.5, 2.0])).sum())
+
+    theta, costs = run([block], np.zeros(2), judge, iterations=200, patience=15)
+    errors = [np.abs(t - np.array([1.5, 2.0])).sum() for t in seen]
+    assert np.array_equal(np.asarray(theta), seen[int(np.argmin(errors))])
+    assert 0 < np.argmin(errors) < len(errors) - 1
+    assert len(costs) < 200
+
+
+@pytest.mark.parametrize("wrong", [{"iterations": 0}, {"seconds": -1.0}, {"equation_weight": 0.0}])
+def test_wrong_settings_are_named(wrong):
+    with pytest.raises(pgt.InputError, match=next(iter(wrong))):
+        Polish(**wrong)

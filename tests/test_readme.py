@@ -60,11 +60,14 @@ def test_tables_of_all_kinds(tmp_path):
         "relative_l2": {"u": 0.1, "v": 0.2, "p": 0.3},
         "overall": {"stacked": 0.1, "mean": 0.2},
     }
+    step = {"milliseconds": 8.0, "first_step_seconds": 5, "peak_bytes": 2**30}
     stored = {
         "heat": measured | {"runs": runs, "rel_l2": 2e-5},
         "wake": measured | run | {"snapshot": errors, "volume": errors, "residual": 1e-6},
-        "step": measured | {"milliseconds": 1.234, "first_step_seconds": 5, "peak_bytes": 2**30},
-        "step-torch": measured | {"milliseconds": 77},
+        "step": measured
+        | {"torch_milliseconds": 80.0, "adam": step, "soap": step | {"milliseconds": 10.0}},
+        "anchors": measured
+        | {"rows": [step | {"readings": 1000}], "time_exponent": 0.5, "memory_exponent": 0.25},
         "unheard-of": {},
     }
     for name, result in stored.items():
@@ -72,9 +75,12 @@ def test_tables_of_all_kinds(tmp_path):
     text = tables.section(tmp_path)
     known = "boundary and initial values known"
     assert f"| one mode, {known} | 2.0e-05 (1.0e-05 to 3.0e-05) | 10 | 3 | 32 k | cpu" in text
-    assert "| pgt | 2.0e-01 | 1.0e-01 / 2.0e-01 / 3.0e-01 | 2.0e-01 | 1.0e-06 | 10 |" in text
-    assert "| pgt, every reading a token | 1.23 | 5 | 1.0 GiB | cpu: cpu, `abc` |" in text
-    assert "| the same architecture in eager PyTorch | 77 | – | – |" in text
+    fields = "1.0e-01 / 2.0e-01 / 3.0e-01"
+    assert f"| pgt | 1.0e-01 | 2.0e-01 | {fields} | 1.0e-01 | 1.0e-06 | 10 |" in text
+    assert "| eager PyTorch, Adam | 80.0 | 1.0 | – | cpu: cpu, `abc` |" in text
+    assert "| pgt, Adam | 8.0 | 10.0 | 5 |" in text
+    assert "| pgt, SOAP | 10.0 | 8.0 | 5 |" in text
+    assert "| 1,000 | 8.0 | 1.00 GiB |" in text
     for table in text.split("\n\n"):
         lines = [line for line in table.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) <= 1, "every row has the same cells"

@@ -12,7 +12,7 @@ import optax
 import pytest
 
 from pgt._errors import InputError
-from pgt.training.soap import SoapState, scale_by_soap
+from pgt.training.soap import SoapState, _cholesky_orthonormal, scale_by_soap
 
 SETTINGS = {"b1": 0.9, "b2": 0.8, "eps": 1e-8, "refresh_every": 3, "max_dimension": 6}
 
@@ -246,3 +246,20 @@ def test_decompositions_never_wait_for_each_other():
     # Several threads, as outside the tests: there, decompositions side by side stop for ever.
     environment = os.environ | {"XLA_FLAGS": ""}
     subprocess.run([sys.executable, "-c", STRESS], env=environment, check=True, timeout=120)
+
+
+@pytest.mark.parametrize("double", [False, True])
+def test_cholesky_qr_is_the_q_of_a_qr(double):
+    """What replaces QR on a GPU: the same columns up to sign, however unlike their lengths."""
+    random = np.random.default_rng(0)
+    basis = np.linalg.qr(random.normal(size=(3, 12, 12)))[0]
+    power = (basis * 10.0 ** np.linspace(0, -6, 12)) @ np.linalg.qr(random.normal(size=(12, 12)))[0]
+    power = power + 1e-3 * random.normal(size=power.shape)
+    with jax.enable_x64(double):
+        dtype = np.float64 if double else np.float32
+        found = np.asarray(_cholesky_orthonormal(jnp.asarray(power, dtype)))
+    expected = np.linalg.qr(power)[0]
+    signs = np.sign(np.sum(found * expected, axis=-2, keepdims=True))
+    tolerance = 1e-9 if double else 2e-2
+    np.testing.assert_allclose(found, signs * expected, atol=tolerance)
+    np.testing.assert_allclose(found.mT @ found, np.eye(12)[None].repeat(3, 0), atol=1e-5)

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pgt.models.base import AbstractFieldModel
 from pgt.models.pgt import PGT
@@ -16,7 +16,13 @@ class ModelCase(NamedTuple):
 
 
 def _small_pgt(scaling, pde, seed: int, **options) -> PGT:
-    sizes = {"width": 8, "blocks": 2, "heads": 2, "decoder_width": 12, "decoder_layers": 2}
+    sizes: dict[str, Any] = {
+        "width": 8,
+        "blocks": 2,
+        "heads": 2,
+        "decoder_width": 12,
+        "decoder_layers": 2,
+    }
     return PGT(scaling, pde.kernel(), seed=seed, **(sizes | options))
 
 

@@ -55,7 +55,8 @@ class Anchors(Frozen):
     def spread(count: int, dimension: int) -> "Anchors":
         sequence = qmc.Sobol(dimension, scramble=False).random(2 ** int(np.ceil(np.log2(count))))
         # Skip nothing, centre the lattice: the unscrambled sequence starts in the corner.
-        return Anchors(np.float32(2 * ((sequence[:count] + 0.5 / count) % 1.0) - 1))
+        unit = (sequence[:count] + 0.5 / count) % 1.0
+        return Anchors((2 * unit - 1).astype(np.float32))
 
 
 class PGT(AbstractFieldModel):
@@ -179,6 +180,9 @@ class PGT(AbstractFieldModel):
 
     def _gather(self, points, tokens, visible: Bool[Array, " n"]):
         """Anchors and the global token each ask all readings; Γ acts between reading and anchor."""
+        assert self.anchors is not None
+        assert self.gather is not None
+        assert self.anchor_bias is not None
         places = self.scaling.from_unit(self.anchors.points)
         askers = jax.vmap(self.scaling.embed)(places) @ self.embed_point.T + self.anchor_bias
         askers = jnp.concatenate([self.global_token[None], askers])
@@ -208,7 +212,8 @@ class PGT(AbstractFieldModel):
 
     def answer(self, seen: Float[Array, "..."], z: Point) -> Float[Array, " c"]:
         """u(z) = FiLM-SIREN(z; α, β, ω)."""
-        return self.scaling.to_physical(self.decoder.answer(self.scaling.embed(z), seen))
+        values = self.decoder.answer(self.scaling.embed(z), seen)
+        return jnp.asarray(self.scaling.to_physical(values))
 
     def polished(self):
         """The decoder's own weights; the encoder and the hypernetwork stay as they are."""

@@ -28,14 +28,16 @@ class Scaling(Frozen):
     def fit(observations: Observations, domain: Domain) -> "Scaling":
         """Scales of a domain and of the values measured in it; a hidden field keeps mean 0, spread 1."""
         values, mask = np.asarray(observations.values), np.asarray(observations.mask)
-        means, spreads = zip(*(_moments(values[mask[:, k], k]) for k in range(values.shape[1])))
+        columns = range(values.shape[1])
+        moments = [_moments(values[mask[:, k], k]) for k in columns]
+        means, spreads = zip(*moments, strict=True)
         count = max(len(observations), 2)
         return Scaling(
-            middle=np.float32((domain.lower + domain.upper) / 2),
-            half_extent=np.float32(domain.extent / 2),
-            mean=np.float32(means),
-            spread=np.float32(spreads),
-            resolution=np.float32(domain.extent / count ** (1 / domain.dimension)),
+            middle=((domain.lower + domain.upper) / 2).astype(np.float32),
+            half_extent=(domain.extent / 2).astype(np.float32),
+            mean=np.asarray(means, np.float32),
+            spread=np.asarray(spreads, np.float32),
+            resolution=(domain.extent / count ** (1 / domain.dimension)).astype(np.float32),
             periodic=tuple(axis in domain.periodic for axis in domain.axes),
         )
 

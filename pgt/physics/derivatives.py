@@ -1,6 +1,7 @@
 """Derivatives by name: ask a residual once which ones it needs, compute just those in one pass."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,11 +13,13 @@ from pgt._unknown import resolve
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.streams import Plan, propagate
 
-Request = tuple[int, tuple[int, ...]]  # field index, coordinate indices to differentiate along
 LAPLACIAN = "lap"
+Along = Any  # the coordinate indices to differentiate along, a tuple; or LAPLACIAN
 
 
-def parse_name(name: str, coords: tuple[str, ...], fields: tuple[str, ...]) -> Request:
+def parse_name(
+    name: str, coords: tuple[str, ...], fields: tuple[str, ...]
+) -> tuple[int, tuple[int, ...]]:
     """Split "u_xt" into the field's index and the sorted coordinate indices.
 
     >>> parse_name("v_yx", ("x", "y", "t"), ("u", "v"))
@@ -75,22 +78,15 @@ def differentiate(
     fields: tuple[str, ...],
 ) -> Callable[[Point], DerivativeTable]:
     """A function of one point that returns the named derivatives of `function` there."""
-    names = tuple(names)
-    requests = {n: _requests(n, coords, fields) for n in names if n not in coords}
-    orders = sorted({r for rs in requests.values() for r in rs}, key=lambda r: (len(r[1]), r))
-    laplacian = any(n.startswith(f"{LAPLACIAN}(") for n in names)
+    requests = {n: _request(n, coords, fields) for n in names if n not in coords}
+    wanted = {along for _, along in requests.values()}
     spatial = tuple(i for i, c in enumerate(coords) if c != "t")
-    axes = {a for _, a in orders}
 
     def table(z: Point) -> DerivativeTable:
         values = {c: z[i] for i, c in enumerate(coords)}
-        streams, laplacians = _all_orders(function, z, axes, spatial if laplacian else ())
-        for name, parts in requests.items():
-            if name.startswith(f"{LAPLACIAN}("):
-                values[name] = laplacians[parts[0][0]]
-            else:
-                field, along = parts[0]
-                values[name] = streams[along][field]
+        streams = _all_orders(function, z, wanted, spatial)
+        for name, (field, along) in requests.items():
+            values[name] = streams[along][field]
         return DerivativeTable(values)
 
     return table
@@ -107,8 +103,8 @@ def residual(
 def highest_order(pde: AbstractPDE) -> int:
     """The order of the highest derivative that the residual asks for."""
     names = [n for n in requested(pde) if n not in pde.coords]
-    orders = [len(_requests(n, pde.coords, pde.fields)[0][1]) for n in names]
-    return max([2 * any(n.startswith(f"{LAPLACIAN}(") for n in names), *orders])
+    along = [_request(n, pde.coords, pde.fields)[1] for n in names]
+    return max((2 if a == LAPLACIAN else len(a) for a in along), default=0)
 
 
 def expansion(function: Callable[[Point], Float[Array, " k"]], z: Point):
@@ -122,26 +118,27 @@ def expansion(function: Callable[[Point], Float[Array, " k"]], z: Point):
     return stack[0], slope, jnp.stack([jnp.stack(row, axis=-1) for row in rows], axis=-2)
 
 
-def _requests(name: str, coords, fields) -> list[Request]:
+def _request(name: str, coords: tuple[str, ...], fields: tuple[str, ...]) -> tuple[int, Along]:
     if name.startswith(f"{LAPLACIAN}("):
-        return [parse_name(name[len(LAPLACIAN) + 1 : -1], coords, fields)]
-    return [parse_name(name, coords, fields)]
+        return parse_name(name[len(LAPLACIAN) + 1 : -1], coords, fields)[0], LAPLACIAN
+    return parse_name(name, coords, fields)
 
 
-def _all_orders(function, z: Point, axes: set[tuple[int, ...]], laplacian: tuple[int, ...]):
-    """{coordinate indices: derivative of all fields}, and the Laplacian of all fields."""
-    low = {a for a in axes if len(a) <= 2}
-    plan, layout = _plan(low, laplacian)
+def _all_orders(
+    function, z: Point, wanted: set[Along], spatial: tuple[int, ...]
+) -> dict[Along, Array]:
+    """Each wanted derivative of all fields at once."""
+    high = {a for a in wanted if a != LAPLACIAN and len(a) > 2}
+    plan, layout = _plan(wanted - high, spatial)
     stack = propagate(function, z, plan) if plan.directions else function(z)[None]
-    streams = {a: stack[layout[a]] for a in low}
-    laplacians = stack[layout["laplacian"]] if laplacian else None
-    for along in axes - low:
+    streams = {along: stack[layout[along]] for along in wanted - high}
+    for along in high:
         # Orders above two: differentiate the pass itself along the remaining axes.
         streams[along] = _nested(function, z, along)
-    return streams, laplacians
+    return streams
 
 
-def _nested(function, z: Point, along: tuple[int, ...]) -> Array:
+def _nested(function, z: Point, along: Along) -> Array:
     if len(along) <= 2:
         plan, layout = _plan({along}, ())
         return propagate(function, z, plan)[layout[along]]
@@ -149,17 +146,19 @@ def _nested(function, z: Point, along: tuple[int, ...]) -> Array:
     return jax.jvp(lambda y: _nested(function, y, along[:-1]), (z,), (direction,))[1]
 
 
-def _plan(axes: set[tuple[int, ...]], laplacian: tuple[int, ...]) -> tuple[Plan, dict]:
+def _plan(wanted: set[Along], spatial: tuple[int, ...]) -> tuple[Plan, dict[Along, int]]:
     """The streams to carry and where each derivative stands in the stack."""
-    directions = tuple(sorted({i for a in axes for i in a} | set(laplacian)))
+    pairs = sorted(a for a in wanted if a != LAPLACIAN)
+    used = {i for a in pairs for i in a} | set(spatial if LAPLACIAN in wanted else ())
+    directions = tuple(sorted(used))
     position = {axis: k for k, axis in enumerate(directions)}
-    layout: dict = {(): 0} | {(axis,): 1 + k for axis, k in position.items()}
+    layout: dict[Along, int] = {(): 0} | {(axis,): 1 + k for axis, k in position.items()}
     forms = []
-    for i, j in sorted(a for a in axes if len(a) == 2):
+    for i, j in (a for a in pairs if len(a) == 2):
         # A mixed derivative is the form with A_ij = A_ji = 1/2.
         forms.append(((position[i], position[j], 1.0 if i == j else 0.5),))
         layout[i, j] = len(directions) + len(forms)
-    if laplacian:
-        forms.append(tuple((position[i], position[i], 1.0) for i in laplacian))
-        layout["laplacian"] = len(directions) + len(forms)
+    if LAPLACIAN in wanted:
+        forms.append(tuple((position[i], position[i], 1.0) for i in spatial))
+        layout[LAPLACIAN] = len(directions) + len(forms)
     return Plan(directions, tuple(forms)), layout

@@ -12,6 +12,8 @@ import numpy as np
 
 from pgt._unknown import is_unknown
 from pgt.data.observations import Observations
+from pgt.models.base import AbstractFieldModel
+from pgt.physics.pde import AbstractPDE
 from pgt.training.checkpoint import load_checkpoint, save_checkpoint
 from pgt.training.losses import Problem
 from pgt.training.progress import ProgressBar
@@ -39,8 +41,8 @@ class Record:
 class Fit:
     """A finished training: the model, the equation with its coefficients, and how it went."""
 
-    model: object
-    pde: object
+    model: AbstractFieldModel
+    pde: AbstractPDE
     noise_floor: float
     record: Record
     polish_costs: tuple[float, ...] = ()

@@ -5,7 +5,7 @@ point. Training minimises their mean squares by name; the polish takes the same 
 problem.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import equinox as eqx
@@ -35,7 +35,7 @@ class Problem(eqx.Module):
 
     observations: Observations
     conditions: tuple[AbstractCondition, ...]
-    equation_scales: dict[str, Array | np.ndarray]
+    equation_scales: Mapping[str, Array | np.ndarray]
     condition_scales: tuple[Array | np.ndarray, ...]
     domain: Domain = eqx.field(static=True)
     averaged: tuple[str, ...] = eqx.field(
@@ -74,7 +74,7 @@ def averaged_axes(observations: Observations) -> tuple[str, ...]:
     """The axes along which some reading is an average over a box."""
     if observations.half_width is None:
         return ()
-    wide = (np.asarray(observations.half_width) > 0).any(axis=0)
+    wide = np.any(np.asarray(observations.half_width) > 0, axis=0).tolist()
     return tuple(axis for axis, is_wide in zip(observations.coords, wide, strict=True) if is_wide)
 
 
@@ -86,14 +86,14 @@ def reading_rows(
         predicted = jax.vmap(field)(jnp.asarray(observations.points, scaling.middle.dtype))
     else:
         nodes, weights = cell_quadrature(observations, axes=averaged)
-        averaged = jax.vmap(lambda box: weights @ jax.vmap(field)(box))
-        predicted = averaged(jnp.asarray(nodes, scaling.middle.dtype))
+        over_box = jax.vmap(lambda box: weights @ jax.vmap(field)(box))
+        predicted = over_box(jnp.asarray(nodes, scaling.middle.dtype))
     misfit = (predicted - observations.values) / scaling.spread
     return jnp.where(observations.mask, misfit, 0.0)
 
 
 def equation_rows(
-    field: Field, pde: AbstractPDE, scales: dict[str, Array | np.ndarray], z: Point
+    field: Field, pde: AbstractPDE, scales: Mapping[str, Array | np.ndarray], z: Point
 ) -> dict[str, Scalar]:
     """Residual of each equation at one point, relative to its typical size."""
     return {name: r / scales[name] for name, r in residual(pde, field, z).items()}
@@ -154,7 +154,7 @@ def data_loss(
     if not has_variance(model):
         return jnp.sum(weights * rows**2) / jnp.sum(weights)
     points = jnp.asarray(readings.points, rows.dtype)
-    logs = jax.vmap(lambda z: model.log_variance(context, z))(points)
+    logs = jax.vmap(lambda z: model.log_variance(context, z))(points)  # pyright: ignore[reportAttributeAccessIssue]
     likelihood = logs + rows**2 * jnp.exp(-logs)
     return jnp.sum(jnp.where(readings.mask, likelihood, 0.0)) / jnp.sum(readings.mask)
 
@@ -214,7 +214,7 @@ class _Typical:
 
     def laplacian(self, field: str):
         axes = [c for c in self.pde.coords if c != "t"]
-        return sum(self(f"{field}_{a}{a}") for a in axes)
+        return jnp.sum(jnp.stack([self(f"{field}_{a}{a}") for a in axes]))
 
     def _draw(self, name: str) -> float:
         scaling, normal = self.scaling, self.random.standard_normal()

@@ -87,7 +87,7 @@ def start(model, pde, problem: Problem, training: Training, noise_floor: float):
 OPTIONS = {"xla_gpu_enable_triton_gemm": False}
 
 
-@eqx.filter_jit(compiler_options=OPTIONS)
+@eqx.filter_jit(compiler_options=OPTIONS)  # pyright: ignore[reportCallIssue]
 def run_steps(
     state: State,
     fixed,
