@@ -171,3 +171,14 @@ def test_wrong_settings_are_named():
         GradientNorm().update(GradientNorm().init(NAMES)[1], None, LOSSES)
     with pytest.raises(InputError, match="gradient_norms"):
         GradientNorm().update(GradientNorm().init(NAMES)[1], {"data": 1.0}, LOSSES)
+
+
+def test_no_weight_outgrows_the_data():
+    """A constant field has zero residual: the readings must keep a say."""
+    weighting = Uncertainty(most=100.0)
+    learnable, memory = weighting.init(("data", "pde"))
+    losses = {"data": jnp.asarray(1.0), "pde": jnp.asarray(0.0)}
+    learnable = descend(weighting, learnable, losses, {})
+    weights = weighting.weights(learnable, memory, {})
+    assert float(weights["pde"] / weights["data"]) == pytest.approx(100.0, rel=0.1)
+    assert float(learnable["pde"]) > -4.0, "σ waits at its floor, ready to rise again"

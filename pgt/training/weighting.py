@@ -1,6 +1,7 @@
 """How the named losses become one number."""
 
 import abc
+import math
 from collections.abc import Collection, Mapping
 from typing import ClassVar
 
@@ -85,6 +86,10 @@ class Uncertainty(AbstractWeighting):
     it is below the floor: σ_k heads for max(√L_k, f_k) from either side, also when a floor moves.
     `smallest` is the floor of every term, for losses that reach zero.
 
+    A constant field solves most equations exactly: a weight that may grow without bound can trap the
+    fit there, with σ of the equation at zero and the readings forgotten. Therefore no weight exceeds
+    `most` times that of the data.
+
     >>> weighting = Uncertainty()
     >>> learnable, memory = weighting.init(("data", "pde"))
     >>> float(weighting.total(learnable, memory, {"data": 1.0, "pde": 3.0}, {}))
@@ -94,24 +99,30 @@ class Uncertainty(AbstractWeighting):
     needs_gradient_norms: ClassVar[bool] = False
     pde_ramp: float = eqx.field(static=True, default=1.0)
     smallest: float = eqx.field(static=True, default=1e-8)
+    most: float = eqx.field(static=True, default=1e3)
 
     def __check_init__(self):
-        _check_positive("Uncertainty", pde_ramp=self.pde_ramp, smallest=self.smallest)
+        limits = {"pde_ramp": self.pde_ramp, "smallest": self.smallest, "most": self.most}
+        _check_positive("Uncertainty", **limits)
 
     def init(self, names):
         return {name: jnp.zeros(()) for name in _check_names(names)}, {}
 
     def weights(self, learnable, memory, floors, progress=0.0):
+        lowest = self._floors(learnable, floors)
         return {
-            name: self.ramp(name, progress) * jnp.exp(-2 * self._held(name, s, floors)) / 2
+            name: self.ramp(name, progress)
+            * jnp.exp(-2 * jnp.maximum(s, jnp.log(lowest[name])))
+            / 2
             for name, s in learnable.items()
         }
 
     def penalty(self, learnable, losses, floors, progress):
+        lowest = self._floors(learnable, floors)
         terms = []
         for name, s in learnable.items():
-            floor = self._floor(name, floors)
-            held = jax.lax.stop_gradient(self._held(name, s, floors))
+            floor = lowest[name]
+            held = jax.lax.stop_gradient(jnp.maximum(s, jnp.log(floor)))
             goal = jax.lax.stop_gradient(jnp.maximum(losses[name], floor**2))
             short = jnp.maximum(jnp.log(floor) - s, 0)
             # The value is log σ as used; the gradient is the slope of Kendall's term at the held s,
@@ -124,11 +135,15 @@ class Uncertainty(AbstractWeighting):
     def update(self, memory, gradient_norms, losses):
         return memory
 
-    def _floor(self, name, floors):
-        return jnp.maximum(floors.get(name, 0.0), self.smallest)
-
-    def _held(self, name, s, floors):
-        return jnp.maximum(s, jnp.log(self._floor(name, floors)))
+    def _floors(self, learnable, floors):
+        """The smallest σ of every term."""
+        lowest = {n: jnp.maximum(floors.get(n, 0.0), self.smallest) for n in learnable}
+        if "data" in learnable:
+            data = jnp.maximum(jnp.exp(learnable["data"]), lowest["data"])
+            bound = jax.lax.stop_gradient(data) / math.sqrt(self.most)
+            others = {n: jnp.maximum(f, bound) for n, f in lowest.items() if n != "data"}
+            lowest = lowest | others
+        return lowest
 
 
 class Fixed(AbstractWeighting):
