@@ -1,7 +1,6 @@
 """How the named losses become one number."""
 
 import abc
-import math
 from collections.abc import Collection, Mapping
 from typing import ClassVar
 
@@ -87,8 +86,9 @@ class Uncertainty(AbstractWeighting):
     `smallest` is the floor of every term, for losses that reach zero.
 
     A constant field solves most equations exactly: a weight that may grow without bound can trap the
-    fit there, with σ of the equation at zero and the readings forgotten. Therefore no weight exceeds
-    `most` times that of the data.
+    fit there, with σ of the equation at zero and the readings forgotten. Therefore σ of the other
+    terms stays above σ_data²: while the readings are unexplained (σ_data = 1) all terms weigh alike,
+    and an equation outweighs them, by at most 1/σ_data², only as they come to be explained.
 
     >>> weighting = Uncertainty()
     >>> learnable, memory = weighting.init(("data", "pde"))
@@ -99,11 +99,9 @@ class Uncertainty(AbstractWeighting):
     needs_gradient_norms: ClassVar[bool] = False
     pde_ramp: float = eqx.field(static=True, default=1.0)
     smallest: float = eqx.field(static=True, default=1e-8)
-    most: float = eqx.field(static=True, default=1e3)
 
     def __check_init__(self):
-        limits = {"pde_ramp": self.pde_ramp, "smallest": self.smallest, "most": self.most}
-        _check_positive("Uncertainty", **limits)
+        _check_positive("Uncertainty", pde_ramp=self.pde_ramp, smallest=self.smallest)
 
     def init(self, names):
         return {name: jnp.zeros(()) for name in _check_names(names)}, {}
@@ -140,7 +138,7 @@ class Uncertainty(AbstractWeighting):
         lowest = {n: jnp.maximum(floors.get(n, 0.0), self.smallest) for n in learnable}
         if "data" in learnable:
             data = jnp.maximum(jnp.exp(learnable["data"]), lowest["data"])
-            bound = jax.lax.stop_gradient(data) / math.sqrt(self.most)
+            bound = jax.lax.stop_gradient(data * jnp.minimum(data, 1.0))
             others = {n: jnp.maximum(f, bound) for n, f in lowest.items() if n != "data"}
             lowest = lowest | others
         return lowest
