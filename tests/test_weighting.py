@@ -47,7 +47,7 @@ def test_the_minimum_over_sigma_is_the_root_of_the_loss(ramp):
 
 
 def test_sigma_gradient_matches_finite_differences():
-    weighting, learnable = Uncertainty(pde_ramp=5.0), {"data": 0.3, "pde": -0.2}
+    weighting, learnable = Uncertainty(pde_ramp=5.0), {"data": -1.0, "pde": -0.2}
     with jax.enable_x64(True):
         learnable = {n: jnp.asarray(v) for n, v in learnable.items()}
         losses = {n: jnp.asarray(float(v)) for n, v in LOSSES.items()}
