@@ -93,31 +93,7 @@ class Initial(AbstractCondition):
         return _value_rows(evaluate, z, self.values, self._bound())
 
 
-class AbstractWall(AbstractCondition):
-    """A condition on ends of spatial axes, with one value per field."""
-
-    kind: ClassVar[str] = "bc"
-    axis: tuple[str, ...] | None = eqx.field(static=True)
-    side: str = eqx.field(static=True)
-    values: dict[str, Value]
-    faces: Faces | None
-
-    def __init__(
-        self, axis: str | Sequence[str] | None = None, side: str = "both", **values: Writable
-    ):
-        name = type(self).__name__
-        self.axis = _as_axes(name, axis, side)
-        self.side = side
-        self.values = _as_values(name, values)
-        self.faces = None
-
-    def bind(self, domain: Domain, fields: tuple[str, ...]) -> "AbstractWall":
-        name = type(self).__name__
-        _check_fields(name, self.values, fields)
-        return _bound_to(self, _walls(name, self.axis, self.side, domain))
-
-
-class Dirichlet(AbstractWall):
+class Dirichlet(AbstractCondition):
     """Given values on the boundary: u = g.
 
     Parameters
@@ -134,11 +110,29 @@ class Dirichlet(AbstractWall):
     'bc'
     """
 
+    kind: ClassVar[str] = "bc"
+    axis: tuple[str, ...] | None = eqx.field(static=True)
+    side: str = eqx.field(static=True)
+    values: dict[str, Value]
+    faces: Faces | None
+
+    def __init__(
+        self, axis: str | Sequence[str] | None = None, side: str = "both", **values: Writable
+    ):
+        self.axis = _as_axes("Dirichlet", axis, side)
+        self.side = side
+        self.values = _as_values("Dirichlet", values)
+        self.faces = None
+
+    def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Dirichlet":
+        _check_fields("Dirichlet", self.values, fields)
+        return _bound_to(self, _walls("Dirichlet", self.axis, self.side, domain))
+
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
         return _value_rows(evaluate, z, self.values, self._bound())
 
 
-class Neumann(AbstractWall):
+class Neumann(AbstractCondition):
     """Given slope across the boundary: ∂u/∂n = g with n the outward normal.
 
     At the lower end of x that is -u_x = g, at the upper end u_x = g. Parameters as in `Dirichlet`.
@@ -146,6 +140,24 @@ class Neumann(AbstractWall):
     >>> Neumann("x", u=0.0).kind
     'bc'
     """
+
+    kind: ClassVar[str] = "bc"
+    axis: tuple[str, ...] | None = eqx.field(static=True)
+    side: str = eqx.field(static=True)
+    values: dict[str, Value]
+    faces: Faces | None
+
+    def __init__(
+        self, axis: str | Sequence[str] | None = None, side: str = "both", **values: Writable
+    ):
+        self.axis = _as_axes("Neumann", axis, side)
+        self.side = side
+        self.values = _as_values("Neumann", values)
+        self.faces = None
+
+    def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Neumann":
+        _check_fields("Neumann", self.values, fields)
+        return _bound_to(self, _walls("Neumann", self.axis, self.side, domain))
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
         faces = self._bound()
