@@ -193,7 +193,7 @@ LONG = pgt.Polish(iterations=400, patience=400)
 # All 1500 samples are fitted, as in the paper; nothing is held out.
 WAKE_GPU_TRAINING = {"seconds": 52.0, "collocation": 2000, "hold_out": 0.0}
 WAKE_CPU_TRAINING = {
-    "seconds": 420.0,
+    "seconds": 300.0,
     "collocation": 600,
     "batch": 500,
     "hold_out": 0.02,
