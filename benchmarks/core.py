@@ -197,7 +197,7 @@ WAKE_CPU_TRAINING = {
     "collocation": 600,
     "batch": 500,
     "hold_out": 0.02,
-    # With learnt weights this small decoder ends too stiff: 0.033 after 300 s.
+    # Learnt weights end too stiff on this small decoder.
     "weighting": pgt.Fixed(),
 }
 

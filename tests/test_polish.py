@@ -11,8 +11,8 @@ import pgt
 from pgt.nn import frozen
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
-from pgt.training.losses import Problem
-from pgt.training.polish import Block, _minimise, polish
+from pgt.training.losses import Problem, data_loss
+from pgt.training.polish import Block, _blocks, _minimise, _parameters, polish
 from pgt.training.settings import Polish
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
@@ -139,3 +139,26 @@ def test_the_best_on_held_out_readings_is_kept():
 def test_wrong_settings_are_named(wrong):
     with pytest.raises(pgt.InputError, match=next(iter(wrong))):
         Polish(**wrong)
+
+
+def test_readings_count_as_in_the_loss():
+    """The polish's data rows and the training loss agree, also where one reading is far noisier."""
+    points = np.random.default_rng(1).uniform(0, 1, (4, 2))
+    readings = pgt.Observations.from_arrays(
+        points, np.ones((4, 1)) * [[1.0], [2.0], [3.0], [9.0]], coords=("x", "t"), fields=("u",),
+        noise=np.array([[0.1], [0.1], [0.2], [5.0]]),
+    )  # fmt: skip
+    pde = Heat(0.1)
+    model = pgt.PGT(
+        Scaling.fit(readings, DOMAIN), pde.kernel(), width=8, blocks=1, heads=2, decoder_width=6,
+        decoder_layers=1,
+    )  # fmt: skip
+    problem = Problem.build(readings, pde, (), DOMAIN, model.scaling)
+    with jax.enable_x64(True):
+        model, pde, problem = frozen.cast((model, pde, problem), np.float64)
+        theta, rebuild = _parameters(model, pde)
+        context = model.encode(readings)
+        data = _blocks(rebuild, model, pde, context, problem, Polish(points=4))[0]
+        rows = jax.vmap(data.function, in_axes=(None, 0))(theta, data.items)
+        cost = float(np.sum((np.asarray(rows) * data.weights[:, None]) ** 2))
+        assert cost == pytest.approx(float(data_loss(model, context, readings, ())), rel=1e-9)

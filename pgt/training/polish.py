@@ -33,6 +33,7 @@ from pgt.training.losses import (
     condition_rows,
     equation_rows,
     reading_rows,
+    reading_weights,
 )
 from pgt.training.settings import Polish
 from pgt.training.step import split
@@ -135,13 +136,15 @@ def _blocks(rebuild, model, pde, context, problem: Problem, settings: Polish) ->
     per_axis = [int(np.ceil(settings.points ** (1 / domain.dimension)))] * domain.dimension
     inside, volume = gauss_legendre_grid(domain.lower, domain.upper, per_axis)
     weights = settings.equation_weight * np.sqrt(volume / volume.sum())
-    measured = np.full(len(readings), 1 / np.sqrt(np.asarray(readings.mask).sum()))
+    # Readings count as they do in the loss: in proportion to 1/σ² where their noise is given.
+    trust = np.sqrt(reading_weights(readings, model.scaling))
+    measured = np.full(len(readings), 1 / np.linalg.norm(trust))
 
     def reading(theta, item):
         model, _ = rebuild(theta)
-        one = jax.tree.map(lambda leaf: leaf[None], item)
+        one, root = jax.tree.map(lambda leaf: leaf[None], item)
         field = partial(model.decode, context)
-        return reading_rows(field, one, model.scaling, problem.averaged)[0]
+        return (root * reading_rows(field, one, model.scaling, problem.averaged))[0]
 
     def equation(theta, item):
         model, pde = rebuild(theta)
@@ -150,7 +153,7 @@ def _blocks(rebuild, model, pde, context, problem: Problem, settings: Polish) ->
         return jnp.stack(list(rows.values()))
 
     blocks = [
-        Block(reading, readings, measured),
+        Block(reading, (readings, trust), measured),
         Block(equation, _items(model, pde, context, jnp.asarray(inside)), weights),
     ]
     for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
