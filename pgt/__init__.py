@@ -36,7 +36,13 @@ if _TYPE_CHECKING:  # the same list once more, for editors and type checkers
     from pgt.kernels import SumKernel as SumKernel
     from pgt.kernels import WaveKernel as WaveKernel
     from pgt.models.base import AbstractFieldModel as AbstractFieldModel
+    from pgt.models.deeponet import DeepONet as DeepONet
+    from pgt.models.fno import FNO as FNO
     from pgt.models.pgt import PGT as PGT
+    from pgt.models.pinn import PINN as PINN
+    from pgt.models.pinnsformer import PINNsFormer as PINNsFormer
+    from pgt.models.siren import SIREN as SIREN
+    from pgt.models.wire import WIRE as WIRE
     from pgt.nn.scaling import Scaling as Scaling
     from pgt.physics import AbstractPDE as AbstractPDE
     from pgt.physics import AdvectionDiffusion as AdvectionDiffusion
@@ -70,6 +76,12 @@ _HOMES = {
     "pgt.nn.scaling": "Scaling",
     "pgt.models.base": "AbstractFieldModel",
     "pgt.models.pgt": "PGT",
+    "pgt.models.pinn": "PINN",
+    "pgt.models.siren": "SIREN",
+    "pgt.models.wire": "WIRE",
+    "pgt.models.pinnsformer": "PINNsFormer",
+    "pgt.models.fno": "FNO",
+    "pgt.models.deeponet": "DeepONet",
     "pgt.training.weighting": "AbstractWeighting Uncertainty Fixed GradientNorm",
     "pgt.training.settings": "Training Polish",
     "pgt._reconstruct": "reconstruct default_model",

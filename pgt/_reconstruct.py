@@ -70,13 +70,16 @@ def reconstruct(
         if training.precision == "float64":
             network = frozen.cast(network, np.float64)
         fitted, held_out = _hold_out(observations, training, seed)
-        problem = Problem.build(fitted, pde, conditions, domain, network.scaling)
+        problem = Problem.build(
+            fitted, pde, conditions, domain, network.scaling, physics=training.collocation > 0
+        )
+        noise = _given_noise(observations, network.scaling)
         fit = train(
             network, pde, problem, held_out, training,
-            seed=seed, noise=_given_noise(observations, network.scaling),
+            seed=seed, noise=noise,
             checkpoint=Path(checkpoint) if checkpoint else None, progress=bar,
         )  # fmt: skip
-        fit = _polished(fit, problem, held_out, training, bar)
+        fit = _polished(fit, problem, held_out, training, bar, noise)
     with precision(is_double(fit.model)):
         error = held_out_error(fit.model, problem, held_out) if len(held_out) else None
     return Reconstruction(
@@ -147,7 +150,7 @@ def _record(fit: Fit, training: Training, seed: int, error) -> dict:
     }
 
 
-def _polished(fit: Fit, problem: Problem, held_out, training: Training, bar: ProgressBar) -> Fit:
+def _polished(fit: Fit, problem: Problem, held_out, training: Training, bar, noise) -> Fit:
     """The least-squares finish, where it was asked for or the decoder is small enough."""
     settings = training.polish
     if settings is None:
@@ -160,6 +163,6 @@ def _polished(fit: Fit, problem: Problem, held_out, training: Training, bar: Pro
         bar.update("polish", iteration / settings.iterations, {"cost": cost})
 
     began = time.monotonic()
-    model, pde, costs = polish(fit.model, fit.pde, problem, settings, held_out, report)
+    model, pde, costs = polish(fit.model, fit.pde, problem, settings, held_out, report, noise=noise)
     seconds = time.monotonic() - began
     return replace(fit, model=model, pde=pde, polish_costs=tuple(costs), polish_seconds=seconds)

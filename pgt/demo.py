@@ -1,25 +1,20 @@
 """The demonstration: the paper's first experiment, from readings to figures in one folder."""
 
-import importlib.metadata
 import json
-import os
-import platform
-import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
-import jax
 import numpy as np
 import xarray as xr
 from scipy.interpolate import RBFInterpolator
 
 from pgt import metrics, plots
 from pgt._errors import InputError
+from pgt._files import in_one_piece
+from pgt._provenance import provenance
 from pgt._reconstruct import reconstruct
-from pgt._version import __version__
 from pgt.data import Domain, Observations, sample
 from pgt.datasets import heat
 from pgt.physics import Dirichlet, Heat, Initial
@@ -161,10 +156,7 @@ def _numbers(
         "training": summary["training"],
         "interpolation": interpolation,
         "paper": {name: dict(zip(_COLUMNS, row, strict=True)) for name, row in PAPER.items()},
-        "device": f"{jax.devices()[0].platform}: {jax.devices()[0].device_kind}",
-        "cpu_count": os.cpu_count(),
-        "versions": _versions(),
-        "commit": _commit(),
+        **provenance(),
     }
 
 
@@ -179,25 +171,11 @@ def _write(folder: Path, result: Reconstruction, truth, field, readings, numbers
     plots.save(plots.compare(truth, field), folder / "compare.png")
     plots.save(plots.convergence(history, [*losses, "held_out"]), folder / "convergence.png")
     plots.save(plots.loss_contributions(history, losses), folder / "contributions.png")
-    with _in_one_piece(folder / "field.nc") as path:
+    with in_one_piece(folder / "field.nc") as path:
         field.to_netcdf(path, engine="h5netcdf")
     result.save(folder)
-    with _in_one_piece(folder / "metrics.json") as path:
+    with in_one_piece(folder / "metrics.json") as path:
         path.write_text(json.dumps(numbers, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-
-
-@contextmanager
-def _in_one_piece(path: Path) -> Iterator[Path]:
-    """A path to write to; it takes the place of `path` when all went well."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
-    os.close(handle)
-    try:
-        yield Path(name)
-        Path(name).chmod(0o644)  # mkstemp's own is for the owner only
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _check_writable(folder: Path) -> None:
@@ -210,22 +188,3 @@ def _check_writable(folder: Path) -> None:
         raise InputError(
             f"cannot write to {folder} ({error.strerror or error}); name another folder with -o."
         ) from None
-
-
-def _versions() -> dict[str, str]:
-    packages = ("jax", "jaxlib", "equinox", "optax", "numpy", "scipy", "xarray")
-    found = {name: importlib.metadata.version(name) for name in packages}
-    return {"pgt": __version__, "python": platform.python_version()} | found
-
-
-def _commit() -> str | None:
-    """The commit of the source this runs from, where it is a git checkout."""
-    root = Path(__file__).parents[1]
-    if not (root / ".git").exists():  # installed; a repository around it would be someone else's
-        return None
-    command = ["git", "describe", "--always", "--dirty"]
-    try:
-        found = subprocess.run(command, capture_output=True, text=True, cwd=root)
-    except OSError:
-        return None
-    return found.stdout.strip() or None

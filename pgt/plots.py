@@ -1,7 +1,6 @@
 """Paper figures from labelled data: xarray in, a matplotlib `Figure` out, no global state."""
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from pgt import _figures as pieces
+from pgt._files import in_one_piece
 from pgt._figures import INK, MANY, PALETTE, SIZE
 from pgt.data.observations import Observations
 
@@ -150,13 +150,6 @@ def save(figure: Figure, path: str | os.PathLike, dpi: int = 200) -> Path:
     """Write a PNG in one piece: whoever looks at `path` sees the old file or the whole new one."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, unfinished = tempfile.mkstemp(dir=path.parent, suffix=".png")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            figure.savefig(file, format="png", dpi=dpi, bbox_inches="tight", facecolor="white")
-        os.chmod(unfinished, 0o644)  # mkstemp's own is for the owner only
-        os.replace(unfinished, path)
-    except BaseException:
-        Path(unfinished).unlink(missing_ok=True)
-        raise
+    with in_one_piece(path) as unfinished:
+        figure.savefig(unfinished, format="png", dpi=dpi, bbox_inches="tight", facecolor="white")
     return path

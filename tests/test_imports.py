@@ -15,7 +15,7 @@ PACKAGE = ROOT / "pgt"
 
 # From the ground up. Parts on one line never import each other; a part may import every lower line.
 LINES = (
-    ("_types", "_errors", "_unknown", "_serialise", "_version"),
+    ("_types", "_errors", "_unknown", "_serialise", "_version", "_files", "_provenance"),
     ("data",),
     ("nn", "kernels"),
     ("models", "physics"),

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -255,8 +256,16 @@ def test_likelihood_of_the_variance_head():
     model = constant(hidden, uncertain=True)
     logs = 0.7 + 0.1 * POINTS[4:, :1]
     misfit = (20.3 - values[4:]) / model.scaling.spread
-    expected = np.mean(logs + misfit**2 / np.exp(logs))
+    typical = np.exp(np.mean(logs))
+    expected = typical * np.mean(logs + misfit**2 / np.exp(logs))
     assert float(data_loss(model, None, hidden, ())) == pytest.approx(float(expected), rel=1e-4)
+
+    def of_log(log):
+        return data_loss(eqx.tree_at(lambda m: m.log, model, log), None, hidden, ())
+
+    # The factor is no part of what is minimised: the slope is that of the likelihood alone.
+    slope = typical * np.mean(1 - misfit**2 / np.exp(logs))
+    assert float(jax.grad(of_log)(0.7)) == pytest.approx(float(slope), rel=1e-4)
 
 
 def test_losses_are_mean_squares_of_the_rows_by_name():

@@ -11,16 +11,18 @@ import pgt
 from pgt.nn import frozen
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
+from pgt.training import evidence
 from pgt.training.losses import Problem, data_loss
-from pgt.training.polish import Block, _blocks, _minimise, _parameters, polish
+from pgt.training.polish import Block, Prior, Search, _blocks, _parameters, polish
 from pgt.training.settings import Polish
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 
 
-def run(blocks, start, judge=lambda theta: 0.0, **settings):
+def run(blocks, start, judge=lambda theta: 0.0, prior=None, **settings):
     with jax.enable_x64(True):
-        return _minimise(blocks, jnp.asarray(start), Polish(**settings), judge, lambda i, c: None)
+        search, start = Search(blocks), jnp.asarray(start)
+        return search.minimise(start, Polish(**settings), judge, lambda i, c: None, prior)
 
 
 def test_a_linear_problem_reaches_least_squares():
@@ -133,6 +135,60 @@ def test_the_best_on_held_out_readings_is_kept():
     assert np.array_equal(np.asarray(theta), seen[int(np.argmin(errors))])
     assert 0 < np.argmin(errors) < len(errors) - 1
     assert len(costs) < 200
+
+
+def noisy_polynomial(n=40, degree=25, noise=0.1):
+    """Rows of a polynomial with far more coefficients than its data deserve."""
+    random = np.random.default_rng(3)
+    x = np.sort(random.uniform(-1, 1, n))
+    design = np.polynomial.legendre.legvander(x, degree)
+    values = np.sin(3 * x) + noise * random.standard_normal(n)
+    rows = Block(lambda t, item: (item[0] @ t - item[1])[None], (design, values), n**-0.5 + 0 * x)
+    return rows, design, values
+
+
+def test_the_evidence_finds_noise_and_prior_of_a_linear_model():
+    """The fixed point maximises the marginal likelihood, evaluated directly as a Gaussian density."""
+    rows, design, values = noisy_polynomial()
+    n, p = design.shape
+    prior = Prior(hold=1e-2 / n, rows=n, count=float(n), given=0.0)
+    theta, _ = run([rows], np.zeros(p), None, prior, iterations=150)
+    with jax.enable_x64(True):
+        jacobian, target, hold = jnp.asarray(design) / np.sqrt(n), values / np.sqrt(n), prior.hold
+        for _ in range(100):
+            matrix = jacobian.T @ jacobian + hold * jnp.eye(p)
+            expected = jnp.linalg.solve(matrix, jacobian.T @ target)
+            misfit = jacobian @ expected - target
+            hold, sigma = evidence.update(jacobian, misfit, expected, hold, float(n), 0.0)
+    hold, sigma = float(hold), float(sigma)
+
+    def log_evidence(hold, sigma):
+        weight_variance = sigma**2 / (n * hold)
+        covariance = sigma**2 * np.eye(n) + weight_variance * design @ design.T
+        fit = values @ np.linalg.solve(covariance, values)
+        return -0.5 * (fit + np.linalg.slogdet(covariance)[1])
+
+    best = log_evidence(hold, sigma)
+    assert sigma == pytest.approx(0.1, rel=0.25)
+    for factor in (0.8, 1.25):
+        # Change one of the two variances at a time.
+        assert log_evidence(hold * factor, sigma) < best
+        assert log_evidence(hold * factor**2, sigma * factor) < best
+    np.testing.assert_allclose(theta, expected, atol=1e-3)
+
+
+def test_a_prior_stops_memorising():
+    rows, design, _ = noisy_polynomial()
+    x = np.linspace(-1, 1, 200)
+    grid = np.polynomial.legendre.legvander(x, design.shape[1] - 1)
+    prior = Prior(hold=1e-2 / 40, rows=40, count=40.0, given=0.1)
+    errors = [
+        np.std(
+            grid @ np.asarray(run([rows], np.zeros(26), None, p, iterations=80)[0]) - np.sin(3 * x)
+        )
+        for p in (None, prior)
+    ]
+    assert errors[1] < 0.1 < errors[0]  # the noise lies between
 
 
 @pytest.mark.parametrize("wrong", [{"iterations": 0}, {"seconds": -1.0}, {"equation_weight": 0.0}])

@@ -14,6 +14,7 @@ from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
 from pgt.training.optimisers import schedule
 from pgt.training.progress import ProgressBar
+from pgt.training.step import run_steps
 from pgt.training.weighting import Fixed, GradientNorm
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
@@ -122,6 +123,23 @@ def test_a_variance_head_trains():
     result = fit(model=small(variance_head=True))
     assert all_finite(result)
     assert "weight_data" not in result.history  # the likelihood brings its own weight
+
+
+def test_without_collocation_points_the_equation_is_not_fitted():
+    result = fit(collocation=0, steps=12)
+    assert {"data", "ic"} <= set(result.history.data_vars)
+    assert "heat" not in result.history.data_vars
+    assert not any(str(name).startswith("weight_heat") for name in result.history.data_vars)
+    finish = pgt.Polish(iterations=2, points=16, evidence=False)
+    polished = fit(collocation=0, steps=2, polish=finish)
+    assert len(polished.summary["polish_costs"]) == 3
+
+
+def test_another_budget_compiles_nothing():
+    fit(steps=3)
+    before = run_steps._cached._cache_size()
+    fit(steps=4, patience=1.5, polish=pgt.Polish(iterations=1, points=16))
+    assert run_steps._cached._cache_size() == before
 
 
 def test_seconds_are_respected():

@@ -173,7 +173,7 @@ def test_wrong_settings_are_named():
         GradientNorm().update(GradientNorm().init(NAMES)[1], {"data": 1.0}, LOSSES)
 
 
-@pytest.mark.parametrize(("data", "ratio"), [(1.0, 1.0), (1e-2, 1e2)])
+@pytest.mark.parametrize(("data", "ratio"), [(1.0, 1.0), (0.25, 4.0), (1e-2, 10.0)])
 def test_the_equation_outweighs_only_explained_readings(data, ratio):
     """A constant field has zero residual: the readings must keep a say until they are fitted."""
     weighting = Uncertainty()
@@ -183,3 +183,12 @@ def test_the_equation_outweighs_only_explained_readings(data, ratio):
     weights = weighting.weights(learnable, memory, {})
     assert float(weights["pde"] / weights["data"]) == pytest.approx(ratio, rel=0.1)
     assert float(learnable["pde"]) > -6.0, "σ waits at its floor, ready to rise again"
+
+
+def test_beside_a_likelihood_the_equations_weigh_as_the_ramp_says():
+    """PGT-UW's term is scaled to σ = 1, so the equations may not outweigh it but by the ramp."""
+    weighting = Uncertainty(pde_ramp=10.0)
+    learnable, memory = weighting.init(("pde",))
+    learnable = descend(weighting, learnable, {"pde": jnp.asarray(1e-6)}, {})
+    assert float(weighting.weights(learnable, memory, {}, 0.0)["pde"]) == pytest.approx(0.5)
+    assert float(weighting.weights(learnable, memory, {}, 1.0)["pde"]) == pytest.approx(5.0)

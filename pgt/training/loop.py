@@ -62,7 +62,8 @@ def train(
     progress: ProgressBar,
 ) -> Fit:
     """Fit the model and the unknown coefficients. `noise` is σ of the readings where it is known."""
-    state, fixed = start(model, pde, problem, training, noise or 0.0)
+    step = training.of_a_step()
+    state, fixed = start(model, pde, problem, step, noise or 0.0)
     best, record, key = state.trained, Record(), jax.random.key(seed)
     identity = {
         "seed": seed,
@@ -75,7 +76,7 @@ def train(
     began = time.monotonic() - record.seconds
     while not record.stopped:
         clock, count = _next_run(record, state, training)
-        following, report = run_steps(state, fixed, problem, held_out, key, clock, count, training)
+        following, report = run_steps(state, fixed, problem, held_out, key, clock, count, step)
         if not bool(report.finite):
             state = _recover(state, record)
             continue

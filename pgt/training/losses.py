@@ -43,12 +43,21 @@ class Problem(eqx.Module):
     )  # axes along which some reading is an average
 
     @staticmethod
-    def build(observations, pde: AbstractPDE, conditions, domain, scaling: Scaling) -> "Problem":
+    def build(
+        observations,
+        pde: AbstractPDE,
+        conditions,
+        domain,
+        scaling: Scaling,
+        *,
+        physics: bool = True,
+    ) -> "Problem":
+        """Without `physics` only the readings and conditions are fitted, not the equations."""
         bound = tuple(condition.bind(domain, pde.fields) for condition in conditions)
         return Problem(
             observations,
             bound,
-            typical_residuals(pde, scaling),
+            typical_residuals(pde, scaling) if physics else {},
             tuple(_typical_rows(c, pde, scaling) for c in bound),
             domain,
             averaged_axes(observations),
@@ -131,9 +140,10 @@ def losses(
         readings = take(readings, batch.readings)
     terms = {"data": data_loss(model, context, readings, problem.averaged)}
     pde = resolve(pde)
-    rows = jax.vmap(lambda z: equation_rows(field, pde, problem.equation_scales, z))
-    for name, values in rows(batch.collocation).items():
-        terms[name] = jnp.mean(values**2)
+    if problem.equation_scales:
+        rows = jax.vmap(lambda z: equation_rows(field, pde, problem.equation_scales, z))
+        for name, values in rows(batch.collocation).items():
+            terms[name] = jnp.mean(values**2)
     for condition, scale, points in zip(
         problem.conditions, problem.condition_scales, batch.faces, strict=True
     ):
@@ -145,7 +155,13 @@ def losses(
 def data_loss(
     model: AbstractFieldModel, context, readings: Observations, averaged: tuple[str, ...]
 ) -> Scalar:
-    """Mean-square misfit; with a variance head, the heteroscedastic likelihood of PGT-UW.
+    """Mean-square misfit; with a variance head, the heteroscedastic likelihood of PGT-UW::
+
+        σ̄² mean( log σ² + r²/σ² )
+
+    Its factor, the typical variance σ̄² = exp(mean log σ²), is taken as given. Without it the readings
+    would outweigh the equation by 1/σ² and be memorised; with it the term is of the size of a mean
+    square, and stands beside the other terms as one.
 
     Readings whose noise is given count in proportion to 1/σ², relative to the others.
     """
@@ -156,7 +172,12 @@ def data_loss(
     points = jnp.asarray(readings.points, rows.dtype)
     logs = jax.vmap(lambda z: model.log_variance(context, z))(points)  # pyright: ignore[reportAttributeAccessIssue]
     likelihood = logs + rows**2 * jnp.exp(-logs)
-    return jnp.sum(jnp.where(readings.mask, likelihood, 0.0)) / jnp.sum(readings.mask)
+    typical = jnp.exp(jax.lax.stop_gradient(_mean_measured(logs, readings)))
+    return typical * _mean_measured(likelihood, readings)
+
+
+def _mean_measured(values: Float[Array, "n c"], readings: Observations) -> Scalar:
+    return jnp.sum(jnp.where(readings.mask, values, 0.0)) / jnp.sum(readings.mask)
 
 
 def has_variance(model: AbstractFieldModel) -> bool:
@@ -186,9 +207,12 @@ def draw_batch(key: Key, problem: Problem, sampler, sizes, residual_size) -> Bat
     lower, upper = (
         jnp.asarray(b, jnp.float32) for b in (problem.domain.lower, problem.domain.upper)
     )
+    points = jnp.zeros((0, len(lower)), jnp.float32)
+    if collocation:
+        points = sampler.draw(inside, lower, upper, collocation, residual_size)
     return Batch(
         None if readings >= count else jax.random.randint(pick, (readings,), 0, count),
-        sampler.draw(inside, lower, upper, collocation, residual_size),
+        points,
         tuple(
             condition.sample(k, faces)
             for condition, k in zip(problem.conditions, walls, strict=True)

@@ -8,6 +8,8 @@ With the encoder frozen the rows r of the loss (losses.py) depend on a few thous
 can be solved exactly. D is the mean of diag JᵀJ times the identity. δ₂, the geodesic acceleration of
 Transtrum & Sethna (2012), bends the step along the curved valley; a step whose δ₂ is not small beside
 δ₁ is refused. λ falls after a success and rises after a failure.
+
+Noisy readings need a prior on θ as well, which adds a|θ|² to the sum of squares: see evidence.py.
 """
 
 import time
@@ -28,6 +30,7 @@ from pgt.models.base import AbstractFieldModel
 from pgt.nn import frozen
 from pgt.physics.derivatives import expansion, highest_order
 from pgt.physics.pde import AbstractPDE
+from pgt.training import evidence
 from pgt.training.losses import (
     Problem,
     condition_rows,
@@ -42,6 +45,8 @@ START, EASE, STIFFEN = 1e-2, 3.0, 2.0  # damping at first, after a success, afte
 MOST_BEND = 0.75  # of 2|δ₂| / |δ₁|
 LEAST, GIVE_UP = 1e-15, 1e8
 AHEAD = 0.1  # of the step, where the curvature of the rows is measured
+NOISY = 0.01  # held-out readings missed by more of their spread than this are taken to be noisy
+SETTLE = 10  # iterations before the prior's strength is first revised
 
 
 class Block(NamedTuple):
@@ -53,7 +58,7 @@ class Block(NamedTuple):
 
 
 class Normal(NamedTuple):
-    """The system at θ: r, its sum of squares, J, JᵀJ and Jᵀr."""
+    """The system at θ: r, the cost |r|² + a|θ|², J, and the matrix and slope of the normal equations."""
 
     rows: Float[Array, " rows"]
     cost: Float[Array, ""]
@@ -69,16 +74,42 @@ def polish(
     settings: Polish,
     held_out: Observations,
     report: Callable[[int, float], None] = lambda iteration, cost: None,
+    *,
+    noise: float | None = None,
 ) -> tuple[AbstractFieldModel, AbstractPDE, list[float]]:
-    """The model and equation after the polish (float64), and the cost after each iteration."""
+    """The model and equation after the polish (float64), and the cost after each iteration.
+
+    `noise` is σ of the readings in units of their spread, where it is known. Readings that are noisy,
+    by `noise` or because held-out ones cannot be predicted, are fitted once more under a prior.
+    """
     with jax.enable_x64(True):
         model, pde, problem = frozen.cast((model, pde, problem), jnp.float64)
         theta, rebuild = _parameters(model, pde)
         context = eqx.filter_jit(lambda m, o: m.encode(o))(model, problem.observations)
         blocks = _blocks(rebuild, model, pde, context, problem, settings)
+        search = Search(blocks)
         judge = _judge(rebuild, context, held_out, problem)
-        theta, costs = _minimise(blocks, theta, settings, judge, report)
+        costs = []
+        if settings.evidence is not True:
+            theta, costs = search.minimise(theta, settings, judge, report)
+        if _is_noisy(settings, noise, judge(theta)):
+            prior = _prior(problem.observations, noise)
+            theta, more = search.minimise(theta, settings, None, report, prior)
+            costs += more
         return *rebuild(theta), costs
+
+
+def _prior(readings: Observations, noise: float | None) -> "Prior":
+    """At first as if the weights were of order one."""
+    mask = np.asarray(readings.mask)
+    measured = float(mask.sum())
+    return Prior((noise or NOISY) ** 2 / measured, mask.size, measured, noise or 0.0)
+
+
+def _is_noisy(settings: Polish, noise: float | None, held_out_error: float) -> bool:
+    if settings.evidence is not None:
+        return settings.evidence
+    return noise is not None or held_out_error > NOISY
 
 
 def _judge(rebuild, context, held_out: Observations, problem: Problem):
@@ -152,10 +183,10 @@ def _blocks(rebuild, model, pde, context, problem: Problem, settings: Polish) ->
         rows = equation_rows(field, pde, problem.equation_scales, z)
         return jnp.stack(list(rows.values()))
 
-    blocks = [
-        Block(reading, (readings, trust), measured),
-        Block(equation, _items(model, pde, context, jnp.asarray(inside)), weights),
-    ]
+    blocks = [Block(reading, (readings, trust), measured)]
+    if problem.equation_scales:
+        items = _items(model, pde, context, jnp.asarray(inside))
+        blocks.append(Block(equation, items, weights))
     for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
 
         def on_face(theta, z, condition=condition, scale=scale):
@@ -194,7 +225,7 @@ def _all_rows(blocks: list[Block], theta) -> Float[Array, " rows"]:
     return jnp.concatenate([weighted(block) for block in blocks])
 
 
-def _normal_equations(blocks: list[Block], theta) -> Normal:
+def _normal_equations(blocks: list[Block], theta, hold) -> Normal:
     """Rows and their gradients point by point: reverse mode, since θ is much longer than a row."""
 
     def weighted(block: Block):
@@ -209,41 +240,82 @@ def _normal_equations(blocks: list[Block], theta) -> Normal:
     parts = [weighted(block) for block in blocks]
     rows = jnp.concatenate([r for r, _ in parts])
     jacobian = jnp.concatenate([j for _, j in parts])
-    return Normal(rows, rows @ rows, jacobian, jacobian.T @ jacobian, jacobian.T @ rows)
+    return Normal(
+        rows,
+        rows @ rows + hold * (theta @ theta),
+        jacobian,
+        jacobian.T @ jacobian + hold * jnp.eye(len(theta)),
+        jacobian.T @ rows + hold * theta,
+    )
 
 
 # ------------------------------------------------------------------------------------- the search
 
 
-def _minimise(blocks: list[Block], theta, settings: Polish, judge, report):
-    """The best θ and the cost after each iteration.
+class Prior(NamedTuple):
+    """How far the weights are held back at first, and what the evidence needs to know: how many rows,
+    the first ones, are readings; how many of these were measured; σ, or 0 where it is unknown."""
 
-    `judge` is the held-out error at θ: readings can be memorised, so the best θ is the one that
-    predicts what was not fitted.
-    """
-    rows_at = jax.jit(lambda t: _all_rows(blocks, t))
-    normal_at = jax.jit(lambda t: _normal_equations(blocks, t))
-    began, damping = time.monotonic(), START
-    normal = normal_at(theta)
-    costs, best, best_error, best_iteration = [float(normal.cost)], theta, judge(theta), 0
-    for iteration in range(1, settings.iterations + 1):
-        candidate = _step(rows_at, theta, normal, damping)
-        rows = rows_at(candidate)
-        cost = float(rows @ rows)
-        if cost < costs[-1]:
-            theta, damping = candidate, max(damping / EASE, LEAST)
-            normal = normal_at(theta)
-            error = judge(theta)
-            if error <= best_error:
-                best, best_error, best_iteration = theta, error, iteration
-        else:
-            damping *= STIFFEN
-        costs.append(cost if cost < costs[-1] else costs[-1])
-        report(iteration, costs[-1])
-        over = settings.seconds is not None and time.monotonic() - began > settings.seconds
-        if over or damping > GIVE_UP or iteration - best_iteration > settings.patience:
-            break
-    return best, costs
+    hold: float
+    rows: int
+    count: float
+    given: float
+
+
+class Search:
+    """Levenberg–Marquardt over the rows of some blocks, compiled once."""
+
+    def __init__(self, blocks: list[Block]):
+        self.rows_at = jax.jit(lambda theta: _all_rows(blocks, theta))
+        self.normal_at = jax.jit(lambda theta, hold: _normal_equations(blocks, theta, hold))
+
+    def minimise(self, theta, settings: Polish, judge, report, prior: Prior | None = None):
+        """The best θ and the cost after each iteration.
+
+        `judge` is the held-out error at θ: readings can be memorised, so the best θ is the one that
+        predicts what was not fitted. Under a prior nothing is memorised, and the last θ is the best.
+        """
+        began, damping = time.monotonic(), START
+        hold = prior.hold if prior else 0.0
+        normal = self.normal_at(theta, hold)
+        costs, best, best_iteration = [float(normal.cost)], theta, 0
+        best_error = judge(theta) if judge else 0.0
+        for iteration in range(1, settings.iterations + 1):
+            candidate = _step(self.rows_at, theta, normal, damping)
+            cost = self._cost(candidate, hold)
+            if cost < costs[-1]:
+                theta, damping = candidate, max(damping / EASE, LEAST)
+                normal = self.normal_at(theta, hold)
+                if prior and iteration >= SETTLE:
+                    hold, normal = self._revise(prior, theta, hold, normal)
+                    cost = float(normal.cost)
+                error = judge(theta) if judge else 0.0
+                if error <= best_error:
+                    best, best_error, best_iteration = theta, error, iteration
+            else:
+                damping *= STIFFEN
+                cost = costs[-1]
+            costs.append(cost)
+            report(iteration, cost)
+            over = settings.seconds is not None and time.monotonic() - began > settings.seconds
+            if over or damping > GIVE_UP or iteration - best_iteration > settings.patience:
+                break
+        return best, costs
+
+    def _cost(self, theta, hold: float) -> float:
+        rows = self.rows_at(theta)
+        return float(rows @ rows + hold * (theta @ theta))
+
+    def _revise(self, prior: Prior, theta, hold: float, normal: Normal):
+        """The prior's strength by the evidence at θ, and the system under it."""
+        misfit = normal.rows[: prior.rows]
+        new, _ = evidence.update(normal.jacobian, misfit, theta, hold, prior.count, prior.given)
+        change = float(new) - hold
+        return float(new), normal._replace(
+            cost=normal.cost + change * (theta @ theta),
+            matrix=normal.matrix + change * jnp.eye(len(theta)),
+            slope=normal.slope + change * theta,
+        )
 
 
 def _step(rows_at, theta, normal: Normal, damping: float) -> Float[Array, " p"]:

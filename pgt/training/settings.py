@@ -1,6 +1,6 @@
 """How to train: one frozen record, so that a run is reproducible from what it says."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
 from pgt._errors import InputError
@@ -14,7 +14,9 @@ class Polish:
 
     `points` is the number of fixed residual points, of the order of the decoder's parameters;
     `equation_weight` the weight of the residual beside the readings. It stops when the held-out error
-    has not improved for `patience` iterations.
+    has not improved for `patience` iterations. `evidence` fits under a prior on the weights whose
+    strength the readings themselves tell (training/evidence.py), as noise requires; None: where the
+    noise is given or held-out readings cannot be predicted.
     """
 
     iterations: int = 100
@@ -22,6 +24,7 @@ class Polish:
     points: int = 1600
     equation_weight: float = 1.0
     patience: int = 40
+    evidence: bool | None = None
 
     def __post_init__(self):
         for name in ("iterations", "points", "patience"):
@@ -44,7 +47,8 @@ class Training:
     optimiser
         "soap" or "adam".
     batch, collocation, condition_points
-        Readings, residual points and points per condition in one step.
+        Readings, residual points and points per condition in one step. Without collocation points (0)
+        the equation is not fitted: readings and conditions alone.
     hold_out
         The share of readings that is never fitted. It estimates the noise, stops training that no
         longer helps, and gives the error reported for the fit.
@@ -72,9 +76,11 @@ class Training:
     check_every: int = 50
 
     def __post_init__(self):
-        for name in ("steps", "batch", "collocation", "condition_points", "check_every"):
+        for name in ("steps", "batch", "condition_points", "check_every"):
             value = getattr(self, name)
             _require("Training", value >= 1, name, value, "a whole number from 1 up")
+        none_or_more = self.collocation >= 0
+        _require("Training", none_or_more, "collocation", self.collocation, "0 or more points")
         positive = self.seconds is None or self.seconds > 0
         _require("Training", positive, "seconds", self.seconds, "above 0, or None")
         _require("Training", self.learning_rate > 0, "learning_rate", self.learning_rate, "above 0")
@@ -85,6 +91,12 @@ class Training:
         for name, allowed in choices.items():
             value = getattr(self, name)
             _require("Training", value in allowed, name, value, " or ".join(map(repr, allowed)))
+
+    def of_a_step(self) -> "Training":
+        """What one step depends on: all else at its default, so that another budget compiles nothing."""
+        budget = ("steps", "seconds", "hold_out", "patience", "precision", "polish", "check_every")
+        defaults = {f.name: f.default for f in fields(self) if f.name in budget}
+        return replace(self, **defaults)
 
     def describe(self) -> dict:
         """The settings as plain data, for a run's records."""

@@ -86,9 +86,11 @@ class Uncertainty(AbstractWeighting):
     `smallest` is the floor of every term, for losses that reach zero.
 
     A constant field solves most equations exactly: a weight that may grow without bound can trap the
-    fit there, with σ of the equation at zero and the readings forgotten. Therefore σ of the other
-    terms stays above σ_data²: while the readings are unexplained (σ_data = 1) all terms weigh alike,
-    and an equation outweighs them, by at most 1/σ_data², only as they come to be explained.
+    fit there, with σ of the equation at zero and the readings forgotten. Therefore an equation
+    outweighs the readings by at most 1/σ_data² and by at most `stiffest`: while the readings are
+    unexplained (σ_data = 1) all terms weigh alike, and a noisy reading, whose σ stays large, is not
+    drowned by an equation that is fulfilled ever better. A likelihood that brings its own weights
+    (PGT-UW) counts as σ_data = 1.
 
     >>> weighting = Uncertainty()
     >>> learnable, memory = weighting.init(("data", "pde"))
@@ -99,9 +101,12 @@ class Uncertainty(AbstractWeighting):
     needs_gradient_norms: ClassVar[bool] = False
     pde_ramp: float = eqx.field(static=True, default=1.0)
     smallest: float = eqx.field(static=True, default=1e-8)
+    stiffest: float = eqx.field(static=True, default=10.0)
 
     def __check_init__(self):
-        _check_positive("Uncertainty", pde_ramp=self.pde_ramp, smallest=self.smallest)
+        _check_positive(
+            "Uncertainty", pde_ramp=self.pde_ramp, smallest=self.smallest, stiffest=self.stiffest
+        )
 
     def init(self, names):
         return {name: jnp.zeros(()) for name in _check_names(names)}, {}
@@ -136,12 +141,13 @@ class Uncertainty(AbstractWeighting):
     def _floors(self, learnable, floors):
         """The smallest σ of every term."""
         lowest = {n: jnp.maximum(floors.get(n, 0.0), self.smallest) for n in learnable}
+        data = jnp.ones(())
         if "data" in learnable:
             data = jnp.maximum(jnp.exp(learnable["data"]), lowest["data"])
-            bound = jax.lax.stop_gradient(data * jnp.minimum(data, 1.0))
-            others = {n: jnp.maximum(f, bound) for n, f in lowest.items() if n != "data"}
-            lowest = lowest | others
-        return lowest
+        gain = jnp.clip(data, self.stiffest**-0.5, 1.0)
+        bound = jax.lax.stop_gradient(data * gain)
+        others = {n: jnp.maximum(f, bound) for n, f in lowest.items() if n != "data"}
+        return lowest | others
 
 
 class Fixed(AbstractWeighting):

@@ -1,0 +1,155 @@
+"""Which runs make which table."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pgt._errors import InputError
+from pgt.bench.methods import METHODS, REFERENCES
+from pgt.bench.problems import ONE_MODE, THREE_MODES, HeatProblem, Problem, WakeProblem
+
+WAKE_METHODS = (
+    "pgt-anchors", "pgt", "pinn", "siren", "siren-pde", "wire", "wire-pde", "fno", "deeponet",
+    "pinnsformer",
+)  # fmt: skip
+HEAT_METHODS = ("pgt", "pinn", "siren", "siren-pde")
+ABLATION = (
+    "pgt-anchors", "no-pde", "no-bias", "no-physics", "decoder-siren", "decoder-film-mlp",
+    "decoder-mlp",
+)  # fmt: skip
+NOISE = ("pgt-anchors", "pgt-uw")
+GAMMA = ("gamma-none", "gamma-heat", "gamma-learnable", "gamma-drift", "gamma-both-ways")
+LEVELS = (0.0, 0.01, 0.02, 0.05, 0.10, 0.20)
+FEW_TO_MANY = (75, 150, 500, 1500)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One fit of one method to one problem; `name` says which, also as the name of its file.
+
+    `recipe`: "ours" (SOAP, and on heat the polish: what PGT gets) or "authors" (Adam at the learning
+    rate they recommend). `budget`: "seconds" or "steps", the same for every method.
+    """
+
+    table: str
+    preset: str
+    problem: Problem
+    method: str
+    recipe: str = "ours"
+    budget: str = "seconds"
+    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        parts = [_described(self.problem), self.method]
+        if self.method not in REFERENCES:
+            parts += [self.recipe, self.budget]
+        return ".".join([*parts, f"seed{self.seed}"])
+
+
+def _described(problem: Problem) -> str:
+    words = [problem.kind, str(problem.readings)]
+    if isinstance(problem, HeatProblem):
+        words += ["modes"] if problem.modes == THREE_MODES else []
+        words += [] if problem.known else ["free"]
+    else:
+        words += [f"no-{name}" for name in problem.hidden]
+    words += [f"noise{round(100 * problem.noise)}"] if problem.noise else []
+    return "-".join(words)
+
+
+# ------------------------------------------------------------------------------- the tables
+
+
+def heat(preset: str) -> Iterator[dict]:
+    """Table 1, and the problems it leaves out: more modes, nothing but readings, noise."""
+    smoke = preset == "smoke"
+    few = 20 if smoke else 100
+    tables = [HeatProblem(m) for m in ((few,) if smoke else (100, 200, 500))]
+    others = [
+        HeatProblem(few, THREE_MODES, known=False, noise=0.05),
+        HeatProblem(few, THREE_MODES, known=False),
+        HeatProblem(few, THREE_MODES),
+        HeatProblem(few, ONE_MODE, known=False),
+    ][: 1 if smoke else None]
+    for problem in tables:
+        yield from _references(problem)
+        yield from _all_ways(problem, HEAT_METHODS, smoke)
+    for problem in others:
+        yield from _references(problem)
+        yield from ({"problem": problem, "method": method} for method in HEAT_METHODS)
+
+
+def wake(preset: str) -> Iterator[dict]:
+    """Table 2, and a column in which the pressure is never observed."""
+    smoke = preset == "smoke"
+    readings = 30 if smoke else 1500
+    problem, hidden = WakeProblem(readings), WakeProblem(readings, hidden=("p",))
+    yield from _references(problem)
+    yield from _all_ways(problem, WAKE_METHODS, smoke)
+    for method in WAKE_METHODS[: 1 if smoke else None]:
+        yield {"problem": hidden, "method": method}
+
+
+def ablation(preset: str) -> Iterator[dict]:
+    """Table 3: one thing taken away at a time."""
+    problem = WakeProblem(30 if preset == "smoke" else 1500)
+    yield from ({"problem": problem, "method": method} for method in ABLATION)
+
+
+def noise(preset: str) -> Iterator[dict]:
+    """Table 4: u and v corrupted."""
+    readings, levels = (30, (0.0, 0.10)) if preset == "smoke" else (1500, LEVELS)
+    for level, method in itertools.product(levels, NOISE):
+        yield {"problem": WakeProblem(readings, noise=level), "method": method}
+
+
+def gamma(preset: str) -> Iterator[dict]:
+    """Ours: where does Γ help? Equal numbers of steps: a kernel costs next to nothing."""
+    smoke = preset == "smoke"
+    for count, level in itertools.product((30,) if smoke else FEW_TO_MANY, (0.0, 0.05)):
+        for problem in (
+            HeatProblem(count, THREE_MODES, known=False, noise=level),
+            WakeProblem(count, noise=level),
+        ):
+            for method in GAMMA:
+                if (
+                    problem.kind == "wake" or method != "gamma-drift"
+                ):  # no drift in the heat equation
+                    yield {"problem": problem, "method": method, "budget": "steps"}
+
+
+TABLES = {"heat": heat, "wake": wake, "ablation": ablation, "noise": noise, "gamma": gamma}
+
+
+def _references(problem: Problem) -> Iterator[dict]:
+    yield from ({"problem": problem, "method": method} for method in REFERENCES)
+
+
+def _all_ways(problem: Problem, methods, smoke: bool) -> Iterator[dict]:
+    """Both recipes and both budgets; our recipe in equal time first. Smoke shows each of them once."""
+    recipes, budgets = ("ours", "authors"), ("seconds", "steps")
+    pair = zip(recipes, budgets, strict=True) if smoke else itertools.product(recipes, budgets)
+    for recipe, budget in pair:
+        for method in methods:
+            yield {"problem": problem, "method": method, "recipe": recipe, "budget": budget}
+
+
+def runs(
+    table: str, preset: str, methods: tuple[str, ...] = (), seeds: tuple[int, ...] = (0,)
+) -> list[Run]:
+    """All runs of a table, one seed after the other: after the first the table is complete."""
+    if table not in TABLES:
+        raise InputError(f"there is no table {table!r}; choose one of {', '.join(TABLES)}.")
+    unknown = sorted(set(methods) - set(METHODS) - set(REFERENCES))
+    if unknown:
+        raise InputError(
+            f"no method is called {', '.join(unknown)}; the methods are "
+            f"{', '.join([*REFERENCES, *METHODS])}."
+        )
+    return [
+        Run(table, preset, **row, seed=seed)
+        for seed in seeds
+        for row in TABLES[table](preset)
+        if not methods or row["method"] in methods
+    ]

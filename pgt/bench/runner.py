@@ -1,0 +1,258 @@
+"""One run, from its description to a record of plain data in a file of its own."""
+
+import dataclasses
+import json
+import math
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import jax
+import numpy as np
+import xarray as xr
+
+from pgt._files import in_one_piece
+from pgt._provenance import provenance
+from pgt._reconstruct import reconstruct
+from pgt.bench.cost import step_cost
+from pgt.bench.experiments import Run
+from pgt.bench.methods import METHODS, REFERENCES, Method
+from pgt.bench.presets import Scale, scale_of
+from pgt.bench.problems import RESIDUAL_POINTS, Setup, middle_of
+from pgt.bench.references import gaussian_process, rbf, with_conditions
+from pgt.nn import frozen
+from pgt.reconstruction import Reconstruction
+from pgt.training.losses import Problem, has_variance
+from pgt.training.settings import Polish, Training
+from pgt.training.weighting import Fixed, Uncertainty
+
+HISTORY_ROWS = 60
+DIGITS = 5
+
+
+def record_path(folder: Path, run: Run) -> Path:
+    return folder / run.preset / run.table / f"{run.name}.json"
+
+
+def sweep(runs: Iterable[Run], folder: Path, tell: Callable[[Run, dict | None], None]) -> None:
+    """Run what has no record yet; `tell` hears of every run, with None before it starts."""
+    for run in runs:
+        path = record_path(folder, run)
+        if path.exists():
+            tell(run, json.loads(path.read_text(encoding="utf-8")))
+            continue
+        tell(run, None)
+        record, snapshot = execute(run)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if snapshot is not None:
+            with in_one_piece(path.with_suffix(".npz")) as unfinished:
+                np.savez_compressed(unfinished, **snapshot)
+        with in_one_piece(path) as unfinished:
+            text = json.dumps(_plain(record), indent=1, allow_nan=False)
+            unfinished.write_text(text + "\n", encoding="utf-8")
+        tell(run, record)
+
+
+def execute(run: Run) -> tuple[dict, dict | None]:
+    """The record of a run, and the predicted middle snapshot where a figure needs it."""
+    setup = run.problem.load(run.seed, every=20 if run.preset == "smoke" else 1)
+    about = {"run": dataclasses.asdict(run) | {"name": run.name}} | provenance()
+    if run.method in REFERENCES:
+        return about | _reference(run, setup), None
+    try:
+        result, record = _fit(run, setup)
+    except jax.errors.JaxRuntimeError as error:  # such as out of memory: a result like any other
+        return about | {"failed": str(error).splitlines()[0]}, None
+    snapshot = None
+    if (
+        run.problem.kind == "wake"
+        and run.method in ("pgt", "pgt-anchors")
+        and run.preset != "smoke"
+    ):
+        snapshot = _middle(result, setup.truth)
+    return about | record, snapshot
+
+
+# ------------------------------------------------------------------------------- models
+
+
+def _fit(run: Run, setup: Setup) -> tuple[Reconstruction, dict]:
+    method, scale = METHODS[run.method], scale_of(run.problem.kind, run.preset)
+    training = training_for(run, method, scale)
+    network = method.build(setup, scale.sizes, run.recipe, run.seed)
+    cost = _cost(run, setup, network, training)
+
+    def fit(training: Training) -> Reconstruction:
+        return reconstruct(
+            setup.observations, setup.pde, setup.domain, setup.conditions,
+            model=network, training=training, seed=run.seed, progress=False,
+        )  # fmt: skip
+
+    if run.preset != "smoke":  # compiled before the clock starts: the budget is for training
+        fit(dataclasses.replace(training, steps=1, seconds=None, polish=False))
+    began = time.monotonic()
+    result = fit(training)
+    seconds = time.monotonic() - began
+    summary = result.summary
+    return result, {
+        "parameters": frozen.count_parameters(network),
+        "cost": cost,
+        "seconds": {
+            "compile": cost["compile_seconds"],
+            "train": summary["seconds"],
+            "polish": summary["polish_seconds"],
+            "all": seconds,
+        },
+        "steps": int(result.history.step[-1]),
+        "polish_iterations": max(len(summary["polish_costs"]) - 1, 0),
+        "stopped": summary["stopped"],
+        "training": summary["training"],
+        "errors": run.problem.judge(setup, result.grid),
+        "residual": _residual(result, setup),
+        "train_error": _train_error(result, setup),
+        "sigma_ratio": _sigma_ratio(result, setup) if has_variance(result.model) else None,
+        "history": _history(result),
+    }
+
+
+def training_for(run: Run, method: Method, scale: Scale) -> Training:
+    """Our recipe or the authors', in equal time or equal steps."""
+    ours = run.recipe == "ours"
+    options: dict = {
+        "optimiser": "soap" if ours else "adam",
+        "learning_rate": 3e-3 if ours else method.rate,
+        "weighting": our_weights(run.method) if ours else Fixed(),
+        "collocation": scale.collocation if method.physics else 0,
+        "batch": scale.batch,
+        # Clean readings are all fitted, as in the paper; held-out ones say how large the noise is.
+        "hold_out": 0.1 if run.problem.noise else 0.0,
+        "patience": 2.0,  # more than the whole budget: everybody uses all of it
+        "polish": False,
+    }
+    if run.budget == "steps":
+        return Training(steps=scale.steps, **options)
+    polish_seconds = scale.polish_share * scale.seconds if ours else 0.0
+    if polish_seconds:
+        tiny = run.preset == "smoke"
+        options["polish"] = Polish(
+            iterations=2 if tiny else 1000,
+            seconds=polish_seconds,
+            points=16 if tiny else 2500,
+            patience=1000,
+        )
+    return Training(seconds=scale.seconds - polish_seconds, **options)
+
+
+def our_weights(method: str) -> Uncertainty:
+    """Learnt; beside PGT-UW's likelihood, which weighs readings itself, the equation is ramped."""
+    return Uncertainty(pde_ramp=10.0) if method == "pgt-uw" else Uncertainty()
+
+
+_costs: dict[tuple, dict] = {}
+
+
+def _cost(run: Run, setup: Setup, network, training: Training) -> dict:
+    """The cost of a step; the same for all seeds and noise levels, so asked once."""
+    key = (run.preset, run.method, run.recipe, run.problem.kind, len(setup.observations))
+    if key not in _costs:
+        problem = Problem.build(
+            setup.observations, setup.pde, setup.conditions, setup.domain, network.scaling,
+            physics=training.collocation > 0,
+        )  # fmt: skip
+        _costs[key] = step_cost(network, setup.pde, problem, training)
+    return _costs[key]
+
+
+# ------------------------------------------------------------------------------- measures
+
+
+def _residual(result: Reconstruction, setup: Setup) -> float:
+    """Mean square of the equations, in physical units, at random points."""
+    lower, upper = setup.domain.lower, setup.domain.upper
+    points = np.random.default_rng(1).uniform(lower, upper, (RESIDUAL_POINTS, len(lower)))
+    rest = result.residual(points)
+    return float(np.mean([(rest[name] ** 2).mean() for name in rest.data_vars]))
+
+
+def _train_error(result: Reconstruction, setup: Setup) -> float:
+    """Mean square misfit of the readings as given, in physical units."""
+    at = result.at(np.asarray(setup.observations.points))
+    predicted = np.stack([at[name].to_numpy() for name in setup.pde.fields], axis=-1)
+    misfit = (predicted - setup.observations.values)[setup.observations.mask]
+    return float(np.mean(misfit**2))
+
+
+def _sigma_ratio(result: Reconstruction, setup: Setup) -> dict[str, float]:
+    """PGT-UW: the σ it predicts at the readings over the σ that was added, by field with noise."""
+    model = result.model
+    points = np.asarray(result.observations.points, np.float32)
+    context = model.encode(result.observations)
+    logs = jax.vmap(lambda z: model.log_variance(context, z))(points)  # pyright: ignore[reportAttributeAccessIssue]
+    sigma = np.sqrt(np.mean(np.exp(logs), axis=0)) * np.asarray(model.scaling.spread)
+    return {
+        name: float(sigma[setup.pde.fields.index(name)] / added)
+        for name, added in setup.noise.items()
+        if added > 0
+    }
+
+
+def _history(result: Reconstruction) -> dict[str, list[float]]:
+    """Losses and weights along the way, thinned evenly in the logarithm of the step."""
+    steps = result.history.step.to_numpy()
+    wanted = np.geomspace(1, steps[-1], HISTORY_ROWS)
+    rows = np.unique(np.searchsorted(steps, wanted).clip(0, len(steps) - 1))
+    kept = result.history.isel(step=rows)
+    columns = {"step": kept.step.to_numpy().tolist()}
+    for name in kept.data_vars:
+        columns[str(name)] = [float(f"{v:.{DIGITS}g}") for v in kept[name].to_numpy()]
+    return columns
+
+
+def _middle(result: Reconstruction, truth: xr.Dataset) -> dict[str, np.ndarray]:
+    middle = middle_of(truth)
+    field = result.grid(x=middle.x.values, y=middle.y.values, t=middle.t.values)
+    return {
+        str(name): field[name].isel(t=0).to_numpy().astype(np.float32) for name in field.data_vars
+    }
+
+
+# ------------------------------------------------------------------------------- references
+
+
+def _reference(run: Run, setup: Setup) -> dict:
+    """Interpolation with the same information: given boundary and initial values become readings."""
+    known = with_conditions(setup.observations, setup.conditions, setup.domain)
+    asked = {}
+
+    def grid(**axes) -> xr.Dataset:
+        names = setup.domain.axes
+        mesh = np.meshgrid(*(axes[name] for name in names), indexing="ij")
+        points = np.stack([m.ravel() for m in mesh], axis=-1)
+        if run.method == "rbf":
+            found = rbf(known, setup.domain, points)
+        else:
+            noisy = run.problem.noise > 0
+            found = gaussian_process(known, setup.domain, points, noise=noisy, seed=run.seed)
+        asked["seconds"], asked["chosen"] = found.seconds, found.chosen
+        shape = tuple(len(axes[name]) for name in names)
+        return xr.Dataset(
+            {
+                field: (names, found.predictions[:, k].reshape(shape))
+                for k, field in enumerate(known.fields)
+            },
+            {name: axes[name] for name in names},
+        )
+
+    errors = run.problem.judge(setup, grid)
+    return {"errors": errors, "seconds": {"all": asked["seconds"]}, "chosen": asked["chosen"]}
+
+
+def _plain(value):
+    """JSON knows no NaN: it is written as null."""
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,113 @@
+"""The deep operator network, with a branch for readings at places that were not fixed beforehand.
+
+readings ──MLP each──► masked mean ──MLP──► coefficients b ──┐
+query z ──tanh layers──► basis t(z) ─────────────────────────┴──► u(z) = Σ_k b_k t_k(z) + offset
+"""
+
+import itertools
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from pgt._errors import InputError
+from pgt._types import Point
+from pgt.data.observations import Observations
+from pgt.models.base import AbstractFieldModel
+from pgt.nn.block import Mlp
+from pgt.nn.draw import Draw, zeros
+from pgt.nn.scaling import Scaling
+
+
+class Trunk(eqx.Module):
+    """t(z): tanh after every layer, the last one too (Lu et al. 2021)."""
+
+    weights: tuple[Float[Array, "o i"], ...]
+    biases: tuple[Float[Array, " o"], ...]
+
+    def __init__(self, sizes: tuple[int, ...], draw: Draw):
+        pairs = list(itertools.pairwise(sizes))
+        # Glorot's scaling, as Wang, Wang & Perdikaris use.
+        self.weights = tuple(draw.normal((o, i), math.sqrt(2 / (i + o))) for i, o in pairs)
+        self.biases = tuple(zeros(o) for _, o in pairs)
+
+    def __call__(self, z: Float[Array, " i"]) -> Float[Array, " k"]:
+        for weight, bias in zip(self.weights, self.biases, strict=True):
+            z = jnp.tanh(weight @ z + bias)
+        return z
+
+
+class DeepONet(AbstractFieldModel):
+    """Deep operator network (Lu et al. 2021); physics-informed when trained with a residual, as all
+    models are here (Wang, Wang & Perdikaris 2021).
+
+        u_f(z) = Σ_k b_fk t_k(z) + offset_f
+        b = MLP( mean_i MLP[z_i, u_i, mask_i] )        t = tanh layers of z
+
+    The papers' branch is an MLP on readings at fixed sensors. Sensors here are where they are, so the
+    branch is a deep set (Zaheer et al. 2017): it knows each reading's place and not its number.
+
+    Parameters
+    ----------
+    scaling
+        Scales of the problem, `Scaling.fit(observations, domain)`.
+    width, layers
+        Of the trunk; the branch has the same width.
+    basis
+        The number of functions t_k.
+    """
+
+    scaling: Scaling
+    each: Mlp
+    together: Mlp
+    trunk: Trunk
+    offset: Float[Array, " c"]
+
+    def __init__(
+        self,
+        scaling: Scaling,
+        *,
+        width: int = 128,
+        layers: int = 4,
+        basis: int = 64,
+        seed: int = 0,
+    ):
+        if min(width, layers, basis) < 1:
+            raise InputError(
+                f"DeepONet(width={width}, layers={layers}, basis={basis}): all must be at least 1."
+            )
+        e, c = scaling.embedded, len(scaling.mean)
+        draw = Draw(seed)
+        self.scaling = scaling
+        self.each = Mlp(e + 2 * c, width, width, "gelu", draw)
+        self.together = Mlp(width, width, c * basis, "gelu", draw)
+        self.trunk = Trunk((e, *[width] * (layers - 1), basis), draw)
+        self.offset = zeros(c)
+
+    def encode(self, observations: Observations) -> Float[Array, "c k"]:
+        """Readings → coefficients of the basis."""
+        dtype = self.offset.dtype
+        mask = jnp.asarray(observations.mask)  # n c
+        values = jnp.asarray(self.scaling.standardise(observations.values), dtype)
+        places = jax.vmap(self.scaling.embed)(jnp.asarray(observations.points, dtype))
+        rows = [places, jnp.where(mask, values, 0.0), mask.astype(dtype)]
+        features = jax.vmap(self.each)(jnp.concatenate(rows, axis=-1))  # n w
+        visible = jnp.any(mask, axis=-1, keepdims=True)  # a reading of nothing is padding
+        total = jnp.sum(jnp.where(visible, features, 0.0), axis=0)
+        mean = total / jnp.maximum(jnp.sum(visible), 1)
+        return self.together(mean).reshape(len(self.offset), -1)
+
+    def look(self, context: Float[Array, "c k"], z: Point) -> Float[Array, "c k"]:
+        """The coefficients: the same everywhere."""
+        return context
+
+    def answer(self, seen: Float[Array, "c k"], z: Point) -> Float[Array, " c"]:
+        """Σ_k b_k t_k(z) + offset."""
+        values = seen @ self.trunk(self.scaling.embed(z)) + self.offset
+        return jnp.asarray(self.scaling.to_physical(values))
+
+    def polished(self):
+        """The trunk and the offset; the branch stays as it is."""
+        return self.trunk, self.offset

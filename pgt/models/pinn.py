@@ -1,0 +1,43 @@
+"""The classical physics-informed neural network."""
+
+import math
+
+from pgt.models.coordinate import AbstractCoordinateModel, check_sizes
+from pgt.nn.draw import Draw, zeros
+from pgt.nn.scaling import Scaling
+from pgt.nn.stack import Stack
+
+
+class PINN(AbstractCoordinateModel):
+    """Physics-informed neural network: a tanh network of the coordinate (Raissi et al. 2019).
+
+        h_1 = tanh(W_0 z + b_0),  h_{l+1} = tanh(W_l h_l + b_l),  u = R h_L + r
+
+    Weights start as Glorot & Bengio (2010) draw them, N(0, 2/(inputs + outputs)), biases at zero.
+    Raissi et al. use 9 layers of 20 neurons or so and train with Adam at 1e-3, then L-BFGS.
+
+    Parameters
+    ----------
+    scaling
+        Scales of the problem, `Scaling.fit(observations, domain)`.
+    width, layers
+        Neurons in a hidden layer, and the number of hidden layers.
+    """
+
+    scaling: Scaling
+    network: Stack
+
+    def __init__(self, scaling: Scaling, *, width: int = 64, layers: int = 5, seed: int = 0):
+        check_sizes("PINN", width, layers)
+        inputs, outputs, hidden = scaling.embedded, len(scaling.mean), layers - 1
+        draw = Draw(seed)
+        self.scaling = scaling
+        self.network = Stack(
+            first_weight=draw.normal((width, inputs), math.sqrt(2 / (inputs + width))),
+            first_bias=zeros(width),
+            hidden_weight=draw.normal((hidden, width, width), math.sqrt(1 / width)),
+            hidden_bias=zeros(hidden, width),
+            readout=draw.normal((outputs, width), math.sqrt(2 / (width + outputs))),
+            offset=zeros(outputs),
+            activation="tanh",
+        )

@@ -1,0 +1,212 @@
+"""PINNsFormer: a transformer over a short sequence of times that starts at the point asked for.
+
+    z = (x, t) ──► (x, t), (x, t+Δt), … ──mixer──► tokens ──► encoder ──► memory
+                                                     │                      │
+                                       first token ──┴──► decoder: cross-attention ──► MLP ──► u(z)
+
+Shapes in trailing comments: k times, e embedded coordinates, w width, c fields.
+"""
+
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt._errors import InputError
+from pgt._types import Point
+from pgt.data.observations import Observations
+from pgt.models.base import AbstractFieldModel
+from pgt.nn.attention import Attention
+from pgt.nn.block import Dense
+from pgt.nn.draw import Draw, zeros
+from pgt.nn.scaling import Scaling
+
+
+class Wavelet(eqx.Module):
+    """a sin(x) + b cos(x) with learnt a and b, which start at one."""
+
+    amplitudes: Float[Array, " 2"]
+
+    def __init__(self):
+        self.amplitudes = zeros(2) + 1
+
+    def __call__(self, x: Float[Array, "*n w"]) -> Float[Array, "*n w"]:
+        return self.amplitudes[0] * jnp.sin(x) + self.amplitudes[1] * jnp.cos(x)
+
+
+class WaveletMlp(eqx.Module):
+    """Three dense layers with two wavelet activations between."""
+
+    first: Dense
+    second: Dense
+    third: Dense
+    waves: tuple[Wavelet, Wavelet]
+
+    def __init__(self, inputs: int, hidden: int, outputs: int, draw: Draw):
+        self.first = _dense(inputs, hidden, draw)
+        self.second = _dense(hidden, hidden, draw)
+        self.third = _dense(hidden, outputs, draw)
+        self.waves = (Wavelet(), Wavelet())
+
+    def __call__(self, x: Float[Array, " i"]) -> Float[Array, " o"]:
+        return self.third(self.waves[1](self.second(self.waves[0](self.first(x)))))
+
+
+class Layer(eqx.Module):
+    """X + Attn(wave X, memory), then X + MLP(wave X); without a memory the tokens ask each other."""
+
+    attention: Attention
+    mlp: WaveletMlp
+    waves: tuple[Wavelet, Wavelet]
+
+    def __init__(self, width: int, heads: int, hidden: int, draw: Draw):
+        self.attention = Attention(width, heads, draw)
+        self.mlp = WaveletMlp(width, hidden, width, draw)
+        self.waves = (Wavelet(), Wavelet())
+
+    def __call__(
+        self, tokens: Float[Array, "n w"], memory: Float[Array, "m w"] | None = None
+    ) -> Float[Array, "n w"]:
+        askers = self.waves[0](tokens)
+        answerers = askers if memory is None else memory
+        no_bias = jnp.zeros((1, len(askers), len(answerers)), askers.dtype)
+        tokens = tokens + self.attention(askers, answerers, no_bias)
+        return tokens + jax.vmap(self.mlp)(self.waves[1](tokens))
+
+
+class PINNsFormer(AbstractFieldModel):
+    r"""PINNsFormer (Zhao, Ding & Prakash 2024), a coordinate network that looks a little ahead in time.
+
+    $$ u(x, t) = \mathrm{MLP}(\mathrm{decoder}(s_0, \mathrm{encoder}(s_0, \dots, s_{k-1}))), \quad
+       s_j = W\,(x,\, t + j \Delta t) + b $$
+
+    The derivatives are those of this function: the whole sequence moves with (x, t). The decoder has
+    no self-attention, so that only its first token is computed. In the paper the residual is also
+    averaged over the sequence; here it is asked for at z alone, as for every other model.
+
+    Parameters
+    ----------
+    scaling
+        Scales of the problem, `Scaling.fit(observations, domain)`.
+    width, heads, layers
+        Width of a token, attention heads, and layers in the encoder and again in the decoder.
+    hidden, output_hidden
+        Width inside the layers' MLPs and inside the last MLP.
+    times, step
+        k, and Δt as a share of the time axis' length; the paper's 1e-4 is for times from 0 to 1.
+    time_axis
+        Which coordinate is stepped along; the last by default. Of an equation without time, any.
+    """
+
+    scaling: Scaling
+    mixer: Dense
+    encoder: tuple[Layer, ...]
+    encoder_wave: Wavelet
+    decoder: tuple[Layer, ...]
+    decoder_wave: Wavelet
+    output: WaveletMlp
+    times: int = eqx.field(static=True)
+    step: float = eqx.field(static=True)
+    time_axis: int = eqx.field(static=True)
+
+    def __init__(
+        self,
+        scaling: Scaling,
+        *,
+        width: int = 32,
+        heads: int = 2,
+        layers: int = 1,
+        hidden: int = 256,
+        output_hidden: int = 512,
+        times: int = 5,
+        step: float = 1e-4,
+        time_axis: int = -1,
+        seed: int = 0,
+    ):
+        dimension = len(scaling.periodic)
+        _check(width, heads, (layers, hidden, output_hidden, times), step, time_axis, dimension)
+        draw = Draw(seed)
+        self.scaling = scaling
+        self.mixer = _dense(scaling.embedded, width, draw)
+        self.encoder = tuple(Layer(width, heads, hidden, draw) for _ in range(layers))
+        self.encoder_wave = Wavelet()
+        self.decoder = tuple(Layer(width, heads, hidden, draw) for _ in range(layers))
+        self.decoder_wave = Wavelet()
+        self.output = WaveletMlp(width, output_hidden, len(scaling.mean), draw)
+        self.times, self.step = times, float(step)
+        self.time_axis = time_axis % dimension
+
+    def encode(self, observations: Observations) -> tuple[()]:
+        """Nothing: the readings are targets only."""
+        return ()
+
+    def look(self, context: tuple[()], z: Point) -> Float[Array, " 0"]:
+        """Nothing."""
+        return jnp.zeros(0, self.mixer.bias.dtype)
+
+    def answer(self, seen: Float[Array, " 0"], z: Point) -> Float[Array, " c"]:
+        """The first element of the sequence that starts at z."""
+        tokens = jax.vmap(self.mixer)(self._sequence(self.scaling.embed(z)))  # k w
+        memory = tokens
+        for layer in self.encoder:
+            memory = layer(memory)
+        memory = self.encoder_wave(memory)
+        token = tokens[:1]
+        for layer in self.decoder:
+            token = layer(token, memory)
+        values = self.output(self.decoder_wave(token[0]))
+        return jnp.asarray(self.scaling.to_physical(values))
+
+    def polished(self):
+        """All weights: nothing is known before z."""
+        return (
+            self.mixer, self.encoder, self.encoder_wave, self.decoder, self.decoder_wave, self.output
+        )  # fmt: skip
+
+    def _sequence(self, start: Float[Array, " e"]) -> Float[Array, "k e"]:
+        """What the network sees of (x, t), (x, t+Δt), …, from what it sees of (x, t).
+
+        An ordinary time is shifted, a periodic one turned on its circle: one product and one sum,
+        and no digits of Δt lost where t is large.
+        """
+        periodic, size = self.scaling.periodic, self.scaling.embedded
+        place = self.time_axis + sum(periodic[: self.time_axis])
+        ahead = 2 * self.step * np.arange(self.times)  # in unit coordinates
+        turn, shift = np.tile(np.eye(size), (self.times, 1, 1)), np.zeros((self.times, size))
+        if periodic[self.time_axis]:
+            cos, sin = np.cos(np.pi * ahead), np.sin(np.pi * ahead)
+            rotation = np.array([[cos, -sin], [sin, cos]])
+            turn[:, place : place + 2, place : place + 2] = np.moveaxis(rotation, -1, 0)
+        else:
+            shift[:, place] = ahead
+        return jnp.asarray(turn, start.dtype) @ start + jnp.asarray(shift, start.dtype)
+
+
+def _dense(inputs: int, outputs: int, draw: Draw) -> Dense:
+    """A dense layer, its weights as the authors draw them (Glorot & Bengio 2010); biases zero."""
+    weight = draw.uniform((outputs, inputs), math.sqrt(6 / (inputs + outputs)))
+    return eqx.tree_at(lambda dense: dense.weight, Dense(inputs, outputs, draw), weight)
+
+
+def _check(width, heads, counts, step, time_axis, dimension):
+    if min(width, heads) < 1 or width % heads:
+        raise InputError(
+            f"PINNsFormer(width={width}, heads={heads}): width must be a multiple of heads."
+        )
+    if min(counts) < 1:
+        names = ("layers", "hidden", "output_hidden", "times")
+        given = ", ".join(f"{name}={count}" for name, count in zip(names, counts, strict=True))
+        raise InputError(f"PINNsFormer({given}): each must be at least 1.")
+    if not (math.isfinite(step) and step > 0):
+        raise InputError(
+            f"PINNsFormer(step={step}): write the time step as a positive share of the time axis, "
+            "for example 1e-4."
+        )
+    if not -dimension <= time_axis < dimension:
+        raise InputError(
+            f"PINNsFormer(time_axis={time_axis}): there are {dimension} coordinates; write an index "
+            f"from 0 to {dimension - 1}, or -1 for the last."
+        )

@@ -1,0 +1,140 @@
+"""The deep operator network: its formula, an operator it learns, and the whole in training."""
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+import xarray as xr
+
+import pgt
+from pgt.nn import frozen
+from pgt.nn.scaling import Scaling
+
+DOMAIN = pgt.Domain(x=(0, 1), t=(0, 2))
+
+
+def readings(n=30, fields=1):
+    """exp(-π²t/10) sin(πx), which solves u_t = u_xx / 10, and its multiples."""
+    points = np.random.default_rng(0).uniform((0, 0), (1, 2), (n, 2))
+    one = np.exp(-(np.pi**2) * points[:, 1] / 10) * np.sin(np.pi * points[:, 0])
+    values = {name: one * factor for factor, name in enumerate(("u", "v")[:fields], start=1)}
+    return pgt.Observations.from_arrays(points, values, coords=("x", "t"))
+
+
+def test_output_is_the_formula():
+    observations = readings(fields=2)
+    mask = observations.mask.copy()
+    mask[3], mask[4, 1] = False, False
+    observations = dataclasses.replace(observations, mask=mask)
+    scaling = Scaling.fit(observations, DOMAIN)
+    model = pgt.DeepONet(scaling, width=7, layers=3, basis=5)
+    model = eqx.tree_at(lambda m: m.offset, model, jnp.asarray([0.5, -2.0]))
+
+    def gelu(x):
+        return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+
+    def mlp(layers, x):
+        hidden = gelu(x @ np.asarray(layers.first.weight).T + layers.first.bias)
+        return hidden @ np.asarray(layers.second.weight).T + layers.second.bias
+
+    values = np.where(mask, (observations.values - scaling.mean) / scaling.spread, 0)
+    places = (np.asarray(observations.points) - [0.5, 1]) * [2, 1]
+    rows = np.concatenate([places, values, mask], axis=1)
+    mean = mlp(model.each, rows[mask.any(1)]).mean(0)
+    coefficients = mlp(model.together, mean).reshape(2, 5)
+    z = np.array([0.3, 1.7], np.float32)
+    basis = (z - [0.5, 1]) * [2, 1]
+    for weight, bias in zip(model.trunk.weights, model.trunk.biases, strict=True):
+        basis = np.tanh(weight @ basis + bias)
+    expected = (coefficients @ basis + np.array([0.5, -2.0])) * scaling.spread + scaling.mean
+    np.testing.assert_allclose(model.decode(model.encode(observations), z), expected, atol=1e-5)
+    assert len(model.trunk.weights) == 3
+
+
+def test_no_reading_at_all_is_still_an_answer():
+    observations = dataclasses.replace(readings(), mask=np.zeros((30, 1), bool))
+    model = pgt.DeepONet(Scaling.fit(observations, DOMAIN), width=8, basis=4)
+    assert np.isfinite(model.encode(observations)).all()
+
+
+# ---------------------------------------------------------------------------------------- an operator
+
+
+def antiderivatives(count, seed):
+    """Random sums of cosines at 20 sensors, and their integrals from 0 to 16 places."""
+    random = np.random.default_rng(seed)
+    orders = np.arange(4)
+    amplitudes = random.normal(size=(count, 4)) / (1 + orders)
+    sensors, places = (np.linspace(0, 1, n)[:, None] for n in (20, 16))
+    functions = amplitudes @ np.cos(np.pi * orders * sensors).T
+    rates = np.maximum(np.pi * orders, 1.0)
+    integrals = np.where(orders == 0, places, np.sin(np.pi * orders * places) / rates)
+    return np.float32(functions), np.float32(amplitudes @ integrals.T)
+
+
+def test_learns_the_antiderivative_operator():
+    """Lu et al. 2021, section 4.1: G(f)(x) = ∫_0^x f, on functions it has never seen."""
+    sensors, places = (np.linspace(0, 1, n, dtype=np.float32)[:, None] for n in (20, 16))
+    blank = pgt.Observations.from_arrays(sensors, np.ones((20, 1)), coords=("x",), fields=("u",))
+    scaling = Scaling.fit(blank, pgt.Domain(x=(0, 1)))
+    unscaled = dataclasses.replace(
+        scaling, mean=np.zeros(1, np.float32), spread=np.ones(1, np.float32)
+    )
+    trained, fixed = frozen.partition(pgt.DeepONet(unscaled, width=40, layers=3, basis=24))
+
+    def misfit(trained, functions, integrals):
+        model = frozen.combine(trained, fixed)
+
+        def one(values, integral):
+            context = model.encode(dataclasses.replace(blank, values=values[:, None]))
+            return jnp.mean(
+                (jax.vmap(lambda z: model.decode(context, z)[0])(places) - integral) ** 2
+            )
+
+        return jnp.mean(jax.vmap(one)(functions, integrals))
+
+    optimiser = optax.adam(optax.cosine_decay_schedule(5e-3, 500))
+    known = antiderivatives(200, 0)
+
+    @jax.jit
+    def fit(trained):
+        def step(carry, _):
+            trained, state = carry
+            updates, state = optimiser.update(jax.grad(misfit)(trained, *known), state)
+            return (optax.apply_updates(trained, updates), state), None
+
+        return jax.lax.scan(step, (trained, optimiser.init(trained)), None, length=500)[0][0]
+
+    functions, integrals = antiderivatives(100, 1)
+    error = misfit(fit(trained), functions, integrals)
+    guess = np.mean((integrals - known[1].mean(0)) ** 2)
+    assert error < 0.05 * guess
+
+
+# ---------------------------------------------------------------------------------------- the whole
+
+
+def test_trains_saves_and_loads(tmp_path):
+    observations = readings(60)
+    model = pgt.DeepONet(Scaling.fit(observations, DOMAIN), width=16, layers=3, basis=8)
+    training = pgt.Training(
+        steps=100, optimiser="adam", collocation=64, check_every=20, polish=False
+    )
+    result = pgt.reconstruct(observations, pgt.Heat(0.1), DOMAIN, model=model, training=training)
+    assert np.isfinite(result.history.data).all()
+    assert result.history.data[-1] < result.history.data[0] / 2
+    result.save(tmp_path)
+    again = pgt.Reconstruction.load(tmp_path)
+    assert isinstance(again.model, pgt.DeepONet)
+    left, right = (r.grid(["u", "u_xx"], x=5, t=4) for r in (result, again))
+    xr.testing.assert_equal(left, right)
+
+
+@pytest.mark.parametrize("options", [{"width": 0}, {"layers": 0}, {"basis": 0}])
+def test_mistakes_are_named(options):
+    with pytest.raises(pgt.InputError, match="at least 1"):
+        pgt.DeepONet(Scaling.fit(readings(), DOMAIN), **options)
