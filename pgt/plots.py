@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from pgt import _figures as pieces
-from pgt._files import in_one_piece
 from pgt._figures import INK, MANY, PALETTE, SIZE
+from pgt._files import in_one_piece
 from pgt.data.observations import Observations
 
 

@@ -25,13 +25,13 @@ FEW_TO_MANY = (75, 150, 500, 1500)
 
 @dataclass(frozen=True)
 class Run:
-    """One fit of one method to one problem; `name` says which, also as the name of its file.
+    """One fit of one method to one problem; `name` says which, also as the name of its file, so that
+    tables share the runs they have in common.
 
     `recipe`: "ours" (SOAP, and on heat the polish: what PGT gets) or "authors" (Adam at the learning
     rate they recommend). `budget`: "seconds" or "steps", the same for every method.
     """
 
-    table: str
     preset: str
     problem: Problem
     method: str
@@ -148,7 +148,7 @@ def runs(
             f"{', '.join([*REFERENCES, *METHODS])}."
         )
     return [
-        Run(table, preset, **row, seed=seed)
+        Run(preset, **row, seed=seed)
         for seed in seeds
         for row in TABLES[table](preset)
         if not methods or row["method"] in methods

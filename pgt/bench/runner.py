@@ -31,7 +31,7 @@ DIGITS = 5
 
 
 def record_path(folder: Path, run: Run) -> Path:
-    return folder / run.preset / run.table / f"{run.name}.json"
+    return folder / run.preset / f"{run.name}.json"
 
 
 def sweep(runs: Iterable[Run], folder: Path, tell: Callable[[Run, dict | None], None]) -> None:
