@@ -28,7 +28,7 @@ CORE_LINES = LINES[:-2]
 GROUND, CORE = set(LINES[0]), {part for line in CORE_LINES for part in line}
 # Beside the lines: of the core they see `data` only, and what lies above the core may use them all.
 RIM = {"metrics", "plots", "report", "datasets", "io"}
-HELPERS = {"plots": {"_figures"}}
+HELPERS = {"plots": {"_figures"}, "bench": {"_figures"}}
 ONLY_AT_THE_RIM = {"pydantic", "plotly", "beartype", "h5netcdf"}
 
 
@@ -39,7 +39,7 @@ def allowed(part: str) -> set[str]:
     if height == 0:
         return GROUND
     lower = {other for line in LINES[:height] for other in line}
-    return lower | RIM if height >= len(CORE_LINES) else lower
+    return lower | RIM | HELPERS.get(part, set()) if height >= len(CORE_LINES) else lower
 
 
 def part_of(path: Path) -> str:

@@ -1,4 +1,5 @@
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -122,7 +123,7 @@ def test_save_replaces_in_one_piece(tmp_path, monkeypatch):
     assert before.startswith(b"\x89PNG")
 
     def fail(file, **options):
-        file.write(b"half")
+        Path(file).write_bytes(b"half")
         raise OSError("disk full")
 
     monkeypatch.setattr(figure, "savefig", fail)

@@ -14,6 +14,7 @@ Noisy readings need a prior on θ as well, which adds a|θ|² to the sum of squa
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ from pgt.data.observations import Observations
 from pgt.data.sampling import gauss_legendre_grid
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import frozen
+from pgt.physics.conditions import Periodic
 from pgt.physics.derivatives import expansion, highest_order
 from pgt.physics.pde import AbstractPDE
 from pgt.training import evidence
@@ -46,7 +48,9 @@ MOST_BEND = 0.75  # of 2|δ₂| / |δ₁|
 LEAST, GIVE_UP = 1e-15, 1e8
 AHEAD = 0.1  # of the step, where the curvature of the rows is measured
 NOISY = 0.01  # held-out readings missed by more of their spread than this are taken to be noisy
-SETTLE = 10  # iterations before the prior's strength is first revised
+GUESS = 0.1  # of the noise, where it is unknown: too weak a prior at first, and noise is memorised
+FAR = 3  # an order beyond what `Seen` holds: values away from its point are asked for
+SETTLE = 30  # iterations before the prior's strength is first revised
 
 
 class Block(NamedTuple):
@@ -89,12 +93,13 @@ def polish(
         blocks = _blocks(rebuild, model, pde, context, problem, settings)
         search = Search(blocks)
         judge = _judge(rebuild, context, held_out, problem)
-        costs = []
+        costs, began = [], time.monotonic()
         if settings.evidence is not True:
             theta, costs = search.minimise(theta, settings, judge, report)
         if _is_noisy(settings, noise, judge(theta)):
             prior = _prior(problem.observations, noise)
-            theta, more = search.minimise(theta, settings, None, report, prior)
+            left = _time_left(settings, time.monotonic() - began)
+            theta, more = search.minimise(theta, left, None, report, prior)
             costs += more
         return *rebuild(theta), costs
 
@@ -103,7 +108,14 @@ def _prior(readings: Observations, noise: float | None) -> "Prior":
     """At first as if the weights were of order one."""
     mask = np.asarray(readings.mask)
     measured = float(mask.sum())
-    return Prior((noise or NOISY) ** 2 / measured, mask.size, measured, noise or 0.0)
+    return Prior((noise or GUESS) ** 2 / measured, mask.size, measured, noise or 0.0)
+
+
+def _time_left(settings: Polish, spent: float) -> Polish:
+    """The second fit has what the first one left of the seconds, and half of them at least."""
+    if settings.seconds is None:
+        return settings
+    return replace(settings, seconds=max(settings.seconds - spent, settings.seconds / 2))
 
 
 def _is_noisy(settings: Polish, noise: float | None, held_out_error: float) -> bool:
@@ -173,9 +185,10 @@ def _blocks(rebuild, model, pde, context, problem: Problem, settings: Polish) ->
 
     def reading(theta, item):
         model, _ = rebuild(theta)
-        one, root = jax.tree.map(lambda leaf: leaf[None], item)
-        field = partial(model.decode, context)
-        return (root * reading_rows(field, one, model.scaling, problem.averaged))[0]
+        reading, root, place = item
+        one = jax.tree.map(lambda leaf: leaf[None], reading)
+        field, _ = _field_at(model, context, place)
+        return root * reading_rows(field, one, model.scaling, problem.averaged)[0]
 
     def equation(theta, item):
         model, pde = rebuild(theta)
@@ -183,24 +196,31 @@ def _blocks(rebuild, model, pde, context, problem: Problem, settings: Polish) ->
         rows = equation_rows(field, pde, problem.equation_scales, z)
         return jnp.stack(list(rows.values()))
 
-    blocks = [Block(reading, (readings, trust), measured)]
+    # An average over a box asks for more than the neighbourhood of its centre.
+    near = 2 if not problem.averaged else FAR
+    places = _items(model, near, context, jnp.asarray(readings.points))
+    blocks = [Block(reading, (readings, trust, places), measured)]
     if problem.equation_scales:
-        items = _items(model, pde, context, jnp.asarray(inside))
+        items = _items(model, highest_order(pde), context, jnp.asarray(inside))
         blocks.append(Block(equation, items, weights))
     for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
 
-        def on_face(theta, z, condition=condition, scale=scale):
+        def on_face(theta, item, condition=condition, scale=scale):
             model, pde = rebuild(theta)
-            return condition_rows(partial(model.decode, context), condition, scale, pde, z)
+            field, z = _field_at(model, context, item)
+            return condition_rows(field, condition, scale, pde, z)
 
         face = condition.quadrature(2 * max(per_axis))
-        blocks.append(Block(on_face, face, np.full(len(face), 1 / np.sqrt(len(face)))))
+        # A periodic condition asks at the opposite face too.
+        near = FAR if isinstance(condition, Periodic) else 2
+        items = _items(model, near, context, jnp.asarray(face))
+        blocks.append(Block(on_face, items, np.full(len(face), 1 / np.sqrt(len(face)))))
     return blocks
 
 
-def _items(model, pde, context, points):
-    """The points, with what the model sees around them where the equation is of second order."""
-    if highest_order(pde) > 2:
+def _items(model, order: int, context, points):
+    """The points, with what the model sees around them where no more than second order is asked."""
+    if order > 2:
         return points
 
     def expand(z):
@@ -225,7 +245,7 @@ def _all_rows(blocks: list[Block], theta) -> Float[Array, " rows"]:
     return jnp.concatenate([weighted(block) for block in blocks])
 
 
-def _normal_equations(blocks: list[Block], theta, hold) -> Normal:
+def _rows_and_jacobian(blocks: list[Block], theta):
     """Rows and their gradients point by point: reverse mode, since θ is much longer than a row."""
 
     def weighted(block: Block):
@@ -238,15 +258,15 @@ def _normal_equations(blocks: list[Block], theta, hold) -> Normal:
         return (rows * weights).reshape(-1), (jacobian * weights[..., None]).reshape(-1, len(theta))
 
     parts = [weighted(block) for block in blocks]
-    rows = jnp.concatenate([r for r, _ in parts])
-    jacobian = jnp.concatenate([j for _, j in parts])
-    return Normal(
-        rows,
-        rows @ rows + hold * (theta @ theta),
-        jacobian,
-        jacobian.T @ jacobian + hold * jnp.eye(len(theta)),
-        jacobian.T @ rows + hold * theta,
-    )
+    return jnp.concatenate([r for r, _ in parts]), jnp.concatenate([j for _, j in parts])
+
+
+def _gram(jacobian: Float[Array, "rows p"]) -> Float[Array, "p p"]:
+    """JᵀJ. On the CPU by numpy, whose BLAS knows that it is symmetric: a third of XLA's time."""
+    if jax.default_backend() != "cpu":
+        return jacobian.T @ jacobian
+    host = np.asarray(jacobian)
+    return jnp.asarray(host.T @ host)
 
 
 # ------------------------------------------------------------------------------------- the search
@@ -267,7 +287,17 @@ class Search:
 
     def __init__(self, blocks: list[Block]):
         self.rows_at = jax.jit(lambda theta: _all_rows(blocks, theta))
-        self.normal_at = jax.jit(lambda theta, hold: _normal_equations(blocks, theta, hold))
+        self.jacobian_at = jax.jit(lambda theta: _rows_and_jacobian(blocks, theta))
+
+    def normal_at(self, theta, hold: float) -> Normal:
+        rows, jacobian = self.jacobian_at(theta)
+        return Normal(
+            rows,
+            rows @ rows + hold * (theta @ theta),
+            jacobian,
+            _gram(jacobian) + hold * jnp.eye(len(theta)),
+            jacobian.T @ rows + hold * theta,
+        )
 
     def minimise(self, theta, settings: Polish, judge, report, prior: Prior | None = None):
         """The best θ and the cost after each iteration.

@@ -1,0 +1,134 @@
+"""`pgt bench`: the paper's tables, one command each."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from pgt._errors import InputError
+
+bench = typer.Typer(help="The paper's tables, ours beside theirs: one command each.")
+RECORDS = Path("benchmarks/results/tables")
+TABLES = {  # the same names as in pgt.bench.experiments, without waiting for JAX
+    "heat": "Table 1: heat equation, 100 to 500 readings.",
+    "wake": "Table 2: the cylinder wake, seven methods and two references.",
+    "ablation": "Table 3: PGT with one thing taken away at a time.",
+    "noise": "Table 4: u and v corrupted, PGT and PGT-UW.",
+    "gamma": "Where does the attention bias help? Kernels, readings and noise.",
+}
+Records = Annotated[Path, typer.Option("--records", help="Folder of the stored runs.")]
+
+
+def _command(name: str) -> Callable:
+    def run(
+        preset: Annotated[
+            str, typer.Option(help="smoke (does it run?), cpu (two cores) or gpu.")
+        ] = "cpu",
+        models: Annotated[
+            str, typer.Option(help="Only these methods, separated by commas: pgt,pinn.")
+        ] = "",
+        seeds: Annotated[int, typer.Option(min=1, help="How many seeds: 0, 1, ...")] = 1,
+        records: Records = RECORDS,
+    ) -> None:
+        _sweep(name, preset, tuple(filter(None, models.split(","))), seeds, records)
+
+    run.__doc__ = f"""{TABLES[name]}
+
+    Every run leaves one file in RECORDS/PRESET; what is there already is not run again, so an
+    interrupted sweep continues where it stopped.
+    """
+    return run
+
+
+for _name in TABLES:
+    bench.command(_name)(_command(_name))
+
+
+def _sweep(table: str, preset: str, models: tuple[str, ...], seeds: int, records: Path) -> None:
+    from pgt.bench.experiments import runs
+    from pgt.bench.runner import sweep
+
+    console = Console()
+    try:
+        todo = runs(table, preset, models, tuple(range(seeds)))
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+        with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as progress:
+            task = progress.add_task(table, total=len(todo))
+            rows = []
+
+            def tell(run, record):
+                progress.update(task, description=run.name)
+                if record is not None:
+                    progress.advance(task)
+                    rows.append((run.name, record))
+
+            sweep(todo, records, tell)
+    except (InputError, OSError) as error:
+        Console(stderr=True).print(f"pgt: {error}", style="red", soft_wrap=True, markup=False)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        console.print("\nStopped. The same command continues with the run that was interrupted.")
+        raise typer.Exit(130) from None
+    console.print(_summary(rows))
+
+
+def _summary(rows: list[tuple[str, dict]]) -> Table:
+    table = Table(caption="error: relative L2 over all points and fields of the truth")
+    table.add_column("run", overflow="fold")
+    for name in ("error", "residual", "seconds"):
+        table.add_column(name, justify="right")
+    for name, record in rows:
+        if "failed" in record:
+            table.add_row(name, f"failed: {record['failed']}", "", "")
+            continue
+        error = record["errors"]["volume"]["overall"]["stacked"]
+        residual, seconds = record.get("residual"), record["seconds"]["all"]
+        diverged = str(record.get("stopped", "")).startswith("diverged")
+        table.add_row(
+            name,
+            "diverged" if diverged or error is None else f"{error:.2e}",
+            "" if residual is None else f"{residual:.1e}",
+            f"{seconds:.3g}",
+        )
+    return table
+
+
+@bench.command()
+def results(
+    records: Records = RECORDS,
+    document: Annotated[Path, typer.Option(help="The page whose tables are rewritten.")] = Path(
+        "docs/results.md"
+    ),
+    figures: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("docs/figures"),
+) -> None:
+    """Write tables and figures of docs/results.md from the stored runs."""
+    from pgt.bench.results import write
+
+    try:
+        written = write(records, document, figures)
+    except (InputError, OSError, json.JSONDecodeError) as error:
+        Console(stderr=True).print(f"pgt: {error}", style="red", soft_wrap=True, markup=False)
+        raise typer.Exit(2) from None
+    for path in written:
+        typer.echo(path)
+
+
+@bench.command()
+def audit() -> None:
+    """The residual of the reference data itself: the floor no method can pass honestly."""
+    from pgt.bench.problems import audited
+
+    table = Table(
+        caption="mean square of each equation by differences of 8th order, data's own units"
+    )
+    for name in ("data set", "equation", "mean square"):
+        table.add_column(name)
+    for name, found in audited():
+        for equation, square in found.items():
+            table.add_row(name, equation, f"{square:.1e}")
+    Console().print(table)
