@@ -18,14 +18,14 @@ BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 
 HEAT = {
     "heat": "one mode, boundary and initial values known",
-    "heat-long": "the same, 400 iterations of polish",
+    "heat-long": "the same, wider decoder, 500 iterations of polish",
     "heat-free": "one mode, readings only, 400 iterations of polish",
     "three-modes": "three modes, readings only",
-    "three-modes-noise": "three modes, readings only, 5 % noise",
+    "three-modes-noise": "three modes, readings only, 5 % noise, polished under a prior",
 }
 WAKE = {
     "wake": "pgt",
-    "wake-cpu": "pgt, small, fixed weights, on the CPU",
+    "wake-cpu": "pgt, small, on the CPU",
 }
 PAPER_HEAT = "| paper: PGT, boundary and initial values known | 5.9e-03 | 570 | – | 405 M | |"
 PAPER_WAKE = "| paper: PGT | – | 0.034 | 0.016 / 0.041 / 0.046 | – | 8.3e-04 | 2820 | 5.6 M | |"

@@ -13,6 +13,7 @@ from pgt._version import __version__ as __version__
 
 if _TYPE_CHECKING:  # the same list once more, for editors and type checkers
     from pgt import datasets as datasets
+    from pgt import io as io
     from pgt import metrics as metrics
     from pgt import plots as plots
     from pgt._errors import InputError as InputError
@@ -89,7 +90,7 @@ _HOMES = {
     "pgt._errors": "InputError",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
-_PARTS = ("datasets", "metrics", "plots")
+_PARTS = ("datasets", "io", "metrics", "plots")
 
 __all__ = [*_HOME, *_PARTS, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 

@@ -22,9 +22,10 @@ LINES = (
     ("training", "reconstruction"),
     ("_reconstruct",),
     ("bench", "config", "demo"),
+    ("runs",),
     ("cli",),
 )
-CORE_LINES = LINES[:-2]
+CORE_LINES = LINES[:-3]
 GROUND, CORE = set(LINES[0]), {part for line in CORE_LINES for part in line}
 # Beside the lines: of the core they see `data` only, and what lies above the core may use them all.
 RIM = {"metrics", "plots", "report", "datasets", "io"}

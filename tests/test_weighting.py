@@ -13,12 +13,12 @@ NAMES = ("data", "pde")
 LOSSES = {"data": jnp.asarray(0.04), "pde": jnp.asarray(9.0)}
 
 
-def descend(weighting, learnable, losses, floors, steps=1500, rate=0.02):
+def descend(weighting, learnable, losses, floors, progress=0.0, steps=1500, rate=0.02):
     optimiser = optax.adam(rate)
 
     def step(carry, _):
         learnable, state = carry
-        gradient = jax.grad(weighting.total)(learnable, {}, losses, floors)
+        gradient = jax.grad(weighting.total)(learnable, {}, losses, floors, progress)
         updates, state = optimiser.update(gradient, state)
         return (optax.apply_updates(learnable, updates), state), None
 
@@ -173,14 +173,24 @@ def test_wrong_settings_are_named():
         GradientNorm().update(GradientNorm().init(NAMES)[1], {"data": 1.0}, LOSSES)
 
 
-@pytest.mark.parametrize(("data", "ratio"), [(1.0, 1.0), (0.25, 4.0), (1e-2, 10.0)])
-def test_the_equation_outweighs_only_explained_readings(data, ratio):
+@pytest.mark.parametrize(
+    ("data", "floor", "progress", "ratio"),
+    [
+        (1.0, 0.0, 1.0, 1.0),
+        (1e-2, 0.0, 1.0, 1.0),  # clean readings: never
+        (1e-2, 0.1, 0.0, 1.0),
+        (1e-2, 0.1, 0.5, 10**0.5),
+        (1e-2, 0.1, 1.0, 10.0),
+        (0.25, 0.1, 1.0, 4.0),  # not yet explained: 1/σ²
+    ],
+)
+def test_the_equation_outweighs_only_noisy_readings(data, floor, progress, ratio):
     """A constant field has zero residual: the readings must keep a say until they are fitted."""
-    weighting = Uncertainty()
+    weighting, floors = Uncertainty(), {"data": jnp.asarray(floor)}
     learnable, memory = weighting.init(("data", "pde"))
     losses = {"data": jnp.asarray(data), "pde": jnp.asarray(0.0)}
-    learnable = descend(weighting, learnable, losses, {})
-    weights = weighting.weights(learnable, memory, {})
+    learnable = descend(weighting, learnable, losses, floors, progress)
+    weights = weighting.weights(learnable, memory, floors, progress)
     assert float(weights["pde"] / weights["data"]) == pytest.approx(ratio, rel=0.1)
     assert float(learnable["pde"]) > -6.0, "σ waits at its floor, ready to rise again"
 

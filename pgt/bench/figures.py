@@ -22,11 +22,16 @@ from pgt.bench.records import Records
 def heat_convergence(records: Records) -> Figure | None:
     """PGT, PINN and SIREN on the first problem of table 1, each recipe in a column."""
     runs = [run for run in _table_one(records) if run.method in ("pgt", "pinn", "siren")]
-    ours = [run for run in runs if run.recipe == "ours"]
-    authors = [run for run in runs if run.recipe == "authors"]
-    titles = "our recipe (SOAP), before the polish", "authors' recipe (Adam)"
-    above = [(ours, titles[0], "step"), (authors, titles[1], "step")]
-    return _convergence(records, [above, [(ours, "", "seconds"), (authors, "", "seconds")]])
+    titles = {"ours": "our recipe (SOAP), before the polish", "authors": "authors' recipe (Adam)"}
+    columns = {
+        title: [run for run in runs if run.recipe == recipe and records.of(run)]
+        for recipe, title in titles.items()
+    }
+    columns = {title: found for title, found in columns.items() if found}
+    if not columns:
+        return None
+    above = [(found, title, "step") for title, found in columns.items()]
+    return _convergence(records, [above, [(found, "", "seconds") for found in columns.values()]])
 
 
 def wake_convergence(records: Records) -> Figure | None:

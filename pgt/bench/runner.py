@@ -16,18 +16,22 @@ from pgt._provenance import provenance
 from pgt._reconstruct import reconstruct
 from pgt.bench.cost import step_cost
 from pgt.bench.experiments import Run
+from pgt.bench.measures import (
+    history,
+    mean_square_residual,
+    middle_snapshot,
+    sigma_ratio,
+    train_error,
+)
 from pgt.bench.methods import METHODS, REFERENCES, Method
 from pgt.bench.presets import Scale, scale_of
-from pgt.bench.problems import RESIDUAL_POINTS, Setup, middle_of
+from pgt.bench.problems import Setup
 from pgt.bench.references import gaussian_process, rbf, with_conditions
 from pgt.nn import frozen
 from pgt.reconstruction import Reconstruction
 from pgt.training.losses import Problem, has_variance
 from pgt.training.settings import Polish, Training
 from pgt.training.weighting import Fixed, Uncertainty
-
-HISTORY_ROWS = 60
-DIGITS = 5
 
 
 def record_path(folder: Path, run: Run) -> Path:
@@ -69,7 +73,7 @@ def execute(run: Run) -> tuple[dict, dict | None]:
         and run.method in ("pgt", "pgt-anchors")
         and run.preset != "smoke"
     ):
-        snapshot = _middle(result, setup.truth)
+        snapshot = middle_snapshot(result, setup.truth)
     return about | record, snapshot
 
 
@@ -108,10 +112,10 @@ def _fit(run: Run, setup: Setup) -> tuple[Reconstruction, dict]:
         "stopped": summary["stopped"],
         "training": summary["training"],
         "errors": run.problem.judge(setup, result.grid),
-        "residual": _residual(result, setup),
-        "train_error": _train_error(result, setup),
-        "sigma_ratio": _sigma_ratio(result, setup) if has_variance(result.model) else None,
-        "history": _history(result),
+        "residual": mean_square_residual(result, setup),
+        "train_error": train_error(result, setup),
+        "sigma_ratio": sigma_ratio(result, setup) if has_variance(result.model) else None,
+        "history": history(result),
     }
 
 
@@ -164,59 +168,6 @@ def _cost(run: Run, setup: Setup, network, training: Training) -> dict:
         )  # fmt: skip
         _costs[key] = step_cost(network, setup.pde, problem, training)
     return _costs[key]
-
-
-# ------------------------------------------------------------------------------- measures
-
-
-def _residual(result: Reconstruction, setup: Setup) -> float:
-    """Mean square of the equations, in physical units, at random points."""
-    lower, upper = setup.domain.lower, setup.domain.upper
-    points = np.random.default_rng(1).uniform(lower, upper, (RESIDUAL_POINTS, len(lower)))
-    rest = result.residual(points)
-    return float(np.mean([(rest[name] ** 2).mean() for name in rest.data_vars]))
-
-
-def _train_error(result: Reconstruction, setup: Setup) -> float:
-    """Mean square misfit of the readings as given, in physical units."""
-    at = result.at(np.asarray(setup.observations.points))
-    predicted = np.stack([at[name].to_numpy() for name in setup.pde.fields], axis=-1)
-    misfit = (predicted - setup.observations.values)[setup.observations.mask]
-    return float(np.mean(misfit**2))
-
-
-def _sigma_ratio(result: Reconstruction, setup: Setup) -> dict[str, float]:
-    """PGT-UW: the σ it predicts at the readings over the σ that was added, by field with noise."""
-    model = result.model
-    points = np.asarray(result.observations.points, np.float32)
-    context = model.encode(result.observations)
-    logs = jax.vmap(lambda z: model.log_variance(context, z))(points)  # pyright: ignore[reportAttributeAccessIssue]
-    sigma = np.sqrt(np.mean(np.exp(logs), axis=0)) * np.asarray(model.scaling.spread)
-    return {
-        name: float(sigma[setup.pde.fields.index(name)] / added)
-        for name, added in setup.noise.items()
-        if added > 0
-    }
-
-
-def _history(result: Reconstruction) -> dict[str, list[float]]:
-    """Losses and weights along the way, thinned evenly in the logarithm of the step."""
-    steps = result.history.step.to_numpy()
-    wanted = np.geomspace(1, steps[-1], HISTORY_ROWS)
-    rows = np.unique(np.searchsorted(steps, wanted).clip(0, len(steps) - 1))
-    kept = result.history.isel(step=rows)
-    columns = {"step": kept.step.to_numpy().tolist()}
-    for name in kept.data_vars:
-        columns[str(name)] = [float(f"{v:.{DIGITS}g}") for v in kept[name].to_numpy()]
-    return columns
-
-
-def _middle(result: Reconstruction, truth: xr.Dataset) -> dict[str, np.ndarray]:
-    middle = middle_of(truth)
-    field = result.grid(x=middle.x.values, y=middle.y.values, t=middle.t.values)
-    return {
-        str(name): field[name].isel(t=0).to_numpy().astype(np.float32) for name in field.data_vars
-    }
 
 
 # ------------------------------------------------------------------------------- references

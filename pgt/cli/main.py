@@ -9,6 +9,7 @@ from rich.table import Table
 
 from pgt._errors import InputError
 from pgt._version import __version__
+from pgt.cli import runs
 from pgt.cli.bench import bench
 
 app = typer.Typer(
@@ -21,6 +22,16 @@ app = typer.Typer(
 demo = typer.Typer(help="Worked examples that leave figures and numbers in a folder.")
 app.add_typer(demo, name="demo", no_args_is_help=True)
 app.add_typer(bench, name="bench", no_args_is_help=True)
+for _command in (
+    runs.init,
+    runs.check,
+    runs.fit,
+    runs.predict,
+    runs.compare,
+    runs.report,
+    runs.info,
+):
+    app.command()(_command)
 
 
 def _version(wanted: bool) -> bool:

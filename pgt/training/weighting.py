@@ -86,11 +86,11 @@ class Uncertainty(AbstractWeighting):
     `smallest` is the floor of every term, for losses that reach zero.
 
     A constant field solves most equations exactly: a weight that may grow without bound can trap the
-    fit there, with σ of the equation at zero and the readings forgotten. Therefore an equation
-    outweighs the readings by at most 1/σ_data² and by at most `stiffest`: while the readings are
-    unexplained (σ_data = 1) all terms weigh alike, and a noisy reading, whose σ stays large, is not
-    drowned by an equation that is fulfilled ever better. A likelihood that brings its own weights
-    (PGT-UW) counts as σ_data = 1.
+    fit there, with σ of the equation at zero and the readings forgotten; short of that, an equation
+    with too large a weight makes training slow. Therefore no equation outweighs the readings, unless
+    these have noise (a floor): then by up to `stiffest`, approached geometrically as training goes on,
+    and by no more than 1/σ_data². A likelihood that brings its own weights (PGT-UW) counts as
+    σ_data = 1.
 
     >>> weighting = Uncertainty()
     >>> learnable, memory = weighting.init(("data", "pde"))
@@ -112,7 +112,7 @@ class Uncertainty(AbstractWeighting):
         return {name: jnp.zeros(()) for name in _check_names(names)}, {}
 
     def weights(self, learnable, memory, floors, progress=0.0):
-        lowest = self._floors(learnable, floors)
+        lowest = self._floors(learnable, floors, progress)
         return {
             name: self.ramp(name, progress)
             * jnp.exp(-2 * jnp.maximum(s, jnp.log(lowest[name])))
@@ -121,7 +121,7 @@ class Uncertainty(AbstractWeighting):
         }
 
     def penalty(self, learnable, losses, floors, progress):
-        lowest = self._floors(learnable, floors)
+        lowest = self._floors(learnable, floors, progress)
         terms = []
         for name, s in learnable.items():
             floor = lowest[name]
@@ -138,14 +138,15 @@ class Uncertainty(AbstractWeighting):
     def update(self, memory, gradient_norms, losses):
         return memory
 
-    def _floors(self, learnable, floors):
+    def _floors(self, learnable, floors, progress):
         """The smallest σ of every term."""
         lowest = {n: jnp.maximum(floors.get(n, 0.0), self.smallest) for n in learnable}
         data = jnp.ones(())
         if "data" in learnable:
             data = jnp.maximum(jnp.exp(learnable["data"]), lowest["data"])
-        gain = jnp.clip(data, self.stiffest**-0.5, 1.0)
-        bound = jax.lax.stop_gradient(data * gain)
+        noisy = jnp.asarray(floors.get("data", 0.0)) > 0
+        stiffest = jnp.where(noisy, self.stiffest**progress, 1.0)
+        bound = jax.lax.stop_gradient(data * jnp.clip(data, stiffest**-0.5, 1.0))
         others = {n: jnp.maximum(f, bound) for n, f in lowest.items() if n != "data"}
         return lowest | others
 

@@ -1,0 +1,61 @@
+"""What is measured of a finished fit, besides its errors."""
+
+import jax
+import numpy as np
+import xarray as xr
+
+from pgt.bench.problems import RESIDUAL_POINTS, Setup, middle_of
+from pgt.reconstruction import Reconstruction
+
+HISTORY_ROWS = 60
+DIGITS = 5
+
+
+def mean_square_residual(result: Reconstruction, setup: Setup) -> float:
+    """Mean square of the equations, in physical units, at random points."""
+    lower, upper = setup.domain.lower, setup.domain.upper
+    points = np.random.default_rng(1).uniform(lower, upper, (RESIDUAL_POINTS, len(lower)))
+    rest = result.residual(points)
+    return float(np.mean([(rest[name] ** 2).mean() for name in rest.data_vars]))
+
+
+def train_error(result: Reconstruction, setup: Setup) -> float:
+    """Mean square misfit of the readings as given, in physical units."""
+    at = result.at(np.asarray(setup.observations.points))
+    predicted = np.stack([at[name].to_numpy() for name in setup.pde.fields], axis=-1)
+    misfit = (predicted - setup.observations.values)[setup.observations.mask]
+    return float(np.mean(misfit**2))
+
+
+def sigma_ratio(result: Reconstruction, setup: Setup) -> dict[str, float]:
+    """PGT-UW: the σ it predicts at the readings over the σ that was added, by field with noise."""
+    model = result.model
+    points = np.asarray(result.observations.points, np.float32)
+    context = model.encode(result.observations)
+    logs = jax.vmap(lambda z: model.log_variance(context, z))(points)  # pyright: ignore[reportAttributeAccessIssue]
+    sigma = np.sqrt(np.mean(np.exp(logs), axis=0)) * np.asarray(model.scaling.spread)
+    return {
+        name: float(sigma[setup.pde.fields.index(name)] / added)
+        for name, added in setup.noise.items()
+        if added > 0
+    }
+
+
+def history(result: Reconstruction) -> dict[str, list[float]]:
+    """Losses and weights along the way, thinned evenly in the logarithm of the step."""
+    steps = result.history.step.to_numpy()
+    wanted = np.geomspace(1, steps[-1], HISTORY_ROWS)
+    rows = np.unique(np.searchsorted(steps, wanted).clip(0, len(steps) - 1))
+    kept = result.history.isel(step=rows)
+    columns = {"step": kept.step.to_numpy().tolist()}
+    for name in kept.data_vars:
+        columns[str(name)] = [float(f"{v:.{DIGITS}g}") for v in kept[name].to_numpy()]
+    return columns
+
+
+def middle_snapshot(result: Reconstruction, truth: xr.Dataset) -> dict[str, np.ndarray]:
+    middle = middle_of(truth)
+    field = result.grid(x=middle.x.values, y=middle.y.values, t=middle.t.values)
+    return {
+        str(name): field[name].isel(t=0).to_numpy().astype(np.float32) for name in field.data_vars
+    }

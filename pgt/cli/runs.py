@@ -1,0 +1,170 @@
+"""Commands around a run file: init, check, fit, predict, compare, report, info."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from pgt._errors import InputError
+
+NOT_CONVERGED, INTERRUPTED = 3, 130
+RunFile = Annotated[Path, typer.Argument(help="A run file, such as `pgt init` writes.")]
+RunFolder = Annotated[Path, typer.Argument(help="A folder that `pgt fit` wrote.")]
+Set = Annotated[
+    list[str], typer.Option("--set", help="Overrule a key of the run file: training.steps=500.")
+]
+
+
+@contextmanager
+def mistakes_are_messages() -> Iterator[None]:
+    """Bad input ends with one line on standard error and exit code 2."""
+    try:
+        yield
+    except (InputError, OSError) as error:
+        Console(stderr=True).print(f"pgt: {error}", style="red", soft_wrap=True, markup=False)
+        raise typer.Exit(2) from None
+
+
+def init(
+    equation: Annotated[
+        list[str], typer.Argument(help='A name such as heat, or text: "u_t = nu*u_xx".')
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path(
+        "run.toml"
+    ),
+) -> None:
+    """Write a commented run file for an equation of the library, or for one given as text."""
+    from pgt._files import in_one_piece
+    from pgt.config import template
+
+    with mistakes_are_messages():
+        text = template(equation if len(equation) > 1 else equation[0])
+        if output.exists():
+            raise InputError(f"{output} exists already; name another file with -o.")
+        with in_one_piece(output) as path:
+            path.write_text(text, encoding="utf-8")
+    typer.echo(f"{output}: name your file of readings in it, then `pgt check {output}`.")
+
+
+def check(run_file: RunFile, overrides: Set = []) -> None:  # noqa: B006
+    """Read everything, train nothing: ranges, units, coverage, what is hidden and what is learnt."""
+    from pgt.config import load_run
+
+    with mistakes_are_messages():
+        run = load_run(run_file, overrides)
+        from pgt.runs.check import describe, prepare
+
+        rows = describe(run, prepare(run))
+    Console().print(_two_columns(rows, str(run_file)))
+
+
+def fit(
+    run_file: RunFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for everything.")] = Path(
+        "runs/fit"
+    ),
+    overrides: Set = [],  # noqa: B006
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a run that stopped.")] = False,
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", min=0.0, help="Train for this long.")
+    ] = None,
+) -> None:
+    """Reconstruct the field: the fit, a NetCDF file, figures, numbers and a report in one folder."""
+    from pgt.config import load_run
+
+    console = Console()
+    with mistakes_are_messages():
+        run = load_run(run_file, overrides)
+        from pgt.runs.fit import fit as fit_run
+
+        try:
+            _, trust = fit_run(run, output, resume=resume, seconds=seconds, say=console.print)
+        except KeyboardInterrupt:
+            typer.echo(f"\nStopped; continue with: pgt fit {run_file} -o {output} --resume")
+            raise typer.Exit(INTERRUPTED) from None
+    console.print(_held_out(trust))
+    for doubt in trust.doubts:
+        console.print(f"Note: {doubt}", style="yellow", soft_wrap=True, markup=False)
+    if not trust.converged:
+        Console(stderr=True).print("pgt: the fit did not converge.", style="red")
+        raise typer.Exit(NOT_CONVERGED)
+
+
+def predict(
+    folder: RunFolder,
+    output: Annotated[Path, typer.Option("--output", "-o", help=".nc, .csv or .vtr file.")],
+    grid: Annotated[
+        str | None, typer.Option(help="Positions per axis: x=101,t=0.5 or t=0:1:11.")
+    ] = None,
+    points: Annotated[Path | None, typer.Option(help="A file with columns of coordinates.")] = None,
+    quantities: Annotated[
+        str, typer.Option(help="Fields, derivatives or vorticity, separated by commas.")
+    ] = "",
+) -> None:
+    """Evaluate a fit on a grid or at points, derived quantities included."""
+    from pgt.runs.predict import predict as predict_run
+
+    with mistakes_are_messages():
+        names = tuple(filter(None, quantities.split(",")))
+        typer.echo(predict_run(folder, output, grid, points, names))
+
+
+def compare(
+    truth: Annotated[Path, typer.Argument(help="A NetCDF file with the field to compare with.")],
+    estimate: Annotated[Path, typer.Argument(help="A NetCDF file on the same grid.")],
+) -> None:
+    """Errors between two fields."""
+    from pgt import io, metrics
+
+    with mistakes_are_messages():
+        found = metrics.compare(io.read_field(truth), io.read_field(estimate))
+    table = Table()
+    for name in ("field", "relative L2", "rms error", "largest error"):
+        table.add_column(name, justify="left" if name == "field" else "right")
+    for name, error in found["relative_l2"].items():
+        row = (error, found["rmse"][name], found["max_error"][name])
+        table.add_row(name, *(f"{value:.3e}" for value in row))
+    table.add_row("all, as one vector", f"{found['overall']['stacked']:.3e}", "", "")
+    Console().print(table)
+
+
+def report(folder: RunFolder) -> None:
+    """Write the report of a run again: one HTML page that opens offline."""
+    from pgt.runs.predict import report as write
+
+    with mistakes_are_messages():
+        typer.echo(write(folder))
+
+
+def info(folder: RunFolder) -> None:
+    """What a run is."""
+    from pgt.runs.predict import info as describe
+
+    with mistakes_are_messages():
+        rows = describe(folder)
+    Console().print(_two_columns(rows, str(folder)))
+
+
+def _two_columns(rows: Sequence[tuple[str, str]], title: str) -> Table:
+    table = Table(title=title, show_header=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _held_out(trust) -> Table:
+    table = Table(title="Readings that were not fitted")
+    for name in ("field", "readings", "rms error", "relative", "RBF, relative"):
+        table.add_column(name, justify="left" if name == "field" else "right")
+    for name, found in trust.fields.items():
+        simple = "" if found.rbf_relative is None else f"{found.rbf_relative:.1e}"
+        table.add_row(
+            name, str(found.readings), f"{found.rmse:.1e}", f"{found.relative:.1e}", simple
+        )
+    return table

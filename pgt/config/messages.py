@@ -1,0 +1,101 @@
+"""What pydantic found, in plain words."""
+
+import datetime
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from pgt.config.lines import Key
+
+# What must be written, by the type of pydantic's complaint.
+_WANTED = {
+    "float_type": "a number, such as 0.1",
+    "int_type": "a whole number, such as 10",
+    "int_from_float": "a whole number, such as 10",
+    "string_type": 'text in quotes, such as "u"',
+    "bool_type": "true or false",
+    "tuple_type": "an array in square brackets, such as [...]",
+    "dict_type": "a table, such as {u = ...}",
+    "model_type": "a table: [name] on a line of its own, or {key = value}",
+    "model_attributes_type": "a table: [name] on a line of its own, or {key = value}",
+    "finite_number": "a finite number",
+}
+_LIMITS = {
+    "greater_than": ("gt", "above"),
+    "greater_than_equal": ("ge", "at least"),
+    "less_than": ("lt", "below"),
+    "less_than_equal": ("le", "at most"),
+}
+# Where several types are welcome: the tag of the one that was tried, and what else may be written.
+_OR = {
+    "<coefficient>": ", or {unknown = true, initial = 0.05} to have it learnt",
+    "<value>": ', or a formula in quotes, such as "sin(pi*x)"',
+    "<sigma>": ", or the name of a column in quotes",
+    "<count>": ", or an array of positions",
+    "<several>": "",
+    "<one>": ", or an array with one per axis",
+    "<polish>": ", or false for none",
+    "<off>": ", or a table [training.polish]",
+}
+
+
+def explain(error: Mapping[str, Any]) -> tuple[Key, str]:
+    """The key at fault, and a sentence that says what is wrong and what to write instead."""
+    context = error.get("ctx", {})
+    key = tuple(part for part in error["loc"] if not _is_tag(part))
+    if error["type"] == "wrong":
+        return key + tuple(context["key"]), context["message"]
+    tags = [part for part in error["loc"] if _is_tag(part)]
+    return key, _sentence(error["type"], context, error["input"], tags[-1] if tags else "")
+
+
+def _is_tag(part: str | int) -> bool:
+    return isinstance(part, str) and part.startswith("<") and part.endswith(">")
+
+
+def _sentence(kind: str, context: Mapping, value: Any, tag: str) -> str:
+    if kind == "tuple_type" and isinstance(value, dict):
+        return "one table does not fit here; write an array of tables, as in [[conditions]]."
+    if kind in _WANTED:
+        return f"{shown(value)} does not fit here; write {_WANTED[kind]}{_OR.get(tag, '')}."
+    if kind in _LIMITS:
+        name, words = _LIMITS[kind]
+        return f"{shown(value)} is out of range; write a number {words} {context[name]:g}."
+    if kind == "literal_error":
+        return _one_of(context["expected"], value) + _OR.get(tag, "") + "."
+    if kind in ("too_short", "too_long"):
+        limit = context.get("min_length", context.get("max_length"))
+        words = "at least" if kind == "too_short" else "at most"
+        return f"{context['actual_length']} entries do not fit; write {words} {limit}."
+    return f"{shown(value)} does not fit here."
+
+
+def _one_of(expected: str, value: Any) -> str:
+    known = expected.replace("True", "true").replace("False", "false").replace("'", '"')
+    close = difflib.get_close_matches(shown(value), known.replace(" or ", ", ").split(", "), n=1)
+    hint = f" (did you mean {close[0]}?)" if close else ""
+    return f"{shown(value)} is not known here{hint}; write {known}"
+
+
+def shown(value: Any) -> str:
+    """A value as TOML writes it, cut short."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return f'"{printable(value if len(value) <= 40 else value[:37] + "...")}"'
+        case dict():
+            return "a table"
+        case list() | tuple():
+            return "an array"
+        case datetime.date() | datetime.time():
+            return f"the date or time {value}"
+        case int() if abs(value) >= 10**20:
+            return "a whole number of more than 20 digits"
+        case _:
+            return str(value)
+
+
+def printable(text: str) -> str:
+    """The text on one line."""
+    return "".join(c if c.isprintable() else "?" for c in text)

@@ -1,0 +1,229 @@
+"""A run file: everything a fit needs to know, checked when it is read."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field, PrivateAttr, ValidationError, model_validator
+
+from pgt._errors import InputError
+from pgt.config import messages
+from pgt.config.models import Model
+from pgt.config.pdes import Pde
+from pgt.config.schema import Section, did_you_mean, wrong
+from pgt.config.sections import Condition, DomainSection, ObservationsSection, OutputSection
+from pgt.config.source import Source, read_source
+from pgt.config.training import TrainingSection
+
+if TYPE_CHECKING:  # JAX is imported where something is built: mistakes show at once
+    from pgt.data import Domain, Observations
+    from pgt.models.base import AbstractFieldModel
+    from pgt.physics import AbstractCondition, AbstractPDE
+    from pgt.training.settings import Training
+
+
+# The argument or field that a message of the library is about: `Heat(source): ...`, `field 'q'`.
+_NAMED = re.compile(r"^\w+\((\w+)|\bfield '(\w+)'")
+_UNKNOWN = re.compile(r"pgt\.Unknown\((?:\.\.\.|(?P<initial>[\d.]+))(?:, positive=True)?\)")
+
+
+class RunFile(Section):
+    """The sections of a run file. What a file leaves out is None here and decided by the library.
+
+    >>> import tempfile, pathlib
+    >>> from pgt.config import load_run, template
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "sensors.csv").write_text("x,t,u\\n0.5,0.5,1\\n")
+    >>> _ = (folder / "run.toml").write_text(template("heat"))
+    >>> load_run(folder / "run.toml", ["training.steps=50"]).training.steps
+    50
+    """
+
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    observations: Annotated[
+        ObservationsSection, Field(examples=['[observations] with file = "sensors.csv"'])
+    ]
+    domain: Annotated[DomainSection, Field(examples=["[domain] with x = [0, 1] and t = [0, 1]"])]
+    pde: Annotated[Pde, Field(examples=['[pde] with name = "heat" and diffusivity = 0.01'])]
+    conditions: Annotated[tuple[Condition, ...], Field(strict=False)] = ()
+    model: Model | None = None
+    training: TrainingSection = TrainingSection()
+    output: OutputSection = OutputSection()
+    _source: Source = PrivateAttr()
+
+    @model_validator(mode="after")
+    def _check_axes(self):
+        axes, coords = self.domain.axes, self.observations.coords
+        for axis in coords:
+            if axis not in axes:
+                wrong(f"the readings have the coordinate '{axis}'; add {axis} = [0, 1]", "domain")
+        for axis in axes:
+            if axis not in coords:
+                wrong("the readings have no such coordinate; remove it here.", "domain", axis)
+        return self
+
+    @model_validator(mode="after")
+    def _check_grid(self):
+        axes = self.domain.axes
+        for axis, positions in self.output.grid.items():
+            if axis not in axes:
+                hint = did_you_mean(axis, axes)
+                wrong(f"'{axis}' is not an axis of the domain{hint}", "output", "grid", axis)
+            low, high = axes[axis]
+            if isinstance(positions, tuple) and not low <= min(positions) <= max(positions) <= high:
+                wrong(f"write positions from {low:g} to {high:g}.", "output", "grid", axis)
+        return self
+
+    @model_validator(mode="after")
+    def _check_walls(self):
+        walls = [axis for axis in self.domain.axes if axis != "t"]
+        for index, condition in enumerate(self.conditions):
+            axis = getattr(condition, "axis", None)
+            if axis == "t":
+                wrong(
+                    'time has no walls; for its start write kind = "initial"',
+                    "conditions",
+                    index,
+                    "axis",
+                )
+            if axis is not None and axis not in walls:
+                hint = did_you_mean(axis, walls)
+                wrong(f"'{axis}' is not an axis of the domain{hint}", "conditions", index, "axis")
+        return self
+
+    @property
+    def path(self) -> Path:
+        """The file it was read from."""
+        return self._source.path
+
+    @property
+    def text(self) -> str:
+        """The file as it was written, to be kept with the results."""
+        return self._source.text
+
+    @property
+    def overrides(self) -> tuple[str, ...]:
+        """What was laid over the file with --set."""
+        return self._source.overrides
+
+    @property
+    def observations_path(self) -> Path:
+        """The file of readings; a relative path starts in the run file's folder."""
+        return self.path.parent / self.observations.file
+
+    def error(self, message: str, *key: str | int) -> InputError:
+        """An error that names the file, the line and the key: `raise run.error("...", "pde")`."""
+        return self._source.error(key, message)
+
+    @contextmanager
+    def located(self, *key: str | int) -> Iterator[None]:
+        """Gives errors of the library the place in this file, and the words of this file."""
+        try:
+            yield
+        except InputError as error:
+            message = str(error)
+            named = [(*key, name[1] or name[2]) for name in _NAMED.finditer(message)]
+            written = [longer for longer in named if longer in self._source.places]
+            raise self._source.error((written or [key])[0], _in_toml(message)) from None
+
+    def read_observations(self) -> "Observations":
+        """The readings."""
+        from pgt.io import read_observations
+
+        section = self.observations
+        with self.located("observations", "file"):
+            return read_observations(
+                self.observations_path,
+                coords=section.coords,
+                fields=section.fields,
+                columns=section.columns,
+                units=section.units,
+                noise=section.noise,
+            )
+
+    def build_domain(self) -> "Domain":
+        """The domain, with the units of its axes."""
+        from pgt.config.build import build_domain
+
+        return build_domain(self)
+
+    def build_pde(self) -> "AbstractPDE":
+        """The equation; its coordinates are those of the domain."""
+        from pgt.config.build import build_pde
+
+        return build_pde(self)
+
+    def build_conditions(self) -> "tuple[AbstractCondition, ...]":
+        """The conditions, each of which makes sense for the domain and the equation."""
+        from pgt.config.build import build_conditions
+
+        return build_conditions(self)
+
+    def build_quantities(self) -> tuple[str, ...]:
+        """The names of what is to be written: by default the fields of the equation."""
+        from pgt.config.build import build_quantities
+
+        return build_quantities(self)
+
+    def build_training(self) -> "Training":
+        """The settings of the fit."""
+        from pgt.config.build import build_training
+
+        return build_training(self)
+
+    def build_model(self, observations: "Observations") -> "AbstractFieldModel | None":
+        """The network; None where the choice is left to `pgt.reconstruct`."""
+        from pgt.config.build import build_model
+
+        return build_model(self, observations)
+
+
+def load_run(path: str | Path, overrides: Sequence[str] = ()) -> RunFile:
+    """Read and check a run file. Nothing is built, and JAX is not needed.
+
+    Parameters
+    ----------
+    path
+        A TOML file, such as `template` writes.
+    overrides
+        Settings laid over it, such as "training.steps=100"; the value is TOML.
+
+    Raises
+    ------
+    InputError
+        For the first mistake: file, line and key, what is wrong and what to write instead.
+    """
+    source = read_source(path, overrides)
+    try:
+        run = RunFile.model_validate(source.data)
+    except ValidationError as error:
+        raise _first(source, error) from None
+    run._source = source
+    _check_file(run)
+    return run
+
+
+def _first(source: Source, error: ValidationError) -> InputError:
+    found = [messages.explain(details) for details in error.errors(include_url=False)]
+    key, message = min(found, key=lambda pair: source.order(pair[0]))
+    return source.error(key, message)
+
+
+def _check_file(run: RunFile) -> None:
+    path = run.observations_path
+    try:
+        is_file, is_folder = path.is_file(), path.is_dir()
+    except (OSError, ValueError):  # a name that no file can have
+        is_file = is_folder = False
+    if not is_file:
+        why = "is a folder; name the file in it" if is_folder else "does not exist; check the path"
+        message = f"'{messages.printable(str(path))}' {why}, which is relative to the run file."
+        raise run.error(message, "observations", "file")
+
+
+def _in_toml(message: str) -> str:
+    return _UNKNOWN.sub(
+        lambda found: f"{{unknown = true, initial = {found['initial'] or 0.1}}}", message
+    )

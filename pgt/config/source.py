@@ -1,0 +1,176 @@
+"""The text of a run file, its values, and where each of them was written."""
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pgt._errors import InputError
+from pgt.config.lines import Key, key_lines, split_key
+
+LONGEST = 100_000  # bytes; a run file has some hundreds
+MOST_DOTS = 2000  # on a line: for a key with n dots `tomllib` takes n² steps
+OVERRIDE = "--set"
+
+_POSITION = re.compile(r"\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What was read: `places` says for each key "line 12", or "--set" where the command line set it."""
+
+    path: Path
+    text: str
+    data: dict[str, Any]
+    places: Mapping[Key, str]
+    overrides: tuple[str, ...]
+
+    def error(self, key: Key, message: str) -> InputError:
+        """An error at a key, or where the key is absent at the nearest table around it."""
+        known = [key[:n] for n in range(len(key), 0, -1) if key[:n] in self.places]
+        place = self.places[known[0]] if known else "line 1"
+        name = f", {dotted(key)}" if key else ""
+        return InputError(f"{self.path}, {place}{name}: {message}")
+
+    def order(self, key: Key) -> int:
+        """Where a key stands, for picking the first mistake; what was set by hand comes last."""
+        place = next(
+            (p for n in range(len(key), 0, -1) if (p := self.places.get(key[:n]))), "line 0"
+        )
+        return int(place.removeprefix("line ")) if place.startswith("line ") else LONGEST
+
+
+def read_source(path: str | Path, overrides: Sequence[str] = ()) -> Source:
+    """Read a run file as plain data, and lay the overrides over it."""
+    path = Path(path)
+    text = _text(path)
+    for line, content in enumerate(text.split("\n"), 1):
+        if content.count(".") > MOST_DOTS:
+            raise InputError(
+                f"{path}, line {line}: more than {MOST_DOTS} dots on one line; break a long array over "
+                "several lines."
+            )
+    try:
+        data = tomllib.loads(text)
+        places = {key: f"line {line}" for key, line in key_lines(text).items()}
+    except RecursionError:
+        raise InputError(
+            f"{path}, line 1: brackets are nested too deeply; a run file needs three levels at most."
+        ) from None
+    except ValueError as error:  # of which tomllib.TOMLDecodeError is one
+        raise _syntax_error(path, text, error) from None
+    for override in overrides:
+        _lay_over(path, data, places, override)
+    return Source(path, text, data, places, tuple(overrides))
+
+
+def dotted(key: Key) -> str:
+    """The key as it is written in TOML and after --set."""
+    return ".".join(
+        str(part)
+        if re.fullmatch(r"[\w-]+", str(part), re.ASCII)
+        else json.dumps(part, ensure_ascii=False)
+        for part in key
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.is_dir():
+            raise InputError(
+                f"{path} is a folder; name the run file in it, a file such as run.toml."
+            )
+        if not path.is_file():
+            raise InputError(
+                f"there is no run file {path}; check the path, or write one with `pgt init heat`."
+            )
+        with path.open("rb") as file:
+            raw = file.read(LONGEST + 1)
+    except (OSError, ValueError) as error:  # ValueError: a path that no system can have
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"the run file {path} cannot be read: {error}.") from None
+    if len(raw) > LONGEST:
+        raise InputError(
+            f"{path}, line 1: the file has more than {LONGEST} bytes: is it the table of readings? "
+            "Name the run file here, and the readings in it: [observations] file = ..."
+        )
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{path}, line {line}: byte {raw[error.start]:#04x} is not UTF-8 text; save the file as "
+            "UTF-8."
+        ) from None
+
+
+def _syntax_error(path: Path, text: str, error: ValueError) -> InputError:
+    message = str(error)
+    found = _POSITION.search(message)
+    if found is None:  # from Python's own reading of a number
+        place = "line 1"
+    elif found["line"]:
+        place = f"line {found['line']}, column {found['column']}"
+    else:
+        place = f"line {text.rstrip().count(chr(10)) + 1}"
+    reason = _POSITION.sub("", message).strip().rstrip(".")
+    return InputError(
+        f"{path}, {place}: this is not TOML: {reason}. Write `key = value` with text in quotes, "
+        "tables as [name], and a # before comments."
+    )
+
+
+def _lay_over(path: Path, data: dict, places: dict[Key, str], override: str) -> None:
+    """Set one value in `data`, making tables on the way, and note that it came from outside."""
+
+    def wrong(why: str) -> InputError:
+        return InputError(f"{path}, {OVERRIDE} {override}: {why}")
+
+    key, value = _parse_override(override, wrong)
+    here: Any = data
+    full: Key = ()
+    for part in key[:-1]:
+        part = _index(here, part, wrong)
+        if isinstance(here, dict):
+            here.setdefault(part, {})
+        here, full = here[part], (*full, part)
+        places.setdefault(full, OVERRIDE)
+        if not isinstance(here, dict | list):
+            raise wrong(f"{dotted(full)} is not a table, so it has no keys of its own.")
+    last = _index(here, key[-1], wrong)
+    here[last] = value
+    full = (*full, last)
+    for old in [place for place in places if place[: len(full)] == full]:
+        del places[old]
+    places[full] = OVERRIDE
+
+
+def _parse_override(override: str, wrong: Callable[[str], InputError]) -> tuple[Key, Any]:
+    example = f"write for example {OVERRIDE} training.steps=500"
+    try:
+        found = None if "\n" in override.strip() else split_key(override)
+        if found is None:
+            raise wrong(f"a setting is one key and its value; {example}.")
+        value = tomllib.loads(f"value = {found[1]}")
+    except InputError:
+        raise
+    except (ValueError, RecursionError):
+        raise wrong(
+            f"the value is not TOML; {example}, and text in quotes: {OVERRIDE} 'pde.name=\"heat\"'."
+        ) from None
+    return found[0], value["value"]
+
+
+def _index(here: Any, part: str | int, wrong: Callable[[str], InputError]) -> Any:
+    """A key of a table, or the position in an array."""
+    if isinstance(here, dict):
+        return part
+    if not (str(part).isdecimal() and int(part) < len(here)):
+        raise wrong(
+            f"{part!r} is not a position in this array; they count from 0 to {len(here) - 1}."
+        )
+    return int(part)

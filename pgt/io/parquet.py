@@ -1,0 +1,50 @@
+"""Parquet tables, through pyarrow."""
+
+from pathlib import Path
+
+import numpy as np
+
+from pgt._errors import InputError
+from pgt.data._checks import as_numbers
+from pgt.io._files import need, understood
+from pgt.io.columns import Columns, check_count, check_present
+
+
+def read(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:
+    """The columns `coords` and `others`; nulls are missing, units come from the fields' metadata."""
+    try:
+        import pyarrow.parquet  # an extra: only those who have such files need it
+    except ImportError:
+        raise need("pyarrow", "a Parquet file") from None
+    wanted = coords + others
+    with understood("Parquet"), pyarrow.parquet.ParquetFile(path) as file:
+        schema = file.schema_arrow
+        _check_unique(schema.names)
+        check_present(wanted, schema.names)
+        check_count(file.metadata.num_rows)
+        table = file.read(columns=list(dict.fromkeys(wanted)), use_threads=False)
+    values = {name: _numbers(name, table.column(name)) for name in wanted}
+    metadata = {name: schema.field(name).metadata or {} for name in wanted}
+    units = {
+        n: m[b"units"].decode("utf-8", "replace") for n, m in metadata.items() if b"units" in m
+    }
+    return Columns(values, units)
+
+
+def _check_unique(names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two columns are named {name!r}; rename one of them.")
+
+
+def _numbers(name: str, column) -> np.ndarray:
+    import pyarrow.types
+
+    if pyarrow.types.is_integer(column.type) or pyarrow.types.is_floating(column.type):
+        return column.cast("float64", safe=False).to_numpy()
+    if pyarrow.types.is_decimal(column.type) or pyarrow.types.is_null(column.type):
+        return as_numbers(name, np.array(column.to_pylist(), dtype=object))
+    raise InputError(
+        f"column {name!r} holds {column.type} values; store plain numbers (dates, for example, as "
+        "seconds since the first reading)."
+    )

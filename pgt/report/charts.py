@@ -1,0 +1,178 @@
+"""Charts as SVG text, drawn without a script: they print, scale, and take the page's colours."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from pgt.report.numbers import number, superscript, ticks
+
+WIDTH, HEIGHT = 420, 280
+LEFT, RIGHT, TOP, BOTTOM = 62, 12, 10, 44
+MOST_POINTS = 400  # of a line: a phone shows no more
+MOST_DOTS = 1500
+COLOURS = 8  # classes s0 to s7 of the style sheet
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The rectangle of a chart: from values to positions on the page."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]  # of log10 where log
+    log: bool = False
+    height: int = HEIGHT
+
+    def at(self, x, y) -> tuple:
+        """Positions of one point, or of many."""
+        y = np.log10(y) if self.log else np.asarray(y, float)
+        across = (np.asarray(x, float) - self.x[0]) / (self.x[1] - self.x[0])
+        up = (y - self.y[0]) / (self.y[1] - self.y[0])
+        return (
+            LEFT + across * (WIDTH - LEFT - RIGHT),
+            self.height - BOTTOM - up * (self.height - TOP - BOTTOM),
+        )
+
+    def drawn(self, body: str, x_label: str, y_label: str, title: str) -> str:
+        """The whole chart: grid, labels, and the body on top."""
+        bottom, right = self.height - BOTTOM, WIDTH - RIGHT
+        middle = (TOP + bottom) / 2
+        return (
+            f'<svg class="chart" viewBox="0 0 {WIDTH} {self.height}" role="img">'
+            f"<title>{escape(title)}</title>{self._grid(bottom, right)}{body}"
+            f'<text class="label" x="{(LEFT + right) / 2:.0f}" y="{self.height - 8}" '
+            f'text-anchor="middle">{escape(x_label)}</text>'
+            f'<text class="label" transform="translate(14 {middle:.0f}) rotate(-90)" '
+            f'text-anchor="middle">{escape(y_label)}</text></svg>'
+        )
+
+    def _grid(self, bottom: int, right: int) -> str:
+        parts = []
+        for value in ticks(*self.x):
+            x = float(self.at(value, 1.0)[0])
+            parts.append(f'<path class="grid" d="M{x:.1f} {TOP}V{bottom}"/>')
+            parts.append(_text(x, bottom + 16, "middle", number(value, 4)))
+        for value in self._y_ticks():
+            y = float(self.at(0.0, value)[1])
+            parts.append(f'<path class="grid" d="M{LEFT} {y:.1f}H{right}"/>')
+            parts.append(
+                _text(LEFT - 6, y + 4, "end", _short(value) if self.log else number(value, 4))
+            )
+        return "".join(parts)
+
+    def _y_ticks(self) -> list[float]:
+        if not self.log:
+            return ticks(*self.y)
+        low, high = math.ceil(self.y[0] - 1e-9), math.floor(self.y[1] + 1e-9)
+        every = max(1, math.ceil((high - low) / 6))
+        return [10.0**k for k in range(low, high + 1, every)]
+
+
+def line_chart(lines: Mapping[str, tuple], x_label: str, y_label: str, log: bool = True) -> str:
+    """Named lines (x, y) over one axis, with a legend; on a log axis only what is above 0 counts."""
+    kept = {
+        name: clean for name, line in lines.items() if len((clean := _drawable(line, log))[0]) > 1
+    }
+    if not kept:
+        return ""
+    x = np.concatenate([line[0] for line in kept.values()])
+    y = np.concatenate([line[1] for line in kept.values()])
+    frame = Frame(_span(x, 0), _decades(y) if log else _span(y, 0.05), log)
+    body = "".join(
+        _path(frame, *line, f"line s{k % COLOURS}") for k, line in enumerate(kept.values())
+    )
+    title = f"{y_label} over {x_label}: {', '.join(kept)}"
+    below = legend(list(kept)) if len(kept) > 1 else ""
+    return frame.drawn(body, x_label, y_label, title) + below
+
+
+def share_chart(x: np.ndarray, parts: Mapping[str, np.ndarray], x_label: str, y_label: str) -> str:
+    """What each part has of the whole, stacked to 100 %."""
+    table = np.nan_to_num(np.stack([np.asarray(part, float) for part in parts.values()]))
+    total = np.abs(table).sum(axis=0)
+    usable = np.flatnonzero(total > 0)
+    if len(usable) < 2:
+        return ""
+    usable = usable[_evenly(len(usable), MOST_POINTS)]
+    x = np.asarray(x, float)[usable]
+    tops = 100 * np.cumsum(np.abs(table[:, usable]) / total[usable], axis=0)
+    frame = Frame(_span(x, 0), (0.0, 100.0))
+    bands, under = [], np.zeros(len(x))
+    for k, top in enumerate(tops):
+        upper = _points(*frame.at(x, top))
+        lower = _points(*(side[::-1] for side in frame.at(x, under)))
+        bands.append(f'<path class="band s{k % COLOURS}" d="M{upper}L{lower}Z"/>')
+        under = top
+    drawn = frame.drawn("".join(bands), x_label, y_label, f"{y_label}: {', '.join(parts)}")
+    return drawn + legend(list(parts))
+
+
+def agreement_chart(measured: np.ndarray, predicted: np.ndarray, name: str, unit: str) -> str:
+    """Predicted against measured; on the line they agree."""
+    kept = _evenly(len(measured), MOST_DOTS)
+    measured, predicted = measured[kept], predicted[kept]
+    both = _span(np.concatenate([measured, predicted]), 0.05)
+    frame = Frame(both, both, height=WIDTH - LEFT - RIGHT + TOP + BOTTOM)
+    ends = np.array(both)
+    dots = "".join(
+        f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="4">'
+        f"<title>measured {number(m, 4)}, predicted {number(p, 4)}</title></circle>"
+        for x, y, m, p in zip(*frame.at(measured, predicted), measured, predicted, strict=True)
+    )
+    body = _path(frame, ends, ends, "ideal") + dots
+    in_unit = f" [{unit}]" if unit else ""
+    title = f"{name}: predicted against measured at {len(measured)} held-out readings"
+    return frame.drawn(body, f"{name} measured{in_unit}", f"{name} predicted{in_unit}", title)
+
+
+def legend(names: Sequence[str]) -> str:
+    """Names beside their colours."""
+    items = (
+        f'<li><span class="swatch s{k % COLOURS}"></span>{escape(n)}</li>'
+        for k, n in enumerate(names)
+    )
+    return f'<ul class="legend">{"".join(items)}</ul>'
+
+
+def _drawable(line: tuple, log: bool) -> tuple[np.ndarray, np.ndarray]:
+    x, y = (np.asarray(side, float) for side in line)
+    usable = np.flatnonzero(np.isfinite(x) & np.isfinite(y) & ((y > 0) | (not log)))
+    usable = usable[_evenly(len(usable), MOST_POINTS)]
+    return x[usable], y[usable]
+
+
+def _evenly(count: int, most: int) -> np.ndarray:
+    return np.unique(np.linspace(0, max(count - 1, 0), min(count, most)).round().astype(int))
+
+
+def _span(values: np.ndarray, margin: float) -> tuple[float, float]:
+    low, high = float(values.min()), float(values.max())
+    # A flat line gets room, and a range below rounding error too.
+    if high - low <= 1e-9 * max(abs(low), abs(high)):
+        room = abs(high) or 1.0
+        return low - 0.5 * room, high + 0.5 * room
+    return low - margin * (high - low), high + margin * (high - low)
+
+
+def _decades(values: np.ndarray) -> tuple[float, float]:
+    low, high = math.floor(np.log10(values.min())), math.ceil(np.log10(values.max()))
+    return float(low), float(high if high > low else low + 1)
+
+
+def _path(frame: Frame, x, y, kind: str) -> str:
+    return f'<path class="{kind}" d="M{_points(*frame.at(x, y))}"/>'
+
+
+def _points(x: np.ndarray, y: np.ndarray) -> str:
+    return "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(x, y, strict=True))
+
+
+def _short(power_of_ten: float) -> str:
+    exponent = round(math.log10(power_of_ten))
+    return number(power_of_ten) if abs(exponent) <= 2 else f"10{superscript(exponent)}"
+
+
+def _text(x: float, y: float, anchor: str, text: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'

@@ -1,0 +1,190 @@
+"""What the page's maps are drawn from: thinned, 16 bits a value, base64 in JSON."""
+
+import base64
+import math
+import zlib
+
+import numpy as np
+import xarray as xr
+
+from pgt.data.domain import AXES
+from pgt.data.observations import Observations
+from pgt.report.colours import colour_maps
+from pgt.report.contents import ReportData, column, written
+from pgt.report.numbers import number
+
+FIELD_VALUES = 500_000  # in all maps of the field: some 400 kB where it is smooth
+RESIDUAL_VALUES = 200_000  # fewer, for it is rough and hard to deflate
+MOST_ACROSS = 240  # grid points along a drawn axis: more than a phone shows
+MOST_STOPS = 60  # positions of a slider
+FEWEST_STOPS = 30  # kept while a map can be thinned instead
+MOST_READINGS = 2_000  # for each field
+LEVELS = 4095  # of a value: a part in 8000 of its range is enough for a picture and three digits
+MISSING = 4096  # the code of NaN
+BOTH_SIGNS = 0.25  # the smaller side, of the larger, from which a field counts as signed
+
+
+def payload(data: ReportData) -> dict:
+    """Everything the script needs, as plain data for JSON."""
+    viewers = {"field": viewer(data, data.field, data.error_bars)}
+    if data.residual is not None:
+        viewers["residual"] = viewer(data, data.residual, None)
+    readings = {name: _readings(data, name) for name in data.fields if name not in data.hidden}
+    maps = {name: _packed(colours) for name, colours in colour_maps().items()}
+    return {"viewers": viewers, "readings": readings, "maps": maps}
+
+
+def viewer(data: ReportData, grid: xr.Dataset, error_bars: xr.Dataset | None) -> dict:
+    """The axes and layers of one set of maps; all layers lie on one grid."""
+    signed = grid is data.residual
+    whole = {str(n): array.astype(np.float32) for n, array in _same_axes(grid).data_vars.items()}
+    bars = {} if error_bars is None else dict(_same_axes(error_bars).data_vars)
+    first = next(iter(whole.values()))
+    budget = RESIDUAL_VALUES if signed else FIELD_VALUES
+    places = _thinned(first, budget // (len(whole) + len(bars)))
+    layers = []
+    for name, array in whole.items():
+        unit = written(array.attrs.get("units", "")) if signed else data.unit(name)
+        layer = _layer(name, unit, _on(array, places), "residual" if signed else "value")
+        layers.append(layer | {"readings": None if signed else name})
+    for name, array in bars.items():
+        unit = data.unit(str(name))
+        layer = _layer(f"{name}: error bar (one σ)", unit, _on(array, places), "spread")
+        layers.append(layer | {"readings": str(name), "barOf": str(name)})
+    fixed = [a for a in first.dims if first.sizes[a] == 1]
+    return {
+        "axes": [_axis(data, str(a), places[str(a)]) for a in first.dims if a not in fixed],
+        "fixed": [_axis(data, str(a), places[str(a)]) for a in fixed],
+        "layers": layers,
+        "note": _note(first, places),
+    }
+
+
+def script_json(text: str) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _same_axes(grid: xr.Dataset) -> xr.Dataset:
+    """Every variable over every axis: time first, then z, y, x."""
+    (grid,) = xr.broadcast(grid)
+    order = [axis for axis in reversed(AXES) if axis in grid.dims]
+    return grid.transpose(*order).sortby(order) if order else grid
+
+
+def _thinned(array: xr.DataArray, budget: int) -> dict[str, np.ndarray]:
+    """Positions to keep on each axis: even ones where a map is drawn, given ones on sliders."""
+    long = [str(axis) for axis in array.dims if array.sizes[axis] > 1]
+    sliders = ["t"] if len(long) > 2 and "t" in long else []
+    sizes = {
+        str(a): min(n, MOST_STOPS if a in sliders else MOST_ACROSS) for a, n in array.sizes.items()
+    }
+    while math.prod(sizes.values()) > budget and max(sizes.values()) > 2:
+        stops = [axis for axis in sliders if sizes[axis] > FEWEST_STOPS]
+        longest = stops[0] if stops else max(sizes, key=lambda axis: sizes[axis])
+        sizes[longest] = max(int(0.95 * sizes[longest]), 2)
+    places = {}
+    for axis, size in sizes.items():
+        given = array[axis].to_numpy().astype(float)
+        kept = np.unique(np.linspace(0, len(given) - 1, size).round().astype(int))
+        even = np.linspace(given[0], given[-1], size)
+        places[axis] = given[kept] if axis in sliders else even
+    return places
+
+
+def _on(array: xr.DataArray, places: dict[str, np.ndarray]) -> np.ndarray:
+    """Values at these positions, linear in between along each axis in turn."""
+    values = array.to_numpy().astype(np.float32)
+    for number_of_axis, axis in enumerate(array.dims):
+        given, wanted = array[axis].to_numpy().astype(float), places[str(axis)]
+        if len(given) == len(wanted) and np.allclose(given, wanted, rtol=1e-9, atol=0):
+            continue
+        below = np.clip(np.searchsorted(given, wanted, side="right") - 1, 0, len(given) - 2)
+        share = (wanted - given[below]) / (given[below + 1] - given[below])
+        share = share.reshape([-1 if i == number_of_axis else 1 for i in range(values.ndim)])
+        low, high = (np.take(values, below + k, number_of_axis) for k in (0, 1))
+        # A weight of 0 must not carry a hole along: 0 · NaN is NaN.
+        values = np.where(share == 0, low, np.where(share == 1, high, low + share * (high - low)))
+    return values.astype(np.float32)
+
+
+def _layer(name: str, unit: str, values: np.ndarray, kind: str) -> dict:
+    finite = values[np.isfinite(values)].astype(float)
+    least, most = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
+    step = (most - least) / LEVELS or 1.0
+    codes = np.full(values.shape, MISSING, "<u2")
+    codes[np.isfinite(values)] = np.rint((finite - least) / step)
+    low, high, colours = _colour_range(finite, kind)
+    return {
+        "name": name, "unit": unit, "low": low, "high": high, "colours": colours,
+        "least": float(least), "step": float(step), "codes": _squeezed(codes),
+        "clipped": bool(finite.size and (finite.min() < low or finite.max() > high)),
+    }  # fmt: skip
+
+
+def _colour_range(finite: np.ndarray, kind: str) -> tuple[float, float, str]:
+    """Colour range and map. A few sharp residuals must not hide all the others."""
+    if not finite.size:
+        return 0.0, 1.0, "sequential"
+    low, high = float(finite.min()), float(finite.max())
+    if kind == "residual":
+        bound = float(np.quantile(np.abs(finite), 0.995)) or max(-low, high) or 1.0
+        return -bound, bound, "diverging"
+    if kind == "spread":
+        return 0.0, high if high > 0 else 1.0, "spread"
+    if low < 0 < high and min(-low, high) > BOTH_SIGNS * max(-low, high):
+        bound = max(-low, high)
+        return -bound, bound, "diverging"
+    return low, high if high > low else low + 1.0, "sequential"
+
+
+def _axis(data: ReportData, axis: str, places: np.ndarray) -> dict:
+    rounded = [float(f"{place:.7g}") for place in places]
+    return {"name": axis, "unit": data.unit(axis), "places": rounded}
+
+
+def _note(array: xr.DataArray, places: dict[str, np.ndarray]) -> str:
+    long = [str(axis) for axis in reversed(array.dims) if array.sizes[axis] > 1]
+    if all(len(places[axis]) == array.sizes[axis] for axis in long):
+        return ""
+    shown = " × ".join(str(len(places[axis])) for axis in long)
+    given = " × ".join(str(array.sizes[axis]) for axis in long)
+    return f"Thinned for this page: {shown} of {given} positions ({', '.join(long)})."
+
+
+def _readings(data: ReportData, name: str) -> dict:
+    """Where and what the sensors of one field read; held-out ones marked."""
+    parts = [(readings, *column(readings, name)) for readings in (data.observations, data.held_out)]
+    axes = data.observations.coords
+    points = np.concatenate([_points(part, axes)[rows] for part, rows, _ in parts])
+    values = np.concatenate([values for *_, values in parts])
+    held = np.concatenate([np.full(len(rows), k, np.uint8) for k, (_, rows, _) in enumerate(parts)])
+    kept = np.arange(len(values))
+    if len(kept) > MOST_READINGS:
+        kept = np.sort(np.random.default_rng(0).permutation(kept)[:MOST_READINGS])
+    columns = {a: _packed(points[kept, i].astype("<f4")) for i, a in enumerate(axes)}
+    note = f"{number(MOST_READINGS, 4)} of {len(values)} readings are drawn."
+    return {
+        "points": columns,
+        "values": _packed(values[kept].astype("<f4")),
+        "held": _packed(held[kept]),
+        "note": note if len(kept) < len(values) else "",
+    }
+
+
+def _points(readings: Observations, axes: tuple[str, ...]) -> np.ndarray:
+    return np.asarray(readings.points, float)[:, [readings.coords.index(axis) for axis in axes]]
+
+
+def _squeezed(codes: np.ndarray) -> str:
+    """Differences along the last two axes, deflated: what varies smoothly takes a third of the room.
+
+    Differences wrap around at 16 bits, and so do the sums that undo them.
+    """
+    for axis in range(max(codes.ndim - 2, 0), codes.ndim):
+        codes = np.diff(codes, axis=axis, prepend=np.zeros_like(codes.take([0], axis)))
+    return base64.b64encode(zlib.compress(codes.astype("<u2").tobytes(), 9)).decode("ascii")
+
+
+def _packed(array: np.ndarray) -> str:
+    return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")

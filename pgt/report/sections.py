@@ -1,0 +1,220 @@
+"""The sections of the page, from top to bottom."""
+
+import json
+from collections.abc import Iterable, Sequence
+from html import escape
+
+import numpy as np
+
+from pgt.report import words
+from pgt.report.charts import agreement_chart, line_chart, share_chart
+from pgt.report.contents import ReportData, written
+from pgt.report.numbers import number, percent
+
+
+def all_sections(data: ReportData) -> list[tuple[str, str, str]]:
+    """Name, heading and HTML of every section that has something to show."""
+    found = [
+        ("summary", "Summary", summary(data)),
+        ("field", "Field", viewer("field")),
+        ("held-out", "Held-out readings", agreement(data)),
+        ("residual", "Residual", residual(data)),
+        ("training", "Training", training(data)),
+        ("coefficients", "Coefficients", coefficients(data)),
+        ("run", "Reproduce", reproduce(data)),
+    ]
+    return [section for section in found if section[2]]
+
+
+def summary(data: ReportData) -> str:
+    converged, why = words.convergence(data)
+    answer = {True: "Yes.", False: "No.", None: "Cannot be told."}[converged]
+    parts = [
+        _cards(data, converged),
+        _doubts(words.doubts(data)),
+        "<h3>What was measured</h3>",
+        _paragraph(words.what_was_measured(data)),
+        _measured_table(data),
+        "<h3>What was inferred</h3>",
+        _paragraph(words.what_was_inferred(data)),
+        "<h3>Did it converge?</h3>",
+        _paragraph(f"{answer} {why}"),
+        "<h3>How far to trust it</h3>",
+        _misfit_table(data),
+    ]
+    return "".join(parts)
+
+
+def viewer(name: str) -> str:
+    """The place where the script puts its maps."""
+    return f'<div class="viewer" data-viewer="{name}"></div>'
+
+
+def agreement(data: ReportData) -> str:
+    charts = []
+    for misfit in words.misfits(data):
+        chart = agreement_chart(
+            *words.held_out_pairs(data, misfit.name), misfit.name, data.unit(misfit.name)
+        )
+        charts.append(_figure(chart, f"{misfit.name} at {misfit.count} held-out readings"))
+    if not charts:
+        return ""
+    words_before = (
+        "Each dot is a reading that was not fitted: what the sensor measured, and what the field says "
+        "there. On the dashed line both agree."
+    )
+    return _paragraph(words_before) + f'<div class="charts">{"".join(charts)}</div>'
+
+
+def residual(data: ReportData) -> str:
+    if data.residual is None:
+        return ""
+    rows = []
+    for name, array in data.residual.data_vars.items():
+        values = array.to_numpy().astype(float)
+        finite = values[np.isfinite(values)]
+        sizes = (
+            (np.sqrt(np.mean(finite**2)), np.abs(finite).max()) if finite.size else (np.nan,) * 2
+        )
+        unit = written(array.attrs.get("units", ""))
+        rows.append([str(name), *(number(size, unit=unit) for size in sizes)])
+    before = (
+        "What is left of each equation when the field is put into it, in physical units: 0 where the "
+        "equation holds exactly. Large values show where the field follows the readings against it."
+    )
+    table = _table(["equation", "root mean square", "largest"], rows)
+    return _paragraph(before) + table + viewer("residual")
+
+
+def training(data: ReportData) -> str:
+    history = data.history
+    steps = history["step"].to_numpy()
+    names = [str(name) for name in history.data_vars]
+    terms = [n for n in names if n != "held_out" and not n.startswith(("weight_", "unknown_"))]
+    lines = {name: (steps, history[name]) for name in terms}
+    if "held_out" in names and len(data.held_out):  # last: a term keeps its colour in both charts
+        lines["held-out error"] = (steps, history["held_out"])
+    weighted = {
+        n: (history[n] * history[f"weight_{n}"]).to_numpy() for n in terms if f"weight_{n}" in names
+    }
+    course = line_chart(lines, "step", "held-out error, losses")
+    shares = share_chart(steps, weighted, "step", "share [%]") if weighted else ""
+    of_course = "Held-out error and unweighted loss terms, in units of the fields’ spread."
+    of_shares = "What each loss term, times its weight, contributes to the sum that is minimised."
+    charts = _figure(course, of_course) + _figure(shares, of_shares)
+    return f'<div class="charts">{charts}</div>' if charts else ""
+
+
+def coefficients(data: ReportData) -> str:
+    if not data.coefficients:
+        return ""
+    rows = []
+    for name, (value, interval) in data.coefficients.items():
+        bounds = (
+            "not estimated" if interval is None else " to ".join(number(v, 4) for v in interval)
+        )
+        rows.append([name, number(value, 4), bounds])
+    courses = sorted(n for n in map(str, data.history.data_vars) if n.startswith("unknown_"))
+    charts = ""
+    if len(courses) == len(data.coefficients):
+        steps = data.history["step"].to_numpy()
+        courses.sort(key=lambda name: int(name.removeprefix("unknown_")))
+        for name, course in zip(data.coefficients, courses, strict=True):
+            line = line_chart({name: (steps, data.history[course])}, "step", name, log=False)
+            charts += _figure(line, f"{name} while it was learnt")
+    return _table(["coefficient", "learnt value", "interval"], rows) + (
+        f'<div class="charts">{charts}</div>' if charts else ""
+    )
+
+
+def reproduce(data: ReportData) -> str:
+    keys = ("version", "jax", "device", "seed", "parameter_count", "seconds", "polish_seconds")
+    rows = [
+        [key.replace("_", " "), _plain(data.summary[key])] for key in keys if key in data.summary
+    ]
+    settings = data.summary.get("training") or {}
+    parts = [_table(["", ""], rows, heading=False)]
+    if isinstance(settings, dict) and settings:
+        listing = "\n".join(f"{name} = {_plain(value)}" for name, value in settings.items())
+        parts.append(_details("Training settings", listing))
+    if data.run_file:
+        parts.append(_details("Run file", data.run_file))
+    return "".join(parts) if rows or len(parts) > 1 else ""
+
+
+def _cards(data: ReportData, converged: bool | None) -> str:
+    errors = [
+        f"{m.name} {percent(m.relative)}" for m in words.misfits(data) if m.relative is not None
+    ]
+    took = [data.summary.get(key) for key in ("seconds", "polish_seconds")]
+    seconds = sum(t for t in took if isinstance(t, int | float))
+    cards = [
+        ("held-out error", ", ".join(errors) or "not known"),
+        ("converged", {True: "yes", False: "no", None: "not known"}[converged]),
+        ("readings", f"{len(data.observations)} fitted, {len(data.held_out)} held out"),
+    ]
+    if seconds:
+        cards.append(("time", number(seconds, 3, "s")))
+    items = (f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in cards)
+    return f'<dl class="cards">{"".join(items)}</dl>'
+
+
+def _doubts(found: Sequence[str]) -> str:
+    if not found:
+        return '<p class="fine">Nothing in these numbers gives cause for doubt.</p>'
+    items = "".join(f"<li>{escape(text)}</li>" for text in found)
+    return f'<div class="doubts" role="note"><h3>Take care</h3><ul>{items}</ul></div>'
+
+
+def _measured_table(data: ReportData) -> str:
+    rows = []
+    for m in words.measured(data):
+        unit = data.unit(m.name)
+        noise = number(m.noise, unit=unit) if m.noise else "not given"
+        extent = f"{number(m.low)} to {number(m.high, unit=unit)}"
+        rows.append([m.name, str(m.fitted), str(m.held_out), extent, noise])
+    rows += [[name, "0", "0", "never measured", ""] for name in data.hidden]
+    return _table(["field", "fitted", "held out", "range of readings", "noise σ"], rows)
+
+
+def _misfit_table(data: ReportData) -> str:
+    rows = []
+    for m in words.misfits(data):
+        shares = ["" if s is None else percent(s) for s in (m.relative, m.of_spread)]
+        rows.append([m.name, str(m.count), number(m.rms, unit=data.unit(m.name)), *shares])
+    if not rows:
+        return _paragraph("No readings were held out, so there is no independent measure of error.")
+    before = _paragraph(
+        "The error at readings the fit has never seen, as a root mean square; relative to the size of "
+        "the readings, and to their spread about the mean."
+    )
+    heads = ["field", "readings", "held-out error", "of their size", "of their spread"]
+    return before + _table(heads, rows)
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], heading: bool = True) -> str:
+    top = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
+    body = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(c)}</td>" for c in rest)}</tr>'
+        for first, *rest in rows
+    )
+    head = f"<thead><tr>{top}</tr></thead>" if heading else ""
+    return f'<div class="scroll"><table>{head}<tbody>{body}</tbody></table></div>' if body else ""
+
+
+def _figure(chart: str, caption: str) -> str:
+    return f"<figure><figcaption>{escape(caption)}</figcaption>{chart}</figure>" if chart else ""
+
+
+def _details(heading: str, text: str) -> str:
+    return f"<details><summary>{escape(heading)}</summary><pre>{escape(text)}</pre></details>"
+
+
+def _paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>"
+
+
+def _plain(value) -> str:
+    if isinstance(value, float):
+        return number(value, 4)
+    return value if isinstance(value, str) else json.dumps(value, default=str)

@@ -1,0 +1,96 @@
+"""Ask a stored run."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from pgt import io
+from pgt._errors import InputError
+from pgt.reconstruction import Reconstruction
+from pgt.report import write_report
+from pgt.runs.fit import METRICS, REPORT, RUN_FILE, report_data
+from pgt.runs.trust import judge
+
+
+def load(folder: Path) -> Reconstruction:
+    """The reconstruction in a folder that `pgt fit` wrote."""
+    if not folder.is_dir():
+        raise InputError(f"there is no folder {folder}; give one that `pgt fit` wrote.")
+    return Reconstruction.load(folder)
+
+
+def parse_axes(text: str, known: tuple[str, ...]) -> dict[str, int | list[float]]:
+    """ "x=101,t=0.5" as a number of positions for x and one position for t; "t=0:1:5" as five."""
+    axes: dict[str, int | list[float]] = {}
+    for part in filter(None, text.split(",")):
+        name, _, positions = (piece.strip() for piece in part.partition("="))
+        if name not in known:
+            raise InputError(
+                f"--grid {text}: {name!r} is not an axis; the axes are {', '.join(known)}."
+            )
+        axes[name] = _positions(text, positions)
+    return axes
+
+
+def _positions(text: str, positions: str) -> int | list[float]:
+    wrong = InputError(
+        f"--grid {text}: {positions!r} is neither a number of positions (101), nor one position (0.5), "
+        "nor a range with a number (0:1:11)."
+    )
+    pieces = positions.split(":")
+    try:
+        if len(pieces) == 3 and int(pieces[2]) > 0:
+            return np.linspace(float(pieces[0]), float(pieces[1]), int(pieces[2])).tolist()
+        if len(pieces) == 1:
+            return int(positions) if positions.isdigit() else [float(positions)]
+    except ValueError:
+        raise wrong from None
+    raise wrong
+
+
+def predict(
+    folder: Path, output: Path, grid: str | None, points: Path | None, quantities: tuple[str, ...]
+) -> Path:
+    """Evaluate on a grid or at the points of a file, and write the answer; returns the file."""
+    if (grid is None) == (points is None):
+        raise InputError("give either --grid x=101,t=50 or --points points.csv.")
+    result = load(folder)
+    asked = quantities or None
+    if points is None:
+        axes = parse_axes(grid or "", result.domain.axes)
+        return io.write_field(result.grid(asked, **axes), output)
+    places = io.read_points(points, result.domain.axes)
+    return io.write_values(result.at(places, asked), output)
+
+
+def report(folder: Path) -> Path:
+    """Write the report of a stored run again."""
+    result = load(folder)
+    text = folder / RUN_FILE
+    shown = text.read_text(encoding="utf-8") if text.is_file() else ""
+    return write_report(report_data(result, judge(result), result.grid(), shown), folder / REPORT)
+
+
+def info(folder: Path) -> list[tuple[str, str]]:
+    """What a stored run is."""
+    result = load(folder)
+    summary, stored = result.summary, folder / METRICS
+    found = json.loads(stored.read_text(encoding="utf-8")) if stored.is_file() else {}
+    rows = [
+        ("equation", f"{type(result.pde).__name__} in {', '.join(result.pde.coords)}"),
+        ("fields", ", ".join(result.pde.fields)),
+        ("readings", f"{len(result.observations)} fitted, {len(result.held_out)} held out"),
+        ("model", f"{type(result.model).__name__}, {summary['parameter_count']:,} parameters"),
+        ("training", f"{summary['seconds']:.1f} s, {summary['stopped']}"),
+        ("seed, version", f"{summary['seed']}, pgt {summary['version']}, jax {summary['jax']}"),
+    ]
+    rows += [(name, f"{value:.6g}, learnt") for name, value in result.parameters.items()]
+    for name, error in found.get("held_out", {}).items():
+        rows.append(
+            (
+                f"held-out error of {name}",
+                f"{error['relative']:.2e} relative, {error['rmse']:.2e} rms",
+            )
+        )
+    return rows + [("doubt", text) for text in found.get("doubts", [])]

@@ -1,0 +1,267 @@
+"""The report in a real browser: it opens, it moves, it can be used without a mouse."""
+
+import os
+import re
+import struct
+from dataclasses import replace
+
+import browser as real
+import numpy as np
+import pytest
+import report_cases as cases
+import xarray as xr
+
+from pgt.report import write_report
+
+PICTURE = "document.querySelector('#field canvas').toDataURL()"
+SLIDER = "document.querySelector('#field input[type=range]')"
+READOUT = "document.querySelector('#field .readout').textContent"
+SENSORS = "document.querySelectorAll('#field .map .sensor').length"
+READY = "Boolean(document.querySelector('#field .map text, #field .profile text'))"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    program = real.find_browser()
+    if program is None:
+        message = f"no browser: none of {', '.join(real.NAMES)} is installed"
+        if os.environ.get("PGT_REQUIRE_BROWSER"):
+            pytest.fail(message)
+        pytest.skip(message)
+    window = real.Browser(program, tmp_path_factory.mktemp("profile"))
+    yield window
+    window.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    made = {"heat": cases.heat(), "wake": cases.wake(), "block": cases.block()}
+    return {name: write_report(data, folder / f"{name}.html") for name, data in made.items()}
+
+
+@pytest.fixture
+def show(browser, pages):
+    """Opens a page; afterwards the browser must have had nothing to complain about or to fetch."""
+    browser.problems.clear()
+    browser.requests.clear()
+
+    def opened(name, **how):
+        browser.open(pages[name], **how)
+        browser.wait_for(READY)
+        browser.settle()
+        return browser
+
+    yield opened
+    browser.settle()
+    assert browser.problems == []
+    assert set(browser.requests) <= {path.as_uri() for path in pages.values()}
+
+
+def choose(browser, label: str, index: int) -> None:
+    """Pick from the list with this label, as a person would."""
+    browser.evaluate(
+        f"""(() => {{
+          const list = [...document.querySelectorAll('#field label')]
+            .find((l) => l.textContent.startsWith('{label}')).querySelector('select');
+          list.selectedIndex = {index};
+          list.dispatchEvent(new Event('change'));
+        }})()"""
+    )
+
+
+@pytest.mark.parametrize("name", ["heat", "wake", "block"])
+def test_arrow_keys_move_the_slider_and_the_picture(show, name):
+    browser = show(name)
+    before = browser.evaluate(PICTURE), browser.evaluate(f"{SLIDER}.value")
+    drawing = "document.querySelector('#field .profile').innerHTML + " + PICTURE
+    whole = browser.evaluate(drawing)
+    browser.evaluate(f"{SLIDER}.focus()")
+    browser.press("ArrowRight", 39)
+    browser.settle()
+    assert int(browser.evaluate(f"{SLIDER}.value")) == int(before[1]) + 1
+    assert browser.evaluate(drawing) != whole
+    assert browser.evaluate(f"{SLIDER}.getAttribute('aria-valuetext')").startswith(("t =", "z ="))
+    if name != "heat":  # the map of x and t stays, its line moves
+        assert browser.evaluate(PICTURE) != before[0]
+    browser.press("ArrowLeft", 37)
+    browser.settle()
+    assert browser.evaluate(PICTURE) == before[0]
+
+
+def test_fields_can_be_switched_and_sensors_hidden(show):
+    browser = show("wake")
+    u, drawn = browser.evaluate(PICTURE), browser.evaluate(SENSORS)
+    assert drawn > 10
+    counted = re.findall(r"(\d+) (?:fitted|held-out)", browser.evaluate(READOUT))
+    assert sum(map(int, counted)) == drawn
+    browser.evaluate("document.querySelector('#field input[type=checkbox]').click()")
+    assert browser.evaluate(SENSORS) == 0
+    browser.evaluate("document.querySelector('#field input[type=checkbox]').click()")
+    choose(browser, "Show", 2)
+    assert browser.evaluate(PICTURE) != u
+    assert browser.evaluate(SENSORS) == 0
+    assert "No sensor read p" in browser.evaluate(READOUT)
+
+
+def test_the_map_lies_the_right_way_round_and_reads_out_its_values(show):
+    browser = show("block")
+    corners = browser.evaluate(
+        """(() => {
+          const c = document.querySelector('#field canvas');
+          const data = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+          const green = (x, y) => data[4 * (y * (c.height - 1) * c.width + x * (c.width - 1)) + 1];
+          return [green(0, 1), green(1, 1), green(0, 0), green(1, 0)];
+        })()"""
+    )
+    assert corners == sorted(corners)  # in viridis green grows with the value: x < y, upwards
+    browser.evaluate("document.querySelector('#field .map svg').focus()")
+    for _ in range(20):
+        browser.press("ArrowRight", 39)
+        browser.press("ArrowUp", 38)
+    z = float(browser.evaluate(f"{SLIDER}.value")) / 7
+    said = browser.evaluate(READOUT)
+    assert said.startswith("x = 1, y = 1: T = ")
+    assert float(said.split()[-1]) == pytest.approx(3 + 4 * z, abs=2e-3)
+
+
+def test_slices_can_be_cut_across_every_axis(show):
+    browser = show("block")
+    before = browser.evaluate(PICTURE)
+    choose(browser, "Slice across", 0)
+    browser.settle()
+    assert browser.evaluate(f"{SLIDER}.dataset.axis") == "x"
+    assert browser.evaluate("document.activeElement.tagName") == "SELECT"
+    labels = browser.evaluate(
+        "[...document.querySelectorAll('#field .map .label')].map(l => l.textContent)"
+    )
+    assert labels[:2] == ["y", "z"]
+    assert browser.evaluate(PICTURE) != before
+
+
+def test_a_profile_shows_error_bars_and_follows_a_click(show):
+    browser = show("heat")
+    assert browser.evaluate("document.querySelectorAll('#field .profile .band').length") == 1
+    # a quarter across the map, halfway up
+    x, y = browser.evaluate(
+        """(() => {
+          const map = document.querySelector('#field canvas');
+          map.scrollIntoView({ behavior: 'instant', block: 'center' });
+          const b = map.getBoundingClientRect();
+          return [b.left + b.width / 4, b.top + b.height / 2];
+        })()"""
+    )
+    for kind in ("mousePressed", "mouseReleased"):
+        browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+    share = browser.evaluate(f"{SLIDER}.value / {SLIDER}.max")
+    assert share == pytest.approx(0.25, abs=0.02)
+    assert "K" in browser.evaluate(READOUT)
+    choose(browser, "Show", 1)
+    assert "one σ" in browser.evaluate("document.querySelector('#field .map').textContent")
+
+
+def test_time_plays_and_pauses(show):
+    browser = show("wake")
+    button = "document.querySelector('#field button')"
+    start = browser.evaluate(f"{SLIDER}.value")
+    browser.evaluate(f"{button}.click()")
+    browser.wait_for(f"{SLIDER}.value !== '{start}'")
+    browser.evaluate(f"{button}.click()")
+    assert browser.evaluate(f"{button}.textContent") == "Play"
+
+
+def test_everything_can_be_reached_with_the_tab_key(show):
+    browser = show("wake")
+    reached = set()
+    for _ in range(40):
+        browser.press("Tab", 9)
+        reached.add(browser.evaluate("document.activeElement.tagName.toLowerCase()"))
+    assert {"a", "select", "input", "button", "svg", "summary"} <= reached
+
+
+def test_light_and_dark_differ_and_stay_readable(show):
+    contrast = """(() => {
+      const light = (c) => c.match(/[0-9.]+/g).slice(0, 3).map((v) => v / 255)
+        .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, v, k) => sum + v * [0.2126, 0.7152, 0.0722][k], 0);
+      const style = (selector) => getComputedStyle(document.querySelector(selector));
+      const paper = light(style('body').backgroundColor);
+      return ['body', '.readout', 'thead th', 'nav a'].map((s) => light(style(s).color))
+        .map((ink) => (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05));
+    })()"""
+    pictures = []
+    for dark in (False, True):
+        browser = show("wake", dark=dark)
+        assert min(browser.evaluate(contrast)) > 4.5
+        pictures.append(browser.screenshot(whole=False))
+        paper = browser.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert paper == ("rgb(18, 24, 31)" if dark else "rgb(255, 255, 255)")
+    assert pictures[0] != pictures[1]
+
+
+@pytest.mark.parametrize("name", ["heat", "wake", "block"])
+def test_a_phone_shows_the_whole_width(show, name):
+    browser = show(name, width=390, height=844)
+    assert browser.evaluate("document.documentElement.scrollWidth") <= 390
+    picture = browser.screenshot()
+    assert picture.startswith(b"\x89PNG")
+    assert struct.unpack(">I", picture[16:20]) == (390,)
+    sizes = browser.evaluate(
+        "[...document.querySelectorAll('.controls :is(select, button, [type=range])')]"
+        ".map((e) => e.getBoundingClientRect().height)"
+    )
+    assert min(sizes) >= 40  # a finger's width
+    right = browser.evaluate(
+        "Math.max(...[...document.querySelectorAll('.controls *')]"
+        ".map((e) => e.getBoundingClientRect().right))"
+    )
+    assert right <= 390 - 15
+
+
+def test_it_prints_with_everything_unfolded(show):
+    browser = show("wake", dark=True)
+    paper = browser.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)
+    assert len(paper["data"]) > 20_000
+    assert browser.evaluate("[...document.querySelectorAll('details')].every((d) => d.open)")
+
+
+def test_hostile_names_do_nothing(browser, tmp_path):
+    nasty = '<img src=x onerror="window.hacked=1"></script><script>window.hacked=1</script>'
+    data = cases.block(title=nasty, run_file=nasty, warnings=(nasty,))
+    field = data.field.rename(T=nasty)
+    field[nasty].attrs["units"] = nasty
+    readings = [replace(r, fields=(nasty,)) for r in (data.observations, data.held_out)]
+    data = replace(data, field=field, observations=readings[0], held_out=readings[1])
+    browser.problems.clear()
+    browser.open(write_report(data, tmp_path / "hostile.html"))
+    browser.wait_for(READY)
+    assert browser.evaluate("window.hacked") is None
+    assert browser.evaluate("document.querySelector('h1').textContent") == nasty
+    assert browser.problems == []
+
+
+def test_a_field_over_one_axis_is_a_line(browser, tmp_path):
+    field = cases.heat().field.isel(t=[10])
+    browser.problems.clear()
+    browser.open(write_report(cases.report(field, ("u",), 40), tmp_path / "line.html"))
+    browser.wait_for(READY)
+    assert browser.evaluate("document.querySelector('#field .map').hidden")
+    assert browser.evaluate("document.querySelectorAll('#field .profile .sensor').length") == 40
+    assert browser.evaluate(READOUT).startswith("t = ")
+    assert browser.problems == []
+
+
+@pytest.mark.parametrize("axes", ["t", "zt", "yx", "xyzt"])
+def test_every_shape_of_grid_is_drawn(browser, tmp_path, axes):
+    grid = xr.Dataset(coords={axis: np.linspace(0, 1, 5) for axis in axes})
+    field = xr.Dataset({"u": sum((grid[axis] for axis in axes), xr.DataArray(1.0))})
+    field["u"] = field["u"].where(field["u"] < 2.9)  # with a hole
+    data = cases.report(field, ("u",), 4, residual=field.isel({axes[0]: [2]}))
+    browser.problems.clear()
+    browser.open(write_report(data, tmp_path / "shape.html"))
+    browser.wait_for("Boolean(document.querySelector('#field .viewer').textContent)")
+    sliders = "[...document.querySelectorAll('#field [type=range]')].map((e) => e.dataset.axis)"
+    expected = {"zt": ["t"], "xyzt": ["t", "z"]}.get(axes, [])
+    assert browser.evaluate(sliders) == expected
+    browser.settle()
+    assert browser.problems == []

@@ -1,0 +1,219 @@
+"""From a CSV to a folder without writing Python: the commands, in the order a user meets them."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+from typer.testing import CliRunner
+
+import pgt
+from pgt.cli import app
+from pgt.runs import fit as fitting
+from pgt.runs.predict import load, parse_axes
+from pgt.runs.trust import judge
+
+QUICK = (
+    "--set", "training.steps=15", "--set", "training.collocation=32", "--set", "training.polish=false",
+    "--set", "training.check_every=5", "--set", "output.grid={x=11,t=6}",
+)  # fmt: skip
+
+
+def command(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def said(result):
+    return " ".join(result.output.split())
+
+
+def write_readings(path, n=60, seed=0, fields=("u",)):
+    truth = pgt.datasets.heat()
+    readings = pgt.sample(truth, n, seed=seed)
+    rows = np.column_stack([readings.points, readings.values])
+    lines = [",".join(("x", "t", *fields)), *(",".join(f"{v:.8g}" for v in row) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+    return truth
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A run as a user makes one: init, a CSV, fit."""
+    here = tmp_path_factory.mktemp("run")
+    write_readings(here / "sensors.csv")
+    assert command("init", "heat", "-o", here / "run.toml").exit_code == 0
+    result = command("fit", here / "run.toml", "-o", here / "out", *QUICK)
+    # A few steps explain nothing: that is said, and the exit code says it too.
+    assert result.exit_code in (0, 3), result.output
+    assert "Readings that were not fitted" in said(result)
+    return here
+
+
+def test_check_says_what_will_happen(folder):
+    result = command("check", folder / "run.toml")
+    assert result.exit_code == 0, result.output
+    for words in (
+        "60 in sensors.csv",
+        "hidden fields",
+        "cells hold a reading",
+        "PGT",
+        "parameters",
+    ):
+        assert words in said(result)
+
+
+def test_fit_leaves_everything(folder):
+    names = {path.name for path in (folder / "out").iterdir()}
+    assert {"run.toml", "metrics.json", "report.html", "field.nc", "field.png"} <= names
+    numbers = json.loads((folder / "out" / "metrics.json").read_text())
+    held = numbers["held_out"]["u"]
+    assert held["readings"] == 6
+    assert held["relative"] > 0
+    assert held["rbf_relative"] > 0
+    assert isinstance(numbers["converged"], bool)
+    page = (folder / "out" / "report.html").read_text(encoding="utf-8")
+    assert "<html" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    field = xr.open_dataset(folder / "out" / "field.nc")
+    assert dict(field.sizes) == {"t": 6, "x": 11}
+    field.close()
+
+
+def test_the_verdict_is_that_of_the_held_out_readings(folder):
+    result = load(folder / "out")
+    trust = judge(result)
+    at = result.at(np.asarray(result.held_out.points))["u"].to_numpy()
+    np.testing.assert_allclose(trust.predictions[:, 0], at, rtol=1e-4, atol=1e-5)
+    truth = result.held_out.values[:, 0]
+    expected = np.linalg.norm(at - truth) / np.linalg.norm(truth)
+    assert trust.fields["u"].relative == pytest.approx(expected, rel=1e-3)
+    better = trust.fields["u"].rbf_relative < trust.fields["u"].relative
+    assert any("RBF" in doubt for doubt in trust.doubts) == better
+    assert trust.converged == (expected <= 0.5)
+
+
+def test_predict_on_a_grid_and_at_points(folder):
+    grid = command(
+        "predict", folder / "out", "--grid", "x=5,t=0:1:3", "-o", folder / "grid.nc",
+        "--quantities", "u,u_x",
+    )  # fmt: skip
+    assert grid.exit_code == 0, grid.output
+    field = xr.open_dataset(folder / "grid.nc").load()
+    assert dict(field.sizes) == {"t": 3, "x": 5}
+    assert set(field.data_vars) == {"u", "u_x"}
+    (folder / "points.csv").write_text("x,t\n0,0\n0.5,1\n")
+    points = command(
+        "predict", folder / "out", "--points", folder / "points.csv", "-o", folder / "v.csv"
+    )
+    assert points.exit_code == 0, points.output
+    rows = (folder / "v.csv").read_text().splitlines()
+    assert rows[0].split(",") == ["x", "t", "u"]
+    assert float(rows[1].split(",")[2]) == pytest.approx(float(field.u[0, 0]), abs=1e-5)
+
+
+def test_compare_info_and_report(folder):
+    same = command("compare", folder / "out" / "field.nc", folder / "out" / "field.nc")
+    assert same.exit_code == 0, same.output
+    assert "0.000e+00" in same.output
+    info = command("info", folder / "out")
+    assert info.exit_code == 0, info.output
+    assert "54 fitted, 6 held out" in said(info)
+    (folder / "out" / "report.html").unlink()
+    again = command("report", folder / "out")
+    assert again.exit_code == 0, again.output
+    assert (folder / "out" / "report.html").is_file()
+
+
+def test_a_folder_in_use_is_not_overwritten(folder):
+    taken = command("fit", folder / "run.toml", "-o", folder / "out", *QUICK)
+    assert taken.exit_code == 2
+    assert "--resume" in said(taken)
+    resumed = command("fit", folder / "run.toml", "-o", folder / "out", "--resume", *QUICK)
+    assert resumed.exit_code in (0, 3), resumed.output
+    nothing = command("fit", folder / "run.toml", "-o", folder / "fresh", "--resume", *QUICK)
+    assert nothing.exit_code == 2
+    assert "no run to resume" in said(nothing)
+
+
+def test_an_interrupt_says_how_to_go_on(folder, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fitting, "reconstruct", interrupted)
+    result = command("fit", folder / "run.toml", "-o", folder / "stopped", *QUICK)
+    assert result.exit_code == 130
+    assert "--resume" in said(result)
+
+
+def test_a_hidden_pressure_is_doubted():
+    truth = pgt.datasets.taylor_green(x=9, y=9, t=4)
+    readings = pgt.sample(truth, 60, fields=("u", "v"), seed=0)
+    domain = pgt.Domain(x=(0, 2 * np.pi), y=(0, 2 * np.pi), t=(0, 1))
+    pde = pgt.NavierStokes2D(0.01)
+    model = pgt.PINN(pgt.Scaling.fit(readings.aligned(pde.fields), domain), width=8, layers=2)
+    training = pgt.Training(steps=2, collocation=8, polish=False)
+    result = pgt.reconstruct(readings, pde, domain, model=model, training=training)
+    trust = judge(result)
+    assert set(trust.fields) == {"u", "v"}
+    assert any("p was never measured" in d and "function of time" in d for d in trust.doubts)
+
+
+@pytest.mark.parametrize(
+    ("text", "axes"),
+    [
+        ("x=101,t=0.5", {"x": 101, "t": [0.5]}),
+        ("t=0:1:3", {"t": [0.0, 0.5, 1.0]}),
+        ("x=-1", {"x": [-1.0]}),
+        ("", {}),
+    ],
+)
+def test_grids_are_parsed(text, axes):
+    assert parse_axes(text, ("x", "t")) == axes
+
+
+@pytest.mark.parametrize("text", ["x", "x=", "z=3", "x=a", "x=0:1", "x=0:1:0", "x=0:1:2:3", "=3"])
+def test_wrong_grids_are_named(text):
+    with pytest.raises(pgt.InputError, match="--grid"):
+        parse_axes(text, ("x", "t"))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("init", "heta"), "did you mean 'heat'"),
+        (("init", "u_t = "), "pgt:"),
+        (("check", "nowhere.toml"), "nowhere.toml"),
+        (("fit", "nowhere.toml"), "nowhere.toml"),
+        (("predict", "nowhere", "-o", "a.nc", "--grid", "x=3"), "no folder nowhere"),
+        (("predict", "nowhere", "-o", "a.nc"), "either --grid"),
+        (("compare", "a.nc", "b.nc"), "a.nc"),
+        (("report", "nowhere"), "no folder nowhere"),
+        (("info", "nowhere"), "no folder nowhere"),
+    ],
+)
+def test_mistakes_are_one_message(words, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = command(*words)
+    assert result.exit_code == 2, result.output
+    assert message in said(result)
+    assert "Traceback" not in result.output
+
+
+def test_readings_outside_the_domain_name_the_file_and_the_line(tmp_path):
+    write_readings(tmp_path / "sensors.csv")
+    with (tmp_path / "sensors.csv").open("a") as file:
+        file.write("7,0.5,1\n")
+    command("init", "heat", "-o", tmp_path / "run.toml")
+    result = command("check", tmp_path / "run.toml")
+    assert result.exit_code == 2
+    assert "run.toml" in said(result)
+    assert "x" in said(result)
+
+
+def test_an_unwritable_folder_is_refused_before_training(tmp_path):
+    write_readings(tmp_path / "sensors.csv")
+    command("init", "heat", "-o", tmp_path / "run.toml")
+    (tmp_path / "file").write_text("")
+    result = command("fit", tmp_path / "run.toml", "-o", tmp_path / "file" / "out", *QUICK)
+    assert result.exit_code == 2
+    assert "cannot write" in said(result)
