@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pgt._errors import InputError
+
 
 @contextmanager
 def in_one_piece(path: Path) -> Iterator[Path]:
@@ -19,3 +21,15 @@ def in_one_piece(path: Path) -> Iterator[Path]:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def require_writable(folder: Path) -> None:
+    """Make the folder, and refuse one that cannot be written to: before the work, not after it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"cannot write to {folder} ({error.strerror or error}); name another folder with -o."
+        ) from None

@@ -1,7 +1,6 @@
 """The demonstration: the paper's first experiment, from readings to figures in one folder."""
 
 import json
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +10,7 @@ import xarray as xr
 from scipy.interpolate import RBFInterpolator
 
 from pgt import metrics, plots
-from pgt._errors import InputError
-from pgt._files import in_one_piece
+from pgt._files import in_one_piece, require_writable
 from pgt._provenance import provenance
 from pgt._reconstruct import reconstruct
 from pgt.data import Domain, Observations, sample
@@ -46,7 +44,7 @@ def heat_demo(
     `quick` spends a few steps only: it shows that everything works, not how well. Returns what
     `metrics.json` holds.
     """
-    _check_writable(folder)
+    require_writable(folder)
     truth = heat(diffusivity=DIFFUSIVITY)
     readings = sample(truth, READINGS, seed=seed)
     say(f"{READINGS} readings of u_t = {DIFFUSIVITY} u_xx, with u(x, 0) and u at both ends known")
@@ -176,15 +174,3 @@ def _write(folder: Path, result: Reconstruction, truth, field, readings, numbers
     result.save(folder)
     with in_one_piece(folder / "metrics.json") as path:
         path.write_text(json.dumps(numbers, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-
-
-def _check_writable(folder: Path) -> None:
-    """Before the training, not after it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise InputError(
-            f"cannot write to {folder} ({error.strerror or error}); name another folder with -o."
-        ) from None

@@ -1,5 +1,6 @@
 """Before any test: shapes checked at every call, one thread per process, compiled code kept."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -15,7 +16,9 @@ os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1]
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 
 import hypothesis
+import jax
 import jaxtyping
+import pytest
 
 # As for static checkers, a whole number is welcome where a float is asked for.
 jaxtyping.install_import_hook(
@@ -37,3 +40,17 @@ def pytest_configure(config):
     # Two workers share the cache; a half-written entry is compiled anew, which JAX warns about.
     message = "ignore:Error (reading|writing) persistent compilation cache entry"
     config.addinivalue_line("filterwarnings", message)
+
+
+# Every compiled program maps memory, and a process may hold 65530 maps (Linux); past that the
+# compiler dies. Long before, programs that no test needs any more are let go.
+MANY_MAPS = 20_000
+MAPS = Path("/proc/self/maps")
+
+
+@pytest.fixture(autouse=True)
+def _let_go_of_compiled_programs(request):
+    yield
+    if MAPS.exists() and MAPS.read_bytes().count(b"\n") > MANY_MAPS:
+        jax.clear_caches()
+        gc.collect()

@@ -61,12 +61,13 @@ def field(model, observations, points):
     return jax.vmap(lambda z: model.decode(context, z))(points)
 
 
-DECODERS = ("pgt_siren", "pgt_film_mlp", "pgt_mlp", "pgt_uncertain")  # periodic as "pgt" is
+# Periodic as "pgt" is, or as "siren" is: the embedding is theirs.
+ALIKE = {"pgt_siren", "pgt_film_mlp", "pgt_mlp", "pgt_uncertain", "pinn", "wire", "deeponet"}
 CASES = [
     (case, kind)
     for kind in DOMAINS
     for case in ALL_MODELS
-    if kind == "open" or case.name not in DECODERS
+    if kind == "open" or case.name not in ALIKE
 ]
 
 

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import xarray as xr
 
 from pgt import io, plots
 from pgt._errors import InputError
-from pgt._files import in_one_piece
+from pgt._files import in_one_piece, require_writable
 from pgt._provenance import provenance
 from pgt._reconstruct import reconstruct
 from pgt._serialise import exists
@@ -62,14 +61,7 @@ def check_folder(folder: Path, resume: bool) -> None:
         )
     if resume and not begun:
         raise InputError(f"{folder} holds no run to resume; leave out --resume.")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise InputError(
-            f"cannot write to {folder} ({error.strerror or error}); name another folder with -o."
-        ) from None
+    require_writable(folder)
 
 
 # ------------------------------------------------------------------------------- what is left
