@@ -245,7 +245,8 @@ def test_trains_and_comes_back_from_a_file(model, tmp_path):
     )
     history = result.history
     assert history["data"][-1] < 0.5 * history["data"][0]
-    assert history["heat"][-1] < history["heat"][0]
+    # At the start the field is nearly constant, which solves the equation: it rises, then falls.
+    assert history["heat"][-1] < 0.9 * history["heat"].max()
     result.save(tmp_path / "run")
     again = pgt.Reconstruction.load(tmp_path / "run")
     assert eqx.tree_equal(again.model, result.model)
