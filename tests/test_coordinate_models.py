@@ -244,9 +244,9 @@ def test_trains_and_comes_back_from_a_file(model, tmp_path):
         heat_readings(), pgt.Heat(0.1), DOMAIN, model=model, training=training, progress=False
     )
     history = result.history
-    assert history["data"][-1] < 0.5 * history["data"][0]
-    # At the start the field is nearly constant, which solves the equation: it rises, then falls.
-    assert history["heat"][-1] < 0.9 * history["heat"].max()
+    # Both at once: at the start the field is nearly constant, which alone solves the equation.
+    total = history["data"] + history["heat"]
+    assert total[-1] < 0.5 * total[0]
     result.save(tmp_path / "run")
     again = pgt.Reconstruction.load(tmp_path / "run")
     assert eqx.tree_equal(again.model, result.model)
