@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint format bench clean
+.PHONY: help install demo test smoke lint format bench clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -35,7 +35,10 @@ lint: $(READY) ## format, lint and types
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 test: lint ## lint, then every test and docstring example on two processes
-	$(BIN)/pytest -n 2 --doctest-modules pgt tests
+	$(BIN)/pytest -n 2 -m "not slow" --doctest-modules pgt tests
+
+smoke: $(READY) ## every run of every table at a tiny size (minutes)
+	$(BIN)/pytest -n 2 -m slow tests
 
 format: $(READY) ## rewrite the source in the house style
 	$(BIN)/ruff format

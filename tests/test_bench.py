@@ -29,7 +29,13 @@ def records(tmp_path_factory):
     return tmp_path_factory.mktemp("records")
 
 
-@pytest.mark.parametrize("table", TABLES)
+QUICKEST = "noise"  # the others take minutes to compile
+
+
+@pytest.mark.parametrize(
+    "table",
+    [pytest.param(t, marks=() if t == QUICKEST else pytest.mark.slow) for t in TABLES],
+)
 def test_every_run_of_a_table_leaves_a_whole_record(table, records):
     todo = runs(table, "smoke")
     # What one run compiles no other needs, and a process can hold only so many programs.
