@@ -71,7 +71,21 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module", params=CASES, ids=lambda pair: f"{pair[0].name}-{pair[1]}")
+# Every case compiles a dozen programs: variants of what is tested anyway wait for `make smoke`.
+VARIANTS = {"pgt_siren", "pgt_film_mlp", "pgt_mlp"}
+PARAMETERS = [
+    pytest.param(
+        (case, kind),
+        id=f"{case.name}-{kind}",
+        marks=pytest.mark.slow
+        if case.name in VARIANTS or (kind == "periodic" and case.name not in ("pgt", "fno"))
+        else (),
+    )
+    for case, kind in CASES
+]
+
+
+@pytest.fixture(scope="module", params=PARAMETERS)
 def chosen(request):
     return request.param
 

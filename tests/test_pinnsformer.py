@@ -145,6 +145,7 @@ def test_the_papers_size():
     assert count_parameters(model) == 453_561 - 2 * 4 * 32
 
 
+@pytest.mark.slow
 def test_convection():
     """The equation of Zhao et al. 2024, slower and with a smaller network: their speed is 50, their
     relative error 0.027 after 500 iterations of L-BFGS. The wave is read at t = 0 alone."""
