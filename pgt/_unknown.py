@@ -54,6 +54,19 @@ def resolve(tree):
     return jax.tree.map(lambda n: n.value if is_unknown(n) else n, tree, is_leaf=is_unknown)
 
 
+def named_unknowns(tree) -> list[tuple[str, Unknown]]:
+    """Every `Unknown` of an equation with the name it has there."""
+    found = jax.tree_util.tree_flatten_with_path(tree, is_leaf=is_unknown)[0]
+    return [(_readable(path), node) for path, node in found if is_unknown(node)]
+
+
+def _readable(path) -> str:
+    """`.coefficients['nu']` as nu, `.velocity[0]` as velocity_0, `.viscosity` as viscosity."""
+    keys = [getattr(key, "name", getattr(key, "key", getattr(key, "idx", key))) for key in path]
+    names = [str(key) for key in keys if key != "coefficients"]
+    return "_".join(names)
+
+
 def _check(initial, positive, bounds):
     if not np.isfinite(initial):
         raise InputError(f"Unknown(initial={initial}): the starting value must be a finite number.")

@@ -10,7 +10,7 @@ import xarray as xr
 
 from pgt import _serialise
 from pgt._errors import InputError
-from pgt._unknown import is_unknown
+from pgt._unknown import named_unknowns
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.models.base import AbstractFieldModel
@@ -73,7 +73,7 @@ class Reconstruction(eqx.Module):
     def parameters(self) -> dict[str, float]:
         """The coefficients that were learnt, by the name they have in the equation."""
         with precision(is_double(self.pde)):
-            return {name: float(node.value) for name, node in _unknowns(self.pde)}
+            return {name: float(node.value) for name, node in named_unknowns(self.pde)}
 
     @property
     def history(self) -> xr.Dataset:
@@ -187,18 +187,6 @@ def _compiled(result: Reconstruction, values: Callable) -> Callable:
         return jax.vmap(lambda z: values(lambda y: model.decode(context, y), z))(points)
 
     return lambda points: run(model, context, jax.numpy.asarray(points))
-
-
-def _unknowns(pde: AbstractPDE) -> list:
-    found = jax.tree_util.tree_flatten_with_path(pde, is_leaf=is_unknown)[0]
-    return [(_readable(path), node) for path, node in found if is_unknown(node)]
-
-
-def _readable(path) -> str:
-    """`.coefficients['nu']` as nu, `.velocity[0]` as velocity_0, `.viscosity` as viscosity."""
-    keys = [getattr(key, "name", getattr(key, "key", getattr(key, "idx", key))) for key in path]
-    names = [str(key) for key in keys if key != "coefficients"]
-    return "_".join(names)
 
 
 def _as_points(points, domain: Domain) -> np.ndarray:

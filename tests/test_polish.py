@@ -12,8 +12,9 @@ from pgt.nn import frozen
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
 from pgt.training import evidence
+from pgt.training.least_squares import Block, Prior, Search
 from pgt.training.losses import Problem, data_loss
-from pgt.training.polish import Block, Prior, Search, _blocks, _parameters, polish
+from pgt.training.polish import _blocks, _parameters, polish
 from pgt.training.settings import Polish
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))

@@ -7,9 +7,10 @@ import xarray as xr
 
 import pgt
 from pgt import reconstruction
+from pgt._unknown import named_unknowns
 from pgt.nn.scaling import Scaling
 from pgt.physics import AdvectionDiffusion, Equation, Heat, NavierStokes2D
-from pgt.reconstruction import Reconstruction, _unknowns
+from pgt.reconstruction import Reconstruction
 
 DOMAIN = pgt.Domain(x=(0, 2), y=(0, 1), t=(0, 3), units={"t": "s"})
 UNITS = {"x": "m", "y": "m", "u": "m s-1", "v": "m s-1"}
@@ -171,7 +172,7 @@ def test_loading_runs_no_code(flow, tmp_path):
     ids=["heat", "tuple", "equation", "none", "flow", "source"],
 )  # fmt: skip
 def test_coefficients_have_readable_names(pde, names):
-    assert sorted(name for name, _ in _unknowns(pde)) == names
+    assert sorted(name for name, _ in named_unknowns(pde)) == names
 
 
 @pytest.fixture(scope="module")

@@ -81,15 +81,19 @@ def test_fit_leaves_everything(folder):
 
 def test_the_verdict_is_that_of_the_held_out_readings(folder):
     result = load(folder / "out")
-    trust = judge(result)
+    trust = judge(result, result.grid(x=5, t=4))
     at = result.at(np.asarray(result.held_out.points))["u"].to_numpy()
-    np.testing.assert_allclose(trust.predictions[:, 0], at, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(trust.page.predictions[:, 0], at, rtol=1e-4, atol=1e-5)
     truth = result.held_out.values[:, 0]
     expected = np.linalg.norm(at - truth) / np.linalg.norm(truth)
     assert trust.fields["u"].relative == pytest.approx(expected, rel=1e-3)
     better = trust.fields["u"].rbf_relative < trust.fields["u"].relative
     assert any("RBF" in doubt for doubt in trust.doubts) == better
-    assert trust.converged == (expected <= 0.5)
+    assert not trust.converged or expected <= 0.5
+    numbers = json.loads((folder / "out" / "metrics.json").read_text())
+    page = (folder / "out" / "report.html").read_text(encoding="utf-8")
+    assert trust.converged == numbers["converged"], "one verdict everywhere"
+    assert ("The fit has not converged" in page) == any("not converged" in d for d in trust.doubts)
 
 
 def test_predict_on_a_grid_and_at_points(folder):
@@ -140,9 +144,14 @@ def test_an_interrupt_says_how_to_go_on(folder, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fitting, "reconstruct", interrupted)
-    result = command("fit", folder / "run.toml", "-o", folder / "stopped", *QUICK)
-    assert result.exit_code == 130
-    assert "--resume" in said(result)
+    again = ("fit", folder / "run.toml", "-o", folder / "out", "--resume", *QUICK)
+    saved, nothing = (
+        command(*again),
+        command("fit", folder / "run.toml", "-o", folder / "no", *QUICK),
+    )
+    assert saved.exit_code == nothing.exit_code == 130
+    assert "--resume" in said(saved)
+    assert "nothing was saved yet" in said(nothing)
 
 
 def test_a_hidden_pressure_is_doubted():
@@ -153,7 +162,7 @@ def test_a_hidden_pressure_is_doubted():
     model = pgt.PINN(pgt.Scaling.fit(readings.aligned(pde.fields), domain), width=8, layers=2)
     training = pgt.Training(steps=2, collocation=8, polish=False)
     result = pgt.reconstruct(readings, pde, domain, model=model, training=training)
-    trust = judge(result)
+    trust = judge(result, result.grid(x=3, y=3, t=2))
     assert set(trust.fields) == {"u", "v"}
     assert any("p was never measured" in d and "function of time" in d for d in trust.doubts)
 

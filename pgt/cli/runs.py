@@ -58,7 +58,9 @@ def check(run_file: RunFile, overrides: Set = []) -> None:  # noqa: B006
         run = load_run(run_file, overrides)
         from pgt.runs.check import describe, prepare
 
-        rows = describe(run, prepare(run))
+        prepared = prepare(run)
+        typer.echo("everything is read; compiling one step to see what it needs", err=True)
+        rows = describe(run, prepared)
     Console().print(_two_columns(rows, str(run_file)))
 
 
@@ -80,11 +82,13 @@ def fit(
     with mistakes_are_messages():
         run = load_run(run_file, overrides)
         from pgt.runs.fit import fit as fit_run
+        from pgt.runs.fit import is_begun
 
         try:
             _, trust = fit_run(run, output, resume=resume, seconds=seconds, say=console.print)
         except KeyboardInterrupt:
-            typer.echo(f"\nStopped; continue with: pgt fit {run_file} -o {output} --resume")
+            how = f"continue with: pgt fit {run_file} -o {output} --resume"
+            typer.echo(f"\nStopped; {how if is_begun(output) else 'nothing was saved yet.'}")
             raise typer.Exit(INTERRUPTED) from None
     console.print(_held_out(trust))
     for doubt in trust.doubts:

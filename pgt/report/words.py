@@ -10,7 +10,7 @@ from pgt.report.numbers import listed, number, percent
 FEW = 10  # the error of n readings is itself known to about 1/√(2n): 22 % of it for ten
 LARGE = 0.2  # of the spread of the readings
 STILL_FALLING = 0.1  # of the error, in the last fifth of a run
-UP_TO_A_CONSTANT = ("p", "pressure")  # the equations see only their gradient
+GOOD_COST = 1e-6  # of a polish, in squared units of the spread: a thousandth of it is left
 
 
 @dataclass(frozen=True)
@@ -151,10 +151,10 @@ def _polish_verdict(costs: np.ndarray) -> tuple[bool, str]:
     start = costs[len(costs) - 1 - max(len(costs) // 5, 1)]
     gain = 1 - costs[-1] / start if start > 0 else 0.0
     done = f"A least-squares polish of {len(costs) - 1} iterations brought {fell}"
-    if gain > STILL_FALLING:
+    if gain > STILL_FALLING and costs[-1] > GOOD_COST:
         last = f"in its last fifth still by {percent(gain)}: more iterations should help."
         return False, f"{done}, {last}"
-    return True, f"{done} and had levelled off."
+    return True, f"{done}{'' if gain > STILL_FALLING else ' and had levelled off'}."
 
 
 def doubts(data: ReportData) -> list[str]:
@@ -165,13 +165,6 @@ def doubts(data: ReportData) -> list[str]:
     readings = {reading.name: reading for reading in measured(data)}
     found += [text for m in misfits(data) if (text := _large(m, readings[m.name], data))]
     found += _held_out_doubts(data)
-    for name in data.hidden:
-        if name.lower() in UP_TO_A_CONSTANT:
-            instant = ", another one at each instant" if "t" in data.field[name].dims else ""
-            found.append(
-                f"{name} was never measured, and the equations see only its gradient: it is determined "
-                f"up to an added constant{instant}. Trust its differences in space, not its level."
-            )
     return [*found, *map(str, data.warnings)]
 
 

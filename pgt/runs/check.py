@@ -6,18 +6,18 @@ import numpy as np
 
 from pgt._errors import InputError
 from pgt._reconstruct import default_model
-from pgt._unknown import is_unknown
+from pgt._unknown import named_unknowns
+from pgt.bench.cost import step_cost
 from pgt.config import RunFile
 from pgt.data import Domain, Observations
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.frozen import count_parameters
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
+from pgt.training.losses import Problem
 from pgt.training.settings import Training
 
 CELLS = 4  # per axis, in which the readings are counted
-BYTES = 4  # of a number in single precision
-COPIES = 40  # arrays of the size of the activations that a step holds, as profiles show
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,14 @@ def describe(run: RunFile, prepared: Prepared) -> list[tuple[str, str]]:
     rows.append(("coverage", _coverage(readings, prepared.domain)))
     hidden = [name for name in pde.fields if name not in readings.fields]
     rows.append(("hidden fields", ", ".join(hidden) or "none"))
-    rows.append(("learnt coefficients", ", ".join(_unknowns(pde)) or "none"))
+    learnt = [f"{name} (from {float(n.value):.4g})" for name, n in named_unknowns(pde)]
+    rows.append(("learnt coefficients", ", ".join(learnt) or "none"))
     rows.append(("conditions", ", ".join(c.kind for c in prepared.conditions) or "none"))
     held = prepared.training.hold_out
     rows.append(("held out", f"{100 * held:.0f} % of the readings" if held else "nothing"))
     network = f"{type(prepared.model).__name__}, {count_parameters(prepared.model):,} parameters"
     rows += [("model", network), ("budget", _budget(prepared.training))]
-    rows.append(("memory of a step", f"about {_memory(prepared) / 2**20:.0f} MiB"))
+    rows.append(("memory of a step", _memory(prepared)))
     return rows
 
 
@@ -94,27 +95,18 @@ def _coverage(readings: Observations, domain: Domain) -> str:
     )
 
 
-def _unknowns(pde: AbstractPDE) -> list[str]:
-    found = {**vars(pde), **dict(getattr(pde, "coefficients", {}) or {})}
-    return [f"{name} (from {float(v.value):.4g})" for name, v in found.items() if is_unknown(v)]
-
-
 def _budget(training: Training) -> str:
     length = f"{training.steps} steps" if training.seconds is None else f"{training.seconds:g} s"
     return f"{length} of {training.optimiser}, {training.collocation} collocation points"
 
 
-def _memory(prepared: Prepared) -> float:
-    """A rough figure: activations of a step at all its points, a few dozen times over."""
-    points = prepared.training.collocation + min(
-        prepared.training.batch, len(prepared.observations)
-    )
-    widest = max(max(leaf.shape, default=1) for leaf in _arrays(prepared.model))
-    return BYTES * COPIES * points * widest
-
-
-def _arrays(model):
-    import equinox as eqx
-    import jax
-
-    return [leaf for leaf in jax.tree.leaves(model) if eqx.is_array(leaf)]
+def _memory(prepared: Prepared) -> str:
+    """What one step needs, which only the compiler knows; what it compiles is kept for later."""
+    readings = prepared.observations.aligned(prepared.pde.fields)
+    problem = Problem.build(
+        readings, prepared.pde, prepared.conditions, prepared.domain, prepared.model.scaling,
+        physics=prepared.training.collocation > 0,
+    )  # fmt: skip
+    cost = step_cost(prepared.model, prepared.pde, problem, prepared.training)
+    needed = cost["peak_bytes"]
+    return "not told by this device" if needed is None else f"{needed / 2**20:.3g} MiB"

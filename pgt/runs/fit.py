@@ -15,9 +15,10 @@ from pgt._reconstruct import reconstruct
 from pgt._serialise import exists
 from pgt.config import RunFile
 from pgt.reconstruction import Reconstruction
-from pgt.report import ReportData, write_report
-from pgt.runs.check import Prepared, prepare
+from pgt.report import write_report
+from pgt.runs.check import prepare
 from pgt.runs.trust import Trust, judge
+from pgt.training.checkpoint import NAME
 
 RUN_FILE, CHECKPOINT, METRICS, REPORT = "run.toml", "checkpoint", "metrics.json", "report.html"
 Say = Callable[[str], None]
@@ -39,9 +40,13 @@ def fit(
         prepared.observations, prepared.pde, prepared.domain, prepared.conditions,
         model=prepared.model, training=training, seed=run.seed, checkpoint=folder / CHECKPOINT,
     )  # fmt: skip
-    trust = judge(result)
     result.save(folder)
-    write_results(run, prepared, result, trust, folder, say)
+    field = result.grid(run.build_quantities(), **run.output.grid)
+    trust = judge(result, field, written_down(run))
+    write_results(run, result, field, trust, folder)
+    say(
+        f"written to {folder}: {', '.join(sorted(p.name for p in folder.iterdir() if p.is_file()))}"
+    )
     return result, trust
 
 
@@ -52,9 +57,14 @@ def written_down(run: RunFile) -> str:
     return "\n".join([*lines, run.text])
 
 
+def is_begun(folder: Path) -> bool:
+    """Whether a run in this folder can be continued."""
+    return (folder / CHECKPOINT).is_dir() and exists(folder / CHECKPOINT, NAME)
+
+
 def check_folder(folder: Path, resume: bool) -> None:
     """Before the training, not after it."""
-    begun = folder.is_dir() and exists(folder / CHECKPOINT, "checkpoint")
+    begun = is_begun(folder)
     if begun and not resume:
         raise InputError(
             f"{folder} holds a run already; continue it with --resume, or name another folder with -o."
@@ -68,26 +78,20 @@ def check_folder(folder: Path, resume: bool) -> None:
 
 
 def write_results(
-    run: RunFile, prepared: Prepared, result: Reconstruction, trust: Trust, folder: Path, say: Say
+    run: RunFile, result: Reconstruction, field: xr.Dataset, trust: Trust, folder: Path
 ) -> None:
-    field = result.grid(run.build_quantities(), **run.output.grid)
+    """The field in the formats asked for, the figures, the numbers and the report."""
+    history = result.history
     for kind in run.output.formats:
         if kind == "png":
-            plots.save(
-                plots.field(_drawable(field), sensors=result.observations), folder / "field.png"
-            )
-            history = result.history
+            figure = plots.field(_drawable(field), sensors=result.observations)
+            plots.save(figure, folder / "field.png")
             plots.save(plots.convergence(history, _losses(history)), folder / "convergence.png")
         else:
             io.write_field(field, folder / f"field.{'vtr' if kind == 'vtk' else kind}")
     with in_one_piece(folder / METRICS) as path:
         path.write_text(json.dumps(numbers(result, trust), indent=1) + "\n", encoding="utf-8")
-    write_report(
-        report_data(result, trust, field, (folder / RUN_FILE).read_text("utf-8")), folder / REPORT
-    )
-    say(
-        f"written to {folder}: {', '.join(sorted(p.name for p in folder.iterdir() if p.is_file()))}"
-    )
+    write_report(trust.page, folder / REPORT)
 
 
 def numbers(result: Reconstruction, trust: Trust) -> dict:
@@ -101,23 +105,6 @@ def numbers(result: Reconstruction, trust: Trust) -> dict:
         **{name: result.summary[name] for name in kept},
         **provenance(),
     }
-
-
-def report_data(result: Reconstruction, trust: Trust, field: xr.Dataset, text: str) -> ReportData:
-    """All that the HTML page shows."""
-    axes = {str(axis): field[axis].to_numpy() for axis in field.dims}
-    return ReportData(
-        field=field,
-        observations=result.observations,
-        held_out=result.held_out,
-        predictions=trust.predictions,
-        history=result.history,
-        summary=result.summary,
-        residual=result.residual(**axes),
-        coefficients={name: (value, None) for name, value in result.parameters.items()},
-        run_file=text,
-        warnings=trust.doubts,
-    )
 
 
 def _drawable(field: xr.Dataset) -> xr.Dataset:

@@ -9,7 +9,7 @@ from pgt import io
 from pgt._errors import InputError
 from pgt.reconstruction import Reconstruction
 from pgt.report import write_report
-from pgt.runs.fit import METRICS, REPORT, RUN_FILE, report_data
+from pgt.runs.fit import METRICS, REPORT, RUN_FILE
 from pgt.runs.trust import judge
 
 
@@ -69,7 +69,7 @@ def report(folder: Path) -> Path:
     result = load(folder)
     text = folder / RUN_FILE
     shown = text.read_text(encoding="utf-8") if text.is_file() else ""
-    return write_report(report_data(result, judge(result), result.grid(), shown), folder / REPORT)
+    return write_report(judge(result, result.grid(), shown).page, folder / REPORT)
 
 
 def info(folder: Path) -> list[tuple[str, str]]:

@@ -2,9 +2,11 @@
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import numpy as np
+import xarray as xr
 
 from pgt._errors import InputError
 from pgt.bench.references import rbf
@@ -12,12 +14,11 @@ from pgt.data import Domain, Observations
 from pgt.nn.precision import is_double, precision
 from pgt.physics.derivatives import requested
 from pgt.reconstruction import Reconstruction
+from pgt.report import ReportData, words
 from pgt.training.losses import averaged_axes, reading_rows
 
-ENOUGH = 5  # held-out readings, below which their error says little
 MOST_FOR_RBF = 3000  # readings; interpolation costs their number cubed
 HOPELESS = 0.5  # relative held-out error above which a fit has not converged
-STILL_FALLING = 0.8  # held-out error now over the one at four fifths of the training
 
 
 @dataclass(frozen=True)
@@ -32,18 +33,43 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Trust:
-    """Held-out errors by field, predictions there, doubts in words, and whether the fit converged."""
+    """Held-out errors by field, doubts in words, whether the fit converged; and all a report shows."""
 
     fields: dict[str, HeldOut]
-    predictions: np.ndarray
     doubts: tuple[str, ...]
     converged: bool
+    page: ReportData
 
 
-def judge(result: Reconstruction) -> Trust:
-    """Compare a fit with its held-out readings, and with interpolation of the fitted ones."""
+def judge(result: Reconstruction, field: xr.Dataset, run_file: str = "") -> Trust:
+    """What held-out readings, interpolation of the fitted ones and the course of training say.
+
+    `field` lies on the grid that a report is to show; of it the equation's own fields are shown.
+    """
+    axes: dict[str, Any] = {str(axis): field[axis].to_numpy() for axis in field.dims}
+    if set(field.data_vars) != set(result.pde.fields):
+        field = result.grid(**axes)
+    predictions = predict_readings(result, result.held_out)
+    fields = _held_out(result, predictions)
+    page = ReportData(
+        field=field,
+        observations=result.observations,
+        held_out=result.held_out,
+        predictions=predictions,
+        history=result.history,
+        summary=result.summary,
+        residual=result.residual(**axes),
+        coefficients={name: (value, None) for name, value in result.parameters.items()},
+        run_file=run_file,
+        warnings=(*_worse_than_interpolation(fields), *_undetermined(result)),
+    )
+    explained = all(found.relative <= HOPELESS for found in fields.values())
+    converged = words.convergence(page)[0] is not False and explained
+    return Trust(fields, tuple(words.doubts(page)), converged, page)
+
+
+def _held_out(result: Reconstruction, predictions: np.ndarray) -> dict[str, HeldOut]:
     held_out = result.held_out
-    predictions = predict_readings(result, held_out)
     simple = _interpolated(result.observations, held_out, result.domain)
     fields = {}
     for column, name in enumerate(held_out.fields):
@@ -53,8 +79,7 @@ def judge(result: Reconstruction) -> Trust:
             ours = _errors(predictions[rows, column], truth)
             theirs = None if simple is None else _errors(simple[rows, column], truth)[1]
             fields[name] = HeldOut(int(rows.sum()), *ours, theirs)
-    doubts = (*_about_held_out(fields), *_about_training(result), *_about_hidden(result))
-    return Trust(fields, predictions, doubts, _converged(result, fields))
+    return fields
 
 
 def predict_readings(result: Reconstruction, readings: Observations) -> np.ndarray:
@@ -99,12 +124,8 @@ def _interpolated(fitted: Observations, held_out: Observations, domain: Domain):
 # ------------------------------------------------------------------------------- doubts
 
 
-def _about_held_out(fields: dict[str, HeldOut]):
-    if not fields:
-        yield "No readings were held out, so nothing tells how good the fit is between the readings."
+def _worse_than_interpolation(fields: dict[str, HeldOut]):
     for name, found in fields.items():
-        if found.readings < ENOUGH:
-            yield f"Only {found.readings} held-out readings of {name}: their error says little."
         if found.rbf_relative is not None and found.relative > found.rbf_relative:
             yield (
                 f"{name}: interpolation without physics (scipy's RBF) predicts the held-out readings "
@@ -113,18 +134,7 @@ def _about_held_out(fields: dict[str, HeldOut]):
             )
 
 
-def _about_training(result: Reconstruction):
-    stopped = str(result.summary["stopped"])
-    if stopped.startswith("diverged"):
-        yield f"Training {stopped}."
-    held_out = result.history.held_out.to_numpy() if len(result.held_out) else np.zeros(0)
-    if len(held_out) >= 10 and not result.summary["polish_costs"]:
-        before, now = held_out[int(0.8 * len(held_out))], held_out[-1]
-        if stopped == "budget spent" and now < STILL_FALLING * before:
-            yield "The held-out error was still falling when the budget was spent: train for longer."
-
-
-def _about_hidden(result: Reconstruction):
+def _undetermined(result: Reconstruction):
     """A hidden field of which the equations hold only derivatives is known up to a constant."""
     asked = requested(result.pde)
     for column, name in enumerate(result.observations.fields):
@@ -137,9 +147,3 @@ def _about_hidden(result: Reconstruction):
                 f"{name} was never measured, and the equations hold only its derivatives: it is "
                 f"determined up to {'a function of time' if moving else 'a constant'}."
             )
-
-
-def _converged(result: Reconstruction, fields: dict[str, HeldOut]) -> bool:
-    if str(result.summary["stopped"]).startswith("diverged"):
-        return False
-    return all(found.relative <= HOPELESS for found in fields.values())
