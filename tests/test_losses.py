@@ -28,6 +28,7 @@ from pgt.training.losses import (
     reading_weights,
     take,
     typical_residuals,
+    variance_loss,
 )
 
 POINTS = np.random.default_rng(0).uniform(0, 1, (12, 2))
@@ -256,16 +257,19 @@ def test_likelihood_of_the_variance_head():
     model = constant(hidden, uncertain=True)
     logs = 0.7 + 0.1 * POINTS[4:, :1]
     misfit = (20.3 - values[4:]) / model.scaling.spread
-    typical = np.exp(np.mean(logs))
-    expected = typical * np.mean(logs + misfit**2 / np.exp(logs))
-    assert float(data_loss(model, None, hidden, ())) == pytest.approx(float(expected), rel=1e-4)
+    expected = np.mean(logs + misfit**2 / np.exp(logs))
+    loss = variance_loss(model, None, hidden, ())
+    assert float(loss) == pytest.approx(float(expected), rel=1e-4)
 
-    def of_log(log):
-        return data_loss(eqx.tree_at(lambda m: m.log, model, log), None, hidden, ())
+    def slope(name):
+        def of(number):
+            changed = eqx.tree_at(lambda m: getattr(m, name), model, number)
+            return variance_loss(changed, None, hidden, ())
 
-    # The factor is no part of what is minimised: the slope is that of the likelihood alone.
-    slope = typical * np.mean(1 - misfit**2 / np.exp(logs))
-    assert float(jax.grad(of_log)(0.7)) == pytest.approx(float(slope), rel=1e-4)
+        return float(jax.grad(of)(getattr(model, name)))
+
+    assert slope("log") == pytest.approx(float(np.mean(1 - misfit**2 / np.exp(logs))), rel=1e-4)
+    assert slope("value") == 0.0  # the variance never pulls at the field
 
 
 def test_losses_are_mean_squares_of_the_rows_by_name():

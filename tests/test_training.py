@@ -122,7 +122,7 @@ def test_every_part_runs(plain, settings):
 def test_a_variance_head_trains():
     result = fit(model=small(variance_head=True))
     assert all_finite(result)
-    assert "weight_data" not in result.history  # the likelihood brings its own weight
+    assert "variance" not in result.history  # weighs nothing
 
 
 def test_without_collocation_points_the_equation_is_not_fitted():

@@ -125,7 +125,7 @@ def training_for(run: Run, method: Method, scale: Scale) -> Training:
     options: dict = {
         "optimiser": "soap" if ours else "adam",
         "learning_rate": 3e-3 if ours else method.rate,
-        "weighting": our_weights(run.method) if ours else Fixed(),
+        "weighting": Uncertainty() if ours else Fixed(),
         "collocation": scale.collocation if method.physics else 0,
         "batch": scale.batch,
         # Clean readings are all fitted, as in the paper; in the wake held-out ones tell the noise.
@@ -148,11 +148,6 @@ def training_for(run: Run, method: Method, scale: Scale) -> Training:
             equation_weight=5.0 if run.problem.noise else 1.0,
         )
     return Training(seconds=scale.seconds - polish_seconds, **options)
-
-
-def our_weights(method: str) -> Uncertainty:
-    """Learnt; beside PGT-UW's likelihood, which weighs readings itself, the equation is ramped."""
-    return Uncertainty(pde_ramp=10.0) if method == "pgt-uw" else Uncertainty()
 
 
 _costs: dict[tuple, dict] = {}

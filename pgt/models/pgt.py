@@ -75,6 +75,13 @@ class PGT(AbstractFieldModel):
         "film-siren" (the paper), or the ablations "siren", "film-mlp" and "mlp".
     variance_head
         Predict an aleatoric variance beside the field (PGT-UW).
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
+    >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
+    >>> model = PGT(scaling, pgt.HeatKernel(0.01), width=16, decoder_width=16)
+    >>> model.decode(model.encode(readings), readings.points[0]).shape  # one field at one point
+    (1,)
     """
 
     scaling: Scaling
@@ -220,10 +227,14 @@ class PGT(AbstractFieldModel):
         return self.decoder.polished()
 
     def log_variance(self, context: Context, z: Point) -> Float[Array, " c"]:
-        """PGT-UW: logarithm of the aleatoric variance of the standardised fields at one point."""
+        """PGT-UW: logarithm of the aleatoric variance of the standardised fields at one point.
+
+        A linear map of the features the field is made from, which it does not change: a variance with
+        an encoder of its own could memorise every misfit.
+        """
         if self.variance is None:
             raise InputError("this PGT has no variance head; build it with variance_head=True.")
-        return self.variance(self._local(context, z))
+        return self.variance(jax.lax.stop_gradient(self._local(context, z)))
 
     def _local(self, context: Context, z: Point) -> Float[Array, " w"]:
         asked = self.ask(self.query(self.scaling.embed(z)))  # h k

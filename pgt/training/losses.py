@@ -129,7 +129,7 @@ def condition_rows(
 def losses(
     model: AbstractFieldModel, pde: AbstractPDE, problem: Problem, batch: Batch
 ) -> dict[str, Scalar]:
-    """Mean square of the rows of every term, by name."""
+    """Mean square of the rows of every term, by name; "variance" is no mean square (PGT-UW)."""
     context = model.encode(problem.observations)
 
     def field(z):
@@ -139,6 +139,8 @@ def losses(
     if batch.readings is not None:
         readings = take(readings, batch.readings)
     terms = {"data": data_loss(model, context, readings, problem.averaged)}
+    if has_variance(model):
+        terms["variance"] = variance_loss(model, context, readings, problem.averaged)
     pde = resolve(pde)
     if problem.equation_scales:
         rows = jax.vmap(lambda z: equation_rows(field, pde, problem.equation_scales, z))
@@ -155,29 +157,30 @@ def losses(
 def data_loss(
     model: AbstractFieldModel, context, readings: Observations, averaged: tuple[str, ...]
 ) -> Scalar:
-    """Mean-square misfit; with a variance head, the heteroscedastic likelihood of PGT-UW::
-
-        σ̄² mean( log σ² + r²/σ² )
-
-    Its factor, the typical variance σ̄² = exp(mean log σ²), is taken as given. Without it the readings
-    would outweigh the equation by 1/σ² and be memorised; with it the term is of the size of a mean
-    square, and stands beside the other terms as one.
-
-    Readings whose noise is given count in proportion to 1/σ², relative to the others.
-    """
+    """Mean-square misfit. Readings whose noise is given count in proportion to 1/σ², relative to the
+    others."""
     rows = reading_rows(lambda z: model.decode(context, z), readings, model.scaling, averaged)
     weights = reading_weights(readings, model.scaling)
-    if not has_variance(model):
-        return jnp.sum(weights * rows**2) / jnp.sum(weights)
+    return jnp.sum(weights * rows**2) / jnp.sum(weights)
+
+
+def variance_loss(
+    model: AbstractFieldModel, context, readings: Observations, averaged: tuple[str, ...]
+) -> Scalar:
+    """PGT-UW: the likelihood of the misfits r under the variance the model predicts::
+
+        mean( log σ² + r²/σ² ),     r taken as given
+
+    The field itself is fitted by `data_loss`. Fitted by this likelihood, where it is poor σ grows, the
+    readings there lose their weight 1/σ², and it stays poor (Seitzer et al. 2022, whose β-NLL at β = 1
+    has the gradients of these two terms); where it is good the readings outweigh the equation, and are
+    memorised.
+    """
+    rows = reading_rows(lambda z: model.decode(context, z), readings, model.scaling, averaged)
     points = jnp.asarray(readings.points, rows.dtype)
     logs = jax.vmap(lambda z: model.log_variance(context, z))(points)  # pyright: ignore[reportAttributeAccessIssue]
-    likelihood = logs + rows**2 * jnp.exp(-logs)
-    typical = jnp.exp(jax.lax.stop_gradient(_mean_measured(logs, readings)))
-    return typical * _mean_measured(likelihood, readings)
-
-
-def _mean_measured(values: Float[Array, "n c"], readings: Observations) -> Scalar:
-    return jnp.sum(jnp.where(readings.mask, values, 0.0)) / jnp.sum(readings.mask)
+    likelihood = logs + jax.lax.stop_gradient(rows) ** 2 * jnp.exp(-logs)
+    return jnp.sum(jnp.where(readings.mask, likelihood, 0.0)) / jnp.sum(readings.mask)
 
 
 def has_variance(model: AbstractFieldModel) -> bool:

@@ -70,7 +70,7 @@ def join(trained, fixed):
 @eqx.filter_jit
 def start(model, pde, problem: Problem, training: Training, noise_floor: float):
     """The first state, and what stays fixed."""
-    learnt, memory = training.weighting.init(_weighted_names(model, problem))
+    learnt, memory = training.weighting.init(problem.term_names())
     trained, fixed = split(model, pde, learnt)
     state = State(
         trained=trained,
@@ -99,7 +99,7 @@ def run_steps(
     training: Training,
 ) -> tuple[State, Report]:
     """`count` optimiser steps; count is no constant of the program, so any number runs compiled."""
-    floors = {} if has_variance(fixed[0]) else {"data": state.noise_floor}
+    floors = {"data": state.noise_floor}
     names = problem.term_names()
     state = _balance(state, fixed, problem, key, training)
 
@@ -126,10 +126,10 @@ def _one_step(state: State, fixed, problem, key, progress, floors, training: Tra
     def objective(trained, batch):
         model, pde, learnt = join(trained, fixed)
         terms = losses(model, pde, problem, batch)
-        weighted = {name: terms[name] for name in _weighted_names(model, problem)}
+        weighted = {name: terms[name] for name in problem.term_names()}
         total = training.weighting.total(learnt, state.memory, weighted, floors, progress)
-        # A likelihood brings its own weights.
-        return total + terms["data"] / 2 if has_variance(model) else total, terms
+        # A variance is fitted beside the field and changes nothing about it: it needs no weight.
+        return total + terms["variance"] / 2 if has_variance(model) else total, terms
 
     batch = _batch(state, fixed, problem, key, training)
     (total, terms), gradient = jax.value_and_grad(objective, has_aux=True)(state.trained, batch)
@@ -173,7 +173,7 @@ def _balance(state: State, fixed, problem, key, training: Training) -> State:
     def terms(trained):
         model, pde, _ = join(trained, fixed)
         values = losses(model, pde, problem, batch)
-        return {name: values[name] for name in _weighted_names(model, problem)}
+        return {name: values[name] for name in problem.term_names()}
 
     values, pull = jax.vjp(terms, state.trained)
     norms = {}
@@ -182,11 +182,6 @@ def _balance(state: State, fixed, problem, key, training: Training) -> State:
         norms[name] = optax.tree.norm(pull(seed)[0])
     memory = training.weighting.update(state.memory, norms, values)
     return eqx.tree_at(lambda s: s.memory, state, memory)
-
-
-def _weighted_names(model, problem: Problem) -> tuple[str, ...]:
-    names = problem.term_names()
-    return tuple(n for n in names if n != "data") if has_variance(model) else names
 
 
 @eqx.filter_jit

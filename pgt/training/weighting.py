@@ -26,6 +26,11 @@ class AbstractWeighting(eqx.Module):
     names left out have none. `progress` runs from 0 to 1 over the training: every term but the data
     (named "data" or "data_…") is multiplied by `pde_ramp ** progress`, which lets the equation grow
     towards a hard constraint.
+
+    >>> weighting = Fixed(heat=2.0)  # or Uncertainty(), GradientNorm()
+    >>> learnable, memory = weighting.init(("data", "heat"))
+    >>> {name: float(w) for name, w in weighting.weights(learnable, memory, {}).items()}
+    {'data': 1.0, 'heat': 2.0}
     """
 
     needs_gradient_norms: ClassVar[bool]
@@ -89,8 +94,7 @@ class Uncertainty(AbstractWeighting):
     fit there, with σ of the equation at zero and the readings forgotten; short of that, an equation
     with too large a weight makes training slow. Therefore no equation outweighs the readings, unless
     these have noise (a floor): then by up to `stiffest`, approached geometrically as training goes on,
-    and by no more than 1/σ_data². A likelihood that brings its own weights (PGT-UW) counts as
-    σ_data = 1.
+    and by no more than 1/σ_data².
 
     >>> weighting = Uncertainty()
     >>> learnable, memory = weighting.init(("data", "pde"))
@@ -141,7 +145,7 @@ class Uncertainty(AbstractWeighting):
     def _floors(self, learnable, floors, progress):
         """The smallest σ of every term."""
         lowest = {n: jnp.maximum(floors.get(n, 0.0), self.smallest) for n in learnable}
-        data = jnp.ones(())
+        data = jnp.ones(())  # a fit without readings
         if "data" in learnable:
             data = jnp.maximum(jnp.exp(learnable["data"]), lowest["data"])
         noisy = jnp.asarray(floors.get("data", 0.0)) > 0
