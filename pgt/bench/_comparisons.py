@@ -95,6 +95,8 @@ def gamma_ratios(records: Records) -> Figure | None:
             axes.set(xscale="log", yscale="log", xticks=counts)
             axes.xaxis.set_major_formatter(StrMethodFormatter("{x:.0f}"))
             axes.xaxis.set_minor_locator(NullLocator())
+            for formatted in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+                formatted(StrMethodFormatter("{x:g}"))
             axes.tick_params(axis="y", which="minor", labelsize=SIZE - 1, labelcolor=INK)
             axes.grid(axis="y", **GRID)
     for axes in table[-1]:
