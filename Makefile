@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test smoke lint format bench clean
+.PHONY: help install demo docs test smoke lint format bench clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,15 +29,19 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY) ## reconstruct the heat equation from 100 readings, into runs/heat
 	$(BIN)/pgt demo heat -o runs/heat
 
+docs: $(READY) ## the documentation, to be opened at docs/_build/index.html
+	$(BIN)/sphinx-build --quiet --fail-on-warning --doctree-dir docs/_build/.doctrees docs docs/_build
+	@echo "open docs/_build/index.html"
+
 lint: $(READY) ## format, lint and types
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
-test: lint ## lint, then every test and docstring example on two processes
+test: lint ## lint, then docstring examples and all tests but those marked slow
 	$(BIN)/pytest -n 2 -m "not slow" --doctest-modules pgt tests
 
-smoke: $(READY) ## every run of every table at a tiny size (minutes)
+smoke: $(READY) ## the tests marked slow: every run of every table, variants of models, a long fit
 	$(BIN)/pytest -n 2 -m slow tests
 
 format: $(READY) ## rewrite the source in the house style
@@ -49,5 +53,5 @@ bench: $(READY) ## measure the README's numbers that need no GPU, into benchmark
 	$(BIN)/python benchmarks/tables.py
 
 clean: ## remove the environment, caches and build leftovers (runs/ stays)
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .jax_cache
+	rm -rf $(VENV) docs/_build build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .jax_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -8,8 +8,16 @@ Space: Taylor-Hood P_k/P_{k-1} on curved triangles, small grad-div term.
 Time : SBDF3 (BDF3, convection extrapolated with third order), the
        Stokes matrix is factored once.
 
-The whole sequence of runs is in run_all.sh; residual checks are in analyse.py
-(finite differences on the grid) and feres.py (inside the elements).
+It made the packaged wake (order 6, dt = 0.005) and needs NGSolve, which nothing else
+here does. One run settles into periodic shedding and keeps its state, a second starts
+from it and samples; how long the first has to be, the printed forces tell:
+
+    python generate_wake.py --order 4 --time 150 --state settled.pkl
+    python generate_wake.py --order 6 --start settled.pkl --time 20 --wake wake.npz
+
+The arrays of wake.npz are those of the packaged NetCDF file, in double precision. How
+well they solve their equation is asked of `pgt.datasets.audit`. A state is a pickle:
+load only your own.
 """
 
 import argparse
@@ -228,8 +236,6 @@ class Sampler:
 
 def log(msg):
     print(time.strftime("%H:%M:%S ") + msg, flush=True)
-    with open("progress.log", "a") as f:
-        f.write(line + "\n")
 
 
 def shedding(t, cd, cl):

@@ -19,15 +19,12 @@ BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 HEAT = {
     "heat": "one mode, boundary and initial values known",
     "heat-long": "the same, wider decoder, 500 iterations of polish",
+    "heat-longest": "the same, 2000 iterations of polish",
     "heat-free": "one mode, readings only, 400 iterations of polish",
     "three-modes": "three modes, readings only",
     "three-modes-noise": "three modes, readings only, 5 % noise, polished under a prior",
 }
-WAKE = {
-    "wake": "pgt",
-    "wake-cpu": "pgt, small, on the CPU",
-    "wake-cpu-loose": "the same, an equation free to outweigh the readings tenfold",
-}
+WAKE = {"wake": "pgt", "wake-cpu": "pgt, small, on the CPU"}
 PAPER_HEAT = "| paper: PGT, boundary and initial values known | 5.9e-03 | 570 | – | 405 M | |"
 PAPER_WAKE = "| paper: PGT | – | 0.034 | 0.016 / 0.041 / 0.046 | – | 8.3e-04 | 2820 | 5.6 M | |"
 
@@ -160,7 +157,7 @@ def _count(parameters: int) -> str:
 
 
 def _where(result: dict) -> str:
-    return f"{result['device']}, `{result['commit']}`"
+    return f"{result['device']}, `{result['commit'] or 'unknown'}`"
 
 
 def rewritten(readme: str, text: str) -> str:

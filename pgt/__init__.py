@@ -16,10 +16,12 @@ if _TYPE_CHECKING:  # the same list once more, for editors and type checkers
     from pgt import io as io
     from pgt import metrics as metrics
     from pgt import plots as plots
+    from pgt._cross_validate import cross_validate as cross_validate
     from pgt._errors import InputError as InputError
     from pgt._reconstruct import default_model as default_model
     from pgt._reconstruct import reconstruct as reconstruct
     from pgt._unknown import Unknown as Unknown
+    from pgt.cross_validation import CrossValidation as CrossValidation
     from pgt.data import Domain as Domain
     from pgt.data import Observations as Observations
     from pgt.data import ResidualAdaptive as ResidualAdaptive
@@ -36,6 +38,7 @@ if _TYPE_CHECKING:  # the same list once more, for editors and type checkers
     from pgt.kernels import ScreenedPoissonKernel as ScreenedPoissonKernel
     from pgt.kernels import SumKernel as SumKernel
     from pgt.kernels import WaveKernel as WaveKernel
+    from pgt.members import Members as Members
     from pgt.models.base import AbstractFieldModel as AbstractFieldModel
     from pgt.models.deeponet import DeepONet as DeepONet
     from pgt.models.fno import FNO as FNO
@@ -51,6 +54,7 @@ if _TYPE_CHECKING:  # the same list once more, for editors and type checkers
     from pgt.physics import Burgers as Burgers
     from pgt.physics import Dirichlet as Dirichlet
     from pgt.physics import Equation as Equation
+    from pgt.physics import Gauge as Gauge
     from pgt.physics import Heat as Heat
     from pgt.physics import Initial as Initial
     from pgt.physics import Laplace as Laplace
@@ -60,6 +64,8 @@ if _TYPE_CHECKING:  # the same list once more, for editors and type checkers
     from pgt.physics import Poisson as Poisson
     from pgt.physics import Wave as Wave
     from pgt.reconstruction import Reconstruction as Reconstruction
+    from pgt.training.error_bars import Ensemble as Ensemble
+    from pgt.training.error_bars import Posterior as Posterior
     from pgt.training.settings import Polish as Polish
     from pgt.training.settings import Training as Training
     from pgt.training.weighting import AbstractWeighting as AbstractWeighting
@@ -73,7 +79,7 @@ _HOMES = {
     "PoissonKernel ScreenedPoissonKernel HelmholtzKernel SumKernel LearnableStrength",
     "pgt._unknown": "Unknown",
     "pgt.physics": "AbstractPDE Heat AdvectionDiffusion Burgers AllenCahn Wave Poisson Laplace "
-    "NavierStokes2D Equation Initial Dirichlet Neumann Periodic",
+    "NavierStokes2D Equation Initial Dirichlet Neumann Periodic Gauge",
     "pgt.nn.scaling": "Scaling",
     "pgt.models.base": "AbstractFieldModel",
     "pgt.models.pgt": "PGT",
@@ -85,8 +91,12 @@ _HOMES = {
     "pgt.models.deeponet": "DeepONet",
     "pgt.training.weighting": "AbstractWeighting Uncertainty Fixed GradientNorm",
     "pgt.training.settings": "Training Polish",
+    "pgt.training.error_bars": "Ensemble Posterior",
     "pgt._reconstruct": "reconstruct default_model",
     "pgt.reconstruction": "Reconstruction",
+    "pgt.members": "Members",
+    "pgt._cross_validate": "cross_validate",
+    "pgt.cross_validation": "CrossValidation",
     "pgt._errors": "InputError",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -2,4 +2,11 @@
 
 
 class InputError(ValueError):
-    """Bad input. The message says what was wrong, where, and what to write instead."""
+    """Bad input. The message says what was wrong, where, and what to write instead.
+
+    >>> import pgt
+    >>> pgt.Domain(x=(1, 0))
+    Traceback (most recent call last):
+    ...
+    pgt._errors.InputError: Domain(x=(1, 0)): the lower bound must be below the upper one.
+    """

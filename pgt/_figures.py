@@ -176,7 +176,7 @@ def compare_row(figure: Figure, row, panels, sensors, label: str) -> None:
     own = draw(row[2], error, (0.0, float(np.nanmax(error)) or 1.0, "magma"))
     size = np.sqrt(np.nansum(truth.to_numpy() ** 2))
     relative = np.sqrt(np.nansum(error.to_numpy() ** 2)) / size if size > 0 else np.nan
-    row[2].set_title(f"|error|,  rel. $L^2$ = {power(relative)}", fontsize=SIZE, color=INK)
+    row[2].set_title(f"|error|,  rel. $L^2$ = {power(float(relative))}", fontsize=SIZE, color=INK)
     if shared is not None and own is not None:
         colour_bar(figure, shared, row[1], label)
         colour_bar(figure, own, row[2], "")
@@ -263,15 +263,21 @@ def running_mean(values: np.ndarray) -> np.ndarray:
 
 def label(array: xr.DataArray) -> str:
     name = array.attrs.get("long_name", f"${array.name}$").replace("_", " ")
+    units = _units(array)
+    return f"{name} ({units})" if units else name
+
+
+def _units(array: xr.DataArray) -> str:
+    """What is written behind a number; nothing behind one without a dimension."""
     units = array.attrs.get("units", "")
-    return f"{name} ({units})" if units not in ("", "1", "-") else name
+    return "" if units in ("1", "-") else units
 
 
 def pinned(panel: xr.DataArray) -> str:
     """The coordinates held fixed, e.g. "t = 10 s"."""
     pairs = [(key, value) for key, value in panel.coords.items() if value.ndim == 0]
     return ", ".join(
-        f"${key}$ = {float(value):.4g} {value.attrs.get('units', '')}".strip()
+        f"${key}$ = {float(value):.4g} {_units(value)}".strip()
         for key, value in pairs
         if np.issubdtype(value.dtype, np.number)
     )

@@ -18,8 +18,10 @@ def in_one_piece(path: Path) -> Iterator[Path]:
         yield Path(name)
         Path(name).chmod(0o644)  # mkstemp's own is for the owner only
         os.replace(name, path)
-    except BaseException:
+    except BaseException as error:
         Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None:
+            error.filename = str(path)  # the name the user knows
         raise
 
 

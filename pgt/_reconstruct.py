@@ -1,8 +1,7 @@
 """The front door."""
 
-import time
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import jax
@@ -11,24 +10,28 @@ import numpy as np
 from pgt._errors import InputError
 from pgt._version import __version__
 from pgt.data.domain import Domain
+from pgt.data.limits import check_limits
 from pgt.data.observations import Observations
+from pgt.data.splits import blocks, split
 from pgt.models.base import AbstractFieldModel
 from pgt.models.pgt import PGT
 from pgt.nn import frozen
-from pgt.nn.precision import is_double, precision
+from pgt.nn.precision import precision
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition
+from pgt.physics.gauge import fixed_fields
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction import Reconstruction
-from pgt.training.loop import Fit, train
+from pgt.training.error_bars import Ensemble, ErrorBars
+from pgt.training.fit import Outcome, Task, fit_all, seeds_of
 from pgt.training.losses import Problem
-from pgt.training.polish import polish
 from pgt.training.progress import ProgressBar
-from pgt.training.settings import Polish, Training
-from pgt.training.step import held_out_error
+from pgt.training.scales import with_hidden_scales, with_unknown_units
+from pgt.training.settings import Training
 
 MANY_READINGS = 300  # beyond this, anchors gather the readings
-POLISHABLE = 4000  # decoder parameters that a least-squares polish can take in seconds
+
+Model = AbstractFieldModel | Callable[[int], AbstractFieldModel]
 
 
 def reconstruct(
@@ -37,8 +40,9 @@ def reconstruct(
     domain: Domain,
     conditions: Sequence[AbstractCondition] = (),
     *,
-    model: AbstractFieldModel | None = None,
+    model: Model | None = None,
     training: Training | None = None,
+    error_bars: ErrorBars | None = None,
     seed: int = 0,
     checkpoint: str | Path | None = None,
     progress: bool | None = None,
@@ -51,81 +55,148 @@ def reconstruct(
         What was measured, the equation it obeys, and where. Fields of the equation that were not
         measured are hidden and inferred.
     conditions
-        `Initial`, `Dirichlet`, `Neumann`, `Periodic`, where they are known.
+        `Initial`, `Dirichlet`, `Neumann`, `Periodic`, where they are known; `Gauge` for a hidden field
+        that the equations leave open.
     model
-        Default: `default_model`, a PGT of a size that suits the problem.
+        A model, or a function that builds one from a seed, as an ensemble needs. Default:
+        `default_model`, a PGT of a size that suits the problem.
     training
         Settings; default `Training()`.
+    error_bars
+        `Ensemble()`: fits that differ by chance, trained at once; `Posterior()`: the fit's own, after
+        the polish. The result then says how sure it is; see `Reconstruction.at`.
     seed
         The only source of randomness: the same seed on the same machine gives the same numbers.
     checkpoint
         A folder to save progress in; a run that was killed continues from there.
     progress
         Show a progress bar; default: when standard error is a terminal.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat({1: 1.0}), n=30)
+    >>> domain = pgt.Domain(x=(0, 1), t=(0, 1))
+    >>> result = reconstruct(
+    ...     readings,
+    ...     pgt.Heat(diffusivity=0.01),
+    ...     domain,
+    ...     model=pgt.PINN(pgt.Scaling.fit(readings, domain), width=8, layers=2),
+    ...     training=pgt.Training(steps=3, collocation=20, polish=False),
+    ... )
+    >>> result.grid(x=5, t=[0.5]).u.shape
+    (1, 5)
     """
     training = training or Training()
-    observations = _checked(observations, pde, domain)
+    observations = checked(observations, pde, domain)
     with precision(training.precision == "float64"), ProgressBar(progress) as bar:
-        network = model or default_model(observations, pde, domain, seed=seed)
-        if training.precision == "float64":
-            network = frozen.cast(network, np.float64)
-        fitted, held_out = _hold_out(observations, training, seed)
+        seeds = seeds_of(error_bars, seed)
+        build = builder(model, error_bars, observations, pde, domain)
+        networks = [_prepared(build(s), observations, pde, training) for s in seeds]
+        scaling = networks[0].scaling
+        pde = with_unknown_units(pde, scaling)
+        fitted, held_out = hold_out(observations, training, seed)
         problem = Problem.build(
-            fitted, pde, conditions, domain, network.scaling, physics=training.collocation > 0
-        )
-        noise = _given_noise(observations, network.scaling)
-        fit = train(
-            network, pde, problem, held_out, training,
-            seed=seed, noise=noise,
-            checkpoint=Path(checkpoint) if checkpoint else None, progress=bar,
+            fitted, pde, conditions, domain, scaling,
+            physics=training.collocation > 0, likelihood=training.likelihood,
         )  # fmt: skip
-        fit = _polished(fit, problem, held_out, training, bar, noise)
-    with precision(is_double(fit.model)):
-        error = held_out_error(fit.model, problem, held_out) if len(held_out) else None
+        task = Task(
+            pde, problem, held_out, training, _given_noise(observations, scaling),
+            Path(checkpoint) if checkpoint else None, bar,
+        )  # fmt: skip
+        outcome = fit_all(networks, task, error_bars, seeds)
+    record = _record(outcome, training, seed, fixed_fields(problem.conditions, pde))
     return Reconstruction(
-        fit.model, fit.pde, fitted, held_out, _record(fit, training, seed, error), domain
+        outcome.fit.model, outcome.fit.pde, fitted, held_out, record, domain, outcome.members
     )
 
 
 def default_model(
-    observations: Observations, pde: AbstractPDE, domain: Domain, *, seed: int = 0
+    observations: Observations, pde: AbstractPDE, domain: Domain, *, seed: int = 0, **sizes
 ) -> PGT:
     """A PGT sized for the problem: a small decoder, fit for a polish, in up to two coordinates; a wide
-    one beyond; every reading a token while they are few, anchors when they are many."""
+    one beyond; every reading a token while they are few, anchors when they are many.
+
+    `sizes` are arguments of `PGT` that are to be otherwise; the others stay as they suit the problem.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(), n=400)
+    >>> model = default_model(readings, pgt.Heat(0.01), pgt.Domain(x=(0, 1), t=(0, 1)))
+    >>> type(model).__name__, len(model.anchors.points)
+    ('PGT', 64)
+    """
     small = domain.dimension <= 2
-    return PGT(
-        Scaling.fit(observations.aligned(pde.fields), domain),
-        kernel=pde.kernel(),
-        width=32 if small else 64,
-        decoder_width=20 if small else 128,
-        decoder_layers=3 if small else 4,
-        frequency=5.0 if small else 8.0,
-        anchors=0 if len(observations) <= MANY_READINGS else 64,
-        seed=seed,
-    )
+    suited = {
+        "width": 32 if small else 64,
+        "decoder_width": 20 if small else 128,
+        "decoder_layers": 3 if small else 4,
+        "frequency": 5.0 if small else 8.0,
+        "anchors": 0 if len(observations) <= MANY_READINGS else 64,
+    }
+    scaling = Scaling.fit(observations.aligned(pde.fields), domain)
+    return PGT(scaling, kernel=pde.kernel(), seed=seed, **(suited | sizes))
 
 
-def _checked(observations: Observations, pde: AbstractPDE, domain: Domain) -> Observations:
+def builder(
+    model: Model | None,
+    error_bars: ErrorBars | None,
+    observations: Observations,
+    pde: AbstractPDE,
+    domain: Domain,
+) -> Callable[[int], AbstractFieldModel]:
+    """The function of a seed that builds the network."""
+    if model is None:
+        return lambda seed: default_model(observations, pde, domain, seed=seed)
+    if not isinstance(model, AbstractFieldModel):
+        return lambda seed: _built(model, seed)
+    if isinstance(error_bars, Ensemble):
+        name = type(model).__name__
+        raise InputError(
+            f"error_bars=Ensemble(...): every member needs weights of its own, and model= is one "
+            f"{name}; give a function of the seed: model=lambda seed: {name}(..., seed=seed)."
+        )
+    return lambda seed: model
+
+
+def _built(build: Callable[[int], AbstractFieldModel], seed: int) -> AbstractFieldModel:
+    network = build(seed)
+    if not isinstance(network, AbstractFieldModel):
+        raise InputError(
+            f"model=: the function gives a {type(network).__name__} for the seed {seed}; it must "
+            "give a model, such as lambda seed: PGT(..., seed=seed)."
+        )
+    return network
+
+
+def _prepared(network, observations: Observations, pde: AbstractPDE, training: Training):
+    """The network in the precision asked for, with a size for the fields that have no reading."""
+    if training.precision == "float64":
+        network = frozen.cast(network, np.float64)
+    return with_hidden_scales(network, observations, pde)
+
+
+def checked(observations: Observations, pde: AbstractPDE, domain: Domain) -> Observations:
+    """The readings with the fields of the equation, where both fit the domain."""
     if domain.axes != pde.coords:
         raise InputError(
             f"the domain has axes {', '.join(domain.axes)}, the equation has coordinates "
             f"{', '.join(pde.coords)}: give the domain exactly the equation's coordinates."
         )
     observations.check_inside(domain)
-    offset = np.maximum(np.abs(domain.lower), np.abs(domain.upper)) / domain.extent
-    if offset.max() > 1e4:
-        axis = domain.axes[int(offset.argmax())]
-        raise InputError(
-            f"axis {axis} runs over {domain.bounds(axis)}: its length is lost in single precision "
-            f"beside its offset. Subtract an origin from {axis} in the readings and the domain."
-        )
+    check_limits(observations, domain)
     return observations.aligned(pde.fields)
 
 
-def _hold_out(observations: Observations, training: Training, seed: int):
+def hold_out(
+    observations: Observations, training: Training, seed: int
+) -> tuple[Observations, Observations]:
+    """Readings to fit and readings held out, as the settings say."""
     if training.hold_out == 0 or len(observations) < 2:
         return observations, observations.take(np.zeros(0, int))
-    return observations.split(training.hold_out, seed)
+    return split(observations, training.hold_out, seed, groups_of(observations, training))
+
+
+def groups_of(observations: Observations, training: Training):
+    """Which readings are held out together; None: each by itself."""
+    return blocks(observations) if training.hold_out_by == "block" else None
 
 
 def _given_noise(observations: Observations, scaling: Scaling) -> float | None:
@@ -134,35 +205,23 @@ def _given_noise(observations: Observations, scaling: Scaling) -> float | None:
     return float(np.sqrt(np.mean(noise**2))) if (noise > 0).any() else None
 
 
-def _record(fit: Fit, training: Training, seed: int, error) -> dict:
+def _record(outcome: Outcome, training: Training, seed: int, fixed: tuple[str, ...]) -> dict:
     """Everything about the run that is not the field itself, as plain data."""
-    return asdict(fit.record) | {
-        "version": __version__,
-        "jax": jax.__version__,
-        "device": jax.devices()[0].device_kind,
-        "seed": seed,
-        "training": training.describe(),
-        "parameter_count": frozen.count_parameters(fit.model),
-        "noise_floor": fit.noise_floor,
-        "held_out_error": None if error is None else float(error),
-        "polish_costs": list(fit.polish_costs),
-        "polish_seconds": fit.polish_seconds,
-    }
-
-
-def _polished(fit: Fit, problem: Problem, held_out, training: Training, bar, noise) -> Fit:
-    """The least-squares finish, where it was asked for or the decoder is small enough."""
-    settings = training.polish
-    if settings is None:
-        size = frozen.count_parameters(fit.model.polished())
-        settings = Polish() if size <= POLISHABLE else False
-    if settings is False:
-        return fit
-
-    def report(iteration, cost):
-        bar.update("polish", iteration / settings.iterations, {"cost": cost})
-
-    began = time.monotonic()
-    model, pde, costs = polish(fit.model, fit.pde, problem, settings, held_out, report, noise=noise)
-    seconds = time.monotonic() - began
-    return replace(fit, model=model, pde=pde, polish_costs=tuple(costs), polish_seconds=seconds)
+    fit = outcome.fit
+    return (
+        asdict(fit.record)
+        | {
+            "version": __version__,
+            "jax": jax.__version__,
+            "device": jax.devices()[0].device_kind,
+            "seed": seed,
+            "training": training.describe(),
+            "fixed_fields": list(fixed),
+            "parameter_count": frozen.count_parameters(fit.model),
+            "noise_floor": fit.noise_floor,
+            "held_out_error": outcome.held_out_error,
+            "polish_costs": list(fit.polish_costs),
+            "polish_seconds": fit.polish_seconds,
+        }
+        | ({"members": outcome.about} if outcome.members is not None else {})
+    )

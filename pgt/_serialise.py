@@ -284,9 +284,18 @@ def _field_names(cls) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(cls))
 
 
+def _defaults(cls) -> dict[str, Any]:
+    """Fields that a file written before they existed may lack: those with a plain default."""
+    if issubclass(cls, tuple):
+        return {}
+    found = {field.name: field.default for field in dataclasses.fields(cls)}
+    return {name: value for name, value in found.items() if value is not dataclasses.MISSING}
+
+
 def _build(cls, fields: dict[str, Any]):
     """An instance with these fields, made without running any of the class's own code."""
     names = _field_names(cls)
+    fields = _defaults(cls) | fields
     if set(fields) != set(names):
         different = ", ".join(sorted(set(fields) ^ set(names)))
         raise InputError(

@@ -13,7 +13,8 @@ class Unknown(eqx.Module):
     """A coefficient to be learnt, starting from `initial`.
 
     A positive coefficient is stored as its logarithm and one with bounds through a logistic curve, so
-    every value the optimiser can reach is admissible.
+    every value the optimiser can reach is admissible; any other as a multiple of `unit`, which is the
+    starting value until the problem it is part of is known.
 
     >>> round(float(Unknown(0.05, positive=True).value), 6)
     0.05
@@ -22,17 +23,23 @@ class Unknown(eqx.Module):
     raw: Float[Array | np.ndarray, ""]
     positive: bool = eqx.field(static=True)
     bounds: tuple[float, float] | None = eqx.field(static=True)
+    unit: float = eqx.field(static=True)
 
     def __init__(
-        self, initial: float, positive: bool = False, bounds: tuple[float, float] | None = None
+        self,
+        initial: float,
+        positive: bool = False,
+        bounds: tuple[float, float] | None = None,
+        unit: float | None = None,
     ):
         _check(initial, positive, bounds)
+        self.unit = float(unit or abs(initial) or 1.0)
         if bounds is not None:
             low, high = bounds
             fraction = (initial - low) / (high - low)
             raw = np.log(fraction / (1 - fraction))
         else:
-            raw = np.log(initial) if positive else initial
+            raw = np.log(initial) if positive else initial / self.unit
         self.raw = jnp.asarray(float(raw))
         self.positive = positive
         self.bounds = bounds
@@ -42,7 +49,16 @@ class Unknown(eqx.Module):
         if self.bounds is not None:
             low, high = self.bounds
             return low + (high - low) * jax.nn.sigmoid(self.raw)
-        return jnp.exp(self.raw) if self.positive else jnp.asarray(self.raw)
+        return jnp.exp(self.raw) if self.positive else self.unit * jnp.asarray(self.raw)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it may take any value, and so is a multiple of `unit`."""
+        return not self.positive and self.bounds is None
+
+    def in_units_of(self, unit: float) -> "Unknown":
+        """The same value as a multiple of another unit."""
+        return Unknown(float(self.value), unit=unit)
 
 
 def is_unknown(node) -> bool:

@@ -147,7 +147,13 @@ def loss_contributions(history: xr.Dataset, terms: Sequence[str] | None = None) 
 
 
 def save(figure: Figure, path: str | os.PathLike, dpi: int = 200) -> Path:
-    """Write a PNG in one piece: whoever looks at `path` sees the old file or the whole new one."""
+    """Write a PNG in one piece: whoever looks at `path` sees the old file or the whole new one.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(Figure(), Path(folder, "empty.png")).stat().st_size > 0
+    True
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with in_one_piece(path) as unfinished:

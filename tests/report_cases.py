@@ -5,6 +5,7 @@ import xarray as xr
 
 from pgt import datasets
 from pgt.data.observations import Observations, sample
+from pgt.data.splits import split
 from pgt.report import ReportData
 
 SUMMARY = {
@@ -35,7 +36,7 @@ def report(
     field: xr.Dataset, read: tuple[str, ...], n: int, noise: float = 0.05, **more
 ) -> ReportData:
     readings = sample(field, n, read, noise=noise, seed=0)
-    fitted, held_out = readings.aligned([str(name) for name in field]).split(0.1, 0)
+    fitted, held_out = split(readings.aligned([str(name) for name in field]), 0.1, 0)
     given = {"history": history("data", "equation"), "summary": SUMMARY} | more
     return ReportData(field, fitted, held_out, at_readings(field, held_out), **given)
 

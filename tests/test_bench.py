@@ -38,7 +38,7 @@ QUICKEST = "noise"  # the others take minutes to compile
 )
 def test_every_run_of_a_table_leaves_a_whole_record(table, records):
     todo = runs(table, "smoke")
-    # What one run compiles no other needs, and a process can hold only so many programs.
+    # A process can hold only so many programs; those that runs share come back from their files.
     sweep(todo, records, lambda run, record: record and jax.clear_caches())
     for run in todo:
         record = json.loads(record_path(records, run).read_text())
@@ -86,6 +86,33 @@ def test_a_name_means_one_run(table, preset):
     assert len({run.name for run in todo}) == len(set(todo)) == len(todo)
     assert all(run.method in {**METHODS, **REFERENCES} for run in todo)
     assert [run.seed for run in todo] == sorted(run.seed for run in todo)
+
+
+def test_smoke_leaves_out_no_method_and_compiles_quickly():
+    todo = [run for table in TABLES for run in runs(table, "smoke")]
+    assert {run.method for run in todo} == {**METHODS, **REFERENCES}.keys()
+    assert {run.recipe for run in todo} == {"ours", "authors"}
+    # Runs of one shape share a program: as many readings everywhere, and as many of them fitted.
+    assert len({run.problem.readings for run in todo}) == 1
+    fitted = [run for run in todo if run.method in METHODS]
+    scales = {kind: scale_of(kind, "smoke") for kind in ("heat", "wake")}
+    held_out = {training_for(r, METHODS[r.method], scales[r.problem.kind]).hold_out for r in fitted}
+    assert held_out == {0.0}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_only_smoke_is_compiled_without_optimisation(preset, monkeypatch):
+    seen = {}
+
+    def fit(run, setup):
+        seen["quick"] = jax.config.read("jax_disable_most_optimizations")
+        return None, {}
+
+    monkeypatch.setattr(runner, "_fit", fit)
+    before = jax.config.read("jax_disable_most_optimizations")
+    runner.execute(Run(preset, HeatProblem(20), "pgt"))
+    assert seen["quick"] == (preset == "smoke")
+    assert jax.config.read("jax_disable_most_optimizations") == before
 
 
 def test_the_tables_of_the_paper_are_complete():

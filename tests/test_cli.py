@@ -14,6 +14,7 @@ from pgt.demo import interpolation_errors
 
 FIGURES = {"field.png", "compare.png", "convergence.png", "contributions.png"}
 NUMBERS = {"field.nc", "metrics.json", "reconstruction.json", "reconstruction.safetensors"}
+REPORT = {"report.html"}
 
 
 def invoke(*arguments):
@@ -47,7 +48,7 @@ def test_quick_demo_writes_everything(quick_demo):
     folder, outcome = quick_demo
     assert outcome.returncode == 0, outcome.stderr
     assert outcome.stderr == "", "the progress bar is for terminals only"
-    assert {path.name for path in folder.iterdir()} == FIGURES | NUMBERS
+    assert {path.name for path in folder.iterdir()} == FIGURES | NUMBERS | REPORT
     assert all((folder / name).read_bytes().startswith(b"\x89PNG") for name in FIGURES)
     for expected in ("5.9e-03", "405,000,000", "scipy RBF", "this run", "100 readings"):
         assert expected in outcome.stdout

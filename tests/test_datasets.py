@@ -138,6 +138,7 @@ def test_taylor_green_solves_navier_stokes():
 def test_units_and_provenance(make):
     field = make()
     assert field.attrs["source"]
+    assert field.attrs["equation"]
     assert all("units" in field[name].attrs for name in field.variables)
     assert all(variable.dims[0] == "t" for variable in field.data_vars.values())
 
@@ -222,6 +223,7 @@ def write_mat(path, **changes):
 
 def test_usual_mat_layout(tmp_path):
     flow = datasets.cylinder_wake(write_mat(tmp_path / "wake.mat"))
+    assert flow.attrs["equation"] == datasets.cylinder_wake().attrs["equation"]
     assert flow.u.dims == ("t", "y", "x")
     expected = flow.x * 100 + flow.y * 10 + flow.t
     for name, factor in (("u", 1), ("v", -1), ("p", 2)):
@@ -232,6 +234,7 @@ def test_usual_mat_layout(tmp_path):
     ("changes", "message"),
     [
         ({"p_star": None}, "no array 'p_star'"),
+        ({"t": "now"}, "no array 't' of real numbers"),
         ({"p_star": np.zeros((12, 3))}, "shapes"),
         ({"X_star": np.zeros((12, 2))}, "do not fill a grid"),
     ],
@@ -239,6 +242,22 @@ def test_usual_mat_layout(tmp_path):
 def test_bad_mat_files(tmp_path, changes, message):
     with pytest.raises(InputError, match=message):
         datasets.cylinder_wake(write_mat(tmp_path / "wake.mat", **changes))
+
+
+def test_damaged_mat_files_are_read_or_refused(tmp_path):
+    path, rng = write_mat(tmp_path / "wake.mat"), np.random.default_rng(0)
+    whole = path.read_bytes()
+    refused = 0
+    for _ in range(200):
+        data = bytearray(whole)
+        for place in rng.integers(128, len(data), size=2):
+            data[place] = rng.integers(256)
+        path.write_bytes(data)
+        try:
+            assert datasets.cylinder_wake(path).u.dims == ("t", "y", "x")
+        except InputError:
+            refused += 1
+    assert refused > 20
 
 
 def test_unreadable_files(tmp_path):

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgt._errors import InputError
+from pgt._mat import read_arrays
 from pgt.io import columns, read_field, read_observations, read_points
-from pgt.io.mat import read_arrays
 
 NAN = float("nan")
 X, T = [0.5, 0.25, 0.75], [0.0, 1.0, 2.0]
@@ -306,7 +306,7 @@ def test_other_formats(tmp_path, suffix):
     check(readings)
     units = {".parquet": {"u": "K"}, ".nc": {"t": "s", "u": "K"}, ".cdf": {"t": "s", "u": "K"}}
     assert dict(readings.units) == units.get(suffix, {})
-    assert dict(read(path, units={"u": "mK"}).units)["u"] == "mK"
+    assert dict(read(path, units={"u": "kelvin"}).units)["u"] == "kelvin"
     np.testing.assert_array_equal(read_points(path, ("t", "x")), np.stack([T, X], axis=1))
     with pytest.raises(InputError, match=r"no column 'w'.*Known: "):
         read(path, fields=("w",))

@@ -361,21 +361,6 @@ def test_take():
             readings.take(bad)
 
 
-def test_split_is_seeded_and_complete():
-    readings = simple(50)
-    train, held_out = readings.split(0.2, seed=1)
-    assert (len(train), len(held_out)) == (40, 10)
-    together = np.sort(np.concatenate([train.values, held_out.values]), axis=0)
-    np.testing.assert_array_equal(together, np.sort(readings.values, axis=0))
-    np.testing.assert_array_equal(held_out.values, readings.split(0.2, seed=1)[1].values)
-    assert not np.array_equal(held_out.values, readings.split(0.2, seed=2)[1].values)
-    assert [len(part) for part in simple(2).split(0.999, seed=0)] == [1, 1]
-    with pytest.raises(InputError, match="cannot be split"):
-        simple(1).split(0.5, seed=0)
-    with pytest.raises(InputError, match="`fraction`"):
-        simple().split(1.0, seed=0)
-
-
 def test_works_as_a_stack_of_sets():
     one, two = simple(width={"x": 0.1}), simple(width={"x": 0.2})
     stacked = jax.tree.map(lambda *leaves: np.stack(leaves), one, two)

@@ -1,4 +1,4 @@
-"""What the README and the pages in docs say must run, and its numbers must be the stored ones."""
+"""What the README says must run, its numbers must be the stored ones, and links lead somewhere."""
 
 import importlib.util
 import json
@@ -36,13 +36,6 @@ def test_the_example_of_the_readme_runs(tmp_path):
     assert tiny != code
     assert "'u':" in run(tiny, tmp_path)
     assert (tmp_path / "runs" / "mine" / "field.png").is_file()
-
-
-def test_the_examples_of_the_docs_run(tmp_path):
-    codes = [code for page in PAGES[1:] for code in blocks(page)]
-    assert len(codes) >= 4
-    output = run("\n".join(codes), tmp_path)
-    assert output.splitlines()[:3] == ["('x', 't') ('u',)", "('u',)", "(1, 2, 2)"]
 
 
 def test_results_in_the_readme_are_the_stored_ones():
@@ -92,7 +85,7 @@ def test_links_and_file_names_lead_somewhere(page):
     named = re.findall(r"`((?:pgt|examples|benchmarks|docs)/[\w/]+\.(?:py|md))`", text)
     linked = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
     assert all((ROOT / name).exists() for name in named)
-    assert all((page.parent / link).exists() for link in linked)
+    assert all((page.parent / link.partition("#")[0]).exists() for link in linked)
 
 
 def test_names_in_the_table_of_equations_exist():

@@ -15,7 +15,7 @@ import xarray as xr
 from hypothesis import given
 
 from pgt._errors import InputError
-from pgt.report import words, write_report
+from pgt.report import Folds, words, write_report
 from pgt.report.charts import line_chart
 from pgt.report.colours import colour_maps
 from pgt.report.numbers import number, ticks
@@ -106,6 +106,23 @@ def test_doubts_are_said_plainly():
     assert "12 predictions at held-out readings are not finite" in text_of(broken)
     told = replace(data, warnings=("Worse than radial basis functions.",))
     assert "Worse than radial basis functions." in text_of(told)
+
+
+def test_it_says_which_readings_are_the_judges():
+    data = cases.heat()
+    assert "held out one by one, at random" in text_of(data)
+    settings = {"training": {"hold_out_by": "block"}}
+    blocked = replace(data, summary=dict(data.summary) | settings)
+    assert "in whole blocks of space and time" in text_of(blocked)
+    readings = data.observations  # 108, beside the 12 that were held out of the fit
+    guess = np.asarray(readings.values) * 1.02
+    crossed = replace(data, folds=Folds(4, readings, guess))
+    (misfit,) = words.misfits(crossed)
+    assert (misfit.count, misfit.relative) == (108, pytest.approx(0.02))
+    said = "each reading was predicted by a fit that did not see it: u 2"
+    assert f"4-fold cross-validation, folds made of single readings: {said}" in text_of(crossed)
+    with pytest.raises(InputError, match="predictions"):
+        replace(data, folds=Folds(4, readings, guess[:3]))
 
 
 def test_known_noise_excuses_an_error_of_its_size():

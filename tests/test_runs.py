@@ -226,3 +226,42 @@ def test_an_unwritable_folder_is_refused_before_training(tmp_path):
     result = command("fit", tmp_path / "run.toml", "-o", tmp_path / "file" / "out", *QUICK)
     assert result.exit_code == 2
     assert "cannot write" in said(result)
+
+
+def test_error_bars_from_a_run_file(tmp_path):
+    """An ensemble: bars in the field, in the page and in the numbers; an unknown has an interval."""
+    write_readings(tmp_path / "sensors.csv")
+    assert command("init", "heat", "-o", tmp_path / "run.toml").exit_code == 0
+    bars = ("--set", "error_bars={name='ensemble', members=2}", "--set", "training.hold_out=0.2")
+    siren = ("--set", "model={name='siren', width=8, layers=2}")
+    unknown = ("--set", "pde.diffusivity={unknown=true, initial=0.05, positive=true}")
+    result = command(
+        "fit", tmp_path / "run.toml", "-o", tmp_path / "out", *QUICK, *bars, *siren, *unknown
+    )
+    assert result.exit_code in (0, 3), result.output
+    numbers = json.loads((tmp_path / "out" / "metrics.json").read_text())
+    interval = numbers["intervals"]["diffusivity"]
+    assert interval["lower"] <= interval["value"] <= interval["upper"]
+    assert len(numbers["coverage"]["coords"]["level"]["data"]) == 4
+    with xr.open_dataset(tmp_path / "out" / "field.nc") as field:
+        assert (field["u_std"] > 0).any()
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert 'id="error-bars"' in page
+    assert "not estimated" not in page
+
+
+def test_a_posterior_needs_the_polish(tmp_path):
+    write_readings(tmp_path / "sensors.csv")
+    command("init", "heat", "-o", tmp_path / "run.toml")
+    result = command(
+        "fit",
+        tmp_path / "run.toml",
+        "-o",
+        tmp_path / "out",
+        *QUICK,
+        "--set",
+        "error_bars.name='posterior'",
+    )
+    assert result.exit_code == 2
+    assert "switched off or too long" in said(result)
+    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())

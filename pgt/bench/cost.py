@@ -1,15 +1,57 @@
 """What one training step costs, by the compiler's own account."""
 
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from pgt.data import Observations
 from pgt.models.base import AbstractFieldModel
 from pgt.training.losses import Problem
 from pgt.training.settings import Training
 from pgt.training.step import Clock, run_steps, start
+
+
+@dataclass(frozen=True)
+class CompiledStep:
+    """One training step as it will run, and what the compiler says about it."""
+
+    steps: Callable[[int], Any]
+    flops: float | None
+    peak_bytes: float | None
+    seconds: float  # of compiling
+
+    def run(self, count: int) -> float:
+        """Seconds of `count` steps, each time from the same start."""
+        began = time.monotonic()
+        jax.block_until_ready(self.steps(count))
+        return time.monotonic() - began
+
+
+def compile_step(
+    model: AbstractFieldModel, pde, problem: Problem, training: Training, held_out: Observations
+) -> CompiledStep:
+    """Compile one step, as training will."""
+    settings = training.of_a_step()
+    clock = Clock(jnp.zeros(()), jnp.zeros(()))
+    began = time.monotonic()
+    state, fixed = start(model, pde, problem, settings, 0.0)
+    arguments = (state, fixed, problem, held_out, jax.random.key(0), clock)
+    whole = run_steps.lower(*arguments, jnp.ones((), jnp.int32), settings).compile()
+    seconds = time.monotonic() - began
+    # A loop whose length the compiler does not know is counted as one turn, which is one step.
+    counted = whole.compiled.cost_analysis() or {}
+    memory = whole.compiled.memory_analysis()
+    return CompiledStep(
+        lambda count: whole(*arguments, jnp.asarray(count, jnp.int32), settings),
+        counted.get("flops"),
+        None if memory is None else _peak(memory),
+        seconds,
+    )
 
 
 def step_cost(
@@ -20,21 +62,12 @@ def step_cost(
     `flops`: floating-point operations of a step, `peak_bytes`: what it needs in memory,
     `compile_seconds`: of a cold start (little where the compiled program was kept from before).
     """
-    settings = training.of_a_step()
     empty = problem.observations.take(np.zeros(0, int))
-    clock = Clock(jnp.zeros(()), jnp.zeros(()))
-    began = time.monotonic()
-    state, fixed = start(model, pde, problem, settings, 0.0)
-    arguments = (state, fixed, problem, empty, jax.random.key(0), clock)
-    compiled = run_steps.lower(*arguments, jnp.ones((), jnp.int32), settings).compile().compiled
-    seconds = time.monotonic() - began
-    # A loop whose length the compiler does not know is counted as one turn, which is one step.
-    counted = compiled.cost_analysis() or {}
-    memory = compiled.memory_analysis()
+    step = compile_step(model, pde, problem, training, empty)
     return {
-        "flops": counted.get("flops"),
-        "peak_bytes": None if memory is None else _peak(memory),
-        "compile_seconds": seconds,
+        "flops": step.flops,
+        "peak_bytes": step.peak_bytes,
+        "compile_seconds": step.seconds,
     }
 
 

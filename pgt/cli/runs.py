@@ -1,5 +1,6 @@
 """Commands around a run file: init, check, fit, predict, compare, report, info."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,8 +26,16 @@ def mistakes_are_messages() -> Iterator[None]:
     try:
         yield
     except (InputError, OSError) as error:
-        Console(stderr=True).print(f"pgt: {error}", style="red", soft_wrap=True, markup=False)
+        Console(stderr=True).print(
+            f"pgt: {_in_words(error)}", style="red", soft_wrap=True, markup=False
+        )
         raise typer.Exit(2) from None
+
+
+def _in_words(error: InputError | OSError) -> str:
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}; make room, or name another place with -o."
+    return str(error)
 
 
 def init(
@@ -50,17 +59,26 @@ def init(
     typer.echo(f"{output}: name your file of readings in it, then `pgt check {output}`.")
 
 
-def check(run_file: RunFile, overrides: Set = []) -> None:  # noqa: B006
-    """Read everything, train nothing: ranges, units, coverage, what is hidden and what is learnt."""
+def check(
+    run_file: RunFile,
+    overrides: Set = [],  # noqa: B006
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Compile nothing: no estimate of memory and time.")
+    ] = False,
+) -> None:
+    """Read everything, train nothing: ranges, units, coverage, what is hidden and what is learnt,
+    how much memory and time it will take."""
     from pgt.config import load_run
 
     with mistakes_are_messages():
         run = load_run(run_file, overrides)
         from pgt.runs.check import describe, prepare
+        from pgt.runs.estimate import estimate
 
         prepared = prepare(run)
-        typer.echo("everything is read; compiling one step to see what it needs", err=True)
         rows = describe(run, prepared)
+        if not quick:
+            rows += estimate(prepared, run.seed, lambda line: typer.echo(f"{line} ...", err=True))
     Console().print(_two_columns(rows, str(run_file)))
 
 
@@ -72,7 +90,11 @@ def fit(
     overrides: Set = [],  # noqa: B006
     resume: Annotated[bool, typer.Option("--resume", help="Continue a run that stopped.")] = False,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", min=0.0, help="Train for this long.")
+        float | None, typer.Option("--seconds", min=0.0, help="Train for this long, every fit.")
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option("--folds", min=2, help="Fit this many times more, to predict every reading."),
     ] = None,
 ) -> None:
     """Reconstruct the field: the fit, a NetCDF file, figures, numbers and a report in one folder."""
@@ -85,9 +107,12 @@ def fit(
         from pgt.runs.fit import is_begun
 
         try:
-            _, trust = fit_run(run, output, resume=resume, seconds=seconds, say=console.print)
+            _, trust = fit_run(
+                run, output, resume=resume, seconds=seconds, say=console.print, folds=folds
+            )
         except KeyboardInterrupt:
-            how = f"continue with: pgt fit {run_file} -o {output} --resume"
+            again = _again(run_file, output, overrides, seconds, folds)
+            how = f"continue with: {again}"
             typer.echo(f"\nStopped; {how if is_begun(output) else 'nothing was saved yet.'}")
             raise typer.Exit(INTERRUPTED) from None
     console.print(_held_out(trust))
@@ -162,13 +187,28 @@ def _two_columns(rows: Sequence[tuple[str, str]], title: str) -> Table:
     return table
 
 
+def _again(
+    run_file: Path, output: Path, overrides: Sequence[str], seconds: float | None, folds: int | None
+) -> str:
+    """The command that continues a run: with what was laid over its file, for else it is another run."""
+    words = ["pgt", "fit", str(run_file), "-o", str(output), "--resume"]
+    words += [word for override in overrides for word in ("--set", override)]
+    words += ["--seconds", str(seconds)] if seconds is not None else []
+    return shlex.join(words + (["--folds", str(folds)] if folds is not None else []))
+
+
 def _held_out(trust) -> Table:
-    table = Table(title="Readings that were not fitted")
-    for name in ("field", "readings", "rms error", "relative", "RBF, relative"):
+    unseen = "Readings that were not fitted"
+    if trust.folds is not None:
+        unseen = f"{trust.folds.folds}-fold: each reading predicted by a fit that did not see it"
+    spread = () if trust.folds is None else ("± over folds",)
+    table = Table(title=unseen)
+    for name in ("field", "readings", "rms error", "relative", *spread, "RBF, relative"):
         table.add_column(name, justify="left" if name == "field" else "right")
     for name, found in trust.fields.items():
-        simple = "" if found.rbf_relative is None else f"{found.rbf_relative:.1e}"
-        table.add_row(
-            name, str(found.readings), f"{found.rmse:.1e}", f"{found.relative:.1e}", simple
-        )
+        numbers = [found.rmse, found.relative, found.rbf_relative]
+        if trust.folds is not None:
+            numbers.insert(2, trust.folds.errors[name].spread)
+        shown = ("" if value is None else f"{value:.1e}" for value in numbers)
+        table.add_row(name, str(found.readings), *shown)
     return table

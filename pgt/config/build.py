@@ -5,16 +5,19 @@ from typing import Any
 import numpy as np
 
 from pgt import data, models, physics
+from pgt._reconstruct import default_model
 from pgt._unknown import Unknown
 from pgt.config.models import Pgt
 from pgt.config.pdes import Equations
 from pgt.config.run import RunFile
 from pgt.config.schema import Table, UnknownCoefficient, did_you_mean
+from pgt.config.sections import GaugeSection
 from pgt.config.training import Fixed, PolishSection
 from pgt.nn.scaling import Scaling
+from pgt.physics.gauge import check_gauges
 from pgt.physics.parser import parse, parse_equation
 from pgt.physics.quantities import parts_of
-from pgt.training import weighting
+from pgt.training import error_bars, weighting
 from pgt.training.settings import Polish, Training
 
 
@@ -44,14 +47,16 @@ def build_pde(run: RunFile) -> physics.AbstractPDE:
 
 
 def build_conditions(run: RunFile) -> tuple[physics.AbstractCondition, ...]:
-    domain, fields = build_domain(run), build_pde(run).fields
+    domain, pde = build_domain(run), build_pde(run)
     conditions = []
     for index, section in enumerate(run.conditions):
-        for name, value in (section.model_extra or {}).items():
+        values = {"value": section.value} if isinstance(section, GaugeSection) else {}
+        for name, value in (values | (section.model_extra or {})).items():
             _check_formulas(run, value, "conditions", index, name)
         with run.located("conditions", index):
             condition = _made(physics, section)
-            condition.check(domain, fields)
+            condition.check(domain, pde.fields)
+            check_gauges([*conditions, condition], pde, run.observations.fields)
         conditions.append(condition)
     return tuple(conditions)
 
@@ -79,15 +84,23 @@ def build_training(run: RunFile) -> Training:
         return Training(**given)
 
 
-def build_model(run: RunFile, observations: data.Observations) -> models.AbstractFieldModel | None:
+def build_error_bars(run: RunFile) -> error_bars.ErrorBars | None:
+    with run.located("error_bars"):
+        return None if run.error_bars is None else _made(error_bars, run.error_bars)
+
+
+def build_model(
+    run: RunFile, observations: data.Observations, seed: int
+) -> models.AbstractFieldModel | None:
     section = run.model
     if section is None or (isinstance(section, Pgt) and not section.given()):
         return None
     pde, domain = build_pde(run), build_domain(run)
-    scaling = Scaling.fit(observations.aligned(pde.fields), domain)
-    kernel = {"kernel": pde.kernel()} if isinstance(section, Pgt) else {}
     with run.located("model"):
-        return _made(models, section, scaling, seed=run.seed, **kernel)
+        if isinstance(section, Pgt):  # what the file leaves out stays as it suits the problem
+            return default_model(observations, pde, domain, seed=seed, **section.given())
+        scaling = Scaling.fit(observations.aligned(pde.fields), domain)
+        return _made(models, section, scaling, seed=seed)
 
 
 def _of_the_zoo(run: RunFile) -> physics.AbstractPDE:

@@ -1,4 +1,5 @@
-"""[model]: which network, and how large. What is left out has the default of the class."""
+"""[model]: which network, and how large. What is left out has the default of the class; of a PGT, the
+size that `pgt.default_model` finds suitable."""
 
 from typing import Annotated, ClassVar, Literal, get_args
 

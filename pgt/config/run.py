@@ -10,6 +10,7 @@ from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from pgt._errors import InputError
 from pgt.config import messages
+from pgt.config.error_bars import ErrorBars
 from pgt.config.models import Model
 from pgt.config.pdes import Pde
 from pgt.config.schema import Section, did_you_mean, wrong
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # JAX is imported where something is built: mistakes show at 
     from pgt.data import Domain, Observations
     from pgt.models.base import AbstractFieldModel
     from pgt.physics import AbstractCondition, AbstractPDE
+    from pgt.training.error_bars import Ensemble, Posterior
     from pgt.training.settings import Training
 
 
@@ -50,6 +52,7 @@ class RunFile(Section):
     conditions: Annotated[tuple[Condition, ...], Field(strict=False)] = ()
     model: Model | None = None
     training: TrainingSection = TrainingSection()
+    error_bars: ErrorBars | None = None
     output: OutputSection = OutputSection()
     _source: Source = PrivateAttr()
 
@@ -129,10 +132,10 @@ class RunFile(Section):
             raise self._source.error((written or [key])[0], _in_toml(message)) from None
 
     def read_observations(self) -> "Observations":
-        """The readings."""
+        """The readings, all of them inside the domain."""
         from pgt.io import read_observations
 
-        section = self.observations
+        section, domain = self.observations, self.build_domain()
         with self.located("observations", "file"):
             return read_observations(
                 self.observations_path,
@@ -141,6 +144,7 @@ class RunFile(Section):
                 columns=section.columns,
                 units=section.units,
                 noise=section.noise,
+                domain=domain,
             )
 
     def build_domain(self) -> "Domain":
@@ -173,11 +177,19 @@ class RunFile(Section):
 
         return build_training(self)
 
-    def build_model(self, observations: "Observations") -> "AbstractFieldModel | None":
-        """The network; None where the choice is left to `pgt.reconstruct`."""
+    def build_error_bars(self) -> "Ensemble | Posterior | None":
+        """How error bars are made; None: there are none."""
+        from pgt.config.build import build_error_bars
+
+        return build_error_bars(self)
+
+    def build_model(
+        self, observations: "Observations", seed: int | None = None
+    ) -> "AbstractFieldModel | None":
+        """The network; None where the choice is left to `pgt.reconstruct`. `seed`: not the file's."""
         from pgt.config.build import build_model
 
-        return build_model(self, observations)
+        return build_model(self, observations, self.seed if seed is None else seed)
 
 
 def load_run(path: str | Path, overrides: Sequence[str] = ()) -> RunFile:

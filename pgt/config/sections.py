@@ -12,6 +12,7 @@ from pgt.config.schema import (
     Bounds,
     Names,
     NotNegative,
+    Number,
     Numbers,
     Section,
     Text,
@@ -138,7 +139,17 @@ class PeriodicSection(Section):
     order: Annotated[int, Field(ge=0, le=3)] | None = None
 
 
-Kind = Literal["initial", "dirichlet", "neumann", "periodic"]
+class GaugeSection(Section):
+    builds: ClassVar[str] = "Gauge"
+    chosen_by: ClassVar[str] = "kind"
+
+    kind: Literal["gauge"]
+    field: Annotated[Text, Field(examples=['field = "p"'])]
+    at: dict[str, Number] | None = None
+    value: Value | None = None
+
+
+Kind = Literal["initial", "dirichlet", "neumann", "periodic", "gauge"]
 
 
 class NoSuchCondition(Section):
@@ -152,6 +163,7 @@ Condition = Annotated[
     | Annotated[DirichletSection, Tag("<dirichlet>")]
     | Annotated[NeumannSection, Tag("<neumann>")]
     | Annotated[PeriodicSection, Tag("<periodic>")]
+    | Annotated[GaugeSection, Tag("<gauge>")]
     | Annotated[NoSuchCondition, Tag("<none>")],
     by_name("kind", get_args(Kind)),
 ]

@@ -50,7 +50,7 @@ _STARTS = {
     "navier_stokes": _Start(
         {"x": (1, 8), "y": (-2, 2), "t": (0, 20)},
         fields=("u", "v"),
-        conditions=('kind = "dirichlet"\naxis = "y"\nu = 1\nv = 0',),
+        conditions=('kind = "dirichlet"\naxis = "y"\nu = 1\nv = 0', 'kind = "gauge"\nfield = "p"'),
     ),
 }
 
@@ -136,6 +136,7 @@ def _written(start: _Start, pde: str) -> str:
         pde=pde,
         conditions="\n".join(f"#{line}" if line else "" for line in conditions.splitlines()),
         training=_SMALL if len(coords) <= 2 else _LARGE,
+        error_bars="posterior" if len(coords) <= 2 else "ensemble",
         grid=", ".join(f"{axis} = {101 if len(coords) <= 2 else 50}" for axis in coords),
         quantities=_array(fields),
     )
@@ -190,7 +191,13 @@ fields = {fields}  # what was measured; the equation's other fields are inferred
 {training}
 #seconds = 60  # stop after that time
 #hold_out = 0.1  # the share of readings that is kept aside to measure the error
+#hold_out_by = "block"  # whole blocks of space and time instead of single readings
+#likelihood = "student"  # where some readings may be grossly wrong
 #polish = false  # without the least-squares finish: faster, less exact
+
+# Error bars: "posterior", of a fit that ends with the polish, or "ensemble", of several fits.
+#[error_bars]
+#name = "{error_bars}"
 
 [output]
 grid = {{{grid}}}

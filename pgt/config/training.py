@@ -125,7 +125,9 @@ class TrainingSection(Section):
     sampler: Sampler | None = None
     weighting: Weighting | None = None
     hold_out: Annotated[NotNegative, Field(lt=1)] | None = None
+    hold_out_by: Literal["reading", "block"] | None = None
     patience: Positive | None = None
+    likelihood: Literal["gauss", "huber", "student"] | None = None
     precision: Literal["float32", "float64"] | None = None
     polish: (
         Annotated[

@@ -14,6 +14,7 @@ from jaxtyping import Array, Bool, Float
 from pgt._errors import InputError
 from pgt.data import _checks, _duplicates, _readers
 from pgt.data.domain import AXES, Domain, Real
+from pgt.data.units import require_same
 
 
 class Observations(eqx.Module):
@@ -155,13 +156,18 @@ class Observations(eqx.Module):
         return tuple(f for f, is_seen in zip(self.fields, seen, strict=True) if not is_seen)
 
     def check_inside(self, domain: Domain) -> None:
-        """Raise unless every reading, its box included, lies in the domain."""
+        """Raise unless every reading, its box included, lies in the domain, in the same units."""
         if self.coords != domain.axes:
             raise InputError(
                 f"the readings have coordinates {self.coords} but the domain has axes "
                 f"{domain.axes}; give both the same axes."
             )
         for column, axis in enumerate(self.coords):
+            units = {
+                "the readings": dict(self.units).get(axis),
+                "the domain": domain.units.get(axis),
+            }
+            require_same(axis, units)
             # a box may reach across the seam of a periodic axis, its centre may not
             is_box = self.half_width is not None and axis not in domain.periodic
             half = np.asarray(self.half_width)[:, column] if is_box else np.zeros(len(self))
@@ -204,19 +210,6 @@ class Observations(eqx.Module):
         if indices.size and not (-len(self) <= indices.min() and indices.max() < len(self)):
             raise InputError(f"`indices` must lie below the number of readings, {len(self)}.")
         return jax.tree.map(lambda leaf: leaf[indices], self)
-
-    def split(self, fraction: float, seed: int) -> tuple["Observations", "Observations"]:
-        """Training readings, and a random share `fraction` of them held out; at least one each."""
-        if not 0 < fraction < 1:
-            raise InputError(
-                f"`fraction` is {fraction}; write a share between 0 and 1, such as 0.1."
-            )
-        usable = np.flatnonzero(np.asarray(self.mask).any(axis=1))
-        if len(usable) < 2:
-            raise InputError(f"{len(usable)} reading(s) cannot be split; at least 2 are needed.")
-        count = int(np.clip(round(fraction * len(usable)), 1, len(usable) - 1))
-        held_out = np.sort(np.random.default_rng(seed).permutation(usable)[:count])
-        return self.take(np.setdiff1d(np.arange(len(self)), held_out)), self.take(held_out)
 
 
 def cell_quadrature(
@@ -272,6 +265,11 @@ def sample(
     Gaussian noise is added: a number η means σ = η · std of the sampled values, field by field; a
     dict gives σ itself by field. `record_noise` keeps σ in the result; real users seldom know it.
     The same seed picks the same points whatever the noise.
+
+    >>> truth = xr.Dataset({"u": ("x", [0.0, 1.0, 4.0, 9.0])}, {"x": [0.0, 1.0, 2.0, 3.0]})
+    >>> readings = sample(truth, n=3, noise=0.05)
+    >>> len(readings), readings.coords, readings.fields
+    (3, ('x',), ('u',))
     """
     points, values, units = _readers.flatten(truth, fields)
     coords, fields = tuple(points), tuple(values)

@@ -51,6 +51,10 @@ class Sobol(AbstractSampler):
 
     Direction numbers are SciPy's (Joe & Kuo 2008). Every point is XORed, bit by bit, with the same
     random number per axis: each draw is uniform on average, and the even spread of the net is kept.
+
+    >>> points = Sobol().draw(jax.random.key(0), np.zeros(1), np.ones(1), 4)
+    >>> sorted((4 * points[:, 0]).astype(int).tolist())  # one point in every quarter
+    [0, 1, 2, 3]
     """
 
     def draw(self, key, domain_lower, domain_upper, n, residual=None):
@@ -70,6 +74,13 @@ class ResidualAdaptive(AbstractSampler):
         probability ∝ |r|^power / mean(|r|^power) + floor
 
     (Gumbel top-k). Without a residual, or where it is zero everywhere, the draw is uniform.
+
+    >>> def size_of_residual(points):
+    ...     return jnp.where(points[:, 0] > 0.5, 1.0, 0.0)
+    >>> sampler = ResidualAdaptive(floor=0.0)
+    >>> points = sampler.draw(jax.random.key(0), np.zeros(1), np.ones(1), 10, size_of_residual)
+    >>> bool((points > 0.5).all())
+    True
     """
 
     candidates_per_point: int = eqx.field(static=True, default=4)

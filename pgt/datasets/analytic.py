@@ -49,6 +49,10 @@ def burgers(viscosity: Real = 0.01 / np.pi, x: Axis = 201, t: Axis = 101) -> xr.
         u(x, t) = −∫ sin π(x−η) f(x−η) exp(−η²/4νt) dη / ∫ f(x−η) exp(−η²/4νt) dη
 
     by Gauss–Hermite quadrature (Basdevant et al. 1986), the largest exponent taken out first.
+
+    >>> field = burgers(x=21, t=[0.0, 0.5])
+    >>> [round(float(u), 3) for u in field.u.sel(x=-0.5)]
+    [1.0, 0.593]
     """
     _check_positive("viscosity", viscosity)
     x, t = _axis("x", x, -1, 1), _axis("t", t, 0, 1)
@@ -67,7 +71,12 @@ def burgers(viscosity: Real = 0.01 / np.pi, x: Axis = 201, t: Axis = 101) -> xr.
 
 
 def travelling_wave(speed: Real = 1.0, x: Axis = 101, t: Axis = 101) -> xr.Dataset:
-    """Wave equation u_tt = c² u_xx, periodic in x on [0, 1], t in [0, 1]: u = sin 2π(x − ct)."""
+    """Wave equation u_tt = c² u_xx, periodic in x on [0, 1], t in [0, 1]: u = sin 2π(x − ct).
+
+    >>> field = travelling_wave(speed=0.5, x=[0.25], t=[0.0, 0.5])
+    >>> [round(abs(float(u)), 3) for u in field.u[:, 0]]
+    [1.0, 0.0]
+    """
     x, t = _axis("x", x, 0, 1), _axis("t", t, 0, 1)
     u = np.sin(2 * np.pi * (x - speed * t[:, None]))
     attributes = {"speed": speed}
@@ -85,6 +94,10 @@ def advected_gaussian(
     """Advection–diffusion u_t + a u_x = D u_xx of a Gaussian, x and t in [0, 1].
 
     u = w/s · exp(−(x − x₀ − at)² / 2s²) with s² = w² + 2Dt: it travels, widens and keeps its mass.
+
+    >>> peak = advected_gaussian(t=[0.0, 1.0]).u.idxmax("x")
+    >>> peak.values.tolist()
+    [0.25, 0.75]
     """
     _check_positive("diffusivity", diffusivity)
     _check_positive("width", width)
@@ -106,6 +119,9 @@ def taylor_green(viscosity: Real = 0.01, x: Axis = 33, y: Axis = 33, t: Axis = 1
     """Taylor–Green vortex: 2D incompressible Navier–Stokes, x and y in [0, 2π], t in [0, 1].
 
     u = sin x cos y e^{−2νt},  v = −cos x sin y e^{−2νt},  p = (cos 2x + cos 2y) e^{−4νt} / 4.
+
+    >>> list(taylor_green(x=5, y=5, t=2).data_vars)
+    ['u', 'v', 'p']
     """
     _check_positive("viscosity", viscosity)
     x, y = _axis("x", x, 0, 2 * np.pi), _axis("y", y, 0, 2 * np.pi)

@@ -9,8 +9,10 @@ import numpy as np
 import xarray as xr
 
 from pgt._errors import InputError
+from pgt._mat import read_arrays
 
 _PACKAGED = "cylinder_wake_re100.nc"
+_EQUATION = "incompressible Navier-Stokes, density 1"
 # Bookkeeping of the file format, and what decoding has already used up.
 _INTERNAL = {"DIMENSION_LIST", "REFERENCE_LIST", "CLASS", "NAME", "_NCProperties"}
 _INTERNAL |= {"_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict"}
@@ -39,7 +41,7 @@ def cylinder_wake(path: str | os.PathLike | None = None) -> xr.Dataset:
 def _read_netcdf(path: Path) -> xr.Dataset:
     has_engine = importlib.util.find_spec("h5netcdf") is not None
     dataset = _read_with_xarray(path) if has_engine else _read_with_h5py(path)
-    return dataset.transpose("t", "y", "x")
+    return dataset.assign_attrs({"equation": _EQUATION} | dataset.attrs).transpose("t", "y", "x")
 
 
 def _read_with_xarray(path: Path) -> xr.Dataset:
@@ -94,19 +96,20 @@ def _attributes(node) -> dict:
 
 
 def _read_mat(path: Path) -> xr.Dataset:
-    import scipy.io
-
     try:
-        contents = scipy.io.loadmat(path)
-    except (ValueError, NotImplementedError, OSError, TypeError) as error:
+        contents = read_arrays(path.read_bytes())
+    except (InputError, OSError) as error:
         raise InputError(f"{str(path)!r} is not a readable .mat file: {error}") from None
+    arrays = {}
     for name in ("X_star", "t", "U_star", "p_star"):
-        if name not in contents:
+        if (found := contents.get(name)) is None:
             raise InputError(
-                f"{str(path)!r} has no array {name!r}; expected X_star, t, U_star and p_star."
+                f"{str(path)!r} has no array {name!r} of real numbers; expected X_star, t, U_star "
+                "and p_star."
             )
-    points, t = contents["X_star"], np.ravel(contents["t"])
-    velocity, pressure = contents["U_star"], contents["p_star"]
+        arrays[name] = np.asarray(found, np.float64)  # whatever type and byte order it was saved in
+    points, t = arrays["X_star"], np.ravel(arrays["t"])
+    velocity, pressure = arrays["U_star"], arrays["p_star"]
     n, steps = len(points), len(t)
     shapes = points.shape, velocity.shape, pressure.shape
     if shapes != ((n, 2), (n, 2, steps), (n, steps)):
@@ -137,5 +140,6 @@ def _to_grid(path: Path, points: np.ndarray, t: np.ndarray, fields: dict) -> xr.
             "title": "2D cylinder wake, Re=100",
             "source": f"read from {path.name}",
             "viscosity": 0.01,
+            "equation": _EQUATION,
         },
     )

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from pgt._errors import InputError
+from pgt._mat import read_arrays
 from pgt.data._checks import as_numbers
 from pgt.io._files import understood
 from pgt.io.columns import Columns, check_count, check_present
-from pgt.io.mat import read_arrays
 
 
 def read_npz(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:
@@ -31,8 +31,7 @@ def read_npz(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Co
 def read_mat(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:
     """Numeric arrays of a MATLAB file of version 5 to 7."""
     wanted = coords + others
-    with understood("MAT"):
-        arrays = read_arrays(path.read_bytes())
+    arrays = read_arrays(path.read_bytes())
     check_present(wanted, arrays)
     plain = {name: array for name in wanted if (array := arrays[name]) is not None}
     for name in wanted:

@@ -37,6 +37,13 @@ def read_field(path: str | os.PathLike) -> xr.Dataset:
     """A gridded field from NetCDF, such as `write_field` writes; wholly in memory.
 
     Every variable lies on axes among x, y, z and t, each with its coordinate.
+
+    >>> import tempfile
+    >>> from pgt.io import write_field
+    >>> field = xr.Dataset({"u": ("x", [1.0, 2.0])}, {"x": [0.0, 0.5]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     read_field(write_field(field, Path(folder, "field.nc"))).u.values.tolist()
+    [1.0, 2.0]
     """
     path = Path(path)
     with naming(path):

@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from pgt._errors import InputError
-from pgt.data import Observations
+from pgt.data import Domain, Observations
 from pgt.data._checks import check_names, check_points, closest
+from pgt.data.limits import check_limits
+from pgt.data.units import require_same
 from pgt.io import arrays, gridded, parquet, text
 from pgt.io._files import check_is_file, check_suffix, naming
 from pgt.io.columns import Columns
@@ -34,6 +36,7 @@ def read_observations(
     units: Mapping[str, str] | None = None,
     noise=None,
     duplicates: str = "error",
+    domain: Domain | None = None,
 ) -> Observations:
     r"""Readings from a CSV, TSV, Parquet, NetCDF, MAT or NPZ file, by its ending.
 
@@ -42,9 +45,10 @@ def read_observations(
     path : the file; a missing value (empty cell, NA, NaN, null) is a hidden reading.
     coords, fields : names as the equation uses them.
     columns : the file's own names where they differ: ``{"x": "X [m]"}``.
-    units : by name; goes before what the file's attributes say.
+    units : by name, where the file does not say; where it does, both must be the same.
     noise : σ: one number, or by field a number or the name of a column of the file.
     duplicates : "error", or "mean" to average repeated readings of one field at one point.
+    domain : refuse readings outside of it, and numbers with which nothing can be computed in it.
 
     Raises
     ------
@@ -68,21 +72,28 @@ def read_observations(
         table = _read(path, [own[n] for n in coords], [own[n] for n in fields], sigma)
         if sigma:
             noise = {n: table.values[v] if isinstance(v, str) else v for n, v in by_field.items()}
-        found = {name: table.units[own[name]] for name in own if own[name] in table.units}
+        found = _units(table, own, units)
         with _lines_for_rows(table):
-            return Observations.from_arrays(
+            readings = Observations.from_arrays(
                 {name: table.values[own[name]] for name in coords},
                 {name: table.values[own[name]] for name in fields},
                 noise=noise,
-                units=found | dict(units or {}),
+                units=found,
                 duplicates=duplicates,
             )
+            if domain is not None:
+                readings.check_inside(domain)
+                check_limits(readings, domain)
+        return readings
 
 
 def read_points(
-    path: str | os.PathLike, coords: Sequence[str], columns: Mapping[str, str] | None = None
+    path: str | os.PathLike,
+    coords: Sequence[str],
+    columns: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
 ) -> np.ndarray:
-    r"""Positions (n, d) from a file, columns in the order of `coords`; `columns` as for readings.
+    r"""Positions (n, d) from a file, columns in the order of `coords`; the rest as for readings.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -96,10 +107,19 @@ def read_points(
         coords = check_names("coords", coords)
         own = _own_names(coords, columns)
         table = _read(path, [own[name] for name in coords])
+        _units(table, own, units)
         points = np.stack([table.values[own[name]] for name in coords], axis=1)
         with _lines_for_rows(table):
             check_points(points, coords)
     return points
+
+
+def _units(table: Columns, own: dict[str, str], given: Mapping[str, str] | None) -> dict[str, str]:
+    """Units by name, from the file and from the caller, who must not contradict each other."""
+    found = {name: table.units[own[name]] for name in own if own[name] in table.units}
+    for name, unit in (given or {}).items():
+        require_same(name, {"the file": found.get(name), "`units`": unit})
+    return found | dict(given or {})
 
 
 def _own_names(names: tuple[str, ...], columns: Mapping[str, str] | None) -> dict[str, str]:

@@ -47,7 +47,16 @@ def write_field(dataset: xr.Dataset, path: str | os.PathLike) -> Path:
 
 
 def write_values(dataset: xr.Dataset, path: str | os.PathLike) -> Path:
-    """Write values at scattered points, such as `Reconstruction.at` gives, as CSV."""
+    """Write values at scattered points, such as `Reconstruction.at` gives, as CSV.
+
+    >>> import tempfile
+    >>> values = xr.Dataset({"u": ("point", [1.0, 2.0])}, {"x": ("point", [0.0, 0.5])})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(write_values(values, Path(folder, "values.csv")).read_text(), end="")
+    x,u
+    0.0,1.0
+    0.5,2.0
+    """
     path = Path(path)
     with naming(path):
         check_suffix(path, (".csv",))

@@ -20,6 +20,13 @@ class AbstractKernel(eqx.Module):
     the smallest separation along each axis that the readings can tell apart: lags and distances
     are floored there, because a Green's function is singular at its source. Zero influence is
     exactly -inf; every gradient is finite.
+
+    >>> class Nearby(AbstractKernel):
+    ...     def log_influence(self, receiver, source, resolution):
+    ...         return -jnp.sum(((receiver - source) / resolution) ** 2)[None]
+    >>> points = jnp.array([[0.0], [1.0], [3.0]])
+    >>> Nearby().bias(points[:1], points, jnp.array([1.0])).tolist()  # of all three on the first
+    [[[-0.0, -1.0, -9.0]]]
     """
 
     @abc.abstractmethod

@@ -15,6 +15,15 @@ class AbstractFieldModel(eqx.Module):
 
     All are pure. Physical units outside; `decode` is smooth in `z`; the order of the readings does
     not matter; a hidden value is never read. `encode` works under `vmap` over many observation sets.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
+    >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
+    >>> model = pgt.PINN(scaling, width=8)
+    >>> model.decode(model.encode(readings), readings.points[0]).shape  # one field at one point
+    (1,)
+    >>> isinstance(model, pgt.AbstractFieldModel)
+    True
     """
 
     scaling: eqx.AbstractVar[Scaling]

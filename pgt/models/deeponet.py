@@ -57,6 +57,13 @@ class DeepONet(AbstractFieldModel):
         Of the trunk; the branch has the same width.
     basis
         The number of functions t_k.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
+    >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
+    >>> model = DeepONet(scaling, width=16, layers=2, basis=8)
+    >>> model.decode(model.encode(readings), readings.points[0]).shape  # one field at one point
+    (1,)
     """
 
     scaling: Scaling

@@ -46,6 +46,13 @@ class FNO(AbstractFieldModel):
         its outermost nodes one cell outside, where the spline needs them.
     modes
         Frequencies kept along each axis.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
+    >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
+    >>> model = FNO(scaling, grid=8, modes=3, width=8, layers=2)
+    >>> model.decode(model.encode(readings), readings.points[0]).shape  # one field at one point
+    (1,)
     """
 
     scaling: Scaling

@@ -206,7 +206,13 @@ class PGT(AbstractFieldModel):
     ) -> Float[Array, "#h receivers+1 sources+1"]:
         """Γ with a row and a column for the global token: no bias, always visible, so that no row is
         ever empty. Padding is invisible to all."""
-        bias = self.kernel.bias(receivers, sources, self.scaling.resolution, self.scaling.period)
+        scaling = self.scaling
+        bias = self.kernel.bias(receivers, sources, scaling.resolution, scaling.period)
+        # A Green's function has units, the global token's 0 has none: Γ counts from the influence of
+        # a point on itself where nothing smaller than the domain is resolved.
+        here = jnp.asarray(scaling.middle)
+        own = self.kernel.log_influence(here, here, 2 * scaling.half_extent)
+        bias -= jnp.where(own > -jnp.inf, own, 0.0)[:, None, None]
         bias = jnp.pad(bias, ((0, 0), (1, 0), (1, 0)))
         seen = jnp.concatenate([jnp.ones(1, bool), visible])
         return jnp.where(seen, bias, -jnp.inf)

@@ -22,6 +22,13 @@ class PINN(AbstractCoordinateModel):
         Scales of the problem, `Scaling.fit(observations, domain)`.
     width, layers
         Neurons in a hidden layer, and the number of hidden layers.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
+    >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
+    >>> model = PINN(scaling, width=16, layers=3)
+    >>> model.decode(model.encode(readings), readings.points[0]).shape  # one field at one point
+    (1,)
     """
 
     scaling: Scaling

@@ -99,6 +99,13 @@ class PINNsFormer(AbstractFieldModel):
         k, and Δt as a share of the time axis' length; the paper's 1e-4 is for times from 0 to 1.
     time_axis
         Which coordinate is stepped along; the last by default. Of an equation without time, any.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
+    >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
+    >>> model = PINNsFormer(scaling, width=8, hidden=16, output_hidden=16)
+    >>> model.decode(model.encode(readings), readings.points[0]).shape  # one field at one point
+    (1,)
     """
 
     scaling: Scaling

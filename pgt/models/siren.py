@@ -27,6 +27,13 @@ class SIREN(AbstractCoordinateModel):
         and 4.
     frequency
         ω₀: 30 as in the paper, for images and sound; 6–10 suits fields on [-1, 1] with a PDE residual.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
+    >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
+    >>> model = SIREN(scaling, width=16, layers=3, frequency=8.0)
+    >>> model.decode(model.encode(readings), readings.points[0]).shape  # one field at one point
+    (1,)
     """
 
     scaling: Scaling

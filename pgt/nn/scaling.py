@@ -15,6 +15,11 @@ class Scaling(Frozen):
 
     `resolution` is the smallest separation along each axis that the readings can tell apart; kernels
     floor their lags and distances there.
+
+    >>> readings = Observations.from_arrays({"x": [0.0, 10.0]}, {"u": [300.0, 310.0]})
+    >>> scaling = Scaling.fit(readings, Domain(x=(0, 10)))
+    >>> scaling.to_unit(np.array([10.0])).tolist(), scaling.to_physical(np.array([0.0])).tolist()
+    ([1.0], [305.0])
     """
 
     middle: Float[Array | np.ndarray, " d"]
@@ -26,7 +31,10 @@ class Scaling(Frozen):
 
     @staticmethod
     def fit(observations: Observations, domain: Domain) -> "Scaling":
-        """Scales of a domain and of the values measured in it; a hidden field keeps mean 0, spread 1."""
+        """Scales of a domain and of the values measured in it.
+
+        A hidden field keeps mean 0 and spread 1, until `reconstruct` finds its size by the equation.
+        """
         values, mask = np.asarray(observations.values), np.asarray(observations.mask)
         columns = range(values.shape[1])
         moments = [_moments(values[mask[:, k], k]) for k in columns]
@@ -88,4 +96,4 @@ def _moments(values: np.ndarray) -> tuple[float, float]:
         return 0.0, 1.0
     spread = float(values.std())
     # A field that reads the same everywhere has no spread to divide by.
-    return float(values.mean()), spread if spread > 0 else max(abs(float(values.mean())), 1.0)
+    return float(values.mean()), spread or abs(float(values.mean())) or 1.0

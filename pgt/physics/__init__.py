@@ -7,6 +7,7 @@ from pgt.physics.conditions import AbstractCondition, Dirichlet, Initial, Neuman
 from pgt.physics.equation import Equation
 from pgt.physics.exact import ALL_PDES, ExactCase
 from pgt.physics.expression import Expression
+from pgt.physics.gauge import Gauge
 from pgt.physics.heat import Heat
 from pgt.physics.navier_stokes import NavierStokes2D
 from pgt.physics.pde import AbstractPDE, Derivatives
@@ -25,6 +26,7 @@ __all__ = [
     "Equation",
     "ExactCase",
     "Expression",
+    "Gauge",
     "Heat",
     "Initial",
     "Laplace",

@@ -11,7 +11,7 @@ on its faces (`sample`, `quadrature`) and, at one such point, numbers that shoul
 
 import abc
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -21,7 +21,7 @@ from jaxtyping import Array, Float
 from pgt._errors import InputError
 from pgt._types import Key, Point
 from pgt.data.domain import Domain
-from pgt.physics.faces import Faces, require_axis
+from pgt.physics.faces import AbstractPlaces, Faces, require_axis
 from pgt.physics.parser import suggestion
 from pgt.physics.values import Table, Value, Writable, as_value, bind_value, value_at
 
@@ -31,10 +31,11 @@ _SIDES = {"lower": (0,), "upper": (1,), "both": (0, 1)}
 
 
 class AbstractCondition(eqx.Module):
-    """Equations that hold on some faces of the domain. `kind` names the loss term: "ic" or "bc"."""
+    """Equations that hold on some faces of the domain. `kind` names the loss term: "ic" or "bc", or
+    "gauge" for what holds inside (gauge.py)."""
 
     kind: ClassVar[str]
-    faces: eqx.AbstractVar[Faces | None]
+    faces: eqx.AbstractVar[AbstractPlaces | None]
 
     @abc.abstractmethod
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "AbstractCondition":
@@ -48,7 +49,7 @@ class AbstractCondition(eqx.Module):
         """Raise `InputError` unless the condition makes sense for this domain and these fields."""
         self.bind(domain, fields)
 
-    def sample(self, key: Key, n: int) -> Float[Array, "{n} d"]:
+    def sample(self, key: Key, n: int) -> Float[Array, "m d"]:
         """n random points on the faces, which take turns; works under jit."""
         return self._bound().sample(key, n)
 
@@ -56,7 +57,7 @@ class AbstractCondition(eqx.Module):
         """At least n fixed points, Gauss–Legendre along each face."""
         return self._bound().quadrature(n)
 
-    def _bound(self) -> Faces:
+    def _bound(self) -> Any:
         if self.faces is None:
             name = type(self).__name__
             raise InputError(f"{name}: call .bind(domain, fields) before using its points or rows.")
@@ -86,7 +87,7 @@ class Initial(AbstractCondition):
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Initial":
         require_axis("Initial", "t", domain)
-        _check_fields("Initial", self.values, fields, derivatives=domain.axes)
+        check_fields("Initial", self.values, fields, derivatives=domain.axes)
         return _bound_to(self, Faces(domain, (("t", 0),)))
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
@@ -125,7 +126,7 @@ class Dirichlet(AbstractCondition):
         self.faces = None
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Dirichlet":
-        _check_fields("Dirichlet", self.values, fields)
+        check_fields("Dirichlet", self.values, fields)
         return _bound_to(self, _walls("Dirichlet", self.axis, self.side, domain))
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
@@ -156,7 +157,7 @@ class Neumann(AbstractCondition):
         self.faces = None
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Neumann":
-        _check_fields("Neumann", self.values, fields)
+        check_fields("Neumann", self.values, fields)
         return _bound_to(self, _walls("Neumann", self.axis, self.side, domain))
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
@@ -198,9 +199,9 @@ class Periodic(AbstractCondition):
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Periodic":
         require_axis("Periodic", self.axis, domain)
-        _check_fields("Periodic", self.fields or (), fields)
+        check_fields("Periodic", self.fields or (), fields)
         bound = Periodic(self.axis, self.fields or fields, self.order)
-        return _with_faces(bound, Faces(domain, ((self.axis, 0),)))
+        return with_faces(bound, Faces(domain, ((self.axis, 0),)))
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
         domain = self._bound().domain
@@ -250,7 +251,7 @@ def _walls(where, axes, side, domain) -> Faces:
     return Faces(domain, tuple((axis, s) for axis in axes for s in _SIDES[side]))
 
 
-def _check_fields(where, names, fields, derivatives=()) -> None:
+def check_fields(where, names, fields, derivatives=()) -> None:
     """Each name is a field, or a derivative of one along the axes listed in `derivatives`."""
     for name in names:
         field, _, letters = name.rpartition("_")
@@ -272,15 +273,15 @@ def _bound_to(condition, faces):
         where = f"{type(condition).__name__}({field}=...)"
         values[field] = bind_value(where, value, axes, free)
         if isinstance(value, Table):
-            _check_cover(where, values[field], faces)
-    return _with_faces(eqx.tree_at(lambda c: c.values, condition, values), faces)
+            check_cover(where, values[field], faces)
+    return with_faces(eqx.tree_at(lambda c: c.values, condition, values), faces)
 
 
-def _with_faces(condition, faces):
+def with_faces(condition, faces):
     return eqx.tree_at(lambda c: c.faces, condition, faces, is_leaf=lambda node: node is None)
 
 
-def _check_cover(where, table, faces) -> None:
+def check_cover(where, table, faces) -> None:
     for name, axis in zip(table.names, table.axes, strict=True):
         lower, upper = faces.domain.bounds(name)
         slack = 1e-6 * (upper - lower)

@@ -20,13 +20,15 @@ MAX_ORDER = 6  # of a derivative: text from a stranger must not ask for a thousa
 
 _DERIVATIVE = re.compile(r"(?P<field>\w+)_(?P<axes>[xyzt]+)")
 _LAPLACIAN = re.compile(r"lap\((?P<field>\w+)\)")
-_LOSS_TERMS = ("data", "bc", "ic")
+_LOSS_TERMS = ("data", "bc", "ic", "gauge")
 
 
 class Equation(AbstractPDE):
     r"""One equation, or a system, written as text.
 
-    $$ \text{"u\_t + u*u\_x = nu*u\_xx"} \quad\Leftrightarrow\quad u_t + u\, u_x = \nu\, u_{xx} $$
+    `Equation("u_t + u*u_x = nu*u_xx", nu=0.01)` stands for
+
+    $$ u_t + u\, u_x = \nu\, u_{xx} $$
 
     `u_xt` is a derivative of the field u, `lap(u)` its Laplacian over the spatial axes, and x, y,
     z, t are the coordinates; every other name is a coefficient.

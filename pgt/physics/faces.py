@@ -1,5 +1,6 @@
 """The faces of a domain on which a condition holds: where they are, and points on them."""
 
+import abc
 import math
 
 import equinox as eqx
@@ -14,7 +15,21 @@ from pgt.data.domain import Domain
 from pgt.physics.parser import suggestion
 
 
-class Faces(eqx.Module):
+class AbstractPlaces(eqx.Module):
+    """Where a condition holds: points at random and fixed ones."""
+
+    domain: eqx.AbstractVar[Domain]
+
+    @abc.abstractmethod
+    def sample(self, key: Key, n: int) -> Float[Array, "m d"]:
+        """Random points, n of them unless fewer say as much; works under jit."""
+
+    @abc.abstractmethod
+    def quadrature(self, n: int) -> Float[np.ndarray, "m d"]:
+        """Fixed points, at least n of them unless fewer say as much."""
+
+
+class Faces(AbstractPlaces):
     """Some faces of a domain, each a pair: an axis, held at its lower (0) or upper (1) bound."""
 
     domain: Domain = eqx.field(static=True)

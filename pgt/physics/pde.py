@@ -27,6 +27,20 @@ class AbstractPDE(eqx.Module):
 
     Coefficients are numbers or `Unknown`; by the time `residual` is called every `Unknown` has been
     replaced by its value, so the equation is written as if all coefficients were numbers.
+
+    >>> from pgt.kernels import NoKernel
+    >>> class Decay(AbstractPDE):
+    ...     rate: float
+    ...     coords: tuple[str, ...] = eqx.field(static=True, default=("t",))
+    ...     fields: tuple[str, ...] = eqx.field(static=True, default=("u",))
+    ...
+    ...     def residual(self, d):
+    ...         return {"decay": d("u_t") + self.rate * d("u")}
+    ...
+    ...     def kernel(self):
+    ...         return NoKernel()
+    >>> Decay(rate=2.0).fields
+    ('u',)
     """
 
     coords: eqx.AbstractVar[tuple[str, ...]]

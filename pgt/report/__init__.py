@@ -1,4 +1,5 @@
 """One HTML page that shows a reconstruction and says how far to trust it."""
 
+from pgt.report.contents import Folds as Folds
 from pgt.report.contents import ReportData as ReportData
 from pgt.report.page import write_report as write_report

@@ -4,11 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from pgt._errors import InputError
 from pgt.data.domain import AXES
 from pgt.data.observations import Observations
+
+
+@dataclass(frozen=True)
+class Folds:
+    """A cross-validation: all readings, and (n, c) what fits that had not seen them say there."""
+
+    count: int
+    readings: Observations
+    predictions: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -27,8 +37,13 @@ class ReportData:
     coefficients : value and (low, high) interval, or None, of each learnt coefficient.
     run_file : the text that reproduces the run.
     error_bars : one standard deviation of every field, laid out as `field`, or None.
+    coverage : how often bands hold held-out readings, as `Reconstruction.coverage`, or None.
     title : heading of the page; made up from the fields if empty.
     warnings : further doubts, one sentence each, shown with the report's own.
+    noise : σ of the readings of each field, given or estimated, in its units.
+    suspicious : readings far from the field, as `Reconstruction.suspicious`, or None.
+    drifting : sensors with an offset or a trend, as `Reconstruction.drifting`, or None.
+    folds : a cross-validation, which then judges the field in place of the held-out readings, or None.
     """
 
     field: xr.Dataset
@@ -41,13 +56,20 @@ class ReportData:
     coefficients: Mapping[str, tuple] | None = None
     run_file: str = ""
     error_bars: xr.Dataset | None = None
+    coverage: xr.Dataset | None = None
     title: str = ""
     warnings: Sequence[str] = ()
+    folds: Folds | None = None
+    noise: Mapping[str, float] | None = None
+    suspicious: pd.DataFrame | None = None
+    drifting: pd.DataFrame | None = None
 
     def __post_init__(self):
         _check_grid("field", self.field)
         _check_grid("residual", self.residual)
         _check_predictions(self.predictions, self.held_out)
+        if self.folds is not None:
+            _check_predictions(self.folds.predictions, self.folds.readings)
         if "step" not in self.history.dims:
             raise InputError("report: `history` has no dimension `step`; give result.history.")
         if self.error_bars is not None:
@@ -58,6 +80,13 @@ class ReportData:
     @property
     def fields(self) -> tuple[str, ...]:
         return tuple(str(name) for name in self.field.data_vars)
+
+    @property
+    def judges(self) -> tuple[Observations, np.ndarray]:
+        """Readings that were not fitted, and the predictions there."""
+        if self.folds is not None:
+            return self.folds.readings, self.folds.predictions
+        return self.held_out, self.predictions
 
     @property
     def hidden(self) -> tuple[str, ...]:

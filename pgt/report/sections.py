@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 import numpy as np
+import pandas as pd
 
 from pgt.report import words
 from pgt.report.charts import agreement_chart, line_chart, share_chart
@@ -18,6 +19,7 @@ def all_sections(data: ReportData) -> list[tuple[str, str, str]]:
         ("summary", "Summary", summary(data)),
         ("field", "Field", viewer("field")),
         ("held-out", "Held-out readings", agreement(data)),
+        ("error-bars", "Error bars", error_bars(data)),
         ("residual", "Residual", residual(data)),
         ("training", "Training", training(data)),
         ("coefficients", "Coefficients", coefficients(data)),
@@ -40,7 +42,10 @@ def summary(data: ReportData) -> str:
         "<h3>Did it converge?</h3>",
         _paragraph(f"{answer} {why}"),
         "<h3>How far to trust it</h3>",
+        _paragraph(words.how_it_was_judged(data)) if words.misfits(data) else "",
         _misfit_table(data),
+        _suspicion_table("Suspicious readings", data.suspicious),
+        _suspicion_table("Drifting sensors", data.drifting),
     ]
     return "".join(parts)
 
@@ -59,11 +64,38 @@ def agreement(data: ReportData) -> str:
         charts.append(_figure(chart, f"{misfit.name} at {misfit.count} held-out readings"))
     if not charts:
         return ""
+    which = "was not fitted" if data.folds is None else "the fit that predicts it did not see"
     words_before = (
-        "Each dot is a reading that was not fitted: what the sensor measured, and what the field says "
+        f"Each dot is a reading that {which}: what the sensor measured, and what the field says "
         "there. On the dashed line both agree."
     )
     return _paragraph(words_before) + f'<div class="charts">{"".join(charts)}</div>'
+
+
+def error_bars(data: ReportData) -> str:
+    if data.coverage is None:
+        return ""
+    rows = []
+    for name in data.coverage["field"].to_numpy():
+        at = data.coverage.sel(field=name)
+        unit = data.unit(str(name))
+        for level in at["level"].to_numpy():
+            one = at.sel(level=level)
+            shares = [percent(float(one[key])) for key in ("coverage", "uncalibrated")]
+            rows.append(
+                [
+                    f"{name}, {percent(float(level))}",
+                    *shares,
+                    number(float(one["width"]), unit=unit),
+                ]
+            )
+    before = (
+        "How many held-out readings lie inside bands of each level. The bands are calibrated on other "
+        "held-out readings, so the second column should be close to the first; without that, with the "
+        "spread of the members and the noise as they are, it would be the third."
+    )
+    heads = ["band", "readings inside", "not calibrated", "width"]
+    return _paragraph(before) + _table(heads, rows)
 
 
 def residual(data: ReportData) -> str:
@@ -171,6 +203,8 @@ def _measured_table(data: ReportData) -> str:
     for m in words.measured(data):
         unit = data.unit(m.name)
         noise = number(m.noise, unit=unit) if m.noise else "not given"
+        if m.estimated and not m.noise:
+            noise = f"{number(m.estimated, unit=unit)} (estimated)"
         extent = f"{number(m.low)} to {number(m.high, unit=unit)}"
         rows.append([m.name, str(m.fitted), str(m.held_out), extent, noise])
     rows += [[name, "0", "0", "never measured", ""] for name in data.hidden]
@@ -190,6 +224,19 @@ def _misfit_table(data: ReportData) -> str:
     )
     heads = ["field", "readings", "held-out error", "of their size", "of their spread"]
     return before + _table(heads, rows)
+
+
+def _suspicion_table(heading: str, table: pd.DataFrame | None) -> str:
+    """A table of readings or sensors that the field contradicts, where there are any."""
+    if table is None or table.empty:
+        return ""
+    shown = table.drop(columns=["held_out"], errors="ignore")
+    rows = [
+        [value if isinstance(value, str) else number(value, 4) for value in row]
+        for row in shown.itertuples(index=False)
+    ]
+    heads = [str(name).replace("_", " ") for name in shown.columns]
+    return f"<h3>{escape(heading)}</h3>{_table(heads, rows)}"
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], heading: bool = True) -> str:

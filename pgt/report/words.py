@@ -24,6 +24,7 @@ class Measured:
     high: float
     spread: float
     noise: float  # σ as given, 0 where not
+    estimated: float  # σ as the fit leaves it, 0 where not known
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,9 @@ def measured(data: ReportData) -> list[Measured]:
         both = np.concatenate([fitted, held_out])
         noise = _noise(data, name)
         low, high, spread = both.min(), both.max(), both.std()
-        rows.append(Measured(name, len(fitted), len(held_out), low, high, float(spread), noise))
+        estimated = float((data.noise or {}).get(name, 0.0))
+        counts = len(fitted), len(held_out)
+        rows.append(Measured(name, *counts, low, high, float(spread), noise, estimated))
     return rows
 
 
@@ -67,10 +70,11 @@ def misfits(data: ReportData) -> list[Misfit]:
 
 def held_out_pairs(data: ReportData, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Held-out readings of a field and the predictions there, where those are finite."""
-    rows, truth = column(data.held_out, name)
+    readings, predictions = data.judges
+    rows, truth = column(readings, name)
     if not len(rows):
         return truth, truth
-    guess = np.asarray(data.predictions, float)[rows, data.held_out.fields.index(name)]
+    guess = np.asarray(predictions, float)[rows, readings.fields.index(name)]
     finite = np.isfinite(guess)
     return truth[finite], guess[finite]
 
@@ -93,7 +97,7 @@ def what_was_measured(data: ReportData) -> str:
     return (
         f"Sensors read {names} at {count} {where}, {listed(span)}. "
         f"{len(data.observations)} of these rows were fitted and {len(data.held_out)} held out to "
-        "judge the result."
+        f"{'judge the result' if data.folds is None else 'tell when to stop'}."
     )
 
 
@@ -114,6 +118,25 @@ def what_was_inferred(data: ReportData) -> str:
             "with the field."
         )
     return " ".join(sentences)
+
+
+def how_it_was_judged(data: ReportData) -> str:
+    """What the held-out error is an error of."""
+    settings = data.summary.get("training")
+    blocked = isinstance(settings, dict) and settings.get("hold_out_by") == "block"
+    errors = [f"{m.name} {percent(m.relative)}" for m in misfits(data) if m.relative is not None]
+    if data.folds is not None:
+        kind = "whole blocks of space and time" if blocked else "single readings"
+        return (
+            f"{data.folds.count}-fold cross-validation, folds made of {kind}: each reading was predicted "
+            f"by a fit that did not see it: {listed(errors) if errors else 'no relative error'}."
+        )
+    if blocked:
+        return (
+            "The readings were held out in whole blocks of space and time, which are harder to predict "
+            "than single readings among others."
+        )
+    return "The readings were held out one by one, at random."
 
 
 def convergence(data: ReportData) -> tuple[bool | None, str]:
@@ -164,13 +187,14 @@ def doubts(data: ReportData) -> list[str]:
     found += _holes(data)
     readings = {reading.name: reading for reading in measured(data)}
     found += [text for m in misfits(data) if (text := _large(m, readings[m.name], data))]
-    found += _held_out_doubts(data)
+    found += [*_far_readings(data), *_drifting_sensors(data), *_held_out_doubts(data)]
     return [*found, *map(str, data.warnings)]
 
 
 def _holes(data: ReportData) -> list[str]:
     broken = [n for n in data.fields if not np.isfinite(data.field[n].to_numpy()).any()]
-    unsound = int((np.asarray(data.held_out.mask) & ~np.isfinite(data.predictions)).sum())
+    readings, predictions = data.judges
+    unsound = int((np.asarray(readings.mask) & ~np.isfinite(predictions)).sum())
     found = [f"{listed(broken)}: not a single finite value on the grid."] if broken else []
     if unsound:
         found.append(
@@ -191,8 +215,33 @@ def _large(misfit: Misfit, reading: Measured, data: ReportData) -> str | None:
     )
 
 
+def _far_readings(data: ReportData) -> list[str]:
+    if data.suspicious is None or data.suspicious.empty:
+        return []
+    worst, count = data.suspicious.iloc[0], len(data.suspicious)
+    axes = [axis for axis in data.observations.coords if axis in worst.index]
+    place = ", ".join(f"{axis} = {number(worst[axis], 4)}" for axis in axes)
+    which = "One reading is" if count == 1 else f"{count} readings or more are"
+    return [
+        f"{which} farther from the field than noise explains, the farthest, of {worst['field']} at "
+        f"{place}, by {number(abs(worst['misfit']), 2)} σ. Look at the table of suspicious readings; "
+        'with outliers write likelihood = "student".'
+    ]
+
+
+def _drifting_sensors(data: ReportData) -> list[str]:
+    if data.drifting is None or data.drifting.empty:
+        return []
+    count = len(data.drifting)
+    who = "One sensor differs" if count == 1 else f"{count} sensors differ"
+    return [
+        f"{who} from the field by an offset or a trend in time that is no chance: either it drifts, or "
+        "the equation does not describe what it reads."
+    ]
+
+
 def _held_out_doubts(data: ReportData) -> list[str]:
-    counts = {reading.name: reading.held_out for reading in measured(data)}
+    counts = {m.name: len(column(data.judges[0], m.name)[0]) for m in measured(data)}
     none = [name for name, count in counts.items() if count == 0]
     few = [f"{name} ({count})" for name, count in counts.items() if 0 < count < FEW]
     found = []

@@ -8,12 +8,14 @@ from pathlib import Path
 import xarray as xr
 
 from pgt import io, plots
+from pgt._cross_validate import cross_validate
 from pgt._errors import InputError
 from pgt._files import in_one_piece, require_writable
 from pgt._provenance import provenance
 from pgt._reconstruct import reconstruct
 from pgt._serialise import exists
 from pgt.config import RunFile
+from pgt.cross_validation import CrossValidation
 from pgt.reconstruction import Reconstruction
 from pgt.report import write_report
 from pgt.runs.check import prepare
@@ -21,28 +23,43 @@ from pgt.runs.trust import Trust, judge
 from pgt.training.checkpoint import NAME
 
 RUN_FILE, CHECKPOINT, METRICS, REPORT = "run.toml", "checkpoint", "metrics.json", "report.html"
+FOLDS = "folds"
 Say = Callable[[str], None]
 
 
 def fit(
-    run: RunFile, folder: Path, *, resume: bool, seconds: float | None, say: Say
+    run: RunFile,
+    folder: Path,
+    *,
+    resume: bool,
+    seconds: float | None,
+    say: Say,
+    folds: int | None = None,
 ) -> tuple[Reconstruction, Trust]:
-    """Train as the run file says and leave everything in `folder`."""
-    check_folder(folder, resume)
+    """Train as the run file says and leave everything in `folder`; with `folds`, cross-validate first."""
+    check_folder(folder, resume, folds)
     prepared = prepare(run)
     training = prepared.training
     if seconds is not None:
         training = dataclasses.replace(training, seconds=seconds)
-    say(f"{len(prepared.observations)} readings; training (the first run also compiles)")
     with in_one_piece(folder / RUN_FILE) as path:
         path.write_text(written_down(run), encoding="utf-8")
+    problem = (prepared.observations, prepared.pde, prepared.domain, prepared.conditions)
+    given = {"training": training, "seed": run.seed}
+    found = None
+    if folds is not None:
+        found = cross_validate(
+            *problem, folds=folds, model=prepared.model, checkpoint=folder / FOLDS, say=say, **given
+        )
+        found.save(folder)
+    say(f"{len(prepared.observations)} readings; training (the first run also compiles)")
     result = reconstruct(
-        prepared.observations, prepared.pde, prepared.domain, prepared.conditions,
-        model=prepared.model, training=training, seed=run.seed, checkpoint=folder / CHECKPOINT,
+        *problem, model=prepared.build, error_bars=prepared.error_bars,
+        checkpoint=folder / CHECKPOINT, **given,
     )  # fmt: skip
     result.save(folder)
     field = result.grid(run.build_quantities(), **run.output.grid)
-    trust = judge(result, field, written_down(run))
+    trust = judge(result, field, written_down(run), found)
     write_results(run, result, field, trust, folder)
     say(
         f"written to {folder}: {', '.join(sorted(p.name for p in folder.iterdir() if p.is_file()))}"
@@ -59,10 +76,10 @@ def written_down(run: RunFile) -> str:
 
 def is_begun(folder: Path) -> bool:
     """Whether a run in this folder can be continued."""
-    return (folder / CHECKPOINT).is_dir() and exists(folder / CHECKPOINT, NAME)
+    return exists(folder / CHECKPOINT, NAME) or (folder / FOLDS).is_dir()
 
 
-def check_folder(folder: Path, resume: bool) -> None:
+def check_folder(folder: Path, resume: bool, folds: int | None) -> None:
     """Before the training, not after it."""
     begun = is_begun(folder)
     if begun and not resume:
@@ -71,6 +88,8 @@ def check_folder(folder: Path, resume: bool) -> None:
         )
     if resume and not begun:
         raise InputError(f"{folder} holds no run to resume; leave out --resume.")
+    if folds is None and (folder / FOLDS).is_dir():
+        raise InputError(f"{folder} was begun with --folds; give it again, with the same number.")
     require_writable(folder)
 
 
@@ -99,12 +118,33 @@ def numbers(result: Reconstruction, trust: Trust) -> dict:
     kept = ("seconds", "polish_seconds", "first_step_seconds", "stopped", "seed", "parameter_count")
     return {
         "held_out": {name: dataclasses.asdict(found) for name, found in trust.fields.items()},
+        "cross_validation": trust.folds and _of_folds(trust.folds),
         "converged": trust.converged,
         "doubts": list(trust.doubts),
         "coefficients": result.parameters,
+        "noise": dict(trust.page.noise or {}),
+        **_of_error_bars(result, trust),
         **{name: result.summary[name] for name in kept},
         **provenance(),
     }
+
+
+def _of_error_bars(result: Reconstruction, trust: Trust) -> dict:
+    """Intervals of coefficients at 90 %, and how often bands hold readings that were held out."""
+    if result.members is None:
+        return {}
+    intervals = {name: found._asdict() for name, found in result.intervals().items()}
+    table = trust.page.coverage
+    return {"intervals": intervals, "coverage": None if table is None else table.to_dict()}
+
+
+def _of_folds(found: CrossValidation) -> dict:
+    """The errors of every fold, relative to the size of all readings, and their standard deviation."""
+    errors = {
+        name: {"by_fold": list(error.by_fold), "spread": error.spread}
+        for name, error in found.errors.items()
+    }
+    return {"folds": found.folds, "by": found.by, "fields": errors}
 
 
 def _drawable(field: xr.Dataset) -> xr.Dataset:

@@ -7,6 +7,7 @@ import numpy as np
 
 from pgt import io
 from pgt._errors import InputError
+from pgt.cross_validation import CrossValidation
 from pgt.reconstruction import Reconstruction
 from pgt.report import write_report
 from pgt.runs.fit import METRICS, REPORT, RUN_FILE
@@ -60,7 +61,9 @@ def predict(
     if points is None:
         axes = parse_axes(grid or "", result.domain.axes)
         return io.write_field(result.grid(asked, **axes), output)
-    places = io.read_points(points, result.domain.axes)
+    known = dict(result.observations.units) | result.domain.units
+    units = {axis: known[axis] for axis in result.domain.axes if axis in known}
+    places = io.read_points(points, result.domain.axes, units=units)
     return io.write_values(result.at(places, asked), output)
 
 
@@ -69,7 +72,8 @@ def report(folder: Path) -> Path:
     result = load(folder)
     text = folder / RUN_FILE
     shown = text.read_text(encoding="utf-8") if text.is_file() else ""
-    return write_report(judge(result, result.grid(), shown).page, folder / REPORT)
+    folds = CrossValidation.load(folder)
+    return write_report(judge(result, result.grid(), shown, folds).page, folder / REPORT)
 
 
 def info(folder: Path) -> list[tuple[str, str]]:
@@ -86,6 +90,9 @@ def info(folder: Path) -> list[tuple[str, str]]:
         ("seed, version", f"{summary['seed']}, pgt {summary['version']}, jax {summary['jax']}"),
     ]
     rows += [(name, f"{value:.6g}, learnt") for name, value in result.parameters.items()]
+    if found.get("cross_validation"):
+        kind = f"{found['cross_validation']['folds']} folds by {found['cross_validation']['by']}"
+        rows.append(("cross-validation", kind))
     for name, error in found.get("held_out", {}).items():
         rows.append(
             (

@@ -1,23 +1,24 @@
 """How far to trust a fit when nobody knows the truth: readings that were held out, and plain doubts."""
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-import equinox as eqx
 import numpy as np
+import pandas as pd
 import xarray as xr
 
+from pgt._cross_validate import predict_readings
 from pgt._errors import InputError
 from pgt.bench.references import rbf
+from pgt.cross_validation import CrossValidation, misfit
 from pgt.data import Domain, Observations
-from pgt.nn.precision import is_double, precision
-from pgt.physics.derivatives import requested
+from pgt.physics.gauge import freedom
 from pgt.reconstruction import Reconstruction
-from pgt.report import ReportData, words
-from pgt.training.losses import averaged_axes, reading_rows
+from pgt.report import Folds, ReportData, words
+from pgt.suspicion import drifting, noise_by_field, suspicious
 
 MOST_FOR_RBF = 3000  # readings; interpolation costs their number cubed
+FAR, MOST_SUSPICIOUS = 5.0, 10  # σ from the field, and how many of such readings are named
 HOPELESS = 0.5  # relative held-out error above which a fit has not converged
 
 
@@ -33,24 +34,43 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Trust:
-    """Held-out errors by field, doubts in words, whether the fit converged; and all a report shows."""
+    """Held-out errors by field, doubts in words, whether the fit converged; all a report shows; and the
+    cross-validation behind the errors, where there is one."""
 
     fields: dict[str, HeldOut]
     doubts: tuple[str, ...]
     converged: bool
     page: ReportData
+    folds: CrossValidation | None = None
 
 
-def judge(result: Reconstruction, field: xr.Dataset, run_file: str = "") -> Trust:
+def judge(
+    result: Reconstruction,
+    field: xr.Dataset,
+    run_file: str = "",
+    folds: CrossValidation | None = None,
+) -> Trust:
     """What held-out readings, interpolation of the fitted ones and the course of training say.
 
-    `field` lies on the grid that a report is to show; of it the equation's own fields are shown.
+    `field` lies on the grid that a report is to show; of it the equation's own fields are shown. Where
+    there are `folds`, their readings are the judges: all of them, not those held out of one fit.
     """
     axes: dict[str, Any] = {str(axis): field[axis].to_numpy() for axis in field.dims}
-    if set(field.data_vars) != set(result.pde.fields):
+    names = list(result.pde.fields)
+    if not set(names) <= set(field.data_vars):
         field = result.grid(**axes)
+    error_bars = None
+    if result.members is not None:
+        error_bars = field[[f"{n}_std" for n in names]].rename({f"{n}_std": n for n in names})
+    field = field[names]
     predictions = predict_readings(result, result.held_out)
-    fields = _held_out(result, predictions)
+    if folds is None:
+        simple = _interpolated(result.observations, result.held_out, result.domain)
+        fields = _held_out(result.held_out, predictions, simple)
+    else:
+        simple = _interpolated_in_folds(folds, result.domain)
+        fields = _held_out(folds.observations, folds.predictions, simple)
+    misfits = result.misfits()
     page = ReportData(
         field=field,
         observations=result.observations,
@@ -59,56 +79,64 @@ def judge(result: Reconstruction, field: xr.Dataset, run_file: str = "") -> Trus
         history=result.history,
         summary=result.summary,
         residual=result.residual(**axes),
-        coefficients={name: (value, None) for name, value in result.parameters.items()},
+        coefficients=_coefficients(result),
+        error_bars=error_bars,
+        coverage=_coverage(result),
         run_file=run_file,
-        warnings=(*_worse_than_interpolation(fields), *_undetermined(result)),
+        warnings=(
+            *_worse_than_interpolation(fields),
+            *_undetermined(result),
+            *_vague(result),
+        ),
+        folds=folds and Folds(folds.folds, folds.observations, folds.predictions),
+        noise=noise_by_field(misfits),
+        suspicious=_far(suspicious(misfits, MOST_SUSPICIOUS)),
+        drifting=drifting(misfits, result.domain.axes),
     )
     explained = all(found.relative <= HOPELESS for found in fields.values())
     converged = words.convergence(page)[0] is not False and explained
-    return Trust(fields, tuple(words.doubts(page)), converged, page)
+    return Trust(fields, tuple(words.doubts(page)), converged, page, folds)
 
 
-def _held_out(result: Reconstruction, predictions: np.ndarray) -> dict[str, HeldOut]:
-    held_out = result.held_out
-    simple = _interpolated(result.observations, held_out, result.domain)
+def _coefficients(result: Reconstruction) -> dict[str, tuple]:
+    """(value, 90 % interval) of each; None where there are no error bars."""
+    if result.members is None:
+        return {name: (value, None) for name, value in result.parameters.items()}
+    found = result.intervals()
+    return {name: (e.value, (e.lower, e.upper)) for name, e in found.items()}
+
+
+def _coverage(result: Reconstruction) -> xr.Dataset | None:
+    """How often bands hold held-out readings; None where nothing or too little can be said."""
+    if result.members is None:
+        return None
+    try:
+        return result.coverage()
+    except InputError:  # fewer than two readings of a field were held out
+        return None
+
+
+def _vague(result: Reconstruction):
+    """Coefficients that the readings do not determine, or that sit at their bounds."""
+    if result.members is not None:
+        yield from (f"{n}: {e.note}." for n, e in result.intervals().items() if e.note)
+
+
+def _held_out(
+    readings: Observations, predictions: np.ndarray, simple: np.ndarray | None
+) -> dict[str, HeldOut]:
+    """The errors of a fit, and of simple interpolation, by field."""
     fields = {}
-    for column, name in enumerate(held_out.fields):
-        rows = np.asarray(held_out.mask)[:, column].astype(bool)
+    for column, name in enumerate(readings.fields):
+        rows = np.asarray(readings.mask)[:, column].astype(bool)
         if rows.any():
-            truth = np.asarray(held_out.values, float)[rows, column]
-            ours = _errors(predictions[rows, column], truth)
-            theirs = None if simple is None else _errors(simple[rows, column], truth)[1]
-            fields[name] = HeldOut(int(rows.sum()), *ours, theirs)
+            truth = np.asarray(readings.values, float)[rows, column]
+            theirs = np.nan if simple is None else misfit(simple[rows, column], truth)[1]
+            ours = misfit(predictions[rows, column], truth)
+            fields[name] = HeldOut(
+                int(rows.sum()), *ours, float(theirs) if np.isfinite(theirs) else None
+            )
     return fields
-
-
-def predict_readings(result: Reconstruction, readings: Observations) -> np.ndarray:
-    """(n, c) what the fit says of readings, averages over boxes included."""
-    if not len(readings):
-        return np.zeros((0, len(readings.fields)))
-
-    averaged = averaged_axes(readings)
-    # Every field is asked for, also where it was not measured.
-    asked = dataclasses.replace(
-        readings,
-        values=np.where(readings.mask, readings.values, 0.0),
-        mask=np.ones_like(readings.mask),
-    )
-
-    @eqx.filter_jit
-    def misfit(model, fitted, asked):
-        context = model.encode(fitted)
-        rows = reading_rows(lambda z: model.decode(context, z), asked, model.scaling, averaged)
-        return rows * model.scaling.spread
-
-    with precision(is_double(result.model)):
-        return np.asarray(misfit(result.model, result.observations, asked), float) + asked.values
-
-
-def _errors(predicted: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
-    """Root mean square error, and the same relative to the readings."""
-    wrong, size = np.linalg.norm(predicted - truth), np.linalg.norm(truth)
-    return float(wrong / np.sqrt(len(truth))), float(wrong / size) if size > 0 else float("inf")
 
 
 def _interpolated(fitted: Observations, held_out: Observations, domain: Domain):
@@ -119,6 +147,19 @@ def _interpolated(fitted: Observations, held_out: Observations, domain: Domain):
         return rbf(fitted, domain, np.asarray(held_out.points, float)).predictions
     except InputError:  # too few readings, or all on a line
         return None
+
+
+def _interpolated_in_folds(folds: CrossValidation, domain: Domain) -> np.ndarray | None:
+    """The same for every reading: of each fold from the readings of the others."""
+    simple = np.full_like(folds.predictions, np.nan)
+    for fold in range(folds.folds):
+        inside = folds.fold == fold
+        fitted, held_out = folds.observations.take(~inside), folds.observations.take(inside)
+        found = _interpolated(fitted, held_out, domain)
+        if found is None:
+            return None
+        simple[inside] = found
+    return simple
 
 
 # ------------------------------------------------------------------------------- doubts
@@ -134,16 +175,21 @@ def _worse_than_interpolation(fields: dict[str, HeldOut]):
             )
 
 
+def _far(table: pd.DataFrame) -> pd.DataFrame:
+    """Readings too far from the field to be noise."""
+    return table.loc[table["misfit"].abs() > FAR]
+
+
 def _undetermined(result: Reconstruction):
     """A hidden field of which the equations hold only derivatives is known up to a constant."""
-    asked = requested(result.pde)
+    fixed = result.summary.get("fixed_fields", ())
     for column, name in enumerate(result.observations.fields):
         measured = any(
             np.asarray(o.mask)[:, column].any() for o in (result.observations, result.held_out)
         )
-        if not measured and name not in asked:
-            moving = "t" in result.pde.coords and f"{name}_t" not in asked
+        free = None if measured or name in fixed else freedom(result.pde, name)
+        if free is not None:
             yield (
                 f"{name} was never measured, and the equations hold only its derivatives: it is "
-                f"determined up to {'a function of time' if moving else 'a constant'}."
+                f"determined up to {free}. A gauge would say which is meant."
             )

@@ -1,8 +1,10 @@
 """Work in progress survives a kill: one file, replaced atomically, that holds everything."""
 
+import zlib
 from pathlib import Path
 
 import jax
+import numpy as np
 
 from pgt import _serialise
 from pgt._errors import InputError
@@ -28,12 +30,25 @@ def load_checkpoint(folder: Path, identity: dict, start):
     if not _serialise.exists(folder, NAME):
         return start
     saved = _serialise.load(folder, NAME)
-    if saved["identity"] != identity:
-        raise _belongs_elsewhere(folder, _difference(saved["identity"], identity))
+    require_same(folder, saved["identity"], identity)
     arrays, structure = jax.tree.flatten(start[:2])
     if [(a.shape, a.dtype) for a in arrays] != [(a.shape, a.dtype) for a in saved["arrays"]]:
         raise _belongs_elsewhere(folder, "another model or equation")
     return *jax.tree.unflatten(structure, saved["arrays"]), saved["record"]
+
+
+def fingerprint(described, arrays) -> str:
+    """A short code of what is fitted: work on other readings must not be continued."""
+    code = zlib.crc32(repr(described).encode())
+    for array in jax.tree.leaves(arrays):
+        code = zlib.crc32(np.ascontiguousarray(array).tobytes(), code)
+    return f"{code:08x}"
+
+
+def require_same(folder: Path, saved: dict, identity: dict) -> None:
+    """Raise unless what lies in `folder` belongs to this run."""
+    if saved != identity:
+        raise _belongs_elsewhere(folder, _difference(saved, identity))
 
 
 def _belongs_elsewhere(folder: Path, difference: str) -> InputError:

@@ -1,20 +1,18 @@
 """The host's part of training: budget, early stop, recovery, checkpoints, progress."""
 
 import time
-import zlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from pgt._unknown import is_unknown
 from pgt.data.observations import Observations
 from pgt.models.base import AbstractFieldModel
 from pgt.physics.pde import AbstractPDE
-from pgt.training.checkpoint import load_checkpoint, save_checkpoint
+from pgt.training.checkpoint import fingerprint, load_checkpoint, save_checkpoint
 from pgt.training.losses import Problem
 from pgt.training.progress import ProgressBar
 from pgt.training.settings import Training
@@ -22,6 +20,8 @@ from pgt.training.step import Clock, Report, State, join, run_steps, start
 
 MINIMUM_HELD_OUT = 5  # fewer readings say too little about the noise
 SMALLEST_RATE = 1e-3  # ten failures
+SPENT, NO_LONGER_FALLING = "budget spent", "held-out error stopped falling"
+DIVERGED = "diverged: the loss stayed non-finite at a thousandth of the learning rate"
 
 
 @dataclass
@@ -65,37 +65,47 @@ def train(
     step = training.of_a_step()
     state, fixed = start(model, pde, problem, step, noise or 0.0)
     best, record, key = state.trained, Record(), jax.random.key(seed)
-    identity = {
-        "seed": seed,
-        "training": training.describe(),
-        "problem": _digest(problem, held_out, pde),
-    }
+    identity = identity_of(pde, problem, held_out, training, seed)
     if checkpoint is not None:
         state, best, saved = load_checkpoint(checkpoint, identity, (state, best, asdict(record)))
         record = Record(**saved)
     began = time.monotonic() - record.seconds
     while not record.stopped:
-        clock, count = _next_run(record, state, training)
+        clock, count = next_run(record, state, training)
         following, report = run_steps(state, fixed, problem, held_out, key, clock, count, step)
         if not bool(report.finite):
             state = _recover(state, record)
             continue
-        state = _take_stock(following, report, record, fixed, noise, len(held_out))
+        state = following
+        take_stock(record, int(state.step), report, join(state.trained, fixed)[1], len(held_out))
+        if estimates_noise(noise, len(held_out)):
+            floor = jnp.asarray(record.best, state.noise_floor.dtype)
+            state = eqx.tree_at(lambda s: s.noise_floor, state, floor)
         record.seconds = time.monotonic() - began
         record.first_step_seconds = record.first_step_seconds or record.seconds
-        share = _share(record, state, training)
+        share = share_spent(record, state, training)
         if record.best_step == int(state.step):
             best, record.best_share = state.trained, share
         _decide(record, training, share)
         progress.update("train", share, {n: float(v) for n, v in report.losses.items()})
         if checkpoint is not None:
             save_checkpoint(checkpoint, identity, (state, best, asdict(record)))
-    trained = best if record.stopped == "held-out error stopped falling" else state.trained
+    trained = best if record.stopped == NO_LONGER_FALLING else state.trained
     model, pde, _ = join(trained, fixed)
     return Fit(model, pde, float(state.noise_floor), record)
 
 
-def _next_run(record: Record, state: State, training: Training):
+def identity_of(pde, problem: Problem, held_out, training: Training, seed: int) -> dict:
+    """What a checkpoint must agree with to be continued."""
+    described = (problem.domain, pde, problem.conditions)
+    return {
+        "seed": seed,
+        "training": training.describe(),
+        "problem": fingerprint(described, (problem.observations, held_out)),
+    }
+
+
+def next_run(record: Record, state: State, training: Training):
     """The first run is one step, so that the user sees the compiler finish."""
     done = int(state.step)
     count = training.check_every - done % training.check_every if done else 1
@@ -111,18 +121,15 @@ def _next_run(record: Record, state: State, training: Training):
     return Clock(*(jnp.asarray(c, jnp.float32) for c in clock)), jnp.asarray(count, jnp.int32)
 
 
-def _share(record: Record, state: State, training: Training) -> float:
+def share_spent(record: Record, state: State, training: Training) -> float:
     if training.seconds is None:
         return int(state.step) / training.steps
     return record.seconds / training.seconds
 
 
-def _take_stock(
-    state: State, report: Report, record: Record, fixed, noise: float | None, held_out: int
-) -> State:
-    """Write the history; let the noise floor follow the best held-out error."""
-    error, step = float(report.held_out), int(state.step)
-    _, pde, _ = join(state.trained, fixed)
+def take_stock(record: Record, step: int, report: Report, pde: AbstractPDE, held_out: int):
+    """Write the history."""
+    error = float(report.held_out)
     unknowns = [n for n in jax.tree.leaves(pde, is_leaf=is_unknown) if is_unknown(n)]
     record.rows.append(
         {"step": step, "held_out": error}
@@ -132,33 +139,23 @@ def _take_stock(
     )
     if held_out and error < record.best:
         record.best, record.best_step = error, step
-    if noise is None and held_out >= MINIMUM_HELD_OUT:
-        # Readings can be memorised, held-out ones cannot: their error bounds the noise from above.
-        floor = jnp.asarray(record.best, state.noise_floor.dtype)
-        return eqx.tree_at(lambda s: s.noise_floor, state, floor)
-    return state
+
+
+def estimates_noise(noise: float | None, held_out: int) -> bool:
+    """Readings can be memorised, held-out ones cannot: their error bounds the noise from above."""
+    return noise is None and held_out >= MINIMUM_HELD_OUT
 
 
 def _decide(record: Record, training: Training, share: float):
     if share >= 1:
-        record.stopped = "budget spent"
+        record.stopped = SPENT
     elif record.best_step and share - record.best_share > training.patience:
-        record.stopped = "held-out error stopped falling"
-
-
-def _digest(problem: Problem, held_out: Observations, pde) -> str:
-    """A fingerprint of what is fitted: a checkpoint of other readings must not be continued."""
-    texts = repr((problem.domain, pde, problem.conditions))
-    arrays = jax.tree.leaves((problem.observations, held_out))
-    code = zlib.crc32(texts.encode())
-    for array in arrays:
-        code = zlib.crc32(np.ascontiguousarray(array).tobytes(), code)
-    return f"{code:08x}"
+        record.stopped = NO_LONGER_FALLING
 
 
 def _recover(state: State, record: Record) -> State:
     """A loss turned non-finite: start again from the last good state with half the rate."""
     rate = state.rate / 2
     if float(rate) < SMALLEST_RATE:
-        record.stopped = "diverged: the loss stayed non-finite at a thousandth of the learning rate"
+        record.stopped = DIVERGED
     return eqx.tree_at(lambda s: s.rate, state, rate)

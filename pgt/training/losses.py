@@ -21,8 +21,11 @@ from pgt.data.observations import Observations, cell_quadrature
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition
-from pgt.physics.derivatives import differentiate, parse_name, residual
+from pgt.physics.derivatives import differentiate, residual
+from pgt.physics.gauge import check_gauges
 from pgt.physics.pde import AbstractPDE
+from pgt.training.likelihood import SMALLEST, Likelihood, likely_rows, noise_scale
+from pgt.training.scales import typical_residuals, typical_rows
 
 Field = Callable[[Point], Float[Array, " c"]]
 
@@ -30,6 +33,7 @@ Field = Callable[[Point], Float[Array, " c"]]
 class Problem(eqx.Module):
     """What is to be fitted, with the typical size of each equation and condition.
 
+    `likelihood` says what a misfit of a reading costs (likelihood.py).
     `observations` has exactly the equation's fields; `conditions` are bound to the domain.
     """
 
@@ -41,6 +45,7 @@ class Problem(eqx.Module):
     averaged: tuple[str, ...] = eqx.field(
         static=True
     )  # axes along which some reading is an average
+    likelihood: Likelihood = eqx.field(static=True, default="gauss")
 
     @staticmethod
     def build(
@@ -51,16 +56,19 @@ class Problem(eqx.Module):
         scaling: Scaling,
         *,
         physics: bool = True,
+        likelihood: Likelihood = "gauss",
     ) -> "Problem":
         """Without `physics` only the readings and conditions are fitted, not the equations."""
         bound = tuple(condition.bind(domain, pde.fields) for condition in conditions)
+        check_gauges(bound, pde, set(pde.fields) - set(observations.hidden_fields))
         return Problem(
             observations,
             bound,
             typical_residuals(pde, scaling) if physics else {},
-            tuple(_typical_rows(c, pde, scaling) for c in bound),
+            tuple(typical_rows(c, pde, scaling) for c in bound),
             domain,
             averaged_axes(observations),
+            likelihood,
         )
 
     def term_names(self) -> tuple[str, ...]:
@@ -127,9 +135,16 @@ def condition_rows(
 
 
 def losses(
-    model: AbstractFieldModel, pde: AbstractPDE, problem: Problem, batch: Batch
+    model: AbstractFieldModel,
+    pde: AbstractPDE,
+    problem: Problem,
+    batch: Batch,
+    noise_floor: Scalar | float = 0.0,
 ) -> dict[str, Scalar]:
-    """Mean square of the rows of every term, by name; "variance" is no mean square (PGT-UW)."""
+    """Mean square of the rows of every term, by name; "variance" is no mean square (PGT-UW).
+
+    `noise_floor` is the smallest believable σ of the readings, for a likelihood that knows of outliers.
+    """
     context = model.encode(problem.observations)
 
     def field(z):
@@ -138,7 +153,8 @@ def losses(
     readings = problem.observations
     if batch.readings is not None:
         readings = take(readings, batch.readings)
-    terms = {"data": data_loss(model, context, readings, problem.averaged)}
+    likely = problem.likelihood, noise_floor
+    terms = {"data": data_loss(model, context, readings, problem.averaged, *likely)}
     if has_variance(model):
         terms["variance"] = variance_loss(model, context, readings, problem.averaged)
     pde = resolve(pde)
@@ -155,13 +171,23 @@ def losses(
 
 
 def data_loss(
-    model: AbstractFieldModel, context, readings: Observations, averaged: tuple[str, ...]
+    model: AbstractFieldModel,
+    context,
+    readings: Observations,
+    averaged: tuple[str, ...],
+    likelihood: Likelihood = "gauss",
+    noise_floor: Scalar | float = 0.0,
 ) -> Scalar:
-    """Mean-square misfit. Readings whose noise is given count in proportion to 1/σ², relative to the
-    others."""
+    """Mean-square misfit, or what the likelihood makes of it. Readings whose noise is given count in
+    proportion to 1/σ², relative to the others."""
     rows = reading_rows(lambda z: model.decode(context, z), readings, model.scaling, averaged)
     weights = reading_weights(readings, model.scaling)
-    return jnp.sum(weights * rows**2) / jnp.sum(weights)
+    if likelihood == "gauss":
+        return jnp.sum(weights * rows**2) / jnp.sum(weights)
+    rows = jnp.sqrt(weights) * rows
+    # At first every misfit is large, and none an outlier: the noise is what half of them exceed.
+    sigma = jnp.maximum(noise_scale(rows, readings.mask), jnp.maximum(noise_floor, SMALLEST))
+    return jnp.sum(likely_rows(likelihood, rows, sigma) ** 2) / jnp.sum(weights)
 
 
 def variance_loss(
@@ -221,63 +247,3 @@ def draw_batch(key: Key, problem: Problem, sampler, sizes, residual_size) -> Bat
             for condition, k in zip(problem.conditions, walls, strict=True)
         ),
     )
-
-
-# ---------------------------------------------------------------------------------------- scales
-
-
-class _Typical:
-    """Random derivatives of the size the scales suggest: u ~ spread, u_x ~ spread / half extent."""
-
-    def __init__(self, pde: AbstractPDE, scaling: Scaling, seed: int):
-        self.pde, self.scaling = pde, scaling
-        self.random = np.random.default_rng(seed)
-        self.known: dict[str, float] = {}
-
-    def __call__(self, name: str):
-        if name not in self.known:
-            self.known[name] = self._draw(name)
-        return jnp.asarray(self.known[name])
-
-    def laplacian(self, field: str):
-        axes = [c for c in self.pde.coords if c != "t"]
-        return jnp.sum(jnp.stack([self(f"{field}_{a}{a}") for a in axes]))
-
-    def _draw(self, name: str) -> float:
-        scaling, normal = self.scaling, self.random.standard_normal()
-        if name in self.pde.coords:
-            axis = self.pde.coords.index(name)
-            return float(scaling.middle[axis] + scaling.half_extent[axis] * np.tanh(normal))
-        field, along = parse_name(name, self.pde.coords, self.pde.fields)
-        size = float(scaling.spread[field] / np.prod(scaling.half_extent[list(along)]))
-        return size * normal + (0.0 if along else float(scaling.mean[field]))
-
-
-def typical_residuals(pde: AbstractPDE, scaling: Scaling, draws: int = 64) -> dict[str, np.ndarray]:
-    """Root-mean-square of each residual for random fields of the given scales.
-
-    This makes every equation dimensionless: in metres or millimetres its loss is the same number.
-    Differences of two draws are taken, so that a source or a boundary value does not count.
-    """
-    pde = resolve(pde)
-    table = [pde.residual(_Typical(pde, scaling, seed)) for seed in range(draws)]
-    return {name: _spread([row[name] for row in table]) for name in table[0]}
-
-
-def _typical_rows(condition: AbstractCondition, pde, scaling: Scaling, draws: int = 16):
-    rows = []
-    point = condition.quadrature(1)[0]
-    for seed in range(draws):
-        typical = _Typical(pde, scaling, seed)
-        # Periodic conditions ask for the same name at two places: those are different numbers.
-        rows.append(condition.rows(lambda z, name, t=typical: jnp.asarray(t._draw(name)), point))
-    return _spread(rows)
-
-
-def _spread(draws: list) -> np.ndarray:
-    table = np.asarray(draws, float)
-    # A draw may lie outside an equation's reach, such as log(u) of a negative u: leave it out.
-    usable = np.isfinite(table[0::2]) & np.isfinite(table[1::2])
-    gaps = np.subtract(table[0::2], table[1::2], out=np.zeros_like(table[0::2]), where=usable)
-    size = np.sqrt(np.sum(gaps**2, axis=0) / np.maximum(usable.sum(axis=0), 1) / 2)
-    return np.asarray(np.where(size > 0, size, 1.0), np.float32)

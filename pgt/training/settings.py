@@ -5,6 +5,7 @@ from typing import Literal
 
 from pgt._errors import InputError
 from pgt.data.sampling import AbstractSampler, Uniform
+from pgt.training.likelihood import LIKELIHOODS, Likelihood
 from pgt.training.weighting import AbstractWeighting, Uncertainty
 
 
@@ -17,6 +18,9 @@ class Polish:
     has not improved for `patience` iterations. `evidence` fits under a prior on the weights whose
     strength the readings themselves tell (training/evidence.py), as noise requires; None: where the
     noise is given or held-out readings cannot be predicted.
+
+    >>> Polish(iterations=50, seconds=10.0).points
+    1600
     """
 
     iterations: int = 100
@@ -52,12 +56,25 @@ class Training:
     hold_out
         The share of readings that is never fitted. It estimates the noise, stops training that no
         longer helps, and gives the error reported for the fit.
+    hold_out_by
+        "reading": they are chosen one by one; "block": in whole blocks of space and time, which are
+        harder to predict. Their error is that of places far from readings, and says less of the noise.
     patience
         Stop when the held-out error has not improved for this share of the budget.
+    likelihood
+        "gauss"; with outliers among the readings "student" or "huber", which let a reading that is far
+        from all others go (training/likelihood.py). Errors of held-out readings then leave outliers out.
     precision
         "float32" or "float64".
     polish
         A least-squares finish; None: decided by the size of the decoder; False: none.
+
+    >>> Training(steps=500, polish=False).optimiser
+    'soap'
+    >>> Training(hold_out=1.0)
+    Traceback (most recent call last):
+    ...
+    pgt._errors.InputError: Training(hold_out=1.0): hold_out must be in [0, 1), for example 0.1.
     """
 
     steps: int = 2000
@@ -70,7 +87,9 @@ class Training:
     sampler: AbstractSampler = field(default_factory=Uniform)
     weighting: AbstractWeighting = field(default_factory=Uncertainty)
     hold_out: float = 0.1
+    hold_out_by: Literal["reading", "block"] = "reading"
     patience: float = 0.5
+    likelihood: Likelihood = "gauss"
     precision: Literal["float32", "float64"] = "float32"
     polish: Polish | Literal[False] | None = None
     check_every: int = 50
@@ -87,15 +106,24 @@ class Training:
         share = 0 <= self.hold_out < 1
         _require("Training", share, "hold_out", self.hold_out, "in [0, 1), for example 0.1")
         _require("Training", self.patience > 0, "patience", self.patience, "above 0")
-        choices = {"optimiser": ("soap", "adam"), "precision": ("float32", "float64")}
+        choices = {
+            "optimiser": ("soap", "adam"),
+            "hold_out_by": ("reading", "block"),
+            "likelihood": LIKELIHOODS,
+            "precision": ("float32", "float64"),
+        }
         for name, allowed in choices.items():
             value = getattr(self, name)
             _require("Training", value in allowed, name, value, " or ".join(map(repr, allowed)))
 
     def of_a_step(self) -> "Training":
         """What one step depends on: all else at its default, so that another budget compiles nothing."""
-        budget = ("steps", "seconds", "hold_out", "patience", "precision", "polish", "check_every")
-        defaults = {f.name: f.default for f in fields(self) if f.name in budget}
+        held_out, budget = (
+            ("hold_out", "hold_out_by"),
+            ("steps", "seconds", "patience", "check_every"),
+        )
+        others = (*held_out, *budget, "precision", "polish")
+        defaults = {f.name: f.default for f in fields(self) if f.name in others}
         return replace(self, **defaults)
 
     def describe(self) -> dict:

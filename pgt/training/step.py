@@ -14,6 +14,7 @@ from pgt.data.observations import Observations
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import frozen
 from pgt.physics.pde import AbstractPDE
+from pgt.training.likelihood import misfit_size
 from pgt.training.losses import (
     Problem,
     draw_batch,
@@ -83,12 +84,7 @@ def start(model, pde, problem: Problem, training: Training, noise_floor: float):
     return state, fixed
 
 
-# Without Triton's matrix products a GPU program compiles three times faster and runs as fast.
-OPTIONS = {"xla_gpu_enable_triton_gemm": False}
-
-
-@eqx.filter_jit(compiler_options=OPTIONS)  # pyright: ignore[reportCallIssue]
-def run_steps(
+def advance(
     state: State,
     fixed,
     problem: Problem,
@@ -122,10 +118,15 @@ def run_steps(
     return state, report
 
 
+# Without Triton's matrix products a GPU program compiles three times faster and runs as fast.
+OPTIONS = {"xla_gpu_enable_triton_gemm": False}
+run_steps = eqx.filter_jit(advance, compiler_options=OPTIONS)  # pyright: ignore[reportCallIssue]
+
+
 def _one_step(state: State, fixed, problem, key, progress, floors, training: Training):
     def objective(trained, batch):
         model, pde, learnt = join(trained, fixed)
-        terms = losses(model, pde, problem, batch)
+        terms = losses(model, pde, problem, batch, state.noise_floor)
         weighted = {name: terms[name] for name in problem.term_names()}
         total = training.weighting.total(learnt, state.memory, weighted, floors, progress)
         # A variance is fitted beside the field and changes nothing about it: it needs no weight.
@@ -172,7 +173,7 @@ def _balance(state: State, fixed, problem, key, training: Training) -> State:
 
     def terms(trained):
         model, pde, _ = join(trained, fixed)
-        values = losses(model, pde, problem, batch)
+        values = losses(model, pde, problem, batch, state.noise_floor)
         return {name: values[name] for name in problem.term_names()}
 
     values, pull = jax.vjp(terms, state.trained)
@@ -186,9 +187,10 @@ def _balance(state: State, fixed, problem, key, training: Training) -> State:
 
 @eqx.filter_jit
 def held_out_error(model, problem: Problem, held_out: Observations) -> Scalar:
-    """Root-mean-square misfit of readings that were not fitted, in units of the spread."""
+    """Root-mean-square misfit of readings that were not fitted, in units of the spread; without
+    outliers where the likelihood knows of them."""
     context = model.encode(problem.observations)
     rows = reading_rows(
         lambda z: model.decode(context, z), held_out, model.scaling, problem.averaged
     )
-    return jnp.sqrt(jnp.sum(rows**2) / jnp.maximum(jnp.sum(held_out.mask), 1))
+    return misfit_size(problem.likelihood, rows, held_out.mask)

@@ -24,8 +24,8 @@ class AbstractWeighting(eqx.Module):
 
     `floors` names the smallest believable standard deviation of a term (the noise of the readings);
     names left out have none. `progress` runs from 0 to 1 over the training: every term but the data
-    (named "data" or "data_…") is multiplied by `pde_ramp ** progress`, which lets the equation grow
-    towards a hard constraint.
+    (named `data`, or `data_` and more) is multiplied by `pde_ramp ** progress`, which lets the
+    equation grow towards a hard constraint.
 
     >>> weighting = Fixed(heat=2.0)  # or Uncertainty(), GradientNorm()
     >>> learnable, memory = weighting.init(("data", "heat"))

@@ -1,6 +1,5 @@
-"""The demonstration: the paper's first experiment, from readings to figures in one folder."""
+"""The paper's first experiment: the heat equation from 100 readings, beside interpolation."""
 
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,12 +8,13 @@ import numpy as np
 import xarray as xr
 from scipy.interpolate import RBFInterpolator
 
-from pgt import metrics, plots
-from pgt._files import in_one_piece, require_writable
+from pgt import metrics
+from pgt._files import require_writable
 from pgt._provenance import provenance
 from pgt._reconstruct import reconstruct
 from pgt.data import Domain, Observations, sample
 from pgt.datasets import heat
+from pgt.demo.files import write_files
 from pgt.physics import Dirichlet, Heat, Initial
 from pgt.reconstruction import Reconstruction
 from pgt.training.settings import Training
@@ -63,7 +63,7 @@ def heat_demo(
     seconds = time.monotonic() - began
     field = result.grid(x=truth.x.values, t=truth.t.values)
     numbers = _numbers(result, metrics.compare(truth, field), seconds, interpolation, quick)
-    _write(folder, result, truth, field, readings, numbers)
+    write_files(folder, result, truth, field, readings, numbers)
     say(f"written to {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
     return numbers
 
@@ -159,18 +159,3 @@ def _numbers(
 
 
 _COLUMNS = ("rel_l2", "seconds", "parameters")
-
-
-def _write(folder: Path, result: Reconstruction, truth, field, readings, numbers: dict) -> None:
-    history = result.history
-    besides = ("weight_", "unknown_", "held_out")
-    losses = [str(name) for name in history.data_vars if not str(name).startswith(besides)]
-    plots.save(plots.field(field, sensors=readings), folder / "field.png")
-    plots.save(plots.compare(truth, field), folder / "compare.png")
-    plots.save(plots.convergence(history, [*losses, "held_out"]), folder / "convergence.png")
-    plots.save(plots.loss_contributions(history, losses), folder / "contributions.png")
-    with in_one_piece(folder / "field.nc") as path:
-        field.to_netcdf(path, engine="h5netcdf")
-    result.save(folder)
-    with in_one_piece(folder / "metrics.json") as path:
-        path.write_text(json.dumps(numbers, indent=1, allow_nan=False) + "\n", encoding="utf-8")

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from pgt._errors import InputError
-from pgt.io.columns import MOST_ROWS, check_count
 
+MOST_NUMBERS = 20_000_000  # of one array; beyond this it no longer fits beside everything else
 MATRIX, COMPRESSED = 14, 15
 NUMBERS = {
     1: "i1",
@@ -33,7 +33,22 @@ COMPLEX = 0x800
 
 
 def read_arrays(data: bytes) -> dict[str, np.ndarray | None]:
-    """Every variable by name; None in place of text, structures, complex and sparse arrays."""
+    """Every variable by name; None in place of text, structures, complex and sparse arrays.
+
+    Whatever is wrong with the file, the error is an `InputError`.
+    """
+    try:
+        return _arrays(data)
+    except InputError:
+        raise
+    except Exception as error:  # damaged bytes: anything from struct.error to UnicodeDecodeError
+        raise InputError(
+            f"could not be read as MAT ({str(error) or type(error).__name__}). The file may be cut "
+            "short, or not be what its name says; write it anew."
+        ) from None
+
+
+def _arrays(data: bytes) -> dict[str, np.ndarray | None]:
     if data[124:128] in (b"\x00\x02IM", b"\x02\x00MI"):
         raise InputError(
             "this is a MATLAB 7.3 file; save it with save(..., '-v7') or convert it to NetCDF."
@@ -70,7 +85,7 @@ def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
 
 def _unpacked(content: bytes) -> bytes:
     unpacker = zlib.decompressobj()
-    data = unpacker.decompress(content, 8 * MOST_ROWS + 4096)
+    data = unpacker.decompress(content, 8 * MOST_NUMBERS + 4096)
     if not unpacker.eof:
         raise InputError("an array is cut short, or larger than what is read at once.")
     return data
@@ -87,5 +102,8 @@ def _matrix(content: bytes, order: str) -> tuple[str, np.ndarray | None]:
     array = np.frombuffer(numbers, order + NUMBERS[kind])
     if min(shape) < 0 or math.prod(shape) != array.size:
         raise InputError(f"{name!r} holds {array.size} numbers, but says it has the shape {shape}.")
-    check_count(array.size)
+    if array.size > MOST_NUMBERS:
+        raise InputError(
+            f"{name!r} holds {array.size:,} numbers; at most {MOST_NUMBERS:,} are read. Save a part."
+        )
     return name, array.reshape(shape, order="F")

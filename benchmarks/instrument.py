@@ -1,0 +1,177 @@
+"""What makes it an instrument: hidden pressure, unknown coefficients and error bars, measured.
+
+    python benchmarks/instrument.py list
+    python benchmarks/instrument.py pressure pressure-noise viscosity viscosity-noise     # a GPU
+    python benchmarks/instrument.py bands-heat
+
+Every case leaves one JSON file, as those of core.py do. The wake is that of core.py, with u and v
+sampled at random and p never shown.
+"""
+
+import time
+
+import numpy as np
+from core import WAKE, WAKE_GPU_MODEL, run_cases, summary
+
+import pgt
+from pgt import Unknown
+from pgt.physics import Heat, NavierStokes2D
+
+VISCOSITY = 0.01
+HEAT = pgt.Domain(x=(0, 1), t=(0, 1))
+LEVEL = 0.9
+UNSEEN = 2000  # points at which bands are held against the truth
+
+
+# ------------------------------------------------------------------------------------- flow
+
+
+def flow_case(pde=None, *, noise=0.0, samples=1500, seconds=100.0, seed=0, error_bars=None):
+    """u and v at random places and times; errors of all fields, p less its mean per snapshot."""
+    truth = pgt.datasets.cylinder_wake()
+    pde = pde or NavierStokes2D(VISCOSITY)
+    readings = pgt.sample(truth, samples, fields=("u", "v"), noise=noise, seed=seed)
+    scaling = pgt.Scaling.fit(readings.aligned(pde.fields), WAKE)
+
+    def network(seed):
+        return pgt.PGT(scaling, pde.kernel(), seed=seed, **WAKE_GPU_MODEL)
+
+    training = pgt.Training(
+        seconds=seconds, collocation=2000, hold_out=0.1 if noise or error_bars else 0.0
+    )
+    began = time.monotonic()
+    result = pgt.reconstruct(
+        readings, pde, WAKE, model=network, training=training, seed=seed, error_bars=error_bars
+    )
+    spent = time.monotonic() - began
+    about = {"seed": seed, "noise": noise, "samples": samples, "seconds": spent}
+    found = about | flow_errors(result, truth) | {"coefficients": result.parameters}
+    return result, found | summary(result)
+
+
+def flow_errors(result, truth) -> dict:
+    """Relative L2 errors at the middle snapshot and over all of them."""
+    place = {"x": truth.x.values, "y": truth.y.values}
+    names = ["u", "v", "p"]
+    errors = {}
+    for name, part in (("snapshot", truth.isel(t=[100])), ("volume", truth)):
+        field = result.grid(**place, t=part.t.values)[names]
+        pair = [data.assign(p=pgt.metrics.remove_mean(data.p)) for data in (part[names], field)]
+        errors[name] = pgt.metrics.relative_l2(*pair)
+    return errors
+
+
+def coefficients_case(starts: dict[str, float], truths: dict[str, float], **options):
+    """Unknown coefficients of the flow; errors are relative to the true values."""
+    unknown = {name: Unknown(start, positive=True) for name, start in starts.items()}
+    result, found = flow_case(NavierStokes2D(**({"viscosity": VISCOSITY} | unknown)), **options)
+    wrong = {name: result.parameters[name] / true - 1 for name, true in truths.items()}
+    return found | {"starts": starts, "relative_errors": wrong}
+
+
+# ------------------------------------------------------------------------------------- bands
+
+
+def bands(result, truth, readings_noise: dict[str, float], seed: int) -> dict:
+    """Share of unseen points inside the bands: of the field itself, and of new noisy readings."""
+    unseen = pgt.sample(truth, UNSEEN, seed=seed + 1000)
+    values, points = np.asarray(unseen.values), np.asarray(unseen.points)
+    noise = np.array([readings_noise.get(name, 0.0) for name in unseen.fields])
+    drawn = values + noise * np.random.default_rng(seed).standard_normal(values.shape)
+    found = {}
+    for of, against in (("field", values), ("reading", drawn)):
+        band = result.band(points, level=LEVEL, of=of)
+        found[of] = {
+            name: float(
+                np.mean(
+                    (against[:, k] >= band[f"{name}_lower"].to_numpy())
+                    & (against[:, k] <= band[f"{name}_upper"].to_numpy())
+                )
+            )
+            for k, name in enumerate(unseen.fields)
+            if f"{name}_lower" in band  # a field that nobody reads has no band of readings
+        }
+    return found
+
+
+def bands_heat_case(noise=0.05, seeds=(0, 1, 2, 3, 4), samples=100):
+    """Three modes, readings only; the posterior of the polish gives the bands."""
+    truth = pgt.datasets.heat({1: 0.5, 3: 0.7, 5: -0.6})
+    runs = []
+    for seed in seeds:
+        readings = pgt.sample(truth, samples, noise=noise, seed=seed)
+        sigma = noise * float(pgt.sample(truth, samples, seed=seed).values.std())
+        began = time.monotonic()
+        result = pgt.reconstruct(
+            readings,
+            Heat(0.01),
+            HEAT,
+            training=pgt.Training(steps=200, collocation=500, hold_out=0.2),
+            error_bars=pgt.Posterior(samples=64),
+            seed=seed,
+        )
+        runs.append(
+            {
+                "seed": seed,
+                "seconds": time.monotonic() - began,
+                "rel_l2": pgt.metrics.relative_l2(truth, result.grid(x=101, t=101)[["u"]])["u"],
+                "inside": bands(result, truth, {"u": sigma}, seed),
+            }
+        )
+    inside = {
+        of: float(np.mean([r["inside"][of]["u"] for r in runs])) for of in ("field", "reading")
+    }
+    return {"level": LEVEL, "noise": noise, "samples": samples, "runs": runs, "inside": inside}
+
+
+def bands_wake_case(noise=0.05, seconds=100.0, members=8):
+    """Eight members trained at once give the bands."""
+    error_bars = pgt.Ensemble(members=members)
+    result, found = flow_case(noise=noise, seconds=seconds, error_bars=error_bars)
+    truth = pgt.datasets.cylinder_wake()
+    spread = pgt.sample(truth, 1500, fields=("u", "v"), seed=0).values.std(axis=0)
+    sigma = dict(zip(("u", "v"), (noise * spread).tolist(), strict=True))
+    return found | {"level": LEVEL, "inside": bands(result, truth, sigma, 0)}
+
+
+def ensemble_cost_case(members=8, steps=300):
+    """Seconds of training, the first step not counted: eight members beside one."""
+
+    def seconds(error_bars):
+        truth, pde = pgt.datasets.cylinder_wake(), NavierStokes2D(VISCOSITY)
+        readings = pgt.sample(truth, 1500, seed=0)
+        scaling = pgt.Scaling.fit(readings.aligned(pde.fields), WAKE)
+        result = pgt.reconstruct(
+            readings,
+            pde,
+            WAKE,
+            model=lambda seed: pgt.PGT(scaling, pde.kernel(), seed=seed, **WAKE_GPU_MODEL),
+            training=pgt.Training(steps=steps, collocation=2000, polish=False),
+            error_bars=error_bars,
+        )
+        return result.summary["seconds"] - result.summary["first_step_seconds"]
+
+    one, all_of_them = seconds(None), seconds(pgt.Ensemble(members=members))
+    return {"members": members, "steps": steps, "one": one, "all": all_of_them,
+            "ratio": all_of_them / one}  # fmt: skip
+
+
+CASES = {
+    "pressure": lambda: flow_case()[1],
+    "pressure-noise": lambda: flow_case(noise=0.05)[1],
+    "viscosity": lambda: coefficients_case({"viscosity": 0.05}, {"viscosity": VISCOSITY}),
+    "viscosity-noise": lambda: coefficients_case(
+        {"viscosity": 0.05}, {"viscosity": VISCOSITY}, noise=0.01
+    ),
+    "two-coefficients": lambda: coefficients_case(
+        {"convection": 0.5, "viscosity": 0.05},
+        {"convection": 1.0, "viscosity": VISCOSITY},
+        samples=5000,
+    ),
+    "bands-heat": bands_heat_case,
+    "bands-wake": bands_wake_case,
+    "ensemble-cost": ensemble_cost_case,
+}
+
+if __name__ == "__main__":
+    run_cases(CASES, __doc__)

@@ -1,0 +1,39 @@
+"""Numbers that single precision cannot hold: refused before anything is computed from them."""
+
+import numpy as np
+
+from pgt._errors import InputError
+from pgt.data.domain import Domain
+from pgt.data.observations import Observations
+
+LARGEST, SMALLEST = 1e30, 1e-30  # products of two such numbers still have digits
+FARTHEST = 1e4  # from the origin, in extents: beyond, coordinates next to each other become one
+
+
+def check_limits(observations: Observations, domain: Domain) -> None:
+    """Raise where values, axes or noise would overflow, vanish or lose their digits."""
+    for axis, extent in zip(domain.axes, domain.extent, strict=True):
+        _check_size(f"axis {axis} has the length", extent)
+    offset = np.maximum(np.abs(domain.lower), np.abs(domain.upper)) / domain.extent
+    if offset.max() > FARTHEST:
+        axis = domain.axes[int(offset.argmax())]
+        raise InputError(
+            f"axis {axis} runs over {domain.bounds(axis)}: its length is lost in single precision "
+            f"beside its offset. Subtract an origin from {axis} in the readings and the domain."
+        )
+    mask = np.asarray(observations.mask)
+    for column, name in enumerate(observations.fields):
+        rows = np.flatnonzero(mask[:, column])
+        for kind, table in (("value", observations.values), ("noise", observations.noise)):
+            sizes = np.abs(np.asarray(table)[rows, column])
+            if sizes.size and sizes.max() > 0:
+                row = rows[sizes.argmax()]
+                _check_size(f"field {name!r}, row {row}: the largest {kind} is", sizes.max())
+
+
+def _check_size(what: str, size: float) -> None:
+    if not SMALLEST <= size <= LARGEST:
+        raise InputError(
+            f"{what} {size:g}, which single precision cannot work with; choose a unit in which the "
+            f"numbers lie between {SMALLEST:g} and {LARGEST:g}."
+        )

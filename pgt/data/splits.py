@@ -1,0 +1,109 @@
+"""How readings are divided: some held out, or each held out once, one by one or in whole blocks."""
+
+import heapq
+
+import numpy as np
+from jaxtyping import Int
+
+from pgt._errors import InputError
+from pgt.data.observations import Observations
+
+READINGS_PER_BLOCK = 5
+FEWEST_BLOCKS, MOST_BLOCKS = 10, 200  # enough to choose from; not so many that a block is a point
+
+Groups = Int[np.ndarray, " n"]  # for each reading the group that it shares the fate of
+
+
+def blocks(observations: Observations) -> Groups:
+    """The block in space and time in which each reading lies.
+
+    Along every axis the readings are cut into intervals that hold about as many each, so that blocks
+    hold a handful of readings; readings at the same position are never cut apart.
+
+    >>> x = [0.0, 0.1, 0.2, 0.8, 0.9, 1.0]
+    >>> readings = Observations.from_arrays({"x": x, "t": [0.0, 1.0] * 3}, {"u": x})
+    >>> blocks(readings).tolist()  # two instants, three intervals of x
+    [0, 1, 2, 3, 4, 5]
+    """
+    points = np.asarray(observations.points, float)
+    moving = [column for column in points.T if len(np.unique(column)) > 1]
+    count = np.clip(len(points) / READINGS_PER_BLOCK, FEWEST_BLOCKS, MOST_BLOCKS)
+    cuts = max(round(count ** (1 / max(len(moving), 1))), 2)
+    intervals = np.array([_interval(column, cuts) for column in moving], int)
+    cells = intervals.reshape(len(moving), len(points)).T
+    return np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def split(
+    observations: Observations, fraction: float, seed: int, groups: Groups | None = None
+) -> tuple[Observations, Observations]:
+    """Readings to fit, and a random share `fraction` of them held out; at least one each.
+
+    With `groups`, such as `blocks` gives, whole groups are held out: as many as come nearest to the
+    share. What was hidden in every field is left among the readings to fit.
+
+    >>> x = np.linspace(0, 1, 50)
+    >>> fitted, held_out = split(Observations.from_arrays({"x": x}, {"u": x}), 0.2, seed=0)
+    >>> len(fitted), len(held_out)
+    (40, 10)
+    """
+    if not 0 < fraction < 1:
+        raise InputError(f"`fraction` is {fraction}; write a share between 0 and 1, such as 0.1.")
+    members = _shuffled(observations, seed, groups, least=2)
+    sizes = np.cumsum([len(rows) for rows in members])
+    nearest = np.argmin(np.abs(sizes[:-1] - round(fraction * sizes[-1])))
+    held_out = np.sort(np.concatenate(members[: nearest + 1]))
+    rest = np.setdiff1d(np.arange(len(observations)), held_out)
+    return observations.take(rest), observations.take(held_out)
+
+
+def folds(
+    observations: Observations, count: int, seed: int, groups: Groups | None = None
+) -> list[Int[np.ndarray, " m"]]:
+    """Rows of `count` disjoint sets, of sizes as equal as can be, that hold every reading once.
+
+    With `groups`, such as `blocks` gives, no group is divided. Rows that are hidden in every field are
+    in no set.
+
+    >>> x = np.linspace(0, 1, 8)
+    >>> parts = folds(Observations.from_arrays({"x": x}, {"u": x}), 3, seed=0)
+    >>> [len(rows) for rows in parts], sorted(np.concatenate(parts).tolist())
+    ([3, 3, 2], [0, 1, 2, 3, 4, 5, 6, 7])
+    """
+    if count < 2:
+        raise InputError(f"folds={count}: write 2 or more; 5 and 10 are usual.")
+    members = _shuffled(observations, seed, groups, least=count)
+    # Each to the fold that holds least: no two folds differ by more than the largest group.
+    smallest = [(0, fold) for fold in range(count)]
+    parts: list[list[np.ndarray]] = [[] for _ in range(count)]
+    for rows in members:
+        size, fold = smallest[0]
+        parts[fold].append(rows)
+        heapq.heapreplace(smallest, (size + len(rows), fold))
+    return [np.sort(np.concatenate(part)) for part in parts]
+
+
+def _interval(column: np.ndarray, cuts: int) -> np.ndarray:
+    """For each position one of `cuts` intervals of about equal counts, by its middle rank."""
+    _, index, counts = np.unique(column, return_inverse=True, return_counts=True)
+    middle = (np.cumsum(counts) - counts / 2) / len(column)
+    return (cuts * middle).astype(int)[index.reshape(-1)]
+
+
+def _shuffled(
+    observations: Observations, seed: int, groups: Groups | None, *, least: int
+) -> list[np.ndarray]:
+    """The rows of every group that has a reading, groups in random order."""
+    usable = np.flatnonzero(np.asarray(observations.mask).any(axis=1))
+    of_each = np.arange(len(observations)) if groups is None else groups
+    names, index = np.unique(of_each[usable], return_inverse=True)
+    if len(names) < least:
+        where = "" if groups is None else f" in {len(names)} block(s) of space and time"
+        remedy = "give more readings" if groups is None else 'write hold_out_by = "reading"'
+        raise InputError(
+            f"{len(usable)} reading(s){where} cannot be divided into {least} parts; {remedy}, or ask for "
+            "fewer folds."
+        )
+    order = np.argsort(index.reshape(-1), kind="stable")
+    members = np.split(usable[order], np.cumsum(np.bincount(index.reshape(-1)))[:-1])
+    return [members[k] for k in np.random.default_rng(seed).permutation(len(names))]

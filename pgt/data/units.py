@@ -1,0 +1,135 @@
+"""Units as text: whether two are the same, and by which factor they differ.
+
+A unit is a product of symbols with powers: "m/s", "m s-1", "m s**-1" and "m·s⁻¹" are one unit. Text
+that is no such product, and a symbol that nobody knows ("degC"), is a unit of its own.
+"""
+
+import math
+import re
+from collections import Counter
+
+from pgt._errors import InputError
+
+Powers = dict[str, int]
+
+PREFIXES = {
+    "Y": 1e24, "Z": 1e21, "E": 1e18, "P": 1e15, "T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "h": 1e2,
+    "da": 1e1, "d": 1e-1, "c": 1e-2, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "n": 1e-9,
+    "p": 1e-12, "f": 1e-15, "a": 1e-18,
+}  # fmt: skip
+BASES = ("m", "g", "s", "A", "K", "mol", "cd", "rad")
+# (factor, base symbols with their powers); a mass is counted in grams, since kg has its prefix.
+DERIVED: dict[str, tuple[float, Powers]] = {
+    "Hz": (1, {"s": -1}),
+    "N": (1e3, {"g": 1, "m": 1, "s": -2}),
+    "Pa": (1e3, {"g": 1, "m": -1, "s": -2}),
+    "bar": (1e8, {"g": 1, "m": -1, "s": -2}),
+    "J": (1e3, {"g": 1, "m": 2, "s": -2}),
+    "W": (1e3, {"g": 1, "m": 2, "s": -3}),
+    "L": (1e-3, {"m": 3}),
+    "l": (1e-3, {"m": 3}),
+}
+# Symbols that take no prefix, and words.
+WHOLE: dict[str, tuple[float, Powers]] = {
+    "min": (60, {"s": 1}),
+    "h": (3600, {"s": 1}),
+    "d": (86400, {"s": 1}),
+    "t": (1e6, {"g": 1}),
+    "%": (1e-2, {}),
+    "1": (1, {}),
+}
+WORDS = {
+    "meter": "m", "meters": "m", "metre": "m", "metres": "m", "sec": "s", "second": "s",
+    "seconds": "s", "minute": "min", "minutes": "min", "hr": "h", "hour": "h", "hours": "h",
+    "day": "d", "days": "d", "gram": "g", "grams": "g", "kelvin": "K", "pascal": "Pa",
+    "dimensionless": "1", "radian": "rad", "radians": "rad",
+}  # fmt: skip
+_RAISED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
+_FACTOR = re.compile(r"(?P<symbol>%|[^\W\d_]+|1(?!\d))(?:\^?(?P<power>[+-]?\d{1,2}))?")
+_JOINED = re.compile(r"\s*(?P<sign>[*·⋅./]|)\s*")
+_BELOW = re.compile(r"/\s*\(([^()/]*)\)")  # W/(m K)
+
+
+def same_unit(first: str, second: str) -> bool:
+    """Whether two texts mean one unit.
+
+    >>> same_unit("m/s", "m s**-1"), same_unit("mbar", "hPa"), same_unit("mm", "m")
+    (True, True, False)
+    """
+    found = factor(first, second)
+    return first.strip() == second.strip() or (found is not None and math.isclose(found, 1.0))
+
+
+def factor(first: str, second: str) -> float | None:
+    """What numbers in the first unit are multiplied by to be in the second; None: nobody can tell.
+
+    >>> factor("mm", "m"), factor("km/h", "m/s"), factor("K", "m")
+    (0.001, 0.2777777777777778, None)
+    """
+    one, other = parse_unit(first), parse_unit(second)
+    if one is None or other is None or one[1] != other[1]:
+        return None
+    return float(f"{one[0] / other[0]:.16g}")
+
+
+def parse_unit(text: str) -> tuple[float, Powers] | None:
+    """A unit as a factor and powers of base symbols; None where the text is no product of symbols.
+
+    >>> parse_unit("kPa")
+    (1000000.0, {'g': 1, 'm': -1, 's': -2})
+    """
+    text, at, sign = _plain(text), 0, 1
+    scale, powers = 1.0, Counter()
+    while at < len(text):
+        found = _FACTOR.match(text, at)
+        symbol = found and _symbol(found["symbol"])
+        if not found or symbol is None:
+            return None
+        power = sign * int(found["power"] or 1)
+        scale *= symbol[0] ** power
+        for base, times in symbol[1].items():
+            powers[base] += times * power
+        joint = _JOINED.match(text, found.end())
+        at = joint.end() if joint else found.end()
+        if joint and joint["sign"] and at == len(text):
+            return None  # a sign with nothing behind it
+        sign = -1 if joint and joint["sign"] == "/" else 1
+    return (scale, {base: n for base, n in powers.items() if n}) if text else None
+
+
+def _plain(text: str) -> str:
+    """One way of writing powers and quotients; of a time axis, the unit without its origin."""
+    text = text.translate(_RAISED).replace("**", "^").partition(" since ")[0].strip()
+    return _BELOW.sub(lambda found: "/" + "/".join(re.split(r"[\s*·⋅.]+", found[1].strip())), text)
+
+
+def _symbol(name: str) -> tuple[float, Powers] | None:
+    """What one symbol stands for; a symbol nobody knows is a base of its own."""
+    name = WORDS.get(name, name)
+    known = WHOLE | DERIVED | {base: (1.0, {base: 1}) for base in BASES}
+    if name in known:
+        return known[name]
+    for prefix, size in PREFIXES.items():
+        rest = name.removeprefix(prefix)
+        if rest != name and rest in known and rest not in WHOLE:
+            return size * known[rest][0], known[rest][1]
+    return 1.0, {name: 1}
+
+
+def require_same(name: str, places: dict[str, str | None]) -> None:
+    """Refuse different units of one name; `places` says who gives which, None where nobody does."""
+    given = [(place, unit) for place, unit in places.items() if unit is not None]
+    for place, unit in given[1:]:
+        first, its_unit = given[0]
+        if same_unit(its_unit, unit):
+            continue
+        times = factor(its_unit, unit)
+        how = (
+            f"To have {unit!r}, multiply the numbers by {times:.6g}"
+            if times
+            else "One is no multiple of the other"
+        )
+        raise InputError(
+            f"{name!r} is in {its_unit!r} by {first}, but in {unit!r} by {place}. {how}; then give "
+            "one unit in both places, or leave one of them out."
+        )

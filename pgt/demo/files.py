@@ -1,0 +1,37 @@
+"""What every demonstration leaves in its folder."""
+
+import json
+from pathlib import Path
+
+import xarray as xr
+
+from pgt import io, plots
+from pgt._files import in_one_piece
+from pgt.data import Observations
+from pgt.reconstruction import Reconstruction
+from pgt.report import write_report
+from pgt.runs.trust import judge
+
+NOT_LOSSES = ("weight_", "unknown_", "held_out")
+
+
+def write_files(
+    folder: Path,
+    result: Reconstruction,
+    truth: xr.Dataset,
+    field: xr.Dataset,
+    readings: Observations,
+    numbers: dict,
+) -> None:
+    """Field, figures, report, the fit itself and `metrics.json`; truth and field on one grid."""
+    history = result.history
+    losses = [str(name) for name in history.data_vars if not str(name).startswith(NOT_LOSSES)]
+    plots.save(plots.field(field, sensors=readings), folder / "field.png")
+    plots.save(plots.compare(truth, field), folder / "compare.png")
+    plots.save(plots.convergence(history, [*losses, "held_out"]), folder / "convergence.png")
+    plots.save(plots.loss_contributions(history, losses), folder / "contributions.png")
+    io.write_field(field, folder / "field.nc")
+    write_report(judge(result, field).page, folder / "report.html")
+    result.save(folder)
+    with in_one_piece(folder / "metrics.json") as path:
+        path.write_text(json.dumps(numbers, indent=1, allow_nan=False) + "\n", encoding="utf-8")

@@ -1,0 +1,56 @@
+"""A field beside a fitted one, to first order in what the polish tunes."""
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Array, Float, PyTree
+
+from pgt._types import Point
+from pgt.data.observations import Observations
+from pgt.models.base import AbstractFieldModel
+from pgt.nn.scaling import Scaling
+
+
+class LinearisedModel(AbstractFieldModel):
+    """The field of `base`, moved along `direction` in the space of its polished numbers θ::
+
+        u(z) = u_θ(z) + d/dε u_{θ + ε δ}(z)
+
+    A sample of a Laplace posterior: δ is Gaussian, and so is u, with the mean u_θ. A direction that
+    the readings and the equation leave open may be long, where θ + δ itself would be another field.
+    """
+
+    base: AbstractFieldModel
+    direction: PyTree[Float[Array | np.ndarray, "..."]]
+
+    def __init__(
+        self, base: AbstractFieldModel, direction: PyTree[Float[Array | np.ndarray, "..."]]
+    ):
+        """`direction` has the structure of `base.polished()`."""
+        self.base, self.direction = base, direction
+
+    @property
+    def scaling(self) -> Scaling:
+        """That of the base."""
+        return self.base.scaling
+
+    def encode(self, observations: Observations) -> PyTree[Array]:
+        """What the base makes of the readings: nothing of it is polished."""
+        return self.base.encode(observations)
+
+    def look(self, context: PyTree[Array], z: Point) -> Float[Array, "..."]:
+        """What the base sees."""
+        return self.base.look(context, z)
+
+    def answer(self, seen: Float[Array, "..."], z: Point) -> Float[Array, " c"]:
+        """The base's answer and its derivative along the direction."""
+
+        def at(polished):
+            return eqx.tree_at(lambda m: m.polished(), self.base, polished).answer(seen, z)
+
+        value, change = jax.jvp(at, (self.base.polished(),), (self.direction,))
+        return value + change
+
+    def polished(self) -> PyTree[Array]:
+        """The base's."""
+        return self.base.polished()

@@ -1,0 +1,83 @@
+"""Several trees of one structure as one tree, whose arrays have a leading axis."""
+
+from collections.abc import Callable, Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import PyTree
+
+from pgt._errors import InputError
+
+
+def stack(trees: Sequence):
+    """Every array with a leading axis, one row per tree; all else must be the same in all.
+
+    >>> both = stack([{"weight": np.zeros(3)}, {"weight": np.ones(3)}])
+    >>> both["weight"].shape, member(both, 1)["weight"].tolist()
+    ((2, 3), [1.0, 1.0, 1.0])
+    """
+    structure = jax.tree.structure(trees[0])
+    if any(jax.tree.structure(tree) != structure for tree in trees):
+        raise InputError("the members of an ensemble must be built alike, but for their weights.")
+    return jax.tree.map(_stack_leaves, *trees)
+
+
+def member(stacked, index: int):
+    """One of the trees that were stacked."""
+    return jax.tree.map(lambda leaf: leaf[index] if eqx.is_array(leaf) else leaf, stacked)
+
+
+def share(stacked) -> tuple[PyTree, PyTree]:
+    """(arrays whose rows differ, the rest): of an array with equal rows, one row is kept.
+
+    What is common is then computed and stored once, as `vmap` does with what it is not mapped over.
+    """
+    differs = jax.tree.map(lambda leaf: eqx.is_array(leaf) and not _is_repeated(leaf), stacked)
+    own, rest = eqx.partition(stacked, differs)
+    return own, member(rest, 0)
+
+
+def spread(own, common, count: int):
+    """The inverse of `share`: all arrays with a leading axis of `count`."""
+    return eqx.combine(own, repeat(common, count))
+
+
+def repeat(tree, count: int):
+    """`count` times the same tree, stacked."""
+
+    def leaf(array):
+        if not eqx.is_array(array):
+            return array
+        library = np if isinstance(array, np.ndarray) else jnp
+        return library.broadcast_to(array, (count, *array.shape))
+
+    return jax.tree.map(leaf, tree)
+
+
+def over_members(function: Callable, own, common, count: int):
+    """`function` of every member, mapped over what is their own alone; compiles inside `jit`."""
+    return jax.vmap(lambda part: function(eqx.combine(part, common)), axis_size=count)(own)
+
+
+def _stack_leaves(*leaves):
+    if all(isinstance(leaf, np.ndarray) for leaf in leaves):
+        return np.stack(leaves)
+    if eqx.is_array(leaves[0]):
+        return jnp.stack([jnp.asarray(leaf) for leaf in leaves])
+    if any(leaf != leaves[0] for leaf in leaves):
+        raise InputError(
+            f"the members of an ensemble must be built alike, but for their weights: {leaves[0]!r} "
+            f"in the first is {next(leaf for leaf in leaves if leaf != leaves[0])!r} in another."
+        )
+    return leaves[0]
+
+
+def _is_repeated(leaf) -> bool:
+    rows = np.asarray(leaf)
+    return bool(
+        np.array_equal(
+            rows, np.broadcast_to(rows[:1], rows.shape), equal_nan=rows.dtype.kind in "fc"
+        )
+    )

@@ -1,0 +1,250 @@
+"""What the equations leave open: a hidden pressure is known up to a function of time.
+
+A field that the equations hold only by its derivatives, and that nobody measured, may be shifted
+without changing any residual: by a constant, or by a function of time where no time derivative of it
+occurs. A `Gauge` says which of these fields is meant.
+
+It is a condition, rows that should be zero, and not a correction of the finished field: so it holds
+alike in training, polish, ensembles and posterior samples, a reference reading may be noisy, and the
+field stays as cheap to evaluate as any other. It costs the fit nothing, since no other row changes.
+
+>>> from pgt.data.domain import Domain
+>>> box = Domain(x=(0, 1), y=(0, 1), t=(0, 2))
+>>> Gauge("p").bind(box, fields=("u", "v", "p")).quadrature(4).shape
+(4, 3)
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt._errors import InputError
+from pgt._types import Key, Point
+from pgt.data.domain import Domain
+from pgt.data.sampling import gauss_legendre_grid
+from pgt.physics.conditions import (
+    AbstractCondition,
+    Dirichlet,
+    Evaluate,
+    Initial,
+    check_cover,
+    check_fields,
+    with_faces,
+)
+from pgt.physics.derivatives import requested
+from pgt.physics.faces import AbstractPlaces
+from pgt.physics.pde import AbstractPDE
+from pgt.physics.values import Table, Value, Writable, as_value, bind_value, value_at
+
+# Per spatial axis, by their number. Ten integrate a wave of three lengths across the box to 1e-5; six
+# would miss a third of it.
+NODES = {1: 24, 2: 10, 3: 7}
+INSTANTS = 8  # at which a mean is taken in one step: each costs all its nodes
+
+
+class Instants(AbstractPlaces):
+    """One place at all times: the mean over space (`place` None), or a position.
+
+    Where time is held, too, or where there is none, it is a single point.
+    """
+
+    domain: Domain = eqx.field(static=True)
+    place: tuple[tuple[str, float], ...] | None = eqx.field(static=True)
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """("t",), or () where there is one instant only."""
+        return ("t",) if self.domain.has_time and "t" not in dict(self.place or ()) else ()
+
+    def sample(self, key: Key, n: int) -> Float[Array, "m d"]:
+        """At random times; few of them where each is a mean over many nodes."""
+        if not self.free:
+            return jnp.asarray(self._centre)[None]
+        count = min(n, INSTANTS) if self.place is None else n
+        points = jnp.tile(jnp.asarray(self._centre), (count, 1))
+        lower, upper = self.domain.bounds("t")
+        times = jax.random.uniform(key, (count,), points.dtype, lower, upper)
+        return points.at[:, self.domain.index("t")].set(times)
+
+    def quadrature(self, n: int) -> Float[np.ndarray, "m d"]:
+        """At n Gauss–Legendre times."""
+        if not self.free:
+            return self._centre[None]
+        points = np.tile(self._centre, (max(n, 1), 1))
+        lower, upper = self.domain.bounds("t")
+        times, _ = gauss_legendre_grid([lower], [upper], [len(points)])
+        points[:, self.domain.index("t")] = times[:, 0]
+        return points
+
+    def nodes(self, z: Point) -> tuple[Float[Array, "q d"], Float[np.ndarray, " q"]]:
+        """Where the field is asked for at the time of z, and the weights of a mean."""
+        if self.place is not None:
+            return jnp.asarray(z)[None], np.ones(1)
+        axes = self.domain.spatial_axes
+        lower, upper = zip(*(self.domain.bounds(axis) for axis in axes), strict=True)
+        points, weights = gauss_legendre_grid(lower, upper, [NODES[len(axes)]] * len(axes))
+        columns = [self.domain.index(axis) for axis in axes]
+        copies = jnp.tile(jnp.asarray(z), (len(points), 1))
+        return copies.at[:, columns].set(points), weights / weights.sum()
+
+    @property
+    def _centre(self) -> Float[np.ndarray, " d"]:
+        """The place; elsewhere the middle."""
+        middle = dict(
+            zip(self.domain.axes, (self.domain.lower + self.domain.upper) / 2, strict=True)
+        )
+        held = middle | dict(self.place or ())
+        return np.array([held[axis] for axis in self.domain.axes])
+
+
+class Gauge(AbstractCondition):
+    """Fixes a field of which the equations hold only derivatives, such as a hidden pressure.
+
+    Parameters
+    ----------
+    field
+        Its name.
+    at
+        A position, such as {"x": 8.0, "y": 2.0}, where the field is known at all times. None: its
+        mean over space is zero at every time, by Gauss–Legendre quadrature. With a "t" in it, the
+        field is known at that one moment: for fields whose time derivative is in the equations.
+    value
+        The field there: a number, a formula in t, a function of t, a pair (times, readings) or an
+        xarray.DataArray over t. Without `at` the mean itself, zero by default.
+
+    >>> Gauge("p", at={"x": 8.0, "y": 2.0}, value="0.1*sin(t)").kind
+    'gauge'
+    """
+
+    kind: ClassVar[str] = "gauge"
+    field: str = eqx.field(static=True)
+    at: tuple[tuple[str, float], ...] | None = eqx.field(static=True)
+    value: Value
+    faces: Instants | None
+
+    def __init__(self, field: str, at: Mapping[str, Any] | None = None, value: Writable = 0.0):
+        self.field = field
+        self.at = _as_place(at)
+        self.value = as_value("Gauge(value=...)", value)
+        self.faces = None
+
+    def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Gauge":
+        check_fields(f"Gauge(field={self.field!r})", (self.field,), fields)
+        _check_place(self.at, domain)
+        places = Instants(domain, self.at)
+        value = bind_value("Gauge(value=...)", self.value, places.free, places.free)
+        if isinstance(value, Table):
+            check_cover("Gauge(value=...)", value, places)
+        return with_faces(eqx.tree_at(lambda c: c.value, self, value), places)
+
+    def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
+        places = self._bound()
+        points, weights = places.nodes(z)
+        values = jax.vmap(lambda y: evaluate(y, self.field))(points)
+        moment = {axis: jnp.asarray(z[places.domain.index(axis)]) for axis in places.free}
+        return (jnp.dot(weights, values) - value_at(self.value, moment))[None]
+
+
+# ------------------------------------------------------------------------------- what is free
+
+
+def freedom(pde: AbstractPDE, field: str) -> str | None:
+    """What may be added to a field without changing an equation: "a constant", "a function of time".
+
+    None where the field itself is in an equation.
+
+    >>> from pgt.physics.navier_stokes import NavierStokes2D
+    >>> freedom(NavierStokes2D(0.01), "p"), freedom(NavierStokes2D(0.01), "u")
+    ('a function of time', None)
+    """
+    asked = requested(pde)
+    if field in asked:
+        return None
+    along = [letters for name, _, letters in (a.rpartition("_") for a in asked) if name == field]
+    moves = "t" in pde.coords and not any("t" in letters for letters in along)
+    return "a function of time" if moves else "a constant"
+
+
+def fixed_fields(conditions: Sequence[AbstractCondition], pde: AbstractPDE) -> tuple[str, ...]:
+    """The fields that conditions give values of, where the equations alone would leave them open.
+
+    Values at the start of time fix a constant, but no function of time.
+    """
+    fixed = [c.field for c in conditions if isinstance(c, Gauge)]
+    fixed += [name for c in conditions if isinstance(c, Dirichlet) for name in c.values]
+    begun = [name for c in conditions if isinstance(c, Initial) for name in c.values]
+    fixed += [f for f in begun if f in pde.fields and freedom(pde, f) == "a constant"]
+    return tuple(dict.fromkeys(fixed))
+
+
+def check_gauges(
+    conditions: Sequence[AbstractCondition], pde: AbstractPDE, measured: Collection[str]
+) -> None:
+    """Raise `InputError` where a gauge would contradict what fixes its field already."""
+    for index, condition in enumerate(conditions):
+        if isinstance(condition, Gauge):
+            others = [*conditions[:index], *conditions[index + 1 :]]
+            _check_open(condition, fixed_fields(others, pde), pde, measured)
+
+
+def _check_open(gauge: Gauge, fixed: Collection[str], pde: AbstractPDE, measured) -> None:
+    where, name = f"Gauge(field={gauge.field!r})", gauge.field
+    drop = "; remove the gauge, which would contradict it."
+    if name in measured:
+        raise InputError(f"{where}: '{name}' was measured, which fixes it already{drop}")
+    if name in fixed:
+        raise InputError(f"{where}: another condition gives values of '{name}' already{drop}")
+    free, moment = freedom(pde, name), "t" in dict(gauge.at or ())
+    if free is None:
+        raise InputError(
+            f"{where}: '{name}' itself is in the equations, which fix it already{drop}"
+        )
+    if free == "a constant" and "t" in pde.coords and not moment:
+        raise InputError(
+            f"{where}: the equations hold '{name}_t', so only a constant is open, and not the value "
+            "at every time; give `at` one moment, too, as in at={'x': 0.0, 't': 0.0}."
+        )
+    if free == "a function of time" and moment:
+        raise InputError(
+            f"{where}: the equations leave '{name}' open at every time, and `at` names one moment; "
+            "leave the t out of it."
+        )
+
+
+def _as_place(at: Mapping[str, Any] | None) -> tuple[tuple[str, float], ...] | None:
+    if at is None:
+        return None
+    if not isinstance(at, Mapping) or not at:
+        raise InputError(f"Gauge(at={at!r}): write the position by axis, as in {{'x': 8.0}}.")
+    for axis, position in at.items():
+        is_number = isinstance(position, int | float | np.number) and np.isfinite(position)
+        if not is_number or isinstance(position, bool):
+            raise InputError(f"Gauge(at=...): {axis} is {position!r}; write a finite number.")
+    return tuple((axis, float(position)) for axis, position in at.items())
+
+
+def _check_place(at: tuple[tuple[str, float], ...] | None, domain: Domain) -> None:
+    if at is None:
+        if not domain.spatial_axes:
+            raise InputError(f"Gauge: {domain} has no spatial axis to take a mean over; give `at`.")
+        return
+    place = dict(at)
+    wanted = domain.axes if "t" in place else domain.spatial_axes
+    if set(place) != set(wanted):
+        raise InputError(
+            f"Gauge(at=...): the position names {', '.join(place)}; give exactly "
+            f"{', '.join(domain.spatial_axes)}"
+            + (", and t for one moment." if domain.has_time else ".")
+        )
+    for axis, position in place.items():
+        lower, upper = domain.bounds(axis)
+        if not lower <= position <= upper:
+            raise InputError(
+                f"Gauge(at=...): {axis} = {position:g} lies outside the domain; write a position from "
+                f"{lower:g} to {upper:g}."
+            )

@@ -1,0 +1,67 @@
+"""How error bars are made: one frozen record per way."""
+
+from dataclasses import dataclass
+
+from pgt._errors import InputError
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Error bars from fits that differ in nothing but chance, trained at once.
+
+    Every member has its own initial weights and residual points; with `bootstrap` also its own draw,
+    with replacement, of the readings. The readings held out are the same, and unseen by all.
+
+    >>> Ensemble(members=4, bootstrap=True)
+    Ensemble(members=4, bootstrap=True)
+    >>> Ensemble(members=1)
+    Traceback (most recent call last):
+    ...
+    pgt._errors.InputError: Ensemble(members=1): members must be a whole number from 2 up.
+    """
+
+    members: int = 8
+    bootstrap: bool = False
+
+    def __post_init__(self):
+        _require_whole("Ensemble", "members", self.members, 2)
+        if not isinstance(self.bootstrap, bool):
+            raise InputError(
+                f"Ensemble(bootstrap={self.bootstrap!r}): bootstrap must be True or False."
+            )
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Error bars from the Gaussian posterior around one fit (Laplace's approximation).
+
+    The polished numbers, decoder weights and unknown coefficients, are drawn `samples` times, in pairs
+    on opposite sides of the fit, so that their mean is the fit itself. It needs the least-squares
+    polish, and costs little beside it.
+
+    >>> Posterior(samples=32)
+    Posterior(samples=32)
+    >>> Posterior(samples=5)
+    Traceback (most recent call last):
+    ...
+    pgt._errors.InputError: Posterior(samples=5): samples come in pairs; write an even number.
+    """
+
+    samples: int = 64
+
+    def __post_init__(self):
+        _require_whole("Posterior", "samples", self.samples, 2)
+        if self.samples % 2:
+            raise InputError(
+                f"Posterior(samples={self.samples}): samples come in pairs; write an even number."
+            )
+
+
+ErrorBars = Ensemble | Posterior
+
+
+def _require_whole(owner: str, name: str, value, least: int):
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise InputError(
+            f"{owner}({name}={value!r}): {name} must be a whole number from {least} up."
+        )

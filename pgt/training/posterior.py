@@ -1,0 +1,114 @@
+"""The Gaussian posterior around a polished fit (Laplace's approximation), and fields drawn from it.
+
+With the rows r of the polish (polish.py) and J their derivative, n measured values with noise σ, and a
+prior of strength a on the weights among θ,
+
+    θ ~ N(θ̂, C),    C⁻¹ = (n/σ²) (J_dᵀJ_d + w² J_eᵀJ_e + a P) = (n/σ²) RᵀR,    δ = (σ/√n) R⁻¹ z
+
+where d marks readings and e the rows of equation and conditions. Those are as stiff as they are
+fulfilled: their own root mean square takes the place of the noise, w = σ / |r_e|.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt.data.observations import Observations
+from pgt.models.linearised import LinearisedModel
+from pgt.nn import batched
+from pgt.training import evidence
+from pgt.training.error_bars import Posterior
+from pgt.training.least_squares import Prior, Search, revised
+from pgt.training.loop import Fit
+from pgt.training.losses import Problem, reading_weights
+from pgt.training.polish import ROUNDS, prior_of, system
+from pgt.training.settings import Polish
+
+STIFFEST = 100.0  # beyond it nothing changes but the condition of R
+MEMORISED = 2.0  # readings not fitted that are missed by this many σ say more than σ itself
+SMALLEST = 1e-7  # noise, in units of the spread: the digits of a reading
+# The logarithm, logit or number of units that a coefficient may differ by when no reading tells.
+OPEN = 7.0
+
+
+def laplace_members(
+    fit: Fit,
+    problem: Problem,
+    settings: Posterior,
+    held_out: Observations,
+    noise: float | None,
+    polish: Polish,
+):
+    """Models and equations drawn from the posterior, stacked, and what it was made with.
+
+    `noise` is σ of the readings in units of their spread, where it is known, `polish` how the fit was
+    polished. The second half of the samples mirrors the first at the fit.
+    """
+    with jax.enable_x64(True):
+        theta, rebuild, search, judge = system(fit.model, fit.pde, problem, polish, held_out)
+        prior = prior_of(problem.observations, fit.pde, _common_noise(problem, fit, noise))
+        factor, sigma, stiffness = posterior(theta, search, prior, judge(theta))
+        steps = draw(factor, sigma / np.sqrt(prior.count), settings.samples, prior.free)
+        models, pdes = _members(theta, rebuild, steps)
+        about = {"noise": sigma, "stiffness": stiffness}
+        return models, pdes, about
+
+
+def posterior(
+    theta: Float[Array, " p"], search: Search, prior: Prior, held_out_error: float
+) -> tuple[Float[Array, "p p"], float, float]:
+    """R of the posterior at θ, σ, and the stiffness w of the equation."""
+    soft = search.stiffened(1.0)
+    rows, jacobian = soft.jacobian_at(theta)
+    sigma = _noise(revised(prior, theta, rows, jacobian, ROUNDS)[1], held_out_error)
+    unfulfilled = float(jnp.linalg.norm(rows[prior.rows :]))
+    stiffness = float(np.clip(sigma / max(unfulfilled, SMALLEST), 1.0, STIFFEST))
+    rows, jacobian = search.stiffened(stiffness).jacobian_at(theta)
+    prior, estimated = revised(prior, theta, rows, jacobian, ROUNDS)
+    sigma = _noise(estimated, held_out_error)
+    held = np.full(len(theta), prior.hold)
+    held[len(theta) - prior.free :] = sigma**2 / prior.count / OPEN**2
+    return evidence.root(jacobian, jnp.asarray(held)), sigma, stiffness
+
+
+def draw(factor: Float[Array, "p p"], scale: float, samples: int, free: int) -> Float[Array, "k p"]:
+    """Gaussian steps with the covariance scale² (RᵀR)⁻¹, in pairs ±.
+
+    The last `free` of θ, the coefficients, have that covariance among themselves exactly, however few
+    the samples: they depend on the last of z alone, which are made to be uncorrelated.
+    """
+    normal = np.random.default_rng(0).standard_normal((samples // 2, len(factor)))
+    if 0 < free <= len(normal):
+        last = normal[:, len(factor) - free :]
+        left, _, right = np.linalg.svd(last, full_matrices=False)
+        normal[:, len(factor) - free :] = np.sqrt(len(normal)) * left @ right
+    steps = scale * jax.scipy.linalg.solve_triangular(factor, jnp.asarray(normal).T).T
+    return jnp.concatenate([steps, -steps])
+
+
+def _members(theta, rebuild, steps: Float[Array, "k p"]):
+    """The fit moved along every step: the field to first order, the coefficients as they are."""
+    model, _ = rebuild(theta)
+    bases = batched.spread(eqx.filter(model, eqx.is_array, inverse=True), model, len(steps))
+    directions = jax.vmap(lambda step: rebuild(step)[0].polished())(steps)
+    moved = [rebuild(theta + step)[1] for step in steps]
+    return LinearisedModel(bases, directions), batched.stack(moved)
+
+
+def _noise(estimated: float, held_out_error: float) -> float:
+    """σ; where readings that were not fitted are missed by far more, they know better."""
+    memorised = held_out_error > MEMORISED * estimated
+    return max(held_out_error if memorised else estimated, SMALLEST)
+
+
+def _common_noise(problem: Problem, fit: Fit, noise: float | None) -> float | None:
+    """The σ that all readings of one weight would have, where noise is given: n / σ² = Σ 1/σ_i²."""
+    if noise is None:
+        return None
+    readings = problem.observations
+    given = np.asarray(readings.noise) / np.asarray(fit.model.scaling.spread)
+    given = given[np.asarray(readings.mask) & (given > 0)]
+    weights = float(jnp.sum(reading_weights(readings, fit.model.scaling)))
+    return float(given.mean() * np.sqrt(np.asarray(readings.mask).sum() / weights))

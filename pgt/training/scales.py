@@ -1,0 +1,194 @@
+"""The size everything has before anything is fitted: what makes a problem free of its units.
+
+The domain gives the size of the coordinates, the readings that of their fields. From these and the
+equation follow the size of each residual and condition, of fields without a reading, and of unknown
+coefficients: in metres or millimetres the numbers that are minimised are the same.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pgt._unknown import Unknown, is_unknown, resolve
+from pgt.data.observations import Observations
+from pgt.models.base import AbstractFieldModel
+from pgt.nn.scaling import Scaling
+from pgt.physics.conditions import AbstractCondition
+from pgt.physics.derivatives import parse_name
+from pgt.physics.pde import AbstractPDE
+
+DRAWS = 64  # random fields: enough to know their root mean square to a tenth
+MOST_SECANTS, BALANCED = 8, 1e-4  # steps, and the logarithm of a ratio that counts as none
+Model = TypeVar("Model", bound=AbstractFieldModel)
+
+
+class Typical:
+    """Derivatives of random fields of the size the scales suggest: u ~ spread, u_x ~ spread / half
+    extent. `typical(name)` is the number in one of them, chosen by `index`."""
+
+    def __init__(self, pde: AbstractPDE, scaling: Scaling, draws: int):
+        self.pde, self.scaling = pde, scaling
+        self.random = [np.random.default_rng(seed) for seed in range(draws)]
+        self.known: dict[str, np.ndarray] = {}
+        self.index = jnp.zeros((), int)
+
+    def __call__(self, name: str):
+        if name not in self.known:
+            self.known[name] = self.draw(name)
+        return jnp.asarray(self.known[name])[self.index]
+
+    def laplacian(self, field: str):
+        axes = [c for c in self.pde.coords if c != "t"]
+        return jnp.sum(jnp.stack([self(f"{field}_{a}{a}") for a in axes]))
+
+    def draw(self, name: str) -> np.ndarray:
+        """A new number for every field, though the name be known."""
+        scaling = self.scaling
+        normal = np.array([random.standard_normal() for random in self.random])
+        if name in self.pde.coords:
+            axis = self.pde.coords.index(name)
+            return np.asarray(scaling.middle[axis] + scaling.half_extent[axis] * np.tanh(normal))
+        field, along = parse_name(name, self.pde.coords, self.pde.fields)
+        size = float(scaling.spread[field] / np.prod(scaling.half_extent[list(along)]))
+        return size * normal + (0.0 if along else float(scaling.mean[field]))
+
+    def differences(self, rows: Callable):
+        """`rows()` for each of the fields, every second one minus the one before."""
+
+        def in_one(index):
+            self.index = index
+            return rows()
+
+        table = jax.vmap(in_one)(jnp.arange(len(self.random)))
+        return jax.tree.map(lambda column: _differences(np.asarray(column, float)), table)
+
+
+def typical_residuals(
+    pde: AbstractPDE, scaling: Scaling, draws: int = DRAWS
+) -> dict[str, np.ndarray]:
+    """Root-mean-square of each residual for random fields of the given scales.
+
+    This makes every equation dimensionless: in metres or millimetres its loss is the same number.
+    Differences of two draws are taken, so that a source or a boundary value does not count.
+    """
+    return {name: _or_one(_size(gaps)) for name, gaps in _gaps(pde, scaling, draws).items()}
+
+
+def typical_rows(condition: AbstractCondition, pde, scaling: Scaling, draws: int = 16):
+    """The same for what a condition wants to be zero."""
+    typical, point = Typical(pde, scaling, draws), condition.quadrature(1)[0]
+
+    def evaluate(z, name: str):
+        # Periodic conditions ask for the same name at two places: those are different numbers.
+        return jnp.asarray(typical.draw(name))[typical.index]
+
+    return _or_one(_size(typical.differences(lambda: condition.rows(evaluate, point))))
+
+
+def with_hidden_scales(model: Model, observations: Observations, pde: AbstractPDE) -> Model:
+    """The model with scales for fields that have no reading, such as a pressure.
+
+    Only a field that still has the neutral scale, mean 0 and spread 1, is given one: that at which its
+    terms are as large as the others of the equations it is in (U² for the pressure of a flow).
+    """
+    scaling = model.scaling
+    mean, spread = np.asarray(scaling.mean), np.array(scaling.spread)
+    unread = ~np.asarray(observations.mask).any(axis=0) & (mean == 0) & (spread == 1)
+    hidden = [int(k) for k in np.flatnonzero(unread)]
+    if not hidden or len(hidden) == len(mean):
+        return model
+    spread[hidden] = 0.0  # as if it were not there, until its size is found
+    for field in hidden * 2:  # twice: the first in turn did not know the size of the others
+        spread[field] = _balancing_spread(field, spread, scaling, pde)
+    spread[hidden] = np.where(spread[hidden] > 0, spread[hidden], 1.0)
+    return eqx.tree_at(lambda m: m.scaling, model, replace(scaling, spread=spread))
+
+
+def with_unknown_units(pde: AbstractPDE, scaling: Scaling) -> AbstractPDE:
+    """The equation with every plain `Unknown` counted in a unit that suits it: its starting value or,
+    where larger, the value at which its term is as large as the others.
+
+    An optimiser's step is a share of that unit, whatever units the problem is written in.
+    """
+    nodes, tree = jax.tree.flatten(pde, is_leaf=is_unknown)
+
+    def suited(position: int, node: Unknown) -> Unknown:
+        def gaps(value: float):
+            return _gaps(
+                tree.unflatten([*nodes[:position], value, *nodes[position + 1 :]]), scaling
+            )
+
+        start = abs(float(node.value))
+        found = list(_balance(gaps, start or 1.0).values())
+        return node.in_units_of(max(start, min(found)) if found else start or 1.0)
+
+    return tree.unflatten(
+        [suited(k, n) if is_unknown(n) and n.is_plain else n for k, n in enumerate(nodes)]
+    )
+
+
+def _balancing_spread(field: int, spread: np.ndarray, scaling: Scaling, pde) -> float:
+    """The spread at which a field's terms are as large as the others: the median over the equations;
+    0 where no equation tells."""
+
+    def gaps(size: float):
+        trial = spread.copy()
+        trial[field] = size
+        return _gaps(pde, replace(scaling, spread=trial))
+
+    found = list(_balance(gaps, float(spread.max())).values())
+    return float(np.median(found)) if found else 0.0
+
+
+def _balance(gaps: Callable[[float], dict[str, np.ndarray]], start: float) -> dict[str, float]:
+    """For each equation the argument of `gaps` at which it adds as much as there is at 0.
+
+    The secant method on logarithms, exact after one step for a product of the argument.
+    """
+    without = gaps(0.0)
+    found = {}
+    for name, others in without.items():
+
+        def excess(size: float, name=name, others=others) -> float:
+            added, present = _size(gaps(size)[name] - others), _size(others)
+            return float(np.log(added / present)) if min(added, present) > 0 else np.nan
+
+        here, value = np.log(start), excess(start)
+        slope = 1.0
+        for _ in range(MOST_SECANTS):
+            if not abs(value) > BALANCED:
+                break
+            there = here - value / slope
+            following = excess(float(np.exp(there)))
+            slope = (following - value) / (there - here)
+            here, value = there, following
+        if abs(value) <= BALANCED:
+            found[name] = float(np.exp(here))
+    return found
+
+
+def _gaps(pde: AbstractPDE, scaling: Scaling, draws: int = DRAWS) -> dict[str, np.ndarray]:
+    """Differences of each residual between two random fields."""
+    pde, typical = resolve(pde), Typical(pde, scaling, draws)
+    return typical.differences(lambda: pde.residual(typical))
+
+
+def _differences(table: np.ndarray) -> np.ndarray:
+    return table[0::2] - table[1::2]
+
+
+def _size(gaps: np.ndarray) -> np.ndarray:
+    """Root mean square of one of the two fields that differ by `gaps`."""
+    # A draw may lie outside an equation's reach, such as log(u) of a negative u: leave it out.
+    usable = np.isfinite(gaps)
+    total = np.sum(np.where(usable, gaps, 0.0) ** 2, axis=0)
+    return np.asarray(np.sqrt(total / np.maximum(usable.sum(axis=0), 1) / 2))
+
+
+def _or_one(size: np.ndarray) -> np.ndarray:
+    return np.asarray(np.where(size > 0, size, 1.0), np.float32)

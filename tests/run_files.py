@@ -1,0 +1,95 @@
+"""A run file that uses every section, and what the tests of run files do with it."""
+
+import typing
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import pgt
+from pgt.config import RunFile, load_run
+from pgt.config.schema import Section
+
+HEAT = """\
+seed = 3
+
+[observations]
+file = "sensors.csv"
+coords = ["x", "t"]
+fields = ["u"]
+columns = {x = "X [m]"}
+units = {x = "m", u = "K"}
+noise = {u = 0.01}
+
+[domain]
+x = [0, 1]
+t = [0, 1]
+
+[pde]
+name = "heat"
+diffusivity = {unknown = true, initial = 0.05}
+source = "sin(pi*x)"
+
+[[conditions]]
+kind = "initial"
+u = "sin(4*pi*x)"
+
+[[conditions]]
+kind = "dirichlet"
+axis = "x"
+side = "lower"
+u = {at = [0, 1], values = [0, 2]}
+
+[model]
+name = "siren"
+width = 12
+layers = 2
+
+[training]
+steps = 10
+weighting = {name = "fixed", weights = {data = 2}}
+sampler = "sobol"
+
+[training.polish]
+iterations = 5
+
+[output]
+grid = {x = 11, t = [0.5]}
+quantities = ["u", "u_xx"]
+formats = ["nc", "png"]
+"""
+
+
+def loader(folder: Path) -> Callable[..., RunFile]:
+    """Loads a text as if it were a run file in `folder`, beside the readings it names."""
+    (folder / "sensors.csv").write_text("x,t,u\n0.5,0.5,1\n")
+
+    def load(text, overrides=()):
+        path = folder / "run.toml"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return load_run(path, overrides)
+
+    return load
+
+
+def readings(run):
+    n = np.random.default_rng(0)
+    points = {axis: n.uniform(*pair, 9) for axis, pair in run.domain.axes.items()}
+    values = {field: n.normal(size=9) for field in run.observations.fields}
+    return pgt.Observations.from_arrays(points, values)
+
+
+def build_all(run: RunFile):
+    run.build_domain()
+    run.build_training()
+    run.build_conditions()
+    run.build_quantities()
+    return run.build_pde(), run.build_model(readings(run))
+
+
+def sections_in(annotation) -> set[type[Section]]:
+    """Every section an annotation may hold."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        inner = (sections_in(field.annotation) for field in annotation.model_fields.values())
+        return {annotation}.union(*inner)
+    return set().union(*map(sections_in, typing.get_args(annotation)))

@@ -1,0 +1,88 @@
+"""Every key of a run file, wrong once: exit code 2 and a message with file, line, key and remedy."""
+
+import typing
+
+import pytest
+from broken import DATE, RUN, document, refuse
+from run_files import sections_in
+
+from pgt.config import RunFile
+from pgt.config.schema import Section, Table, UnknownCoefficient
+from pgt.config.sections import ValueSection
+from pgt.config.training import TrainingSection
+
+
+def valid(section: type[Section]) -> dict:
+    """A table with what the section cannot do without."""
+    table = {"u": 0} if issubclass(section, ValueSection) else {}
+    for name, field in section.model_fields.items():
+        if name in ("name", "kind"):
+            table[name] = typing.get_args(field.annotation)[0]
+    needed = {
+        "Heat": {"diffusivity": 1}, "AdvectionDiffusion": {"velocity": 1, "diffusivity": 1},
+        "Burgers": {"viscosity": 1}, "AllenCahn": {"diffusivity": 1}, "Wave": {"speed": 1},
+        "Poisson": {"source": 0}, "NavierStokes": {"viscosity": 1},
+        "Equations": {"equations": ["u_t = u_xx"]}, "PeriodicSection": {"axis": "x"},
+        "GaugeSection": {"field": "u"},
+        "UnknownCoefficient": {"unknown": True, "initial": 0.1},
+        "Table": {"at": [0, 1], "values": [0, 1]},
+        "ObservationsSection": RUN["observations"], "DomainSection": RUN["domain"],
+    }  # fmt: skip
+    return table | needed.get(section.__name__, {})
+
+
+def place(section: type[Section]) -> tuple[str | int, ...]:
+    """Where a table of this kind stands in a run file."""
+    if section is RunFile:
+        return ()
+    if section is UnknownCoefficient:
+        return ("pde", "diffusivity")
+    if section is Table:
+        return ("conditions", 0, "u")
+    for name, field in TrainingSection.model_fields.items():
+        if section in sections_in(field.annotation):
+            return ("training", name)
+    (top,) = (n for n, f in RunFile.model_fields.items() if section in sections_in(f.annotation))
+    return (top, 0) if top == "conditions" else (top,)
+
+
+def run_with(section: type[Section], key: str, value) -> str:
+    """A run file that is right but for one key of one table."""
+    table, where = valid(section) | {key: value}, place(section)
+    if section is RunFile:
+        return document(RUN | {key: value})
+    run = dict(RUN)
+    if where[0] == "conditions":
+        inner = {"kind": "initial", "u": table} if where[2:] else table
+        run["conditions"] = [inner]
+    elif len(where) == 2:
+        run[str(where[0])] = dict(run.get(str(where[0]), {})) | {where[1]: table}
+    else:
+        run[str(where[0])] = table
+    return document(run)
+
+
+# A table of values is no field of a model: it stands under any name a condition has for a field.
+SECTIONS = sorted(
+    (s for s in {*sections_in(RunFile), Table} if not s.__name__.startswith("NoSuch")),
+    key=lambda s: s.__name__,
+)
+KEYS = [(section, key) for section in SECTIONS for key in section.model_fields]
+
+
+def test_no_table_of_a_run_file_is_forgotten():
+    assert {RunFile, UnknownCoefficient, Table, TrainingSection} < set(SECTIONS)
+    assert len(KEYS) > 100
+
+
+@pytest.mark.parametrize(("section", "key"), KEYS, ids=[f"{s.__name__}.{k}" for s, k in KEYS])
+def test_every_key_wrong_once(tmp_path, section, key):
+    where = ".".join(map(str, (*place(section), key)))
+    text = run_with(section, key, DATE)
+    line = next(n for n, row in enumerate(text.splitlines(), 1) if DATE in row)
+    refuse(tmp_path, f"run.toml, line {line}, {where}:", DATE, "; write", text=text)
+    # A misspelt key is a coefficient, or a field, where such are welcome.
+    if section.model_config.get("extra") != "allow":
+        misspelt = run_with(section, f"{key}q", 1)
+        refuse(tmp_path, f"line {line}, {where}q" if section is not RunFile else f"{key}q",
+                f"there is no such key; did you mean '{key}'?", text=misspelt)  # fmt: skip

@@ -1,0 +1,168 @@
+"""The site builds without a warning, its code runs as shown, and what it lists is what there is."""
+
+import inspect
+import re
+import runpy
+import shlex
+import zlib
+from pathlib import Path
+from types import SimpleNamespace
+
+import fresh_python
+import pytest
+import run_file_words
+import typer.main
+
+import pgt
+from pgt.cli import app
+
+ROOT = fresh_python.ROOT
+DOCS = ROOT / "docs"
+
+
+pages = SimpleNamespace(**runpy.run_path(str(DOCS / "pages.py")))
+SCRIPTS = [page for page in pages.pages() if pages.script(page)]
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(DOCS).with_suffix("").as_posix()
+
+
+# ------------------------------------------------------------------------------- the code
+
+
+@pytest.mark.parametrize("page", SCRIPTS, ids=name_of)
+def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    script = tmp_path / "page.py"  # its lines have the numbers they have on the page
+    script.write_text(pages.script(page), encoding="utf-8")
+    if "pgt.reconstruct(" not in script.read_text(encoding="utf-8"):
+        monkeypatch.chdir(tmp_path)  # nothing is trained: no need to start anew
+        runpy.run_path(str(script))
+        return
+    found = fresh_python.run("-W", "error", script, folder=tmp_path)
+    assert found.returncode == 0, found.stderr[-2000:]
+
+
+def test_every_guide_has_code_that_is_checked():
+    guides = {page for page in (DOCS / "guides").glob("*.md") if page.name != "index.md"}
+    assert len(guides) >= 4
+    for page in guides:
+        assert page in SCRIPTS
+        assert "<!-- check" in page.read_text(encoding="utf-8"), page
+
+
+def test_figures_of_the_guides_are_those_their_code_writes():
+    for page in (DOCS / "guides").glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        shown = set(re.findall(r"\]\(\.\./figures/([\w-]+\.png)\)", text))
+        assert shown == set(re.findall(r'"([\w-]+\.png)"', text)), page
+
+
+def test_code_keeps_the_line_numbers_of_its_page(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# A\n\n```python\na = 1\n```\n\n```sh\nls\n```\n<!-- check\nassert a\n-->\n")
+    lines = pages.script(page).split("\n")
+    assert (lines[3], lines[10]) == ("a = 1", "assert a")
+    assert [line for line in lines if line] == ["a = 1", "assert a"]
+    page.write_text("no code\n")
+    assert not pages.script(page)
+
+
+@pytest.mark.parametrize("name", [n for n in pgt.__all__ if n != "__version__"])
+def test_every_public_name_has_a_runnable_example(name):
+    thing = getattr(pgt, name)
+    parts = [thing]
+    if inspect.ismodule(thing):
+        home = thing.__name__
+        functions = [part for _, part in inspect.getmembers(thing, inspect.isfunction)]
+        parts = [part for part in functions if part.__module__.startswith(home)]
+        parts = [part for part in parts if not part.__name__.startswith("_")]
+        assert parts
+    for part in parts:
+        assert ">>> " in (part.__doc__ or ""), part.__name__
+
+
+# ------------------------------------------------------------------------------- the site
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    found = fresh_python.run("-m", "sphinx", "-q", "-W", "--keep-going", "-E", DOCS, folder)
+    assert found.returncode == 0, found.stderr[-3000:]
+    return folder
+
+
+def test_every_public_name_is_in_the_site(site):
+    content = (site / "objects.inv").read_bytes().split(b"\n", 4)[4]
+    lines = zlib.decompress(content).decode("utf-8").splitlines()
+    listed = {line.split()[0] for line in lines if line.split()[1].startswith("py:")}
+    expected = {f"pgt.{name}" for name in pgt.__all__ if name != "__version__"}
+    assert expected <= listed, f"describe these in docs/api: {sorted(expected - listed)}"
+
+
+def test_nothing_is_fetched_by_who_reads_it(site):
+    found = list(site.rglob("*.html"))
+    assert len(found) > 20
+    remote = re.compile(r"<(?:script|img|link|iframe)[^>]*(?:src|href)=\"(?:https?:)?//")
+    for page in found:
+        assert not remote.search(page.read_text(encoding="utf-8")), page.name
+
+
+# ------------------------------------------------------------------------------- what it says
+
+
+def test_run_file_tables_are_those_of_the_checks():
+    text = (DOCS / "formats.md").read_text(encoding="utf-8")
+    sections = re.split(r"^#{3,4} (.+)$", text, flags=re.MULTILINE)
+    found = {
+        heading.replace("`", ""): re.findall(
+            r"^\| (`.+?) \| (.+?) \| (.+?) \| (.+) \|$", body, re.M
+        )
+        for heading, body in zip(sections[1::2], sections[2::2], strict=True)
+    }
+    for heading, (section, target) in run_file_words.TABLES.items():
+        expected = run_file_words.rows(section, target)
+        shown = [row[:3] for row in found.get(heading, [])]
+        wanted = "\n".join(f"| {' | '.join(row)} | ... |" for row in expected)
+        assert shown == expected, f"docs/formats.md, {heading} should have the rows\n{wanted}"
+    tables = {heading for heading, rows in found.items() if rows}
+    assert tables == set(run_file_words.TABLES)
+
+
+def command_lines() -> list[str]:
+    texts = [page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *pages.pages()]]
+    inline = [line for text in texts for line in re.findall(r"`(pgt [a-z][^`\n]*)`", text)]
+    return inline + [line for text in texts for line in re.findall(r"^pgt .+$", text, re.M)]
+
+
+@pytest.mark.parametrize("line", sorted(set(command_lines())))
+def test_commands_and_options_exist(line):
+    words = shlex.split(line, comments=True)[1:]
+    command = typer.main.get_command(app)
+    context = command.context_class(command)
+    while resolve := getattr(command, "resolve_command", None):
+        name, command, words = resolve(context, words)
+        context = command.context_class(command, info_name=name, parent=context)
+        if not words:
+            return
+    command.make_parser(context).parse_args(words)
+
+
+def test_numbers_of_the_choosing_page_are_stored_ones():
+    stored = (ROOT / "README.md").read_text() + (DOCS / "results.md").read_text()
+    text = (DOCS / "choosing.md").read_text(encoding="utf-8")
+    numbers = re.findall(r"\d\.\de-\d\d", text)
+    numbers += re.findall(r"(\d[\d.,]*)(?: to [\d.]+)? (?:ms|GFLOP)", text)
+    numbers += re.findall(r"README: \S+ in (\d+) s", text)
+    assert len(numbers) > 15
+    missing = [n for n in numbers if not re.search(rf"(?<![\d.]){re.escape(n)}(?![\d.])", stored)]
+    assert not missing
+
+
+def test_names_of_the_notation_page_exist():
+    source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "pgt").rglob("*.py"))
+    text = (DOCS / "notation.md").read_text(encoding="utf-8")
+    names = {name for code in re.findall(r"`([^`]+)`", text) for name in re.findall(r"\w+", code)}
+    assert len(names) > 30
+    assert not [name for name in names if not re.search(rf"\b{name}\b", source)]

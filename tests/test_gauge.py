@@ -1,0 +1,302 @@
+"""Fields that the equations leave open: what a gauge says of them, and that the fit obeys."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from nested_derivatives import NestedDerivatives
+
+import pgt
+from pgt.config import load_run
+from pgt.data.domain import Domain
+from pgt.physics.exact import taylor_green
+from pgt.physics.gauge import INSTANTS, fixed_fields, freedom
+from pgt.runs.trust import judge
+from pgt.training.losses import Problem
+
+BOX = Domain(x=(0, 3), y=(-1, 2), t=(0, 1))
+FLOW = pgt.NavierStokes2D(0.05)
+KEY = jax.random.key(0)
+REFERENCE = {"x": 2.5, "y": 0.5}
+
+
+def evaluator(field, domain=BOX, fields=("u", "v", "p")):
+    return lambda z, name: NestedDerivatives(field, z, domain.axes, fields)(name)
+
+
+def flow(z):
+    return taylor_green(0.05, (0.6, -0.3))(z)
+
+
+def exact_mean_of_p(t):
+    """-¼ e^(-4νt) times the mean of cos 2ξ + cos 2η over the box, integrated by hand."""
+
+    def mean(lower, upper, drift):
+        ends = [np.sin(2 * (end - drift * t)) / 2 for end in (lower, upper)]
+        return (ends[1] - ends[0]) / (upper - lower)
+
+    return -0.25 * np.exp(-0.2 * t) * (mean(0, 3, 0.6) + mean(-1, 2, -0.3))
+
+
+# ------------------------------------------------------------------------------- the rows
+
+
+@pytest.mark.parametrize("t", [0.0, 0.4, 1.0])
+def test_the_row_is_the_mean_over_space(t):
+    with jax.enable_x64(True):
+        gauge = pgt.Gauge("p").bind(BOX, FLOW.fields)
+        row = gauge.rows(evaluator(flow), jnp.array([9.0, 9.0, t]))  # its place does not matter
+    assert row.shape == (1,)
+    assert float(row[0]) == pytest.approx(exact_mean_of_p(t), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "value", ["0.1*t + 1", lambda t: 0.1 * t + 1, (np.array([0.0, 1.0]), np.array([1.0, 1.1]))]
+)
+def test_the_row_is_the_value_at_the_place(value):
+    gauge = pgt.Gauge("p", at=REFERENCE, value=value).bind(BOX, FLOW.fields)
+    for z in gauge.quadrature(5):
+        assert z[:2].tolist() == [2.5, 0.5]
+        wanted = float(flow(jnp.asarray(z))[2]) - 0.1 * z[2] - 1
+        assert float(gauge.rows(evaluator(flow), jnp.asarray(z))[0]) == pytest.approx(
+            wanted, abs=1e-6
+        )
+
+
+def test_points_spread_over_time_and_means_are_taken_at_few_of_them():
+    for gauge, most in ((pgt.Gauge("p"), INSTANTS), (pgt.Gauge("p", at=REFERENCE), 128)):
+        bound = gauge.bind(BOX, FLOW.fields)
+        points = np.asarray(eqx.filter_jit(lambda c, k: c.sample(k, 128))(bound, KEY))
+        assert points.shape == (most, 3)
+        assert BOX.contains(points).all()
+        assert np.ptp(points[:, 2]) > 0.5
+        assert BOX.contains(bound.quadrature(7)).all()
+        assert len(np.unique(bound.quadrature(7)[:, 2])) == 7
+
+
+def test_without_time_it_is_one_number():
+    square = Domain(x=(0, 1), y=(0, 1))
+    mean = pgt.Gauge("u").bind(square, ("u",))
+    place = pgt.Gauge("u", at={"y": 1.0, "x": 0.5}, value=2.0).bind(square, ("u",))
+    field = evaluator(lambda z: (z[0] + 3 * z[1])[None], square, ("u",))
+    for gauge, wanted in ((mean, 2.0), (place, 1.5)):
+        assert gauge.sample(KEY, 50).shape == gauge.quadrature(50).shape == (1, 2)
+        row = gauge.rows(field, jnp.asarray(gauge.quadrature(1)[0]))
+        assert float(row[0]) == pytest.approx(wanted, abs=1e-6)
+
+
+def test_its_typical_size_is_the_spread_of_the_field():
+    readings = pgt.Observations.from_arrays(
+        {"x": [0.0, 3.0], "y": [0.0, 1.0], "t": [0.0, 1.0]}, {"u": [0.0, 2.0], "v": [0.0, 2.0]}
+    ).aligned(FLOW.fields)
+    scaling = pgt.Scaling.fit(readings, BOX)
+    scaling = eqx.tree_at(lambda s: s.spread, scaling, np.array([1, 1, 40.0], np.float32))
+    for gauge in (pgt.Gauge("p"), pgt.Gauge("p", at=REFERENCE, value="t")):
+        (scale,) = Problem.build(readings, FLOW, [gauge], BOX, scaling).condition_scales
+        assert 20 < float(scale[0]) < 80
+
+
+# ------------------------------------------------------------------------------- what is free
+
+
+def test_what_the_equations_leave_open():
+    wave, heat = pgt.Wave(1.0), pgt.Heat(0.1)
+    steady = pgt.Equation("phi_xx + phi_yy = 0")
+    decay = pgt.Equation("w_t = -w", coords=("x", "t"), fields=("w",))
+    found = [freedom(pde, pde.fields[-1]) for pde in (FLOW, wave, heat, steady, decay)]
+    assert found == ["a function of time", "a constant", "a constant", "a constant", None]
+    conditions = (pgt.Dirichlet("x", p=0.0), pgt.Initial(u=0.0, p=0.0), pgt.Gauge("v"))
+    assert fixed_fields(conditions, FLOW) == ("v", "p")
+    assert fixed_fields((pgt.Initial(p=0.0),), FLOW) == ()
+    assert fixed_fields((pgt.Initial(u=0.0),), heat) == ("u",)
+
+
+def build(gauges, pde=FLOW, domain=BOX, measured=("u", "v")):
+    columns = {axis: np.linspace(*domain.bounds(axis), 4) for axis in domain.axes}
+    readings = pgt.Observations.from_arrays(columns, {name: np.arange(4.0) for name in measured})
+    readings = readings.aligned(pde.fields)
+    return Problem.build(readings, pde, gauges, domain, pgt.Scaling.fit(readings, domain))
+
+
+@pytest.mark.parametrize(
+    ("gauges", "message"),
+    [
+        ([pgt.Gauge("q")], "there is no field 'q', only u, v, p"),
+        ([pgt.Gauge("u")], "'u' was measured"),
+        ([pgt.Gauge("p"), pgt.Gauge("p", at=REFERENCE)], "another condition gives values of 'p'"),
+        ([pgt.Gauge("p"), pgt.Dirichlet("x", p=0.0)], "another condition gives values of 'p'"),
+        ([pgt.Gauge("p", at={"x": 3.5, "y": 0.0})], "x = 3.5 lies outside .* from 0 to 3"),
+        ([pgt.Gauge("p", at={"x": 3.0})], "names x; give exactly x, y, and t for one moment"),
+        ([pgt.Gauge("p", at=REFERENCE | {"t": 0.5})], "leave the t out of it"),
+        ([pgt.Gauge("p", value="x")], "x"),
+        ([pgt.Gauge("p", value=([0.0, 0.5], [1.0, 2.0]))], "covers t from 0 to 0.5"),
+    ],
+)
+def test_what_a_gauge_cannot_say_of_a_flow(gauges, message):
+    with pytest.raises(pgt.InputError, match=message):
+        build(gauges)
+
+
+def test_what_a_gauge_cannot_say_of_other_equations():
+    line = Domain(x=(0, 1), t=(0, 1))
+    diffusing = pgt.Equation("u_t = u_xx + w_x", "w_t = u_xx", coords=("x", "t"))
+    with pytest.raises(pgt.InputError, match="hold 'w_t', so only a constant is open"):
+        build([pgt.Gauge("w")], diffusing, line, ("u",))
+    build([pgt.Gauge("w", at={"x": 0.0, "t": 0.0})], diffusing, line, ("u",))
+    coupled = pgt.Equation("u_t = u_xx + w", "w_x = u", coords=("x", "t"), fields=("u", "w"))
+    with pytest.raises(pgt.InputError, match="'w' itself is in the equations"):
+        build([pgt.Gauge("w")], coupled, line, ("u",))
+    with pytest.raises(pgt.InputError, match="has no spatial axis"):
+        pgt.Gauge("u").bind(Domain(t=(0, 1)), ("u",))
+
+
+@pytest.mark.parametrize("at", [{}, {"x": "1"}, {"x": np.nan}, {"x": True}])
+def test_a_position_is_numbers_by_axis(at):
+    with pytest.raises(pgt.InputError, match=r"^Gauge\(at="):
+        pgt.Gauge("p", at=at)
+
+
+# ------------------------------------------------------------------------------- fits
+
+
+def readings_of(points):
+    values = np.asarray(jax.vmap(flow)(jnp.asarray(points)))
+    columns = dict(zip(BOX.axes, np.asarray(points).T, strict=True))
+    return pgt.Observations.from_arrays(columns, {"u": values[:, 0], "v": values[:, 1]})
+
+
+def fit(readings, gauge):
+    """All fits have as many readings, so that those with one gauge share their compiled program."""
+    scaling = pgt.Scaling.fit(readings.aligned(FLOW.fields), BOX)
+    return pgt.reconstruct(
+        readings, FLOW, BOX, [gauge],
+        model=pgt.SIREN(scaling, width=24, layers=2, frequency=3.0),
+        training=pgt.Training(
+            steps=600, optimiser="adam", learning_rate=1e-2, collocation=64, condition_points=16,
+            polish=False,
+        ),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def scattered():
+    unit = np.random.default_rng(0).uniform(size=(150, 3))
+    return readings_of(BOX.lower + BOX.extent * unit)
+
+
+def pressure(result):
+    """p on a grid of cell centres, whose mean is that over the box; times the ends of [0, 1] too."""
+    x, y = (np.linspace(*BOX.bounds(a), 60, endpoint=False) + 3 / 120 for a in "xy")
+    return result.grid(["p"], x=x, y=y, t=[0.0, 0.3, 0.7, 1.0]).p
+
+
+def test_the_mean_of_a_hidden_pressure_vanishes_at_every_time(scattered):
+    result = fit(scattered, pgt.Gauge("p"))
+    found = pressure(result)
+    assert np.abs(found.mean(("x", "y"))).max() < 0.03 * found.std()
+    points = np.stack(np.meshgrid(found.x, found.y, found.t, indexing="ij"), axis=-1)
+    truth = np.asarray(jax.vmap(flow)(jnp.asarray(points.reshape(-1, 3))))[:, 2]
+    truth = truth.reshape(points.shape[:3]).T - exact_mean_of_p(found.t.to_numpy())[:, None, None]
+    assert np.sqrt(np.mean((found - truth) ** 2)) < 0.15 * truth.std()
+    assert "gauge" in result.history.data_vars
+
+
+def test_a_reference_reading_is_met_by_training_alone(scattered):
+    times = np.linspace(0, 1, 21)
+    table = (times, 1 + 0.2 * times)
+    result = fit(scattered, pgt.Gauge("p", at=REFERENCE, value=table))
+    series = result.at({"x": [2.5] * 5, "y": [0.5] * 5, "t": np.linspace(0, 1, 5)}, ["p"]).p
+    assert np.abs(series - (1 + 0.2 * series.t)).max() < 0.05 * pressure(result).std()
+
+
+@pytest.mark.slow
+def test_few_fixed_probes_with_full_time_series():
+    places = BOX.lower[:2] + BOX.extent[:2] * np.random.default_rng(1).uniform(size=(10, 2))
+    times = np.linspace(0, 1, 15)
+    points = np.concatenate([np.column_stack([np.tile(p, (15, 1)), times]) for p in places])
+    result = fit(readings_of(points), pgt.Gauge("p"))
+    found, truth = result.at(points), np.asarray(jax.vmap(flow)(jnp.asarray(points)))
+    for k, name in enumerate(("u", "v")):
+        assert np.sqrt(np.mean((found[name] - truth[:, k]) ** 2)) < 0.1 * truth[:, k].std()
+    mean = pressure(result).mean(("x", "y"))
+    assert np.abs(mean).max() < 0.05 * pressure(result).std()
+
+
+def test_a_polished_flux_has_no_mean_and_no_doubts():
+    """u_t = w_x with u = sin x cos t measured: w = cos x sin t, less its mean over x."""
+    pde, line = pgt.Equation("u_t = w_x", coords=("x", "t")), Domain(x=(0, 2), t=(0, 1))
+    x, t = (line.lower + line.extent * np.random.default_rng(0).uniform(size=(80, 2))).T
+    readings = pgt.Observations.from_arrays({"x": x, "t": t}, {"u": np.sin(x) * np.cos(t)})
+    scaling = pgt.Scaling.fit(readings.aligned(pde.fields), line)
+    result = pgt.reconstruct(
+        readings, pde, line, [pgt.Gauge("w")],
+        model=pgt.SIREN(scaling, width=10, layers=2, frequency=2.0),
+        training=pgt.Training(
+            steps=100, optimiser="adam", learning_rate=1e-2, collocation=32, condition_points=8,
+            polish=pgt.Polish(iterations=30, points=64),
+        ),
+    )  # fmt: skip
+    centres = np.linspace(0, 2, 500, endpoint=False) + 1 / 500
+    found = result.grid(["w"], x=centres, t=[0.0, 0.35, 1.0]).w
+    assert np.abs(found.mean("x")).max() < 1e-3 * found.std()
+    truth = np.sin(found.t) * (np.cos(found.x) - np.sin(2) / 2)
+    assert np.sqrt(np.mean((found - truth) ** 2)) < 0.01 * truth.std()
+    assert not any("w was never" in doubt for doubt in judge(result, result.grid(x=3, t=2)).doubts)
+
+
+# ------------------------------------------------------------------------------- run files
+
+RUN = """
+[observations]
+file = "sensors.csv"
+coords = ["x", "y", "t"]
+fields = ["u", "v"]
+
+[domain]
+x = [0, 3]
+y = [-1, 2]
+t = [0, 1]
+
+[pde]
+name = "navier_stokes"
+viscosity = 0.05
+
+[[conditions]]
+kind = "gauge"
+"""
+
+
+def written(folder, text):
+    (folder / "sensors.csv").write_text("x,y,t,u,v\n1,1,0,1,1\n2,1,0,1,1\n")
+    (folder / "run.toml").write_text(RUN + text)
+    return load_run(folder / "run.toml")
+
+
+def test_a_run_file_declares_a_gauge(tmp_path):
+    (plain,) = written(tmp_path, 'field = "p"').build_conditions()
+    assert (plain.field, plain.at, plain.value) == ("p", None, 0.0)
+    text = 'field = "p"\nat = {x = 2.5, y = 0.5}\nvalue = {at = [0, 1], values = [5, 5.2]}'
+    (gauge,) = written(tmp_path, text).build_conditions()
+    bound = gauge.bind(BOX, FLOW.fields)
+    zero = evaluator(lambda z: jnp.zeros(3))
+    assert float(bound.rows(zero, jnp.array([2.5, 0.5, 0.5]))[0]) == pytest.approx(-5.1)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ('field = "q"', "conditions.0.field", "there is no field 'q'"),
+        ('field = "u"', "conditions.0.field", "was measured"),
+        ("at = {x = 1, y = 1}", "conditions.0.field", "missing"),
+        ('field = "p"\nat = {x = 9, y = 1}', "conditions.0.at", "outside the domain"),
+        ('field = "p"\nvalue = "sin(("', "conditions.0.value", ""),
+        ('field = "p"\nvalue = "x"', "conditions.0.value", "x"),
+        ('field = "p"\nvalues = 3', "conditions.0.values", "did you mean 'value'"),
+    ],
+)
+def test_mistakes_in_a_run_file_are_located(tmp_path, text, place, message):
+    with pytest.raises(pgt.InputError) as caught:
+        written(tmp_path, text).build_conditions()
+    assert place in str(caught.value)
+    assert message in str(caught.value)

@@ -1,0 +1,66 @@
+"""Many points cost little more memory than few: they are computed a chunk at a time."""
+
+import json
+
+import fresh_python
+import numpy as np
+import pytest
+import xarray as xr
+
+import pgt
+
+READINGS, MANY, ROWS = 100, 10**6, 3 * 10**5
+# What is held whole: positions, line numbers, values; in float64 a few tens of bytes a point. All at
+# once, the attention of every point to every reading alone would take 400 bytes a point and head.
+BYTES_A_POINT = 150
+
+MEASURE = """
+import json, resource, sys
+from pgt.cli import app
+
+def predict(*words):
+    try:
+        app(["predict", *words])
+    except SystemExit as end:
+        assert not end.code
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+predict("run", "--grid", "x=100,t=100", "-o", "few.nc")
+few = predict("run", "--points", "few.csv", "-o", "few_values.csv")
+grid = predict("run", "--grid", "x=1000,t=1000", "-o", "many.nc")
+points = predict("run", "--points", "many.csv", "-o", "many_values.csv")
+print(json.dumps({"grid": grid - few, "points": points - few}))
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    here = tmp_path_factory.mktemp("memory")
+    readings = pgt.sample(pgt.datasets.heat(), READINGS)
+    domain, pde = pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Heat(0.01)
+    model = pgt.default_model(readings, pde, domain, width=8, blocks=1, decoder_width=4)
+    nothing = readings.take(np.zeros(0, int))
+    pgt.Reconstruction(model, pde, readings, nothing, {"rows": []}, domain).save(here / "run")
+    rows = np.random.default_rng(0).integers(0, 10**4, (ROWS, 2)) / 10**4
+    text = "\n".join(f"{x},{t}" for x, t in rows.tolist())
+    (here / "many.csv").write_text(f"x,t\n{text}\n")
+    few = text.splitlines()[: 10**4]
+    (here / "few.csv").write_text("\n".join(["x,t", *few]) + "\n")
+    return here
+
+
+def test_memory_stays_bounded_and_the_answers_are_the_same(folder):
+    found = fresh_python.run("-c", MEASURE, folder=folder)
+    assert found.returncode == 0, found.stderr
+    growth = json.loads(found.stdout.splitlines()[-1])
+    assert growth["grid"] < BYTES_A_POINT * MANY, growth
+    assert growth["points"] < BYTES_A_POINT * (MANY + ROWS), growth
+    result = pgt.Reconstruction.load(folder / "run")
+    with xr.open_dataset(folder / "many.nc", engine="h5netcdf") as field:
+        assert dict(field.sizes) == {"t": 1000, "x": 1000}
+        some = field.isel(x=[0, 500, 999], t=[3, 998])
+        again = result.grid(x=some.x.values, t=some.t.values)
+        np.testing.assert_allclose(some.u, again.u, rtol=1e-4, atol=1e-5)
+    last = (folder / "many_values.csv").read_text().splitlines()[-1]
+    x, t, u = map(float, last.split(","))
+    np.testing.assert_allclose(result.at([[x, t]]).u, [u], rtol=1e-4, atol=1e-5)
