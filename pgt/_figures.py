@@ -262,7 +262,9 @@ def running_mean(values: np.ndarray) -> np.ndarray:
 
 
 def label(array: xr.DataArray) -> str:
-    name = array.attrs.get("long_name", f"${array.name}$").replace("_", " ")
+    # Inside $ a blank is nothing: u_std would read ustd.
+    plain = str(array.name) if "_" in str(array.name) else f"${array.name}$"
+    name = array.attrs.get("long_name", plain).replace("_", " ")
     units = _units(array)
     return f"{name} ({units})" if units else name
 
