@@ -39,10 +39,10 @@ lint: $(READY) ## format, lint and types
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 test: lint ## lint, then docstring examples and all tests but those marked slow
-	$(BIN)/pytest -n 2 -m "not slow" --doctest-modules pgt tests
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --doctest-modules pgt tests
 
 smoke: $(READY) ## the tests marked slow: every run of every table, variants of models, a long fit
-	$(BIN)/pytest -n 2 -m slow tests
+	$(BIN)/pytest -n 2 --dist worksteal -m slow tests
 
 format: $(READY) ## rewrite the source in the house style
 	$(BIN)/ruff format

@@ -29,13 +29,8 @@ def records(tmp_path_factory):
     return tmp_path_factory.mktemp("records")
 
 
-QUICKEST = "noise"  # the others take minutes to compile
-
-
-@pytest.mark.parametrize(
-    "table",
-    [pytest.param(t, marks=() if t == QUICKEST else pytest.mark.slow) for t in TABLES],
-)
+@pytest.mark.slow  # minutes of compiling
+@pytest.mark.parametrize("table", TABLES)
 def test_every_run_of_a_table_leaves_a_whole_record(table, records):
     todo = runs(table, "smoke")
     # A process can hold only so many programs; those that runs share come back from their files.

@@ -55,12 +55,13 @@ def finished(process):
     assert process.returncode == 0, errors
 
 
-def test_killed_three_times_and_none_the_worse(tmp_path):
+@pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.slow)])
+def test_killed_and_none_the_worse(tmp_path, times):
     folder, progress = tmp_path / "killed", tmp_path / "progress"
     whole = started(tmp_path / "whole", tmp_path / "other")
     pauses = random.Random(time.time_ns())
     killed = 0
-    for _ in range(3):
+    for _ in range(times):
         process = started(folder, progress)
         file = progress / f"{NAME}.safetensors"
         before = file.stat().st_mtime_ns if file.exists() else 0
@@ -73,7 +74,7 @@ def test_killed_three_times_and_none_the_worse(tmp_path):
         process.send_signal(signal.SIGKILL)
         process.communicate()
         killed += process.returncode == -signal.SIGKILL
-    assert killed == 3, "the run ended before it could be killed: give it more steps"
+    assert killed == times, "the run ended before it could be killed: give it more steps"
     finished(started(folder, progress))
     finished(whole)
 

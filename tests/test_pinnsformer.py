@@ -169,6 +169,7 @@ def test_convection():
     assert error < 0.2  # zero is wrong by 1, a wave that stands still by more
 
 
+@pytest.mark.slow
 def test_trained_on_heat_and_saved(tmp_path):
     random = np.random.default_rng(0)
     points = random.uniform(0, 1, (30, 2))

@@ -93,17 +93,22 @@ def test_check_every_changes_no_number(plain):
         np.testing.assert_allclose(ours, other, atol=1e-3)  # the share of the budget is rounded
 
 
+def slow(settings):
+    """Each compiles a program of its own: `make smoke` runs these."""
+    return pytest.param(settings, marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize(
     "settings",
     [
         {"optimiser": "adam"},
-        {"weighting": Fixed(data=2.0, heat=1.0, ic=1.0)},
+        slow({"weighting": Fixed(data=2.0, heat=1.0, ic=1.0)}),
         {"weighting": GradientNorm()},
-        {"sampler": Sobol()},
-        {"sampler": ResidualAdaptive()},
+        slow({"sampler": Sobol()}),
+        slow({"sampler": ResidualAdaptive()}),
         {"precision": "float64"},
-        {"batch": 8},
-        {"hold_out": 0.0},
+        slow({"batch": 8}),
+        slow({"hold_out": 0.0}),
     ],
     ids=lambda s: "-".join(
         f"{k}={type(v).__name__ if k != 'optimiser' else v}" for k, v in s.items()
