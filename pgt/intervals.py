@@ -8,7 +8,7 @@ from scipy import special, stats
 
 from pgt._errors import InputError
 from pgt._unknown import Unknown, named_unknowns
-from pgt.members import Members
+from pgt.members import Members, required
 from pgt.models.linearised import LinearisedModel
 from pgt.nn.precision import is_double, precision
 
@@ -38,11 +38,7 @@ def intervals(members: Members | None, level: float = 0.9) -> dict[str, Estimate
     of one with bounds. A posterior is Gaussian there; of an ensemble, Student's t allows for its few
     members. A coefficient is not `determined` where the interval says next to nothing; `note` says why.
     """
-    if members is None:
-        raise InputError(
-            "this result has no error bars; ask for them with reconstruct(..., "
-            "error_bars=Posterior()) or error_bars=Ensemble()."
-        )
+    members = required(members)
     if not 0 < level < 1:
         raise InputError(f"intervals(level={level!r}): write a number between 0 and 1, as 0.9.")
     with precision(is_double(members)):

@@ -138,6 +138,16 @@ def _encode(members: Members):
     return batched.over_members(context, members.own, members.common, members.count)
 
 
+def required(members: Members | None) -> Members:
+    """The members; where there are none, how to get them."""
+    if members is None:
+        raise InputError(
+            "this result has no error bars; ask for them with reconstruct(..., "
+            "error_bars=Posterior()) or error_bars=Ensemble()."
+        )
+    return members
+
+
 # ------------------------------------------------------------------------------- statistics
 
 

@@ -19,7 +19,7 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.places import as_axes, as_points
 from pgt.intervals import Estimate, intervals
-from pgt.members import Members, checked_quantiles, quantile_name, statistics
+from pgt.members import Members, checked_quantiles, quantile_name, required, statistics
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import batched
 from pgt.nn.precision import is_double, precision
@@ -236,21 +236,13 @@ class Reconstruction(eqx.Module):
 
     def _quantiles(self, quantiles) -> tuple[float, ...] | None:
         """Those asked for; None where there are no members to take them of."""
-        if self.members is None and quantiles is not None:
-            raise InputError(
-                f"quantiles={quantiles!r}: this result has no error bars; ask for them with "
-                "reconstruct(..., error_bars=Ensemble()) or error_bars=Posterior()."
-            )
+        if quantiles is not None:
+            required(self.members)
         return None if self.members is None else checked_quantiles(quantiles)
 
     def _members_at(self, points: np.ndarray) -> dict[str, np.ndarray]:
         """(k, n) by field: what every member says."""
-        if self.members is None:
-            raise InputError(
-                "this result has no error bars; ask for them with reconstruct(..., "
-                "error_bars=Ensemble()) or error_bars=Posterior()."
-            )
-        return self.members.evaluate(self._asked(None, None).values, points)
+        return required(self.members).evaluate(self._asked(None, None).values, points)
 
     def _held_out_predictions(self) -> dict[str, Predicted]:
         noise = self._predicted_noise()
