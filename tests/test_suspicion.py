@@ -12,6 +12,7 @@ from pgt._errors import InputError
 from pgt.data import Observations
 from pgt.report import words
 from pgt.report.sections import summary
+from pgt.runs.trust import far
 from pgt.suspicion import drifting, misfit_table, noise_by_field, suspicious
 
 SIGMA = 0.02
@@ -154,3 +155,14 @@ def test_a_report_names_them_and_is_silent_without():
     quiet = report_cases.heat(suspicious=suspicious(table, 1).iloc[:0], drifting=sensors.iloc[:0])
     assert not any("reading is farther" in d or "sensor" in d for d in words.doubts(quiet))
     assert "Suspicious" not in summary(quiet)
+
+
+def test_what_a_clean_fit_leaves_is_no_cause_for_suspicion():
+    """Ten readings of a field between 0 and 9, met to 1e-7 but for one: by 1e-5, then by 5."""
+    read = np.arange(10.0)
+    for gap, named in ((1e-5, 0), (5.0, 1)):
+        predicted = read + 1e-7
+        predicted[3] = read[3] + gap
+        table = pd.DataFrame({"field": "u", "reading": read, "predicted": predicted})
+        found = far(table.assign(misfit=(predicted - read) / 1e-7))
+        assert len(found) == named

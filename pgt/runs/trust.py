@@ -19,6 +19,7 @@ from pgt.suspicion import drifting, noise_by_field, suspicious
 
 MOST_FOR_RBF = 3000  # readings; interpolation costs their number cubed
 FAR, MOST_SUSPICIOUS = 5.0, 10  # σ from the field, and how many of such readings are named
+NOTICEABLE = 0.01  # of the spread of a field's readings
 HOPELESS = 0.5  # relative held-out error above which a fit has not converged
 
 
@@ -90,7 +91,7 @@ def judge(
         ),
         folds=folds and Folds(folds.folds, folds.observations, folds.predictions),
         noise=noise_by_field(misfits),
-        suspicious=_far(suspicious(misfits, MOST_SUSPICIOUS)),
+        suspicious=suspicious(far(misfits), MOST_SUSPICIOUS),
         drifting=drifting(misfits, result.domain.axes),
     )
     explained = all(found.relative <= HOPELESS for found in fields.values())
@@ -175,9 +176,15 @@ def _worse_than_interpolation(fields: dict[str, HeldOut]):
             )
 
 
-def _far(table: pd.DataFrame) -> pd.DataFrame:
-    """Readings too far from the field to be noise."""
-    return table.loc[table["misfit"].abs() > FAR]
+def far(table: pd.DataFrame) -> pd.DataFrame:
+    """Readings too far from the field to be noise, and by enough to matter.
+
+    Of clean readings σ is what the fit leaves, a millionth perhaps: some are always many σ away.
+    """
+    spreads = {name: rows["reading"].std(ddof=0) for name, rows in table.groupby("field")}
+    spread = np.array([spreads[name] for name in table["field"]], float)
+    gap = (table["predicted"] - table["reading"]).abs()
+    return table.loc[(table["misfit"].abs() > FAR) & (gap > NOTICEABLE * spread)]
 
 
 def _undetermined(result: Reconstruction):
