@@ -10,7 +10,10 @@ Absolute seconds mean something only beside the device they were measured on, wh
 import argparse
 import dataclasses
 import json
+import multiprocessing
+import os
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import jax
@@ -260,6 +263,14 @@ CASES = {
     "anchors": anchors_case,
     "step": versus_torch_case,
 }
+
+
+def in_processes(function, items, processes=None):
+    """function(item) for every item, in processes of two cores each where nothing else is said."""
+    processes = processes or max(len(os.sched_getaffinity(0)) // 2, 1)
+    fresh = multiprocessing.get_context("spawn")  # JAX does not survive a fork
+    with ProcessPoolExecutor(processes, mp_context=fresh) as pool:
+        yield from pool.map(function, items)
 
 
 def run_cases(cases: dict, about: str):

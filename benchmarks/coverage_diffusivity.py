@@ -11,11 +11,11 @@ starts from ν = 0.05. Draws count from 100 on: settings were tried on lower one
 
 import argparse
 import json
-import multiprocessing
 import time
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
+
+from core import in_processes
 
 import pgt
 from pgt._provenance import provenance
@@ -73,12 +73,10 @@ def main():
     parser.add_argument("--out", type=Path, default=RESULTS)
     arguments = parser.parse_args()
     runs = []
-    fresh = multiprocessing.get_context("spawn")  # JAX does not survive a fork
-    with ProcessPoolExecutor(arguments.processes, mp_context=fresh) as pool:
-        seeds = range(FIRST, FIRST + arguments.draws)
-        for run in pool.map(partial(draw, model=arguments.model), seeds):
-            runs.append(run)
-            print(json.dumps(run), flush=True)
+    seeds = range(FIRST, FIRST + arguments.draws)
+    for run in in_processes(partial(draw, model=arguments.model), seeds, arguments.processes):
+        runs.append(run)
+        print(json.dumps(run), flush=True)
     name = "diffusivity-coverage" + ("" if arguments.model == "siren" else "-pgt")
     result = {
         "case": name,

@@ -6,25 +6,35 @@ Vovk et al. 2005; Lei et al. 2018)::
 
     score   e_i = |y_i − μ_i| / √(s_i² + σ_i²)
     factor  q = the ⌈(n + 1) · level⌉-th smallest of n scores
-    bands   of a reading:  μ ± q √(s² + σ²)         of the field:  μ ± q s
+    bands   of a reading:  μ ± q √(s² + σ²)         of the field:  μ ± q c s
 
 For readings drawn like the held-out ones, the first band holds a new one with probability `level` at
 least, whatever the fit is like. The second has no such warrant: a noisy reading cannot tell a field
-error that is small beside the noise, so that q then says how good σ is, and little about s.
+error that is small beside the noise, so that q then says how good σ is, and little about s. There c
+allows for a spread taken of k members only: c = t √(1 + 1/k) / z, quantiles of Student's t with k − 1
+degrees of freedom and of a Gaussian.
+
+The Gaussian posterior of a fit tells what it would say without one of its readings: a share h = s²/σ²
+of each reading went into the fit there, so that (`leave_one_out`)::
+
+    y − μ₋ = (y − μ) / (1 − h)          s₋² = s² / (1 − h)
+
+All readings then calibrate, not the few that were held out.
 
 Pure functions of numpy arrays; `Reconstruction.coverage` and `Reconstruction.band` use them.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from pgt._errors import InputError
 
+MOST = 0.95  # of a reading that goes into the fit at its place
 MEDIAN_OF_SQUARE = float(ndtri(0.75) ** 2)  # of a standard Gaussian number
 Column = Float[np.ndarray, " n"]
 
@@ -37,6 +47,7 @@ class Predicted:
     ----------
     readings, mean, spread : (n,) what was measured; mean and standard deviation over the members.
     noise : σ of the readings, one number or (n,), such as what PGT-UW predicts; None: estimated.
+    members : of how many independent fields the spread was taken; None: of many.
 
     >>> Predicted(np.ones(2), np.zeros(2), np.full(2, 0.1), noise=0.2).scale.tolist()
     [0.223606797749979, 0.223606797749979]
@@ -46,6 +57,7 @@ class Predicted:
     mean: Column
     spread: Column
     noise: float | Column | None = None
+    members: int | None = None
 
     def __post_init__(self):
         shape = np.shape(self.readings)
@@ -80,7 +92,33 @@ class Predicted:
     def take(self, rows: Bool[np.ndarray, " n"]) -> "Predicted":
         """Some of the readings."""
         noise = self.noise[rows] if isinstance(self.noise, np.ndarray) else None
-        return Predicted(self.readings[rows], self.mean[rows], self.spread[rows], noise)
+        parts = self.readings[rows], self.mean[rows], self.spread[rows]
+        return Predicted(*parts, noise, self.members)
+
+    def joined(self, other: "Predicted") -> "Predicted":
+        """These readings and those."""
+
+        def both(name: str) -> Column:
+            return np.concatenate([getattr(self, name), getattr(other, name)])
+
+        columns = (both(name) for name in ("readings", "mean", "spread", "sigma"))
+        return Predicted(*columns, self.members)
+
+
+def leave_one_out(fitted: Predicted) -> Predicted:
+    """What a Gaussian posterior says of each fitted reading without it; `fitted.spread` is its own.
+
+    A spread near σ means that a reading is followed wherever it goes: what the others say of it is
+    then not known, and no more than `MOST` of it is taken out.
+
+    >>> halved = leave_one_out(Predicted(np.ones(1), np.full(1, 0.8), np.full(1, 0.3), noise=0.6))
+    >>> round(float(halved.mean[0]), 3), round(float(halved.spread[0]), 3)  # h = 1/4
+    (0.733, 0.346)
+    """
+    variance = np.maximum(fitted.sigma**2, 1e-300)
+    left = 1 - np.minimum(fitted.spread**2 / variance, MOST)
+    mean = fitted.readings - (fitted.readings - fitted.mean) / left
+    return replace(fitted, mean=mean, spread=fitted.spread / np.sqrt(left), noise=fitted.sigma)
 
 
 def estimate_noise(misfit: Column, spread: Column) -> float:
@@ -111,10 +149,12 @@ class Calibration:
     ----------
     scores : (n,) misfits of held-out readings over √(s² + σ²), increasing.
     noise : the typical σ of a reading, for bands of new ones.
+    members : of how many independent fields spreads are taken; None: of many.
     """
 
     scores: Column
     noise: float
+    members: int | None = None
 
     def factor(self, level: float) -> float:
         """q: a band of ± q √(s² + σ²) holds a new reading with probability `level` or more.
@@ -144,13 +184,33 @@ class Calibration:
             "wide as the largest misfit seen."
         )
 
-    def half_width(self, spread, level: float, noise: Any = 0.0) -> Any:
-        """q √(s² + σ²): of a band of the field without noise, of a band of readings with it.
+    def half_width(self, spread, level: float, noise: Any) -> Any:
+        """q √(s² + σ²), of a band of readings.
 
         >>> Calibration(np.arange(1.0, 10.0), 4.0).half_width(3.0, 0.8, noise=4.0).item()
         40.0
         """
         return self.factor(level) * np.hypot(spread, noise)
+
+    def field_factor(self, level: float) -> float:
+        """q c: a band of the field is ± q c s wide.
+
+        >>> round(Calibration(np.arange(1.0, 10.0), 0.0, members=8).field_factor(0.8) / 8.0, 2)
+        1.17
+        """
+        return self.factor(level) * few_members(self.members, level)
+
+
+def few_members(count: int | None, level: float) -> float:
+    """c: how much wider a band must be whose spread was taken of `count` members.
+
+    >>> [round(few_members(k, 0.9), 2) for k in (None, 32, 8, 2)]
+    [1.0, 1.05, 1.22, 4.7]
+    """
+    if count is None:
+        return 1.0
+    p = (1 + level) / 2
+    return float(stdtrit(count - 1, p) * math.sqrt(1 + 1 / count) / ndtri(p))
 
 
 def calibrate(held_out: Predicted) -> Calibration:
@@ -166,7 +226,8 @@ def calibrate(held_out: Predicted) -> Calibration:
     """
     sigma = held_out.sigma
     typical = float(np.sqrt(np.mean(sigma**2))) if len(sigma) else 0.0
-    return Calibration(np.sort(scores_of(held_out, np.hypot(held_out.spread, sigma))), typical)
+    scores = np.sort(scores_of(held_out, np.hypot(held_out.spread, sigma)))
+    return Calibration(scores, typical, held_out.members)
 
 
 def scores_of(predicted: Predicted, scale: Column) -> Column:

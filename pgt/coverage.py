@@ -1,4 +1,4 @@
-"""From the members of a fit and its held-out readings to bands, and a table of how often they hold."""
+"""From the members of a fit and readings it did not see to bands, and a table of how often they hold."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +18,8 @@ from pgt.calibration import (
     calibrate,
     check_level,
     estimate_noise,
+    few_members,
+    leave_one_out,
     scores_of,
 )
 from pgt.data.domain import AXES
@@ -38,22 +40,45 @@ def predict(
     held_out: Observations,
     evaluate: Evaluate,
     noise: Noise | None = None,
+    *,
+    members: int | None = None,
+    in_turn: bool = False,
 ) -> dict[str, Predicted]:
     """The held-out readings of every field beside what the members say; averages over boxes included.
 
-    Their noise is that given with them, else that of `noise` (what PGT-UW predicts), else that of the
-    fitted readings about the fit. Held-out ones would count what the fit misses as noise; the fitted
-    ones, which it follows as far as it can, leave that to the spread.
+    Their noise is that given with them, else that of `noise` (what PGT-UW or a posterior says), else
+    that of the fitted readings about the fit. Held-out ones would count what the fit misses as noise;
+    the fitted ones, which it follows as far as it can, leave that to the spread.
+
+    `members` is the number of independent ones. With `in_turn`, for those of a posterior, the fitted
+    readings stand beside the held-out ones, each as if it alone had not been fitted.
     """
-    means = {name: found[0] for name, found in _moments(fitted, evaluate).items()}
-    modelled = noise(np.asarray(held_out.points, float)) if noise and len(held_out) else {}
+    at_fitted = _moments(fitted, evaluate)
+    typical = {name: _left_over(fitted, name, mean) for name, (mean, _) in at_fitted.items()}
+    found = _beside(held_out, _moments(held_out, evaluate), noise, typical, members)
+    seen = _beside(fitted, at_fitted, noise, typical, members) if in_turn else {}
+    for name, predicted in seen.items():
+        alone = leave_one_out(predicted)
+        found[name] = found[name].joined(alone) if name in found else alone
+    return found
+
+
+def _beside(
+    readings: Observations,
+    said: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    noise: Noise | None,
+    typical: Mapping[str, float],
+    members: int | None,
+) -> dict[str, Predicted]:
+    """Readings beside the mean and the spread that were said of them, by field."""
+    modelled = noise(np.asarray(readings.points, float)) if noise and len(readings) else {}
     found = {}
-    for name, (mean, spread) in _moments(held_out, evaluate).items():
-        rows, readings, given = _column(held_out, name)
+    for name, (mean, spread) in said.items():
+        rows, measured, given = _column(readings, name)
         if rows.any():
-            sigma = modelled[name][rows] if name in modelled else _left_over(fitted, name, means)
+            sigma = modelled[name][rows] if name in modelled else typical[name]
             sigma = np.where(given > 0, given, sigma)
-            found[name] = Predicted(readings, mean[rows], spread[rows], sigma)
+            found[name] = Predicted(measured, mean[rows], spread[rows], sigma, members)
     return found
 
 
@@ -63,8 +88,9 @@ def bands(
     level: float,
     of: str,
     noise: Noise | None = None,
+    members: int | None = None,
 ) -> xr.Dataset:
-    """`u`, `u_lower` and `u_upper` of every field in `values` that has a `u_std`.
+    """`u`, `u_lower` and `u_upper` of every field in `values` that has a `u_std`, of `members`.
 
     A hidden field has no readings to be calibrated on: it is given the largest factor of the others,
     which is a guess and no promise, and no band `of` readings.
@@ -79,11 +105,14 @@ def bands(
         found = calibrations.get(name)
         if found is None and of == "field":
             others = [c.factor(level) for c in calibrations.values()]
-            half = max([float(ndtri((1 + level) / 2)), *others]) * spread
+            largest = max([float(ndtri((1 + level) / 2)), *others])
+            half = largest * few_members(members, level) * spread
             notes[f"{name} was never measured: its band is not calibrated."] = None
+        elif found is not None and of == "field":
+            half = found.field_factor(level) * spread
+            notes[found.note(level)] = None
         elif found is not None:
-            sigma = modelled.get(name, found.noise) if of == "reading" else 0.0
-            half = found.half_width(spread, level, sigma)
+            half = found.half_width(spread, level, modelled.get(name, found.noise))
             notes[found.note(level)] = None
         else:
             continue
@@ -161,6 +190,7 @@ def coverage_table(
 def _judged(predicted: Predicted, levels: Sequence[float], parts) -> dict[str, np.ndarray]:
     whole, scale = calibrate(predicted), predicted.scale
     factors = np.array([whole.factor(level) for level in levels])
+    of_field = np.array([whole.field_factor(level) for level in levels])
     gaussian = np.array([ndtri((1 + level) / 2) for level in levels])
     inside = np.zeros((len(levels), len(predicted)), bool)
     for part in np.unique(parts):
@@ -174,7 +204,7 @@ def _judged(predicted: Predicted, levels: Sequence[float], parts) -> dict[str, n
         "coverage": inside.mean(axis=1),
         "uncalibrated": (scores_of(predicted, scale) <= gaussian[:, None]).mean(axis=1),
         "width": 2 * factors * np.mean(scale),
-        "field_width": 2 * factors * np.mean(predicted.spread),
+        "field_width": 2 * of_field * np.mean(predicted.spread),
         "factor": factors,
         "crps": np.asarray(np.mean(crps(predicted.readings, predicted.mean, scale))),
         "noise": np.asarray(whole.noise),
@@ -246,8 +276,8 @@ def _column(readings: Observations, name: str):
     return rows, *(np.asarray(part, float)[rows, column] for part in parts)
 
 
-def _left_over(fitted: Observations, name: str, means: Mapping[str, np.ndarray]) -> float:
+def _left_over(fitted: Observations, name: str, mean: np.ndarray) -> float:
     """σ of the fitted readings about the fit."""
     rows, readings, _ = _column(fitted, name)
-    misfit = readings - means[name][rows] if rows.any() else np.zeros(0)
+    misfit = readings - mean[rows]
     return estimate_noise(misfit, np.zeros(len(misfit)))

@@ -9,7 +9,6 @@ from scipy import special, stats
 from pgt._errors import InputError
 from pgt._unknown import Unknown, named_unknowns
 from pgt.members import Members, required
-from pgt.models.linearised import LinearisedModel
 from pgt.nn.precision import is_double, precision
 
 VAGUE = (
@@ -19,6 +18,7 @@ SMALL = 0.05  # of the unit, at which its term balances the others: known to be 
 WIDE = 0.8  # share of the admissible range that an interval may have
 AT_BOUND = 0.01  # share of the admissible range
 TIED = 0.95  # correlation
+RESTLESS = 0.5  # standard deviations by which one more step would move a coefficient
 
 
 class Estimate(NamedTuple):
@@ -31,12 +31,17 @@ class Estimate(NamedTuple):
     note: str
 
 
-def intervals(members: Members | None, level: float = 0.9) -> dict[str, Estimate]:
+def intervals(
+    members: Members | None, level: float = 0.9, unrest: float = 0.0
+) -> dict[str, Estimate]:
     """The learnt coefficients by name, with intervals that hold the true value at the level asked for.
 
     They are symmetric in the number that is learnt: the logarithm of a positive coefficient, the logit
     of one with bounds. A posterior is Gaussian there; of an ensemble, Student's t allows for its few
     members. A coefficient is not `determined` where the interval says next to nothing; `note` says why.
+
+    `unrest` is how far the fit was from rest, in standard deviations of a coefficient: intervals around
+    a fit that was still on its way need not hold anything, and the note says so.
     """
     members = required(members)
     if not 0 < level < 1:
@@ -44,7 +49,7 @@ def intervals(members: Members | None, level: float = 0.9) -> dict[str, Estimate
     with precision(is_double(members)):
         named = named_unknowns(members.pdes)
     raws = {name: np.asarray(node.raw, float) for name, node in named}
-    is_posterior = isinstance(members.models, LinearisedModel)
+    is_posterior = members.is_posterior
     found = {}
     for name, node in named:
         middle, deviation = _moments(raws[name], is_posterior)
@@ -54,7 +59,8 @@ def intervals(members: Members | None, level: float = 0.9) -> dict[str, Estimate
             _value(node, raw) for raw in (middle, middle - reach, middle + reach)
         )
         why = _why_not(node, middle, deviation, upper - lower, level)
-        note = why + _tied_to(name, raws) if why else _at_bound(node, value)
+        about = why + _tied_to(name, raws) if why else _at_bound(node, value)
+        note = "; ".join(filter(None, (about, _on_its_way(unrest))))
         found[name] = Estimate(value, lower, upper, not why, note)
     return found
 
@@ -95,6 +101,15 @@ def _tied_to(name: str, raws: dict[str, Float[np.ndarray, " k"]]) -> str:
         if other != name and abs(np.corrcoef(raws[name], raw)[0, 1]) > TIED
     ]  # fmt: skip
     return f"; it is tied to {', '.join(others)}" if others else ""
+
+
+def _on_its_way(unrest: float) -> str:
+    if unrest <= RESTLESS:
+        return ""
+    return (
+        f"the polish was still on its way, one more step would move it by {unrest:.1f} standard "
+        "deviations: do not trust the interval, and write Polish(iterations=...) with more of them"
+    )
 
 
 def _at_bound(node: Unknown, value: float) -> str:

@@ -12,6 +12,7 @@ from pgt._errors import InputError
 from pgt._unknown import named_unknowns
 from pgt.data.observations import Observations
 from pgt.models.base import AbstractFieldModel
+from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
 from pgt.nn.precision import is_double, precision
 from pgt.physics.pde import AbstractPDE
@@ -57,6 +58,16 @@ class Members(eqx.Module):
 
     def __len__(self) -> int:
         return self.count
+
+    @property
+    def is_posterior(self) -> bool:
+        """Whether they were drawn from the posterior of one fit, and not trained each by itself."""
+        return isinstance(self.common[0], LinearisedModel)
+
+    @property
+    def independent(self) -> int:
+        """How many of them are independent: a posterior's come in pairs."""
+        return self.count // 2 if self.is_posterior else self.count
 
     @property
     def models(self) -> AbstractFieldModel:

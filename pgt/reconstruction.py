@@ -145,24 +145,26 @@ class Reconstruction(eqx.Module):
 
         Needs error bars; `pgt.intervals.intervals` says what stands in an `Estimate`.
         """
-        return intervals(self.members, level)
+        return intervals(self.members, level, self.record.get("members", {}).get("unrest", 0.0))
 
     def coverage(self, levels: Sequence[float] = LEVELS) -> xr.Dataset:
-        """How often bands of these levels hold held-out readings, their width, and the CRPS.
+        """How often bands of these levels hold readings that were not fitted, their width, and the CRPS.
 
+        Those were held out; with a posterior also the others, each as if it had been held out alone.
         Needs error bars; `pgt.coverage.coverage_table` says what stands in the table.
         """
         return coverage_table(self._held_out_predictions(), levels)
 
     def band(self, points=None, level: float = 0.9, of: str = "field", **axes) -> xr.Dataset:
-        """`u`, `u_lower` and `u_upper`, calibrated on held-out readings, at points or on a grid.
+        """`u`, `u_lower` and `u_upper`, calibrated as in `coverage`, at points or on a grid.
 
         `of` is "field", or "reading" for where a new, noisy reading would lie. What is promised, and
         what is not, stands in pgt/calibration.py.
         """
         found = {name: calibrate(p) for name, p in self._held_out_predictions().items()}
         values = self.grid(**axes) if points is None else self.at(points)
-        return bands(values, found, level, of, self._predicted_noise())
+        members = required(self.members).independent
+        return bands(values, found, level, of, self._predicted_noise(), members)
 
     def suggest_sensors(self, n: int, candidates=None) -> xr.Dataset:
         """n places where one more reading would say most, the most telling first.
@@ -245,11 +247,22 @@ class Reconstruction(eqx.Module):
         return required(self.members).evaluate(self._asked(None, None).values, points)
 
     def _held_out_predictions(self) -> dict[str, Predicted]:
-        noise = self._predicted_noise()
-        return predict(self.observations, self.held_out, self._members_at, noise)
+        members = required(self.members)
+        return predict(
+            self.observations, self.held_out, self._members_at, self._predicted_noise(),
+            members=members.independent, in_turn=members.is_posterior,
+        )  # fmt: skip
 
     def _predicted_noise(self) -> Noise | None:
-        return predicted_noise(self.model, _read_by(self), self.pde.fields)
+        """σ of readings as PGT-UW predicts it, else that of a posterior; None where neither is."""
+        predicted = predicted_noise(self.model, _read_by(self), self.pde.fields)
+        common = self.record.get("members", {}).get("noise")
+        if predicted is not None or common is None:
+            return predicted
+        sigma = dict(
+            zip(self.pde.fields, common * np.asarray(self.model.scaling.spread), strict=True)
+        )
+        return lambda points: {name: np.full(len(points), s) for name, s in sigma.items()}
 
     def _units(self) -> dict[str, str]:
         return dict(self.observations.units) | dict(self.domain.units)

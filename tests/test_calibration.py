@@ -10,7 +10,14 @@ from scipy import integrate, stats
 
 import pgt
 from pgt._errors import InputError
-from pgt.calibration import Calibration, Predicted, calibrate, estimate_noise
+from pgt.calibration import (
+    Calibration,
+    Predicted,
+    calibrate,
+    estimate_noise,
+    few_members,
+    leave_one_out,
+)
 from pgt.coverage import bands, coverage_table, crps, predict
 from pgt.cross_validation import CrossValidation
 from pgt.data.observations import Observations
@@ -37,7 +44,7 @@ def test_new_readings_are_held_as_often_as_promised_however_wrong_the_spread(lev
     held = np.empty(repetitions)
     for row in range(repetitions):
         found = calibrate(predicted(misfits[row, :19], wrong * scale[row, :19], 0.0))
-        half = found.half_width(wrong * scale[row, 19:], level)
+        half = found.half_width(wrong * scale[row, 19:], level, 0.0)
         held[row] = (np.abs(misfits[row, 19:]) <= half).mean()
     # One calibration's coverage is Beta distributed, and counted on 200 readings.
     error = np.sqrt(level * (1 - level) * (1 / 21 + 1 / 200) / repetitions)
@@ -51,7 +58,7 @@ def test_scaled_scores_hold_where_plain_ones_do_not():
     old, new = (scale * random.normal(size=4000) for _ in range(2))
 
     def coverage(spread):
-        inside = np.abs(new) <= calibrate(predicted(old, spread, 0.0)).half_width(spread, 0.9)
+        inside = np.abs(new) <= calibrate(predicted(old, spread, 0.0)).half_width(spread, 0.9, 0.0)
         return inside[:2000].mean(), inside[2000:].mean()
 
     assert coverage(scale) == pytest.approx((0.9, 0.9), abs=0.03)
@@ -199,6 +206,44 @@ def test_mistakes_are_named():
             call()
 
 
+# ------------------------------------------------------------------------------- left out in turn
+
+
+def test_left_out_in_turn_is_what_a_fit_without_the_reading_says():
+    """A ridge regression, refitted without each of its readings."""
+    random = np.random.default_rng(2)
+    design, sigma = random.standard_normal((30, 4)), 0.3
+    y = design @ random.standard_normal(4) + sigma * random.standard_normal(30)
+
+    def posterior(rows):
+        covariance = np.linalg.inv(design[rows].T @ design[rows] / sigma**2 + np.eye(4))
+        return covariance @ design[rows].T @ y[rows] / sigma**2, covariance
+
+    mean, covariance = posterior(np.arange(30))
+    spread = np.sqrt(np.einsum("ij,jk,ik->i", design, covariance, design))
+    found = leave_one_out(Predicted(y, design @ mean, spread, sigma))
+    for row in range(30):
+        without, covariance = posterior(np.delete(np.arange(30), row))
+        assert found.mean[row] == pytest.approx(design[row] @ without)
+        assert found.spread[row] ** 2 == pytest.approx(design[row] @ covariance @ design[row])
+
+
+def test_a_reading_that_is_followed_wherever_it_goes_stays_finite():
+    found = leave_one_out(Predicted(np.ones(2), np.ones(2), np.array([0.2, 0.1]), noise=0.1))
+    assert np.isfinite(found.mean).all()
+    assert np.isfinite(found.spread).all()
+
+
+@pytest.mark.parametrize("members", [2, 3, 8])
+def test_bands_of_few_members_hold_the_field_as_often_as_those_of_many(members):
+    # A field error and members that scatter as it does: what they would be about is not known.
+    random = np.random.default_rng(members)
+    drawn = random.normal(size=(members, 40_000))
+    misfit = drawn.mean(axis=0) + random.normal(size=40_000)
+    half = stats.norm.ppf(0.95) * few_members(members, 0.9) * drawn.std(axis=0, ddof=1)
+    assert (np.abs(misfit) <= half).mean() == pytest.approx(0.9, abs=0.01)
+
+
 # ------------------------------------------------------------------------------- from members
 
 
@@ -239,6 +284,17 @@ def test_a_predicted_noise_is_used_where_none_was_given():
     )
     assert found["u"].sigma == pytest.approx([0.1, 0.2])
     assert found["v"].sigma == pytest.approx([0.5, 0.5])
+
+
+def test_members_of_a_posterior_are_judged_by_all_readings():
+    x = np.array([1.0, 2.0])
+    fitted, held_out = readings(x, [1.5, 6.0], [0.0, np.nan]), readings(x, [1.0, 4.0], [2.0, 2.0])
+    members = quadratic([0.9, 1.1])
+    found = predict(fitted, held_out, members, lambda z: {"u": 9 + 0 * z[:, 0]}, in_turn=True)
+    assert found["u"].readings.tolist() == [1.0, 4.0, 1.5, 6.0]
+    spread = np.std([[0.9], [1.1]], ddof=1) * x**2
+    assert found["u"].spread == pytest.approx([*spread, *(spread / np.sqrt(1 - (spread / 9) ** 2))])
+    assert len(found["v"]) == 3
 
 
 def test_bands_of_fields_and_of_readings():
@@ -341,7 +397,7 @@ def test_bands_of_a_result_hold_new_readings():
     grid = result.band(level=0.5, x=4, t=3)
     assert grid.u_lower.shape == grid.p_upper.shape == (3, 4)
     values = result.grid(x=4, t=3)
-    factor = result.coverage([0.5]).factor.sel(field="u").item()
+    factor = few_members(6, 0.5) * result.coverage([0.5]).factor.sel(field="u").item()
     assert (grid.u_upper - grid.u).to_numpy() == pytest.approx((factor * values.u_std).to_numpy())
     assert "p was never measured" in grid.attrs["note"]
 

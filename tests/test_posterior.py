@@ -16,11 +16,12 @@ from pgt.models.base import AbstractFieldModel
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched, frozen
 from pgt.physics.derivatives import differentiate
+from pgt.training import posterior as posterior_of
 from pgt.training.least_squares import Block, Prior, Search
 from pgt.training.loop import Fit, Record
 from pgt.training.losses import Problem
 from pgt.training.polish import polish
-from pgt.training.posterior import STIFFEST, draw, laplace_members, posterior
+from pgt.training.posterior import draw, laplace_members, posterior
 
 SQUARE = pgt.Domain(x=(0, 1), t=(0, 1))
 
@@ -92,8 +93,10 @@ def fitted(readings, pde, basis: Callable, samples: int = 64, noise=None, iterat
 # ------------------------------------------------------------------------------ a linear field
 
 
-def test_the_posterior_is_the_gaussian_conditional_on_an_exact_equation():
-    """p = 5 weights, 20 readings d = Aθ + noise, 2 equations Bθ = 0 that hold exactly."""
+def test_the_posterior_is_the_gaussian_conditional_on_an_exact_equation(monkeypatch):
+    """p = 5 weights, 20 readings d = Aθ + noise, 2 equations Bθ = 0, as stiff as can be."""
+    stiffest = 100.0
+    monkeypatch.setattr(posterior_of, "STIFFEST", stiffest)
     random = np.random.default_rng(0)
     design, equations = random.standard_normal((20, 5)), random.standard_normal((2, 5))
     null = np.linalg.svd(equations)[2][2:].T
@@ -111,12 +114,12 @@ def test_the_posterior_is_the_gaussian_conditional_on_an_exact_equation():
         prior = Prior(1e-3, 20, 20.0, noise)
         inside = np.linalg.lstsq(design @ null, data, rcond=None)[0]
         theta = jnp.asarray(null @ inside)
-        factor, sigma, stiffness = posterior(theta, search, prior, 0.0)
+        factor, sigma, stiffness, _ = posterior(theta, search, prior, 0.0)
     factor, theta = np.asarray(factor), np.asarray(theta)
     matrix = factor.T @ factor
-    likelihood = design.T @ design / 20 + STIFFEST**2 * equations.T @ equations / 2
+    likelihood = design.T @ design / 20 + stiffest**2 * equations.T @ equations / 2
     hold = np.diag(matrix - likelihood)
-    assert (sigma, stiffness) == (noise, STIFFEST)
+    assert (sigma, stiffness) == (noise, stiffest)
     np.testing.assert_allclose(matrix, likelihood + np.diag(hold), atol=1e-9)
     # MacKay: a = (σ²/n) γ / |θ|², with the three directions that the equations leave free.
     expected = noise**2 / 20 * (5 - hold[0] * np.trace(np.linalg.inv(matrix)))
@@ -235,14 +238,31 @@ def test_speed_and_diffusivity_of_a_travelling_gaussian_lie_in_their_intervals()
         assert found[name].upper - found[name].lower < 0.5 * true
 
 
+def test_a_polish_cut_short_is_told_apart_from_one_at_rest():
+    """u = exp(-λt) with unknown λ: the interval after two iterations says that it is not one."""
+
+    def u(x, t):
+        return np.exp(-1.5 * t)
+
+    readings = measured(u, 80, 0.01)
+    pde = pgt.Equation("u_t = -rate*u", coords=("x", "t"), rate=pgt.Unknown(0.2, positive=True))
+    unrest = {}
+    for iterations in (6, 90):
+        _, members, about = fitted(readings, pde, tensor(2, 6), iterations=iterations)
+        unrest[iterations] = about["unrest"]
+        note = intervals(members, unrest=about["unrest"])["rate"].note
+        assert ("on its way" in note) == (iterations == 6)
+    assert unrest[90] < 0.3
+
+
 def test_readings_that_were_memorised_do_not_make_the_bars_narrow():
     """Unseen readings that are missed by far more than the noise found say how large it is."""
     rows = Block(lambda t, item: t - item, np.ones((1, 3)), np.ones(1))
     prior = Prior(1e-3, 3, 3.0, 0.0)
     with jax.enable_x64(True):
         theta = jnp.asarray([1.001, 0.999, 1.0])
-        _, small, _ = posterior(theta, Search([rows]), prior, 0.0)
-        _, large, _ = posterior(theta, Search([rows]), prior, 0.5)
+        small = posterior(theta, Search([rows]), prior, 0.0).sigma
+        large = posterior(theta, Search([rows]), prior, 0.5).sigma
     assert small < 0.05
     assert large == 0.5
 
@@ -313,4 +333,5 @@ def test_error_bars_of_a_reconstruction_are_around_the_fit_and_survive_a_file(tm
     assert (bars.u_std > 0).all()
     result.save(tmp_path)
     again = pgt.Reconstruction.load(tmp_path)
-    assert again.intervals(0.8) == result.intervals(0.8) == intervals(result.members, 0.8)
+    unrest = result.summary["members"]["unrest"]
+    assert again.intervals(0.8) == result.intervals(0.8) == intervals(result.members, 0.8, unrest)
