@@ -11,7 +11,7 @@ sampled at random and p never shown.
 import time
 
 import numpy as np
-from core import WAKE, WAKE_GPU_MODEL, in_processes, run_cases, summary
+from core import WAKE, WAKE_CPU_MODEL, WAKE_GPU_MODEL, in_processes, run_cases, summary
 
 import pgt
 from pgt import Unknown
@@ -34,8 +34,9 @@ def wake_truth():
 
 
 def flow_case(
-    pde=None, conditions=(), *, noise=0.0, samples=1500, seed=0, error_bars=None, **budget
-):
+    pde=None, conditions=(), *, noise=0.0, samples=1500, seed=0, error_bars=None, model=None,
+    **training,
+):  # fmt: skip
     """u and v at random places and times; errors of all fields, p less its mean per snapshot."""
     truth = wake_truth()
     pde = pde or NavierStokes2D(VISCOSITY)
@@ -43,16 +44,15 @@ def flow_case(
     scaling = pgt.Scaling.fit(readings.aligned(pde.fields), WAKE)
 
     def network(seed):
-        return pgt.PGT(scaling, pde.kernel(), seed=seed, **WAKE_GPU_MODEL)
+        return pgt.PGT(scaling, pde.kernel(), seed=seed, **(model or WAKE_GPU_MODEL))
 
-    training = pgt.Training(
-        **(budget or {"seconds": 100.0}),
-        collocation=2000,
+    settings = pgt.Training(
         hold_out=0.1 if noise or error_bars else 0.0,
+        **(training or {"seconds": 100.0, "collocation": 2000}),
     )
     began = time.monotonic()
     result = pgt.reconstruct(
-        readings, pde, WAKE, conditions, model=network, training=training, seed=seed,
+        readings, pde, WAKE, conditions, model=network, training=settings, seed=seed,
         error_bars=error_bars,
     )  # fmt: skip
     spent = time.monotonic() - began
@@ -141,7 +141,7 @@ def bands_heat_draw(seed: int) -> dict:
     }
 
 
-def bands_wake_case(noise=0.05, steps=4000, members=8):
+def bands_wake_case(noise=0.05, members=8, **options):
     """Eight members trained at once give the bands. Each has its own draw of the readings: members
     that were given the same noise would agree about it."""
     error_bars = pgt.Ensemble(members=members, bootstrap=True)
@@ -150,7 +150,7 @@ def bands_wake_case(noise=0.05, steps=4000, members=8):
     gauge = pgt.Gauge(
         "p", at={"x": 8.0, "y": 2.0}, value=truth.p.sel(x=8.0, y=2.0, method="nearest")
     )
-    result, found = flow_case(None, [gauge], noise=noise, steps=steps, error_bars=error_bars)
+    result, found = flow_case(None, [gauge], noise=noise, error_bars=error_bars, **options)
     spread = pgt.sample(truth, 1500, fields=("u", "v"), seed=0).values.std(axis=0)
     sigma = dict(zip(("u", "v"), (noise * spread).tolist(), strict=True))
     return found | {"level": LEVEL, "inside": bands(result, truth, sigma, 0)}
@@ -191,7 +191,10 @@ CASES = {
         samples=5000,
     ),
     "bands-heat": bands_heat_case,
-    "bands-wake": bands_wake_case,
+    "bands-wake": lambda: bands_wake_case(steps=4000, collocation=2000),
+    "bands-wake-cpu": lambda: bands_wake_case(
+        model=WAKE_CPU_MODEL, steps=2500, collocation=600, batch=500
+    ),
     "ensemble-cost": ensemble_cost_case,
 }
 

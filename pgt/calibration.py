@@ -101,8 +101,8 @@ class Predicted:
         def both(name: str) -> Column:
             return np.concatenate([getattr(self, name), getattr(other, name)])
 
-        columns = (both(name) for name in ("readings", "mean", "spread", "sigma"))
-        return Predicted(*columns, self.members)
+        columns = [both(name) for name in ("readings", "mean", "spread", "sigma")]
+        return Predicted(*columns, members=self.members)
 
 
 def leave_one_out(fitted: Predicted) -> Predicted:
