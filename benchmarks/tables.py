@@ -3,8 +3,9 @@
     python benchmarks/tables.py          # rewrite README.md
     python benchmarks/tables.py --show   # print the section only
 
-Every number comes from a file that benchmarks/core.py wrote; a case without a file has no row. The
-paper's numbers stand beside ours, as the paper prints them (its tables 1 and 2).
+Every number comes from a file that benchmarks/core.py, instrument.py or coverage_diffusivity.py wrote;
+a case without a file has no row. The paper's numbers stand beside ours, as the paper prints them (its
+tables 1 and 2), and those of Raissi, Perdikaris and Karniadakis (2019) for unknown coefficients.
 """
 
 import json
@@ -39,6 +40,7 @@ def section(folder: Path = RESULTS) -> str:
             wake_table(found),
             step_table(found),
             anchors_table(found),
+            instrument_table(found),
         )
         if table is not None
     ]
@@ -136,6 +138,86 @@ def anchors_table(found: dict) -> str | None:
         "| readings | ms per step | peak memory | measured on |",
         rows,
     )
+
+
+def instrument_table(found: dict) -> str | None:
+    rows = [
+        _row(what, says(found[case]), reference, _where(found[case]))
+        for case, (what, says, reference) in INSTRUMENT.items()
+        if case in found
+    ]
+    return _table(
+        "Hidden pressure, unknown coefficients and error bars. The wake is read 1500 times, p never; "
+        "errors are relative L2 (p without its mean per snapshot), those of coefficients relative:",
+        "| what | measured | elsewhere | measured on |",
+        rows,
+    )
+
+
+def _flow(result: dict) -> str:
+    parts = [
+        f"{name} " + " / ".join(f"{result[name][field]:.1e}" for field in ("u", "v", "p"))
+        for name in ("snapshot", "volume")
+    ]
+    return f"u / v / p: {', '.join(parts)}, {result['seconds']:.0f} s"
+
+
+def _coefficients(result: dict) -> str:
+    errors = result["relative_errors"].items()
+    return ", ".join(f"{name} {100 * abs(error):.2g} %" for name, error in errors)
+
+
+def _inside(result: dict) -> str:
+    parts = [
+        f"of {of}s " + ", ".join(f"{name} {share:.3f}" for name, share in _by_name(inside))
+        for of, inside in result["inside"].items()
+    ]
+    return "; ".join(parts)
+
+
+def _by_name(inside) -> list[tuple[str, float]]:
+    return list(inside.items()) if isinstance(inside, dict) else [("u", inside)]
+
+
+RAISSI = "{} (Raissi et al., both unknown, 5000 samples)"
+INSTRUMENT = {
+    "pressure": ("wake from u and v", _flow, "p 4.6e-02 (paper, p observed)"),
+    "pressure-noise": ("the same, 5 % noise", _flow, ""),
+    "viscosity": (
+        "unknown viscosity, guessed five times too large",
+        _coefficients,
+        RAISSI.format("4.7 %"),
+    ),
+    "viscosity-noise": ("the same, 1 % noise", _coefficients, RAISSI.format("5.7 %")),
+    "two-coefficients": (
+        "unknown convection and viscosity, 5000 samples",
+        _coefficients,
+        RAISSI.format("0.08 %, 4.7 %"),
+    ),
+    "diffusivity-coverage": (
+        "heat, unknown diffusivity, 100 readings with 2 % noise (SIREN): intervals of 90 % that hold it",
+        lambda result: f"{result['inside']} of {result['draws']}",
+        "",
+    ),
+    "bands-heat": (
+        "heat, three modes, 5 % noise: share of points inside bands of 90 %, ten draws",
+        _inside,
+        "",
+    ),
+    "bands-wake": ("wake, 5 % noise: the same with 8 members", _inside, ""),
+    "bands-wake-cpu": ("wake, 5 % noise: the same with 8 small members", _inside, ""),
+    "ensemble-cost": (
+        "wake: a step of 8 members trained at once, beside one of a single network",
+        lambda result: f"{result['ratio']:.1f} times as long",
+        "",
+    ),
+    "outliers": (
+        "heat, 5 % of 150 readings wrong by 20 σ: error with Student's likelihood, beside that without "
+        "outliers",
+        lambda result: f"{result['ratio']:.2f} times",
+        "",
+    ),
+}
 
 
 def _table(title: str, head: str, rows: list[str]) -> str | None:

@@ -1,42 +1,30 @@
 """The result: a field that can be asked anywhere."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import equinox as eqx
-import jax
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from pgt import _serialise, sensors, suspicion
-from pgt._errors import InputError
 from pgt._unknown import named_unknowns
 from pgt.calibration import Predicted, calibrate
 from pgt.coverage import LEVELS, Noise, bands, coverage_table, predict, predicted_noise
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.data.places import as_axes, as_points
+from pgt.data.places import as_points
+from pgt.evaluation import Asked, Evaluation
 from pgt.intervals import Estimate, intervals
-from pgt.members import Members, checked_quantiles, quantile_name, required, statistics
+from pgt.members import Members, required
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import batched
 from pgt.nn.precision import is_double, precision
-from pgt.physics.derivatives import differentiate, residual
+from pgt.physics.derivatives import residual
 from pgt.physics.pde import AbstractPDE
-from pgt.physics.quantities import parts_of, quantity, units_of
 
-CHUNK = 1 << 13  # points evaluated at once: each attends to every token, so memory grows with them
 FILE = "reconstruction"
-
-
-class Asked(NamedTuple):
-    """values(field, z) of one point; units by name; quantiles of members, None for the fit alone."""
-
-    values: Callable
-    units: dict[str, str]
-    quantiles: tuple[float, ...] | None
 
 
 class Reconstruction(eqx.Module):
@@ -93,7 +81,7 @@ class Reconstruction(eqx.Module):
             Default: all fields.
         quantiles : of the members, between 0 and 1: 0.05 of "u" is called "u_q05".
         """
-        return self._scattered(points, self._asked(quantities, quantiles))
+        return self._evaluation.scattered(points, self._evaluation.asked(quantities, quantiles))
 
     def grid(
         self,
@@ -105,7 +93,7 @@ class Reconstruction(eqx.Module):
 
         `result.grid(x=101, t=[0.5])` is a profile of 101 positions at one instant.
         """
-        return self._gridded(axes, self._asked(quantities, quantiles))
+        return self._evaluation.gridded(axes, self._evaluation.asked(quantities, quantiles))
 
     def residual(self, points=None, **axes) -> xr.Dataset:
         """What is left of each equation, in physical units, at points (as in `at`) or on a grid."""
@@ -113,8 +101,8 @@ class Reconstruction(eqx.Module):
         def rows(field, z):
             return residual(self.pde, field, z)
 
-        asked = Asked(rows, {}, None)
-        return self._gridded(axes, asked) if points is None else self._scattered(points, asked)
+        asked, of = Asked(rows, {}, None), self._evaluation
+        return of.gridded(axes, asked) if points is None else of.scattered(points, asked)
 
     # ------------------------------------------------------------------------------ know
 
@@ -177,7 +165,9 @@ class Reconstruction(eqx.Module):
             if candidates is None
             else as_points(candidates, self.domain)
         )
-        return sensors.suggest_places(points, self.domain, self._members_at(points), n, noise)
+        return sensors.suggest_places(
+            points, self.domain, self._evaluation.members_at(points), n, noise
+        )
 
     def misfits(self) -> pd.DataFrame:
         """Every reading beside what the field says of it, and how far apart they are in σ."""
@@ -218,38 +208,18 @@ class Reconstruction(eqx.Module):
 
     # ------------------------------------------------------------------------------ inside
 
-    def _asked(self, quantities: Sequence[str] | None, quantiles) -> Asked:
-        """The function of one point that answers, the units of the answers, and their statistics."""
-        coords, fields = self.pde.coords, self.pde.fields
-        quantities = fields if quantities is None else quantities
-        if isinstance(quantities, str):
-            quantities = (quantities,)
-        parts = dict.fromkeys(p for name in quantities for p in parts_of(name, coords, fields))
-
-        def values(field, z):
-            table = differentiate(field, parts, coords, fields)(z)
-            return {name: quantity(name, table, fields) for name in quantities}
-
-        known, asked = self._units(), self._quantiles(quantiles)
-        units = {name: units_of(name, known, fields) for name in quantities}
-        endings = ("",) if asked is None else ("", "_std", *(f"_{quantile_name(p)}" for p in asked))
-        named = {f"{n}{end}": unit for n, unit in units.items() if unit for end in endings}
-        return Asked(values, named, asked)
-
-    def _quantiles(self, quantiles) -> tuple[float, ...] | None:
-        """Those asked for; None where there are no members to take them of."""
-        if quantiles is not None:
-            required(self.members)
-        return None if self.members is None else checked_quantiles(quantiles)
-
-    def _members_at(self, points: np.ndarray) -> dict[str, np.ndarray]:
-        """(k, n) by field: what every member says."""
-        return required(self.members).evaluate(self._asked(None, None).values, points)
+    @property
+    def _evaluation(self) -> Evaluation:
+        return Evaluation(
+            self.model, self.pde, _read_by(self), self.members, self.domain,
+            units=dict(self.observations.units) | dict(self.domain.units),
+            attributes=self._provenance(),
+        )  # fmt: skip
 
     def _held_out_predictions(self) -> dict[str, Predicted]:
         members = required(self.members)
         return predict(
-            self.observations, self.held_out, self._members_at, self._predicted_noise(),
+            self.observations, self.held_out, self._evaluation.members_at, self._predicted_noise(),
             members=members.independent, in_turn=members.is_posterior,
         )  # fmt: skip
 
@@ -264,62 +234,6 @@ class Reconstruction(eqx.Module):
         )
         return lambda points: {name: np.full(len(points), s) for name, s in sigma.items()}
 
-    def _units(self) -> dict[str, str]:
-        return dict(self.observations.units) | dict(self.domain.units)
-
-    def _scattered(self, points, asked: Asked) -> xr.Dataset:
-        points = as_points(points, self.domain)
-        table = self._evaluate(asked, lambda rows: points[rows], len(points))
-        coords = {a: ("point", points[:, i]) for i, a in enumerate(self.domain.axes)}
-        return self._dataset({n: ("point", v) for n, v in table.items()}, coords, asked.units)
-
-    def _gridded(self, axes: Mapping, asked: Asked) -> xr.Dataset:
-        places = as_axes(axes, self.domain)
-        # Time first, then z, y, x: the order in which fields are stored and drawn.
-        dims = tuple(reversed(self.domain.axes))
-        shape = tuple(len(places[d]) for d in dims)
-
-        def points(rows: slice) -> np.ndarray:
-            index = dict(
-                zip(dims, np.unravel_index(np.arange(rows.start, rows.stop), shape), strict=True)
-            )
-            return np.stack([places[a][index[a]] for a in self.domain.axes], axis=-1)
-
-        table = self._evaluate(asked, points, int(np.prod(shape)))
-        data = {name: (dims, column.reshape(shape)) for name, column in table.items()}
-        return self._dataset(data, {a: (a, p) for a, p in places.items()}, asked.units)
-
-    def _evaluate(self, asked: Asked, points: Callable, count: int) -> dict[str, np.ndarray]:
-        """Values at `count` points, asked for and computed a chunk at a time."""
-        with precision(is_double((self.model, self.members))):
-            answer, size = self._answers(asked, count)
-            columns: dict[str, np.ndarray] = {}
-            for start in range(0, max(count, 1), size):
-                chunk = points(slice(start, min(start + size, count)))
-                # The last chunk is filled up, so that one compiled program serves them all.
-                padded = np.resize(chunk, (size, len(self.domain.axes))) if len(chunk) else None
-                if padded is None:
-                    raise InputError("no points were given: write at least one.")
-                for name, part in answer(padded).items():
-                    column = columns.setdefault(name, np.empty(count, part.dtype))
-                    column[start : start + len(chunk)] = np.asarray(part)[: len(chunk)]
-        return columns
-
-    def _answers(self, asked: Asked, count: int) -> tuple[Callable, int]:
-        """points ↦ columns by name, and how many points to give it at a time."""
-        if self.members is None or asked.quantiles is None:
-            return _compiled(self, asked.values), min(CHUNK, max(count, 1))
-        each, quantiles = self.members.answers(asked.values), asked.quantiles
-        size = self.members.points_at_once(count)
-        return lambda places: statistics(each(places), quantiles), size
-
-    def _dataset(self, data: dict, coords: dict, units: dict) -> xr.Dataset:
-        dataset = xr.Dataset(data, coords, attrs=self._provenance())
-        axes = {name: unit for name, unit in self._units().items() if name in self.domain.axes}
-        for name, unit in (axes | units).items():
-            dataset[name].attrs["units"] = unit
-        return dataset
-
     def _provenance(self) -> dict:
         kept = ("version", "seed", "held_out_error")
         return {
@@ -329,24 +243,8 @@ class Reconstruction(eqx.Module):
         }
 
 
-@eqx.filter_jit  # once for all that is asked of a result
-def _encode(model: AbstractFieldModel, observations: Observations):
-    return model.encode(observations)
-
-
 def _read_by(result: Reconstruction) -> Observations:
     """The readings of `result.model`: the first member may have been fitted to a draw of them."""
     if result.members is None:
         return result.observations
     return batched.member(result.members.observations, 0)
-
-
-def _compiled(result: Reconstruction, values: Callable) -> Callable:
-    model = result.model
-    context = _encode(model, _read_by(result))
-
-    @eqx.filter_jit
-    def run(model, context, points):
-        return jax.vmap(lambda z: values(lambda y: model.decode(context, y), z))(points)
-
-    return lambda points: run(model, context, jax.numpy.asarray(points))

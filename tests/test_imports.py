@@ -20,7 +20,7 @@ LINES = (
     ("nn", "kernels"),
     ("models", "physics", "calibration", "sensors", "suspicion"),
     ("members", "coverage"),
-    ("intervals",),
+    ("intervals", "evaluation"),
     ("training", "reconstruction", "cross_validation"),
     ("_reconstruct",),
     ("_cross_validate",),

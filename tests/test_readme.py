@@ -53,6 +53,7 @@ def test_tables_of_all_kinds(tmp_path):
         "relative_l2": {"u": 0.1, "v": 0.2, "p": 0.3},
         "overall": {"stacked": 0.1, "mean": 0.2},
     }
+    flow = {"u": 0.001, "v": 0.002, "p": 0.003}
     step = {"milliseconds": 8.0, "first_step_seconds": 5, "peak_bytes": 2**30}
     stored = {
         "heat": measured | {"runs": runs, "rel_l2": 2e-5},
@@ -61,6 +62,13 @@ def test_tables_of_all_kinds(tmp_path):
         | {"torch_milliseconds": 80.0, "adam": step, "soap": step | {"milliseconds": 10.0}},
         "anchors": measured
         | {"rows": [step | {"readings": 1000}], "time_exponent": 0.5, "memory_exponent": 0.25},
+        "pressure": measured | {"snapshot": flow, "volume": flow, "seconds": 99.6},
+        "two-coefficients": measured
+        | {"relative_errors": {"convection": -0.0004, "viscosity": 0.012}},
+        "diffusivity-coverage": measured | {"inside": 17, "draws": 20},
+        "bands-heat": measured | {"inside": {"field": 0.9, "reading": 0.91}},
+        "bands-wake": measured
+        | {"inside": {"field": {"u": 0.8, "v": 0.9}, "reading": {"u": 0.88}}},
         "unheard-of": {},
     }
     for name, result in stored.items():
@@ -74,6 +82,12 @@ def test_tables_of_all_kinds(tmp_path):
     assert "| pgt, Adam | 8.0 | 10.0 | 5 |" in text
     assert "| pgt, SOAP | 10.0 | 8.0 | 5 |" in text
     assert "| 1,000 | 8.0 | 1.00 GiB |" in text
+    each = "1.0e-03 / 2.0e-03 / 3.0e-03"
+    assert f"| wake from u and v | u / v / p: snapshot {each}, volume {each}, 100 s |" in text
+    assert "| convection 0.04 %, viscosity 1.2 % |" in text
+    assert "| 17 of 20 |" in text
+    assert "| of fields u 0.900; of readings u 0.910 |" in text
+    assert "| of fields u 0.800, v 0.900; of readings u 0.880 |" in text
     for table in text.split("\n\n"):
         lines = [line for line in table.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) <= 1, "every row has the same cells"

@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 
 import pgt
-from pgt import reconstruction
+from pgt import evaluation
 from pgt._unknown import named_unknowns
 from pgt.nn.scaling import Scaling
 from pgt.physics import AdvectionDiffusion, Equation, Heat, NavierStokes2D
@@ -72,7 +72,7 @@ def test_chunks_do_not_show(flow, monkeypatch):
     names = ["u", "v_y"]
     whole = flow.grid(names, x=5, y=3, t=3)
     for size in (7, 45, 64):
-        monkeypatch.setattr(reconstruction, "CHUNK", size)
+        monkeypatch.setattr(evaluation, "CHUNK", size)
         xr.testing.assert_allclose(flow.grid(names, x=5, y=3, t=3), whole, rtol=1e-5, atol=1e-6)
 
 

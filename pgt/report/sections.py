@@ -90,9 +90,9 @@ def error_bars(data: ReportData) -> str:
                 ]
             )
     before = (
-        "How many held-out readings lie inside bands of each level. The bands are calibrated on other "
-        "held-out readings, so the second column should be close to the first; without that, with the "
-        "spread of the members and the noise as they are, it would be the third."
+        "How many readings that the fit had not seen lie inside bands of each level. The bands are "
+        "calibrated on others of them, so the second column should be close to the first; without that, "
+        "with the spread of the members and the noise as they are, it would be the third."
     )
     heads = ["band", "readings inside", "not calibrated", "width"]
     return _paragraph(before) + _table(heads, rows)

@@ -108,7 +108,7 @@ def _coefficients(result: Reconstruction) -> dict[str, tuple]:
 
 
 def _coverage(result: Reconstruction) -> xr.Dataset | None:
-    """How often bands hold held-out readings; None where nothing or too little can be said."""
+    """How often bands hold readings not fitted; None where nothing or too little can be said."""
     if result.members is None:
         return None
     try:

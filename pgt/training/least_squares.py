@@ -23,7 +23,7 @@ from pgt.training import evidence
 from pgt.training.likelihood import SMALLEST, Likelihood, likely_rows, noise_scale
 from pgt.training.settings import Polish
 
-START, EASE, STIFFEN = 1e-2, 3.0, 2.0  # damping at first, after a success, after a failure
+START, EASE, STIFFEN = 1e-2, 2.0, 1.5  # damping at first, after a success, after a failure
 MOST_BEND = 0.75  # of 2|δ₂| / |δ₁|
 LEAST, GIVE_UP = 1e-15, 1e8
 AHEAD = 0.1  # of the step, where the curvature of the rows is measured
