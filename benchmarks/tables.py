@@ -147,7 +147,7 @@ def instrument_table(found: dict) -> str | None:
         if case in found
     ]
     return _table(
-        "Hidden pressure, unknown coefficients and error bars. The wake is read 1500 times, p never; "
+        "Hidden pressure, unknown coefficients and error bars. Of the wake u and v are read 1500 times; "
         "errors are relative L2 (p without its mean per snapshot), those of coefficients relative:",
         "| what | measured | elsewhere | measured on |",
         rows,
@@ -204,8 +204,17 @@ INSTRUMENT = {
         _inside,
         "",
     ),
-    "bands-wake": ("wake, 5 % noise: the same with 8 members", _inside, ""),
-    "bands-wake-cpu": ("wake, 5 % noise: the same with 8 small members", _inside, ""),
+    "bands-wake": (
+        "wake, 5 % noise: the same with 8 members; p has no reference, so that its band holds nothing",
+        _inside,
+        "",
+    ),
+    "bands-wake-cpu": (
+        "the same, p given at a corner, 8 small members on two cores, trained briefly: what all of them "
+        "miss no spread shows",
+        _inside,
+        "",
+    ),
     "ensemble-cost": (
         "wake: a step of 8 members trained at once, beside one of a single network",
         lambda result: f"{result['ratio']:.1f} times as long",

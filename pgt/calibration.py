@@ -8,25 +8,28 @@ Vovk et al. 2005; Lei et al. 2018)::
     factor  q = the ⌈(n + 1) · level⌉-th smallest of n scores
     bands   of a reading:  μ ± q √(s² + σ²)         of the field:  μ ± q c s
 
-For readings drawn like the held-out ones, the first band holds a new one with probability `level` at
+For readings drawn like held-out ones, the first band holds a new one with probability `level` at
 least, whatever the fit is like. The second has no such warrant: a noisy reading cannot tell a field
 error that is small beside the noise, so that q then says how good σ is, and little about s. There c
-allows for a spread taken of k members only: c = t √(1 + 1/k) / z, quantiles of Student's t with k − 1
-degrees of freedom and of a Gaussian.
+allows for a spread taken of k members only, by quantiles of Student's t and of a Gaussian::
+
+    c = t √(1 + 1/k) / z,  k − 1 degrees of freedom          c = t / z,  k degrees, where μ is known
+
+as far as q has not done so already: it has where s is not small beside σ.
 
 The Gaussian posterior of a fit tells what it would say without one of its readings: a share h = s²/σ²
 of each reading went into the fit there, so that (`leave_one_out`)::
 
     y − μ₋ = (y − μ) / (1 − h)          s₋² = s² / (1 − h)
 
-All readings then calibrate, not the few that were held out.
+All readings then calibrate, not the few that were held out. These have no warrant but the posterior's.
 
 Pure functions of numpy arrays; `Reconstruction.coverage` and `Reconstruction.band` use them.
 """
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -34,20 +37,27 @@ from scipy.special import ndtri, stdtrit
 
 from pgt._errors import InputError
 
-MOST = 0.95  # of a reading that goes into the fit at its place
+MOST_LEVERAGE = 0.95  # of a reading that goes into the fit at its place
 MEDIAN_OF_SQUARE = float(ndtri(0.75) ** 2)  # of a standard Gaussian number
 Column = Float[np.ndarray, " n"]
 
 
+class Drawn(NamedTuple):
+    """How many independent members there are, and whether the field they scatter about is known."""
+
+    count: int
+    is_centred: bool = False
+
+
 @dataclass(frozen=True)
 class Predicted:
-    """Readings of one field beside what a fit that never saw them says.
+    """Readings of one field beside what a fit says of them that did not see them.
 
     Attributes
     ----------
     readings, mean, spread : (n,) what was measured; mean and standard deviation over the members.
     noise : σ of the readings, one number or (n,), such as what PGT-UW predicts; None: estimated.
-    members : of how many independent fields the spread was taken; None: of many.
+    members : of what the spread was taken; None: of many fields.
 
     >>> Predicted(np.ones(2), np.zeros(2), np.full(2, 0.1), noise=0.2).scale.tolist()
     [0.223606797749979, 0.223606797749979]
@@ -57,7 +67,7 @@ class Predicted:
     mean: Column
     spread: Column
     noise: float | Column | None = None
-    members: int | None = None
+    members: Drawn | None = None
 
     def __post_init__(self):
         shape = np.shape(self.readings)
@@ -109,14 +119,14 @@ def leave_one_out(fitted: Predicted) -> Predicted:
     """What a Gaussian posterior says of each fitted reading without it; `fitted.spread` is its own.
 
     A spread near σ means that a reading is followed wherever it goes: what the others say of it is
-    then not known, and no more than `MOST` of it is taken out.
+    then not known, and no more than `MOST_LEVERAGE` of it is taken out.
 
     >>> halved = leave_one_out(Predicted(np.ones(1), np.full(1, 0.8), np.full(1, 0.3), noise=0.6))
     >>> round(float(halved.mean[0]), 3), round(float(halved.spread[0]), 3)  # h = 1/4
     (0.733, 0.346)
     """
     variance = np.maximum(fitted.sigma**2, 1e-300)
-    left = 1 - np.minimum(fitted.spread**2 / variance, MOST)
+    left = 1 - np.minimum(fitted.spread**2 / variance, MOST_LEVERAGE)
     mean = fitted.readings - (fitted.readings - fitted.mean) / left
     return replace(fitted, mean=mean, spread=fitted.spread / np.sqrt(left), noise=fitted.sigma)
 
@@ -149,12 +159,14 @@ class Calibration:
     ----------
     scores : (n,) misfits of held-out readings over √(s² + σ²), increasing.
     noise : the typical σ of a reading, for bands of new ones.
-    members : of how many independent fields spreads are taken; None: of many.
+    members : of what spreads are taken; None: of many fields.
+    noise_share : the mean of σ² / (s² + σ²) over those readings.
     """
 
     scores: Column
     noise: float
-    members: int | None = None
+    members: Drawn | None = None
+    noise_share: float = 1.0
 
     def factor(self, level: float) -> float:
         """q: a band of ± q √(s² + σ²) holds a new reading with probability `level` or more.
@@ -179,7 +191,7 @@ class Calibration:
         if self.is_warranted(level):
             return ""
         return (
-            f"{len(self.scores)} held-out readings are too few to calibrate bands of {level:g}: "
+            f"{len(self.scores)} readings are too few to calibrate bands of {level:g}: "
             f"{math.ceil(round(level / (1 - level), 9))} are needed. The bands are Gaussian ones, or as "
             "wide as the largest misfit seen."
         )
@@ -195,21 +207,25 @@ class Calibration:
     def field_factor(self, level: float) -> float:
         """q c: a band of the field is ± q c s wide.
 
-        >>> round(Calibration(np.arange(1.0, 10.0), 0.0, members=8).field_factor(0.8) / 8.0, 2)
+        >>> round(Calibration(np.arange(1.0, 10.0), 1.0, Drawn(8)).field_factor(0.8) / 8.0, 2)
         1.17
         """
-        return self.factor(level) * few_members(self.members, level)
+        more = few_members(self.members, level) ** 2 - 1
+        return self.factor(level) * math.sqrt(1 + self.noise_share * more)
 
 
-def few_members(count: int | None, level: float) -> float:
-    """c: how much wider a band must be whose spread was taken of `count` members.
+def few_members(members: Drawn | None, level: float) -> float:
+    """c: how much wider a band must be whose spread was taken of a few members.
 
-    >>> [round(few_members(k, 0.9), 2) for k in (None, 32, 8, 2)]
-    [1.0, 1.05, 1.22, 4.7]
+    >>> [round(few_members(m, 0.9), 2) for m in (None, Drawn(32, True), Drawn(8), Drawn(2))]
+    [1.0, 1.03, 1.22, 4.7]
     """
-    if count is None:
+    if members is None:
         return 1.0
+    count, is_centred = members
     p = (1 + level) / 2
+    if is_centred:
+        return float(stdtrit(count, p) / ndtri(p))
     return float(stdtrit(count - 1, p) * math.sqrt(1 + 1 / count) / ndtri(p))
 
 
@@ -226,8 +242,10 @@ def calibrate(held_out: Predicted) -> Calibration:
     """
     sigma = held_out.sigma
     typical = float(np.sqrt(np.mean(sigma**2))) if len(sigma) else 0.0
-    scores = np.sort(scores_of(held_out, np.hypot(held_out.spread, sigma)))
-    return Calibration(scores, typical, held_out.members)
+    scale = np.hypot(held_out.spread, sigma)
+    share = np.mean((sigma / scale)[scale > 0] ** 2) if (scale > 0).any() else 1.0
+    scores = np.sort(scores_of(held_out, scale))
+    return Calibration(scores, typical, held_out.members, float(share))
 
 
 def scores_of(predicted: Predicted, scale: Column) -> Column:

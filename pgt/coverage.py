@@ -14,6 +14,7 @@ from scipy.special import ndtr, ndtri
 from pgt._errors import InputError
 from pgt.calibration import (
     Calibration,
+    Drawn,
     Predicted,
     calibrate,
     check_level,
@@ -41,7 +42,7 @@ def predict(
     evaluate: Evaluate,
     noise: Noise | None = None,
     *,
-    members: int | None = None,
+    members: Drawn | None = None,
     in_turn: bool = False,
 ) -> dict[str, Predicted]:
     """The held-out readings of every field beside what the members say; averages over boxes included.
@@ -50,8 +51,8 @@ def predict(
     that of the fitted readings about the fit. Held-out ones would count what the fit misses as noise;
     the fitted ones, which it follows as far as it can, leave that to the spread.
 
-    `members` is the number of independent ones. With `in_turn`, for those of a posterior, the fitted
-    readings stand beside the held-out ones, each as if it alone had not been fitted.
+    `members` says how they were drawn. With `in_turn`, for those of a posterior, the fitted readings
+    stand beside the held-out ones, each as if it alone had not been fitted.
     """
     at_fitted = _moments(fitted, evaluate)
     typical = {name: _left_over(fitted, name, mean) for name, (mean, _) in at_fitted.items()}
@@ -68,7 +69,7 @@ def _beside(
     said: Mapping[str, tuple[np.ndarray, np.ndarray]],
     noise: Noise | None,
     typical: Mapping[str, float],
-    members: int | None,
+    members: Drawn | None,
 ) -> dict[str, Predicted]:
     """Readings beside the mean and the spread that were said of them, by field."""
     modelled = noise(np.asarray(readings.points, float)) if noise and len(readings) else {}
@@ -76,7 +77,7 @@ def _beside(
     for name, (mean, spread) in said.items():
         rows, measured, given = _column(readings, name)
         if rows.any():
-            sigma = modelled[name][rows] if name in modelled else typical[name]
+            sigma = modelled[name][rows] if name in modelled else typical.get(name, 0.0)
             sigma = np.where(given > 0, given, sigma)
             found[name] = Predicted(measured, mean[rows], spread[rows], sigma, members)
     return found
@@ -88,7 +89,7 @@ def bands(
     level: float,
     of: str,
     noise: Noise | None = None,
-    members: int | None = None,
+    members: Drawn | None = None,
 ) -> xr.Dataset:
     """`u`, `u_lower` and `u_upper` of every field in `values` that has a `u_std`, of `members`.
 

@@ -107,8 +107,8 @@ def _on_its_way(unrest: float) -> str:
     if unrest <= RESTLESS:
         return ""
     return (
-        f"the polish was still on its way, one more step would move it by {unrest:.1f} standard "
-        "deviations: do not trust the interval, and write Polish(iterations=...) with more of them"
+        f"the polish had not come to rest, one more step would move a coefficient by {unrest:.1f} "
+        "standard deviations: do not trust the interval, and write Polish(iterations=...) with more"
     )
 
 

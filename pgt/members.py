@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, PyTree
 
 from pgt._errors import InputError
 from pgt._unknown import named_unknowns
+from pgt.calibration import Drawn
 from pgt.data.observations import Observations
 from pgt.models.base import AbstractFieldModel
 from pgt.models.linearised import LinearisedModel
@@ -65,9 +66,9 @@ class Members(eqx.Module):
         return isinstance(self.common[0], LinearisedModel)
 
     @property
-    def independent(self) -> int:
-        """How many of them are independent: a posterior's come in pairs."""
-        return self.count // 2 if self.is_posterior else self.count
+    def drawn(self) -> Drawn:
+        """How many are independent, and whether their middle is known: a posterior's are pairs."""
+        return Drawn(self.count // 2, True) if self.is_posterior else Drawn(self.count, False)
 
     @property
     def models(self) -> AbstractFieldModel:

@@ -81,7 +81,8 @@ class Reconstruction(eqx.Module):
             Default: all fields.
         quantiles : of the members, between 0 and 1: 0.05 of "u" is called "u_q05".
         """
-        return self._evaluation.scattered(points, self._evaluation.asked(quantities, quantiles))
+        of = self._evaluation
+        return of.scattered(points, of.asked(quantities, quantiles))
 
     def grid(
         self,
@@ -93,7 +94,8 @@ class Reconstruction(eqx.Module):
 
         `result.grid(x=101, t=[0.5])` is a profile of 101 positions at one instant.
         """
-        return self._evaluation.gridded(axes, self._evaluation.asked(quantities, quantiles))
+        of = self._evaluation
+        return of.gridded(axes, of.asked(quantities, quantiles))
 
     def residual(self, points=None, **axes) -> xr.Dataset:
         """What is left of each equation, in physical units, at points (as in `at`) or on a grid."""
@@ -133,15 +135,15 @@ class Reconstruction(eqx.Module):
 
         Needs error bars; `pgt.intervals.intervals` says what stands in an `Estimate`.
         """
-        return intervals(self.members, level, self.record.get("members", {}).get("unrest", 0.0))
+        return intervals(self.members, level, self._about_members.get("unrest", 0.0))
 
     def coverage(self, levels: Sequence[float] = LEVELS) -> xr.Dataset:
-        """How often bands of these levels hold readings that were not fitted, their width, and the CRPS.
+        """How often bands of these levels hold readings, their width, and the CRPS.
 
-        Those were held out; with a posterior also the others, each as if it had been held out alone.
+        The readings were held out; with a posterior also the others, each left out in turn.
         Needs error bars; `pgt.coverage.coverage_table` says what stands in the table.
         """
-        return coverage_table(self._held_out_predictions(), levels)
+        return coverage_table(self._unfitted_predictions(), levels)
 
     def band(self, points=None, level: float = 0.9, of: str = "field", **axes) -> xr.Dataset:
         """`u`, `u_lower` and `u_upper`, calibrated as in `coverage`, at points or on a grid.
@@ -149,17 +151,17 @@ class Reconstruction(eqx.Module):
         `of` is "field", or "reading" for where a new, noisy reading would lie. What is promised, and
         what is not, stands in pgt/calibration.py.
         """
-        found = {name: calibrate(p) for name, p in self._held_out_predictions().items()}
+        found = {name: calibrate(p) for name, p in self._unfitted_predictions().items()}
         values = self.grid(**axes) if points is None else self.at(points)
-        members = required(self.members).independent
-        return bands(values, found, level, of, self._predicted_noise(), members)
+        modelled = predicted_noise(self.model, _read_by(self), self.pde.fields)
+        return bands(values, found, level, of, modelled, required(self.members).drawn)
 
     def suggest_sensors(self, n: int, candidates=None) -> xr.Dataset:
         """n places where one more reading would say most, the most telling first.
 
         `candidates` are points as in `at`; default: 2048 that fill the domain.
         """
-        noise = {name: calibrate(p).noise for name, p in self._held_out_predictions().items()}
+        noise = {name: calibrate(p).noise for name, p in self._unfitted_predictions().items()}
         points = (
             sensors.candidates(self.domain)
             if candidates is None
@@ -216,17 +218,23 @@ class Reconstruction(eqx.Module):
             attributes=self._provenance(),
         )  # fmt: skip
 
-    def _held_out_predictions(self) -> dict[str, Predicted]:
+    @property
+    def _about_members(self) -> dict:
+        """What there is to say of how the members were made."""
+        return self.record.get("members", {})
+
+    def _unfitted_predictions(self) -> dict[str, Predicted]:
+        """What is said of readings by a fit that did not see them."""
         members = required(self.members)
         return predict(
             self.observations, self.held_out, self._evaluation.members_at, self._predicted_noise(),
-            members=members.independent, in_turn=members.is_posterior,
+            members=members.drawn, in_turn=self._about_members.get("leave_one_out", False),
         )  # fmt: skip
 
     def _predicted_noise(self) -> Noise | None:
         """σ of readings as PGT-UW predicts it, else that of a posterior; None where neither is."""
         predicted = predicted_noise(self.model, _read_by(self), self.pde.fields)
-        common = self.record.get("members", {}).get("noise")
+        common = self._about_members.get("noise")
         if predicted is not None or common is None:
             return predicted
         sigma = dict(

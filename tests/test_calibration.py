@@ -12,6 +12,7 @@ import pgt
 from pgt._errors import InputError
 from pgt.calibration import (
     Calibration,
+    Drawn,
     Predicted,
     calibrate,
     estimate_noise,
@@ -85,7 +86,7 @@ def test_the_factor_is_the_smallest_score_that_enough_others_do_not_exceed(count
 def test_too_few_readings_are_said_to_be_too_few():
     found = Calibration(np.linspace(0.1, 1, 8), 0.3)
     assert not found.is_warranted(0.9)
-    assert "8 held-out readings" in found.note(0.9)
+    assert "8 readings" in found.note(0.9)
     assert "9 are needed" in found.note(0.9)
     assert found.factor(0.9) == pytest.approx(stats.norm.ppf(0.95))
     assert Calibration(np.array([7.0]), 0.0).factor(0.9) == 7.0
@@ -186,7 +187,7 @@ def test_no_reading_is_judged_by_a_factor_it_was_part_of():
 
 def test_few_readings_are_noted_in_the_table():
     table = coverage_table({"u": predicted(np.ones(5), np.ones(5))}, [0.5, 0.95])
-    assert "5 held-out readings" in table.attrs["note"]
+    assert "5 readings" in table.attrs["note"]
     assert "0.95" in table.attrs["note"]
     assert "of 0.5:" not in table.attrs["note"]
 
@@ -230,8 +231,8 @@ def test_left_out_in_turn_is_what_a_fit_without_the_reading_says():
 
 def test_a_reading_that_is_followed_wherever_it_goes_stays_finite():
     found = leave_one_out(Predicted(np.ones(2), np.ones(2), np.array([0.2, 0.1]), noise=0.1))
-    assert np.isfinite(found.mean).all()
-    assert np.isfinite(found.spread).all()
+    assert found.mean.tolist() == [1.0, 1.0]
+    assert found.spread == pytest.approx([0.2 / np.sqrt(0.05), 0.1 / np.sqrt(0.05)])
 
 
 @pytest.mark.parametrize("members", [2, 3, 8])
@@ -240,8 +241,25 @@ def test_bands_of_few_members_hold_the_field_as_often_as_those_of_many(members):
     random = np.random.default_rng(members)
     drawn = random.normal(size=(members, 40_000))
     misfit = drawn.mean(axis=0) + random.normal(size=40_000)
-    half = stats.norm.ppf(0.95) * few_members(members, 0.9) * drawn.std(axis=0, ddof=1)
+    spread = drawn.std(axis=0, ddof=1)
+    half = stats.norm.ppf(0.95) * few_members(Drawn(members), 0.9) * spread
     assert (np.abs(misfit) <= half).mean() == pytest.approx(0.9, abs=0.01)
+    about_the_truth = np.sqrt((drawn**2).mean(axis=0))
+    half = stats.norm.ppf(0.95) * few_members(Drawn(members, True), 0.9) * about_the_truth
+    assert (np.abs(random.normal(size=40_000)) <= half).mean() == pytest.approx(0.9, abs=0.01)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1.0, 20.0])
+def test_few_members_are_allowed_for_once_with_noise_and_without(noise):
+    # Without noise the scores know that the spread is uncertain, with much of it they cannot.
+    random = np.random.default_rng(5)
+    drawn = random.normal(size=(8, 40_000))
+    error = drawn.mean(axis=0) + random.normal(size=40_000)
+    readings = error + noise * random.normal(size=40_000)
+    spread = drawn.std(axis=0, ddof=1)
+    found = calibrate(Predicted(readings, np.zeros(40_000), spread, noise, Drawn(8)))
+    held = (np.abs(error) <= found.field_factor(0.9) * spread).mean()
+    assert held == pytest.approx(0.9, abs=0.02)
 
 
 # ------------------------------------------------------------------------------- from members
@@ -312,7 +330,7 @@ def test_bands_of_fields_and_of_readings():
         (found["u"].factor(0.9) * values.p_std).to_numpy()
     )
     assert "p was never measured" in table.attrs["note"]
-    assert "3 held-out readings" in table.attrs["note"]
+    assert "3 readings" in table.attrs["note"]
     noisy = bands(values, found, 0.9, "reading")
     assert "p" not in noisy
     half = found["u"].factor(0.9) * np.hypot(values.u_std, 0.3)
@@ -397,8 +415,10 @@ def test_bands_of_a_result_hold_new_readings():
     grid = result.band(level=0.5, x=4, t=3)
     assert grid.u_lower.shape == grid.p_upper.shape == (3, 4)
     values = result.grid(x=4, t=3)
-    factor = few_members(6, 0.5) * result.coverage([0.5]).factor.sel(field="u").item()
-    assert (grid.u_upper - grid.u).to_numpy() == pytest.approx((factor * values.u_std).to_numpy())
+    factor = result.coverage([0.5]).factor.sel(field="u").item()
+    ratio = ((grid.u_upper - grid.u) / values.u_std).to_numpy()[:, 1:]
+    assert ratio == pytest.approx(ratio[0, 0])
+    assert 1 < ratio[0, 0] / factor < few_members(Drawn(6), 0.5)
     assert "p was never measured" in grid.attrs["note"]
 
 

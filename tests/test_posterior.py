@@ -114,7 +114,7 @@ def test_the_posterior_is_the_gaussian_conditional_on_an_exact_equation(monkeypa
         prior = Prior(1e-3, 20, 20.0, noise)
         inside = np.linalg.lstsq(design @ null, data, rcond=None)[0]
         theta = jnp.asarray(null @ inside)
-        factor, sigma, stiffness, _ = posterior(theta, search, prior, 0.0)
+        factor, sigma, stiffness, *_ = posterior(theta, search, prior, 0.0)
     factor, theta = np.asarray(factor), np.asarray(theta)
     matrix = factor.T @ factor
     likelihood = design.T @ design / 20 + stiffest**2 * equations.T @ equations / 2
@@ -239,7 +239,7 @@ def test_speed_and_diffusivity_of_a_travelling_gaussian_lie_in_their_intervals()
 
 
 def test_a_polish_cut_short_is_told_apart_from_one_at_rest():
-    """u = exp(-λt) with unknown λ: the interval after two iterations says that it is not one."""
+    """u = exp(-λt) with unknown λ: the interval after six iterations says that it is not one."""
 
     def u(x, t):
         return np.exp(-1.5 * t)
@@ -251,7 +251,7 @@ def test_a_polish_cut_short_is_told_apart_from_one_at_rest():
         _, members, about = fitted(readings, pde, tensor(2, 6), iterations=iterations)
         unrest[iterations] = about["unrest"]
         note = intervals(members, unrest=about["unrest"])["rate"].note
-        assert ("on its way" in note) == (iterations == 6)
+        assert ("come to rest" in note) == (iterations == 6)
     assert unrest[90] < 0.3
 
 
@@ -261,10 +261,23 @@ def test_readings_that_were_memorised_do_not_make_the_bars_narrow():
     prior = Prior(1e-3, 3, 3.0, 0.0)
     with jax.enable_x64(True):
         theta = jnp.asarray([1.001, 0.999, 1.0])
-        small = posterior(theta, Search([rows]), prior, 0.0).sigma
-        large = posterior(theta, Search([rows]), prior, 0.5).sigma
-    assert small < 0.05
-    assert large == 0.5
+        small = posterior(theta, Search([rows]), prior, 0.0)
+        large = posterior(theta, Search([rows]), prior, 0.5)
+    assert small.sigma < 0.05
+    assert large.sigma == 0.5
+    assert (small.memorised, large.memorised) == (False, True)
+
+
+def test_unrest_is_a_newton_step_in_standard_deviations():
+    random = np.random.default_rng(4)
+    matrix, slope = random.standard_normal((9, 5)), random.standard_normal(5)
+    with jax.enable_x64(True):
+        factor = jnp.linalg.qr(jnp.asarray(matrix), mode="r")
+        found = posterior_of._unrest(factor, jnp.asarray(slope), 0.3, free=2)
+        assert posterior_of._unrest(factor, jnp.asarray(slope), 0.3, free=0) == 0.0
+    covariance = np.linalg.inv(matrix.T @ matrix)
+    step, deviation = covariance @ slope, 0.3 * np.sqrt(np.diag(covariance))
+    assert found == pytest.approx(np.max(np.abs(step / deviation)[-2:]))
 
 
 # ------------------------------------------------------------------------------ the linearised field
@@ -333,5 +346,8 @@ def test_error_bars_of_a_reconstruction_are_around_the_fit_and_survive_a_file(tm
     assert (bars.u_std > 0).all()
     result.save(tmp_path)
     again = pgt.Reconstruction.load(tmp_path)
+    assert result.summary["members"]["leave_one_out"]
+    assert int(result.coverage([0.5]).readings[0]) == len(readings)  # none was held out
+    assert (result.band(x=3, t=3).u_upper > bars.u.min()).all()
     unrest = result.summary["members"]["unrest"]
     assert again.intervals(0.8) == result.intervals(0.8) == intervals(result.members, 0.8, unrest)

@@ -37,7 +37,7 @@ class ReportData:
     coefficients : value and (low, high) interval, or None, of each learnt coefficient.
     run_file : the text that reproduces the run.
     error_bars : one standard deviation of every field, laid out as `field`, or None.
-    coverage : how often bands hold readings not fitted, as `Reconstruction.coverage`, or None.
+    coverage : how often bands hold readings, as `Reconstruction.coverage`, or None.
     title : heading of the page; made up from the fields if empty.
     warnings : further doubts, one sentence each, shown with the report's own.
     noise : σ of the readings of each field, given or estimated, in its units.

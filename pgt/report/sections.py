@@ -90,7 +90,7 @@ def error_bars(data: ReportData) -> str:
                 ]
             )
     before = (
-        "How many readings that the fit had not seen lie inside bands of each level. The bands are "
+        "How many readings, held out or left out in turn, lie inside bands of each level. The bands are "
         "calibrated on others of them, so the second column should be close to the first; without that, "
         "with the spread of the members and the noise as they are, it would be the third."
     )

@@ -108,7 +108,7 @@ def _coefficients(result: Reconstruction) -> dict[str, tuple]:
 
 
 def _coverage(result: Reconstruction) -> xr.Dataset | None:
-    """How often bands hold readings not fitted; None where nothing or too little can be said."""
+    """How often bands hold readings not seen; None where nothing or too little can be said."""
     if result.members is None:
         return None
     try:
@@ -118,7 +118,7 @@ def _coverage(result: Reconstruction) -> xr.Dataset | None:
 
 
 def _vague(result: Reconstruction):
-    """Coefficients that the readings do not determine, or that sit at their bounds."""
+    """Coefficients that the readings do not determine, that sit at their bounds or were on their way."""
     if result.members is not None:
         yield from (f"{n}: {e.note}." for n, e in result.intervals().items() if e.note)
 

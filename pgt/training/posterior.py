@@ -30,8 +30,8 @@ from pgt.training.polish import ROUNDS, prior_of, system
 from pgt.training.settings import Polish
 
 # The posterior takes the encoder and the kind of prior for granted, and is a little too sure of the
-# field for that. An equation less stiff than the fit's makes up for it. Bands of 90 % held the field at
-# 0.85 to 0.88 of points with 10, at 0.92 to 0.94 with 1 (three modes of heat, 5 % noise, 27 draws).
+# field for that. An equation less stiff than the fit's, 10, makes up for it; how well, `bands-heat` of
+# benchmarks/instrument.py tells.
 STIFFEST = 3.0
 MEMORISED = 2.0  # readings not fitted that are missed by this many σ say more than σ itself
 SMALLEST = 1e-7  # noise, in units of the spread: the digits of a reading
@@ -59,18 +59,24 @@ def laplace_members(
         scale = found.sigma / np.sqrt(prior.count)
         steps = draw(found.factor, scale, settings.samples, prior.free)
         models, pdes = _members(theta, rebuild, steps)
-        about = {"noise": found.sigma, "stiffness": found.stiffness, "unrest": found.unrest}
+        about = {
+            "noise": found.sigma, "stiffness": found.stiffness, "unrest": found.unrest,
+            # What it would say without a reading follows from a Gaussian fit that σ belongs to.
+            "leave_one_out": problem.likelihood == "gauss" and not found.memorised,
+        }  # fmt: skip
         return models, pdes, about
 
 
 class Around(NamedTuple):
     """The posterior at θ: R, σ, the stiffness w of the equation, and how far from its summit θ is:
-    the largest move of a coefficient by one more Newton step, in standard deviations."""
+    the largest move of a coefficient by one more Newton step, in standard deviations. Where readings
+    were memorised, σ is that of others."""
 
     factor: Float[Array, "p p"]
     sigma: float
     stiffness: float
     unrest: float
+    memorised: bool
 
 
 def posterior(
@@ -90,7 +96,7 @@ def posterior(
     factor = evidence.root(jacobian, jnp.asarray(held))
     slope = jacobian.T @ rows + prior.hold * prior.held(theta)
     unrest = _unrest(factor, slope, sigma / np.sqrt(prior.count), prior.free)
-    return Around(factor, sigma, stiffness, unrest)
+    return Around(factor, sigma, stiffness, unrest, sigma > max(estimated, SMALLEST))
 
 
 def _unrest(
