@@ -101,12 +101,12 @@ def slow(settings):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"optimiser": "adam"},
+        slow({"optimiser": "adam"}),
         slow({"weighting": Fixed(data=2.0, heat=1.0, ic=1.0)}),
         {"weighting": GradientNorm()},
         slow({"sampler": Sobol()}),
         slow({"sampler": ResidualAdaptive()}),
-        {"precision": "float64"},
+        slow({"precision": "float64"}),
         slow({"batch": 8}),
         slow({"hold_out": 0.0}),
     ],

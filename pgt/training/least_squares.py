@@ -136,19 +136,20 @@ class Search:
         for iteration in range(1, settings.iterations + 1):
             candidate = _step(search.rows_at, theta, normal, damping)
             cost = search._cost(candidate, prior)
-            if cost < costs[-1]:
+            is_better = cost < costs[-1]
+            if is_better:
                 theta, damping = candidate, max(damping / EASE, LEAST)
                 search = search.refreshed(theta)
                 normal = search.normal_at(theta, prior)
-                if is_revised and iteration >= SETTLE:
-                    prior, normal = _revise(prior, theta, normal)
-                cost = float(normal.cost)
                 error = judge(theta) if judge else 0.0
                 if error <= best_error:
                     best, best_error, best_iteration = theta, error, iteration
             else:
                 damping *= STIFFEN
-                cost = costs[-1]
+            # Once it must be, however well the first prior is fulfilled; then whenever θ has moved.
+            if is_revised and (iteration == SETTLE or (is_better and iteration > SETTLE)):
+                prior, normal = _revise(prior, theta, normal)
+            cost = float(normal.cost)
             costs.append(cost)
             report(iteration, cost)
             over = settings.seconds is not None and time.monotonic() - began > settings.seconds
