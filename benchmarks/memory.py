@@ -19,7 +19,7 @@ import pgt
 from pgt._provenance import provenance
 
 RESULTS = Path(__file__).parent / "results"
-PREDICT = """
+PREDICT = r"""
 import re, sys, time
 from pathlib import Path
 from pgt.cli import app
