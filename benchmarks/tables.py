@@ -204,14 +204,10 @@ INSTRUMENT = {
         _inside,
         "",
     ),
-    "bands-wake": (
-        "wake, 5 % noise: the same with 8 members; p has no reference, so that its band holds nothing",
-        _inside,
-        "",
-    ),
+    "bands-wake": ("wake, 5 % noise, p given at a corner: the same with 8 members", _inside, ""),
     "bands-wake-cpu": (
-        "the same, p given at a corner, 8 small members on two cores, trained briefly: what all of them "
-        "miss no spread shows",
+        "wake, 5 % noise, p given at a corner: the same with 8 small members on two cores, trained "
+        "briefly, so that what all of them miss no spread shows",
         _inside,
         "",
     ),

@@ -150,11 +150,14 @@ def test_commands_and_options_exist(line):
 
 
 def test_numbers_of_the_choosing_page_are_stored_ones():
-    stored = (ROOT / "README.md").read_text() + (DOCS / "results.md").read_text()
+    pages = (ROOT / "README.md", DOCS / "results.md")
+    stored = "".join(page.read_text(encoding="utf-8") for page in pages)
     text = (DOCS / "choosing.md").read_text(encoding="utf-8")
+    text += (DOCS / "faq.md").read_text(encoding="utf-8")
     numbers = re.findall(r"\d\.\de-\d\d", text)
     numbers += re.findall(r"(\d[\d.,]*)(?: to [\d.]+)? (?:ms|GFLOP)", text)
     numbers += re.findall(r"README: \S+ in (\d+) s", text)
+    numbers += re.findall(r"0\.\d{3}\b|\d+ of \d+(?= intervals)|[\d.]+ times as long", text)
     assert len(numbers) > 15
     missing = [n for n in numbers if not re.search(rf"(?<![\d.]){re.escape(n)}(?![\d.])", stored)]
     assert not missing

@@ -101,8 +101,8 @@ def test_hidden_rows_are_in_no_fold_and_folds_can_be_blocks(monkeypatch):
         assert len(others) == 30 - (by_block.fold == fold).sum()
 
 
-def test_finished_folds_are_remembered_and_belong_to_their_run(plain, tmp_path, monkeypatch):
-    found = readings()
+def killed_in_the_second_fit(monkeypatch) -> list:
+    """Have the second of all fits interrupted; the list fills with the place of each."""
     real, calls = module.reconstruct, []
 
     def killed(*given, **more):
@@ -112,6 +112,11 @@ def test_finished_folds_are_remembered_and_belong_to_their_run(plain, tmp_path, 
         return real(*given, **more)
 
     monkeypatch.setattr(module, "reconstruct", killed)
+    return calls
+
+
+def test_finished_folds_are_remembered_and_belong_to_their_run(plain, tmp_path, monkeypatch):
+    found, calls = readings(), killed_in_the_second_fit(monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         validated(found, checkpoint=tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"fold-1.safetensors", "fold-1.json"}
@@ -169,15 +174,7 @@ def home(tmp_path_factory):
 
 
 def test_a_killed_run_goes_on_and_ends_the_same(home, monkeypatch):
-    real, calls = module.reconstruct, []
-
-    def killed(*given, **more):
-        calls.append(more["checkpoint"])
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return real(*given, **more)
-
-    monkeypatch.setattr(module, "reconstruct", killed)
+    calls = killed_in_the_second_fit(monkeypatch)
     stopped = fit(home / "stopped")
     assert stopped.exit_code == 130
     assert "--resume --folds 3" in said(stopped)
