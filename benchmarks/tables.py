@@ -204,7 +204,11 @@ INSTRUMENT = {
         _inside,
         "",
     ),
-    "bands-wake": ("wake, 5 % noise, p given at a corner: the same with 8 members", _inside, ""),
+    "bands-wake": (
+        "wake, 5 % noise, p given at a corner: the same with 8 members, three draws",
+        _inside,
+        "",
+    ),
     "bands-wake-cpu": (
         "wake, 5 % noise, p given at a corner: the same with 8 small members on two cores, trained "
         "briefly, so that what all of them miss no spread shows",

@@ -19,6 +19,7 @@ LAPLACIAN = ((0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0))
 PLAN = Plan((0, 1, 2), (*(((i, j, 1.0 if i == j else 0.5),) for i, j in PAIRS), LAPLACIAN))
 POINT = np.array([0.3, -0.7, 0.45])
 MATRIX = np.random.default_rng(0).normal(size=(4, 3))
+PAIR = MATRIX.reshape(2, 2, 3)
 SQUARE = np.random.default_rng(1).normal(size=(3, 3))
 
 
@@ -84,10 +85,20 @@ RULES = {
     "constant minus stream": lambda z: jnp.sin(jnp.arange(3.0) - z),
     "one minus stream": lambda z: (1 - z) ** 3,
     "minus": lambda z: jnp.exp(-z),
+    # Eleven: as many as there are streams, so that a number taken for a vector has a shape that fits.
+    "number plus constants": lambda z: z[0] ** 2 + jnp.arange(11.0),
+    "constants minus a number": lambda z: jnp.arange(11.0) - z[0] ** 2,
+    "number times constants": lambda z: z[0] ** 2 * jnp.arange(11.0),
+    "number over constants": lambda z: z[0] ** 2 / jnp.arange(1.0, 12.0),
+    "constants over a number": lambda z: jnp.arange(1.0, 12.0) / (2 + z[0]),
+    "vector times and over a number": lambda z: jnp.sin(z) * z[1] / (2 + z[0]) - z[2],
     "product of streams": lambda z: z * jnp.sin(z[::-1]) * z[0],
     "product with a constant": lambda z: jnp.arange(1.0, 4.0) * jnp.sin(z) * 2.0,
     "square": lambda z: z * z,
     "matrix times stream": lambda z: MATRIX @ jnp.sin(z),
+    "matrix times matrix": lambda z: (MATRIX @ jnp.outer(jnp.sin(z), z)).reshape(-1),
+    "matrices times vectors": lambda z: jnp.einsum("hi,jhi->hj", jnp.stack([z, z**2]), PAIR).reshape(-1),
+    "vectors times matrices": lambda z: jnp.einsum("jhi,hi->hj", PAIR, jnp.stack([z, z**2])).reshape(-1),
     "stream times matrix": lambda z: jnp.sin(z) @ MATRIX.T,
     "stream times stream": lambda z: jnp.outer(z, jnp.sin(z)) @ jnp.cos(z),
     "einsum": lambda z: jnp.einsum("ij,jk->ik", jnp.outer(z, z), jnp.outer(z, z) + 1)[0],
@@ -99,6 +110,8 @@ RULES = {
     "select against a constant": lambda z: jnp.where(z > 0, z**3, 7.0),
     "concatenate": lambda z: jnp.concatenate([z**2, jnp.ones(2), jnp.sin(z)]),
     "stack": lambda z: jnp.stack([z[0] * z[1], jnp.cos(z[2]), 1.0]),
+    "stack with constants": lambda z: jnp.stack([z**2, jnp.arange(3.0)]).reshape(-1),
+    "unpack": lambda z: (lambda a, b, c: a * b - c)(*jnp.sin(jnp.outer(z, z))),
     "index": lambda z: z[1] * z[jnp.array([2, 0])],
     "index by a traced number": lambda z: jnp.sin(z)[jnp.argmax(z)][None],
     "slice and reverse": lambda z: z[1:] ** 2 * z[::-1][:2],
@@ -316,9 +329,11 @@ def test_a_dense_layer_is_one_product_over_all_streams():
     def layer(z):
         return jnp.sin(jnp.asarray(MATRIX) @ z)
 
-    jaxpr = jax.make_jaxpr(lambda z: propagate(layer, z, PLAN))(jnp.asarray(POINT))
-    products = [e for e in jaxpr.jaxpr.eqns if e.primitive.name == "dot_general"]
-    assert len(products) == 1
+    points = jnp.stack([POINT, 2 * POINT])
+    jaxpr = jax.make_jaxpr(jax.vmap(lambda z: propagate(layer, z, PLAN)))(points)
+    names = [e.primitive.name for e in jaxpr.jaxpr.eqns]
+    assert names.count("dot_general") == 1
+    assert "transpose" not in names  # neurons stay side by side in memory
 
 
 def test_a_model_with_an_equinox_layer():

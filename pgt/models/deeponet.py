@@ -35,7 +35,7 @@ class Trunk(eqx.Module):
 
     def __call__(self, z: Float[Array, " i"]) -> Float[Array, " k"]:
         for weight, bias in zip(self.weights, self.biases, strict=True):
-            z = jnp.tanh(weight @ z + bias)
+            z = jnp.tanh(z @ weight.T + bias)
         return z
 
 

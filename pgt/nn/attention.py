@@ -44,7 +44,7 @@ class Projection(eqx.Module):
         self.heads = heads
 
     def __call__(self, token: Float[Array, " w"]) -> Float[Array, "h k"]:
-        return (self.weight @ token).reshape(self.heads, -1)
+        return (token @ self.weight.T).reshape(self.heads, -1)
 
 
 class Attention(eqx.Module):
@@ -70,6 +70,6 @@ class Attention(eqx.Module):
         keys, values = jax.vmap(self.keys)(tokens), with_one(jax.vmap(self.values)(tokens))
 
         def one(asker, row):
-            return self.mix @ attend(self.queries(asker), keys, values, row).reshape(-1)
+            return attend(self.queries(asker), keys, values, row).reshape(-1) @ self.mix.T
 
         return jax.vmap(one, in_axes=(0, 1))(askers, bias)

@@ -10,7 +10,11 @@ from pgt.nn.draw import Draw, zeros
 
 
 class Dense(eqx.Module):
-    """W x + b."""
+    """W x + b.
+
+    Written x Wᵀ here and elsewhere: batched over points, the neurons stay the last axis, side by side in
+    memory. W x would make them the first, and each layer begin with a transposition.
+    """
 
     weight: Float[Array, "o i"]
     bias: Float[Array, " o"]
@@ -20,7 +24,7 @@ class Dense(eqx.Module):
         self.bias = zeros(outputs)
 
     def __call__(self, x: Float[Array, " i"]) -> Float[Array, " o"]:
-        return self.weight @ x + self.bias
+        return x @ self.weight.T + self.bias
 
 
 class Norm(eqx.Module):

@@ -71,21 +71,21 @@ class FilmDecoder(eqx.Module):
         H's first layer is split by columns: the global token's part is the same for all queries.
         """
         width = len(local)
-        shared = self.context_weight[:, width:] @ everywhere + self.context_bias
-        context = jnp.tanh(self.context_weight[:, :width] @ local + shared)
-        return jnp.einsum("lfk,k->lf", self.film_weight, context)
+        shared = everywhere @ self.context_weight[:, width:].T + self.context_bias
+        context = jnp.tanh(local @ self.context_weight[:, :width].T + shared)
+        return jnp.einsum("k,lfk->lf", context, self.film_weight)
 
     def answer(
         self, z: Float[Array, " i"], modulation: Float[Array, "layers film"]
     ) -> Float[Array, " c"]:
         """The modulated network at z."""
         network = self.network
-        h = activate(self.activation, network.first_weight @ z + network.first_bias)
+        h = activate(self.activation, z @ network.first_weight.T + network.first_bias)
         for weight, row in zip(network.hidden, modulation + self.film_bias, strict=True):
             amplitude, shift, frequency = jnp.split(row, 3)
-            pre = (1 + amplitude) * (weight @ h) + shift
+            pre = (1 + amplitude) * (h @ weight.T) + shift
             h = activate(self.activation, (1 + frequency) * pre)
-        return network.readout @ h + network.offset
+        return h @ network.readout.T + network.offset
 
     def polished(self):
         """The network's own weights and the constant part of the modulation."""
@@ -115,10 +115,10 @@ class ConcatDecoder(eqx.Module):
         """The network at z and the context."""
         network = self.network
         entry = jnp.concatenate([z, context])
-        h = activate(self.activation, network.first_weight @ entry + network.first_bias)
+        h = activate(self.activation, entry @ network.first_weight.T + network.first_bias)
         for weight, bias in zip(network.hidden, self.hidden_bias, strict=True):
-            h = activate(self.activation, weight @ h + bias)
-        return network.readout @ h + network.offset
+            h = activate(self.activation, h @ weight.T + bias)
+        return h @ network.readout.T + network.offset
 
     def polished(self):
         """All weights of the network."""

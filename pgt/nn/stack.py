@@ -21,7 +21,7 @@ class Stack(eqx.Module):
     activation: str = eqx.field(static=True)
 
     def __call__(self, z: Float[Array, " i"]) -> Float[Array, " c"]:
-        h = activate(self.activation, self.first_weight @ z + self.first_bias)
+        h = activate(self.activation, z @ self.first_weight.T + self.first_bias)
         for weight, bias in zip(self.hidden_weight, self.hidden_bias, strict=True):
-            h = activate(self.activation, weight @ h + bias)
-        return self.readout @ h + self.offset
+            h = activate(self.activation, h @ weight.T + bias)
+        return h @ self.readout.T + self.offset

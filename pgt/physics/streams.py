@@ -79,10 +79,16 @@ def _apply(plan: Plan, equation, operands: list) -> list:
         inner = equation.params[_CALLS[name]]
         jaxpr, consts = (inner.jaxpr, inner.consts) if hasattr(inner, "consts") else (inner, ())
         return _interpret(plan, jaxpr, consts, operands)
+    if name in _ARITHMETIC:
+        operands = [_of_shape(o, equation.outvars[0].aval.shape) for o in operands]
     if name in _UNARY and len(operands) == 1:
         return [_elementwise(plan, _single(equation), operands[0])]
     if name in _LINEAR:
         return _linear(plan, equation, operands)
+    if name == "dot_general" and not isinstance(operands[0], Streams):
+        return [_product(plan, _swapped(equation), operands[1], operands[0])]
+    if name == "mul":
+        return [_product(plan, jnp.multiply, *operands)]
     if name in _BILINEAR:
         return [_product(plan, _single(equation), *operands)]
     if name == "div":
@@ -154,13 +160,17 @@ _LINEAR = frozenset(
         "pad",
         "cumsum",
         "split",
+        "stack",
+        "unstack",
         "real",
         "imag",
         "reduce_precision",
         "dynamic_update_slice",
     ]
 )
-_BILINEAR = frozenset(["mul", "dot_general", "conv_general_dilated"])
+# Of two operands one may be a single number.
+_ARITHMETIC = frozenset(["add", "sub", "mul", "div"])
+_BILINEAR = frozenset(["dot_general", "conv_general_dilated"])
 
 
 def _bind(equation, operands: Sequence) -> list:
@@ -172,6 +182,43 @@ def _bind(equation, operands: Sequence) -> list:
 
 def _single(equation) -> Callable:
     return lambda *operands: _bind(equation, operands)[0]
+
+
+def _of_shape(operand, shape: tuple[int, ...]):
+    """A number repeated to `shape`: as a row of streams it would be taken for a vector."""
+    if isinstance(operand, Streams):
+        stack = operand.stack
+        rows = stack.reshape(-1, *[1] * len(shape)) if stack.ndim == 1 else stack
+        return Streams(jnp.broadcast_to(rows, (len(stack), *shape)))
+    return jnp.broadcast_to(operand, shape)
+
+
+def _swapped(equation) -> Callable:
+    """A matrix product W·x as a function of (x, W) that multiplies in this order.
+
+    Batched over points and streams, the neurons are then the last axis of the result, side by side in
+    memory; in the other order they are the first, and every layer begins by transposing all streams.
+    """
+    contracted, batch = equation.params["dimension_numbers"]
+    precision = equation.params["precision"]
+    if isinstance(precision, tuple):
+        precision = precision[::-1]
+
+    def multiply(x, w):
+        product = jax.lax.dot_general(
+            x,
+            w,
+            (contracted[::-1], batch[::-1]),
+            precision=precision,
+            preferred_element_type=equation.params["preferred_element_type"],
+        )
+        shared = len(batch[0])
+        own = x.ndim - shared - len(contracted[1])
+        return (
+            jnp.moveaxis(product, range(shared, shared + own), range(-own, 0)) if own else product
+        )
+
+    return multiply
 
 
 def _as_streams(plan: Plan, operand) -> Streams:
@@ -188,7 +235,7 @@ def _linear(plan: Plan, equation, operands: list) -> list:
     constants = [not isinstance(o, Streams) for o in operands]
     if name in ("add", "sub", "add_any") and any(constants):
         return [_shift(plan, equation, operands)]
-    if name in ("concatenate", "select_n", "pad", "dynamic_update_slice"):
+    if name in ("concatenate", "stack", "select_n", "pad", "dynamic_update_slice"):
         operands = [_promote(plan, name, i, o) for i, o in enumerate(operands)]
     axes = [0 if isinstance(o, Streams) else None for o in operands]
     plain = [o.stack if isinstance(o, Streams) else o for o in operands]
@@ -207,12 +254,10 @@ def _promote(plan: Plan, name: str, position: int, operand):
 def _shift(plan: Plan, equation, operands: list) -> Streams:
     """x ± constant: only the value moves."""
     left, right = operands
-    shape = equation.outvars[0].aval.shape
     if isinstance(left, Streams):
         stack, constant = left.stack, right if equation.primitive.name != "sub" else -right
     else:
         stack, constant = (-right.stack if equation.primitive.name == "sub" else right.stack), left
-    constant = jnp.broadcast_to(constant, shape)
     return Streams(stack + _placed(plan, constant[None].astype(stack.dtype), 0))
 
 
@@ -244,13 +289,22 @@ def _elementwise(plan: Plan, function: Callable, operand: Streams) -> Streams:
         return Streams(jnp.where(_is_value(stack), result, slope * stack))
     (result, slope), (_, curvature) = jax.jvp(with_slope, (value,), (ones,))
     count = 1 + len(plan.directions)
-    bend = curvature * _contract(plan, jnp.multiply, stack[1:count], stack[1:count])
-    rest = slope * stack + _placed(plan, bend, count)
+    bends = [
+        curvature * row for row in _contract(plan, jnp.multiply, stack[1:count], stack[1:count])
+    ]
+    rest = _with_forms(plan, slope * stack, bends)
     return Streams(jnp.where(_is_value(stack), result, rest))
 
 
-def _contract(plan: Plan, multiply: Callable, left: Array, right: Array) -> Array:
-    """Σ_ij A_ij left_i · right_j for every form A, stacked."""
+def _with_forms(plan: Plan, stack: Array, rows: Sequence[Array]) -> Array:
+    """The stack with a row added to each of its second-order forms."""
+    for position, row in enumerate(rows, start=1 + len(plan.directions)):
+        stack = stack + _placed(plan, row[None], position)
+    return stack
+
+
+def _contract(plan: Plan, multiply: Callable, left: Array, right: Array) -> list[Array]:
+    """Σ_ij A_ij left_i · right_j for every form A."""
     pairs = {}
     for form in plan.forms:
         for i, j, _ in form:
@@ -263,22 +317,26 @@ def _contract(plan: Plan, multiply: Callable, left: Array, right: Array) -> Arra
         # An off-diagonal entry stands for A_ij and A_ji, hence the factor two.
         terms = [(c if i == j else 2 * c) * pairs[i, j] for i, j, c in form]
         rows.append(sum(terms[1:], terms[0]))
-    return jnp.stack(rows)
+    return rows
 
 
 def _product(plan: Plan, multiply: Callable, left, right) -> Streams:
     if not isinstance(right, Streams):
-        return Streams(jax.vmap(lambda s: multiply(s, right))(left.stack))
+        return Streams(_each(multiply, 0, None)(left.stack, right))
     if not isinstance(left, Streams):
-        return Streams(jax.vmap(lambda s: multiply(left, s))(right.stack))
+        return Streams(_each(multiply, None, 0)(left, right.stack))
     a, b, count = left.stack, right.stack, 1 + len(plan.directions)
-    forward = jax.vmap(lambda s: multiply(s, b[0]))(a)
-    backward = jax.vmap(lambda s: multiply(a[0], s))(b)
-    total = jnp.where(_is_value(forward), 0, forward) + backward
+    of_left = _each(multiply, 0, None)(a[1:], b[0])
+    total = _each(multiply, None, 0)(a[0], b) + _placed(plan, of_left, 1)
     if plan.forms:
-        cross = 2 * _contract(plan, multiply, a[1:count], b[1:count])
-        total = total + _placed(plan, cross, count)
+        crosses = [2 * row for row in _contract(plan, multiply, a[1:count], b[1:count])]
+        total = _with_forms(plan, total, crosses)
     return Streams(total)
+
+
+def _each(multiply: Callable, *axes: int | None) -> Callable:
+    """`multiply` of each stream. Element by element it needs no mapping, which would move axes about."""
+    return multiply if multiply is jnp.multiply else jax.vmap(multiply, in_axes=axes)
 
 
 def _quotient(plan: Plan, left, right) -> Streams:

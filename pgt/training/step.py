@@ -118,8 +118,10 @@ def advance(
     return state, report
 
 
-# Without Triton's matrix products a GPU program compiles three times faster and runs as fast.
-OPTIONS = {"xla_gpu_enable_triton_gemm": False}
+# Without Triton's matrix products a GPU program compiles three times faster and runs as fast. Products
+# of readings and of residual points with the same weights are not to be made one: putting the rows
+# together and taking them apart again costs more than a second product.
+OPTIONS = {"xla_gpu_enable_triton_gemm": False, "xla_gpu_dot_merger_threshold_mb": 0}
 run_steps = eqx.filter_jit(advance, compiler_options=OPTIONS)  # pyright: ignore[reportCallIssue]
 
 
