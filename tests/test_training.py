@@ -90,7 +90,7 @@ def test_check_every_changes_no_number(plain):
     """How often the host looks must not enter the result, with the noise given."""
     noisy = readings(jitter=0.1, noise=0.1)
     for ours, other in zip(arrays(fit(noisy)), arrays(fit(noisy, check_every=7)), strict=True):
-        np.testing.assert_allclose(ours, other, atol=1e-3)  # the share of the budget is rounded
+        np.testing.assert_array_equal(ours, other)
 
 
 def slow(settings):

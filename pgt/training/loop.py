@@ -111,13 +111,13 @@ def next_run(record: Record, state: State, training: Training):
     count = training.check_every - done % training.check_every if done else 1
     if training.seconds is None:
         count = min(count, training.steps - done)
-        clock = (done / training.steps, 1 / training.steps)
+        clock = (0.0, 1 / training.steps)
     else:
         running = max(record.seconds - record.first_step_seconds, 1e-9)
         rate = running / max(done - 1, 1) if done > 1 else 0.0
         left = training.seconds - record.seconds
         count = min(count, max(1, int(left / rate))) if rate else count
-        clock = (record.seconds / training.seconds, rate / training.seconds)
+        clock = ((record.seconds - done * rate) / training.seconds, rate / training.seconds)
     return Clock(*(jnp.asarray(c, jnp.float32) for c in clock)), jnp.asarray(count, jnp.int32)
 
 

@@ -39,10 +39,14 @@ class State(eqx.Module):
 
 
 class Clock(NamedTuple):
-    """Where in the budget a run of steps starts, and how much of it one step is."""
+    """How much of the budget one step is, and what was spent beside the steps."""
 
-    progress: Float[Array, ""]
+    apart: Float[Array, ""]
     per_step: Float[Array, ""]
+
+    def spent(self, step: Int[Array, ""]) -> Float[Array, ""]:
+        """The share of the budget that is spent before a step: the same however runs are divided."""
+        return self.apart + step * self.per_step
 
 
 class Report(NamedTuple):
@@ -99,19 +103,18 @@ def advance(
     names = problem.term_names()
     state = _balance(state, fixed, problem, key, training)
 
-    def body(i, carry):
+    def body(_, carry):
         state, sums, finite = carry
-        progress = clock.progress + i * clock.per_step
+        progress = clock.spent(state.step)
         state, terms, ok = _one_step(state, fixed, problem, key, progress, floors, training)
         return state, {n: sums[n] + terms[n] for n in names}, finite & ok
 
     zero = {n: jnp.zeros(()) for n in names}
     state, sums, finite = jax.lax.fori_loop(0, count, body, (state, zero, jnp.array(True)))
     model, _, learnt = join(state.trained, fixed)
-    end = clock.progress + count * clock.per_step
     report = Report(
         {n: s / count for n, s in sums.items()},
-        training.weighting.weights(learnt, state.memory, floors, end),
+        training.weighting.weights(learnt, state.memory, floors, clock.spent(state.step)),
         held_out_error(model, problem, held_out),
         finite,
     )
