@@ -18,6 +18,7 @@ from pgt import Unknown
 from pgt.physics import Heat, NavierStokes2D
 
 VISCOSITY = 0.01
+SAMPLES = 1500
 HEAT = pgt.Domain(x=(0, 1), t=(0, 1))
 HEAT_READINGS, HEAT_NOISE = 100, 0.05
 WAKE_NOISE, MEMBERS = 0.05, 8
@@ -35,7 +36,7 @@ def wake_truth():
 
 
 def flow_case(
-    pde=None, conditions=(), *, noise=0.0, samples=1500, seed=0, error_bars=None, model=None,
+    pde=None, conditions=(), *, noise=0.0, samples=SAMPLES, seed=0, error_bars=None, model=None,
     **training,
 ):  # fmt: skip
     """u and v at random places and times; errors of all fields, p less its mean per snapshot."""
@@ -165,7 +166,7 @@ def bands_wake_draw(seed: int, **options) -> dict:
     result, found = flow_case(
         None, [gauge], noise=WAKE_NOISE, seed=seed, error_bars=error_bars, **options
     )
-    spread = pgt.sample(truth, 1500, fields=("u", "v"), seed=seed).values.std(axis=0)
+    spread = pgt.sample(truth, SAMPLES, fields=("u", "v"), seed=seed).values.std(axis=0)
     sigma = dict(zip(("u", "v"), (WAKE_NOISE * spread).tolist(), strict=True))
     return found | {"inside": bands(result, truth, sigma, seed)}
 
@@ -175,7 +176,7 @@ def ensemble_cost_case(members=MEMBERS, steps=300):
 
     def seconds(error_bars):
         truth, pde = pgt.datasets.cylinder_wake(), NavierStokes2D(VISCOSITY)
-        readings = pgt.sample(truth, 1500, seed=0)
+        readings = pgt.sample(truth, SAMPLES, seed=0)
         scaling = pgt.Scaling.fit(readings.aligned(pde.fields), WAKE)
         result = pgt.reconstruct(
             readings,

@@ -169,14 +169,10 @@ def _coefficients(result: dict) -> str:
 
 def _inside(result: dict) -> str:
     parts = [
-        f"of {of}s " + ", ".join(f"{name} {share:.3f}" for name, share in _by_name(inside))
+        f"of {of}s " + ", ".join(f"{name} {share:.3f}" for name, share in inside.items())
         for of, inside in result["inside"].items()
     ]
     return "; ".join(parts)
-
-
-def _by_name(inside) -> list[tuple[str, float]]:
-    return list(inside.items()) if isinstance(inside, dict) else [("u", inside)]
 
 
 RAISSI = "{} (Raissi et al., both unknown, 5000 samples)"
@@ -210,7 +206,7 @@ INSTRUMENT = {
         "",
     ),
     "bands-wake-cpu": (
-        "wake, 5 % noise, p given at a corner: the same with 8 small members on two cores, trained "
+        "wake, 5 % noise, p given at a corner: one draw with 8 small members on two cores, trained "
         "briefly, so that what all of them miss no spread shows",
         _inside,
         "",

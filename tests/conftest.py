@@ -25,6 +25,20 @@ jaxtyping.install_import_hook(
     "pgt", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
 )
 
+# Test programs run for moments: compiling them is the cost, and optimising them saves nothing. Set
+# here and not in the environment: processes that tests start compile as users' do.
+QUICKLY = "jax_disable_most_optimizations"
+jax.config.update(QUICKLY, True)
+
+
+@pytest.fixture
+def optimised():
+    """Compile as for users."""
+    jax.config.update(QUICKLY, False)
+    yield
+    jax.config.update(QUICKLY, True)
+
+
 # The same examples in every run; HYPOTHESIS_EXAMPLES=1000 searches longer.
 hypothesis.settings.register_profile(
     "pgt",

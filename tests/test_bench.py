@@ -29,7 +29,6 @@ def records(tmp_path_factory):
     return tmp_path_factory.mktemp("records")
 
 
-@pytest.mark.slow  # minutes of compiling
 @pytest.mark.parametrize("table", TABLES)
 def test_every_run_of_a_table_leaves_a_whole_record(table, records):
     todo = runs(table, "smoke")
@@ -96,6 +95,7 @@ def test_smoke_leaves_out_no_method_and_compiles_quickly():
 
 
 @pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.usefixtures("optimised")
 def test_only_smoke_is_compiled_without_optimisation(preset, monkeypatch):
     seen = {}
 

@@ -66,7 +66,7 @@ def test_tables_of_all_kinds(tmp_path):
         "two-coefficients": measured
         | {"relative_errors": {"convection": -0.0004, "viscosity": 0.012}},
         "diffusivity-coverage": measured | {"inside": 17, "draws": 20},
-        "bands-heat": measured | {"inside": {"field": 0.9, "reading": 0.91}},
+        "bands-heat": measured | {"inside": {"field": {"u": 0.9}, "reading": {"u": 0.91}}},
         "bands-wake": measured
         | {"inside": {"field": {"u": 0.8, "v": 0.9}, "reading": {"u": 0.88}}},
         "unheard-of": {},

@@ -97,8 +97,15 @@ RULES = {
     "square": lambda z: z * z,
     "matrix times stream": lambda z: MATRIX @ jnp.sin(z),
     "matrix times matrix": lambda z: (MATRIX @ jnp.outer(jnp.sin(z), z)).reshape(-1),
-    "matrices times vectors": lambda z: jnp.einsum("hi,jhi->hj", jnp.stack([z, z**2]), PAIR).reshape(-1),
-    "vectors times matrices": lambda z: jnp.einsum("jhi,hi->hj", PAIR, jnp.stack([z, z**2])).reshape(-1),
+    "vectors times matrices": lambda z: jnp.einsum("hi,jhi->hj", jnp.stack([z, z**2]), PAIR).reshape(-1),
+    "matrices times vectors": lambda z: jnp.einsum("jhi,hi->hj", PAIR, jnp.stack([z, z**2])).reshape(-1),
+    "tensor times matrix": lambda z: jnp.tensordot(PAIR, jnp.outer(z, z**2)[:2], axes=[[0, 2], [0, 1]]),
+    "matrix times stream, rounding said": lambda z: jax.lax.dot(
+        jnp.asarray(MATRIX), z, precision=("highest", "default")
+    ),
+    "matrix times stream by an algorithm": lambda z: jax.lax.dot(
+        jnp.asarray(MATRIX), z, precision=jax.lax.DotAlgorithmPreset.F64_F64_F64
+    ),
     "stream times matrix": lambda z: jnp.sin(z) @ MATRIX.T,
     "stream times stream": lambda z: jnp.outer(z, jnp.sin(z)) @ jnp.cos(z),
     "einsum": lambda z: jnp.einsum("ij,jk->ik", jnp.outer(z, z), jnp.outer(z, z) + 1)[0],
@@ -111,7 +118,9 @@ RULES = {
     "concatenate": lambda z: jnp.concatenate([z**2, jnp.ones(2), jnp.sin(z)]),
     "stack": lambda z: jnp.stack([z[0] * z[1], jnp.cos(z[2]), 1.0]),
     "stack with constants": lambda z: jnp.stack([z**2, jnp.arange(3.0)]).reshape(-1),
-    "unpack": lambda z: (lambda a, b, c: a * b - c)(*jnp.sin(jnp.outer(z, z))),
+    "unpack": lambda z: (lambda a, b, c: a * b - c)(*jnp.unstack(jnp.sin(jnp.outer(z, z)), axis=1)),
+    "index outside": lambda z: z.at[jnp.array([0, 7])].get(mode="fill", fill_value=2.0) ** 2,
+    "size of a complex number": lambda z: jnp.abs(z**2 + 1j * jnp.sin(z)),
     "index": lambda z: z[1] * z[jnp.array([2, 0])],
     "index by a traced number": lambda z: jnp.sin(z)[jnp.argmax(z)][None],
     "slice and reverse": lambda z: z[1:] ** 2 * z[::-1][:2],

@@ -12,8 +12,8 @@ from pgt.nn.draw import Draw, zeros
 class Dense(eqx.Module):
     """W x + b.
 
-    Written x Wᵀ here and elsewhere: batched over points, the neurons stay the last axis, side by side in
-    memory. W x would make them the first, and each layer begin with a transposition.
+    Written x Wᵀ, as in most layers here: batched over points, the neurons stay the last axis, side by
+    side in memory. W x would make them the first, and each layer begin with a transposition.
     """
 
     weight: Float[Array, "o i"]

@@ -79,9 +79,14 @@ def _apply(plan: Plan, equation, operands: list) -> list:
         inner = equation.params[_CALLS[name]]
         jaxpr, consts = (inner.jaxpr, inner.consts) if hasattr(inner, "consts") else (inner, ())
         return _interpret(plan, jaxpr, consts, operands)
+    return (_by_rule if _has_rule(equation) else _fallback)(plan, equation, operands)
+
+
+def _by_rule(plan: Plan, equation, operands: list) -> list:
+    name = equation.primitive.name
     if name in _ARITHMETIC:
         operands = [_of_shape(o, equation.outvars[0].aval.shape) for o in operands]
-    if name in _UNARY and len(operands) == 1:
+    if name in _UNARY:
         return [_elementwise(plan, _single(equation), operands[0])]
     if name in _LINEAR:
         return _linear(plan, equation, operands)
@@ -89,11 +94,22 @@ def _apply(plan: Plan, equation, operands: list) -> list:
         return [_product(plan, _swapped(equation), operands[1], operands[0])]
     if name == "mul":
         return [_product(plan, jnp.multiply, *operands)]
-    if name in _BILINEAR:
-        return [_product(plan, _single(equation), *operands)]
     if name == "div":
         return [_quotient(plan, *operands)]
-    return _fallback(plan, equation, operands)
+    return [_product(plan, _single(equation), *operands)]
+
+
+def _has_rule(equation) -> bool:
+    """Whether the rules below hold for this use of a primitive."""
+    name, params = equation.primitive.name, equation.params
+    if name == "gather":  # puts a number of its own where an index is outside: linear if that is 0
+        return params["fill_value"] in (None, 0)
+    if name == "abs":  # of a complex number is real, and no derivative in the complex sense exists
+        return jnp.issubdtype(equation.invars[0].aval.dtype, jnp.floating)
+    if name == "dot_general":  # there are rarer ways to say how a product is rounded, or spread
+        usual = type(params["precision"]) in (type(None), tuple, jax.lax.Precision)
+        return usual and params.get("out_sharding") is None
+    return name in _UNARY | _LINEAR | _ARITHMETIC | _BILINEAR
 
 
 # Primitives that only wrap another traced function, and the parameter that holds it. A function
@@ -153,7 +169,6 @@ _LINEAR = frozenset(
         "concatenate",
         "convert_element_type",
         "copy",
-        "copy_p",
         "rev",
         "gather",
         "select_n",
@@ -169,7 +184,7 @@ _LINEAR = frozenset(
     ]
 )
 # Of two operands one may be a single number.
-_ARITHMETIC = frozenset(["add", "sub", "mul", "div"])
+_ARITHMETIC = frozenset(["add", "sub", "add_any", "mul", "div"])
 _BILINEAR = frozenset(["dot_general", "conv_general_dilated"])
 
 
@@ -289,9 +304,8 @@ def _elementwise(plan: Plan, function: Callable, operand: Streams) -> Streams:
         return Streams(jnp.where(_is_value(stack), result, slope * stack))
     (result, slope), (_, curvature) = jax.jvp(with_slope, (value,), (ones,))
     count = 1 + len(plan.directions)
-    bends = [
-        curvature * row for row in _contract(plan, jnp.multiply, stack[1:count], stack[1:count])
-    ]
+    first = stack[1:count]
+    bends = [curvature * row for row in _contract(plan, jnp.multiply, first, first)]
     rest = _with_forms(plan, slope * stack, bends)
     return Streams(jnp.where(_is_value(stack), result, rest))
 

@@ -39,14 +39,17 @@ class State(eqx.Module):
 
 
 class Clock(NamedTuple):
-    """How much of the budget one step is, and what was spent beside the steps."""
+    """Shares of the budget: what was spent beside steps, such as on compiling, and what one step is.
 
-    apart: Float[Array, ""]
+    Counted in steps, it is the same however these are divided into runs.
+    """
+
+    beside: Float[Array, ""]
     per_step: Float[Array, ""]
 
     def spent(self, step: Int[Array, ""]) -> Float[Array, ""]:
-        """The share of the budget that is spent before a step: the same however runs are divided."""
-        return self.apart + step * self.per_step
+        """The share that is spent when a step begins."""
+        return self.beside + step * self.per_step
 
 
 class Report(NamedTuple):
