@@ -1,6 +1,7 @@
 """The tables: every run of every table works, sweeps continue, and budgets are what they say."""
 
 import json
+import os
 from pathlib import Path
 
 import jax
@@ -25,8 +26,9 @@ DOCUMENT = Path(__file__).parents[1] / "docs" / "results.md"
 
 @pytest.fixture(scope="session")
 def records(tmp_path_factory):
-    """One folder for all tables, which share some runs."""
-    return tmp_path_factory.mktemp("records")
+    """One folder for all tables and both workers: some runs belong to several tables."""
+    folder = tmp_path_factory.getbasetemp()
+    return (folder.parent if os.environ.get("PYTEST_XDIST_WORKER") else folder) / "records"
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -22,6 +22,7 @@ DOCS = ROOT / "docs"
 
 pages = SimpleNamespace(**runpy.run_path(str(DOCS / "pages.py")))
 SCRIPTS = [page for page in pages.pages() if pages.script(page)]
+LONG = ("guides/burgers-viscosity", "guides/outliers")  # `make smoke` runs these
 
 
 def name_of(page: Path) -> str:
@@ -31,7 +32,15 @@ def name_of(page: Path) -> str:
 # ------------------------------------------------------------------------------- the code
 
 
-@pytest.mark.parametrize("page", SCRIPTS, ids=name_of)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(
+            page, id=name_of(page), marks=pytest.mark.slow if name_of(page) in LONG else []
+        )
+        for page in SCRIPTS
+    ],
+)
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     script = tmp_path / "page.py"  # its lines have the numbers they have on the page
     script.write_text(pages.script(page), encoding="utf-8")

@@ -1,10 +1,13 @@
 """What is measured of a finished fit, besides its errors."""
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
 from pgt.bench.problems import RESIDUAL_POINTS, Setup, middle_of
+from pgt.data import Observations
 from pgt.reconstruction import Reconstruction
 
 HISTORY_ROWS = 60
@@ -29,16 +32,20 @@ def train_error(result: Reconstruction, setup: Setup) -> float:
 
 def sigma_ratio(result: Reconstruction, setup: Setup) -> dict[str, float]:
     """PGT-UW: the σ it predicts at the readings over the σ that was added, by field with noise."""
-    model = result.model
-    points = np.asarray(result.observations.points, np.float32)
-    context = model.encode(result.observations)
-    logs = jax.vmap(lambda z: model.log_variance(context, z))(points)  # pyright: ignore[reportAttributeAccessIssue]
-    sigma = np.sqrt(np.mean(np.exp(logs), axis=0)) * np.asarray(model.scaling.spread)
+    logs = _log_variances(result.model, result.observations)
+    sigma = np.sqrt(np.mean(np.exp(logs), axis=0)) * np.asarray(result.model.scaling.spread)
     return {
         name: float(sigma[setup.pde.fields.index(name)] / added)
         for name, added in setup.noise.items()
         if added > 0
     }
+
+
+@eqx.filter_jit
+def _log_variances(model, observations: Observations):
+    context = model.encode(observations)
+    points = jnp.asarray(observations.points, jnp.float32)
+    return jax.vmap(lambda z: model.log_variance(context, z))(points)
 
 
 def history(result: Reconstruction) -> dict[str, list[float]]:
