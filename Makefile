@@ -41,7 +41,7 @@ lint: $(READY) ## format, lint and types
 test: lint ## lint, then docstring examples and all tests but those marked slow
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --doctest-modules pgt tests
 
-smoke: $(READY) ## the tests marked slow: variants of models and settings, longer fits and guides, all examples
+smoke: $(READY) ## the tests marked slow: two tables, variants of models and settings, longer fits and guides, all examples
 	$(BIN)/pytest -n 2 --dist worksteal -m slow tests
 
 format: $(READY) ## rewrite the source in the house style

@@ -65,6 +65,10 @@ MAPS = Path("/proc/self/maps")
 @pytest.fixture(autouse=True)
 def _let_go_of_compiled_programs(request):
     yield
+    let_go_of_compiled_programs()
+
+
+def let_go_of_compiled_programs():
     if MAPS.exists() and MAPS.read_bytes().count(b"\n") > MANY_MAPS:
         jax.clear_caches()
         gc.collect()

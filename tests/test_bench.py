@@ -6,6 +6,7 @@ from pathlib import Path
 
 import jax
 import pytest
+from conftest import let_go_of_compiled_programs
 from typer.testing import CliRunner
 
 import pgt
@@ -31,11 +32,13 @@ def records(tmp_path_factory):
     return (folder.parent if os.environ.get("PYTEST_XDIST_WORKER") else folder) / "records"
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(
+    "table",
+    [pytest.param(t, marks=pytest.mark.slow if t in ("wake", "ablation") else []) for t in TABLES],
+)
 def test_every_run_of_a_table_leaves_a_whole_record(table, records):
     todo = runs(table, "smoke")
-    # A process can hold only so many programs; those that runs share come back from their files.
-    sweep(todo, records, lambda run, record: record and jax.clear_caches())
+    sweep(todo, records, lambda run, record: let_go_of_compiled_programs())
     for run in todo:
         record = json.loads(record_path(records, run).read_text())
         assert record["run"]["name"] == run.name
