@@ -122,67 +122,18 @@ _CALLS = {
     "checkpoint": "jaxpr",
     "remat2": "jaxpr",
 }
-_UNARY = frozenset(
-    [
-        "sin",
-        "cos",
-        "tan",
-        "tanh",
-        "sinh",
-        "cosh",
-        "asin",
-        "acos",
-        "atan",
-        "asinh",
-        "acosh",
-        "atanh",
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log1p",
-        "logistic",
-        "erf",
-        "erfc",
-        "rsqrt",
-        "sqrt",
-        "cbrt",
-        "integer_pow",
-        "square",
-        "abs",
-    ]
-)
+_UNARY = frozenset([
+    "sin", "cos", "tan", "tanh", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh",
+    "atanh", "exp", "exp2", "expm1", "log", "log1p", "logistic", "erf", "erfc", "rsqrt", "sqrt",
+    "cbrt", "integer_pow", "square", "abs",
+])  # fmt: skip
 # Jointly linear in all operands that carry streams (index operands never do).
-_LINEAR = frozenset(
-    [
-        "add",
-        "sub",
-        "add_any",
-        "neg",
-        "reduce_sum",
-        "broadcast_in_dim",
-        "reshape",
-        "transpose",
-        "squeeze",
-        "slice",
-        "dynamic_slice",
-        "concatenate",
-        "convert_element_type",
-        "copy",
-        "rev",
-        "gather",
-        "select_n",
-        "pad",
-        "cumsum",
-        "split",
-        "stack",
-        "unstack",
-        "real",
-        "imag",
-        "reduce_precision",
-        "dynamic_update_slice",
-    ]
-)
+_LINEAR = frozenset([
+    "add", "sub", "add_any", "neg", "reduce_sum", "broadcast_in_dim", "reshape", "transpose",
+    "squeeze", "slice", "dynamic_slice", "concatenate", "convert_element_type", "copy", "rev",
+    "gather", "select_n", "pad", "cumsum", "split", "stack", "unstack", "real", "imag",
+    "reduce_precision", "dynamic_update_slice",
+])  # fmt: skip
 # Of two operands one may be a single number.
 _ARITHMETIC = frozenset(["add", "sub", "add_any", "mul", "div"])
 _BILINEAR = frozenset(["dot_general", "conv_general_dilated"])
