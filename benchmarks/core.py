@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import pgt
-from pgt._provenance import provenance
+from pgt.ground.provenance import provenance
 from pgt.physics import Dirichlet, Heat, Initial, NavierStokes2D
 from pgt.training.losses import Problem
 from pgt.training.step import Clock, run_steps, start

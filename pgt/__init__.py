@@ -9,25 +9,23 @@ import os as _os
 import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from pgt._version import __version__ as __version__
+from pgt.ground.version import __version__ as __version__
 
 if _TYPE_CHECKING:  # the same list once more, for editors and type checkers
     from pgt import datasets as datasets
     from pgt import io as io
     from pgt import metrics as metrics
     from pgt import plots as plots
-    from pgt._cross_validate import cross_validate as cross_validate
-    from pgt._errors import InputError as InputError
     from pgt._reconstruct import default_model as default_model
     from pgt._reconstruct import reconstruct as reconstruct
-    from pgt._unknown import Unknown as Unknown
-    from pgt.cross_validation import CrossValidation as CrossValidation
     from pgt.data import Domain as Domain
     from pgt.data import Observations as Observations
     from pgt.data import ResidualAdaptive as ResidualAdaptive
     from pgt.data import Sobol as Sobol
     from pgt.data import Uniform as Uniform
     from pgt.data import sample as sample
+    from pgt.ground.errors import InputError as InputError
+    from pgt.ground.unknown import Unknown as Unknown
     from pgt.kernels import AbstractKernel as AbstractKernel
     from pgt.kernels import AdvectionDiffusionKernel as AdvectionDiffusionKernel
     from pgt.kernels import HeatKernel as HeatKernel
@@ -38,7 +36,6 @@ if _TYPE_CHECKING:  # the same list once more, for editors and type checkers
     from pgt.kernels import ScreenedPoissonKernel as ScreenedPoissonKernel
     from pgt.kernels import SumKernel as SumKernel
     from pgt.kernels import WaveKernel as WaveKernel
-    from pgt.members import Members as Members
     from pgt.models.base import AbstractFieldModel as AbstractFieldModel
     from pgt.models.deeponet import DeepONet as DeepONet
     from pgt.models.fno import FNO as FNO
@@ -63,7 +60,9 @@ if _TYPE_CHECKING:  # the same list once more, for editors and type checkers
     from pgt.physics import Periodic as Periodic
     from pgt.physics import Poisson as Poisson
     from pgt.physics import Wave as Wave
-    from pgt.reconstruction import Reconstruction as Reconstruction
+    from pgt.reconstruction.cross_validate import cross_validate as cross_validate
+    from pgt.reconstruction.cross_validation import CrossValidation as CrossValidation
+    from pgt.reconstruction.result import Reconstruction as Reconstruction
     from pgt.training.error_bars import Ensemble as Ensemble
     from pgt.training.error_bars import Posterior as Posterior
     from pgt.training.settings import Polish as Polish
@@ -72,12 +71,13 @@ if _TYPE_CHECKING:  # the same list once more, for editors and type checkers
     from pgt.training.weighting import Fixed as Fixed
     from pgt.training.weighting import GradientNorm as GradientNorm
     from pgt.training.weighting import Uncertainty as Uncertainty
+    from pgt.trust.members import Members as Members
 
 _HOMES = {
     "pgt.data": "Domain Observations sample Uniform Sobol ResidualAdaptive",
     "pgt.kernels": "AbstractKernel NoKernel HeatKernel AdvectionDiffusionKernel WaveKernel "
     "PoissonKernel ScreenedPoissonKernel HelmholtzKernel SumKernel LearnableStrength",
-    "pgt._unknown": "Unknown",
+    "pgt.ground.unknown": "Unknown",
     "pgt.physics": "AbstractPDE Heat AdvectionDiffusion Burgers AllenCahn Wave Poisson Laplace "
     "NavierStokes2D Equation Initial Dirichlet Neumann Periodic Gauge",
     "pgt.nn.scaling": "Scaling",
@@ -93,11 +93,11 @@ _HOMES = {
     "pgt.training.settings": "Training Polish",
     "pgt.training.error_bars": "Ensemble Posterior",
     "pgt._reconstruct": "reconstruct default_model",
-    "pgt.reconstruction": "Reconstruction",
-    "pgt.members": "Members",
-    "pgt._cross_validate": "cross_validate",
-    "pgt.cross_validation": "CrossValidation",
-    "pgt._errors": "InputError",
+    "pgt.reconstruction.result": "Reconstruction",
+    "pgt.trust.members": "Members",
+    "pgt.reconstruction.cross_validate": "cross_validate",
+    "pgt.reconstruction.cross_validation": "CrossValidation",
+    "pgt.ground.errors": "InputError",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 _PARTS = ("datasets", "io", "metrics", "plots")

@@ -7,12 +7,12 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from pgt._errors import InputError
-from pgt._version import __version__
 from pgt.data.domain import Domain
 from pgt.data.limits import check_limits
 from pgt.data.observations import Observations
 from pgt.data.splits import blocks, split
+from pgt.ground.errors import InputError
+from pgt.ground.version import __version__
 from pgt.models.base import AbstractFieldModel
 from pgt.models.pgt import PGT
 from pgt.nn import frozen
@@ -21,7 +21,7 @@ from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.gauge import fixed_fields
 from pgt.physics.pde import AbstractPDE
-from pgt.reconstruction import Reconstruction
+from pgt.reconstruction.result import Reconstruction
 from pgt.training.error_bars import Ensemble, ErrorBars
 from pgt.training.fit import Outcome, Task, fit_all, seeds_of
 from pgt.training.losses import Problem

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from pgt._errors import InputError
 from pgt.data.units import require_same
+from pgt.ground.errors import InputError
 
 Labelled = xr.Dataset | xr.DataArray
 

@@ -3,7 +3,7 @@ import pytest
 import xarray as xr
 
 from pgt import metrics
-from pgt._errors import InputError
+from pgt.ground.errors import InputError
 
 
 def field(**scale):

@@ -7,13 +7,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, StrMethodFormatter
 
-from pgt import _figures as pieces
-from pgt._figures import INK, PALETTE, SIZE
 from pgt.bench import paper
 from pgt.bench.columns import VOLUME, velocity_error
 from pgt.bench.experiments import GAMMA, NOISE, Run
 from pgt.bench.methods import METHODS
 from pgt.bench.records import Pick, Records, value
+from pgt.plots import pieces
+from pgt.plots.pieces import INK, PALETTE, SIZE
 
 BLUE, ORANGE, GREEN, PINK, AMBER, SKY, GREY, OLIVE = PALETTE
 COLOURS = {

@@ -4,9 +4,9 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pgt._errors import InputError
 from pgt.bench.methods import METHODS, REFERENCES
 from pgt.bench.problems import ONE_MODE, THREE_MODES, HeatProblem, Problem, WakeProblem
+from pgt.ground.errors import InputError
 
 WAKE_METHODS = (
     "pgt-anchors", "pgt", "pinn", "siren", "siren-pde", "wire", "wire-pde", "fno", "deeponet",

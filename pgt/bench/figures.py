@@ -7,14 +7,14 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pgt import _figures as pieces
 from pgt import datasets, plots
-from pgt._figures import INK, SIZE
 from pgt.bench._comparisons import COLOURS, GRID, gamma_ratios, noise_curves
 from pgt.bench.experiments import Run
 from pgt.bench.methods import METHODS
 from pgt.bench.problems import HeatProblem, WakeProblem, middle_of
 from pgt.bench.records import Records
+from pgt.plots import pieces
+from pgt.plots.pieces import INK, SIZE
 
 # ------------------------------------------------------------------------------- convergence
 

@@ -8,7 +8,7 @@ import xarray as xr
 
 from pgt.bench.problems import RESIDUAL_POINTS, Setup, middle_of
 from pgt.data import Observations
-from pgt.reconstruction import Reconstruction
+from pgt.reconstruction.result import Reconstruction
 
 HISTORY_ROWS = 60
 DIGITS = 5

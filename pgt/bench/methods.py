@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pgt._errors import InputError
 from pgt.bench.problems import DIFFUSIVITY, VISCOSITY, Setup
+from pgt.ground.errors import InputError
 from pgt.kernels import AdvectionDiffusionKernel, HeatKernel, LearnableStrength, NoKernel
 from pgt.models.base import AbstractFieldModel
 from pgt.models.deeponet import DeepONet

@@ -8,7 +8,7 @@ coordinate networks of one preset have the same depth and width; WIRE's complex 
 from dataclasses import dataclass, field
 from typing import Any
 
-from pgt._errors import InputError
+from pgt.ground.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from pgt import plots
-from pgt._errors import InputError
-from pgt._files import in_one_piece
 from pgt.bench import tables
 from pgt.bench.figures import FIGURES
 from pgt.bench.records import Records
+from pgt.ground.errors import InputError
+from pgt.ground.files import in_one_piece
 
 DPI = 130
 SECTIONS: dict[str, Callable[[Records], str]] = {

@@ -12,8 +12,6 @@ import jax
 import numpy as np
 import xarray as xr
 
-from pgt._files import in_one_piece
-from pgt._provenance import provenance
 from pgt._reconstruct import reconstruct
 from pgt.bench.cost import step_cost
 from pgt.bench.experiments import Run
@@ -27,12 +25,15 @@ from pgt.bench.measures import (
 from pgt.bench.methods import METHODS, REFERENCES, Method
 from pgt.bench.presets import Scale, scale_of
 from pgt.bench.problems import Setup
-from pgt.bench.references import gaussian_process, rbf, with_conditions
+from pgt.ground.files import in_one_piece
+from pgt.ground.provenance import provenance
 from pgt.nn import frozen
-from pgt.reconstruction import Reconstruction
+from pgt.reconstruction.result import Reconstruction
 from pgt.training.losses import Problem, has_variance
 from pgt.training.settings import Polish, Training
 from pgt.training.weighting import Fixed, Uncertainty
+from pgt.trust.references.given_values import with_conditions
+from pgt.trust.references.interpolation import gaussian_process, rbf
 
 
 def record_path(folder: Path, run: Run) -> Path:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from pgt._errors import InputError
+from pgt.ground.errors import InputError
 
 bench = typer.Typer(help="The paper's tables, ours beside theirs: one command each.")
 RECORDS = Path("benchmarks/results/tables")

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from pgt._version import __version__
 from pgt.cli import runs
 from pgt.cli.bench import bench
 from pgt.cli.demo import demo
+from pgt.ground.version import __version__
 
 app = typer.Typer(
     name="pgt",

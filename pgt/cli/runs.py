@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pgt._errors import InputError
+from pgt.ground.errors import InputError
 
 NOT_CONVERGED, INTERRUPTED = 3, 130
 RunFile = Annotated[Path, typer.Argument(help="A run file, such as `pgt init` writes.")]
@@ -47,8 +47,8 @@ def init(
     ),
 ) -> None:
     """Write a commented run file for an equation of the library, or for one given as text."""
-    from pgt._files import in_one_piece
     from pgt.config import template
+    from pgt.ground.files import in_one_piece
 
     with mistakes_are_messages():
         text = template(equation if len(equation) > 1 else equation[0])

@@ -6,13 +6,13 @@ import numpy as np
 
 from pgt import data, models, physics
 from pgt._reconstruct import default_model
-from pgt._unknown import Unknown
 from pgt.config.models import Pgt
 from pgt.config.pdes import Equations
 from pgt.config.run import RunFile
 from pgt.config.schema import Table, UnknownCoefficient, did_you_mean
 from pgt.config.sections import GaugeSection
 from pgt.config.training import Fixed, PolishSection
+from pgt.ground.unknown import Unknown
 from pgt.nn.scaling import Scaling
 from pgt.physics.gauge import check_gauges
 from pgt.physics.parser import parse, parse_equation

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
-from pgt._errors import InputError
 from pgt.config import messages
 from pgt.config.error_bars import ErrorBars
 from pgt.config.models import Model
@@ -17,6 +16,7 @@ from pgt.config.schema import Section, did_you_mean, wrong
 from pgt.config.sections import Condition, DomainSection, ObservationsSection, OutputSection
 from pgt.config.source import Source, read_source
 from pgt.config.training import TrainingSection
+from pgt.ground.errors import InputError
 
 if TYPE_CHECKING:  # JAX is imported where something is built: mistakes show at once
     from pgt.data import Domain, Observations

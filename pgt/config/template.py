@@ -5,10 +5,10 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple, get_args
 
-from pgt._errors import InputError
 from pgt.config.pdes import NAMED_PDES, RESERVED, ZooSection
 from pgt.config.schema import did_you_mean
 from pgt.config.source import dotted
+from pgt.ground.errors import InputError
 
 _DERIVED = re.compile(r"(?P<field>\w+)_(?P<axes>[xyzt]+)|lap\((?P<of>\w+)\)")
 _UNIT = {"x": (0, 1), "y": (0, 1), "z": (0, 1), "t": (0, 1)}

@@ -8,8 +8,8 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 
-from pgt._errors import InputError
 from pgt.data.domain import AXES, TOLERANCE, Domain
+from pgt.ground.errors import InputError
 
 
 def closest(name: str, known: Iterable) -> str:

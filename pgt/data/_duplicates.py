@@ -3,7 +3,7 @@
 import equinox as eqx
 import numpy as np
 
-from pgt._errors import InputError
+from pgt.ground.errors import InputError
 
 
 def settle(readings, duplicates: str):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from jaxtyping import Bool, Float
 
-from pgt._errors import InputError
+from pgt.ground.errors import InputError
 
 AXES = ("x", "y", "z", "t")
 Real = float | int | np.floating | np.integer

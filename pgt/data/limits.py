@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from pgt._errors import InputError
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.ground.errors import InputError
 
 LARGEST, SMALLEST = 1e30, 1e-30  # products of two such numbers still have digits
 FARTHEST = 1e4  # from the origin, in extents: beyond, coordinates next to each other become one

@@ -11,10 +11,10 @@ import pandas as pd
 import xarray as xr
 from jaxtyping import Array, Bool, Float
 
-from pgt._errors import InputError
 from pgt.data import _checks, _duplicates, _readers
 from pgt.data.domain import AXES, Domain, Real
 from pgt.data.units import require_same
+from pgt.ground.errors import InputError
 
 
 class Observations(eqx.Module):

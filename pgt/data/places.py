@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Float
 
-from pgt._errors import InputError
 from pgt.data.domain import Domain
+from pgt.ground.errors import InputError
 
 
 def as_points(points, domain: Domain) -> Float[np.ndarray, "n d"]:

@@ -12,9 +12,9 @@ import numpy as np
 from jaxtyping import Array, Float, UInt32
 from scipy.stats import qmc
 
-from pgt._errors import InputError
-from pgt._types import Key, Point
 from pgt.data.domain import Real
+from pgt.ground.errors import InputError
+from pgt.ground.types import Key, Point
 
 Residual = Callable[[Float[Array, "m d"]], Float[Array, " m"]]
 

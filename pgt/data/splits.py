@@ -5,8 +5,8 @@ import heapq
 import numpy as np
 from jaxtyping import Int
 
-from pgt._errors import InputError
 from pgt.data.observations import Observations
+from pgt.ground.errors import InputError
 
 READINGS_PER_BLOCK = 5
 FEWEST_BLOCKS, MOST_BLOCKS = 10, 200  # enough to choose from; not so many that a block is a point

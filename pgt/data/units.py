@@ -8,7 +8,7 @@ import math
 import re
 from collections import Counter
 
-from pgt._errors import InputError
+from pgt.ground.errors import InputError
 
 Powers = dict[str, int]
 

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.special
 import xarray as xr
 
-from pgt._errors import InputError
 from pgt.data.domain import Real
+from pgt.ground.errors import InputError
 
 Axis = int | np.integer | Sequence[Real] | np.ndarray
 

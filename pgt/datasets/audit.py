@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from pgt._errors import InputError
-from pgt._unknown import resolve
+from pgt.ground.errors import InputError
+from pgt.ground.unknown import resolve
 
 MARGIN = 4  # grid points lost at each end of every axis
 HIGHEST_ORDER = 2 * MARGIN

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from pgt._errors import InputError
-from pgt._mat import read_arrays
+from pgt.ground.errors import InputError
+from pgt.io.mat import read_arrays
 
 _PACKAGED = "cylinder_wake_re100.nc"
 _EQUATION = "incompressible Navier-Stokes, density 1"

@@ -6,9 +6,9 @@ from pathlib import Path
 import xarray as xr
 
 from pgt import io, plots
-from pgt._files import in_one_piece
 from pgt.data import Observations
-from pgt.reconstruction import Reconstruction
+from pgt.ground.files import in_one_piece
+from pgt.reconstruction.result import Reconstruction
 from pgt.report import write_report
 from pgt.runs.trust import judge
 

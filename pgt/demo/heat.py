@@ -9,14 +9,14 @@ import xarray as xr
 from scipy.interpolate import RBFInterpolator
 
 from pgt import metrics
-from pgt._files import require_writable
-from pgt._provenance import provenance
 from pgt._reconstruct import reconstruct
 from pgt.data import Domain, Observations, sample
 from pgt.datasets import heat
 from pgt.demo.files import write_files
+from pgt.ground.files import require_writable
+from pgt.ground.provenance import provenance
 from pgt.physics import Dirichlet, Heat, Initial
-from pgt.reconstruction import Reconstruction
+from pgt.reconstruction.result import Reconstruction
 from pgt.training.settings import Training
 
 READINGS, DIFFUSIVITY = 100, 0.01

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pgt._errors import InputError
-from pgt._files import in_one_piece
+from pgt.ground.errors import InputError
+from pgt.ground.files import in_one_piece
 
 
 @contextmanager

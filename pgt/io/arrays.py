@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from pgt._errors import InputError
-from pgt._mat import read_arrays
 from pgt.data._checks import as_numbers
+from pgt.ground.errors import InputError
 from pgt.io._files import understood
 from pgt.io.columns import Columns, check_count, check_present
+from pgt.io.mat import read_arrays
 
 
 def read_npz(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:

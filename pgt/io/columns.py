@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pgt._errors import InputError
 from pgt.data._checks import closest
+from pgt.ground.errors import InputError
 
 MOST_ROWS = 20_000_000  # beyond this the readings no longer fit beside everything else
 

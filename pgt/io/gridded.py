@@ -10,9 +10,9 @@ import h5py
 import numpy as np
 import xarray as xr
 
-from pgt._errors import InputError
 from pgt.data._checks import as_numbers
 from pgt.data.domain import AXES
+from pgt.ground.errors import InputError
 from pgt.io._files import check_is_file, check_suffix, naming, understood
 from pgt.io.columns import Columns, check_count, check_present
 

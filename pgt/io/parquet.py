@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pgt._errors import InputError
 from pgt.data._checks import as_numbers
+from pgt.ground.errors import InputError
 from pgt.io._files import need, understood
 from pgt.io.columns import Columns, check_count, check_present
 

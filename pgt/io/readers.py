@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from pgt._errors import InputError
 from pgt.data import Domain, Observations
 from pgt.data._checks import check_names, check_points, closest
 from pgt.data.limits import check_limits
 from pgt.data.units import require_same
+from pgt.ground.errors import InputError
 from pgt.io import arrays, gridded, parquet, text
 from pgt.io._files import check_is_file, check_suffix, naming
 from pgt.io.columns import Columns

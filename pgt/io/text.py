@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pgt._errors import InputError
+from pgt.ground.errors import InputError
 from pgt.io.columns import Columns, check_count, check_present
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}

@@ -7,8 +7,8 @@ from xml.sax.saxutils import escape
 import numpy as np
 import xarray as xr
 
-from pgt._errors import InputError
 from pgt.data.domain import AXES
+from pgt.ground.errors import InputError
 from pgt.io._files import need, written
 
 SPACE = ("x", "y", "z")

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from pgt._errors import InputError
 from pgt.data.domain import AXES
+from pgt.ground.errors import InputError
 from pgt.io import vtk
 from pgt.io._files import check_suffix, naming, written
 

@@ -5,8 +5,8 @@ import numpy as np
 from jax.errors import TracerArrayConversionError
 from jaxtyping import Array, Bool, Float
 
-from pgt._errors import InputError
-from pgt._types import Point
+from pgt.ground.errors import InputError
+from pgt.ground.types import Point
 
 Coefficient = float | int | np.number | Float[Array, ""]
 """A number, or a scalar array where the coefficient is being learnt."""

@@ -4,8 +4,8 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pgt._errors import InputError
-from pgt._types import Point
+from pgt.ground.errors import InputError
+from pgt.ground.types import Point
 from pgt.kernels._pair import (
     Coefficient,
     displacement_and_lag,

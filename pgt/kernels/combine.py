@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt._errors import InputError
-from pgt._types import Point
+from pgt.ground.errors import InputError
+from pgt.ground.types import Point
 from pgt.kernels.base import AbstractKernel
 
 

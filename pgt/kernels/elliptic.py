@@ -6,7 +6,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pgt._types import Point
+from pgt.ground.types import Point
 from pgt.kernels._bessel import log_bessel_k0, log_hankel_modulus
 from pgt.kernels._pair import (
     Coefficient,

@@ -5,8 +5,8 @@ import abc
 import equinox as eqx
 from jaxtyping import Array, Float, PyTree
 
-from pgt._types import Point
 from pgt.data.observations import Observations
+from pgt.ground.types import Point
 from pgt.nn.scaling import Scaling
 
 

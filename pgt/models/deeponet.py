@@ -12,9 +12,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pgt._errors import InputError
-from pgt._types import Point
 from pgt.data.observations import Observations
+from pgt.ground.errors import InputError
+from pgt.ground.types import Point
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.block import Mlp
 from pgt.nn.draw import Draw, zeros

@@ -15,9 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from pgt._errors import InputError
-from pgt._types import Point
 from pgt.data.observations import Observations
+from pgt.ground.errors import InputError
+from pgt.ground.types import Point
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.block import Dense, Mlp
 from pgt.nn.draw import Draw

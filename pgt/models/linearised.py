@@ -5,8 +5,8 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
-from pgt._types import Point
 from pgt.data.observations import Observations
+from pgt.ground.types import Point
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.scaling import Scaling
 

@@ -16,9 +16,9 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 from scipy.stats import qmc
 
-from pgt._errors import InputError
-from pgt._types import Point
 from pgt.data.observations import Observations
+from pgt.ground.errors import InputError
+from pgt.ground.types import Point
 from pgt.kernels.base import AbstractKernel
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.attention import Attention, Projection, attend, with_one

@@ -15,9 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt._errors import InputError
-from pgt._types import Point
 from pgt.data.observations import Observations
+from pgt.ground.errors import InputError
+from pgt.ground.types import Point
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.attention import Attention
 from pgt.nn.block import Dense

@@ -1,6 +1,6 @@
 """The wavelet implicit neural representation."""
 
-from pgt._errors import InputError
+from pgt.ground.errors import InputError
 from pgt.models.coordinate import AbstractCoordinateModel, check_positive, check_sizes
 from pgt.nn.draw import Draw
 from pgt.nn.gabor import GaborStack

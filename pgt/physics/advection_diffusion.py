@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from pgt._errors import InputError
-from pgt._unknown import Unknown
+from pgt.ground.errors import InputError
+from pgt.ground.unknown import Unknown
 from pgt.kernels.advection_diffusion import AdvectionDiffusionKernel
 from pgt.physics.coefficients import Coefficient, as_coefficient, current, spatial
 from pgt.physics.pde import AbstractPDE, Derivatives

@@ -3,7 +3,7 @@
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from pgt._unknown import Unknown
+from pgt.ground.unknown import Unknown
 from pgt.kernels.heat import HeatKernel
 from pgt.physics.coefficients import Coefficient, as_coefficient, current
 from pgt.physics.pde import AbstractPDE, Derivatives

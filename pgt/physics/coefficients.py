@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt._errors import InputError
-from pgt._unknown import Unknown, is_unknown
+from pgt.ground.errors import InputError
+from pgt.ground.unknown import Unknown, is_unknown
 
 if TYPE_CHECKING:  # a residual computes with coefficients; no static checker knows of `resolve`
     Coefficient = Any

@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pgt._errors import InputError
-from pgt._types import Point
-from pgt._unknown import resolve
+from pgt.ground.errors import InputError
+from pgt.ground.types import Point
+from pgt.ground.unknown import resolve
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.streams import Plan, propagate
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from pgt._errors import InputError
-from pgt._unknown import Unknown
 from pgt.data.domain import AXES
+from pgt.ground.errors import InputError
+from pgt.ground.unknown import Unknown
 from pgt.kernels.base import AbstractKernel
 from pgt.kernels.combine import NoKernel
 from pgt.physics.coefficients import Coefficient, as_coefficient

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pgt._types import Point
+from pgt.ground.types import Point
 from pgt.physics.advection_diffusion import AdvectionDiffusion
 from pgt.physics.allen_cahn import AllenCahn
 from pgt.physics.burgers import Burgers

@@ -8,7 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pgt._errors import InputError
+from pgt.ground.errors import InputError
 from pgt.physics.parser import (
     FUNCTIONS,
     LAPLACIAN,

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt._errors import InputError
-from pgt._types import Key, Point
 from pgt.data.domain import Domain
+from pgt.ground.errors import InputError
+from pgt.ground.types import Key, Point
 from pgt.physics.parser import suggestion
 
 

@@ -23,10 +23,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt._errors import InputError
-from pgt._types import Key, Point
 from pgt.data.domain import Domain
 from pgt.data.sampling import gauss_legendre_grid
+from pgt.ground.errors import InputError
+from pgt.ground.types import Key, Point
 from pgt.physics.conditions import (
     AbstractCondition,
     Dirichlet,

@@ -3,8 +3,8 @@
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from pgt._errors import InputError
-from pgt._unknown import Unknown
+from pgt.ground.errors import InputError
+from pgt.ground.unknown import Unknown
 from pgt.kernels.heat import HeatKernel
 from pgt.physics.coefficients import Coefficient, as_coefficient, current
 from pgt.physics.pde import AbstractPDE, Derivatives

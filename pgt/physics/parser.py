@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable
 
-from pgt._errors import InputError
+from pgt.ground.errors import InputError
 
 FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "abs")
 LAPLACIAN = "lap"

@@ -24,7 +24,7 @@ import numpy as np
 from jax.extend import core
 from jaxtyping import Array, Float
 
-from pgt._types import Point
+from pgt.ground.types import Point
 
 Form = tuple[tuple[int, int, float], ...]  # entries (i, j, A_ij) with i <= j, off-diagonals once
 

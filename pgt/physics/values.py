@@ -15,9 +15,9 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
 
-from pgt._errors import InputError
-from pgt._unknown import Unknown, is_unknown
 from pgt.data.domain import AXES
+from pgt.ground.errors import InputError
+from pgt.ground.unknown import Unknown, is_unknown
 from pgt.physics.coefficients import as_coefficient
 from pgt.physics.expression import Expression
 from pgt.physics.parser import suggestion

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from pgt._errors import InputError
 from pgt.data.domain import AXES
 from pgt.data.observations import Observations
+from pgt.ground.errors import InputError
 
 
 @dataclass(frozen=True)

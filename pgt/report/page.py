@@ -8,8 +8,8 @@ from html import escape
 from importlib import resources
 from pathlib import Path
 
-from pgt._errors import InputError
-from pgt._files import in_one_piece
+from pgt.ground.errors import InputError
+from pgt.ground.files import in_one_piece
 from pgt.report.contents import ReportData
 from pgt.report.numbers import listed
 from pgt.report.payload import payload, script_json

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgt._errors import InputError
 from pgt._reconstruct import checked, default_model, groups_of, hold_out
-from pgt._unknown import named_unknowns
 from pgt.config import RunFile
 from pgt.data import Domain, Observations
+from pgt.ground.errors import InputError
+from pgt.ground.unknown import named_unknowns
 from pgt.io._files import naming
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.frozen import count_parameters

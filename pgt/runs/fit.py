@@ -8,15 +8,15 @@ from pathlib import Path
 import xarray as xr
 
 from pgt import io, plots
-from pgt._cross_validate import cross_validate
-from pgt._errors import InputError
-from pgt._files import in_one_piece, require_writable
-from pgt._provenance import provenance
 from pgt._reconstruct import reconstruct
-from pgt._serialise import exists
 from pgt.config import RunFile
-from pgt.cross_validation import CrossValidation
-from pgt.reconstruction import Reconstruction
+from pgt.ground.errors import InputError
+from pgt.ground.files import in_one_piece, require_writable
+from pgt.ground.provenance import provenance
+from pgt.ground.serialise import exists
+from pgt.reconstruction.cross_validate import cross_validate
+from pgt.reconstruction.cross_validation import CrossValidation
+from pgt.reconstruction.result import Reconstruction
 from pgt.report import write_report
 from pgt.runs.check import prepare
 from pgt.runs.trust import Trust, judge

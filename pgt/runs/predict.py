@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from pgt import io
-from pgt._errors import InputError
-from pgt.cross_validation import CrossValidation
-from pgt.reconstruction import Reconstruction
+from pgt.ground.errors import InputError
+from pgt.reconstruction.cross_validation import CrossValidation
+from pgt.reconstruction.result import Reconstruction
 from pgt.report import write_report
 from pgt.runs.fit import METRICS, REPORT, RUN_FILE
 from pgt.runs.trust import judge

@@ -7,15 +7,15 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from pgt._cross_validate import predict_readings
-from pgt._errors import InputError
-from pgt.bench.references import rbf
-from pgt.cross_validation import CrossValidation, misfit
 from pgt.data import Domain, Observations
+from pgt.ground.errors import InputError
 from pgt.physics.gauge import freedom
-from pgt.reconstruction import Reconstruction
+from pgt.reconstruction.cross_validate import predict_readings
+from pgt.reconstruction.cross_validation import CrossValidation, misfit
+from pgt.reconstruction.result import Reconstruction
 from pgt.report import Folds, ReportData, words
-from pgt.suspicion import drifting, noise_by_field, suspicious
+from pgt.trust.references.interpolation import rbf
+from pgt.trust.suspicion import drifting, noise_by_field, suspicious
 
 MOST_FOR_RBF = 3000  # readings; interpolation costs their number cubed
 FAR, MOST_SUSPICIOUS = 5.0, 10  # σ from the field, and how many of such readings are named

@@ -6,8 +6,8 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from pgt import _serialise
-from pgt._errors import InputError
+from pgt.ground import serialise
+from pgt.ground.errors import InputError
 
 NAME = "checkpoint"
 
@@ -22,14 +22,14 @@ def save_checkpoint(folder: Path, identity: dict, content) -> None:
     arrays = jax.tree.leaves((state, best))
     folder.mkdir(parents=True, exist_ok=True)
     saved = {"identity": identity, "arrays": arrays, "record": record}
-    _serialise.save(folder, NAME, saved)
+    serialise.save(folder, NAME, saved)
 
 
 def load_checkpoint(folder: Path, identity: dict, start):
     """What the checkpoint in `folder` holds, or `start` where there is none."""
-    if not _serialise.exists(folder, NAME):
+    if not serialise.exists(folder, NAME):
         return start
-    saved = _serialise.load(folder, NAME)
+    saved = serialise.load(folder, NAME)
     require_same(folder, saved["identity"], identity)
     arrays, structure = jax.tree.flatten(start[:2])
     if [(a.shape, a.dtype) for a in arrays] != [(a.shape, a.dtype) for a in saved["arrays"]]:

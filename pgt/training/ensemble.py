@@ -10,9 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key, PyTree
 
-from pgt._types import Scalar
 from pgt.data.observations import Observations
-from pgt.members import Members
+from pgt.ground.types import Scalar
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import batched
 from pgt.physics.pde import AbstractPDE
@@ -32,6 +31,7 @@ from pgt.training.losses import Problem, reading_rows
 from pgt.training.progress import ProgressBar
 from pgt.training.settings import Training
 from pgt.training.step import OPTIONS, Clock, Report, State, advance, start
+from pgt.trust.members import Members
 
 
 def member_seeds(seed: int, count: int) -> list[int]:

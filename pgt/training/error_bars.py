@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pgt._errors import InputError
+from pgt.ground.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Ensemble:
     >>> Ensemble(members=1)
     Traceback (most recent call last):
     ...
-    pgt._errors.InputError: Ensemble(members=1): members must be a whole number from 2 up.
+    pgt.InputError: Ensemble(members=1): members must be a whole number from 2 up.
     """
 
     members: int = 8
@@ -44,7 +44,7 @@ class Posterior:
     >>> Posterior(samples=5)
     Traceback (most recent call last):
     ...
-    pgt._errors.InputError: Posterior(samples=5): samples come in pairs; write an even number.
+    pgt.InputError: Posterior(samples=5): samples come in pairs; write an even number.
     """
 
     samples: int = 64

@@ -8,9 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from pgt._errors import InputError
 from pgt.data.observations import Observations
-from pgt.members import Members
+from pgt.ground.errors import InputError
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import batched, frozen
 from pgt.nn.precision import is_double, precision
@@ -24,6 +23,7 @@ from pgt.training.posterior import laplace_members
 from pgt.training.progress import ProgressBar
 from pgt.training.settings import Polish, Training
 from pgt.training.step import held_out_error
+from pgt.trust.members import Members
 
 POLISHABLE = 4000  # decoder parameters that a least-squares polish can take in seconds
 

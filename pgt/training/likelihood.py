@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from pgt._types import Scalar
+from pgt.ground.types import Scalar
 
 Likelihood = Literal["gauss", "huber", "student"]
 LIKELIHOODS: tuple[str, ...] = get_args(Likelihood)

@@ -8,8 +8,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from pgt._unknown import is_unknown
 from pgt.data.observations import Observations
+from pgt.ground.unknown import is_unknown
 from pgt.models.base import AbstractFieldModel
 from pgt.physics.pde import AbstractPDE
 from pgt.training.checkpoint import fingerprint, load_checkpoint, save_checkpoint

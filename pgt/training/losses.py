@@ -14,10 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from pgt._types import Key, Point, Points, Scalar
-from pgt._unknown import resolve
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations, cell_quadrature
+from pgt.ground.types import Key, Point, Points, Scalar
+from pgt.ground.unknown import resolve
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition

@@ -19,9 +19,9 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from pgt._unknown import named_unknowns
 from pgt.data.observations import Observations
 from pgt.data.sampling import gauss_legendre_grid
+from pgt.ground.unknown import named_unknowns
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import frozen
 from pgt.physics.conditions import Periodic

@@ -14,8 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pgt._unknown import Unknown, is_unknown, resolve
 from pgt.data.observations import Observations
+from pgt.ground.unknown import Unknown, is_unknown, resolve
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition

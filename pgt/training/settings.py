@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
-from pgt._errors import InputError
 from pgt.data.sampling import AbstractSampler, Uniform
+from pgt.ground.errors import InputError
 from pgt.training.likelihood import LIKELIHOODS, Likelihood
 from pgt.training.weighting import AbstractWeighting, Uncertainty
 
@@ -74,7 +74,7 @@ class Training:
     >>> Training(hold_out=1.0)
     Traceback (most recent call last):
     ...
-    pgt._errors.InputError: Training(hold_out=1.0): hold_out must be in [0, 1), for example 0.1.
+    pgt.InputError: Training(hold_out=1.0): hold_out must be in [0, 1), for example 0.1.
     """
 
     steps: int = 2000

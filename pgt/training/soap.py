@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int
 
-from pgt._errors import InputError
+from pgt.ground.errors import InputError
 
 _VECTORS = "vectors"  # the group that holds every leaf with fewer than two axes
 

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from pgt._types import Key, Scalar
-from pgt._unknown import is_unknown
 from pgt.data.observations import Observations
+from pgt.ground.types import Key, Scalar
+from pgt.ground.unknown import is_unknown
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import frozen
 from pgt.physics.pde import AbstractPDE

@@ -8,8 +8,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from pgt._errors import InputError
-from pgt._types import Scalar
+from pgt.ground.errors import InputError
+from pgt.ground.types import Scalar
 
 Named = Mapping[str, Scalar | float]
 

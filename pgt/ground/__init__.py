@@ -1,0 +1,1 @@
+"""What everything stands on: errors, types, unknown coefficients, files, where numbers come from."""

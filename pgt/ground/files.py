@@ -1,0 +1,37 @@
+"""Files that are either whole or not there."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pgt.ground.errors import InputError
+
+
+@contextmanager
+def in_one_piece(path: Path) -> Iterator[Path]:
+    """A path to write to; it takes the place of `path` when all went well."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    os.close(handle)
+    try:
+        yield Path(name)
+        Path(name).chmod(0o644)  # mkstemp's own is for the owner only
+        os.replace(name, path)
+    except BaseException as error:
+        Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None:
+            error.filename = str(path)  # the name the user knows
+        raise
+
+
+def require_writable(folder: Path) -> None:
+    """Make the folder, and refuse one that cannot be written to: before the work, not after it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"cannot write to {folder} ({error.strerror or error}); name another folder with -o."
+        ) from None

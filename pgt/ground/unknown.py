@@ -1,0 +1,98 @@
+"""Coefficients that are learnt together with the field."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt.ground.errors import InputError
+
+
+class Unknown(eqx.Module):
+    """A coefficient to be learnt, starting from `initial`.
+
+    A positive coefficient is stored as its logarithm and one with bounds through a logistic curve, so
+    every value the optimiser can reach is admissible; any other as a multiple of `unit`, which is the
+    starting value until the problem it is part of is known.
+
+    >>> round(float(Unknown(0.05, positive=True).value), 6)
+    0.05
+    """
+
+    raw: Float[Array | np.ndarray, ""]
+    positive: bool = eqx.field(static=True)
+    bounds: tuple[float, float] | None = eqx.field(static=True)
+    unit: float = eqx.field(static=True)
+
+    def __init__(
+        self,
+        initial: float,
+        positive: bool = False,
+        bounds: tuple[float, float] | None = None,
+        unit: float | None = None,
+    ):
+        _check(initial, positive, bounds)
+        self.unit = float(unit or abs(initial) or 1.0)
+        if bounds is not None:
+            low, high = bounds
+            fraction = (initial - low) / (high - low)
+            raw = np.log(fraction / (1 - fraction))
+        else:
+            raw = np.log(initial) if positive else initial / self.unit
+        self.raw = jnp.asarray(float(raw))
+        self.positive = positive
+        self.bounds = bounds
+
+    @property
+    def value(self) -> Float[Array, ""]:
+        if self.bounds is not None:
+            low, high = self.bounds
+            return low + (high - low) * jax.nn.sigmoid(self.raw)
+        return jnp.exp(self.raw) if self.positive else self.unit * jnp.asarray(self.raw)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it may take any value, and so is a multiple of `unit`."""
+        return not self.positive and self.bounds is None
+
+    def in_units_of(self, unit: float) -> "Unknown":
+        """The same value as a multiple of another unit."""
+        return Unknown(float(self.value), unit=unit)
+
+
+def is_unknown(node) -> bool:
+    return isinstance(node, Unknown)
+
+
+def resolve(tree):
+    """The same tree with every `Unknown` replaced by its current value."""
+    return jax.tree.map(lambda n: n.value if is_unknown(n) else n, tree, is_leaf=is_unknown)
+
+
+def named_unknowns(tree) -> list[tuple[str, Unknown]]:
+    """Every `Unknown` of an equation with the name it has there."""
+    found = jax.tree_util.tree_flatten_with_path(tree, is_leaf=is_unknown)[0]
+    return [(_readable(path), node) for path, node in found if is_unknown(node)]
+
+
+def _readable(path) -> str:
+    """`.coefficients['nu']` as nu, `.velocity[0]` as velocity_0, `.viscosity` as viscosity."""
+    keys = [getattr(key, "name", getattr(key, "key", getattr(key, "idx", key))) for key in path]
+    names = [str(key) for key in keys if key != "coefficients"]
+    return "_".join(names)
+
+
+def _check(initial, positive, bounds):
+    if not np.isfinite(initial):
+        raise InputError(f"Unknown(initial={initial}): the starting value must be a finite number.")
+    if positive and initial <= 0:
+        raise InputError(
+            f"Unknown(initial={initial}, positive=True): a positive coefficient needs a starting "
+            "value above 0; write a positive `initial` or drop `positive=True`."
+        )
+    if bounds is not None and not bounds[0] < initial < bounds[1]:
+        raise InputError(
+            f"Unknown(initial={initial}, bounds={bounds}): the starting value must lie strictly "
+            "between the bounds."
+        )

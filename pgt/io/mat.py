@@ -1,0 +1,109 @@
+"""Numeric arrays of MATLAB files, versions 5 to 7.
+
+Read here and not by SciPy, whose reader takes the whole process down on some damaged files. A file
+is a header of 128 bytes and then elements: type, size, content. An array is an element of elements:
+flags (its class), dimensions, name, numbers.
+"""
+
+import math
+import struct
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+
+from pgt.ground.errors import InputError
+
+MOST_NUMBERS = 20_000_000  # of one array; beyond this it no longer fits beside everything else
+MATRIX, COMPRESSED = 14, 15
+NUMBERS = {
+    1: "i1",
+    2: "u1",
+    3: "i2",
+    4: "u2",
+    5: "i4",
+    6: "u4",
+    7: "f4",
+    9: "f8",
+    12: "i8",
+    13: "u8",
+}
+NUMERIC_CLASSES = range(6, 16)  # double, single, and the integers
+COMPLEX = 0x800
+
+
+def read_arrays(data: bytes) -> dict[str, np.ndarray | None]:
+    """Every variable by name; None in place of text, structures, complex and sparse arrays.
+
+    Whatever is wrong with the file, the error is an `InputError`.
+    """
+    try:
+        return _arrays(data)
+    except InputError:
+        raise
+    except Exception as error:  # damaged bytes: anything from struct.error to UnicodeDecodeError
+        raise InputError(
+            f"could not be read as MAT ({str(error) or type(error).__name__}). The file may be cut "
+            "short, or not be what its name says; write it anew."
+        ) from None
+
+
+def _arrays(data: bytes) -> dict[str, np.ndarray | None]:
+    if data[124:128] in (b"\x00\x02IM", b"\x02\x00MI"):
+        raise InputError(
+            "this is a MATLAB 7.3 file; save it with save(..., '-v7') or convert it to NetCDF."
+        )
+    if data[124:128] not in (b"\x00\x01IM", b"\x01\x00MI"):
+        raise InputError("this is not a MATLAB file of version 5 to 7; save it with '-v7'.")
+    order = "<" if data[126:128] == b"IM" else ">"
+    arrays = {}
+    for kind, content in _elements(data[128:], order):
+        if kind == COMPRESSED:
+            ((kind, content),) = _elements(_unpacked(content), order)
+        if kind != MATRIX:
+            raise InputError("could not be read as MAT: there is something between the arrays.")
+        name, array = _matrix(content, order)
+        if name in arrays:
+            raise InputError(f"two variables are named {name!r}; save the file anew.")
+        arrays[name] = array
+    return arrays
+
+
+def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
+    """Type and content of each element; a short one has both in its first four bytes."""
+    start = 0
+    while start < len(data):
+        kind, size = struct.unpack_from(order + "II", data, start)
+        begin, step = start + 8, 8 + size
+        if kind >> 16:
+            kind, size, begin, step = kind & 0xFFFF, kind >> 16, start + 4, 8
+        if begin + size > len(data) or (step == 8 and size > 4):
+            raise InputError("could not be read as MAT: the file is cut short or damaged.")
+        yield kind, data[begin : begin + size]
+        start += step if kind == COMPRESSED else step + -step % 8  # padded to eight bytes
+
+
+def _unpacked(content: bytes) -> bytes:
+    unpacker = zlib.decompressobj()
+    data = unpacker.decompress(content, 8 * MOST_NUMBERS + 4096)
+    if not unpacker.eof:
+        raise InputError("an array is cut short, or larger than what is read at once.")
+    return data
+
+
+def _matrix(content: bytes, order: str) -> tuple[str, np.ndarray | None]:
+    parts = _elements(content, order)
+    flags = np.frombuffer(next(parts)[1], order + "u4")[0]
+    shape = tuple(np.frombuffer(next(parts)[1], order + "i4").tolist())
+    name = next(parts)[1].decode("ascii")
+    if int(flags) & 0xFF not in NUMERIC_CLASSES or int(flags) & COMPLEX:
+        return name, None
+    kind, numbers = next(parts)
+    array = np.frombuffer(numbers, order + NUMBERS[kind])
+    if min(shape) < 0 or math.prod(shape) != array.size:
+        raise InputError(f"{name!r} holds {array.size} numbers, but says it has the shape {shape}.")
+    if array.size > MOST_NUMBERS:
+        raise InputError(
+            f"{name!r} holds {array.size:,} numbers; at most {MOST_NUMBERS:,} are read. Save a part."
+        )
+    return name, array.reshape(shape, order="F")

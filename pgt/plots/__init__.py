@@ -1,0 +1,7 @@
+"""Paper figures from labelled data: xarray in, a matplotlib `Figure` out, no global state."""
+
+from pgt.plots.figures import compare as compare
+from pgt.plots.figures import convergence as convergence
+from pgt.plots.figures import field as field
+from pgt.plots.figures import loss_contributions as loss_contributions
+from pgt.plots.figures import save as save

@@ -1,0 +1,161 @@
+"""Paper figures from labelled data: xarray in, a matplotlib `Figure` out, no global state."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from pgt.data.observations import Observations
+from pgt.ground.files import in_one_piece
+from pgt.plots import pieces
+from pgt.plots.pieces import INK, MANY, PALETTE, SIZE
+
+
+def field(
+    dataset: xr.Dataset,
+    name: str | None = None,
+    sensors: Observations | None = None,
+    at: Mapping[str, Any] | None = None,
+) -> Figure:
+    """One row per field: a map over (t, x), or snapshots over (x, y), with the sensors on top.
+
+    Parameters
+    ----------
+    dataset
+        Fields on a grid, such as `Reconstruction.grid()` returns.
+    name
+        The field to draw; all of them by default.
+    sensors
+        Drawn where they measured the field; on a snapshot, those read close to its time
+        (within 2.5 % of the time the readings span).
+    at
+        Coordinates to hold fixed: `{"t": 10.0}` for one snapshot, `{"t": [0, 5, 10]}` for three.
+
+    >>> u = xr.Dataset({"u": (("x", "t"), np.eye(3))}, {"x": range(3), "t": range(3)})
+    >>> field(u).axes[0].get_ylabel()
+    '$x$'
+    """
+    names = pieces.field_names(dataset, (name,) if name else None)
+    rows = [pieces.panels(dataset[key], at) for key in names]
+    figure, table = pieces.table(rows)
+    for key, axes_row, panels in zip(names, table, rows, strict=True):
+        limits = pieces.colour_range(*panels)
+        meshes = [
+            pieces.draw(axes, panel, limits, sensors)
+            for axes, panel in zip(axes_row, panels, strict=True)
+        ]
+        if meshes[-1] is not None:
+            pieces.colour_bar(figure, meshes[-1], axes_row[-1], pieces.label(dataset[key]))
+    for axes, panel in zip(table[0], rows[0], strict=True):
+        axes.set_title(pieces.pinned(panel), fontsize=SIZE, color=INK)
+    return figure
+
+
+def compare(
+    truth: xr.Dataset,
+    estimate: xr.Dataset,
+    fields: Sequence[str] | None = None,
+    at: Mapping[str, Any] | None = None,
+    sensors: Observations | None = None,
+) -> Figure:
+    """Truth, reconstruction and |error| side by side, one row per field.
+
+    The first two share a colour scale; the error has its own, and its title gives
+    ‖estimate − truth‖₂ / ‖truth‖₂ over the points shown. Without `at`, a field over (x, y, t) is
+    shown at the middle of the estimate's times.
+
+    >>> u = xr.Dataset({"u": (("x", "t"), np.eye(3))}, {"x": range(3), "t": range(3)})
+    >>> [axes.get_title() for axes in compare(u, u).axes[:2]]
+    ['truth', 'reconstruction']
+    """
+    shared = [str(key) for key in estimate.data_vars if key in truth.data_vars]
+    names = pieces.field_names(estimate, fields or shared)
+    pieces.field_names(truth, names)
+    at = pieces.middle(estimate[names[0]]) if at is None else at
+    rows = [pieces.triple(truth[key], estimate[key], at) for key in names]
+    figure, table = pieces.table(rows)
+    for key, axes_row, panels in zip(names, table, rows, strict=True):
+        pieces.compare_row(figure, axes_row, panels, sensors, pieces.label(truth[key]))
+    for axes, title in zip(table[0], ("truth", "reconstruction"), strict=False):
+        axes.set_title(title, fontsize=SIZE, color=INK)
+    if pinned := pieces.pinned(rows[0][0]):
+        figure.suptitle(pinned, fontsize=SIZE, color=INK)
+    return figure
+
+
+def convergence(history: xr.Dataset, terms: Sequence[str] | None = None) -> Figure:
+    """Every loss term against the training step on a logarithmic scale, named at its end.
+
+    `history` has the dimension "step" and one variable per loss term; `held_out`, where it is
+    recorded, is drawn dashed. Steps at which a term was not recorded are NaN.
+
+    >>> len(convergence(xr.Dataset({"data": ("step", [1.0, 0.1])})).axes)
+    1
+    """
+    names = pieces.loss_names(history, terms, skip=("seconds", "learning_rate"))
+    figure = Figure(figsize=(5.0, 3.0), layout="constrained")
+    axes = pieces.styled(figure.subplots())
+    ends = []
+    for index, name in enumerate(names):
+        step, loss = pieces.recorded(history[name])
+        colour = INK if name == "held_out" else PALETTE[index % len(PALETTE)]
+        dashes = "--" if name == "held_out" else "-"
+        smooth = np.exp(pieces.running_mean(np.log(loss)))
+        if len(loss) > MANY:
+            axes.semilogy(step, loss, color=colour, alpha=0.25, linewidth=0.6)
+        axes.semilogy(step, smooth, dashes, color=colour, linewidth=1.4)
+        ends.append((np.log10(smooth[-1]), name, colour))
+    axes.set(xlabel="step", ylabel="loss")
+    axes.margins(x=0)
+    axes.grid(axis="y", color="#E6E6E6", linewidth=0.6)
+    low, high = np.log10(axes.get_ylim())
+    pieces.name_ends(axes, [((y - low) / (high - low), name, colour) for y, name, colour in ends])
+    return figure
+
+
+def loss_contributions(history: xr.Dataset, terms: Sequence[str] | None = None) -> Figure:
+    """Share of each loss term in their sum, step by step: L_k / Σ_j L_j, stacked to 100 %.
+
+    >>> history = xr.Dataset({"data": ("step", [3.0, 1.0]), "heat": ("step", [1.0, 1.0])})
+    >>> loss_contributions(history).axes[0].get_ylabel()
+    'share of the loss'
+    """
+    names = pieces.loss_names(
+        history, terms, skip=("total", "held_out", "seconds", "learning_rate")
+    )
+    losses = np.nan_to_num(np.stack([history[name].to_numpy() for name in names]).astype(float))
+    losses = np.stack([pieces.running_mean(row) for row in losses])
+    shares = losses / np.maximum(losses.sum(axis=0), np.finfo(float).tiny)
+    colours = [PALETTE[index % len(PALETTE)] for index in range(len(names))]
+    figure = Figure(figsize=(5.0, 3.0), layout="constrained")
+    axes = pieces.styled(figure.subplots())
+    axes.stackplot(
+        pieces.steps(history), shares, colors=colours, alpha=0.85, edgecolor="white", lw=0.4
+    )
+    axes.set(xlabel="step", ylabel="share of the loss", ylim=(0, 1))
+    axes.margins(x=0)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    tops = np.cumsum(shares[:, -1])
+    middles = tops - shares[:, -1] / 2
+    pieces.name_ends(axes, list(zip(middles, names, colours, strict=True)))
+    return figure
+
+
+def save(figure: Figure, path: str | os.PathLike, dpi: int = 200) -> Path:
+    """Write a PNG in one piece: whoever looks at `path` sees the old file or the whole new one.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(Figure(), Path(folder, "empty.png")).stat().st_size > 0
+    True
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with in_one_piece(path) as unfinished:
+        figure.savefig(unfinished, format="png", dpi=dpi, bbox_inches="tight", facecolor="white")
+    return path

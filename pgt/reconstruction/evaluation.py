@@ -1,0 +1,143 @@
+"""Asking a fitted field: at points or on a grid, in chunks, the answers as xarray."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import numpy as np
+import xarray as xr
+
+from pgt.data.domain import Domain
+from pgt.data.observations import Observations
+from pgt.data.places import as_axes, as_points
+from pgt.ground.errors import InputError
+from pgt.models.base import AbstractFieldModel
+from pgt.nn.precision import is_double, precision
+from pgt.physics.derivatives import differentiate
+from pgt.physics.pde import AbstractPDE
+from pgt.physics.quantities import parts_of, quantity, units_of
+from pgt.trust.members import Members, checked_quantiles, quantile_name, required, statistics
+
+CHUNK = 1 << 13  # points evaluated at once: each attends to every token, so memory grows with them
+
+
+class Asked(NamedTuple):
+    """values(field, z) of one point; units by name; quantiles of members, None for the fit alone."""
+
+    values: Callable
+    units: dict[str, str]
+    quantiles: tuple[float, ...] | None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A model with the readings it encodes, its members where there are any, and what the answers are
+    labelled with: axes, units, attributes."""
+
+    model: AbstractFieldModel
+    pde: AbstractPDE
+    readings: Observations
+    members: Members | None
+    domain: Domain
+    units: Mapping[str, str]
+    attributes: Mapping[str, Any]
+
+    def asked(self, quantities: Sequence[str] | None, quantiles=None) -> Asked:
+        """The function of one point that answers, the units of the answers, and their statistics."""
+        coords, fields = self.pde.coords, self.pde.fields
+        quantities = fields if quantities is None else quantities
+        if isinstance(quantities, str):
+            quantities = (quantities,)
+        parts = dict.fromkeys(p for name in quantities for p in parts_of(name, coords, fields))
+
+        def values(field, z):
+            table = differentiate(field, parts, coords, fields)(z)
+            return {name: quantity(name, table, fields) for name in quantities}
+
+        asked = self._quantiles(quantiles)
+        units = {name: units_of(name, dict(self.units), fields) for name in quantities}
+        endings = ("",) if asked is None else ("", "_std", *(f"_{quantile_name(p)}" for p in asked))
+        named = {f"{n}{end}": unit for n, unit in units.items() if unit for end in endings}
+        return Asked(values, named, asked)
+
+    def scattered(self, points, asked: Asked) -> xr.Dataset:
+        """The answers at points."""
+        points = as_points(points, self.domain)
+        table = self._evaluate(asked, lambda rows: points[rows], len(points))
+        coords = {a: ("point", points[:, i]) for i, a in enumerate(self.domain.axes)}
+        return self._dataset({n: ("point", v) for n, v in table.items()}, coords, asked.units)
+
+    def gridded(self, axes: Mapping, asked: Asked) -> xr.Dataset:
+        """The answers on a grid, its points made a chunk at a time."""
+        places = as_axes(axes, self.domain)
+        # Time first, then z, y, x: the order in which fields are stored and drawn.
+        dims = tuple(reversed(self.domain.axes))
+        shape = tuple(len(places[d]) for d in dims)
+
+        def points(rows: slice) -> np.ndarray:
+            index = dict(
+                zip(dims, np.unravel_index(np.arange(rows.start, rows.stop), shape), strict=True)
+            )
+            return np.stack([places[a][index[a]] for a in self.domain.axes], axis=-1)
+
+        table = self._evaluate(asked, points, int(np.prod(shape)))
+        data = {name: (dims, column.reshape(shape)) for name, column in table.items()}
+        return self._dataset(data, {a: (a, p) for a, p in places.items()}, asked.units)
+
+    def members_at(self, points: np.ndarray) -> dict[str, np.ndarray]:
+        """(k, n) by field: what every member says."""
+        return required(self.members).evaluate(self.asked(None).values, points)
+
+    def _quantiles(self, quantiles) -> tuple[float, ...] | None:
+        """Those asked for; None where there are no members to take them of."""
+        if quantiles is not None:
+            required(self.members)
+        return None if self.members is None else checked_quantiles(quantiles)
+
+    def _evaluate(self, asked: Asked, points: Callable, count: int) -> dict[str, np.ndarray]:
+        """Values at `count` points, asked for and computed a chunk at a time."""
+        with precision(is_double((self.model, self.members))):
+            answer, size = self._answers(asked, count)
+            columns: dict[str, np.ndarray] = {}
+            for start in range(0, max(count, 1), size):
+                chunk = points(slice(start, min(start + size, count)))
+                # The last chunk is filled up, so that one compiled program serves them all.
+                padded = np.resize(chunk, (size, len(self.domain.axes))) if len(chunk) else None
+                if padded is None:
+                    raise InputError("no points were given: write at least one.")
+                for name, part in answer(padded).items():
+                    column = columns.setdefault(name, np.empty(count, part.dtype))
+                    column[start : start + len(chunk)] = np.asarray(part)[: len(chunk)]
+        return columns
+
+    def _answers(self, asked: Asked, count: int) -> tuple[Callable, int]:
+        """points ↦ columns by name, and how many points to give it at a time."""
+        if self.members is None or asked.quantiles is None:
+            return _compiled(self.model, self.readings, asked.values), min(CHUNK, max(count, 1))
+        each, quantiles = self.members.answers(asked.values), asked.quantiles
+        size = self.members.points_at_once(count)
+        return lambda places: statistics(each(places), quantiles), size
+
+    def _dataset(self, data: dict, coords: dict, units: dict) -> xr.Dataset:
+        dataset = xr.Dataset(data, coords, attrs=dict(self.attributes))
+        axes = {name: unit for name, unit in self.units.items() if name in self.domain.axes}
+        for name, unit in (axes | units).items():
+            dataset[name].attrs["units"] = unit
+        return dataset
+
+
+@eqx.filter_jit  # once for all that is asked of a result
+def _encode(model: AbstractFieldModel, observations: Observations):
+    return model.encode(observations)
+
+
+def _compiled(model: AbstractFieldModel, readings: Observations, values: Callable) -> Callable:
+    context = _encode(model, readings)
+
+    @eqx.filter_jit
+    def run(model, context, points):
+        return jax.vmap(lambda z: values(lambda y: model.decode(context, y), z))(points)
+
+    return lambda points: run(model, context, jax.numpy.asarray(points))

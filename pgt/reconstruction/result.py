@@ -1,0 +1,259 @@
+"""The result: a field that can be asked anywhere."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import equinox as eqx
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from pgt.data.domain import Domain
+from pgt.data.observations import Observations
+from pgt.data.places import as_points
+from pgt.ground import serialise
+from pgt.ground.unknown import named_unknowns
+from pgt.models.base import AbstractFieldModel
+from pgt.nn import batched
+from pgt.nn.precision import is_double, precision
+from pgt.physics.derivatives import residual
+from pgt.physics.pde import AbstractPDE
+from pgt.reconstruction.evaluation import Asked, Evaluation
+from pgt.trust import sensors, suspicion
+from pgt.trust.calibration import Predicted, calibrate
+from pgt.trust.coverage import LEVELS, Noise, bands, coverage_table, predict, predicted_noise
+from pgt.trust.intervals import Estimate, intervals
+from pgt.trust.members import Members, required
+
+FILE = "reconstruction"
+
+
+class Reconstruction(eqx.Module):
+    """A fitted field: values, derivatives, hidden fields and coefficients, in physical units.
+
+    `at` and `grid` give xarray Datasets; `residual` says how well the equation holds; `parameters`
+    are the learnt coefficients; `history` is the course of training; `summary` how the run went.
+
+    Where error bars were asked for, `members` are the fields they are made of. `at` and `grid` then
+    give the mean over the members (`u`), their standard deviation (`u_std`) and the quantiles asked
+    for; `parameters` is their median. `model`, `pde` and `residual` are those of the fit for a
+    posterior, those of the first member for an ensemble.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat({1: 1.0}), n=30)
+    >>> domain = pgt.Domain(x=(0, 1), t=(0, 1))
+    >>> result = pgt.reconstruct(
+    ...     readings,
+    ...     pgt.Heat(diffusivity=0.01),
+    ...     domain,
+    ...     model=pgt.PINN(pgt.Scaling.fit(readings, domain), width=8, layers=2),
+    ...     training=pgt.Training(steps=3, collocation=20, polish=False),
+    ... )
+    >>> sorted(result.at({"x": [0.5], "t": [0.5]}, ["u", "u_x"]).data_vars)
+    ['u', 'u_x']
+    >>> result.residual(x=3, t=3).heat.shape
+    (3, 3)
+    >>> result.parameters, result.summary["seed"]
+    ({}, 0)
+    """
+
+    model: AbstractFieldModel
+    pde: AbstractPDE
+    observations: Observations
+    held_out: Observations
+    record: dict
+    domain: Domain = eqx.field(static=True)
+    members: Members | None = None
+
+    # ------------------------------------------------------------------------------ evaluate
+
+    def at(
+        self,
+        points,
+        quantities: Sequence[str] | None = None,
+        quantiles: float | Sequence[float] | None = None,
+    ) -> xr.Dataset:
+        """Values at scattered points.
+
+        Parameters
+        ----------
+        points : (n, d) array with columns in the order of the domain's axes, or a dict by axis.
+        quantities : fields, derivatives ("u_xx") or "vorticity", "divergence", "speed".
+            Default: all fields.
+        quantiles : of the members, between 0 and 1: 0.05 of "u" is called "u_q05".
+        """
+        of = self._evaluation
+        return of.scattered(points, of.asked(quantities, quantiles))
+
+    def grid(
+        self,
+        quantities: Sequence[str] | None = None,
+        quantiles: float | Sequence[float] | None = None,
+        **axes,
+    ) -> xr.Dataset:
+        """Values on a grid; per axis a number of positions (default 50) or the positions themselves.
+
+        `result.grid(x=101, t=[0.5])` is a profile of 101 positions at one instant.
+        """
+        of = self._evaluation
+        return of.gridded(axes, of.asked(quantities, quantiles))
+
+    def residual(self, points=None, **axes) -> xr.Dataset:
+        """What is left of each equation, in physical units, at points (as in `at`) or on a grid."""
+
+        def rows(field, z):
+            return residual(self.pde, field, z)
+
+        asked, of = Asked(rows, {}, None), self._evaluation
+        return of.gridded(axes, asked) if points is None else of.scattered(points, asked)
+
+    # ------------------------------------------------------------------------------ know
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The coefficients that were learnt, by the name they have in the equation."""
+        pde = self.pde if self.members is None else self.members.middle()
+        with precision(is_double(pde)):
+            return {name: float(node.value) for name, node in named_unknowns(pde)}
+
+    @property
+    def history(self) -> xr.Dataset:
+        """Loss terms, their weights, held-out error and coefficients over the steps of training."""
+        rows = self.record["rows"]
+        names = [n for n in rows[0] if n != "step"] if rows else []
+        table = {n: ("step", np.array([row[n] for row in rows])) for n in names}
+        return xr.Dataset(table, {"step": [row["step"] for row in rows]})
+
+    @property
+    def summary(self) -> dict:
+        """How the run went: seconds, held-out error, why it stopped, settings, seed, versions."""
+        return {name: value for name, value in self.record.items() if name != "rows"}
+
+    # ------------------------------------------------------------------------------ trust
+
+    def intervals(self, level: float = 0.9) -> dict[str, Estimate]:
+        """The learnt coefficients with their intervals, and whether the readings determine them.
+
+        Needs error bars; `pgt.trust.intervals.intervals` says what stands in an `Estimate`.
+        """
+        return intervals(self.members, level, self._about_members.get("unrest", 0.0))
+
+    def coverage(self, levels: Sequence[float] = LEVELS) -> xr.Dataset:
+        """How often bands of these levels hold readings, their width, and the CRPS.
+
+        The readings were held out; with a posterior also the others, each left out in turn.
+        Needs error bars; `pgt.trust.coverage.coverage_table` says what stands in the table.
+        """
+        return coverage_table(self._unfitted_predictions(), levels)
+
+    def band(self, points=None, level: float = 0.9, of: str = "field", **axes) -> xr.Dataset:
+        """`u`, `u_lower` and `u_upper`, calibrated as in `coverage`, at points or on a grid.
+
+        `of` is "field", or "reading" for where a new, noisy reading would lie. What is promised, and
+        what is not, stands in pgt/calibration.py.
+        """
+        found = {name: calibrate(p) for name, p in self._unfitted_predictions().items()}
+        values = self.grid(**axes) if points is None else self.at(points)
+        modelled = predicted_noise(self.model, _read_by(self), self.pde.fields)
+        return bands(values, found, level, of, modelled, required(self.members).drawn)
+
+    def suggest_sensors(self, n: int, candidates=None) -> xr.Dataset:
+        """n places where one more reading would say most, the most telling first.
+
+        `candidates` are points as in `at`; default: 2048 that fill the domain.
+        """
+        noise = {name: calibrate(p).noise for name, p in self._unfitted_predictions().items()}
+        points = (
+            sensors.candidates(self.domain)
+            if candidates is None
+            else as_points(candidates, self.domain)
+        )
+        return sensors.suggest_places(
+            points, self.domain, self._evaluation.members_at(points), n, noise
+        )
+
+    def misfits(self) -> pd.DataFrame:
+        """Every reading beside what the field says of it, and how far apart they are in σ."""
+
+        def evaluate(points):
+            said = self.at(points)
+            return {name: said[name].to_numpy() for name in self.pde.fields}
+
+        return suspicion.misfit_table(self.observations, self.held_out, evaluate)
+
+    def suspicious(self, n: int = 10) -> pd.DataFrame:
+        """The n readings, fitted or held out, that are farthest from the field in units of their σ."""
+        return suspicion.suspicious(self.misfits(), n)
+
+    def drifting(self) -> pd.DataFrame:
+        """Sensors (one place, many times) whose readings differ from the field by an offset or a trend
+        that is no chance; `pgt.trust.suspicion.drifting` says what stands in the table."""
+        return suspicion.drifting(self.misfits(), self.domain.axes)
+
+    @property
+    def noise(self) -> dict[str, float]:
+        """σ of the readings of each field in its units: as given, else estimated from held-out ones."""
+        return suspicion.noise_by_field(self.misfits())
+
+    # ------------------------------------------------------------------------------ keep
+
+    def save(self, folder: str | Path) -> None:
+        """Write everything into `folder` (safetensors + JSON)."""
+        serialise.save(folder, FILE, self)
+
+    @staticmethod
+    def load(folder: str | Path, classes: Sequence[type] = ()) -> "Reconstruction":
+        """Read what `save` wrote; no code in the file is ever run.
+
+        `classes` are your own classes (an equation you wrote) that the file may refer to.
+        """
+        return serialise.load(folder, FILE, classes)
+
+    # ------------------------------------------------------------------------------ inside
+
+    @property
+    def _evaluation(self) -> Evaluation:
+        return Evaluation(
+            self.model, self.pde, _read_by(self), self.members, self.domain,
+            units=dict(self.observations.units) | dict(self.domain.units),
+            attributes=self._provenance(),
+        )  # fmt: skip
+
+    @property
+    def _about_members(self) -> dict:
+        """What there is to say of how the members were made."""
+        return self.record.get("members", {})
+
+    def _unfitted_predictions(self) -> dict[str, Predicted]:
+        """What is said of readings by a fit that did not see them."""
+        members = required(self.members)
+        return predict(
+            self.observations, self.held_out, self._evaluation.members_at, self._predicted_noise(),
+            members=members.drawn, in_turn=self._about_members.get("leave_one_out", False),
+        )  # fmt: skip
+
+    def _predicted_noise(self) -> Noise | None:
+        """σ of readings as PGT-UW predicts it, else that of a posterior; None where neither is."""
+        predicted = predicted_noise(self.model, _read_by(self), self.pde.fields)
+        common = self._about_members.get("noise")
+        if predicted is not None or common is None:
+            return predicted
+        sigma = dict(
+            zip(self.pde.fields, common * np.asarray(self.model.scaling.spread), strict=True)
+        )
+        return lambda points: {name: np.full(len(points), s) for name, s in sigma.items()}
+
+    def _provenance(self) -> dict:
+        kept = ("version", "seed", "held_out_error")
+        return {
+            "source": "physics-guided-transformer",
+            "equation": type(self.pde).__name__,
+            **{name: self.record[name] for name in kept if self.record.get(name) is not None},
+        }
+
+
+def _read_by(result: Reconstruction) -> Observations:
+    """The readings of `result.model`: the first member may have been fitted to a draw of them."""
+    if result.members is None:
+        return result.observations
+    return batched.member(result.members.observations, 0)

@@ -1,0 +1,1 @@
+"""How sure: members and their spread, calibration, intervals, suspicion, references, the verdict."""

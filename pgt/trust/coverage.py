@@ -1,0 +1,284 @@
+"""From the members of a fit and readings it did not see to bands, and a table of how often they hold."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Float, Int
+from scipy.special import ndtr, ndtri
+
+from pgt.data.domain import AXES
+from pgt.data.observations import Observations, cell_quadrature
+from pgt.ground.errors import InputError
+from pgt.models.base import AbstractFieldModel
+from pgt.nn.precision import is_double, precision
+from pgt.trust.calibration import (
+    Calibration,
+    Drawn,
+    Predicted,
+    calibrate,
+    check_level,
+    estimate_noise,
+    few_members,
+    leave_one_out,
+    scores_of,
+)
+
+LEVELS = (0.5, 0.8, 0.9, 0.95)
+FOLDS = 5  # in which coverage is counted with the factor of the other readings
+# Points to what every member says of each field there.
+Evaluate = Callable[[Float[np.ndarray, "n d"]], Mapping[str, Float[np.ndarray, "k n"]]]
+# Points to σ of a reading of each field there.
+Noise = Callable[[Float[np.ndarray, "n d"]], Mapping[str, Float[np.ndarray, " n"]]]
+
+
+def predict(
+    fitted: Observations,
+    held_out: Observations,
+    evaluate: Evaluate,
+    noise: Noise | None = None,
+    *,
+    members: Drawn | None = None,
+    in_turn: bool = False,
+) -> dict[str, Predicted]:
+    """The held-out readings of every field beside what the members say; averages over boxes included.
+
+    Their noise is that given with them, else that of `noise` (what PGT-UW or a posterior says), else
+    that of the fitted readings about the fit. Held-out ones would count what the fit misses as noise;
+    the fitted ones, which it follows as far as it can, leave that to the spread.
+
+    `members` says how they were drawn. With `in_turn`, for those of a posterior, the fitted readings
+    stand beside the held-out ones, each as if it alone had not been fitted.
+    """
+    at_fitted = _moments(fitted, evaluate)
+    typical = {name: _left_over(fitted, name, mean) for name, (mean, _) in at_fitted.items()}
+    found = _beside(held_out, _moments(held_out, evaluate), noise, typical, members)
+    seen = _beside(fitted, at_fitted, noise, typical, members) if in_turn else {}
+    for name, predicted in seen.items():
+        alone = leave_one_out(predicted)
+        found[name] = found[name].joined(alone) if name in found else alone
+    return found
+
+
+def _beside(
+    readings: Observations,
+    said: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    noise: Noise | None,
+    typical: Mapping[str, float],
+    members: Drawn | None,
+) -> dict[str, Predicted]:
+    """Readings beside the mean and the spread that were said of them, by field."""
+    modelled = noise(np.asarray(readings.points, float)) if noise and len(readings) else {}
+    found = {}
+    for name, (mean, spread) in said.items():
+        rows, measured, given = _column(readings, name)
+        if rows.any():
+            sigma = modelled[name][rows] if name in modelled else typical.get(name, 0.0)
+            sigma = np.where(given > 0, given, sigma)
+            found[name] = Predicted(measured, mean[rows], spread[rows], sigma, members)
+    return found
+
+
+def bands(
+    values: xr.Dataset,
+    calibrations: Mapping[str, Calibration],
+    level: float,
+    of: str,
+    noise: Noise | None = None,
+    members: Drawn | None = None,
+) -> xr.Dataset:
+    """`u`, `u_lower` and `u_upper` of every field in `values` that has a `u_std`, of `members`.
+
+    A hidden field has no readings to be calibrated on: it is given the largest factor of the others,
+    which is a guess and no promise, and no band `of` readings.
+    """
+    check_level(level)
+    if of not in ("field", "reading"):
+        raise InputError(f"band(of={of!r}): write 'field' or 'reading'.")
+    data, notes = {}, {}
+    modelled = _on_dataset(noise, values) if noise and of == "reading" else {}
+    for name in (str(n) for n in values.data_vars if f"{n}_std" in values):
+        mean, spread = values[name], values[f"{name}_std"]
+        found = calibrations.get(name)
+        if found is None and of == "field":
+            others = [c.factor(level) for c in calibrations.values()]
+            largest = max([float(ndtri((1 + level) / 2)), *others])
+            half = largest * few_members(members, level) * spread
+            notes[f"{name} was never measured: its band is not calibrated."] = None
+        elif found is not None and of == "field":
+            half = found.field_factor(level) * spread
+            notes[found.note(level)] = None
+        elif found is not None:
+            half = found.half_width(spread, level, modelled.get(name, found.noise))
+            notes[found.note(level)] = None
+        else:
+            continue
+        data |= {name: mean, f"{name}_lower": mean - half, f"{name}_upper": mean + half}
+    table = xr.Dataset(data, attrs={**values.attrs, "level": level, "of": of})
+    for name in data:
+        table[name].attrs.update(values[name.removesuffix("_lower").removesuffix("_upper")].attrs)
+    return table.assign_attrs(note=" ".join(filter(None, notes))) if any(notes) else table
+
+
+def crps(readings, mean, scale) -> np.ndarray:
+    """The continuous ranked probability score of a Gaussian, in the unit of the readings::
+
+        ∫ (Φ((x − μ)/σ) − 1[x ≥ y])² dx  =  σ ( z (2Φ(z) − 1) + 2φ(z) − 1/√π ),     z = (y − μ)/σ
+
+    It falls with both misfit and width; for σ = 0 it is |y − μ| (Gneiting & Raftery 2007).
+
+    >>> crps([0.0, 3.0], [0.0, 1.0], [1.0, 0.0]).round(6).tolist()
+    [0.233695, 2.0]
+    """
+    misfit, scale = np.subtract(readings, mean), np.asarray(scale, float)
+    safe = np.where(scale > 0, scale, 1.0)
+    z = misfit / safe
+    density = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
+    score = safe * (z * (2 * ndtr(z) - 1) + 2 * density - 1 / math.sqrt(math.pi))
+    return np.where(scale > 0, score, np.abs(misfit))
+
+
+def coverage_table(
+    held_out: Mapping[str, Predicted],
+    levels: Sequence[float] = LEVELS,
+    groups: Mapping[str, Int[np.ndarray, " n"]] | None = None,
+) -> xr.Dataset:
+    """How often bands hold the readings that they were not calibrated on, and how wide they are.
+
+    Parameters
+    ----------
+    held_out, levels
+        Held-out readings by field, and the promised shares.
+    groups
+        By field, which readings are judged together, by a calibration on all others. Default: five
+        random parts. With those, readings are exchangeable and `coverage` comes out near the level by
+        construction; blocks of space and time ask whether it also holds where nothing was measured.
+
+    Returns
+    -------
+    xarray.Dataset with dimensions level and field: `coverage` of calibrated bands, `uncalibrated` that
+    of Gaussian ones, ± z √(s² + σ²), `width` and `factor` of the calibrated ones, `field_width` of the
+    field's own bands; and by field `crps` of the Gaussian, `noise`, `readings`. Its attribute `note`
+    says where readings were too few.
+
+    >>> judged = {"u": Predicted(np.linspace(-2, 2, 41), np.zeros(41), np.ones(41), noise=0.0)}
+    >>> coverage_table(judged, levels=[0.5]).factor.item()
+    1.0
+    """
+    for level in levels:
+        check_level(level)
+    if not held_out:
+        raise InputError("coverage: no field has held-out readings; train with hold_out above 0.")
+    columns = [
+        _judged(predicted, levels, _parts(len(predicted), (groups or {}).get(name)))
+        for name, predicted in held_out.items()
+    ]
+    by_level = ("coverage", "uncalibrated", "width", "field_width", "factor")
+    data = {
+        name: (("level", "field") if name in by_level else "field", np.stack(values, axis=-1))
+        for name, values in {n: [c[n] for c in columns] for n in columns[0]}.items()
+    }
+    notes = {calibrate(p).note(level): None for p in held_out.values() for level in levels}
+    note = " ".join(filter(None, notes))
+    coords = {"level": list(levels), "field": list(held_out)}
+    return xr.Dataset(data, coords, attrs={"note": note} if note else {})
+
+
+def _judged(predicted: Predicted, levels: Sequence[float], parts) -> dict[str, np.ndarray]:
+    whole, scale = calibrate(predicted), predicted.scale
+    factors = np.array([whole.factor(level) for level in levels])
+    of_field = np.array([whole.field_factor(level) for level in levels])
+    gaussian = np.array([ndtri((1 + level) / 2) for level in levels])
+    inside = np.zeros((len(levels), len(predicted)), bool)
+    for part in np.unique(parts):
+        mine = parts == part
+        others = calibrate(predicted.take(~mine))
+        judged = predicted.take(mine)
+        sigma = judged.noise if judged.noise is not None else others.noise
+        scores = scores_of(judged, np.hypot(judged.spread, sigma))
+        inside[:, mine] = [scores <= others.factor(level) for level in levels]
+    return {
+        "coverage": inside.mean(axis=1),
+        "uncalibrated": (scores_of(predicted, scale) <= gaussian[:, None]).mean(axis=1),
+        "width": 2 * factors * np.mean(scale),
+        "field_width": 2 * of_field * np.mean(predicted.spread),
+        "factor": factors,
+        "crps": np.asarray(np.mean(crps(predicted.readings, predicted.mean, scale))),
+        "noise": np.asarray(whole.noise),
+        "readings": np.asarray(len(predicted)),
+    }
+
+
+def _parts(count: int, groups) -> Int[np.ndarray, " n"]:
+    if count < 2:
+        raise InputError(
+            f"coverage: {count} held-out reading of a field; one judges what another calibrates, so "
+            "hold out more, as in Training(hold_out=0.2)."
+        )
+    if groups is None:
+        return np.random.default_rng(0).permutation(count) % min(FOLDS, count)
+    groups = np.asarray(groups)
+    if groups.shape != (count,) or len(np.unique(groups)) < 2:
+        raise InputError(f"coverage(groups=...): give {count} numbers, of two groups at least.")
+    return groups
+
+
+def predicted_noise(
+    model: AbstractFieldModel, readings: Observations, fields: Sequence[str]
+) -> Noise | None:
+    """σ of readings, where the model predicts it (PGT-UW); None where it does not."""
+    if getattr(model, "variance", None) is None:
+        return None
+
+    def sigma(points):
+        with precision(is_double(model)):
+            table = np.asarray(_aleatoric(model, readings, jnp.asarray(points)), float)
+        return dict(zip(fields, table.T, strict=True))
+
+    return sigma
+
+
+@eqx.filter_jit
+def _aleatoric(model, readings: Observations, points):
+    context = model.encode(readings)
+    logs = jax.lax.map(lambda z: model.log_variance(context, z), points, batch_size=8192)
+    return jnp.exp(logs / 2) * model.scaling.spread
+
+
+def _on_dataset(noise: Noise, values: xr.Dataset) -> dict[str, xr.DataArray]:
+    """σ at the points of a dataset, scattered or on a grid."""
+    places = xr.broadcast(*(values[axis] for axis in AXES if axis in values.coords))
+    points = np.stack([place.to_numpy().ravel() for place in places], axis=-1)
+    return {n: places[0].copy(data=s.reshape(places[0].shape)) for n, s in noise(points).items()}
+
+
+def _moments(readings: Observations, evaluate: Evaluate):
+    """Mean and standard deviation over the members, (n,) each, of every field at readings."""
+    if not len(readings):
+        return {}
+    nodes, weights = cell_quadrature(readings)
+    table = evaluate(np.asarray(nodes, float).reshape(-1, nodes.shape[-1]))
+    found = {}
+    for name, values in table.items():
+        members = np.asarray(values, float).reshape(len(values), len(readings), -1) @ weights
+        found[name] = members.mean(axis=0), members.std(axis=0, ddof=1)
+    return found
+
+
+def _column(readings: Observations, name: str):
+    """Where a field was measured, its readings there, and their σ (0 where it is not given)."""
+    column = readings.fields.index(name)
+    rows = np.asarray(readings.mask)[:, column].astype(bool)
+    parts = (readings.values, readings.noise)
+    return rows, *(np.asarray(part, float)[rows, column] for part in parts)
+
+
+def _left_over(fitted: Observations, name: str, mean: np.ndarray) -> float:
+    """σ of the fitted readings about the fit."""
+    rows, readings, _ = _column(fitted, name)
+    misfit = readings - mean[rows]
+    return estimate_noise(misfit, np.zeros(len(misfit)))

@@ -1,0 +1,135 @@
+"""Units as text: what is the same, what differs by which factor, and that mixtures are refused."""
+
+import pytest
+import xarray as xr
+
+import pgt
+from pgt.data.units import factor, parse_unit, same_unit
+from pgt.ground.errors import InputError
+from pgt.io import read_observations, read_points
+from pgt.runs.dimensions import check_dimensions, coefficient_units
+
+SAME = [
+    ("m/s", "m s-1", "m s**-1", "m s^-1", "m*s-1", "m·s⁻¹", "meters/second", "m.s-1", " m / s "),
+    ("W/(m K)", "W m-1 K-1", "W/m/K"),
+    ("Pa", "N m-2", "kg m-1 s-2", "J/m^3"),
+    ("hPa", "mbar"),
+    ("1", "dimensionless", "m/m"),
+    ("1/s", "s-1", "Hz"),
+    ("µm", "um", "μm"),
+    ("h", "hours", "hours since 2020-01-01", "hours since 1990-01-01 00:00"),
+    ("degC", " degC"),
+]
+DIFFERENT = [
+    ("mm", "m", 1e-3),
+    ("m", "km", 1e-3),
+    ("km/h", "m/s", 1 / 3.6),
+    ("min", "s", 60.0),
+    ("kPa", "Pa", 1e3),
+    ("L", "cm3", 1e3),
+    ("g", "kg", 1e-3),
+    ("%", "1", 0.01),
+    ("ms", "days", 1e-3 / 86400),
+]
+STRANGERS = [("K", "degC"), ("m", "s"), ("m", "m2"), ("10 m", "m"), ("m/", "m"), ("", "m")]
+
+
+@pytest.mark.parametrize("texts", SAME, ids=lambda texts: texts[0])
+def test_one_unit_in_many_spellings(texts):
+    assert all(same_unit(texts[0], text) and same_unit(text, texts[0]) for text in texts)
+
+
+@pytest.mark.parametrize(("first", "second", "times"), DIFFERENT)
+def test_factors(first, second, times):
+    assert not same_unit(first, second)
+    assert factor(first, second) == pytest.approx(times, rel=1e-12)
+    assert factor(second, first) == pytest.approx(1 / times, rel=1e-12)
+
+
+@pytest.mark.parametrize(("first", "second"), STRANGERS)
+def test_what_cannot_be_converted(first, second):
+    assert factor(first, second) is None
+    assert not same_unit(first, second)
+
+
+def test_a_symbol_with_a_meaning_of_its_own_is_no_prefix():
+    assert parse_unit("min") == (60, {"s": 1})
+    assert parse_unit("cd") == (1, {"cd": 1})
+    assert parse_unit("ft") == (1, {"ft": 1})
+
+
+def test_file_and_caller_must_agree(tmp_path):
+    path = tmp_path / "probe.nc"
+    table = xr.Dataset({"u": ("x", [1.0, 2.0], {"units": "K"})}, {"x": [0.0, 500.0]})
+    table["x"].attrs["units"] = "mm"
+    table.to_netcdf(path, engine="h5netcdf")
+    names = {"coords": ("x",), "fields": ("u",)}
+    assert dict(read_observations(path, **names, units={"x": "1 mm"}).units)["x"] == "1 mm"
+    with pytest.raises(InputError, match=r"probe\.nc: 'x' is in 'mm' by the file.*'m'.*by 0\.001"):
+        read_observations(path, **names, units={"x": "m"})
+    with pytest.raises(InputError, match=r"'u' is in 'K'.*'degC'.*no multiple"):
+        read_observations(path, **names, units={"u": "degC"})
+
+
+def test_readings_and_domain_must_agree():
+    readings = pgt.Observations.from_arrays({"x": [0.0, 1.0]}, {"u": [0, 1]}, units={"x": "mm"})
+    readings.check_inside(pgt.Domain(x=(0, 1)))
+    readings.check_inside(pgt.Domain(x=(0, 1), units={"x": "mm"}))
+    with pytest.raises(
+        InputError, match=r"'x' is in 'mm' by the readings.*'m' by the domain.*0\.001"
+    ):
+        readings.check_inside(pgt.Domain(x=(0, 1), units={"x": "m"}))
+
+
+def test_truth_and_estimate_must_agree():
+    truth = xr.Dataset({"u": ("x", [1.0, 2.0], {"units": "m/s"})}, {"x": [0.0, 1.0]})
+    assert pgt.metrics.relative_l2(truth, truth.assign(u=truth.u.assign_attrs(units="m s-1")))
+    other = truth.assign(u=truth.u.assign_attrs(units="km/h"))
+    with pytest.raises(InputError, match=r"'u' is in 'm/s' by the truth.*'km/h'.*by 3\.6"):
+        pgt.metrics.relative_l2(truth, other)
+    moved = truth.assign_coords(x=truth.x.assign_attrs(units="m"))
+    with pytest.raises(InputError, match="'x' is in 'm' by the truth, but in 'mm' by the estimate"):
+        pgt.metrics.compare(moved, moved.assign_coords(x=truth.x.assign_attrs(units="mm")))
+
+
+def test_points_and_field_must_agree(tmp_path):
+    path = tmp_path / "points.nc"
+    points = xr.Dataset({"x": ("point", [0.0, 500.0], {"units": "mm"})})
+    points.to_netcdf(path, engine="h5netcdf")
+    assert read_points(path, ("x",), units={"x": "mm"}).tolist() == [[0.0], [500.0]]
+    with pytest.raises(InputError, match=r"points\.nc: 'x' is in 'mm' by the file.*0\.001"):
+        read_points(path, ("x",), units={"x": "m"})
+
+
+FLOW = {"x": "m", "y": "m", "t": "s", "u": "m/s", "v": "m s-1", "p": "m2/s2"}
+
+
+def test_units_that_fit_an_equation():
+    flow = pgt.NavierStokes2D(0.01)
+    for units in (FLOW, {}, {"u": "km/h"}, FLOW | {"u": "1"}, FLOW | {"t": "1"}):
+        check_dimensions(flow, units)
+    check_dimensions(flow, {"x": "D", "y": "D", "t": "D/U", "u": "1", "v": "1", "p": "1"})
+    check_dimensions(pgt.NavierStokes2D(0.01, convection=2.0), FLOW | {"u": "km/h"})
+    check_dimensions(pgt.Equation("u_t = u_xx + u_yy"), {"x": "m", "y": "km"})
+
+
+@pytest.mark.parametrize(
+    ("units", "words"),
+    [
+        ({"y": "mm"}, "'y' is in 'mm' by the readings, but in 'm' by the axis x.*0.001"),
+        ({"u": "km/h"}, "'u' is in 'km/h' by the readings, but in 'm s-1' by the equation.*0.27"),
+        ({"p": "Pa"}, "'p' is in 'Pa' by the readings, but in 'm2 s-2'.*no multiple"),
+        ({"t": "min"}, "'u' is in 'm/s' by the readings, but in 'm min-1'.*multiply.*60"),
+    ],
+)
+def test_units_that_do_not_fit_an_equation(units, words):
+    with pytest.raises(InputError, match=words):
+        check_dimensions(pgt.NavierStokes2D(0.01), FLOW | units)
+
+
+def test_units_of_coefficients():
+    assert coefficient_units(pgt.Wave(1.0), {"x": "km", "t": "h"}) == {"speed": "km h-1"}
+    hours = {"x": "m", "t": "hours since 2020-01-01"}
+    assert coefficient_units(pgt.Heat(1.0), hours) == {"diffusivity": "m2 hours-1"}
+    assert coefficient_units(pgt.Heat(1.0), {"x": "m"}) == {}
+    assert coefficient_units(pgt.Equation("u_t = u_xx"), {"x": "m", "t": "s"}) == {}

@@ -1,0 +1,257 @@
+import errno
+import os
+import re
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+
+import h5netcdf
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgt.ground.errors import InputError
+from pgt.io import read_field, read_observations, read_points, write_field, write_values, writers
+
+NAN = float("nan")
+
+
+def field(axes=("t", "y", "x"), dtype=np.float64):
+    sizes = {"x": 4, "y": 3, "z": 2, "t": 3}
+    coords = {a: (a, np.linspace(0, 1, sizes[a]) ** 2, {"units": "m"}) for a in axes}
+    rng = np.random.default_rng(0)
+    shape = tuple(sizes[a] for a in axes)
+    return xr.Dataset(
+        {
+            "u": (axes, rng.normal(size=shape).astype(dtype), {"units": "m/s"}),
+            "p": (axes, rng.normal(size=shape).astype(dtype), {"long_name": "pressure"}),
+        },
+        coords,
+        attrs={"source": "physics-guided-transformer", "seed": 3, "held_out_error": 0.01},
+    )
+
+
+def at_points():
+    points = {"x": ("point", [0.1, 0.2, 0.2]), "t": ("point", [1.0, 2.0, 3.0])}
+    return xr.Dataset({"u": ("point", [1.0, NAN, 1 / 3])}, points)
+
+
+# --- NetCDF -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("axes", [("x",), ("t", "x"), ("t", "z", "y", "x")])
+def test_netcdf_round_trip(tmp_path, axes, dtype):
+    before = field(axes, dtype)
+    assert write_field(before, tmp_path / "field.nc") == tmp_path / "field.nc"
+    after = read_field(tmp_path / "field.nc")
+    xr.testing.assert_equal(after, before)
+    assert after.u.dtype == dtype
+    assert after.attrs == before.attrs | {"Conventions": "CF-1.12"}
+    write_field(after, tmp_path / "again.nc")
+    xr.testing.assert_identical(read_field(tmp_path / "again.nc"), after)
+
+
+def test_netcdf_follows_the_conventions(tmp_path):
+    write_field(field(("t", "z", "x")), tmp_path / "field.nc")
+    with h5netcdf.File(tmp_path / "field.nc") as file:
+        assert {name: file[name].attrs["axis"] for name in "xzt"} == {"x": "X", "z": "Z", "t": "T"}
+        assert file["z"].attrs["positive"] == "up"
+        assert file["t"].attrs["long_name"] == "time"
+        assert (file["p"].attrs["long_name"], file["u"].attrs["long_name"]) == ("pressure", "u")
+        assert file["u"].attrs["units"] == "m/s"
+        assert "_FillValue" not in file["x"].attrs
+        assert file["u"].compression == "gzip"
+
+
+def test_provenance_of_any_kind_is_kept(tmp_path):
+    dataset = field(("x",)).assign_attrs(
+        run_file="[pde]\n" * 20_000, metrics={"u": 0.5, "all": [1, 2]}, done=True, none=None
+    )
+    given = dict(dataset.attrs)
+    write_field(dataset, tmp_path / "field.nc")
+    kept = read_field(tmp_path / "field.nc").attrs
+    assert kept["run_file"] == given["run_file"]
+    assert (kept["metrics"], kept["done"]) == ('{"u": 0.5, "all": [1, 2]}', "true")
+    assert "none" not in kept
+    assert dataset.attrs == given  # the caller's own is left as it was
+    assert "axis" not in dataset.x.attrs
+
+
+def test_a_written_field_can_be_read_as_readings(tmp_path):
+    write_field(field(("t", "x")), tmp_path / "field.nc")
+    readings = read_observations(tmp_path / "field.nc", coords=("x", "t"), fields=("u", "p"))
+    assert len(readings) == 12
+    assert dict(readings.units) == {"x": "m", "t": "m", "u": "m/s"}
+
+
+# --- CSV ----------------------------------------------------------------------
+
+
+def test_csv_of_a_grid(tmp_path, monkeypatch):
+    before = field(("t", "y", "x"))
+    before["u"][0, 1, 2] = NAN
+    monkeypatch.setattr(writers, "ROWS", 7)
+    write_field(before, tmp_path / "field.csv")
+    table = pd.read_csv(tmp_path / "field.csv")
+    assert list(table) == ["x", "y", "t", "u", "p"]
+    assert len(table) == 36
+    after = table.set_index(["t", "y", "x"]).to_xarray()
+    np.testing.assert_array_equal(after.u, before.u)
+    np.testing.assert_array_equal(after.p, before.p)
+
+
+def test_csv_of_points(tmp_path):
+    write_values(at_points(), tmp_path / "values.csv")
+    text = (tmp_path / "values.csv").read_text()
+    assert text == "x,t,u\n0.1,1.0,1.0\n0.2,2.0,\n0.2,3.0,0.3333333333333333\n"
+    with pytest.raises(InputError, match=r"'.nc' is unknown; known are .csv"):
+        write_values(at_points(), tmp_path / "values.nc")
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(-1e300, 1e300), st.floats(allow_infinity=False)), min_size=1, max_size=8
+    )
+)
+def test_csv_gives_every_number_back(tmp_path_factory, rows):
+    x, u = np.array(rows).T
+    path = tmp_path_factory.mktemp("values") / "values.csv"
+    write_values(xr.Dataset({"u": ("point", u)}, {"x": ("point", x)}), path)
+    np.testing.assert_array_equal(read_points(path, ("x",))[:, 0], x)
+    if np.isnan(u).all() or len(set(x + 0.0)) < len(x):
+        return
+    readings = read_observations(path, coords=("x",), fields=("u",))
+    np.testing.assert_array_equal(np.where(readings.mask, readings.values, NAN)[:, 0], u)
+
+
+# --- VTK ----------------------------------------------------------------------
+
+
+def read_vtr(path):
+    """Extent, and the arrays by name, of a file with raw appended data."""
+    head, _, data = path.read_bytes().partition(b'<AppendedData encoding="raw">\n_')
+    root = ElementTree.fromstring(head + b"</VTKFile>")
+    assert (root.get("type"), root.get("header_type")) == ("RectilinearGrid", "UInt64")
+    arrays = {}
+    for array in root.iter("DataArray"):
+        assert array.get("type") == "Float64"
+        start = int(array.get("offset"))
+        size = int(np.frombuffer(data, "<u8", 1, start)[0])
+        arrays[array.get("Name")] = np.frombuffer(data, "<f8", size // 8, start + 8)
+    return root.find(".//Piece").get("Extent"), arrays
+
+
+def test_one_instant_is_one_file(tmp_path):
+    before = field(("t", "y", "x")).isel(t=[1])
+    assert write_field(before, tmp_path / "field.vtr") == tmp_path / "field.vtr"
+    extent, arrays = read_vtr(tmp_path / "field.vtr")
+    assert extent == "0 3 0 2 0 0"
+    np.testing.assert_array_equal(arrays["x_coordinates"], before.x)
+    np.testing.assert_array_equal(arrays["z_coordinates"], [0])
+    np.testing.assert_array_equal(arrays["u"], before.u.to_numpy().ravel())  # x runs fastest
+    assert os.listdir(tmp_path) == ["field.vtr"]
+
+
+@pytest.mark.parametrize("axes", [("t", "x"), ("x", "z", "t"), ("t", "z", "y", "x")])
+def test_several_instants_are_numbered(tmp_path, axes):
+    before = field(axes)
+    assert write_field(before, tmp_path / "f & g.vtr") == tmp_path / "f & g.pvd"
+    listed = list(ElementTree.parse(tmp_path / "f & g.pvd").iter("DataSet"))
+    assert [float(entry.get("timestep")) for entry in listed] == before.t.to_numpy().tolist()
+    for index, entry in enumerate(listed):
+        _, arrays = read_vtr(tmp_path / entry.get("file"))
+        order = [axis for axis in "zyx" if axis in axes]
+        snapshot = before.p.isel(t=index).transpose(*order)
+        np.testing.assert_array_equal(arrays["p"], snapshot.to_numpy().ravel())
+    assert len(os.listdir(tmp_path)) == 4
+
+
+def test_capital_letters_in_the_ending(tmp_path):
+    for name in ("a.NC", "b.CSV", "c.VTR"):
+        assert write_field(field(("x",)), tmp_path / name).stat().st_size > 100
+    assert len(read_vtr(tmp_path / "c.vtr")[1]["u"]) == 4
+
+
+def test_scattered_points_are_no_grid(tmp_path):
+    with pytest.raises(InputError, match=r"dimension 'point'.*\.csv"):
+        write_field(at_points(), tmp_path / "values.vtr")
+
+
+def test_missing_packages_are_named(tmp_path, monkeypatch):
+    for name in ("pyevtk", "pyevtk.vtk", "pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(InputError, match=r"needs the package pyevtk.*\[files\]"):
+        write_field(field(), tmp_path / "a.vtr")
+    (tmp_path / "a.parquet").touch()
+    with pytest.raises(InputError, match=r"needs the package pyarrow.*\[files\]"):
+        read_points(tmp_path / "a.parquet", ("x",))
+
+
+# --- what can go wrong --------------------------------------------------------
+
+SUFFIXES = (".nc", ".csv", ".vtr")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_full_disk_leaves_the_old_file(tmp_path, suffix):
+    resource = pytest.importorskip("resource")
+    path = tmp_path / f"field{suffix}"
+    opened = write_field(field(), path)
+    before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (600, hard))  # the system refuses to write more
+    try:
+        with pytest.raises(InputError) as caught:
+            write_field(field() + 1, path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert re.search(f"{re.escape(str(path))}: could not be written .*Make room", str(caught.value))
+    assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == before
+    assert opened.name in before
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES, errno.EROFS])
+def test_unwritable_folders(tmp_path, monkeypatch, suffix, code):
+    def refuse(*_, **__):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    with pytest.raises(InputError, match=f"could not be written .{os.strerror(code)}"):
+        write_field(field(), tmp_path / f"field{suffix}")
+    assert os.listdir(tmp_path) == []
+
+
+def test_interrupted_writing_leaves_nothing(tmp_path, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_field(field(), tmp_path / "field.csv")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("dataset", "name", "message"),
+    [
+        (field(), "field.vtk", r"'.vtk' is unknown; known are .nc, .csv, .vtr"),
+        (field(), "field", "the name has no ending"),
+        (field(), "nowhere/field.nc", "folder .*nowhere does not exist; create it first"),
+        (field(), "folder.nc", "this is a folder"),
+        (xr.Dataset(), "field.nc", "nothing to write"),
+        (xr.Dataset({"u": ("x", ["a"])}), "field.csv", "only numbers"),
+        (xr.Dataset({"u": ("x", [])}), "field.csv", "at least one"),
+    ],
+)
+def test_what_cannot_be_written(tmp_path, dataset, name, message):
+    (tmp_path / "folder.nc").mkdir()
+    with pytest.raises(InputError, match=message) as caught:
+        write_field(dataset, tmp_path / name)
+    assert str(caught.value).startswith(str(tmp_path / name))
+    assert os.listdir(tmp_path) == ["folder.nc"]

@@ -1,0 +1,228 @@
+"""Initial and boundary conditions: where their points lie and what their rows say."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import xarray as xr
+from nested_derivatives import NestedDerivatives
+
+from pgt.data.domain import Domain
+from pgt.ground.errors import InputError
+from pgt.physics import Dirichlet, Initial, Neumann, Periodic
+
+LINE = Domain(x=(-1, 3), t=(2, 5))
+PLANE = Domain(x=(0, 1), y=(-2, 2), t=(0, 3))
+KEY = jax.random.key(0)
+
+
+def evaluator(field, domain, fields=("u",)):
+    """What the training code passes to `rows`."""
+    return lambda z, name: NestedDerivatives(field, z, domain.axes, fields)(name)
+
+
+def wavy(z):
+    return (jnp.sin(2 * z[0]) * jnp.cos(z[1]) + z[0] * z[-1])[None]
+
+
+def test_initial_points_lie_at_the_start_of_time():
+    condition = Initial(u=0.0).bind(PLANE, ("u",))
+    for points in (condition.sample(KEY, 50), condition.quadrature(50)):
+        assert points.shape[0] >= 50
+        assert PLANE.contains(points).all()
+        assert (np.asarray(points)[:, 2] == 0).all()
+        assert np.unique(np.asarray(points)[:, 0]).size > 5
+
+
+def test_sampling_takes_turns_between_faces_and_compiles():
+    condition = Dirichlet(u=0.0).bind(PLANE, ("u",))
+    points = np.asarray(eqx.filter_jit(lambda c, k: c.sample(k, 400))(condition, KEY))
+    assert PLANE.contains(points).all()
+    on_face = [points[:, 0] == 0, points[:, 0] == 1, points[:, 1] == -2, points[:, 1] == 2]
+    assert [int(face.sum()) for face in on_face] == [100] * 4
+    free_time = points[on_face[0], 2]
+    assert free_time.min() < 0.2
+    assert free_time.max() > 2.8
+    assert not np.array_equal(points, condition.sample(jax.random.key(1), 400))
+
+
+@pytest.mark.parametrize(("side", "ends"), [("lower", {-1}), ("upper", {3}), ("both", {-1, 3})])
+def test_sides(side, ends):
+    condition = Dirichlet("x", side=side, u=0.0).bind(LINE, ("u",))
+    assert set(np.asarray(condition.sample(KEY, 10))[:, 0].tolist()) == ends
+    assert set(condition.quadrature(10)[:, 0].tolist()) == ends
+
+
+def test_quadrature_is_gauss_legendre_along_the_face():
+    points = Dirichlet("x", side="upper", u=0.0).bind(LINE, ("u",)).quadrature(5)
+    nodes, weights = np.polynomial.legendre.leggauss(5)
+    assert points[:, 1] == pytest.approx(2 + 3 * (nodes + 1) / 2)
+    # Five nodes integrate t^9 over [2, 5] exactly.
+    assert 1.5 * weights @ points[:, 1] ** 9 == pytest.approx((5**10 - 2**10) / 10)
+
+
+def test_quadrature_counts():
+    assert Dirichlet(u=0.0).bind(PLANE, ("u",)).quadrature(36).shape == (36, 3)
+    assert Dirichlet(u=0.0).bind(Domain(x=(0, 1)), ("u",)).quadrature(7).shape == (2, 1)
+    assert Dirichlet(u=0.0).bind(Domain(x=(0, 1)), ("u",)).sample(KEY, 4).ravel().tolist() == [
+        0,
+        1,
+        0,
+        1,
+    ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "x^2 + 1",
+        lambda x: x**2 + 1,
+        lambda x, t: x**2 + 1,
+        lambda position: position**2 + 1,
+        (np.linspace(-1, 3, 2001), np.linspace(-1, 3, 2001) ** 2 + 1),
+        xr.DataArray(
+            np.linspace(-1, 3, 2001) ** 2 + 1, dims="x", coords={"x": np.linspace(-1, 3, 2001)}
+        ),
+    ],
+)
+def test_a_value_may_be_written_in_many_ways(value):
+    condition = Initial(u=value).bind(LINE, ("u",))
+    z = jnp.array([0.7, 2.0])
+    rows = eqx.filter_jit(lambda c, z: c.rows(evaluator(wavy, LINE), z))(condition, z)
+    assert rows.shape == (1,)
+    assert float(rows[0]) == pytest.approx(float(wavy(z)[0]) - 1.49, abs=1e-5)
+
+
+def test_conditions_pass_through_plain_jit():
+    for value in (0.5, "x", lambda x: x, ([-1.0, 3.0], [0.0, 1.0])):
+        condition = Initial(u=value).bind(LINE, ("u",))
+        rows = jax.jit(lambda c, z: c.rows(evaluator(wavy, LINE), z))(condition, jnp.ones(2))
+        assert bool(jnp.isfinite(rows).all())
+
+
+def test_tables_interpolate_linearly_along_every_axis():
+    y, t = np.array([-2.0, 0.5, 2.0]), np.array([0.0, 1.0, 3.0])
+    table = xr.DataArray(np.add.outer(2 * y, 3 * t), dims=("y", "t"), coords={"y": y, "t": t})
+    condition = Dirichlet("x", side="upper", u=table).bind(PLANE, ("u",))
+
+    def bilinear(z):
+        return (2 * z[1] + 3 * z[2])[None]
+
+    for z in condition.sample(KEY, 20):
+        assert float(condition.rows(evaluator(bilinear, PLANE), z)[0]) == pytest.approx(0, abs=1e-5)
+
+
+def test_table_with_one_axis_agrees_with_numpy():
+    t, u = np.array([2.0, 2.5, 4.0, 5.0]), np.array([1.0, -1.0, 0.5, 2.0])
+    condition = Dirichlet("x", u=(t, u)).bind(LINE, ("u",))
+    for at in (2.0, 2.2, 2.5, 3.9, 5.0):
+        row = condition.rows(evaluator(lambda z: 0 * z[:1], LINE), jnp.array([3.0, at]))
+        assert -float(row[0]) == pytest.approx(np.interp(at, t, u), abs=1e-6)
+
+
+def test_several_fields_and_initial_velocity():
+    condition = Initial(u="x", u_t=2.0, v=lambda x: -x).bind(LINE, ("u", "v"))
+
+    def fields(z):
+        return jnp.stack([z[0] * z[1], z[0] ** 2])
+
+    rows = condition.rows(evaluator(fields, LINE, ("u", "v")), jnp.array([0.5, 2.0]))
+    assert rows == pytest.approx([1.0 - 0.5, 0.5 - 2.0, 0.25 + 0.5])
+
+
+def test_neumann_uses_the_outward_normal_on_every_face():
+    condition = Neumann(u=0.25).bind(PLANE, ("u",))
+
+    def field(z):
+        return (jnp.sin(2 * z[0]) * jnp.cos(z[1]) + z[0] * z[2])[None]
+
+    for x, y, t in [(0.0, 0.3, 1.0), (1.0, 0.3, 1.0), (0.4, -2.0, 1.0), (0.4, 2.0, 1.0)]:
+        u_x = 2 * np.cos(2 * x) * np.cos(y) + t
+        u_y = -np.sin(2 * x) * np.sin(y)
+        normal = {0.0: -u_x, 1.0: u_x}.get(x, u_y if y > 0 else -u_y)
+        row = condition.rows(evaluator(field, PLANE), jnp.array([x, y, t]))
+        assert float(row[0]) == pytest.approx(normal - 0.25, abs=1e-5)
+
+
+def test_periodic_compares_both_ends():
+    condition = Periodic("x", order=2).bind(Domain(x=(0, 2), t=(0, 1)), ("u", "v"))
+    domain = condition.faces.domain
+
+    def fields(z):
+        return jnp.stack([jnp.sin(jnp.pi * z[0]) * z[1], z[0] ** 3])
+
+    rows = condition.rows(evaluator(fields, domain, ("u", "v")), jnp.array([0.0, 0.5]))
+    assert rows[:3] == pytest.approx([0, 0, 0], abs=1e-4)
+    assert rows[3:] == pytest.approx([-8, -12, -12])
+    only_v = Periodic("x", fields="v", order=0).bind(domain, ("u", "v"))
+    assert only_v.rows(evaluator(fields, domain, ("u", "v")), jnp.array([2.0, 0.5])).shape == (1,)
+
+
+def test_rows_batch():
+    condition = Neumann("x", u="t").bind(LINE, ("u",))
+    rows = jax.vmap(lambda z: condition.rows(evaluator(wavy, LINE), z))(condition.sample(KEY, 8))
+    assert rows.shape == (8, 1)
+
+
+def test_kinds_name_the_loss_term():
+    kinds = [c.kind for c in (Initial(u=0), Dirichlet(u=0), Neumann(u=0), Periodic("x"))]
+    assert kinds == ["ic", "bc", "bc", "bc"]
+
+
+def test_binding_leaves_the_original_untouched():
+    condition = Dirichlet("x", u=1.0)
+    condition.bind(LINE, ("u",))
+    assert condition.faces is None
+    with pytest.raises(InputError, match=r"call \.bind"):
+        condition.sample(KEY, 3)
+
+
+PERIODIC = Domain(x=(0, 1), t=(0, 1), periodic=("x",))
+
+
+@pytest.mark.parametrize(
+    ("condition", "domain", "message"),
+    [
+        (Initial(w=0.0), LINE, "no field 'w', only u"),
+        (Initial(u_q=0.0), LINE, "no field 'u_q'.*Did you mean 'u'"),
+        (Initial(u=0.0), Domain(x=(0, 1)), "no axis 't'"),
+        (Initial(u="sin(y)"), LINE, "unknown name 'y'"),
+        (Dirichlet("z", u=0.0), LINE, "no axis 'z'"),
+        (Dirichlet(u_x=0.0), LINE, "no field 'u_x'"),
+        (Dirichlet("x", u=0.0), PERIODIC, "periodic along x"),
+        (Dirichlet(u=0.0), PERIODIC, "no spatial axis"),
+        (Neumann("x", u=lambda a, b, c: a), LINE, "write `lambda t"),
+        (Periodic("y"), LINE, "no axis 'y'"),
+        (Periodic("x", fields=("w",)), LINE, "no field 'w'"),
+        (Initial(u=([0.0, 1.0], [0.0, 1.0])), PLANE, r"\['x', 'y'\] vary"),
+        (Initial(u=([0.0, 1.0], [0.0, 1.0])), LINE, "covers x from 0 to 1"),
+        (Initial(u=xr.DataArray([0.0, 1.0], [("y", [0.0, 1.0])])), LINE, "dimension 'y' is not"),
+    ],
+)
+def test_check_names_the_mistake(condition, domain, message):
+    with pytest.raises(InputError, match=message):
+        condition.check(domain, ("u",))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Initial(), "no field given"),
+        (lambda: Initial(u="sin(4*pi*x"), r"expected `\)`"),
+        (lambda: Initial(u="sin(q)"), r"Initial\(u=...\): unknown name 'q'"),
+        (lambda: Initial(u=float("nan")), r"Initial\(u=...\) is nan"),
+        (lambda: Dirichlet("x", side="left", u=0.0), "write 'lower', 'upper' or 'both'"),
+        (lambda: Dirichlet("t", u=0.0), r"write Initial\(...\)"),
+        (lambda: Periodic("x", order=9), "order=9"),
+        (lambda: Initial(u=([0.0, 1.0], [1.0])), "one value per coordinate"),
+        (lambda: Initial(u=([1.0, 0.0], [1.0, 2.0])), "increasing"),
+        (lambda: Initial(u=([0.0, 1.0], [1.0, np.nan])), "NaN or inf"),
+        (lambda: Initial(u=(1.0, 2.0, 3.0)), "pair"),
+        (lambda: Initial(u=xr.DataArray([0.0, 1.0], dims="time")), "not one of x, y, z, t"),
+        (lambda: Initial(u=xr.DataArray([0.0, 1.0], dims="x")), "assign_coords"),
+    ],
+)
+def test_mistakes_show_at_construction(make, message):
+    with pytest.raises(InputError, match=message):
+        make()

@@ -1,0 +1,178 @@
+"""Derivatives by name: against finite differences, nested differentiation and exact solutions."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from nested_derivatives import random_points, residual_at
+
+from pgt.ground.errors import InputError
+from pgt.ground.unknown import Unknown
+from pgt.physics import ALL_PDES, Equation, Heat, NavierStokes2D
+from pgt.physics.derivatives import differentiate, parse_name, requested, residual
+from pgt.physics.quantities import parts_of, units_of
+
+COORDS, FIELDS = ("x", "y", "t"), ("u", "v")
+QUICK = {"xla_backend_optimization_level": 0}  # small programs: compiling them is the cost
+POINT = np.array([0.3, -0.7, 0.45])
+
+
+def field(z):
+    x, y, t = z
+    return jnp.stack([jnp.sin(2 * x + y) * jnp.exp(-t * y), x**3 * y**2 * t**2 + jnp.cos(x * t)])
+
+
+def finite_difference(function, z, along, step):
+    """Central differences of any order on the host."""
+    if not along:
+        return np.asarray(function(z))
+    shift = np.zeros_like(z)
+    shift[along[-1]] = step
+    ahead = finite_difference(function, z + shift, along[:-1], step)
+    behind = finite_difference(function, z - shift, along[:-1], step)
+    return (ahead - behind) / (2 * step)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("u", (0, ())),
+        ("v_t", (1, (2,))),
+        ("u_yx", (0, (0, 1))),
+        ("u_xtx", (0, (0, 0, 2))),
+    ],
+)
+def test_names(name, expected):
+    assert parse_name(name, COORDS, FIELDS) == expected
+
+
+def test_a_field_may_have_an_underscore():
+    assert parse_name("T_air", ("x",), ("T_air",)) == (0, ())
+    assert parse_name("T_air_xx", ("x",), ("T_air",)) == (0, (0, 0))
+
+
+@pytest.mark.parametrize("name", ["w", "u_z", "u_", "_x", "u_xq", "x_u", "", "lap(u)"])
+def test_wrong_names_are_named_with_the_remedy(name):
+    with pytest.raises(InputError, match=f"'{name}'".replace("(", r"\(").replace(")", r"\)")) as e:
+        parse_name(name, COORDS, FIELDS)
+    assert "u, v" in str(e.value)
+    assert "u_xx" in str(e.value)
+
+
+def test_a_residual_gets_exactly_what_it_asks_for():
+    assert set(requested(Heat(0.1))) == {"u_t", "lap(u)"}
+    assert set(requested(Heat(Unknown(0.1)))) == {"u_t", "lap(u)"}
+    assert set(requested(Heat(0.1, source="x*t"))) == {"u_t", "lap(u)", "x", "t"}
+    third = Equation("u_t + 6*u*u_x + u_xxx = 0")
+    assert set(requested(third)) == {"u_t", "u", "u_x", "u_xxx"}
+    flow = set(requested(NavierStokes2D(0.01)))
+    assert flow >= {"u", "v", "u_x", "u_y", "u_t", "v_x", "v_y", "v_t", "p_x", "p_y"}
+    assert not {"p", "p_t", "u_xt"} & flow
+
+
+NAMES = (
+    "u",
+    "v",
+    "u_x",
+    "v_t",
+    "u_xx",
+    "u_xy",
+    "v_yt",
+    "v_tt",
+    "u_xxx",
+    "v_xxy",
+    "u_xyt",
+    "v_xxyy",
+)
+
+
+@pytest.fixture(scope="module")
+def table():
+    with jax.enable_x64(True):
+        names = (*NAMES, "lap(u)", "lap(v)", "x", "t")
+        read = differentiate(field, names, COORDS, FIELDS)
+
+        def run(z):
+            values = read(z)
+            return {n: values(n) if "(" not in n else values.laplacian(n[4:-1]) for n in names}
+
+        return jax.jit(run, compiler_options=QUICK)(POINT)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_against_finite_differences(table, name):
+    index, along = parse_name(name, COORDS, FIELDS)
+    with jax.enable_x64(True):
+        step = 10.0 ** (-4 + 0.7 * max(len(along) - 1, 0))
+        expected = finite_difference(field, POINT, along, step)[index]
+    assert float(table[name]) == pytest.approx(float(expected), rel=2e-4, abs=2e-4)
+
+
+def test_laplacian_leaves_time_out(table):
+    with jax.enable_x64(True):
+        for k, name in enumerate(FIELDS):
+            hessian = jax.hessian(lambda z, k=k: field(z)[k])(jnp.asarray(POINT))
+            expected = float(hessian[0, 0] + hessian[1, 1])
+            assert float(table[f"lap({name})"]) == pytest.approx(expected, rel=1e-10)
+    assert float(table["x"]) == POINT[0]
+    assert float(table["t"]) == POINT[2]
+
+
+def test_values_alone_need_no_derivative():
+    read = differentiate(field, ("v",), COORDS, FIELDS)
+    assert float(read(jnp.asarray(POINT))("v")) == pytest.approx(float(field(POINT)[1]))
+    jaxpr = jax.make_jaxpr(lambda z: read(z)("v"))(jnp.asarray(POINT, jnp.float32))
+    assert max(v.aval.ndim for e in jaxpr.eqns for v in e.outvars) <= 2
+
+
+@pytest.mark.parametrize("case", ALL_PDES, ids=lambda case: case.name)
+def test_residuals_vanish_on_exact_solutions(case):
+    """Through the engine, and equal to nested differentiation on a field that solves nothing."""
+
+    def wrong(z):
+        return case.solution(z) * (1 + 0.1 * z[0] ** 2) + jnp.sin(z).sum()
+
+    @functools.partial(jax.jit, compiler_options=QUICK)
+    @jax.vmap
+    def run(z):
+        return (
+            residual(case.pde, case.solution, z),
+            residual(case.pde, wrong, z),
+            residual_at(case.pde, wrong, z),
+        )
+
+    with jax.enable_x64(True):
+        exact, ours, nested = run(random_points(case.bounds, case.pde.coords, 8))
+    for name in exact:
+        assert np.abs(exact[name]).max() < 1e-10, name
+        assert np.abs(ours[name]).max() > 1e-3, name
+        np.testing.assert_allclose(ours[name], nested[name], rtol=1e-9, atol=1e-9)
+
+
+def test_derived_quantities():
+    fields = ("u", "v", "p")
+    assert parts_of("vorticity", COORDS, fields) == ("v_x", "u_y")
+    assert parts_of("speed", ("x",), ("speed",)) == ("speed",)  # a field of that name goes first
+    with pytest.raises(InputError, match="'v_x'"):
+        parts_of("vorticity", COORDS, ("u",))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("u", "m s-1"),
+        ("u_xx", "m s-1 m-2"),
+        ("u_xt", "m s-1 m-1 s-1"),
+        ("vorticity", "m s-1 m-1"),
+        ("speed", "m s-1"),
+        ("c", "1"),
+        ("c_x", "m-1"),
+        ("w", None),
+        ("u_y", None),
+    ],
+)
+def test_units(name, expected):
+    units = {"u": "m s-1", "v": "m s-1", "c": "1", "x": "m", "t": "s"}
+    assert units_of(name, units, ("u", "v", "c", "w")) == expected

@@ -1,0 +1,137 @@
+"""Equations from text: agreement with the zoo, inference of names, helpful errors."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import pytest
+from nested_derivatives import residual_at
+
+from pgt.ground.errors import InputError
+from pgt.ground.unknown import Unknown, resolve
+from pgt.kernels.combine import NoKernel
+from pgt.kernels.heat import HeatKernel
+from pgt.physics import (
+    AdvectionDiffusion,
+    AllenCahn,
+    Burgers,
+    Equation,
+    Heat,
+    NavierStokes2D,
+    Poisson,
+    Wave,
+)
+
+PAIRS = [
+    (Heat(0.1), Equation("u_t = a*u_xx", a=0.1)),
+    (Heat(0.1, 2), Equation("u_t = a*lap(u)", coords=("x", "y"), a=0.1)),
+    (Heat(0.1, source="x*t"), Equation("u_t - a*u_xx = x*t", a=0.1)),
+    (Burgers(0.2), Equation("u_t + u*u_x - nu*u_xx = 0", nu=0.2)),
+    (
+        AdvectionDiffusion((1.0, 2.0), 0.3, dimension=2),
+        Equation("u_t + a*u_x + b*u_y = k*(u_xx + u_yy)", a=1.0, b=2.0, k=0.3),
+    ),
+    (Wave(1.5), Equation("u_tt = c^2*u_xx", c=1.5)),
+    (Poisson("sin(pi*x)*y"), Equation("lap(u) = sin(pi*x)*y")),
+    (AllenCahn(0.1, 2.0), Equation("u_t = k*u_xx + r*(u - u^3)", k=0.1, r=2.0)),
+    (
+        NavierStokes2D(0.05, convection=0.7),
+        Equation(
+            [
+                "u_t + c*(u*u_x + v*u_y) + p_x = nu*(u_xx + u_yy)",
+                "v_t + c*(u*v_x + v*v_y) + p_y = nu*lap(v)",
+                "u_x + v_y = 0",
+            ],
+            nu=0.05,
+            c=0.7,
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("zoo", "equation"), PAIRS, ids=lambda pde: type(pde).__name__)
+def test_text_agrees_with_the_zoo(zoo, equation):
+    assert equation.coords == zoo.coords
+    assert equation.fields == zoo.fields
+
+    def field(z):
+        k = jnp.arange(1.0, len(zoo.fields) + 1)
+        return jnp.sin(k * (z @ jnp.arange(1.0, z.size + 1))) + k * z[0] ** 2
+
+    with jax.enable_x64(True):
+        z = jnp.linspace(0.2, 0.9, len(zoo.coords))
+        expected = jnp.stack(list(residual_at(zoo, field, z).values()))
+        ours = jnp.stack(list(residual_at(equation, field, z).values()))
+        assert jnp.allclose(ours, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_residual_names():
+    assert Equation("u_t = u").names == ("equation",)
+    assert Equation("u_t = v", "v_t = u", fields=("u", "v")).names == ("equation_1", "equation_2")
+    assert Equation("u_t = u", names=("growth",)).names == ("growth",)
+    assert list(residual_at(Equation("u_t = u"), lambda z: z, jnp.ones(1))) == ["equation"]
+
+
+def test_fields_and_coordinates_are_inferred_in_canonical_order():
+    pde = Equation("v_t = u_x + y*c", "u_t = v_x", c=1.0)
+    assert pde.fields == ("v", "u")
+    assert pde.coords == ("x", "y", "t")
+    assert Equation("u_t = v", "v_t = u", fields=("v", "u")).fields == ("v", "u")
+    assert Equation("temp_in_xx = 0").fields == ("temp_in",)
+
+
+def test_mixed_and_third_derivatives():
+    pde = Equation("u_t + u_xxx = u_xt")
+    with jax.enable_x64(True):
+        z = jnp.array([0.3, 0.7])
+        r = residual_at(pde, lambda z: (z[0] ** 3 * z[1] ** 2)[None], z)["equation"]
+    assert float(r) == pytest.approx(2 * 0.3**3 * 0.7 + 6 * 0.49 - 6 * 0.09 * 0.7)
+
+
+def test_a_coefficient_may_look_like_a_derivative_or_a_constant():
+    pde = Equation("u_t + k_x*u_x = e*u", k_x=2.0, e=3.0)
+    assert pde.fields == ("u",)
+    r = residual_at(pde, lambda z: z[:1], jnp.array([5.0, 0.0]))["equation"]
+    assert float(r) == pytest.approx(2.0 - 15.0)
+
+
+def test_unknown_coefficients_are_leaves():
+    pde = Equation("u_t = nu*u_xx", nu=Unknown(0.3, positive=True))
+    z = jnp.array([1.0, 0.0])
+
+    def loss(pde):
+        return residual_at(resolve(pde), lambda z: (z[0] ** 2)[None], z)["equation"]
+
+    gradient = eqx.filter_grad(loss)(pde)
+    assert float(gradient.coefficients["nu"].raw) == pytest.approx(-0.6)
+
+
+def test_the_kernel_is_a_choice():
+    assert isinstance(Equation("u_t = u_xx").kernel(), NoKernel)
+    assert Equation("u_t = u_xx", kernel=HeatKernel(1.0)).kernel() == HeatKernel(1.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Equation("u_t = nu*u_xx"), r"what is 'nu'\? .*nu=0.01 or nu=pgt.Unknown\(0.01\)"),
+        (lambda: Equation("u_t = nu*u_xx", mu=0.1), "what is 'nu'.*\n?"),
+        (lambda: Equation("u_t = visc*u_xx", visk=0.1), "Did you mean 'visk'"),
+        (lambda: Equation("u_t = u_xx", nu=0.1), "'nu' does not occur in the text"),
+        (lambda: Equation("u_t = p", u=1.0, p=1.0), "'u' is already a field"),
+        (lambda: Equation("u_t = x*u", x=1.0), "'x' is already a field, a coordinate"),
+        (lambda: Equation("u_t = lap(u)"), "over which axes"),
+        (lambda: Equation("1 = 2"), "needs a field"),
+        (lambda: Equation(), "no equation given"),
+        (lambda: Equation("u_t"), "expected `=`"),
+        (lambda: Equation("x_t = 0"), "not a field"),
+        (lambda: Equation("w_t = u", fields=("u",)), "differentiates 'w'"),
+        (lambda: Equation("u_t = 0", coords=("r",)), "'r' is not one of x, y, z, t"),
+        (lambda: Equation("u_t = 0", names=("a", "b")), r"give 1 different name"),
+        (lambda: Equation("u_t = 0", names=("data",)), "which the loss already uses"),
+        (lambda: Equation("u_" + "x" * 2000 + " = 0"), "order 2000"),
+        (lambda: Equation("u_t = k*u", k=float("nan")), r"Equation\(k\) is nan"),
+    ],
+)
+def test_mistakes_are_named(make, message):
+    with pytest.raises(InputError, match=message):
+        make()

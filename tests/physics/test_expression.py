@@ -1,0 +1,216 @@
+"""Formulas from text: against Python's own arithmetic, and against hostile input."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pgt.ground.errors import InputError
+from pgt.physics.expression import Expression, evaluate
+from pgt.physics.parser import (
+    MAX_LENGTH,
+    Binary,
+    Call,
+    Name,
+    Number,
+    Unary,
+    parse,
+    parse_equation,
+)
+
+NUMPY_FREE = {"sin": math.sin, "cos": math.cos, "tanh": math.tanh, "abs": abs}
+
+leaves = st.one_of(
+    st.floats(0, 100, allow_subnormal=False).map(lambda v: Number(round(v, 3))),
+    st.sampled_from(["x", "y", "t"]).map(Name),
+)
+trees = st.recursive(
+    leaves,
+    lambda inner: st.one_of(
+        st.builds(Unary, st.just("-"), inner),
+        st.builds(Binary, st.sampled_from("+-*"), inner, inner),
+        st.builds(Call, st.sampled_from(sorted(NUMPY_FREE)), inner),
+    ),
+    max_leaves=12,
+)
+
+
+def written(tree) -> str:
+    match tree:
+        case Number(value):
+            return repr(value)
+        case Name(name):
+            return name
+        case Unary(operator, operand):
+            return f"({operator}{written(operand)})"
+        case Binary(operator, left, right):
+            return f"({written(left)} {operator} {written(right)})"
+        case Call(function, argument):
+            return f"{function}({written(argument)})"
+
+
+def by_python(tree, variables) -> float:
+    match tree:
+        case Number(value):
+            return value
+        case Name(name):
+            return variables[name]
+        case Unary(_, operand):
+            return -by_python(operand, variables)
+        case Call(function, argument):
+            return NUMPY_FREE[function](by_python(argument, variables))
+        case Binary(operator, left, right):
+            a, b = by_python(left, variables), by_python(right, variables)
+            return {"+": a + b, "-": a - b, "*": a * b}[operator]
+
+
+@settings(max_examples=60, deadline=None)
+@given(trees)
+def test_printed_tree_parses_back_and_evaluates_like_python(tree):
+    variables = {"x": 0.3, "y": -1.7, "t": 2.5}
+    parsed = parse(written(tree))
+    assert parsed == tree
+    with jax.enable_x64(True):
+        value = float(evaluate(parsed, lambda name: jnp.asarray(variables[name])))
+    expected = by_python(tree, variables)
+    # Sines of huge arguments may differ by the rounding of the argument.
+    if abs(expected) < 1e6:
+        assert value == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.one_of(
+        st.text(max_size=60),
+        st.text(alphabet="xyu_t0123456789.eE+-*/^()= ,sincolap\n", max_size=80),
+    )
+)
+def test_garbage_only_ever_raises_input_error(text):
+    for parser in (parse, parse_equation):
+        try:
+            parser(text)
+        except InputError:
+            continue
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2 + 3 * 4",
+        "-2 ** 2",
+        "2 ** -1",
+        "2 ** 3 ** 2",
+        "8 / 4 / 2",
+        "8 - 4 - 2",
+        "2 * -3",
+        "-3 * -2",
+        "--3",
+        "+3 - +2",
+        "(1 + 2) * (3 - 4)",
+        "1e-3 + .5 + 2.",
+        "2 * 3 ** 2",
+        "-2 ** -2",
+        "10 ** 2.5",
+        "7 ** 100 / 7 ** 99",
+    ],
+)
+def test_precedence_is_that_of_python(text):
+    with jax.enable_x64(True):
+        expected = eval(text)
+        assert float(Expression(text)()) == pytest.approx(float(expected), rel=1e-12)
+        assert float(Expression(text.replace("**", "^"))()) == pytest.approx(float(expected))
+
+
+@pytest.mark.parametrize(
+    "name", ["sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh"]
+)
+def test_functions_match_the_math_module(name):
+    with jax.enable_x64(True):
+        value = float(Expression(f"{name}(x)")(x=0.7))
+    assert value == pytest.approx(getattr(math, name)(0.7), rel=1e-12)
+
+
+def test_constants_and_their_shadowing():
+    assert float(Expression("pi + e")()) == pytest.approx(math.pi + math.e)
+    assert float(Expression("2*e")(e=3.0)) == 6.0
+
+
+def test_names_in_order_of_appearance():
+    assert Expression("sin(pi*x)*exp(-t) + x").names == ("x", "t")
+
+
+def test_works_on_arrays_under_jit_and_grad():
+    values = jax.jit(lambda x: Expression("x^2*sin(x)")(x=x))(jnp.linspace(0, 1, 5))
+    assert values.shape == (5,)
+    slope = jax.grad(lambda x: Expression("x^3 + x^-1")(x=x))(2.0)
+    assert float(slope) == pytest.approx(12 - 0.25)
+
+
+def test_integer_powers_have_finite_derivatives_at_zero():
+    third = jax.grad(jax.grad(jax.grad(lambda x: Expression("x^3")(x=x))))(0.0)
+    assert float(third) == pytest.approx(6.0)
+
+
+def test_long_sums_and_deep_brackets_do_not_overflow_the_stack():
+    terms = MAX_LENGTH // 2
+    assert float(Expression("+".join(["1"] * terms))()) == terms
+    for hostile in ("(" * 5000, "-" * 5000 + "1", "sin(" * 2000, "2^" * 3000 + "2"):
+        with pytest.raises(InputError, match="nested more than"):
+            parse(hostile)
+    with pytest.raises(InputError, match="too long"):
+        parse("1" * (MAX_LENGTH + 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "caret"),
+    [
+        ("2 * ", "end of the text", 4),
+        ("2 * (x + 1", r"expected `\)`", 10),
+        ("x + @", "Cannot read the character '@'", 4),
+        ("x y", "expected an operator", 2),
+        ("sine(x)", "Did you mean 'sin'", 0),
+        ("u(x)", "Write `\\*` for a product", 0),
+        ("sin x", "expected `\\(` after the function name 'sin'", 4),
+        ("1e999", "too large", 0),
+        ("x = 1", "Found '='", 2),
+        ("lap(u)", "Unknown function 'lap'", 0),
+        ("", "end of the text", 0),
+    ],
+)
+def test_errors_point_at_the_place(text, message, caret):
+    with pytest.raises(InputError, match=message) as caught:
+        parse(text)
+    *_, shown, marker = str(caught.value).split("\n")
+    assert shown == "    " + text
+    assert marker.index("^") == 4 + caret
+
+
+def test_caret_is_right_in_a_long_text():
+    text = "1 + " * 500 + "@" + " + 1" * 500
+    with pytest.raises(InputError) as caught:
+        parse(text)
+    *_, shown, marker = str(caught.value).split("\n")
+    assert shown[marker.index("^")] == "@"
+
+
+def test_missing_variable_is_named_with_a_suggestion():
+    with pytest.raises(InputError, match=r"unknown name 'tt' .* Did you mean 't'"):
+        Expression("sin(tt)")(x=1.0, t=2.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("u_t", "expected `=`"), ("u_t == 0", "Found '=='"), ("a = b = c", "Found '='")],
+)
+def test_equations_need_exactly_one_equals_sign(text, message):
+    with pytest.raises(InputError, match=message):
+        parse_equation(text)
+
+
+def test_laplacian_takes_one_field():
+    assert parse_equation("lap(u) = 0") == Binary("-", Call("lap", Name("u")), Number(0.0))
+    with pytest.raises(InputError, match="name of one field"):
+        parse_equation("lap(u + v) = 0")

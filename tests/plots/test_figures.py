@@ -1,0 +1,158 @@
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib.collections import PathCollection, QuadMesh
+
+from pgt import plots
+from pgt.data.observations import Observations
+from pgt.ground.errors import InputError
+
+X, Y, T = np.linspace(0, 1, 11), np.linspace(-1, 1, 7), np.linspace(0, 2, 9)
+
+
+def heat():
+    values = np.sin(2 * np.pi * X)[:, None] * np.exp(-T)
+    u = (("x", "t"), values, {"long_name": "temperature", "units": "K"})
+    return xr.Dataset({"u": u}, {"x": ("x", X, {"units": "m"}), "t": ("t", T, {"units": "s"})})
+
+
+def flow():
+    t, y, x = np.meshgrid(T, Y, X, indexing="ij")
+    fields = {"u": 1 + x * y + t, "v": x - 0.5 + 0 * t}
+    fields = {name: (("t", "y", "x"), values) for name, values in fields.items()}
+    return xr.Dataset(fields, {"x": X, "y": Y, "t": T})
+
+
+def readings(times):
+    n = len(times)
+    points = {"x": np.linspace(0.1, 0.9, n), "y": np.linspace(-0.5, 0.5, n), "t": times}
+    return Observations.from_arrays(points, {"u": np.arange(n) + 0.5})
+
+
+def drawn(axes, kind):
+    return [item for item in axes.collections if isinstance(item, kind)]
+
+
+def test_a_field_over_x_and_t_is_one_map_with_its_sensors():
+    sensors = Observations.from_arrays({"x": [0.2, 0.4], "t": [0.5, 1.5]}, {"u": [1.0, np.nan]})
+    axes = plots.field(heat(), sensors=sensors).axes[0]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("$t$ (s)", "$x$ (m)")
+    (mesh,), (dots,) = drawn(axes, QuadMesh), drawn(axes, PathCollection)
+    np.testing.assert_allclose(mesh.get_array(), heat().u)  # rows x (up), columns t (across)
+    np.testing.assert_allclose(dots.get_offsets(), [[0.5, 0.2]])  # the hidden reading is absent
+
+
+def test_signed_fields_get_colours_centred_on_zero():
+    (mesh,) = drawn(plots.field(heat()).axes[0], QuadMesh)
+    low, high = mesh.get_clim()
+    assert low == -high
+    (positive,) = drawn(plots.field(flow(), "u").axes[0], QuadMesh)
+    assert positive.get_clim() == (float(flow().u.min()), float(flow().u.max()))
+
+
+def test_snapshots_show_the_sensors_read_at_their_time():
+    sensors = readings([0.0, 1.0, 1.02, 2.0])
+    figure = plots.field(flow(), "u", sensors=sensors)
+    assert [axes.get_title() for axes in figure.axes[:3]] == ["$t$ = 0", "$t$ = 1", "$t$ = 2"]
+    counts = [len(drawn(axes, PathCollection)[0].get_offsets()) for axes in figure.axes[:3]]
+    assert counts == [1, 2, 1]
+    assert not drawn(plots.field(flow(), "v", sensors).axes[0], PathCollection)
+
+
+@pytest.mark.parametrize(("at", "panels"), [({"t": 1.01}, 1), ({"t": [0, 2]}, 2)])
+def test_at_chooses_snapshots(at, panels):
+    figure = plots.field(flow(), "u", at=at)
+    assert len([axes for axes in figure.axes if drawn(axes, QuadMesh)]) == panels
+
+
+def test_one_axis_left_is_a_line_through_the_field():
+    figure = plots.field(heat(), at={"t": 1.0})
+    (line,) = figure.axes[0].lines
+    np.testing.assert_allclose(line.get_ydata(), np.sin(2 * np.pi * X) * np.exp(-1.0))
+
+
+@pytest.mark.parametrize("at", [None, {"t": 1.0}])
+def test_compare_shares_colours_and_reports_the_error(at):
+    truth, estimate = flow(), flow() * 1.01
+    axes = plots.compare(truth, estimate, at=at).axes
+    meshes = [drawn(panel, QuadMesh)[0] for panel in axes[:3]]
+    assert meshes[0].get_clim() == meshes[1].get_clim()
+    assert r"1.0\times10^{-2}" in axes[2].get_title()
+    np.testing.assert_allclose(meshes[2].get_array(), 0.01 * truth.u.sel(t=1.0))
+
+
+def test_compare_meets_one_snapshot_in_a_longer_truth():
+    plots.compare(flow(), flow().sel(t=[1.5]).astype(np.float32))
+
+
+def test_compare_leaves_holes_where_values_are_missing():
+    truth = flow()
+    truth["u"][:, 0, 0] = np.nan
+    assert r"\times10^{-2}" in plots.compare(truth, truth * 1.01).axes[2].get_title()
+
+
+def history(steps=300):
+    step = np.arange(1, steps + 1)
+    held_out = np.where(step % 50 == 0, 1.0 / step, np.nan)
+    losses = {"data": 1.0 / step, "heat": 3.0 / step, "held_out": held_out, "total": 4.0 / step}
+    return xr.Dataset({name: ("step", loss) for name, loss in losses.items()}, {"step": step})
+
+
+def test_convergence_names_every_curve_without_overlap():
+    axes = plots.convergence(history()).axes[0]
+    assert {text.get_text() for text in axes.texts} == {"data", "heat", "held_out", "total"}
+    heights = np.sort([text.xy[1] for text in axes.texts])
+    assert np.diff(heights).min() > 0.06
+    assert axes.get_yscale() == "log"
+
+
+def test_loss_contributions_are_shares_of_the_sum():
+    axes = plots.loss_contributions(history()).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["data", "heat"]
+    top_of_data = axes.collections[0].get_paths()[0].vertices[:, 1].max()
+    assert top_of_data == pytest.approx(0.25)
+
+
+def test_save_replaces_in_one_piece(tmp_path, monkeypatch):
+    figure = plots.field(heat())
+    path = plots.save(figure, tmp_path / "new" / "u.png", dpi=50)
+    before = path.read_bytes()
+    assert before.startswith(b"\x89PNG")
+
+    def fail(file, **options):
+        Path(file).write_bytes(b"half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(figure, "savefig", fail)
+    with pytest.raises(OSError, match="disk full"):
+        plots.save(figure, path)
+    assert path.read_bytes() == before
+    assert [item.name for item in path.parent.iterdir()] == ["u.png"]
+
+
+def test_no_global_figures():
+    assert (
+        "matplotlib.pyplot" not in sys.modules or not sys.modules["matplotlib.pyplot"].get_fignums()
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: plots.field(heat(), "w"), "'w'.*holds.*'u'"),
+        (lambda: plots.field(heat(), at={"t": 5.0}), "'t'.*0 to 2"),
+        (lambda: plots.field(heat(), at={"z": 5.0}), "'z'.*axes"),
+        (lambda: plots.field(flow().expand_dims(z=[0.0, 1.0]), "u"), "one or two"),
+        (lambda: plots.field(flow(), sensors=Observations.from_arrays({"x": [0.1]}, {"u": [1.0]})),
+         "sensors have the axes"),
+        (lambda: plots.compare(heat(), heat().isel(x=slice(5))), "different grids"),
+        (lambda: plots.compare(flow(), flow(), at={"t": [0.0, 1.0]}), "one value"),
+        (lambda: plots.convergence(history() * 0), "no positive value"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

@@ -1,0 +1,153 @@
+"""A run that is killed continues bit for bit."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+import pgt
+from pgt.physics import Heat
+from pgt.training.checkpoint import NAME
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = """
+    import sys
+    import numpy as np
+    import pgt
+    from pgt.nn.scaling import Scaling
+    from pgt.physics import Heat
+
+    class Mine(Heat):
+        "An equation of the user's own: resuming must not need to know its class."
+
+    random = np.random.default_rng(0)
+    points = random.uniform(0, 1, (30, 2))
+    values = np.sin(3 * points[:, :1]) + random.normal(0, 0.05, (30, 1))
+    readings = pgt.Observations.from_arrays(points, values, coords=("x", "t"), fields=("u",))
+    domain = pgt.Domain(x=(0, 1), t=(0, 1))
+    pde = Mine(pgt.Unknown(0.2, positive=True))
+    model = pgt.PGT(Scaling.fit(readings, domain), pde.kernel(), width=8, blocks=1, heads=2,
+                    decoder_width=8, decoder_layers=1)
+    training = pgt.Training(steps=300, collocation=16, check_every=3, polish=False, patience=10.0)
+    folder, checkpoint = sys.argv[1:]
+    result = pgt.reconstruct(readings, pde, domain, model=model, training=training, progress=False,
+                             checkpoint=checkpoint)
+    result.save(folder)
+"""
+
+
+def started(folder, checkpoint):
+    command = [sys.executable, "-c", textwrap.dedent(SCRIPT), str(folder), str(checkpoint)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+
+
+def finished(process):
+    _, errors = process.communicate(timeout=100)
+    assert process.returncode == 0, errors
+
+
+@pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.slow)])
+def test_killed_and_none_the_worse(tmp_path, times):
+    folder, progress = tmp_path / "killed", tmp_path / "progress"
+    whole = started(tmp_path / "whole", tmp_path / "other")
+    pauses = random.Random(time.time_ns())
+    killed = 0
+    for _ in range(times):
+        process = started(folder, progress)
+        file = progress / f"{NAME}.safetensors"
+        before = file.stat().st_mtime_ns if file.exists() else 0
+        # Killed a random moment after its first new checkpoint, perhaps in the middle of another.
+        while process.poll() is None:
+            if file.exists() and file.stat().st_mtime_ns > before:
+                time.sleep(pauses.uniform(0, 0.05))
+                break
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        killed += process.returncode == -signal.SIGKILL
+    assert killed == times, "the run ended before it could be killed: give it more steps"
+    finished(started(folder, progress))
+    finished(whole)
+
+    class Mine(Heat):
+        pass
+
+    Mine.__qualname__ = "Mine"
+    ours, theirs = (
+        pgt.Reconstruction.load(f, classes=[Mine]) for f in (folder, tmp_path / "whole")
+    )
+    for a, b in zip(*(jax.tree.leaves((r.model, r.pde)) for r in (ours, theirs)), strict=True):
+        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+    for name in ours.history:
+        np.testing.assert_array_equal(ours.history[name], theirs.history[name])
+
+
+DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
+
+
+def fit(folder, seed=0, values=1.0, width=8, **settings):
+    points = np.random.default_rng(0).uniform(0, 1, (12, 2))
+    readings = pgt.Observations.from_arrays(
+        points, values * points[:, :1], coords=("x", "t"), fields=("u",)
+    )
+    model = pgt.PGT(
+        pgt.Scaling.fit(readings, DOMAIN), Heat(0.1).kernel(), width=width, blocks=1, heads=2,
+        decoder_width=8, decoder_layers=1,
+    )  # fmt: skip
+    settings = {"steps": 4, "collocation": 8, "check_every": 2, "polish": False} | settings
+    training = pgt.Training(**settings)
+    return pgt.reconstruct(
+        readings, Heat(0.1), DOMAIN, model=model, training=training, seed=seed,
+        checkpoint=folder, progress=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    fit(folder)
+    return folder
+
+
+def test_a_finished_run_is_not_trained_again(folder):
+    saved = (folder / f"{NAME}.safetensors").stat().st_mtime_ns
+    result = fit(folder)
+    assert result.history.step.values.tolist() == [1, 2, 4]
+    assert (folder / f"{NAME}.safetensors").stat().st_mtime_ns == saved
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seed": 1}, "seed: 0 there, 1 here"),
+        ({"steps": 6}, "steps: 4 there, 6 here"),
+        ({"learning_rate": 1e-2}, "learning_rate: 0.003 there, 0.01 here"),
+        ({"width": 12}, "another model"),
+    ],
+)
+def test_another_run_is_refused_with_the_difference(folder, change, message):
+    with pytest.raises(pgt.InputError, match=message) as error:
+        fit(folder, **change)
+    assert str(folder) in str(error.value)
+    assert "checkpoint=" in str(error.value)
+
+
+def test_other_readings_are_refused(folder):
+    with pytest.raises(pgt.InputError):
+        fit(folder, values=2.0)
+
+
+def test_a_damaged_checkpoint_is_named(folder, tmp_path):
+    content = (folder / f"{NAME}.safetensors").read_bytes()
+    (tmp_path / f"{NAME}.safetensors").write_bytes(content[: len(content) // 2])
+    with pytest.raises(pgt.InputError, match=NAME):
+        fit(tmp_path)

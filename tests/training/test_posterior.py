@@ -1,0 +1,353 @@
+"""The Laplace posterior against Gaussian conditionals and Fisher information in closed form."""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jaxtyping import Array, Float
+
+import pgt
+from pgt.models.base import AbstractFieldModel
+from pgt.models.linearised import LinearisedModel
+from pgt.nn import batched, frozen
+from pgt.physics.derivatives import differentiate
+from pgt.training import posterior as posterior_of
+from pgt.training.least_squares import Block, Prior, Search
+from pgt.training.loop import Fit, Record
+from pgt.training.losses import Problem
+from pgt.training.polish import polish
+from pgt.training.posterior import draw, laplace_members, posterior
+from pgt.trust.intervals import intervals
+from pgt.trust.members import Members
+
+SQUARE = pgt.Domain(x=(0, 1), t=(0, 1))
+
+
+def chebyshev(x, count: int):
+    values = [jnp.ones_like(x), x]
+    while len(values) < count:
+        values.append(2 * x * values[-1] - values[-2])
+    return jnp.stack(values[:count])
+
+
+def tensor(columns: int, rows: int) -> Callable:
+    """All products of polynomials in x and in t, both in [-1, 1]."""
+    return lambda z: jnp.outer(chebyshev(z[0], columns), chebyshev(z[1], rows)).reshape(-1)
+
+
+def mode_in_x(rows: int) -> Callable:
+    """sin πx, 0 at both ends, times polynomials in t."""
+    return lambda z: jnp.sin(jnp.pi * (z[0] + 1) / 2) * chebyshev(z[1], rows)
+
+
+class Series(AbstractFieldModel):
+    """A field linear in its weights, about zero: its posterior is known."""
+
+    scaling: pgt.Scaling
+    weights: Float[Array, " p"]
+    basis: Callable = eqx.field(static=True)
+
+    def encode(self, observations):
+        return ()
+
+    def look(self, context, z):
+        return jnp.zeros(0, z.dtype)
+
+    def answer(self, seen, z):
+        return (self.scaling.spread * (self.basis(self.scaling.to_unit(z)) @ self.weights))[:1]
+
+    def polished(self):
+        return self.weights
+
+
+def measured(u: Callable, n: int, noise: float, seed: int = 0, given: bool = False):
+    """Readings of u(x, t) at random places, with noise in physical units."""
+    random = np.random.default_rng(seed)
+    points = random.uniform(0, 1, (n, 2))
+    values = u(*points.T) + noise * random.standard_normal(n)
+    return pgt.Observations.from_arrays(
+        points, values[:, None], coords=("x", "t"), fields=("u",), noise=noise if given else None
+    )
+
+
+def fitted(readings, pde, basis: Callable, samples: int = 64, noise=None, iterations: int = 60):
+    """(fit, members, what the posterior was made with) after nothing but a polish from zero."""
+    scaling = pgt.Scaling.fit(readings, SQUARE)
+    size = len(basis(jnp.zeros(2)))
+    model = Series(scaling, jnp.full(size, 1e-3), basis)
+    problem = Problem.build(readings, pde, (), SQUARE, scaling)
+    settings = pgt.Polish(iterations=iterations, points=200, evidence=True)
+    none = readings.take(np.zeros(0, int))
+    model, pde, _ = polish(model, pde, problem, settings, none, noise=noise)
+    fit = Fit(model, pde, 0.0, Record())
+    models, pdes, about = laplace_members(
+        fit, problem, pgt.Posterior(samples=samples), none, noise, settings
+    )
+    with jax.enable_x64(True):
+        return fit, Members.of(models, pdes, batched.stack([readings] * samples)), about
+
+
+# ------------------------------------------------------------------------------ a linear field
+
+
+def test_the_posterior_is_the_gaussian_conditional_on_an_exact_equation(monkeypatch):
+    """p = 5 weights, 20 readings d = Aθ + noise, 2 equations Bθ = 0, as stiff as can be."""
+    stiffest = 100.0
+    monkeypatch.setattr(posterior_of, "STIFFEST", stiffest)
+    random = np.random.default_rng(0)
+    design, equations = random.standard_normal((20, 5)), random.standard_normal((2, 5))
+    null = np.linalg.svd(equations)[2][2:].T
+    truth, noise = null @ np.array([1.0, -2.0, 0.5]), 0.1
+    data = design @ truth + noise * random.standard_normal(20)
+
+    def row(theta, item):
+        return (item[0] @ theta - item[1])[None]
+
+    with jax.enable_x64(True):
+        search = Search([
+            Block(row, (design, data), np.full(20, 20**-0.5)),
+            Block(row, (equations, np.zeros(2)), np.full(2, 2**-0.5)),
+        ])  # fmt: skip
+        prior = Prior(1e-3, 20, 20.0, noise)
+        inside = np.linalg.lstsq(design @ null, data, rcond=None)[0]
+        theta = jnp.asarray(null @ inside)
+        factor, sigma, stiffness, *_ = posterior(theta, search, prior, 0.0)
+    factor, theta = np.asarray(factor), np.asarray(theta)
+    matrix = factor.T @ factor
+    likelihood = design.T @ design / 20 + stiffest**2 * equations.T @ equations / 2
+    hold = np.diag(matrix - likelihood)
+    assert (sigma, stiffness) == (noise, stiffest)
+    np.testing.assert_allclose(matrix, likelihood + np.diag(hold), atol=1e-9)
+    # MacKay: a = (σ²/n) γ / |θ|², with the three directions that the equations leave free.
+    expected = noise**2 / 20 * (5 - hold[0] * np.trace(np.linalg.inv(matrix)))
+    np.testing.assert_allclose(hold, expected / float(theta @ theta), rtol=1e-3)
+    precision = null.T @ (design.T @ design + 20 * hold[0] * np.eye(5)) @ null / noise**2
+    covariance = null @ np.linalg.inv(precision) @ null.T
+    found = noise**2 / 20 * np.linalg.inv(matrix)
+    np.testing.assert_allclose(found, covariance, atol=1e-3 * np.abs(covariance).max())
+
+
+def test_stiffness_weighs_all_but_the_readings():
+    blocks = [Block(lambda t, item: t * item, np.ones((1, 1)), np.array([w])) for w in (2.0, 3.0)]
+    with jax.enable_x64(True):
+        search, theta = Search(blocks), jnp.asarray([0.5])
+        rows, jacobian = search.stiffened(10.0).jacobian_at(theta)
+        np.testing.assert_allclose(rows, [1.0, 15.0])
+        np.testing.assert_allclose(jacobian, [[2.0], [30.0]])
+        np.testing.assert_allclose(search.stiffened(10.0).rows_at(theta), rows)
+        np.testing.assert_allclose(search.rows_at(theta), [1.0, 1.5])
+
+
+def test_draws_are_mirrored_and_the_covariance_of_coefficients_exact():
+    random = np.random.default_rng(1)
+    factor = np.triu(random.standard_normal((6, 6))) + 3 * np.eye(6)
+    with jax.enable_x64(True):
+        steps = np.asarray(draw(jnp.asarray(factor), 0.5, 16, free=2))
+        many = np.asarray(draw(jnp.asarray(factor), 0.5, 20_000, free=0))
+    covariance = 0.25 * np.linalg.inv(factor.T @ factor)
+    np.testing.assert_array_equal(steps[:8], -steps[8:])
+    np.testing.assert_allclose(steps[:, 4:].T @ steps[:, 4:] / 16, covariance[4:, 4:], atol=1e-14)
+    np.testing.assert_allclose(many.T @ many / 20_000, covariance, atol=2e-3)
+
+
+def test_fields_drawn_spread_as_regression_on_solutions_of_the_equation():
+    """Quadratics that obey u_t + u_x = 0 are quadratics in x − t: regression with three unknowns.
+
+    Noise is given per reading and very unequal: the good readings decide.
+    """
+    random = np.random.default_rng(2)
+    points = random.uniform(0, 1, (40, 2))
+    sigma = np.where(np.arange(40) < 10, 0.01, 0.3)
+    values = (points[:, 0] - points[:, 1]) ** 2 + sigma * random.standard_normal(40)
+    readings = pgt.Observations.from_arrays(
+        points, values[:, None], coords=("x", "t"), fields=("u",), noise=sigma[:, None]
+    )
+    pde = pgt.Equation("u_t + u_x = 0")
+    fit, members, _ = fitted(readings, pde, tensor(3, 3), samples=4000, noise=0.5)
+    places = np.array([[0.5, 0.5], [0.1, 0.9], [0.9, 0.1], [0.3, 0.4]])
+    drawn = members.evaluate(lambda field, z: {"u": field(z)[0]}, places)["u"]
+
+    def design(points):
+        return np.vander(points[:, 0] - points[:, 1], 3)
+
+    weighted = design(points) / sigma[:, None]
+    covariance = np.linalg.inv(weighted.T @ weighted)
+    expected = np.sqrt(np.einsum("ij,jk,ik->i", design(places), covariance, design(places)))
+    np.testing.assert_allclose(drawn.std(axis=0), expected, rtol=0.1)
+    with jax.enable_x64(True):
+        base = jax.vmap(lambda z: fit.model.decode((), z)[0])(jnp.asarray(places))
+    np.testing.assert_allclose(drawn.mean(axis=0), np.asarray(base), atol=1e-12)
+
+
+# ------------------------------------------------------------------------------ coefficients
+
+
+def test_the_interval_of_a_diffusivity_is_as_narrow_as_fisher_information_allows():
+    """Against the exact solution A exp(−ν π² t) sin πx with both A and ν unknown."""
+    noise, nu = 0.02, 0.1
+
+    def u(x, t):
+        return np.exp(-nu * np.pi**2 * t) * np.sin(np.pi * x)
+
+    readings = measured(u, 60, noise)
+    x, t = np.asarray(readings.points).T
+    slopes = np.stack([u(x, t), -nu * np.pi**2 * t * u(x, t)], axis=1) / noise
+    cramer_rao = np.sqrt(np.linalg.inv(slopes.T @ slopes)[1, 1])  # of the logarithm
+    pde = pgt.Heat(pgt.Unknown(0.5, positive=True))
+    _, members, about = fitted(readings, pde, mode_in_x(7))
+    found = intervals(members, level=0.9)["diffusivity"]
+    deviation = np.log(found.upper / found.lower) / 2 / 1.645
+    assert 1 / 1.5 < deviation / cramer_rao < 1.5
+    assert abs(np.log(found.value / nu)) < 3 * cramer_rao
+    assert found.determined
+    assert found.note == ""
+    spread = float(np.std(np.asarray(readings.values)))
+    assert about["noise"] * spread == pytest.approx(noise, rel=0.3)
+
+
+def test_a_steady_linear_profile_does_not_determine_the_diffusivity():
+    """u_t = 0 and u_xx = 0: every diffusivity is right."""
+    readings = measured(lambda x, t: x, 40, 0.01)
+    pde = pgt.Heat(pgt.Unknown(0.05, positive=True))
+    _, members, _ = fitted(readings, pde, tensor(4, 4))
+    found = intervals(members)["diffusivity"]
+    assert not found.determined
+    assert "not determined" in found.note
+    assert found.lower < 0.5 * found.value
+    assert found.upper > 2 * found.value
+
+
+def test_speed_and_diffusivity_of_a_travelling_gaussian_lie_in_their_intervals():
+    speed, diffusivity = 0.4, 0.03
+
+    def u(x, t):
+        width = 0.1 + 4 * diffusivity * t
+        return np.sqrt(0.1 / width) * np.exp(-((x - 0.3 - speed * t) ** 2) / width)
+
+    readings = measured(u, 150, 0.01)
+    pde = pgt.AdvectionDiffusion(pgt.Unknown(0.1), pgt.Unknown(0.1, positive=True))
+    _, members, _ = fitted(readings, pde, tensor(9, 7), iterations=90)
+    found = intervals(members, level=0.99)
+    assert set(found) == {"velocity_0", "diffusivity"}
+    for name, true in (("velocity_0", speed), ("diffusivity", diffusivity)):
+        assert found[name].determined
+        assert found[name].lower < true < found[name].upper
+        assert found[name].upper - found[name].lower < 0.5 * true
+
+
+def test_a_polish_cut_short_is_told_apart_from_one_at_rest():
+    """u = exp(-λt) with unknown λ: the interval after six iterations says that it is not one."""
+
+    def u(x, t):
+        return np.exp(-1.5 * t)
+
+    readings = measured(u, 80, 0.01)
+    pde = pgt.Equation("u_t = -rate*u", coords=("x", "t"), rate=pgt.Unknown(0.2, positive=True))
+    unrest = {}
+    for iterations in (6, 90):
+        _, members, about = fitted(readings, pde, tensor(2, 6), iterations=iterations)
+        unrest[iterations] = about["unrest"]
+        note = intervals(members, unrest=about["unrest"])["rate"].note
+        assert ("come to rest" in note) == (iterations == 6)
+    assert unrest[90] < 0.3
+
+
+def test_readings_that_were_memorised_do_not_make_the_bars_narrow():
+    """Unseen readings that are missed by far more than the noise found say how large it is."""
+    rows = Block(lambda t, item: t - item, np.ones((1, 3)), np.ones(1))
+    prior = Prior(1e-3, 3, 3.0, 0.0)
+    with jax.enable_x64(True):
+        theta = jnp.asarray([1.001, 0.999, 1.0])
+        small = posterior(theta, Search([rows]), prior, 0.0)
+        large = posterior(theta, Search([rows]), prior, 0.5)
+    assert small.sigma < 0.05
+    assert large.sigma == 0.5
+    assert (small.memorised, large.memorised) == (False, True)
+
+
+def test_unrest_is_a_newton_step_in_standard_deviations():
+    random = np.random.default_rng(4)
+    matrix, slope = random.standard_normal((9, 5)), random.standard_normal(5)
+    with jax.enable_x64(True):
+        factor = jnp.linalg.qr(jnp.asarray(matrix), mode="r")
+        found = posterior_of._unrest(factor, jnp.asarray(slope), 0.3, free=2)
+        assert posterior_of._unrest(factor, jnp.asarray(slope), 0.3, free=0) == 0.0
+    covariance = np.linalg.inv(matrix.T @ matrix)
+    step, deviation = covariance @ slope, 0.3 * np.sqrt(np.diag(covariance))
+    assert found == pytest.approx(np.max(np.abs(step / deviation)[-2:]))
+
+
+# ------------------------------------------------------------------------------ the linearised field
+
+
+@pytest.fixture(scope="module")
+def linearised():
+    readings = measured(lambda x, t: np.sin(3 * x + t), 20, 0.0)
+    model = pgt.SIREN(pgt.Scaling.fit(readings, SQUARE), width=6, layers=2, frequency=4.0)
+    with jax.enable_x64(True):
+        base = frozen.cast(model, np.float64)
+        random = np.random.default_rng(3)
+        direction = jax.tree.map(
+            lambda leaf: jnp.asarray(0.3 * random.standard_normal(leaf.shape)), base.polished()
+        )
+        return base, LinearisedModel(base, direction)
+
+
+def test_a_linearised_field_is_the_field_and_its_derivative_along_the_direction(linearised):
+    base, model = linearised
+    z, h = np.array([0.4, 0.7]), 1e-5
+
+    def moved(step):
+        part = jax.tree.map(lambda a, d: a + step * d, base.polished(), model.direction)
+        return eqx.tree_at(lambda m: m.polished(), base, part).decode((), jnp.asarray(z))
+
+    with jax.enable_x64(True):
+        slope = (moved(h) - moved(-h)) / (2 * h)
+        expected = np.asarray(moved(0.0) + slope)
+        found = np.asarray(model.decode((), jnp.asarray(z)))
+    assert np.abs(np.asarray(slope)).max() > 1e-2
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+
+
+def test_derivatives_of_a_linearised_field_match_finite_differences(linearised):
+    _, model = linearised
+    with jax.enable_x64(True):
+
+        def field(z):
+            return model.decode((), z)
+
+        z, h = jnp.asarray([0.4, 0.7]), 1e-4
+        table = differentiate(field, ("u_t", "u_xx"), ("x", "t"), ("u",))(z)
+        x, t = jnp.asarray([h, 0.0]), jnp.asarray([0.0, h])
+        first = (field(z + t) - field(z - t)) / (2 * h)
+        second = (field(z + x) - 2 * field(z) + field(z - x)) / h**2
+        assert float(table("u_t")) == pytest.approx(float(first[0]), rel=1e-5)
+        assert float(table("u_xx")) == pytest.approx(float(second[0]), rel=1e-5)
+
+
+def test_error_bars_of_a_reconstruction_are_around_the_fit_and_survive_a_file(tmp_path):
+    readings = measured(lambda x, t: np.sin(np.pi * x) * np.exp(-t), 30, 0.02, given=True)
+    result = pgt.reconstruct(
+        readings,
+        pgt.Heat(pgt.Unknown(0.1, positive=True)),
+        SQUARE,
+        model=pgt.PINN(pgt.Scaling.fit(readings, SQUARE), width=6, layers=2),
+        training=pgt.Training(
+            steps=3, collocation=20, hold_out=0.0, polish=pgt.Polish(iterations=9, points=49)
+        ),
+        error_bars=pgt.Posterior(samples=8),
+    )
+    bars = result.grid(x=4, t=3)
+    fit = eqx.tree_at(lambda r: r.members, result, None).grid(x=4, t=3)
+    np.testing.assert_allclose(bars.u, fit.u, atol=1e-10)
+    assert (bars.u_std > 0).all()
+    result.save(tmp_path)
+    again = pgt.Reconstruction.load(tmp_path)
+    assert result.summary["members"]["leave_one_out"]
+    assert int(result.coverage([0.5]).readings[0]) == len(readings)  # none was held out
+    assert (result.band(x=3, t=3).u_upper > bars.u.min()).all()
+    unrest = result.summary["members"]["unrest"]
+    assert again.intervals(0.8) == result.intervals(0.8) == intervals(result.members, 0.8, unrest)

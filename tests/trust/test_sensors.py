@@ -1,0 +1,98 @@
+"""Where to measure next, against Gaussian conditioning with full matrices."""
+
+import numpy as np
+import pytest
+
+from pgt.data.domain import Domain
+from pgt.ground.errors import InputError
+from pgt.trust.sensors import candidates, suggest
+
+X = np.linspace(0, 1, 41)
+
+
+def bump(centre, width=0.08):
+    return np.exp(-(((X - centre) / width) ** 2))
+
+
+def draws(covariance, count, seed=0):
+    """(count, m) samples of a Gaussian over places."""
+    return np.random.default_rng(seed).multivariate_normal(
+        np.zeros(len(covariance)), covariance, count
+    )
+
+
+def by_full_matrices(deviations, n, noise, read):
+    """The same choice with covariances over all places and fields, as a textbook writes it."""
+    members, places, fields = deviations.shape
+    flat = deviations.reshape(members, -1)
+    covariance = np.cov(flat, rowvar=False)
+    chosen = []
+    for _ in range(n):
+        variance = np.diag(covariance).reshape(places, fields).sum(axis=1)
+        variance[chosen] = -1
+        place = int(np.argmax(variance))
+        chosen.append(place)
+        rows = [place * fields + column for column in read]
+        block = covariance[np.ix_(rows, rows)] + np.diag(noise[list(read)] ** 2)
+        gain = covariance[:, rows] @ np.linalg.inv(block)
+        covariance = covariance - gain @ covariance[rows]
+    return chosen, np.diag(covariance).reshape(places, fields).sum(axis=1).mean()
+
+
+@pytest.mark.parametrize("read", [(0, 1), (1,)])
+def test_it_is_the_conditioning_of_a_gaussian(read):
+    random = np.random.default_rng(3)
+    smooth = np.stack([bump(c, 0.2) for c in random.uniform(size=12)])
+    deviations = np.stack([random.normal(size=(6, 12)) @ smooth for _ in range(2)], axis=-1)
+    noise = np.array([0.2, 0.5])
+    found = suggest(deviations, 5, noise, read)
+    chosen, left = by_full_matrices(deviations, 5, noise, read)
+    assert found.chosen.tolist() == chosen
+    assert found.remaining[-1] == pytest.approx(left, rel=1e-6)
+    assert (np.diff(found.remaining) < 0).all()
+
+
+def test_two_equal_bumps_get_one_sensor_each():
+    shapes = np.stack([bump(0.2), bump(0.8)])
+    deviations = np.random.default_rng(0).normal(size=(30, 2)) @ shapes
+    found = suggest(deviations[..., None], 2, noise=0.05)
+    assert sorted(X[found.chosen]) == pytest.approx([0.2, 0.8])
+    assert found.remaining[-1] < 0.05 * found.variance[0]
+
+
+def test_places_that_are_known_are_left_alone():
+    spread = np.where(X < 0.5, 0.01, 1.0)
+    kernel = np.exp(-(((X[:, None] - X) / 0.05) ** 2)) * np.outer(spread, spread)
+    found = suggest(draws(kernel, 40)[..., None], 5, noise=0.1)
+    assert (X[found.chosen] >= 0.5).all()
+    apart = np.diff(np.sort(X[found.chosen]))
+    assert apart.min() > 0.05  # two grid points: neighbours are redundant
+
+
+def test_without_noise_no_place_is_chosen_twice():
+    found = suggest(draws(np.eye(41), 5)[..., None], 10)
+    assert len(set(found.chosen.tolist())) == 10
+    assert np.isfinite(found.remaining).all()
+    assert found.remaining[-1] >= -1e-6
+
+
+def test_mistakes_are_named():
+    good = np.random.default_rng(0).normal(size=(3, 4, 1))
+    for deviations, n, noise, message in (
+        (good[:1], 1, 0.0, "two members at least"),
+        (good * np.nan, 1, 0.0, "finite"),
+        (good, 0, 0.0, "from 1 to 4"),
+        (good, 5, 0.0, "from 1 to 4"),
+        (good, 1, -1.0, "0 or more"),
+    ):
+        with pytest.raises(InputError, match=message):
+            suggest(deviations, n, noise)
+
+
+def test_candidates_fill_the_domain():
+    box = Domain(x=(-1, 3), t=(2, 5))
+    points = candidates(box, 64)
+    assert points.shape == (64, 2)
+    assert box.contains(points).all()
+    unit = (points - box.lower) / box.extent
+    assert np.unique((8 * unit).astype(int), axis=0).shape == (64, 2)  # one in each of 8 × 8 cells
