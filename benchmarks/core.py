@@ -23,7 +23,7 @@ import numpy as np
 import pgt
 from pgt.ground.provenance import provenance
 from pgt.physics import Dirichlet, Heat, Initial, NavierStokes2D
-from pgt.training.losses import Problem
+from pgt.training.assemble import assemble
 from pgt.training.step import Clock, run_steps, start
 
 RESULTS = Path(__file__).parent / "results"
@@ -149,18 +149,24 @@ def step_case(readings=1500, collocation=4000, steps=50, optimiser="soap", **mod
     truth = pgt.datasets.cylinder_wake()
     observed = pgt.sample(truth, readings, seed=0)
     pde = NavierStokes2D(0.01)
-    training = pgt.Training(optimiser=optimiser, collocation=collocation, batch=1500)
+    training = pgt.Training(optimiser=optimiser, collocation=collocation, batch=1500, hold_out=0.0)
     network = pgt.PGT(pgt.Scaling.fit(observed, WAKE), pde.kernel(), **model)
-    problem = Problem.build(observed, pde, (), WAKE, network.scaling)
+    task = assemble(observed, pde, WAKE, model=network, training=training)
     began = time.monotonic()
     training = training.of_a_step()
-    state, fixed = start(network, pde, problem, training, 0.0)
-    empty = observed.take(np.zeros(0, int))
+    state, fixed = start(task.model, task.pde, task.problem, training, 0.0)
     clock = Clock(jnp.asarray(0.1), jnp.asarray(0.0))
 
     def run(state, count):
         state, report = run_steps(
-            state, fixed, problem, empty, jax.random.key(0), clock, jnp.asarray(count), training
+            state,
+            fixed,
+            task.problem,
+            task.held_out,
+            jax.random.key(0),
+            clock,
+            jnp.asarray(count),
+            training,
         )
         jax.block_until_ready((state, report))
         return state

@@ -16,7 +16,6 @@ if _TYPE_CHECKING:  # the same list once more, for editors and type checkers
     from pgt import io as io
     from pgt import metrics as metrics
     from pgt import plots as plots
-    from pgt._reconstruct import default_model as default_model
     from pgt._reconstruct import reconstruct as reconstruct
     from pgt.data import Domain as Domain
     from pgt.data import Observations as Observations
@@ -63,6 +62,7 @@ if _TYPE_CHECKING:  # the same list once more, for editors and type checkers
     from pgt.reconstruction.cross_validate import cross_validate as cross_validate
     from pgt.reconstruction.cross_validation import CrossValidation as CrossValidation
     from pgt.reconstruction.result import Reconstruction as Reconstruction
+    from pgt.training.default_model import default_model as default_model
     from pgt.training.error_bars import Ensemble as Ensemble
     from pgt.training.error_bars import Posterior as Posterior
     from pgt.training.settings import Polish as Polish
@@ -92,7 +92,8 @@ _HOMES = {
     "pgt.training.weighting": "AbstractWeighting Uncertainty Fixed GradientNorm",
     "pgt.training.settings": "Training Polish",
     "pgt.training.error_bars": "Ensemble Posterior",
-    "pgt._reconstruct": "reconstruct default_model",
+    "pgt._reconstruct": "reconstruct",
+    "pgt.training.default_model": "default_model",
     "pgt.reconstruction.result": "Reconstruction",
     "pgt.trust.members": "Members",
     "pgt.reconstruction.cross_validate": "cross_validate",

@@ -7,12 +7,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from pgt.data import Observations
-from pgt.models.base import AbstractFieldModel
-from pgt.training.losses import Problem
-from pgt.training.settings import Training
+from pgt.training.assemble import Task
 from pgt.training.step import Clock, run_steps, start
 
 
@@ -32,15 +28,13 @@ class CompiledStep:
         return time.monotonic() - began
 
 
-def compile_step(
-    model: AbstractFieldModel, pde, problem: Problem, training: Training, held_out: Observations
-) -> CompiledStep:
-    """Compile one step, as training will."""
-    settings = training.of_a_step()
+def compile_step(task: Task) -> CompiledStep:
+    """Compile one step of a task, as training will."""
+    settings = task.training.of_a_step()
     clock = Clock(jnp.zeros(()), jnp.zeros(()))
     began = time.monotonic()
-    state, fixed = start(model, pde, problem, settings, 0.0)
-    arguments = (state, fixed, problem, held_out, jax.random.key(0), clock)
+    state, fixed = start(task.model, task.pde, task.problem, settings, 0.0)
+    arguments = (state, fixed, task.problem, task.held_out, jax.random.key(0), clock)
     whole = run_steps.lower(*arguments, jnp.ones((), jnp.int32), settings).compile()
     seconds = time.monotonic() - began
     # A loop whose length the compiler does not know is counted as one turn, which is one step.
@@ -54,16 +48,13 @@ def compile_step(
     )
 
 
-def step_cost(
-    model: AbstractFieldModel, pde, problem: Problem, training: Training
-) -> dict[str, float | None]:
+def step_cost(task: Task) -> dict[str, float | None]:
     """Compile one step, as training will, and ask the compiler about it.
 
     `flops`: floating-point operations of a step, `peak_bytes`: what it needs in memory,
     `compile_seconds`: of a cold start (little where the compiled program was kept from before).
     """
-    empty = problem.observations.take(np.zeros(0, int))
-    step = compile_step(model, pde, problem, training, empty)
+    step = compile_step(task)
     return {
         "flops": step.flops,
         "peak_bytes": step.peak_bytes,

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 import xarray as xr
 
-from pgt._reconstruct import reconstruct
+from pgt._reconstruct import solve
 from pgt.bench.cost import step_cost
 from pgt.bench.experiments import Run
 from pgt.bench.measures import (
@@ -29,7 +29,8 @@ from pgt.ground.files import in_one_piece
 from pgt.ground.provenance import provenance
 from pgt.nn import frozen
 from pgt.reconstruction.result import Reconstruction
-from pgt.training.losses import Problem, has_variance
+from pgt.training.assemble import Task, assemble
+from pgt.training.losses import has_variance
 from pgt.training.settings import Polish, Training
 from pgt.training.weighting import Fixed, Uncertainty
 from pgt.trust.references.given_values import with_conditions
@@ -99,18 +100,16 @@ def _fit(run: Run, setup: Setup) -> tuple[Reconstruction, dict]:
     method, scale = METHODS[run.method], scale_of(run.problem.kind, run.preset)
     training = training_for(run, method, scale)
     network = method.build(setup, scale.sizes, run.recipe, run.seed)
-    cost = _cost(run, setup, network, training)
-
-    def fit(training: Training) -> Reconstruction:
-        return reconstruct(
-            setup.observations, setup.pde, setup.domain, setup.conditions,
-            model=network, training=training, seed=run.seed, progress=False,
-        )  # fmt: skip
-
+    task = assemble(
+        setup.observations, setup.pde, setup.domain, setup.conditions,
+        model=network, training=training, seed=run.seed,
+    )  # fmt: skip
+    cost = _cost(run, task)
     if run.preset != "smoke":  # compiled before the clock starts: the budget is for training
-        fit(dataclasses.replace(training, steps=1, seconds=None, polish=False))
+        one = dataclasses.replace(training, steps=1, seconds=None, polish=False)
+        solve(dataclasses.replace(task, training=one), progress=False)
     began = time.monotonic()
-    result = fit(training)
+    result = solve(task, progress=False)
     seconds = time.monotonic() - began
     summary = result.summary
     return result, {
@@ -174,15 +173,12 @@ def _hold_out(run: Run) -> float:
 _costs: dict[tuple, dict] = {}
 
 
-def _cost(run: Run, setup: Setup, network, training: Training) -> dict:
+def _cost(run: Run, task: Task) -> dict:
     """The cost of a step; the same for all seeds and noise levels, so asked once."""
-    key = (run.preset, run.method, run.recipe, run.problem.kind, len(setup.observations))
+    readings = len(task.problem.observations) + len(task.held_out)
+    key = (run.preset, run.method, run.recipe, run.problem.kind, readings)
     if key not in _costs:
-        problem = Problem.build(
-            setup.observations, setup.pde, setup.conditions, setup.domain, network.scaling,
-            physics=training.collocation > 0,
-        )  # fmt: skip
-        _costs[key] = step_cost(network, setup.pde, problem, training)
+        _costs[key] = step_cost(task)
     return _costs[key]
 
 

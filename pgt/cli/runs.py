@@ -78,7 +78,7 @@ def check(
         prepared = prepare(run)
         rows = describe(run, prepared)
         if not quick:
-            rows += estimate(prepared, run.seed, lambda line: typer.echo(f"{line} ...", err=True))
+            rows += estimate(prepared.task, lambda line: typer.echo(f"{line} ...", err=True))
     Console().print(_two_columns(rows, str(run_file)))
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
@@ -14,17 +14,9 @@ from pgt.config.models import Model
 from pgt.config.pdes import Pde
 from pgt.config.schema import Section, did_you_mean, wrong
 from pgt.config.sections import Condition, DomainSection, ObservationsSection, OutputSection
-from pgt.config.source import Source, read_source
+from pgt.config.source import LocatedError, Source, read_source
 from pgt.config.training import TrainingSection
 from pgt.ground.errors import InputError
-
-if TYPE_CHECKING:  # JAX is imported where something is built: mistakes show at once
-    from pgt.data import Domain, Observations
-    from pgt.models.base import AbstractFieldModel
-    from pgt.physics import AbstractCondition, AbstractPDE
-    from pgt.training.error_bars import Ensemble, Posterior
-    from pgt.training.settings import Training
-
 
 # The argument or field that a message of the library is about: `Heat(source): ...`, `field 'q'`.
 _NAMED = re.compile(r"^\w+\((\w+)|\bfield '(\w+)'")
@@ -125,71 +117,13 @@ class RunFile(Section):
         """Gives errors of the library the place in this file, and the words of this file."""
         try:
             yield
+        except LocatedError:
+            raise
         except InputError as error:
-            message = str(error)
+            message, key = str(error), (error.about,) if error.about else key
             named = [(*key, name[1] or name[2]) for name in _NAMED.finditer(message)]
             written = [longer for longer in named if longer in self._source.places]
             raise self._source.error((written or [key])[0], _in_toml(message)) from None
-
-    def read_observations(self) -> "Observations":
-        """The readings, all of them inside the domain."""
-        from pgt.io import read_observations
-
-        section, domain = self.observations, self.build_domain()
-        with self.located("observations", "file"):
-            return read_observations(
-                self.observations_path,
-                coords=section.coords,
-                fields=section.fields,
-                columns=section.columns,
-                units=section.units,
-                noise=section.noise,
-                domain=domain,
-            )
-
-    def build_domain(self) -> "Domain":
-        """The domain, with the units of its axes."""
-        from pgt.config.build import build_domain
-
-        return build_domain(self)
-
-    def build_pde(self) -> "AbstractPDE":
-        """The equation; its coordinates are those of the domain."""
-        from pgt.config.build import build_pde
-
-        return build_pde(self)
-
-    def build_conditions(self) -> "tuple[AbstractCondition, ...]":
-        """The conditions, each of which makes sense for the domain and the equation."""
-        from pgt.config.build import build_conditions
-
-        return build_conditions(self)
-
-    def build_quantities(self) -> tuple[str, ...]:
-        """The names of what is to be written: by default the fields of the equation."""
-        from pgt.config.build import build_quantities
-
-        return build_quantities(self)
-
-    def build_training(self) -> "Training":
-        """The settings of the fit."""
-        from pgt.config.build import build_training
-
-        return build_training(self)
-
-    def build_error_bars(self) -> "Ensemble | Posterior | None":
-        """How error bars are made; None: there are none."""
-        from pgt.config.build import build_error_bars
-
-        return build_error_bars(self)
-
-    def build_model(
-        self, observations: "Observations", seed: int | None = None
-    ) -> "AbstractFieldModel | None":
-        """The network; None where the choice is left to `pgt.reconstruct`. `seed`: not the file's."""
-        from pgt.config.build import build_model
-
-        return build_model(self, observations, self.seed if seed is None else seed)
 
 
 def load_run(path: str | Path, overrides: Sequence[str] = ()) -> RunFile:

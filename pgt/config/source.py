@@ -18,6 +18,13 @@ OVERRIDE = "--set"
 _POSITION = re.compile(r"\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)")
 
 
+class LocatedError(InputError):
+    """An error that names its place in the run file already."""
+
+
+LocatedError.__module__ = "pgt"
+
+
 @dataclass(frozen=True)
 class Source:
     """What was read: `places` says for each key "line 12", or "--set" where the command line set it."""
@@ -28,12 +35,12 @@ class Source:
     places: Mapping[Key, str]
     overrides: tuple[str, ...]
 
-    def error(self, key: Key, message: str) -> InputError:
+    def error(self, key: Key, message: str) -> "LocatedError":
         """An error at a key, or where the key is absent at the nearest table around it."""
         known = [key[:n] for n in range(len(key), 0, -1) if key[:n] in self.places]
         place = self.places[known[0]] if known else "line 1"
         name = f", {dotted(key)}" if key else ""
-        return InputError(f"{self.path}, {place}{name}: {message}")
+        return LocatedError(f"{self.path}, {place}{name}: {message}")
 
     def order(self, key: Key) -> int:
         """Where a key stands, for picking the first mistake; what was set by hand comes last."""

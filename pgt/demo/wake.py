@@ -8,7 +8,7 @@ from pathlib import Path
 import xarray as xr
 
 from pgt import metrics
-from pgt._reconstruct import default_model, reconstruct
+from pgt._reconstruct import reconstruct
 from pgt.data import Domain, sample
 from pgt.datasets import cylinder_wake
 from pgt.demo.files import write_files
@@ -16,6 +16,7 @@ from pgt.ground.files import require_writable
 from pgt.ground.provenance import provenance
 from pgt.physics import NavierStokes2D
 from pgt.reconstruction.result import Reconstruction
+from pgt.training.default_model import default_model
 from pgt.training.settings import Training
 
 READINGS, VISCOSITY = 1500, 0.01

@@ -9,7 +9,13 @@ class InputError(ValueError):
     Traceback (most recent call last):
     ...
     pgt.InputError: Domain(x=(1, 0)): the lower bound must be below the upper one.
+
+    `about` names the argument that is at fault, where it is not the one that was being looked at.
     """
+
+    def __init__(self, message: str = "", about: str | None = None):
+        super().__init__(message)
+        self.about = about
 
 
 InputError.__module__ = (

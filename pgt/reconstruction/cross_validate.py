@@ -9,7 +9,6 @@ from pathlib import Path
 import equinox as eqx
 import numpy as np
 
-from pgt._reconstruct import checked, default_model, groups_of, reconstruct
 from pgt.data import splits
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
@@ -19,8 +18,10 @@ from pgt.nn.precision import is_double, precision
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
-from pgt.reconstruction.result import Reconstruction
+from pgt.training.assemble import assemble, checked, groups_of
 from pgt.training.checkpoint import fingerprint, require_same
+from pgt.training.default_model import default_model
+from pgt.training.fit import fit_task
 from pgt.training.losses import averaged_axes, reading_rows
 from pgt.training.settings import Training
 
@@ -120,12 +121,13 @@ class _Fits:
 
     def predicted(self, rows: np.ndarray, checkpoint: Path | None) -> np.ndarray:
         others = self.observations.take(np.setdiff1d(np.arange(len(self.observations)), rows))
-        result = reconstruct(
+        task = assemble(
             others, self.pde, self.domain, self.conditions,
             model=self.model, training=self.training, seed=self.seed,
-            checkpoint=checkpoint, progress=self.progress,
         )  # fmt: skip
-        return predict_readings(result, self.observations.take(rows))
+        outcome = fit_task(task, checkpoint=checkpoint, progress=self.progress)
+        fitted = task.problem.observations
+        return predict_readings(outcome.fit.model, fitted, self.observations.take(rows))
 
     def identity(self, rows: np.ndarray) -> dict:
         parts = (self.observations, self.pde, self.conditions, self.model, rows)
@@ -137,16 +139,17 @@ class _Fits:
         }
 
 
-def predict_readings(result: Reconstruction, readings: Observations) -> np.ndarray:
-    """(n, c) what the fit says of readings, averages over boxes included."""
+def predict_readings(
+    model: AbstractFieldModel, fitted: Observations, readings: Observations
+) -> np.ndarray:
+    """(n, c) what a model that encodes `fitted` says of readings, averages over boxes included."""
     if not len(readings):
         return np.zeros((0, len(readings.fields)))
     # The misfit of readings of zero; every field is asked for, also where it was not measured.
     zeros, everywhere = np.zeros_like(readings.values), np.ones_like(readings.mask)
     asked = dataclasses.replace(readings, values=zeros, mask=everywhere)
-    with precision(is_double(result.model)):
-        rows = _values(result.model, result.observations, asked, averaged_axes(readings))
-        return np.asarray(rows, float)
+    with precision(is_double(model)):
+        return np.asarray(_values(model, fitted, asked, averaged_axes(readings)), float)
 
 
 @eqx.filter_jit

@@ -1,23 +1,18 @@
 """Everything about a run that can be said before anything is trained."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pgt._reconstruct import checked, default_model, groups_of, hold_out
 from pgt.config import RunFile
+from pgt.config.parts import Parts
 from pgt.data import Domain, Observations
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import named_unknowns
 from pgt.io._files import naming
-from pgt.models.base import AbstractFieldModel
 from pgt.nn.frozen import count_parameters
-from pgt.physics.conditions import AbstractCondition
-from pgt.physics.pde import AbstractPDE
 from pgt.runs.dimensions import check_dimensions, coefficient_units
-from pgt.training.error_bars import ErrorBars
-from pgt.training.fit import check_error_bars
+from pgt.training.assemble import Task, assemble
 from pgt.training.settings import Training
 
 CELLS = 4  # per axis, in which the readings are counted
@@ -25,37 +20,29 @@ CELLS = 4  # per axis, in which the readings are counted
 
 @dataclass(frozen=True)
 class Prepared:
-    """A run file turned into what `reconstruct` takes."""
+    """A run file turned into the task that is fitted, and the parts that it was assembled from."""
 
-    observations: Observations
-    pde: AbstractPDE
-    domain: Domain
-    conditions: tuple[AbstractCondition, ...]
-    training: Training
-    build: Callable[[int], AbstractFieldModel]  # the network of a seed
-    model: AbstractFieldModel
-    error_bars: ErrorBars | None
+    parts: Parts
+    task: Task
 
 
-def prepare(run: RunFile) -> Prepared:
-    """Read and build everything; any mistake is an `InputError` that names file, line and key."""
-    observations, domain, pde = run.read_observations(), run.build_domain(), run.build_pde()
-    conditions, training = run.build_conditions(), run.build_training()
-    run.build_quantities()
+def prepare(run: RunFile, seconds: float | None = None) -> Prepared:
+    """Read, build and assemble everything; any mistake is an `InputError` that names file, line and
+    key. `seconds`: a budget in place of the file's."""
+    parts = Parts(run)
+    readings, pde, domain = parts.observations, parts.pde, parts.domain
+    conditions, training, error_bars = parts.conditions, parts.training, parts.error_bars
+    if seconds is not None:
+        training = replace(training, seconds=seconds)
+    _ = parts.quantities  # a mistake there shows before the training
     with run.located("observations", "file"), naming(run.observations_path):
-        _check_enough(observations)
-        aligned = checked(observations, pde, domain)
-        hold_out(aligned, training, run.seed)
-        check_dimensions(pde, _units(observations, domain))
-
-    def build(seed: int) -> AbstractFieldModel:
-        model = run.build_model(observations, seed)
-        return model or default_model(aligned, pde, domain, seed=seed)
-
-    model, error_bars = build(run.seed), run.build_error_bars()
-    with run.located("error_bars"):
-        check_error_bars(error_bars, model, training)
-    return Prepared(observations, pde, domain, conditions, training, build, model, error_bars)
+        _check_enough(readings)
+        task = assemble(
+            readings, pde, domain, conditions,
+            model=parts.model, training=training, error_bars=error_bars, seed=run.seed,
+        )  # fmt: skip
+        check_dimensions(pde, _units(readings, domain))
+    return Prepared(parts, task)
 
 
 def _units(observations: Observations, domain: Domain) -> dict[str, str]:
@@ -75,22 +62,23 @@ def _check_enough(observations: Observations) -> None:
 
 def describe(run: RunFile, prepared: Prepared) -> list[tuple[str, str]]:
     """(what, how much) of a run, in the order in which a reader asks."""
-    readings, pde = prepared.observations, prepared.pde
+    task, readings, domain = prepared.task, prepared.parts.observations, prepared.parts.domain
+    pde, units = prepared.parts.pde, _units(readings, domain)
     rows = [("readings", f"{len(readings)} in {run.observations_path.name}")]
     rows += [_column(readings, name) for name in readings.fields]
-    rows += [_axis(readings, prepared.domain, axis) for axis in prepared.domain.axes]
-    rows.append(("coverage", _coverage(readings, prepared.domain)))
+    rows += [_axis(readings, domain, axis) for axis in domain.axes]
+    rows.append(("coverage", _coverage(readings, domain)))
     hidden = [name for name in pde.fields if name not in readings.fields]
     rows.append(("hidden fields", ", ".join(hidden) or "none"))
     learnt = [f"{name} (from {float(n.value):.4g})" for name, n in named_unknowns(pde)]
     rows.append(("learnt coefficients", ", ".join(learnt) or "none"))
-    if wanted := coefficient_units(pde, _units(readings, prepared.domain)):
+    if wanted := coefficient_units(pde, units):
         rows.append(("coefficients are in", ", ".join(f"{n}: {u}" for n, u in wanted.items())))
-    rows.append(("conditions", ", ".join(c.kind for c in prepared.conditions) or "none"))
-    rows.append(("held out", _held_out(prepared, run.seed)))
-    rows.append(("error bars", repr(prepared.error_bars) if prepared.error_bars else "none"))
-    network = f"{type(prepared.model).__name__}, {count_parameters(prepared.model):,} parameters"
-    return [*rows, ("model", network), ("budget", _budget(prepared.training))]
+    rows.append(("conditions", ", ".join(c.kind for c in task.problem.conditions) or "none"))
+    rows.append(("held out", _held_out(task)))
+    rows.append(("error bars", repr(task.error_bars) if task.error_bars else "none"))
+    network = f"{type(task.model).__name__}, {count_parameters(task.model):,} parameters"
+    return [*rows, ("model", network), ("budget", _budget(task.training))]
 
 
 def _column(readings: Observations, name: str) -> tuple[str, str]:
@@ -120,16 +108,15 @@ def _coverage(readings: Observations, domain: Domain) -> str:
     )
 
 
-def _held_out(prepared: Prepared, seed: int) -> str:
+def _held_out(task: Task) -> str:
     """How many readings, and how they are chosen."""
-    _, held_out = hold_out(prepared.observations, prepared.training, seed)
-    if not len(held_out):
+    if not len(task.held_out):
         return "nothing: no error can be told"
-    count = f"{len(held_out)} of {len(prepared.observations)} readings"
-    groups = groups_of(prepared.observations, prepared.training)
-    if groups is None:
-        return f"{count}, one by one at random"
-    return f"{count}, in whole blocks ({groups.max() + 1} in all)"
+    count = (
+        f"{len(task.held_out)} of {len(task.held_out) + len(task.problem.observations)} readings"
+    )
+    how = {"reading": "one by one at random", "block": "in whole blocks of space and time"}
+    return f"{count}, {how[task.training.hold_out_by]}"
 
 
 def _budget(training: Training) -> str:

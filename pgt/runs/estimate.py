@@ -6,15 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pgt._reconstruct import hold_out
 from pgt.bench.cost import CompiledStep, compile_step
-from pgt.data import Observations
-from pgt.nn import frozen
-from pgt.nn.precision import precision
-from pgt.runs.check import Prepared
-from pgt.training.fit import polish_settings
-from pgt.training.losses import Problem
-from pgt.training.polish import polish
+from pgt.training.assemble import Task
+from pgt.training.polish import polish, polish_settings
 from pgt.training.settings import Polish
 
 SECONDS, MOST_STEPS, ITERATIONS = 2.0, 20, 3  # spent on timing each part
@@ -22,30 +16,19 @@ SECONDS, MOST_STEPS, ITERATIONS = 2.0, 20, 3  # spent on timing each part
 Say = Callable[[str], None]
 
 
-def estimate(prepared: Prepared, seed: int, say: Say) -> list[tuple[str, str]]:
+def estimate(task: Task, say: Say) -> list[tuple[str, str]]:
     """Rows on memory and time: a step is compiled and timed, and the polish begun where there is one."""
-    training = prepared.training
-    with precision(training.precision == "float64"):
-        model = prepared.model
-        if training.precision == "float64":
-            model = frozen.cast(model, np.float64)
-        readings = prepared.observations.aligned(prepared.pde.fields)
-        fitted, held_out = hold_out(readings, training, seed)
-        problem = Problem.build(
-            fitted, prepared.pde, prepared.conditions, prepared.domain, model.scaling,
-            physics=training.collocation > 0,
-        )  # fmt: skip
+    training = task.training
+    with task.in_precision():
         say("compiling one step, to see what it needs")
-        step = compile_step(model, prepared.pde, problem, training, held_out)
+        step = compile_step(task)
         say("timing some steps")
         each = _seconds_of_a_step(step)
         train = training.steps * each if training.seconds is None else training.seconds
-        settings, finish = polish_settings(model, training), 0.0
+        settings, finish = polish_settings(task.model, training), 0.0
         if settings:
             say("timing the polish")
-            finish = _seconds_of_polish(
-                dataclasses.replace(prepared, model=model), problem, settings, held_out
-            )
+            finish = _seconds_of_polish(task, settings)
     memory = step.peak_bytes
     return [
         ("memory of a step", "not told by this device" if memory is None else _size(memory)),
@@ -60,15 +43,13 @@ def _seconds_of_a_step(step: CompiledStep) -> float:
     return step.run(count) / count
 
 
-def _seconds_of_polish(
-    prepared: Prepared, problem: Problem, settings: Polish, held_out: Observations
-) -> float:
+def _seconds_of_polish(task: Task, settings: Polish) -> float:
     """Of all its iterations, from the first few: the very first one also compiles, and one whose step
     is refused costs less than the others, so the slowest counts."""
     began, marks = time.monotonic(), []
     short = dataclasses.replace(settings, iterations=ITERATIONS, evidence=False)
     polish(
-        prepared.model, prepared.pde, problem, short, held_out,
+        task.model, task.pde, task.problem, short, task.held_out,
         lambda iteration, cost: marks.append(time.monotonic()),
     )  # fmt: skip
     each = float(np.max(np.diff(marks))) if len(marks) > 1 else 0.0

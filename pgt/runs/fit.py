@@ -8,7 +8,7 @@ from pathlib import Path
 import xarray as xr
 
 from pgt import io, plots
-from pgt._reconstruct import reconstruct
+from pgt._reconstruct import solve
 from pgt.config import RunFile
 from pgt.ground.errors import InputError
 from pgt.ground.files import in_one_piece, require_writable
@@ -38,27 +38,21 @@ def fit(
 ) -> tuple[Reconstruction, Trust]:
     """Train as the run file says and leave everything in `folder`; with `folds`, cross-validate first."""
     check_folder(folder, resume, folds)
-    prepared = prepare(run)
-    training = prepared.training
-    if seconds is not None:
-        training = dataclasses.replace(training, seconds=seconds)
+    prepared = prepare(run, seconds)
+    parts, task = prepared.parts, prepared.task
     with in_one_piece(folder / RUN_FILE) as path:
         path.write_text(written_down(run), encoding="utf-8")
-    problem = (prepared.observations, prepared.pde, prepared.domain, prepared.conditions)
-    given = {"training": training, "seed": run.seed}
     found = None
     if folds is not None:
         found = cross_validate(
-            *problem, folds=folds, model=prepared.model, checkpoint=folder / FOLDS, say=say, **given
-        )
+            parts.observations, parts.pde, parts.domain, parts.conditions, folds=folds,
+            model=task.model, training=task.training, seed=run.seed, checkpoint=folder / FOLDS, say=say,
+        )  # fmt: skip
         found.save(folder)
-    say(f"{len(prepared.observations)} readings; training (the first run also compiles)")
-    result = reconstruct(
-        *problem, model=prepared.build, error_bars=prepared.error_bars,
-        checkpoint=folder / CHECKPOINT, **given,
-    )  # fmt: skip
+    say(f"{len(parts.observations)} readings; training (the first run also compiles)")
+    result = solve(task, checkpoint=folder / CHECKPOINT)
     result.save(folder)
-    field = result.grid(run.build_quantities(), **run.output.grid)
+    field = result.grid(parts.quantities, **run.output.grid)
     trust = judge(result, field, written_down(run), found)
     write_results(run, result, field, trust, folder)
     say(

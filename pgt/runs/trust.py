@@ -64,7 +64,7 @@ def judge(
     if result.members is not None:
         error_bars = field[[f"{n}_std" for n in names]].rename({f"{n}_std": n for n in names})
     field = field[names]
-    predictions = predict_readings(result, result.held_out)
+    predictions = predict_readings(result.model, result.observations, result.held_out)
     if folds is None:
         simple = _interpolated(result.observations, result.held_out, result.domain)
         fields = _held_out(result.held_out, predictions, simple)

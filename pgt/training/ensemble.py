@@ -31,7 +31,6 @@ from pgt.training.losses import Problem, reading_rows
 from pgt.training.progress import ProgressBar
 from pgt.training.settings import Training
 from pgt.training.step import OPTIONS, Clock, Report, State, advance, start
-from pgt.trust.members import Members
 
 
 def member_seeds(seed: int, count: int) -> list[int]:
@@ -139,9 +138,9 @@ run_members = eqx.filter_jit(advance_members, compiler_options=OPTIONS)  # pyrig
 
 @eqx.filter_jit
 def held_out_errors(
-    members: Members, problem: Problem, held_out: Observations
+    stacked: PyTree, problem: Problem, held_out: Observations
 ) -> tuple[Float[Array, " k"], Scalar]:
-    """`held_out_error` of every member, and of their mean."""
+    """`held_out_error` of every member, and of their mean; `stacked`: (models, equations, readings)."""
 
     def rows(part):
         model, _, observations = part
@@ -152,7 +151,7 @@ def held_out_errors(
 
         return reading_rows(field, held_out, model.scaling, problem.averaged)
 
-    misfits = batched.over_members(rows, members.own, members.common, members.count)
+    misfits = eqx.filter_vmap(rows)(stacked)
 
     def error(misfit):
         return misfit_size(problem.likelihood, misfit, held_out.mask)

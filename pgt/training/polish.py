@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import equinox as eqx
 import jax
@@ -37,15 +37,23 @@ from pgt.training.losses import (
     reading_rows,
     reading_weights,
 )
-from pgt.training.settings import Polish
+from pgt.training.settings import Polish, Training
 from pgt.training.step import split
 
+POLISHABLE = 4000  # decoder parameters that a least-squares polish can take in seconds
 NOISY = 0.01  # held-out readings missed by more of their spread than this are taken to be noisy
 GUESS = 0.1  # of the noise, where it is unknown: too weak a prior at first, and noise is memorised
 STIFF = 10.0  # the weight of the equation at last, where readings are noisy; more is hard to fit
 STIFF_SHARE = 1 / 3  # of the iterations
 ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
 FAR = 3  # an order beyond what `Seen` holds: values away from its point are asked for
+
+
+def polish_settings(model: AbstractFieldModel, training: Training) -> Polish | Literal[False]:
+    """How the fit is polished: as asked for, else where the decoder is small enough."""
+    if training.polish is not None:
+        return training.polish
+    return Polish() if frozen.count_parameters(model.polished()) <= POLISHABLE else False
 
 
 def polish(

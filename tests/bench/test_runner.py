@@ -20,7 +20,7 @@ from pgt.bench.runner import record_path, sweep, training_for
 from pgt.cli import app
 from pgt.cli.bench import TABLES as COMMANDS
 from pgt.nn.frozen import count_parameters
-from pgt.training.losses import Problem
+from pgt.training.assemble import assemble
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "results.md"
 
@@ -219,11 +219,9 @@ def test_flops_of_a_step_are_those_of_its_matrix_products():
     """Data only, Adam: forward, and backward twice that; two operations a weight and reading."""
     setup = HeatProblem(200, known=False).load(0)
     model = pgt.PINN(pgt.Scaling.fit(setup.observations, setup.domain), width=64, layers=4)
-    problem = Problem.build(
-        setup.observations, setup.pde, (), setup.domain, model.scaling, physics=False
-    )
-    training = pgt.Training(optimiser="adam", collocation=0)
-    cost = step_cost(model, setup.pde, problem, training)
+    training = pgt.Training(optimiser="adam", collocation=0, hold_out=0.0)
+    task = assemble(setup.observations, setup.pde, setup.domain, model=model, training=training)
+    cost = step_cost(task)
     expected = 3 * 2 * count_parameters(model) * 200
     assert 0.8 * expected < cost["flops"] < 1.5 * expected
     assert cost["peak_bytes"] > 4 * 3 * count_parameters(model)  # weights and Adam's two moments

@@ -5,8 +5,8 @@ import inspect
 import re
 import subprocess
 import sys
-import types
 
+import equinox as eqx
 import pytest
 from run_files import HEAT, build_all, loader, sections_in
 
@@ -14,6 +14,7 @@ import pgt
 from pgt import InputError
 from pgt.config import RunFile, template
 from pgt.config.models import Model
+from pgt.config.parts import Parts
 from pgt.config.pdes import NAMED_PDES
 from pgt.config.training import TrainingSection
 from pgt.models import ALL_MODELS
@@ -46,18 +47,19 @@ def load(folder):
 
 def test_everything_is_built(load):
     run = load(HEAT)
-    pde, model = build_all(run)
+    parts = build_all(run)
+    pde, model = parts.pde, parts.model(0)
     assert isinstance(pde, pgt.Heat)
     assert isinstance(pde.diffusivity, pgt.Unknown)
     assert pde.diffusivity.positive  # heat flows one way, said or not
     assert isinstance(model, pgt.SIREN)
-    domain, training = run.build_domain(), run.build_training()
+    domain, training = parts.domain, parts.training
     assert domain == pgt.Domain(x=(0, 1), t=(0, 1), units={"x": "m"})
     assert training.polish == pgt.Polish(iterations=5)
     assert (training.steps, training.batch) == (10, pgt.Training().batch)
     assert isinstance(training.weighting, pgt.Fixed)
     assert isinstance(training.sampler, pgt.Sobol)
-    initial, wall = run.build_conditions()
+    initial, wall = parts.conditions
     assert isinstance(initial, pgt.Initial)
     assert isinstance(wall, pgt.Dirichlet)
     assert wall.side == "lower"
@@ -71,9 +73,8 @@ def test_readings_are_found_beside_the_run_file(load, folder, monkeypatch):
     def read_observations(path, **options):
         asked.update(options, path=path)
 
-    fake = types.SimpleNamespace(read_observations=read_observations)
-    monkeypatch.setitem(sys.modules, "pgt.io", fake)
-    load(HEAT).read_observations()
+    monkeypatch.setattr("pgt.config.parts.read_observations", read_observations)
+    assert Parts(load(HEAT)).observations is None
     assert asked["path"] == folder / "sensors.csv"
     assert asked["columns"] == {"x": "X [m]"}
     assert asked["noise"] == {"u": 0.01}
@@ -81,28 +82,32 @@ def test_readings_are_found_beside_the_run_file(load, folder, monkeypatch):
     def refuse(path, **options):
         raise InputError("sensors.csv has no column 'X [m]'.")
 
-    fake.read_observations = refuse
+    monkeypatch.setattr("pgt.config.parts.read_observations", refuse)
     with pytest.raises(
         InputError, match=r"run.toml, line 4, observations.file: sensors.csv has no"
     ):
-        load(HEAT).read_observations()
+        _ = Parts(load(HEAT)).observations
 
 
 def test_the_model_is_left_to_the_library(load):
     short = re.sub(r"\[model\].*?(?=\[training\])", "", HEAT, flags=re.DOTALL)
-    assert build_all(load(short))[1] is None
-    assert build_all(load(short + '[model]\nname = "pgt"'))[1] is None
-    pgt_model = build_all(load(short + '[model]\nname = "pgt"\nwidth = 8\nheads = 2'))[1]
-    assert isinstance(pgt_model, pgt.PGT)
+    suited = pgt.default_model(*_problem(build_all(load(short))), seed=3)
+    for text in (short, short + '[model]\nname = "pgt"'):
+        assert eqx.tree_equal(build_all(load(text)).model(3), suited)
+    narrow = build_all(load(short + '[model]\nname = "pgt"\nwidth = 8\nheads = 2'))
+    sized = pgt.default_model(*_problem(narrow), seed=3, width=8, heads=2)
+    assert eqx.tree_equal(narrow.model(3), sized)
+
+
+def _problem(parts):
+    return parts.observations, parts.pde, parts.domain
 
 
 @pytest.mark.parametrize("pde", [*ZOO, *TEXTS], ids=str)
 def test_templates_load_and_build(load, pde):
     text = template(pde)
     run = load(text)
-    built, model = build_all(run)
-    assert model is None
-    assert set(run.observations.fields) <= set(built.fields)
+    assert set(run.observations.fields) <= set(build_all(run).pde.fields)
     everything = re.sub(r"(?m)^#(?=[a-z\[\"])(?!periodic)", "", text)
     assert everything != text
     build_all(load(everything))
@@ -122,7 +127,7 @@ def test_templates_of_nonsense(load):
 def test_the_dimension_follows_the_domain(load):
     text = template("heat").replace('["x", "t"]', '["x", "y", "t"]')
     text = text.replace("[domain]", "[domain]\ny = [0, 1]")
-    assert build_all(load(text))[0].coords == ("x", "y", "t")
+    assert build_all(load(text)).pde.coords == ("x", "y", "t")
     with pytest.raises(
         InputError, match=r"run.toml, line 20, pde: the equation has the coordinates x"
     ):
@@ -141,8 +146,8 @@ def test_overrides(load):
     assert run.training.steps == 7
     assert run.output.formats == ("csv",)
     assert run.overrides == tuple(overrides)
-    assert run.build_training().polish is False
-    assert build_all(run)[0].diffusivity.bounds == (0.01, 1)
+    assert build_all(run).training.polish is False
+    assert build_all(run).pde.diffusivity.bounds == (0.01, 1)
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pgt
-from pgt._reconstruct import hold_out
 from pgt.data.splits import MOST_BLOCKS, READINGS_PER_BLOCK, blocks, folds, split
 from pgt.ground.errors import InputError
+from pgt.training.assemble import hold_out
 from pgt.trust.references.interpolation import rbf
 
 

@@ -9,6 +9,7 @@ from nested_derivatives import NestedDerivatives
 
 import pgt
 from pgt.config import load_run
+from pgt.config.parts import Parts
 from pgt.data.domain import Domain
 from pgt.physics.exact import taylor_green
 from pgt.physics.gauge import INSTANTS, fixed_fields, freedom
@@ -274,10 +275,10 @@ def written(folder, text):
 
 
 def test_a_run_file_declares_a_gauge(tmp_path):
-    (plain,) = written(tmp_path, 'field = "p"').build_conditions()
+    (plain,) = Parts(written(tmp_path, 'field = "p"')).conditions
     assert (plain.field, plain.at, plain.value) == ("p", None, 0.0)
     text = 'field = "p"\nat = {x = 2.5, y = 0.5}\nvalue = {at = [0, 1], values = [5, 5.2]}'
-    (gauge,) = written(tmp_path, text).build_conditions()
+    (gauge,) = Parts(written(tmp_path, text)).conditions
     bound = gauge.bind(BOX, FLOW.fields)
     zero = evaluator(lambda z: jnp.zeros(3))
     assert float(bound.rows(zero, jnp.array([2.5, 0.5, 0.5]))[0]) == pytest.approx(-5.1)
@@ -297,6 +298,6 @@ def test_a_run_file_declares_a_gauge(tmp_path):
 )
 def test_mistakes_in_a_run_file_are_located(tmp_path, text, place, message):
     with pytest.raises(pgt.InputError) as caught:
-        written(tmp_path, text).build_conditions()
+        _ = Parts(written(tmp_path, text)).conditions
     assert place in str(caught.value)
     assert message in str(caught.value)

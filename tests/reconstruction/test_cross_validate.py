@@ -15,6 +15,8 @@ from pgt.ground.errors import InputError
 from pgt.reconstruction import cross_validate as module
 from pgt.runs.fit import FOLDS
 from pgt.runs.predict import load
+from pgt.training.fit import Outcome
+from pgt.training.loop import Fit, Record
 from pgt.trust.references.interpolation import rbf
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
@@ -82,12 +84,12 @@ def test_hidden_rows_are_in_no_fold_and_folds_can_be_blocks(monkeypatch):
     found = replace(found, mask=mask, values=np.where(mask, found.values, 0.0))
     asked = []
 
-    def constant(others, *_, training, **__):
-        asked.append(others)
-        return training
+    def constant(task, **_):
+        asked.append(len(task.problem.observations) + len(task.held_out))
+        return Outcome(Fit(task.model, task.pde, 0.0, Record()), None)
 
-    monkeypatch.setattr(module, "reconstruct", constant)
-    monkeypatch.setattr(module, "predict_readings", lambda _, rows: np.ones((len(rows), 1)))
+    monkeypatch.setattr(module, "fit_task", constant)
+    monkeypatch.setattr(module, "predict_readings", lambda *given: np.ones((len(given[-1]), 1)))
     by_block = validated(found, replace(BRIEF, hold_out_by="block"))
     assert by_block.by == "block"
     assert by_block.fold[4] == -1
@@ -98,12 +100,12 @@ def test_hidden_rows_are_in_no_fold_and_folds_can_be_blocks(monkeypatch):
     for block in np.unique(groups):
         assert len(set(by_block.fold[mask[:, 0]][groups == block])) == 1
     for fold, others in enumerate(asked):
-        assert len(others) == 30 - (by_block.fold == fold).sum()
+        assert others == 30 - (by_block.fold == fold).sum()
 
 
 def killed_in_the_second_fit(monkeypatch) -> list:
     """Have the second of all fits interrupted; the list fills with the place of each."""
-    real, calls = module.reconstruct, []
+    real, calls = module.fit_task, []
 
     def killed(*given, **more):
         calls.append(more["checkpoint"])
@@ -111,7 +113,7 @@ def killed_in_the_second_fit(monkeypatch) -> list:
             raise KeyboardInterrupt
         return real(*given, **more)
 
-    monkeypatch.setattr(module, "reconstruct", killed)
+    monkeypatch.setattr(module, "fit_task", killed)
     return calls
 
 

@@ -11,6 +11,7 @@ import pgt
 from pgt.bench.cost import CompiledStep
 from pgt.cli import app
 from pgt.config import load_run
+from pgt.config.parts import Parts
 from pgt.nn.frozen import count_parameters
 from pgt.runs.check import prepare
 from pgt.runs.estimate import ITERATIONS, MOST_STEPS, _length, estimate
@@ -56,9 +57,9 @@ def run_file(tmp_path_factory):
 def test_what_a_run_file_leaves_out_of_a_pgt_suits_the_problem(run_file):
     run = load_run(run_file)
     given = {"width": 4, "heads": 1, "blocks": 1, "decoder_width": 4}
-    readings, pde, domain = run.read_observations(), run.build_pde(), run.build_domain()
-    suited = pgt.default_model(readings, pde, domain, **given)
-    assert eqx.tree_equal(run.build_model(readings), suited)
+    parts = Parts(run)
+    suited = pgt.default_model(parts.observations, parts.pde, parts.domain, **given)
+    assert eqx.tree_equal(parts.model(0), suited)
     own = pgt.PGT(suited.scaling, suited.kernel, **given)  # with the class's own number of layers
     assert count_parameters(own) > count_parameters(suited)
 
@@ -100,16 +101,16 @@ def test_the_time_is_that_of_the_budget(run_file, monkeypatch):
     monkeypatch.setattr("pgt.runs.estimate.compile_step", lambda *_: step)
     monkeypatch.setattr("pgt.runs.estimate.polish", polish)
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    prepared = prepare(load_run(run_file, ["training.steps=2000"]))
-    rows = dict(estimate(prepared, 0, lambda line: None))
+    task = prepare(load_run(run_file, ["training.steps=2000"])).task
+    rows = dict(estimate(task, lambda line: None))
     assert counts == [1, MOST_STEPS]
     assert rows["memory of a step"] == "1 MiB"
     assert "10 ms, after 3 s" in rows["time of a step"]
     # 2000 steps of 10 ms, 3 s of compiling; 5 s and 3 more iterations of 1 s
     assert re.match(r"about 31 s .*polish 8 s$", rows["time (estimate)"])
-    training = dataclasses.replace(prepared.training, seconds=60.0, polish=False)
-    timed = dataclasses.replace(prepared, training=training)
-    assert dict(estimate(timed, 0, print))["time (estimate)"] == "about 63 s on this machine"
+    training = dataclasses.replace(task.training, seconds=60.0, polish=False)
+    timed = dataclasses.replace(task, training=training)
+    assert dict(estimate(timed, print))["time (estimate)"] == "about 63 s on this machine"
 
 
 @pytest.mark.parametrize(

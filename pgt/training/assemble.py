@@ -1,0 +1,200 @@
+"""The one place that turns what a user gave into the task that is fitted.
+
+A reconstruction, every fold of a cross-validation, the estimate of `pgt check`, the tables and the
+benchmarks all start here, so that each of them times, fits or judges the same program.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgt.data.domain import Domain
+from pgt.data.limits import check_limits
+from pgt.data.observations import Observations
+from pgt.data.splits import Groups, blocks, split
+from pgt.ground.errors import InputError
+from pgt.models.base import AbstractFieldModel
+from pgt.nn import frozen
+from pgt.nn.precision import precision
+from pgt.nn.scaling import Scaling
+from pgt.physics.conditions import AbstractCondition
+from pgt.physics.pde import AbstractPDE
+from pgt.training.default_model import default_model
+from pgt.training.ensemble import member_seeds
+from pgt.training.error_bars import Ensemble, ErrorBars, Posterior
+from pgt.training.losses import Problem
+from pgt.training.polish import polish_settings
+from pgt.training.scales import with_hidden_scales, with_unknown_units
+from pgt.training.settings import Training
+
+Model = AbstractFieldModel | Callable[[int], AbstractFieldModel]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be fitted, and how: nothing about it is decided later.
+
+    `networks` has one for each of the `seeds`: one, or a member of an ensemble each. `noise` is σ of
+    the readings in units of their spread, where it was given.
+    """
+
+    networks: tuple[AbstractFieldModel, ...]
+    seeds: tuple[int, ...]
+    pde: AbstractPDE
+    problem: Problem
+    held_out: Observations
+    training: Training
+    error_bars: ErrorBars | None
+    noise: float | None
+
+    @property
+    def model(self) -> AbstractFieldModel:
+        """The network, or that of the first member."""
+        return self.networks[0]
+
+    @property
+    def domain(self) -> Domain:
+        """Where the field is sought."""
+        return self.problem.domain
+
+    def in_precision(self) -> AbstractContextManager:
+        """Inside, JAX computes in the precision asked for."""
+        return in_precision(self.training)
+
+
+def in_precision(training: Training) -> AbstractContextManager:
+    """Inside, JAX computes in the precision that the settings ask for."""
+    return precision(training.precision == "float64")
+
+
+def assemble(
+    observations: Observations,
+    pde: AbstractPDE,
+    domain: Domain,
+    conditions: Sequence[AbstractCondition] = (),
+    *,
+    model: Model | None = None,
+    training: Training | None = None,
+    error_bars: ErrorBars | None = None,
+    seed: int = 0,
+) -> Task:
+    """The task; the arguments are those of `reconstruct`.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(), n=50)
+    >>> task = assemble(readings, pgt.Heat(0.01), pgt.Domain(x=(0, 1), t=(0, 1)))
+    >>> len(task.problem.observations), len(task.held_out), type(task.model).__name__
+    (45, 5, 'PGT')
+    """
+    training = training or Training()
+    observations = checked(observations, pde, domain)
+    seeds = _seeds(error_bars, seed)
+    with in_precision(training):
+        build = _builder(model, error_bars, observations, pde, domain)
+        networks = tuple(_prepared(build(s), observations, pde, training) for s in seeds)
+        check_error_bars(error_bars, networks[0], training)
+        scaling = networks[0].scaling
+        pde = with_unknown_units(pde, scaling)
+        fitted, held_out = hold_out(observations, training, seed)
+        problem = Problem.build(
+            fitted, pde, conditions, domain, scaling,
+            physics=training.collocation > 0, likelihood=training.likelihood,
+        )  # fmt: skip
+    noise = _given_noise(observations, scaling)
+    return Task(networks, seeds, pde, problem, held_out, training, error_bars, noise)
+
+
+def checked(observations: Observations, pde: AbstractPDE, domain: Domain) -> Observations:
+    """The readings with the fields of the equation, where both fit the domain."""
+    if domain.axes != pde.coords:
+        raise InputError(
+            f"the domain has axes {', '.join(domain.axes)}, the equation has coordinates "
+            f"{', '.join(pde.coords)}: give the domain exactly the equation's coordinates."
+        )
+    observations.check_inside(domain)
+    check_limits(observations, domain)
+    return observations.aligned(pde.fields)
+
+
+def hold_out(
+    observations: Observations, training: Training, seed: int
+) -> tuple[Observations, Observations]:
+    """Readings to fit and readings held out, as the settings say."""
+    if training.hold_out == 0 or len(observations) < 2:
+        return observations, observations.take(np.zeros(0, int))
+    return split(observations, training.hold_out, seed, groups_of(observations, training))
+
+
+def groups_of(observations: Observations, training: Training) -> Groups | None:
+    """Which readings are held out together; None: each by itself."""
+    return blocks(observations) if training.hold_out_by == "block" else None
+
+
+def check_error_bars(
+    error_bars: ErrorBars | None, model: AbstractFieldModel, training: Training
+) -> None:
+    """Raise before the training where there would be no posterior after it."""
+    if isinstance(error_bars, Posterior) and polish_settings(model, training) is False:
+        raise InputError(
+            f"error_bars={error_bars!r}: the posterior is that of the least-squares polish, which is "
+            "switched off or too long for this decoder; write Training(polish=Polish()), or "
+            "error_bars=Ensemble().",
+            about="error_bars",
+        )
+
+
+def _seeds(error_bars: ErrorBars | None, seed: int) -> tuple[int, ...]:
+    """The seed of every network that is to be trained."""
+    if not isinstance(error_bars, Ensemble | Posterior | None):
+        raise InputError(
+            f"error_bars={error_bars!r}: write Ensemble(members=8), Posterior(samples=64) or None."
+        )
+    if isinstance(error_bars, Ensemble):
+        return tuple(member_seeds(seed, error_bars.members))
+    return (seed,)
+
+
+def _builder(
+    model: Model | None,
+    error_bars: ErrorBars | None,
+    observations: Observations,
+    pde: AbstractPDE,
+    domain: Domain,
+) -> Callable[[int], AbstractFieldModel]:
+    """The function of a seed that builds the network."""
+    if model is None:
+        return lambda seed: default_model(observations, pde, domain, seed=seed)
+    if not isinstance(model, AbstractFieldModel):
+        return lambda seed: _built(model, seed)
+    if isinstance(error_bars, Ensemble):
+        name = type(model).__name__
+        raise InputError(
+            f"error_bars=Ensemble(...): every member needs weights of its own, and model= is one "
+            f"{name}; give a function of the seed: model=lambda seed: {name}(..., seed=seed)."
+        )
+    return lambda seed: model
+
+
+def _built(build: Callable[[int], AbstractFieldModel], seed: int) -> AbstractFieldModel:
+    network = build(seed)
+    if not isinstance(network, AbstractFieldModel):
+        raise InputError(
+            f"model=: the function gives a {type(network).__name__} for the seed {seed}; it must "
+            "give a model, such as lambda seed: PGT(..., seed=seed)."
+        )
+    return network
+
+
+def _prepared(network, observations: Observations, pde: AbstractPDE, training: Training):
+    """The network in the precision asked for, with a size for the fields that have no reading."""
+    if training.precision == "float64":
+        network = frozen.cast(network, np.float64)
+    return with_hidden_scales(network, observations, pde)
+
+
+def _given_noise(observations: Observations, scaling: Scaling) -> float | None:
+    """σ of the readings in units of their spread, where the user gave it."""
+    noise = (np.asarray(observations.noise) / scaling.spread)[observations.mask]
+    return float(np.sqrt(np.mean(noise**2))) if (noise > 0).any() else None

@@ -1,0 +1,36 @@
+"""The network that suits a problem, where the user names none."""
+
+from pgt.data.domain import Domain
+from pgt.data.observations import Observations
+from pgt.models.pgt import PGT
+from pgt.nn.scaling import Scaling
+from pgt.physics.pde import AbstractPDE
+
+MANY_READINGS = 300  # beyond this, anchors gather the readings
+
+
+def default_model(
+    observations: Observations, pde: AbstractPDE, domain: Domain, *, seed: int = 0, **sizes
+) -> PGT:
+    """A PGT sized for the problem: a small decoder, fit for a polish, in up to two coordinates; a wide
+    one beyond; every reading a token while they are few, anchors when they are many.
+
+    `sizes` are arguments of `PGT` that are to be otherwise; the others stay as they suit the problem.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(), n=400)
+    >>> model = default_model(readings, pgt.Heat(0.01), pgt.Domain(x=(0, 1), t=(0, 1)))
+    >>> type(model).__name__, len(model.anchors.points)
+    ('PGT', 64)
+    """
+    small = domain.dimension <= 2
+    suited = {
+        "width": 32 if small else 64,
+        "decoder_width": 20 if small else 128,
+        "decoder_layers": 3 if small else 4,
+        "frequency": 5.0 if small else 8.0,
+        "anchors": 0 if len(observations) <= MANY_READINGS else 64,
+    }
+    scaling = Scaling.fit(observations.aligned(pde.fields), domain)
+    kernel = sizes.pop("kernel", None) or pde.kernel()
+    return PGT(scaling, kernel=kernel, seed=seed, **(suited | sizes))
