@@ -16,8 +16,8 @@ DIGITS = 5
 
 def mean_square_residual(result: Reconstruction, setup: Setup) -> float:
     """Mean square of the equations, in physical units, at random points."""
-    lower, upper = setup.domain.lower, setup.domain.upper
-    points = np.random.default_rng(1).uniform(lower, upper, (RESIDUAL_POINTS, len(lower)))
+    unit = np.random.default_rng(1).uniform(size=(RESIDUAL_POINTS, setup.domain.dimension))
+    points = setup.domain.from_unit(unit)
     rest = result.residual(points)
     return float(np.mean([(rest[name] ** 2).mean() for name in rest.data_vars]))
 

@@ -9,9 +9,9 @@ import jax
 import numpy as np
 import xarray as xr
 
+from pgt.data.asked import as_axes, as_points
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.data.places import as_axes, as_points
 from pgt.ground.errors import InputError
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.precision import is_double, precision

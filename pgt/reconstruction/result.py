@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from pgt.data.asked import as_points
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.data.places import as_points
 from pgt.ground import serialise
 from pgt.ground.unknown import named_unknowns
 from pgt.models.base import AbstractFieldModel
