@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from nested_derivatives import NestedDerivatives
+from pgt.runs.trust import judge
 
 import pgt
 from pgt.config import load_run
@@ -13,7 +14,6 @@ from pgt.config.parts import Parts
 from pgt.data.domain import Domain
 from pgt.physics.exact import taylor_green
 from pgt.physics.gauge import INSTANTS, fixed_fields, freedom
-from pgt.runs.trust import judge
 from pgt.training.losses import Problem
 
 BOX = Domain(x=(0, 3), y=(-1, 2), t=(0, 1))
