@@ -24,9 +24,8 @@ def mean_square_residual(result: Reconstruction, setup: Setup) -> float:
 
 def train_error(result: Reconstruction, setup: Setup) -> float:
     """Mean square misfit of the readings as given, in physical units."""
-    at = result.at(np.asarray(setup.observations.points))
-    predicted = np.stack([at[name].to_numpy() for name in setup.pde.fields], axis=-1)
-    misfit = (predicted - setup.observations.values)[setup.observations.mask]
+    readings = setup.observations.aligned(setup.pde.fields)
+    misfit = (result.predict_readings(readings) - readings.values)[readings.mask]
     return float(np.mean(misfit**2))
 
 

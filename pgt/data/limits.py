@@ -21,11 +21,10 @@ def check_limits(observations: Observations, domain: Domain) -> None:
             f"axis {axis} runs over {domain.bounds(axis)}: its length is lost in single precision "
             f"beside its offset. Subtract an origin from {axis} in the readings and the domain."
         )
-    mask = np.asarray(observations.mask)
-    for column, name in enumerate(observations.fields):
-        rows = np.flatnonzero(mask[:, column])
-        for kind, table in (("value", observations.values), ("noise", observations.noise)):
-            sizes = np.abs(np.asarray(table)[rows, column])
+    for name in observations.fields:
+        rows, _, values, noise = observations.measured(name)
+        for kind, numbers in (("value", values), ("noise", noise)):
+            sizes = np.abs(numbers)
             if sizes.size and sizes.max() > 0:
                 row = rows[sizes.argmax()]
                 _check_size(f"field {name!r}, row {row}: the largest {kind} is", sizes.max())

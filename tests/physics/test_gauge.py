@@ -14,7 +14,6 @@ from pgt.data.domain import Domain
 from pgt.data.regions import INSTANTS
 from pgt.physics.exact import taylor_green
 from pgt.physics.gauge import fixed_fields, freedom
-from pgt.runs.trust import judge
 from pgt.training.losses import Problem
 
 BOX = Domain(x=(0, 3), y=(-1, 2), t=(0, 1))
