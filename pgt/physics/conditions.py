@@ -11,7 +11,7 @@ on its faces (`sample`, `quadrature`) and, at one such point, numbers that shoul
 
 import abc
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -19,7 +19,9 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
+from pgt.ground.arguments import AxisName, Limits, OneOf
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 from pgt.ground.types import Key, Point
 from pgt.physics.faces import AbstractPlaces, Faces, require_axis
 from pgt.physics.parser import suggestion
@@ -28,12 +30,14 @@ from pgt.physics.values import Table, Value, Writable, as_value, bind_value, val
 Evaluate = Callable[[Point, str], Float[Array, ""]]
 
 _SIDES = {"lower": (0,), "upper": (1,), "both": (0, 1)}
+Side = Annotated[str, OneOf(*_SIDES)]
 
 
 class AbstractCondition(eqx.Module):
     """Equations that hold on some faces of the domain. `kind` names the loss term: "ic" or "bc", or
     "gauge" for what holds inside (gauge.py)."""
 
+    part: ClassVar[str] = "condition"
     kind: ClassVar[str]
     faces: eqx.AbstractVar[AbstractPlaces | None]
 
@@ -64,6 +68,7 @@ class AbstractCondition(eqx.Module):
         return self.faces
 
 
+@register("initial")
 class Initial(AbstractCondition):
     """The state at the start of the time axis.
 
@@ -94,6 +99,7 @@ class Initial(AbstractCondition):
         return _value_rows(evaluate, z, self.values, self._bound())
 
 
+@register("dirichlet")
 class Dirichlet(AbstractCondition):
     """Given values on the boundary: u = g.
 
@@ -118,7 +124,10 @@ class Dirichlet(AbstractCondition):
     faces: Faces | None
 
     def __init__(
-        self, axis: str | Sequence[str] | None = None, side: str = "both", **values: Writable
+        self,
+        axis: AxisName | Sequence[AxisName] | None = None,
+        side: Side = "both",
+        **values: Writable,
     ):
         self.axis = _as_axes("Dirichlet", axis, side)
         self.side = side
@@ -133,6 +142,7 @@ class Dirichlet(AbstractCondition):
         return _value_rows(evaluate, z, self.values, self._bound())
 
 
+@register("neumann")
 class Neumann(AbstractCondition):
     """Given slope across the boundary: ∂u/∂n = g with n the outward normal.
 
@@ -149,7 +159,10 @@ class Neumann(AbstractCondition):
     faces: Faces | None
 
     def __init__(
-        self, axis: str | Sequence[str] | None = None, side: str = "both", **values: Writable
+        self,
+        axis: AxisName | Sequence[AxisName] | None = None,
+        side: Side = "both",
+        **values: Writable,
     ):
         self.axis = _as_axes("Neumann", axis, side)
         self.side = side
@@ -174,6 +187,7 @@ class Neumann(AbstractCondition):
         )
 
 
+@register("periodic")
 class Periodic(AbstractCondition):
     """The field and its derivatives up to `order` agree at both ends of an axis.
 
@@ -189,7 +203,12 @@ class Periodic(AbstractCondition):
     order: int = eqx.field(static=True)
     faces: Faces | None
 
-    def __init__(self, axis: str, fields: str | Sequence[str] | None = None, order: int = 1):
+    def __init__(
+        self,
+        axis: AxisName,
+        fields: str | Sequence[str] | None = None,
+        order: Annotated[int, Limits(at_least=0, at_most=3)] = 1,
+    ):
         if not 0 <= order <= 3:
             raise InputError(f"Periodic(order={order}): write 0 (values only), 1, 2 or 3.")
         self.axis = axis

@@ -15,7 +15,7 @@ field stays as cheap to evaluate as any other. It costs the fit nothing, since n
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -25,7 +25,9 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.data.sampling import gauss_legendre_grid
+from pgt.ground.arguments import Number, Written
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 from pgt.ground.types import Key, Point
 from pgt.physics.conditions import (
     AbstractCondition,
@@ -40,6 +42,8 @@ from pgt.physics.derivatives import requested
 from pgt.physics.faces import AbstractPlaces
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.values import Table, Value, Writable, as_value, bind_value, value_at
+
+Coordinate = Annotated[Any, Written(Number)]
 
 # Per spatial axis, by their number. Ten integrate a wave of three lengths across the box to 1e-5; six
 # would miss a third of it.
@@ -102,6 +106,7 @@ class Instants(AbstractPlaces):
         return np.array([held[axis] for axis in self.domain.axes])
 
 
+@register("gauge")
 class Gauge(AbstractCondition):
     """Fixes a field of which the equations hold only derivatives, such as a hidden pressure.
 
@@ -127,7 +132,9 @@ class Gauge(AbstractCondition):
     value: Value
     faces: Instants | None
 
-    def __init__(self, field: str, at: Mapping[str, Any] | None = None, value: Writable = 0.0):
+    def __init__(
+        self, field: str, at: Mapping[str, Coordinate] | None = None, value: Writable = 0.0
+    ):
         self.field = field
         self.at = _as_place(at)
         self.value = as_value("Gauge(value=...)", value)
@@ -216,7 +223,7 @@ def _check_open(gauge: Gauge, fixed: Collection[str], pde: AbstractPDE, measured
         )
 
 
-def _as_place(at: Mapping[str, Any] | None) -> tuple[tuple[str, float], ...] | None:
+def _as_place(at: Mapping[str, Coordinate] | None) -> tuple[tuple[str, float], ...] | None:
     if at is None:
         return None
     if not isinstance(at, Mapping) or not at:
