@@ -66,6 +66,12 @@ def parts(kind: str) -> dict[str, Any]:
     return _parts[kind]
 
 
+def snapshot() -> tuple[tuple[str, str, Any], ...]:
+    """Everything that is registered now."""
+    _load_installed()
+    return tuple((kind, *item) for kind, family in _parts.items() for item in family.items())
+
+
 def registered_classes() -> tuple[type, ...]:
     """Every class that is registered, of whatever kind."""
     _load_installed()
