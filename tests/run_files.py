@@ -8,6 +8,7 @@ import numpy as np
 
 import pgt
 from pgt.config import RunFile, load_run
+from pgt.config.described import described
 from pgt.config.parts import Parts
 from pgt.config.schema import Section
 
@@ -88,6 +89,11 @@ def build_all(run: RunFile) -> Parts:
         getattr(parts, name)
     parts.model(run.seed)
     return parts
+
+
+def all_sections() -> set[type[Section]]:
+    """Every table of a run file."""
+    return sections_in(RunFile) | sections_in(described())
 
 
 def sections_in(annotation) -> set[type[Section]]:

@@ -51,7 +51,7 @@ def init(
     ),
 ) -> None:
     """Write a commented run file for an equation of the library, or for one given as text."""
-    from pgt.config import template
+    from pgt.config.template import template
     from pgt.ground.files import in_one_piece
 
     with mistakes_are_messages():

@@ -2,4 +2,3 @@
 
 from pgt.config.run import RunFile as RunFile
 from pgt.config.run import load_run as load_run
-from pgt.config.template import template as template

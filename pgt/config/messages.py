@@ -21,21 +21,24 @@ _WANTED = {
     "finite_number": "a finite number",
 }
 _LIMITS = {
-    "greater_than": ("gt", "above"),
     "greater_than_equal": ("ge", "at least"),
     "less_than": ("lt", "below"),
     "less_than_equal": ("le", "at most"),
 }
-# Where several types are welcome: the tag of the one that was tried, and what else may be written.
+# What else may be written, by the names in the tag of what was tried (checks.py).
 _OR = {
-    "<coefficient>": ", or {unknown = true, initial = 0.05} to have it learnt",
-    "<value>": ', or a formula in quotes, such as "sin(pi*x)"',
-    "<sigma>": ", or the name of a column in quotes",
-    "<count>": ", or an array of positions",
-    "<several>": "",
-    "<one>": ", or an array with one per axis",
-    "<polish>": ", or false for none",
-    "<off>": ", or a table [training.polish]",
+    "number": "a number",
+    "text": "text in quotes",
+    "table": "a table",
+    "array": "an array of them",
+    "flag": "true or false",
+    "false": "false for none",
+    "unknown": "{unknown = true, initial = 0.05} to have it learnt",
+    "formula": 'a formula in quotes, such as "sin(pi*x)"',
+    "curve": "{at = [0, 1], values = [2, 3]}",
+    "column": "the name of a column in quotes",
+    "positions": "an array of positions",
+    "name": "its name in quotes",
 }
 
 
@@ -57,17 +60,25 @@ def _sentence(kind: str, context: Mapping, value: Any, tag: str) -> str:
     if kind == "tuple_type" and isinstance(value, dict):
         return "one table does not fit here; write an array of tables, as in [[conditions]]."
     if kind in _WANTED:
-        return f"{shown(value)} does not fit here; write {_WANTED[kind]}{_OR.get(tag, '')}."
+        return f"{shown(value)} does not fit here; write {_WANTED[kind]}{_others(tag)}."
+    if kind == "greater_than":
+        return f"{shown(value)} is not above {context['gt']:g}; write a number above {context['gt']:g}."
     if kind in _LIMITS:
         name, words = _LIMITS[kind]
         return f"{shown(value)} is out of range; write a number {words} {context[name]:g}."
     if kind == "literal_error":
-        return _one_of(context["expected"], value) + _OR.get(tag, "") + "."
+        return f"{_one_of(context['expected'], value)}{_others(tag)}."
     if kind in ("too_short", "too_long"):
         limit = context.get("min_length", context.get("max_length"))
         words = "at least" if kind == "too_short" else "at most"
         return f"{context['actual_length']} entries do not fit; write {words} {limit}."
     return f"{shown(value)} does not fit here."
+
+
+def _others(tag: str) -> str:
+    """`, or false for none` after what was tried: "<table|false>"."""
+    _, *others = tag.strip("<>").split("|")
+    return "".join(f", or {_OR[other]}" for other in others)
 
 
 def _one_of(expected: str, value: Any) -> str:

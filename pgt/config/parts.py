@@ -1,36 +1,36 @@
 """From the sections of a run file to the library's objects, each built once."""
 
+from dataclasses import fields
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from pgt import data, models, physics
-from pgt.config.models import Pgt
-from pgt.config.pdes import Equations
+from pgt.config.build import Builder, arguments_of
+from pgt.config.described import Equations, described
 from pgt.config.run import RunFile
-from pgt.config.schema import Table, UnknownCoefficient, did_you_mean
-from pgt.config.sections import GaugeSection
-from pgt.config.training import Fixed, PolishSection
-from pgt.ground.unknown import Unknown
+from pgt.config.schema import did_you_mean
 from pgt.io import read_observations
+from pgt.kernels.base import AbstractKernel
 from pgt.nn.scaling import Scaling
 from pgt.physics.gauge import check_gauges
-from pgt.physics.parser import parse, parse_equation
+from pgt.physics.parser import parse_equation
 from pgt.physics.quantities import parts_of
-from pgt.training import error_bars, weighting
 from pgt.training.default_model import default_model
-from pgt.training.settings import Polish, Training
+from pgt.training.error_bars import ErrorBars
+from pgt.training.settings import Training
 
 
 class Parts:
     """What a run file describes. A part is built when it is first asked for, and then kept.
 
-    Any mistake is an `InputError` that names file, line and key.
+    Any mistake is an `InputError` that names file, line and key. What is written wrongly shows at
+    once, whatever is asked for first.
     """
 
     def __init__(self, run: RunFile):
         self.run = run
+        self.tables = run.checked(described())
+        self._build = Builder(run, self._for_kernels)
 
     @cached_property
     def domain(self) -> data.Domain:
@@ -59,8 +59,12 @@ class Parts:
     @cached_property
     def pde(self) -> physics.AbstractPDE:
         """The equation; its coordinates are those of the domain."""
-        run, axes = self.run, self.domain.axes
-        pde = _equations(run) if isinstance(run.pde, Equations) else _of_the_zoo(run)
+        run, axes, section = self.run, self.domain.axes, self.tables.pde
+        if isinstance(section, Equations):
+            pde = self._equations(section)
+        else:
+            spatial = [axis for axis in axes if axis != "t"]
+            pde = self._build.part(section, "pde", known={"dimension": len(spatial)})
         if pde.coords != axes:
             raise run.error(
                 f"the equation has the coordinates {', '.join(pde.coords)}, but [domain] has "
@@ -75,21 +79,37 @@ class Parts:
                 )
         return pde
 
+    def _equations(self, section: Equations) -> physics.Equation:
+        for index, text in enumerate(section.equations):
+            with self.run.located("pde", "equations", index):
+                parse_equation(text)
+        options = self._build.options(section, "pde")
+        texts = options.pop("equations")
+        with self.run.located("pde"):
+            return physics.Equation(*texts, coords=self.domain.axes, **options)
+
     @cached_property
     def conditions(self) -> tuple[physics.AbstractCondition, ...]:
         """The conditions, each of which makes sense for the domain and the equation."""
         run, domain, pde = self.run, self.domain, self.pde
         conditions = []
-        for index, section in enumerate(run.conditions):
-            values = {"value": section.value} if isinstance(section, GaugeSection) else {}
-            for name, value in (values | (section.model_extra or {})).items():
-                _check_formulas(run, value, "conditions", index, name)
+        for index, section in enumerate(self.tables.conditions):
+            self._check_axis(getattr(section, "axis", None), index)
+            condition = self._build.part(section, "conditions", index)
             with run.located("conditions", index):
-                condition = _made(physics, section)
                 condition.check(domain, pde.fields)
                 check_gauges([*conditions, condition], pde, run.observations.fields)
             conditions.append(condition)
         return tuple(conditions)
+
+    def _check_axis(self, axis: str | tuple[str, ...] | None, index: int) -> None:
+        walls = [axis for axis in self.domain.axes if axis != "t"]
+        for name in (axis,) if isinstance(axis, str) else axis or ():
+            why = f"'{name}' is not an axis of the domain{did_you_mean(name, walls)}"
+            if name == "t":
+                why = 'time has no walls; for its start write kind = "initial"'
+            if name not in walls:
+                raise self.run.error(why, "conditions", index, "axis")
 
     @cached_property
     def quantities(self) -> tuple[str, ...]:
@@ -103,85 +123,41 @@ class Parts:
     @cached_property
     def training(self) -> Training:
         """The settings of the fit."""
-        given = self.run.training.given()
-        with self.run.located("training"):
-            if "sampler" in given:
-                given["sampler"] = _made(data, given["sampler"])
-            if isinstance(given.get("weighting"), Fixed):
-                options = given["weighting"].given()
-                given["weighting"] = weighting.Fixed(**options.pop("weights", {}), **options)
-            elif "weighting" in given:
-                given["weighting"] = _made(weighting, given["weighting"])
-            if isinstance(given.get("polish"), PolishSection):
-                given["polish"] = Polish(**given["polish"].given())
-            return Training(**given)
+        return self._build.part(self.tables.training, "training")
 
     @cached_property
-    def error_bars(self) -> error_bars.ErrorBars | None:
+    def error_bars(self) -> ErrorBars | None:
         """How error bars are made; None: there are none."""
-        with self.run.located("error_bars"):
-            section = self.run.error_bars
-            return None if section is None else _made(error_bars, section)
+        section = self.tables.error_bars
+        return None if section is None else self._build.part(section, "error_bars")
+
+    @cached_property
+    def kernel(self) -> AbstractKernel | None:
+        """How influence spreads: as [model] says, or else as the equation does; None for a model that
+        does not ask."""
+        section = self.tables.model
+        if section is not None and "kernel" not in arguments_of(section.builds):
+            return None
+        named = getattr(section, "kernel", None)
+        return self._build.part(named, "model", "kernel") if named else self.pde.kernel()
+
+    def _for_kernels(self) -> dict[str, Any]:
+        own, sizes = self.pde.kernel(), arguments_of(models.PGT)
+        of_the_run = {
+            "kernel": own,
+            "heads": getattr(self.tables.model, "heads", None) or sizes["heads"].default,
+            "has_time": self.domain.has_time,
+        }
+        return {field.name: getattr(own, field.name) for field in fields(own)} | of_the_run
 
     def model(self, seed: int) -> models.AbstractFieldModel:
         """The network of a seed; what the file leaves out is as it suits the problem."""
-        section, problem = self.run.model, (self.observations, self.pde, self.domain)
-        with self.run.located("model"):
-            if section is None or isinstance(section, Pgt):
-                sizes = {} if section is None else section.given()
+        section = self.tables.model
+        if section is None or section.builds is models.PGT:
+            problem = (self.observations, self.pde, self.domain)
+            sizes = {} if section is None else self._build.options(section, "model")
+            with self.run.located("model"):
                 return default_model(*problem, seed=seed, **sizes)
-            scaling = Scaling.fit(self.observations.aligned(self.pde.fields), self.domain)
-            return _made(models, section, scaling, seed=seed)
-
-
-def _of_the_zoo(run: RunFile) -> physics.AbstractPDE:
-    spatial = [axis for axis in run.domain.axes if axis != "t"]
-    takes_dimension = "dimension" in type(run.pde).model_fields
-    given = run.pde.given()
-    derived = {"dimension": len(spatial)} if takes_dimension and "dimension" not in given else {}
-    _check_formulas(run, given.get("source"), "pde", "source")
-    with run.located("pde"):
-        return _made(physics, run.pde, **derived)
-
-
-def _equations(run: RunFile) -> physics.Equation:
-    section = run.pde
-    assert isinstance(section, Equations)
-    for index, text in enumerate(section.equations):
-        with run.located("pde", "equations", index):
-            parse_equation(text)
-    coefficients: dict[str, Any] = {n: _python(c) for n, c in section.coefficients.items()}
-    with run.located("pde"):
-        return physics.Equation(
-            *section.equations,
-            fields=section.fields or (),
-            names=section.names,
-            coords=tuple(run.domain.axes),
-            **coefficients,
-        )
-
-
-def _check_formulas(run: RunFile, value, *key: str | int) -> None:
-    """A mistake in a formula shows at its own line, before anything is built from it."""
-    for formula in value if isinstance(value, tuple) else (value,):
-        if isinstance(formula, str):
-            with run.located(*key):
-                parse(formula)
-
-
-def _made(package, section: Any, *arguments, **more):
-    """The object a section stands for: its class, with what the file gives."""
-    options = {name: _python(value) for name, value in section.given().items()}
-    return getattr(package, section.builds)(*arguments, **options, **more)
-
-
-def _python(value):
-    match value:
-        case UnknownCoefficient():
-            bounds = (value.bounds[0], value.bounds[1]) if value.bounds else None
-            return Unknown(value.initial, bool(value.positive), bounds)
-        case Table():
-            return np.array(value.at), np.array(value.values)
-        case tuple():
-            return tuple(map(_python, value))
-    return value
+        scaling = Scaling.fit(self.observations.aligned(self.pde.fields), self.domain)
+        known = {"scaling": scaling, "seed": seed, "kernel": self.kernel}
+        return self._build.part(section, "model", known=known)

@@ -1,38 +1,42 @@
-"""A run file: everything a fit needs to know, checked when it is read."""
+"""A run file: everything a fit needs to know.
+
+Its text, and the tables that no class of the library describes, are checked when it is read, which
+takes no JAX. The others are checked against the classes they describe, by `checked`.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from pgt.config import messages
-from pgt.config.error_bars import ErrorBars
-from pgt.config.models import Model
-from pgt.config.pdes import Pde
-from pgt.config.schema import Section, did_you_mean, wrong
-from pgt.config.sections import Condition, DomainSection, ObservationsSection, OutputSection
+from pgt.config.schema import Array, Section, did_you_mean, wrong
+from pgt.config.sections import DomainSection, ObservationsSection, OutputSection
 from pgt.config.source import LocatedError, Source, read_source
-from pgt.config.training import TrainingSection
 from pgt.ground.errors import InputError
 
 # The argument or field that a message of the library is about: `Heat(source): ...`, `field 'q'`.
 _NAMED = re.compile(r"^\w+\((\w+)|\bfield '(\w+)'")
+Tables = TypeVar("Tables", bound=Section)
+Described = dict[str, Any]  # a table that describes a part of the library
+
 _UNKNOWN = re.compile(r"pgt\.Unknown\((?:\.\.\.|(?P<initial>[\d.]+))(?:, positive=True)?\)")
 
 
 class RunFile(Section):
-    """The sections of a run file. What a file leaves out is None here and decided by the library.
+    """The sections of a run file. What a file leaves out is decided by the library.
 
     >>> import tempfile, pathlib
-    >>> from pgt.config import load_run, template
+    >>> from pgt.config import load_run
+    >>> from pgt.config.template import template
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "sensors.csv").write_text("x,t,u\\n0.5,0.5,1\\n")
     >>> _ = (folder / "run.toml").write_text(template("heat"))
-    >>> load_run(folder / "run.toml", ["training.steps=50"]).training.steps
-    50
+    >>> load_run(folder / "run.toml", ["seed=7"]).seed
+    7
     """
 
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
@@ -40,11 +44,11 @@ class RunFile(Section):
         ObservationsSection, Field(examples=['[observations] with file = "sensors.csv"'])
     ]
     domain: Annotated[DomainSection, Field(examples=["[domain] with x = [0, 1] and t = [0, 1]"])]
-    pde: Annotated[Pde, Field(examples=['[pde] with name = "heat" and diffusivity = 0.01'])]
-    conditions: Annotated[tuple[Condition, ...], Field(strict=False)] = ()
-    model: Model | None = None
-    training: TrainingSection = TrainingSection()
-    error_bars: ErrorBars | None = None
+    pde: Annotated[Described, Field(examples=['[pde] with name = "heat" and diffusivity = 0.01'])]
+    conditions: Annotated[tuple[Described, ...], Array] = ()
+    model: Described | None = None
+    training: Described = Field(default_factory=dict)
+    error_bars: Described | None = None
     output: OutputSection = OutputSection()
     _source: Source = PrivateAttr()
 
@@ -71,23 +75,6 @@ class RunFile(Section):
                 wrong(f"write positions from {low:g} to {high:g}.", "output", "grid", axis)
         return self
 
-    @model_validator(mode="after")
-    def _check_walls(self):
-        walls = [axis for axis in self.domain.axes if axis != "t"]
-        for index, condition in enumerate(self.conditions):
-            axis = getattr(condition, "axis", None)
-            if axis == "t":
-                wrong(
-                    'time has no walls; for its start write kind = "initial"',
-                    "conditions",
-                    index,
-                    "axis",
-                )
-            if axis is not None and axis not in walls:
-                hint = did_you_mean(axis, walls)
-                wrong(f"'{axis}' is not an axis of the domain{hint}", "conditions", index, "axis")
-        return self
-
     @property
     def path(self) -> Path:
         """The file it was read from."""
@@ -112,6 +99,12 @@ class RunFile(Section):
         """An error that names the file, the line and the key: `raise run.error("...", "pde")`."""
         return self._source.error(key, message)
 
+    def checked(self, tables: type[Tables]) -> Tables:
+        """Those of its tables that `tables` has fields for, checked by it."""
+        found = {name: getattr(self, name) for name in tables.model_fields}
+        given = {name: table for name, table in found.items() if table is not None}
+        return validated(tables, given, self._source)
+
     @contextmanager
     def located(self, *key: str | int) -> Iterator[None]:
         """Gives errors of the library the place in this file, and the words of this file."""
@@ -127,7 +120,7 @@ class RunFile(Section):
 
 
 def load_run(path: str | Path, overrides: Sequence[str] = ()) -> RunFile:
-    """Read and check a run file. Nothing is built, and JAX is not needed.
+    """Read a run file and check what can be checked without JAX. Nothing is built.
 
     Parameters
     ----------
@@ -142,19 +135,20 @@ def load_run(path: str | Path, overrides: Sequence[str] = ()) -> RunFile:
         For the first mistake: file, line and key, what is wrong and what to write instead.
     """
     source = read_source(path, overrides)
-    try:
-        run = RunFile.model_validate(source.data)
-    except ValidationError as error:
-        raise _first(source, error) from None
+    run = validated(RunFile, source.data, source)
     run._source = source
     _check_file(run)
     return run
 
 
-def _first(source: Source, error: ValidationError) -> InputError:
-    found = [messages.explain(details) for details in error.errors(include_url=False)]
-    key, message = min(found, key=lambda pair: source.order(pair[0]))
-    return source.error(key, message)
+def validated(section: type[Tables], data: dict[str, Any], source: Source) -> Tables:
+    """The section; or an error about the first mistake in the file."""
+    try:
+        return section.model_validate(data)
+    except ValidationError as error:
+        found = [messages.explain(details) for details in error.errors(include_url=False)]
+        key, message = min(found, key=lambda pair: source.order(pair[0]))
+        raise source.error(key, message) from None
 
 
 def _check_file(run: RunFile) -> None:

@@ -10,10 +10,11 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
-    Tag,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
+
+from pgt.ground.arguments import LARGEST
 
 TOP_LEVEL = ("observations", "domain", "pde", "conditions", "model", "training", "output", "seed")
 
@@ -97,12 +98,8 @@ def _check_bounds(pair: tuple[float, ...]) -> tuple[float, ...]:
 
 
 Array = Field(strict=False)  # TOML's arrays are lists; kept as tuples
-# Beyond 1e30 a product of two overflows in single precision; no unit of physics needs it.
-Number = Annotated[float, Field(ge=-1e30, le=1e30, allow_inf_nan=False)]
-Positive = Annotated[float, Field(gt=0, le=1e30, allow_inf_nan=False)]
-NotNegative = Annotated[float, Field(ge=0, le=1e30, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1, le=10**9)]
-Size = Annotated[int, Field(ge=1, le=10_000)]
+Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
 Text = Annotated[str, AfterValidator(_check_text)]
 Axis = Literal["x", "y", "z", "t"]
 Names = Annotated[tuple[Text, ...], Array, Field(min_length=1), AfterValidator(_check_different)]
@@ -113,94 +110,23 @@ Bounds = Annotated[
 ]
 
 
-class UnknownCoefficient(Section):
-    """A coefficient to be learnt: {unknown = true, initial = 0.05}."""
-
-    unknown: Annotated[Literal[True], Field(examples=["unknown = true"])]
-    initial: Annotated[Number, Field(examples=["initial = 0.05"])]
-    positive: bool | None = None
-    bounds: Bounds | None = None
-
-    @model_validator(mode="after")
-    def _check_initial(self):
-        if self.positive and self.initial <= 0:
-            wrong("a positive coefficient starts above 0; write for example 0.05.", "initial")
-        if self.bounds and not self.bounds[0] < self.initial < self.bounds[1]:
-            wrong("the starting value must lie strictly between the bounds.", "initial")
-        if self.bounds and self.positive is not None:
-            wrong("the bounds already say whether it is positive; remove this key.", "positive")
-        return self
+NO_SUCH = "?|name"  # a tag that no name can be
 
 
-def _check_positive(value):
-    start = value.initial if isinstance(value, UnknownCoefficient) else value
-    if start <= 0:
-        key = ("initial",) if isinstance(value, UnknownCoefficient) else ()
-        wrong(f"{start:g} is not above 0; write a positive number.", *key)
-    if isinstance(value, UnknownCoefficient) and value.positive is None and not value.bounds:
-        return value.model_copy(update={"positive": True})
-    return value
+def by_name(key: str, names: Iterable[str], others: Iterable[str] = ()) -> Discriminator:
+    """Chooses a section by the name in it: "<heat>", or `NO_SUCH` for a name there is not.
 
-
-class Table(Section):
-    """Measured values along the one free coordinate of a face: {at = [0, 1], values = [2, 3]}."""
-
-    at: Annotated[Numbers, Field(examples=["at = [0, 0.5, 1]"])]
-    values: Annotated[Numbers, Field(examples=["values = [1, 2, 3]"])]
-
-    @model_validator(mode="after")
-    def _check_pairs(self):
-        if len(self.at) != len(self.values):
-            wrong(f"{len(self.values)} values for {len(self.at)} places; write as many.", "values")
-        if len(self.at) < 2 or any(b <= a for a, b in zip(self.at, self.at[1:], strict=False)):
-            wrong("write two or more places in increasing order, each once.", "at")
-        return self
-
-
-def _by_type(table: str, *, other: str, text: str | None = None) -> Discriminator:
-    """Which kind of value was meant: told from its type alone, so that there is one complaint."""
-
-    def tag(value: Any) -> str:
-        if isinstance(value, dict):
-            return table
-        return text if text and isinstance(value, str) else other
-
-    return Discriminator(tag)
-
-
-# A tag in angle brackets never collides with a key, and is left out of what users read.
-Coefficient = Annotated[
-    Annotated[Number, Tag("<coefficient>")] | Annotated[UnknownCoefficient, Tag("<unknown>")],
-    _by_type("<unknown>", other="<coefficient>"),
-]
-PositiveCoefficient = Annotated[Coefficient, AfterValidator(_check_positive)]
-SourceTerm = Annotated[
-    Annotated[Number, Tag("<value>")]
-    | Annotated[Text, Tag("<formula>")]
-    | Annotated[UnknownCoefficient, Tag("<unknown>")],
-    _by_type("<unknown>", text="<formula>", other="<value>"),
-]
-Value = Annotated[
-    Annotated[Number, Tag("<value>")]
-    | Annotated[Text, Tag("<formula>")]
-    | Annotated[Table, Tag("<table>")],
-    _by_type("<table>", text="<formula>", other="<value>"),
-]
-
-
-def by_name(key: str, names: Iterable[str], equations: str | None = None) -> Discriminator:
-    """Chooses a section by the name in it: "<heat>", or "<none>" for a name there is not.
-
-    Where there is a key called `equations`, that decides.
+    Where there is one of the `others` among the keys, that decides.
     """
-    known = frozenset(names)
+    known, alone = frozenset(names), tuple(others)
 
     def tag(value: Any) -> str:
         if not isinstance(value, dict):
-            return "<none>"
-        if equations in value:
-            return f"<{equations}>"
+            return f"<{NO_SUCH}>"
+        for other in alone:
+            if other in value:
+                return f"<{other}>"
         name = value.get(key)
-        return f"<{name}>" if isinstance(name, str) and name in known else "<none>"
+        return f"<{name}>" if isinstance(name, str) and name in known else f"<{NO_SUCH}>"
 
     return Discriminator(tag)

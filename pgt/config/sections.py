@@ -1,9 +1,9 @@
-"""[observations], [domain], [[conditions]] and [output]."""
+"""The tables of a run file that no class of the library describes: [observations], [domain], [output]."""
 
 import math
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from pgt.config.schema import (
     Array,
@@ -12,12 +12,9 @@ from pgt.config.schema import (
     Bounds,
     Names,
     NotNegative,
-    Number,
     Numbers,
     Section,
     Text,
-    Value,
-    by_name,
     did_you_mean,
     wrong,
 )
@@ -25,8 +22,8 @@ from pgt.config.schema import (
 LARGEST_GRID = 10**8  # points
 
 Noise = Annotated[
-    Annotated[NotNegative, Tag("<sigma>")] | Annotated[Text, Tag("<column>")],
-    Discriminator(lambda value: "<column>" if isinstance(value, str) else "<sigma>"),
+    Annotated[NotNegative, Tag("<number|column>")] | Annotated[Text, Tag("<text>")],
+    Discriminator(lambda value: "<text>" if isinstance(value, str) else "<number|column>"),
 ]
 
 
@@ -85,93 +82,10 @@ class DomainSection(Section):
         return self
 
 
-class ValueSection(Section):
-    """A condition in which every key that is not named below is a field with its value."""
-
-    model_config = ConfigDict(extra="allow")
-    chosen_by: ClassVar[str] = "kind"
-    __pydantic_extra__: dict[str, Value] = Field(init=False)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _check_fields(cls, data):
-        fields = [name for name in data if name not in cls.model_fields]
-        if not fields:
-            wrong('the field and its value are missing; add for example u = 0 or u = "sin(pi*x)"')
-        for name in fields:
-            if not name.isidentifier() or name == "self":
-                wrong(f"'{name}' cannot be the name of a field.", name)
-        return data
-
-
-class InitialSection(ValueSection):
-    builds: ClassVar[str] = "Initial"
-
-    kind: Literal["initial"]
-
-
-Side = Literal["lower", "upper", "both"]
-
-
-class DirichletSection(ValueSection):
-    builds: ClassVar[str] = "Dirichlet"
-
-    kind: Literal["dirichlet"]
-    axis: Axis | None = None
-    side: Side | None = None
-
-
-class NeumannSection(ValueSection):
-    builds: ClassVar[str] = "Neumann"
-
-    kind: Literal["neumann"]
-    axis: Axis | None = None
-    side: Side | None = None
-
-
-class PeriodicSection(Section):
-    builds: ClassVar[str] = "Periodic"
-    chosen_by: ClassVar[str] = "kind"
-
-    kind: Literal["periodic"]
-    axis: Annotated[Axis, Field(examples=['axis = "x"'])]
-    fields: Names | None = None
-    order: Annotated[int, Field(ge=0, le=3)] | None = None
-
-
-class GaugeSection(Section):
-    builds: ClassVar[str] = "Gauge"
-    chosen_by: ClassVar[str] = "kind"
-
-    kind: Literal["gauge"]
-    field: Annotated[Text, Field(examples=['field = "p"'])]
-    at: dict[str, Number] | None = None
-    value: Value | None = None
-
-
-Kind = Literal["initial", "dirichlet", "neumann", "periodic", "gauge"]
-
-
-class NoSuchCondition(Section):
-    model_config = ConfigDict(extra="ignore")
-
-    kind: Annotated[Kind, Field(examples=['kind = "initial"'])]
-
-
-Condition = Annotated[
-    Annotated[InitialSection, Tag("<initial>")]
-    | Annotated[DirichletSection, Tag("<dirichlet>")]
-    | Annotated[NeumannSection, Tag("<neumann>")]
-    | Annotated[PeriodicSection, Tag("<periodic>")]
-    | Annotated[GaugeSection, Tag("<gauge>")]
-    | Annotated[NoSuchCondition, Tag("<none>")],
-    by_name("kind", get_args(Kind)),
-]
-
 Positions = Annotated[
-    Annotated[int, Field(ge=1, le=LARGEST_GRID), Tag("<count>")]
-    | Annotated[Numbers, Tag("<positions>")],
-    Discriminator(lambda value: "<positions>" if isinstance(value, list) else "<count>"),
+    Annotated[int, Field(ge=1, le=LARGEST_GRID), Tag("<number|positions>")]
+    | Annotated[Numbers, Tag("<array>")],
+    Discriminator(lambda value: "<array>" if isinstance(value, list) else "<number|positions>"),
 ]
 Formats = Annotated[tuple[Literal["nc", "csv", "vtk", "png"], ...], Array]
 

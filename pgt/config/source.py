@@ -84,6 +84,19 @@ def dotted(key: Key) -> str:
     )
 
 
+def toml(value: Any) -> str:
+    """A value as TOML writes it.
+
+    >>> toml({"kind": "initial", "u": [1, 0.5]})
+    '{kind = "initial", u = [1, 0.5]}'
+    """
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{dotted((n,))} = {toml(v)}' for n, v in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml, value))}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
 def _text(path: Path) -> str:
     try:
         if path.is_dir():

@@ -4,16 +4,18 @@ import abc
 import functools
 import math
 from collections.abc import Callable
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, UInt32
-from scipy.stats import qmc
 
-from pgt.data.domain import Domain, Real
+from pgt.data.domain import Domain
+from pgt.ground.arguments import Limits, NotNegative, Positive
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 from pgt.ground.types import Key
 
 Residual = Callable[[Float[Array, "m d"]], Float[Array, " m"]]
@@ -22,6 +24,8 @@ Residual = Callable[[Float[Array, "m d"]], Float[Array, " m"]]
 class AbstractSampler(eqx.Module):
     """Draws collocation points; pure, so it runs inside a compiled training step."""
 
+    part: ClassVar[str] = "sampler"
+
     @abc.abstractmethod
     def draw(
         self, key: Key, domain: Domain, n: int, residual: Residual | None = None
@@ -29,6 +33,7 @@ class AbstractSampler(eqx.Module):
         """`n` points of the domain; `residual` gives the size of the PDE residual at (m, d) points."""
 
 
+@register("uniform")
 class Uniform(AbstractSampler):
     """Independent uniform points.
 
@@ -40,6 +45,7 @@ class Uniform(AbstractSampler):
         return domain.sample(key, n)
 
 
+@register("sobol")
 class Sobol(AbstractSampler):
     """The first n points of the Sobol sequence with a random digital shift per draw.
 
@@ -59,6 +65,7 @@ class Sobol(AbstractSampler):
         return domain.from_unit(unit)
 
 
+@register("residual_adaptive")
 class ResidualAdaptive(AbstractSampler):
     """More points where the equation is violated most (RAD, Wu et al. 2023).
 
@@ -76,9 +83,11 @@ class ResidualAdaptive(AbstractSampler):
     True
     """
 
-    candidates_per_point: int = eqx.field(static=True, default=4)
-    power: Real = eqx.field(static=True, default=1.0)
-    floor: Real = eqx.field(static=True, default=0.1)
+    candidates_per_point: Annotated[int, Limits(at_least=2, at_most=1000)] = eqx.field(
+        static=True, default=4
+    )
+    power: Positive = eqx.field(static=True, default=1.0)
+    floor: NotNegative = eqx.field(static=True, default=0.1)
 
     def __check_init__(self):
         if self.candidates_per_point < 2:
@@ -110,6 +119,8 @@ class ResidualAdaptive(AbstractSampler):
 @functools.lru_cache(maxsize=32)
 def _sobol_bits(dimension: int, n: int) -> UInt32[np.ndarray, "{n} {dimension}"]:
     """The unshifted sequence as 32-bit integers, computed once on the host."""
+    from scipy.stats import qmc  # slow to import, and few draw from it
+
     power = max(math.ceil(math.log2(n)), 0)
     unit = qmc.Sobol(dimension, scramble=False).random_base2(power)[:n]
     return np.round(unit * 2.0**32).astype(np.uint32)

@@ -12,11 +12,13 @@ import numpy as np
 
 from pgt.data._checks import as_numbers
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 from pgt.io._files import understood
 from pgt.io.columns import Columns, check_count, check_present
 from pgt.io.mat import read_arrays
 
 
+@register(".npz", kind="reader")
 def read_npz(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:
     """Arrays of a NumPy archive; nothing that is pickled is ever loaded."""
     wanted = coords + others
@@ -28,6 +30,7 @@ def read_npz(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Co
     return Columns(flatten(arrays, coords, others))
 
 
+@register(".mat", kind="reader")
 def read_mat(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:
     """Numeric arrays of a MATLAB file of version 5 to 7."""
     wanted = coords + others

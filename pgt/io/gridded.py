@@ -13,12 +13,14 @@ import xarray as xr
 from pgt.data._checks import as_numbers
 from pgt.data.domain import AXES
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 from pgt.io._files import check_is_file, check_suffix, naming, understood
 from pgt.io.columns import Columns, check_count, check_present
 
 SUFFIXES = (".nc", ".nc4", ".cdf")
 
 
+@register(*SUFFIXES, kind="reader")
 def read(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:
     """Every combination of the dimensions as one row; units from the attributes."""
     wanted = coords + others

@@ -6,10 +6,12 @@ import numpy as np
 
 from pgt.data._checks import as_numbers
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 from pgt.io._files import need, understood
 from pgt.io.columns import Columns, check_count, check_present
 
 
+@register(".parquet", kind="reader")
 def read(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:
     """The columns `coords` and `others`; nulls are missing, units come from the fields' metadata."""
     try:

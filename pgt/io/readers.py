@@ -13,17 +13,10 @@ from pgt.data._checks import check_names, check_points, closest
 from pgt.data.limits import check_limits
 from pgt.data.units import require_same
 from pgt.ground.errors import InputError
-from pgt.io import arrays, gridded, parquet, text
+from pgt.ground.registry import parts
 from pgt.io._files import check_is_file, check_suffix, naming
 from pgt.io.columns import Columns
 
-READERS = {
-    **dict.fromkeys((".csv", ".tsv", ".txt", ".dat"), text.read),
-    ".parquet": parquet.read,
-    **dict.fromkeys(gridded.SUFFIXES, gridded.read),
-    ".mat": arrays.read_mat,
-    ".npz": arrays.read_npz,
-}
 _ROWS = re.compile(r"\brow(s?) (\d+)(?: and (\d+))?")
 
 
@@ -38,7 +31,7 @@ def read_observations(
     duplicates: str = "error",
     domain: Domain | None = None,
 ) -> Observations:
-    r"""Readings from a CSV, TSV, Parquet, NetCDF, MAT or NPZ file, by its ending.
+    r"""Readings from a CSV, TSV, Parquet, NetCDF, MAT, NPZ or registered kind of file, by its ending.
 
     Parameters
     ----------
@@ -143,7 +136,8 @@ def _own_names(names: tuple[str, ...], columns: Mapping[str, str] | None) -> dic
 
 def _read(path: Path, coords: list[str], fields: Sequence[str] = (), sigma: Sequence[str] = ()):
     check_is_file(path)
-    reader = READERS[check_suffix(path, READERS)]
+    readers = parts("reader")
+    reader = readers[check_suffix(path, readers)]
     others = dict.fromkeys(name for name in (*fields, *sigma) if name not in coords)
     return reader(path, tuple(coords), tuple(others))
 

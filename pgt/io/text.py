@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 from pgt.io.columns import Columns, check_count, check_present
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
@@ -24,6 +25,7 @@ _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 
 
+@register(".csv", ".tsv", ".txt", ".dat", kind="reader")
 def read(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:
     """The columns `coords` and `others` of a text table."""
     try:

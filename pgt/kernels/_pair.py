@@ -1,15 +1,20 @@
 """What every kernel asks of a pair of points: separation, lag, floors and masks."""
 
+from typing import Annotated
+
 import jax.numpy as jnp
 import numpy as np
 from jax.errors import TracerArrayConversionError
 from jaxtyping import Array, Bool, Float
 
+from pgt.ground.arguments import Limits
 from pgt.ground.errors import InputError
 from pgt.ground.types import Point
 
 Coefficient = float | int | np.number | Float[Array, ""]
 """A number, or a scalar array where the coefficient is being learnt."""
+
+PositiveCoefficient = Annotated[Coefficient, Limits(above=0)]
 
 Number = Float[Array, ""]
 

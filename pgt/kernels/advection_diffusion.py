@@ -5,9 +5,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 from pgt.ground.types import Point
 from pgt.kernels._pair import (
     Coefficient,
+    PositiveCoefficient,
     displacement_and_lag,
     floored_lag,
     require_positive,
@@ -17,6 +19,7 @@ from pgt.kernels.base import AbstractKernel
 from pgt.kernels.heat import log_heat_kernel
 
 
+@register("advection_diffusion")
 class AdvectionDiffusionKernel(AbstractKernel):
     """Drifting heat kernel: the Green's function of u_t + v·∇u = α ∇²u with constant velocity v.
 
@@ -35,7 +38,7 @@ class AdvectionDiffusionKernel(AbstractKernel):
     """
 
     velocity: tuple[Coefficient, ...]
-    diffusivity: Coefficient
+    diffusivity: PositiveCoefficient
     causal: bool = eqx.field(default=True, static=True)
 
     def __check_init__(self):

@@ -1,6 +1,7 @@
 """What a kernel is: the logarithm of how strongly one point influences another."""
 
 import abc
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -28,6 +29,8 @@ class AbstractKernel(eqx.Module):
     >>> Nearby().bias(points[:1], points, jnp.array([1.0])).tolist()  # of all three on the first
     [[[-0.0, -1.0, -9.0]]]
     """
+
+    part: ClassVar[str] = "kernel"
 
     @abc.abstractmethod
     def log_influence(

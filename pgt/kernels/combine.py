@@ -5,11 +5,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from pgt.ground.arguments import Size
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 from pgt.ground.types import Point
 from pgt.kernels.base import AbstractKernel
 
 
+@register("none")
 class NoKernel(AbstractKernel):
     """Γ = 0: every point influences every other alike (attention without physics).
 
@@ -22,6 +25,7 @@ class NoKernel(AbstractKernel):
         return jnp.zeros(1, jnp.result_type(receiver, source))
 
 
+@register("sum")
 class SumKernel(AbstractKernel):
     """Influence along several ways at once: Γ = log Σᵢ exp Γᵢ.
 
@@ -48,6 +52,7 @@ class SumKernel(AbstractKernel):
         return jnp.where(visible, total, -jnp.inf)
 
 
+@register("learnable_strength")
 class LearnableStrength(AbstractKernel):
     """A kernel with a learnable positive strength per attention head: Γ_h = e^{raw_strength_h} · Γ.
 
@@ -63,7 +68,7 @@ class LearnableStrength(AbstractKernel):
     kernel: AbstractKernel
     raw_strength: Float[Array | np.ndarray, " heads"]
 
-    def __init__(self, kernel: AbstractKernel, heads: int):
+    def __init__(self, kernel: AbstractKernel, heads: Size):
         if heads < 1:
             raise InputError(
                 f"LearnableStrength(heads={heads}): write the number of heads, 1 or more."

@@ -6,11 +6,12 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from pgt.ground.registry import register
 from pgt.ground.types import Point
 from pgt.kernels._bessel import log_bessel_k0, log_hankel_modulus
 from pgt.kernels._pair import (
-    Coefficient,
     Number,
+    PositiveCoefficient,
     require_dimension,
     require_positive,
     visible_where,
@@ -18,6 +19,7 @@ from pgt.kernels._pair import (
 from pgt.kernels.base import AbstractKernel
 
 
+@register("poisson")
 class PoissonKernel(AbstractKernel):
     """Green's function of −∇²u = f that vanishes at distance R = `radius`, and beyond it.
 
@@ -32,7 +34,7 @@ class PoissonKernel(AbstractKernel):
     -1.386
     """
 
-    radius: Coefficient
+    radius: PositiveCoefficient
     has_time: bool = eqx.field(default=False, static=True, kw_only=True)
 
     def __check_init__(self):
@@ -55,6 +57,7 @@ class PoissonKernel(AbstractKernel):
         return visible_where(inside, jnp.log(influence))
 
 
+@register("screened_poisson")
 class ScreenedPoissonKernel(AbstractKernel):
     """Green's function of −∇²u + u/l² = f (modified Helmholtz), which fades over l = `length`.
 
@@ -68,7 +71,7 @@ class ScreenedPoissonKernel(AbstractKernel):
     -2.386
     """
 
-    length: Coefficient
+    length: PositiveCoefficient
     has_time: bool = eqx.field(default=False, static=True, kw_only=True)
 
     def __check_init__(self):
@@ -87,6 +90,7 @@ class ScreenedPoissonKernel(AbstractKernel):
         return log_influence[None]
 
 
+@register("helmholtz")
 class HelmholtzKernel(AbstractKernel):
     """Modulus of the outgoing Green's function of −∇²u − k²u = f, k = `wavenumber`.
 
@@ -101,7 +105,7 @@ class HelmholtzKernel(AbstractKernel):
     -1.386
     """
 
-    wavenumber: Coefficient
+    wavenumber: PositiveCoefficient
     has_time: bool = eqx.field(default=False, static=True, kw_only=True)
 
     def __check_init__(self):

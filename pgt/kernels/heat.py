@@ -6,10 +6,12 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from pgt.ground.registry import register
 from pgt.ground.types import Point
 from pgt.kernels._pair import (
     Coefficient,
     Number,
+    PositiveCoefficient,
     displacement_and_lag,
     floored_lag,
     require_positive,
@@ -18,6 +20,7 @@ from pgt.kernels._pair import (
 from pgt.kernels.base import AbstractKernel
 
 
+@register("heat")
 class HeatKernel(AbstractKernel):
     """Gaussian heat kernel: the Green's function of u_t = α ∇²u in any dimension d.
 
@@ -34,7 +37,7 @@ class HeatKernel(AbstractKernel):
     0.032
     """
 
-    diffusivity: Coefficient
+    diffusivity: PositiveCoefficient
     causal: bool = eqx.field(default=True, static=True)
 
     def __check_init__(self):

@@ -6,10 +6,11 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from pgt.ground.registry import register
 from pgt.ground.types import Point
 from pgt.kernels._pair import (
-    Coefficient,
     Number,
+    PositiveCoefficient,
     displacement_and_lag,
     floored_lag,
     length,
@@ -20,6 +21,7 @@ from pgt.kernels._pair import (
 from pgt.kernels.base import AbstractKernel
 
 
+@register("wave")
 class WaveKernel(AbstractKernel):
     """Light cone: the retarded Green's function of u_tt = c² ∇²u, zero outside r ≤ cΔt.
 
@@ -39,7 +41,7 @@ class WaveKernel(AbstractKernel):
     Array([[[-0.693,   -inf]]], dtype=float32)
     """
 
-    speed: Coefficient
+    speed: PositiveCoefficient
     causal: bool = eqx.field(default=True, static=True)
 
     def __check_init__(self):

@@ -1,6 +1,7 @@
 """What a model is: readings in, a field that can be asked anywhere out."""
 
 import abc
+from typing import ClassVar
 
 import equinox as eqx
 from jaxtyping import Array, Float, PyTree
@@ -26,6 +27,7 @@ class AbstractFieldModel(eqx.Module):
     True
     """
 
+    part: ClassVar[str] = "model"
     scaling: eqx.AbstractVar[Scaling]
 
     @abc.abstractmethod

@@ -13,7 +13,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from pgt.data.observations import Observations
+from pgt.ground.arguments import Size
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 from pgt.ground.types import Point
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.block import Mlp
@@ -39,6 +41,7 @@ class Trunk(eqx.Module):
         return z
 
 
+@register("deeponet")
 class DeepONet(AbstractFieldModel):
     """Deep operator network (Lu et al. 2021); physics-informed when trained with a residual, as all
     models are here (Wang, Wang & Perdikaris 2021).
@@ -76,9 +79,9 @@ class DeepONet(AbstractFieldModel):
         self,
         scaling: Scaling,
         *,
-        width: int = 128,
-        layers: int = 4,
-        basis: int = 64,
+        width: Size = 128,
+        layers: Size = 4,
+        basis: Size = 64,
         seed: int = 0,
     ):
         if min(width, layers, basis) < 1:

@@ -16,7 +16,9 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from pgt.data.observations import Observations
+from pgt.ground.arguments import Size
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 from pgt.ground.types import Point
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.block import Dense, Mlp
@@ -27,6 +29,7 @@ from pgt.nn.spectral import STENCIL, FourierLayers, interpolate
 HIDDEN = 128  # of the projection, as in the paper
 
 
+@register("fno")
 class FNO(AbstractFieldModel):
     """Fourier neural operator (Li et al. 2021, "Fourier Neural Operator for Parametric PDEs").
 
@@ -65,10 +68,10 @@ class FNO(AbstractFieldModel):
         self,
         scaling: Scaling,
         *,
-        grid: int | tuple[int, ...] = 32,
-        modes: int = 8,
-        width: int = 20,
-        layers: int = 4,
+        grid: Size | tuple[Size, ...] = 32,
+        modes: Size = 8,
+        width: Size = 20,
+        layers: Size = 4,
         seed: int = 0,
     ):
         dimension, c = len(scaling.periodic), len(scaling.mean)

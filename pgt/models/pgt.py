@@ -7,17 +7,18 @@
 Shapes in trailing comments: n readings, m context tokens, w width, h heads, c fields.
 """
 
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
-from scipy.stats import qmc
 
 from pgt.data.observations import Observations
+from pgt.ground.arguments import Limits, Positive, Size
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 from pgt.ground.types import Point
 from pgt.kernels.base import AbstractKernel
 from pgt.models.base import AbstractFieldModel
@@ -53,12 +54,15 @@ class Anchors(Frozen):
 
     @staticmethod
     def spread(count: int, dimension: int) -> "Anchors":
+        from scipy.stats import qmc  # slow to import, and needed for anchors only
+
         sequence = qmc.Sobol(dimension, scramble=False).random(2 ** int(np.ceil(np.log2(count))))
         # Skip nothing, centre the lattice: the unscrambled sequence starts in the corner.
         unit = (sequence[:count] + 0.5 / count) % 1.0
         return Anchors((2 * unit - 1).astype(np.float32))
 
 
+@register("pgt")
 class PGT(AbstractFieldModel):
     """Physics-Guided Transformer.
 
@@ -110,14 +114,14 @@ class PGT(AbstractFieldModel):
         scaling: Scaling,
         kernel: AbstractKernel,
         *,
-        width: int = 64,
-        blocks: int = 2,
-        heads: int = 4,
-        anchors: int = 0,
+        width: Size = 64,
+        blocks: Size = 2,
+        heads: Size = 4,
+        anchors: Annotated[int, Limits(at_least=0, at_most=10_000)] = 0,
         decoder: DecoderName = "film-siren",
-        decoder_width: int = 128,
-        decoder_layers: int = 4,
-        frequency: float = 8.0,
+        decoder_width: Size = 128,
+        decoder_layers: Size = 4,
+        frequency: Positive = 8.0,
         variance_head: bool = False,
         seed: int = 0,
     ):

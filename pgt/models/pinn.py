@@ -2,12 +2,15 @@
 
 import math
 
+from pgt.ground.arguments import Size
+from pgt.ground.registry import register
 from pgt.models.coordinate import AbstractCoordinateModel, check_sizes
 from pgt.nn.draw import Draw, zeros
 from pgt.nn.scaling import Scaling
 from pgt.nn.stack import Stack
 
 
+@register("pinn")
 class PINN(AbstractCoordinateModel):
     """Physics-informed neural network: a tanh network of the coordinate (Raissi et al. 2019).
 
@@ -34,7 +37,7 @@ class PINN(AbstractCoordinateModel):
     scaling: Scaling
     network: Stack
 
-    def __init__(self, scaling: Scaling, *, width: int = 64, layers: int = 5, seed: int = 0):
+    def __init__(self, scaling: Scaling, *, width: Size = 64, layers: Size = 5, seed: int = 0):
         check_sizes("PINN", width, layers)
         inputs, outputs, hidden = scaling.embedded, len(scaling.mean), layers - 1
         draw = Draw(seed)

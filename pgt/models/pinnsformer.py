@@ -8,6 +8,7 @@ Shapes in trailing comments: k times, e embedded coordinates, w width, c fields.
 """
 
 import math
+from typing import Annotated
 
 import equinox as eqx
 import jax
@@ -16,7 +17,9 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.data.observations import Observations
+from pgt.ground.arguments import Limits, Positive, Size
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 from pgt.ground.types import Point
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.attention import Attention
@@ -77,6 +80,7 @@ class Layer(eqx.Module):
         return tokens + jax.vmap(self.mlp)(self.waves[1](tokens))
 
 
+@register("pinnsformer")
 class PINNsFormer(AbstractFieldModel):
     r"""PINNsFormer (Zhao, Ding & Prakash 2024), a coordinate network that looks a little ahead in time.
 
@@ -123,14 +127,14 @@ class PINNsFormer(AbstractFieldModel):
         self,
         scaling: Scaling,
         *,
-        width: int = 32,
-        heads: int = 2,
-        layers: int = 1,
-        hidden: int = 256,
-        output_hidden: int = 512,
-        times: int = 5,
-        step: float = 1e-4,
-        time_axis: int = -1,
+        width: Size = 32,
+        heads: Size = 2,
+        layers: Size = 1,
+        hidden: Size = 256,
+        output_hidden: Size = 512,
+        times: Size = 5,
+        step: Positive = 1e-4,
+        time_axis: Annotated[int, Limits(at_least=-1, at_most=3)] = -1,
         seed: int = 0,
     ):
         dimension = len(scaling.periodic)

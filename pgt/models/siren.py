@@ -2,6 +2,8 @@
 
 import math
 
+from pgt.ground.arguments import Positive, Size
+from pgt.ground.registry import register
 from pgt.models.coordinate import AbstractCoordinateModel, check_positive, check_sizes
 from pgt.nn.draw import Draw, zeros
 from pgt.nn.scaling import Scaling
@@ -9,6 +11,7 @@ from pgt.nn.siren import first_weights, hidden_weights, phases
 from pgt.nn.stack import Stack
 
 
+@register("siren")
 class SIREN(AbstractCoordinateModel):
     """Sinusoidal representation network (Sitzmann et al. 2020).
 
@@ -43,9 +46,9 @@ class SIREN(AbstractCoordinateModel):
         self,
         scaling: Scaling,
         *,
-        width: int = 64,
-        layers: int = 5,
-        frequency: float = 30.0,
+        width: Size = 64,
+        layers: Size = 5,
+        frequency: Positive = 30.0,
         seed: int = 0,
     ):
         check_sizes("SIREN", width, layers)

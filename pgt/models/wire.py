@@ -1,6 +1,8 @@
 """The wavelet implicit neural representation."""
 
+from pgt.ground.arguments import Positive, Size
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 from pgt.models.coordinate import AbstractCoordinateModel, check_positive, check_sizes
 from pgt.nn.draw import Draw
 from pgt.nn.gabor import GaborStack
@@ -9,6 +11,7 @@ from pgt.nn.scaling import Scaling
 MOST_WAVES = 6  # ω₀/s₀: |ψ| reaches exp((ω₀/2s₀)²), at 6 already 8103
 
 
+@register("wire")
 class WIRE(AbstractCoordinateModel):
     """Wavelet implicit neural representation (Saragadam et al. 2023).
 
@@ -44,10 +47,10 @@ class WIRE(AbstractCoordinateModel):
         self,
         scaling: Scaling,
         *,
-        width: int = 64,
-        layers: int = 3,
-        frequency: float = 2.0,
-        spread: float = 1.0,
+        width: Size = 64,
+        layers: Size = 3,
+        frequency: Positive = 2.0,
+        spread: Positive = 1.0,
         seed: int = 0,
     ):
         check_sizes("WIRE", width, layers)

@@ -1,18 +1,29 @@
 """The advection–diffusion equation."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import equinox as eqx
 from jaxtyping import Array, Float
 
 from pgt.ground.errors import InputError
-from pgt.ground.unknown import Unknown
+from pgt.ground.registry import register
 from pgt.kernels.advection_diffusion import AdvectionDiffusionKernel
-from pgt.physics.coefficients import Coefficient, as_coefficient, current, spatial
+from pgt.physics.about import FLAT_ENDS, About
+from pgt.physics.coefficients import (
+    Coefficient,
+    Diffusivity,
+    Dimension,
+    Velocity,
+    as_coefficient,
+    current,
+    spatial,
+)
 from pgt.physics.pde import AbstractPDE, Derivatives
-from pgt.physics.values import Value, Writable, as_source, source_at
+from pgt.physics.values import Source, Value, as_source, source_at
 
 
+@register("advection_diffusion")
 class AdvectionDiffusion(AbstractPDE):
     r"""A quantity carried along by a constant flow while it spreads.
 
@@ -25,6 +36,12 @@ class AdvectionDiffusion(AbstractPDE):
     ('x', 'y', 't')
     """
 
+    about: ClassVar[About] = About(
+        "u_t + velocity*u_x = diffusivity*lap(u) + source",
+        {"velocity": 1.0, "diffusivity": 0.01},
+        box={"x": (0, 1), "t": (0, 1)},
+        conditions=({"kind": "initial", "u": "exp(-100*(x - 0.2)^2)"}, FLAT_ENDS),
+    )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)
     velocity: tuple[Coefficient, ...]
@@ -33,10 +50,10 @@ class AdvectionDiffusion(AbstractPDE):
 
     def __init__(
         self,
-        velocity: float | int | Unknown | Sequence[float | int | Unknown],
-        diffusivity: float | int | Unknown,
-        dimension: int = 1,
-        source: Writable | None = None,
+        velocity: Velocity | Sequence[Velocity],
+        diffusivity: Diffusivity,
+        dimension: Dimension = 1,
+        source: Source | None = None,
     ):
         axes = spatial("AdvectionDiffusion", dimension)
         entries = tuple(velocity) if isinstance(velocity, Sequence) else (velocity,)

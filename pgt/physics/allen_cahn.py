@@ -1,14 +1,18 @@
 """The Allen–Cahn equation."""
 
+from typing import ClassVar
+
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from pgt.ground.unknown import Unknown
+from pgt.ground.registry import register
 from pgt.kernels.heat import HeatKernel
-from pgt.physics.coefficients import Coefficient, as_coefficient, current
+from pgt.physics.about import About
+from pgt.physics.coefficients import Coefficient, Diffusivity, Rate, as_coefficient, current
 from pgt.physics.pde import AbstractPDE, Derivatives
 
 
+@register("allen_cahn")
 class AllenCahn(AbstractPDE):
     r"""Two phases, u = 1 and u = -1, separating behind thin fronts.
 
@@ -21,12 +25,18 @@ class AllenCahn(AbstractPDE):
     5.0
     """
 
+    about: ClassVar[About] = About(
+        "u_t = diffusivity*u_xx + reaction*(u - u^3)",
+        {"diffusivity": 1e-4, "reaction": 5.0},
+        box={"x": (-1, 1), "t": (0, 1)},
+        conditions=({"kind": "initial", "u": "x^2*cos(pi*x)"}, {"kind": "periodic", "axis": "x"}),
+    )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)
     diffusivity: Coefficient
     reaction: Coefficient
 
-    def __init__(self, diffusivity: float | int | Unknown, reaction: float | int | Unknown = 1.0):
+    def __init__(self, diffusivity: Diffusivity, reaction: Rate = 1.0):
         self.coords = ("x", "t")
         self.fields = ("u",)
         self.diffusivity = as_coefficient("AllenCahn(diffusivity)", diffusivity, positive=True)

@@ -1,14 +1,19 @@
 """Burgers' equation."""
 
+from typing import ClassVar
+
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from pgt.ground.unknown import Unknown
+from pgt.ground.arguments import Powers
+from pgt.ground.registry import register
 from pgt.kernels.heat import HeatKernel
-from pgt.physics.coefficients import Coefficient, as_coefficient, current
+from pgt.physics.about import FLAT_ENDS, About
+from pgt.physics.coefficients import Coefficient, Diffusivity, as_coefficient, current
 from pgt.physics.pde import AbstractPDE, Derivatives
 
 
+@register("burgers")
 class Burgers(AbstractPDE):
     r"""Steepening waves smoothed by viscosity, in one dimension.
 
@@ -21,11 +26,18 @@ class Burgers(AbstractPDE):
     ('u',)
     """
 
+    about: ClassVar[About] = About(
+        "u_t + u*u_x = viscosity*u_xx",
+        {"viscosity": 0.01},
+        box={"x": (-1, 1), "t": (0, 1)},
+        conditions=({"kind": "initial", "u": "-sin(pi*x)"}, FLAT_ENDS),
+        units={"u": Powers(length=1, time=-1)},
+    )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)
     viscosity: Coefficient
 
-    def __init__(self, viscosity: float | int | Unknown):
+    def __init__(self, viscosity: Diffusivity):
         self.coords = ("x", "t")
         self.fields = ("u",)
         self.viscosity = as_coefficient("Burgers(viscosity)", viscosity, positive=True)

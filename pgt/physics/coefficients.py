@@ -1,11 +1,12 @@
 """Coefficients of an equation: numbers, or unknowns to be learnt."""
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from jaxtyping import Array, Float
 
+from pgt.ground.arguments import Limits, OneOf, Powers
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown, is_unknown
 
@@ -13,6 +14,14 @@ if TYPE_CHECKING:  # a residual computes with coefficients; no static checker kn
     Coefficient = Any
 else:  # after `resolve` an unknown is an array
     Coefficient = float | Unknown | Float[Array | np.ndarray, ""]
+
+# What may be given for one.
+Given = float | int | Unknown
+Diffusivity = Annotated[Given, Limits(above=0), Powers(length=2, time=-1)]
+Speed = Annotated[Given, Limits(above=0), Powers(length=1, time=-1)]
+Velocity = Annotated[Given, Powers(length=1, time=-1)]
+Rate = Annotated[Given, Powers(time=-1)]
+Dimension = Annotated[int, OneOf(1, 2, 3)]
 
 
 def as_coefficient(where: str, value, positive: bool = False) -> Coefficient:

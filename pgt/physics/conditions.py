@@ -13,7 +13,7 @@ that should be zero (`rows`).
 import abc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -21,19 +21,24 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
-from pgt.data.regions import AbstractRegion, Faces, Seam, ends_of
+from pgt.data.regions import SIDES, AbstractRegion, Faces, Seam, ends_of
+from pgt.ground.arguments import AxisName, Limits, OneOf
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 from pgt.ground.types import Key, Point
 from pgt.physics.parser import suggestion
 from pgt.physics.values import Table, Value, Writable, as_value, bind_value, value_at
 
 Evaluate = Callable[[Point, str], Float[Array, ""]]
 
+Side = Annotated[str, OneOf(*SIDES)]
+
 
 class AbstractCondition(eqx.Module):
     """Equations that hold in some region of the domain. `kind` names the loss term: "ic" or "bc", or
     "gauge" for what holds inside (gauge.py)."""
 
+    part: ClassVar[str] = "condition"
     kind: ClassVar[str]
     region: eqx.AbstractVar[AbstractRegion | None]
 
@@ -73,6 +78,7 @@ class AbstractCondition(eqx.Module):
         return self.region
 
 
+@register("initial")
 class Initial(AbstractCondition):
     """The state at the start of the time axis.
 
@@ -112,6 +118,7 @@ class Initial(AbstractCondition):
         return field in self.values and freedom == "a constant"
 
 
+@register("dirichlet")
 class Dirichlet(AbstractCondition):
     """Given values on the boundary: u = g.
 
@@ -136,7 +143,10 @@ class Dirichlet(AbstractCondition):
     region: Faces | None
 
     def __init__(
-        self, axis: str | Sequence[str] | None = None, side: str = "both", **values: Writable
+        self,
+        axis: AxisName | Sequence[AxisName] | None = None,
+        side: Side = "both",
+        **values: Writable,
     ):
         self.axis = _as_axes("Dirichlet", axis, side)
         self.side = side
@@ -159,6 +169,7 @@ class Dirichlet(AbstractCondition):
         return field in self.values
 
 
+@register("neumann")
 class Neumann(AbstractCondition):
     """Given slope across the boundary: ∂u/∂n = g with n the outward normal.
 
@@ -175,7 +186,10 @@ class Neumann(AbstractCondition):
     region: Faces | None
 
     def __init__(
-        self, axis: str | Sequence[str] | None = None, side: str = "both", **values: Writable
+        self,
+        axis: AxisName | Sequence[AxisName] | None = None,
+        side: Side = "both",
+        **values: Writable,
     ):
         self.axis = _as_axes("Neumann", axis, side)
         self.side = side
@@ -200,6 +214,7 @@ class Neumann(AbstractCondition):
         return jnp.stack([outward(f) - value_at(g, point) for f, g in self.values.items()])
 
 
+@register("periodic")
 class Periodic(AbstractCondition):
     """The field and its derivatives up to `order` agree at both ends of an axis.
 
@@ -215,7 +230,12 @@ class Periodic(AbstractCondition):
     order: int = eqx.field(static=True)
     region: Seam | None
 
-    def __init__(self, axis: str, fields: str | Sequence[str] | None = None, order: int = 1):
+    def __init__(
+        self,
+        axis: AxisName,
+        fields: str | Sequence[str] | None = None,
+        order: Annotated[int, Limits(at_least=0, at_most=3)] = 1,
+    ):
         if not 0 <= order <= 3:
             raise InputError(f"Periodic(order={order}): write 0 (values only), 1, 2 or 3.")
         self.axis = axis

@@ -15,7 +15,7 @@ field stays as cheap to evaluate as any other. It costs the fit nothing, since n
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -25,7 +25,9 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.data.regions import Instants
+from pgt.ground.arguments import Number, Written
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 from pgt.ground.types import Point
 from pgt.physics.conditions import (
     AbstractCondition,
@@ -38,7 +40,10 @@ from pgt.physics.derivatives import requested
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.values import Table, Value, Writable, as_value, bind_value, value_at
 
+Coordinate = Annotated[Any, Written(Number)]
 
+
+@register("gauge")
 class Gauge(AbstractCondition):
     """Fixes a field of which the equations hold only derivatives, such as a hidden pressure.
 
@@ -64,7 +69,9 @@ class Gauge(AbstractCondition):
     value: Value
     region: Instants | None
 
-    def __init__(self, field: str, at: Mapping[str, Any] | None = None, value: Writable = 0.0):
+    def __init__(
+        self, field: str, at: Mapping[str, Coordinate] | None = None, value: Writable = 0.0
+    ):
         self.field = field
         self.at = _as_place(at)
         self.value = as_value("Gauge(value=...)", value)
@@ -156,7 +163,7 @@ def _check_open(gauge: Gauge, fixed: Collection[str], pde: AbstractPDE, measured
         )
 
 
-def _as_place(at: Mapping[str, Any] | None) -> tuple[tuple[str, float], ...] | None:
+def _as_place(at: Mapping[str, Coordinate] | None) -> tuple[tuple[str, float], ...] | None:
     if at is None:
         return None
     if not isinstance(at, Mapping) or not at:

@@ -1,15 +1,26 @@
 """The heat equation."""
 
+from typing import ClassVar
+
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from pgt.ground.unknown import Unknown
+from pgt.ground.registry import register
 from pgt.kernels.heat import HeatKernel
-from pgt.physics.coefficients import Coefficient, as_coefficient, current, spatial
+from pgt.physics.about import FLAT_ENDS, About
+from pgt.physics.coefficients import (
+    Coefficient,
+    Diffusivity,
+    Dimension,
+    as_coefficient,
+    current,
+    spatial,
+)
 from pgt.physics.pde import AbstractPDE, Derivatives
-from pgt.physics.values import Value, Writable, as_source, source_at
+from pgt.physics.values import Source, Value, as_source, source_at
 
 
+@register("heat")
 class Heat(AbstractPDE):
     r"""Heat conduction or diffusion in 1, 2 or 3 dimensions.
 
@@ -22,6 +33,12 @@ class Heat(AbstractPDE):
     ('x', 't')
     """
 
+    about: ClassVar[About] = About(
+        "u_t = diffusivity*lap(u) + source",
+        {"diffusivity": 0.01},
+        box={"x": (0, 1), "t": (0, 1)},
+        conditions=({"kind": "initial", "u": "sin(4*pi*x)"}, FLAT_ENDS),
+    )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)
     diffusivity: Coefficient
@@ -29,9 +46,9 @@ class Heat(AbstractPDE):
 
     def __init__(
         self,
-        diffusivity: float | int | Unknown,
-        dimension: int = 1,
-        source: Writable | None = None,
+        diffusivity: Diffusivity,
+        dimension: Dimension = 1,
+        source: Source | None = None,
     ):
         self.coords = (*spatial("Heat", dimension), "t")
         self.fields = ("u",)

@@ -1,16 +1,21 @@
 """The incompressible Navier–Stokes equations in two dimensions."""
 
+from typing import ClassVar
+
 import equinox as eqx
 from jaxtyping import Array, Float
 
+from pgt.ground.arguments import Powers
 from pgt.ground.errors import InputError
-from pgt.ground.unknown import Unknown
+from pgt.ground.registry import register
 from pgt.kernels.heat import HeatKernel
-from pgt.physics.coefficients import Coefficient, as_coefficient, current
+from pgt.physics.about import About
+from pgt.physics.coefficients import Coefficient, Diffusivity, Given, as_coefficient, current
 from pgt.physics.pde import AbstractPDE, Derivatives
-from pgt.physics.values import Value, Writable, as_source, source_at
+from pgt.physics.values import Source, Value, as_source, source_at
 
 
+@register("navier_stokes")
 class NavierStokes2D(AbstractPDE):
     r"""Incompressible flow in the plane: velocity (u, v) and pressure p over density.
 
@@ -27,6 +32,17 @@ class NavierStokes2D(AbstractPDE):
     ('u', 'v', 'p')
     """
 
+    about: ClassVar[About] = About(
+        "u_t + convection*(u*u_x + v*u_y) = -p_x + viscosity*lap(u) + source; v alike; u_x + v_y = 0",
+        {"viscosity": 0.01, "source": ("0.1*sin(y)", 0)},
+        box={"x": (1, 8), "y": (-2, 2), "t": (0, 20)},
+        measured=("u", "v"),
+        conditions=(
+            {"kind": "dirichlet", "axis": "y", "u": 1, "v": 0},
+            {"kind": "gauge", "field": "p"},
+        ),
+        units={"u": Powers(1, -1), "v": Powers(1, -1), "p": Powers(2, -2)},  # p is over density
+    )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)
     viscosity: Coefficient
@@ -35,9 +51,9 @@ class NavierStokes2D(AbstractPDE):
 
     def __init__(
         self,
-        viscosity: float | int | Unknown,
-        convection: float | int | Unknown = 1.0,
-        source: tuple[Writable | None, Writable | None] | None = None,
+        viscosity: Diffusivity,
+        convection: Given = 1.0,
+        source: tuple[Source | None, Source | None] | None = None,
     ):
         force_x, force_y = _pair(source)
         self.coords = ("x", "y", "t")

@@ -1,12 +1,13 @@
 """What a governing equation is."""
 
 import abc
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import equinox as eqx
 from jaxtyping import Array, Float
 
 from pgt.kernels.base import AbstractKernel
+from pgt.physics.about import About
 
 
 @runtime_checkable
@@ -26,7 +27,8 @@ class AbstractPDE(eqx.Module):
     """A system of equations `residual = 0` for named fields over named coordinates, in physical units.
 
     Coefficients are numbers or `Unknown`; by the time `residual` is called every `Unknown` has been
-    replaced by its value, so the equation is written as if all coefficients were numbers.
+    replaced by its value, so the equation is written as if all coefficients were numbers. `about` says,
+    where it is given, how to begin with it.
 
     >>> from pgt.kernels import NoKernel
     >>> class Decay(AbstractPDE):
@@ -43,6 +45,8 @@ class AbstractPDE(eqx.Module):
     ('u',)
     """
 
+    part: ClassVar[str] = "equation"
+    about: ClassVar[About | None] = None
     coords: eqx.AbstractVar[tuple[str, ...]]
     fields: eqx.AbstractVar[tuple[str, ...]]
 

@@ -1,15 +1,26 @@
 """Poisson's and Laplace's equations."""
 
+from typing import ClassVar
+
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from pgt.ground.unknown import Unknown
+from pgt.ground.arguments import Positive
+from pgt.ground.registry import register
 from pgt.kernels.elliptic import PoissonKernel
-from pgt.physics.coefficients import Coefficient, as_coefficient, current, spatial
+from pgt.physics.about import About
+from pgt.physics.coefficients import (
+    Coefficient,
+    Dimension,
+    as_coefficient,
+    current,
+    spatial,
+)
 from pgt.physics.pde import AbstractPDE, Derivatives
-from pgt.physics.values import Value, Writable, as_source, source_at
+from pgt.physics.values import Source, Value, as_source, source_at
 
 
+@register("poisson")
 class Poisson(AbstractPDE):
     r"""A steady field with sources, in 1, 2 or 3 dimensions.
 
@@ -23,6 +34,12 @@ class Poisson(AbstractPDE):
     ('x', 'y')
     """
 
+    about: ClassVar[About] = About(
+        "lap(u) = source",
+        {"source": "-2*pi^2*sin(pi*x)*sin(pi*y)"},
+        box={"x": (0, 1), "y": (0, 1)},
+        conditions=({"kind": "dirichlet", "u": 0},),
+    )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)
     source: Value | None
@@ -30,9 +47,9 @@ class Poisson(AbstractPDE):
 
     def __init__(
         self,
-        source: Writable | Unknown | None,
-        dimension: int = 2,
-        influence_radius: float | int = 1.0,
+        source: Source | None,
+        dimension: Dimension = 2,
+        influence_radius: Positive = 1.0,
     ):
         self.coords = spatial("Poisson", dimension)
         self.fields = ("u",)
@@ -48,6 +65,7 @@ class Poisson(AbstractPDE):
         return PoissonKernel(current(self.influence_radius))
 
 
+@register("laplace")
 class Laplace(AbstractPDE):
     r"""A steady field without sources, in 1, 2 or 3 dimensions.
 
@@ -60,11 +78,16 @@ class Laplace(AbstractPDE):
     ('x', 'y', 'z')
     """
 
+    about: ClassVar[About] = About(
+        "lap(u) = 0",
+        box={"x": (0, 1), "y": (0, 1)},
+        conditions=({"kind": "dirichlet", "u": "x^2 - y^2"},),
+    )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)
     influence_radius: Coefficient
 
-    def __init__(self, dimension: int = 2, influence_radius: float | int = 1.0):
+    def __init__(self, dimension: Dimension = 2, influence_radius: Positive = 1.0):
         self.coords = spatial("Laplace", dimension)
         self.fields = ("u",)
         self.influence_radius = as_coefficient(

@@ -6,7 +6,7 @@ A number, a formula in text, a JAX function, or a table of numbers to interpolat
 import inspect
 import itertools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import equinox as eqx
 import jax
@@ -16,6 +16,7 @@ import xarray as xr
 from jaxtyping import Array, Float
 
 from pgt.data.domain import AXES
+from pgt.ground.arguments import CURVE, FORMULA
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown, is_unknown
 from pgt.physics.coefficients import as_coefficient
@@ -64,7 +65,10 @@ class Table(eqx.Module):
 
 
 Value = float | Unknown | Float[Array | np.ndarray, ""] | Expression | Function | Table
-Writable = float | int | str | Unknown | Callable | tuple | xr.DataArray
+# What may be given for one: at a face, where values are known, and on the right-hand side of an equation.
+Formula = Annotated[str, FORMULA]
+Writable = float | int | Formula | Callable | Annotated[tuple, CURVE] | xr.DataArray
+Source = float | int | Formula | Unknown | Callable | tuple | xr.DataArray
 
 
 def as_value(where: str, value: Any) -> Value:

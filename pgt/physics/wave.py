@@ -1,15 +1,26 @@
 """The wave equation."""
 
+from typing import ClassVar
+
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from pgt.ground.unknown import Unknown
+from pgt.ground.registry import register
 from pgt.kernels.wave import WaveKernel
-from pgt.physics.coefficients import Coefficient, as_coefficient, current, spatial
+from pgt.physics.about import FLAT_ENDS, About
+from pgt.physics.coefficients import (
+    Coefficient,
+    Dimension,
+    Speed,
+    as_coefficient,
+    current,
+    spatial,
+)
 from pgt.physics.pde import AbstractPDE, Derivatives
-from pgt.physics.values import Value, Writable, as_source, source_at
+from pgt.physics.values import Source, Value, as_source, source_at
 
 
+@register("wave")
 class Wave(AbstractPDE):
     r"""Waves of one speed in 1, 2 or 3 dimensions.
 
@@ -22,6 +33,12 @@ class Wave(AbstractPDE):
     ('x', 'y', 't')
     """
 
+    about: ClassVar[About] = About(
+        "u_tt = speed^2*lap(u) + source",
+        {"speed": 1.0},
+        box={"x": (0, 1), "t": (0, 1)},
+        conditions=({"kind": "initial", "u": "sin(pi*x)", "u_t": 0}, FLAT_ENDS),
+    )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)
     speed: Coefficient
@@ -29,9 +46,9 @@ class Wave(AbstractPDE):
 
     def __init__(
         self,
-        speed: float | int | Unknown,
-        dimension: int = 1,
-        source: Writable | None = None,
+        speed: Speed,
+        dimension: Dimension = 1,
+        source: Source | None = None,
     ):
         self.coords = (*spatial("Wave", dimension), "t")
         self.fields = ("u",)

@@ -1,10 +1,14 @@
 """How error bars are made: one frozen record per way."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
+from pgt.ground.arguments import Limits
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 
 
+@register("ensemble", kind="error bars")
 @dataclass(frozen=True)
 class Ensemble:
     """Error bars from fits that differ in nothing but chance, trained at once.
@@ -20,7 +24,7 @@ class Ensemble:
     pgt.InputError: Ensemble(members=1): members must be a whole number from 2 up.
     """
 
-    members: int = 8
+    members: Annotated[int, Limits(at_least=2, at_most=1000)] = 8
     bootstrap: bool = False
 
     def __post_init__(self):
@@ -31,6 +35,7 @@ class Ensemble:
             )
 
 
+@register("posterior", kind="error bars")
 @dataclass(frozen=True)
 class Posterior:
     """Error bars from the Gaussian posterior around one fit (Laplace's approximation).
@@ -47,7 +52,7 @@ class Posterior:
     pgt.InputError: Posterior(samples=5): samples come in pairs; write an even number.
     """
 
-    samples: int = 64
+    samples: Annotated[int, Limits(at_least=2, at_most=10**5)] = 64
 
     def __post_init__(self):
         _require_whole("Posterior", "samples", self.samples, 2)

@@ -1,11 +1,16 @@
 """How to train: one frozen record, so that a run is reproducible from what it says."""
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Literal
+from typing import Annotated, Literal
+
+import optax
 
 from pgt.data.sampling import AbstractSampler, Uniform
+from pgt.ground.arguments import Count, Limits, PartOf, Positive, Share
 from pgt.ground.errors import InputError
+from pgt.ground.registry import parts
 from pgt.training.likelihood import LIKELIHOODS, Likelihood
+from pgt.training.optimisers import check_direction, described
 from pgt.training.weighting import AbstractWeighting, Uncertainty
 
 
@@ -23,11 +28,11 @@ class Polish:
     1600
     """
 
-    iterations: int = 100
-    seconds: float | None = None
-    points: int = 1600
-    equation_weight: float = 1.0
-    patience: int = 40
+    iterations: Count = 100
+    seconds: Positive | None = None
+    points: Count = 1600
+    equation_weight: Positive = 1.0
+    patience: Count = 40
     evidence: bool | None = None
 
     def __post_init__(self):
@@ -49,7 +54,9 @@ class Training:
         The budget. With `seconds` training stops when they are over, and the learning rate follows the
         clock; results then depend on the machine's speed.
     optimiser
-        "soap" or "adam".
+        "soap", "adam", "adamw", "lion", the name of one that you registered, or any Optax transformation
+        that gives the direction of a step, such as `optax.scale_by_yogi()`: learning rate and schedule
+        are applied to it.
     batch, collocation, condition_points
         Readings, residual points and points per condition in one step. Without collocation points (0)
         the equation is not fitted: readings and conditions alone.
@@ -77,22 +84,22 @@ class Training:
     pgt.InputError: Training(hold_out=1.0): hold_out must be in [0, 1), for example 0.1.
     """
 
-    steps: int = 2000
-    seconds: float | None = None
-    optimiser: Literal["soap", "adam"] = "soap"
-    learning_rate: float = 3e-3
-    batch: int = 2048
-    collocation: int = 1000
-    condition_points: int = 128
+    steps: Count = 2000
+    seconds: Positive | None = None
+    optimiser: Annotated[str, PartOf("optimiser")] | optax.GradientTransformation = "soap"
+    learning_rate: Positive = 3e-3
+    batch: Count = 2048
+    collocation: Annotated[int, Limits(at_least=0, at_most=10**9)] = 1000
+    condition_points: Count = 128
     sampler: AbstractSampler = field(default_factory=Uniform)
     weighting: AbstractWeighting = field(default_factory=Uncertainty)
-    hold_out: float = 0.1
+    hold_out: Share = 0.1
     hold_out_by: Literal["reading", "block"] = "reading"
-    patience: float = 0.5
+    patience: Positive = 0.5
     likelihood: Likelihood = "gauss"
     precision: Literal["float32", "float64"] = "float32"
     polish: Polish | Literal[False] | None = None
-    check_every: int = 50
+    check_every: Count = 50
 
     def __post_init__(self):
         for name in ("steps", "batch", "condition_points", "check_every"):
@@ -107,7 +114,6 @@ class Training:
         _require("Training", share, "hold_out", self.hold_out, "in [0, 1), for example 0.1")
         _require("Training", self.patience > 0, "patience", self.patience, "above 0")
         choices = {
-            "optimiser": ("soap", "adam"),
             "hold_out_by": ("reading", "block"),
             "likelihood": LIKELIHOODS,
             "precision": ("float32", "float64"),
@@ -115,6 +121,12 @@ class Training:
         for name, allowed in choices.items():
             value = getattr(self, name)
             _require("Training", value in allowed, name, value, " or ".join(map(repr, allowed)))
+        if isinstance(self.optimiser, str):
+            known, name = parts("optimiser"), self.optimiser
+            wanted = " or ".join([*map(repr, known), "an Optax transformation"])
+            _require("Training", name in known, "optimiser", name, wanted)
+        else:
+            check_direction(self.optimiser)
 
     def of_a_step(self) -> "Training":
         """What one step depends on: all else at its default, so that another budget compiles nothing."""
@@ -128,7 +140,8 @@ class Training:
 
     def describe(self) -> dict:
         """The settings as plain data, for a run's records."""
-        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        plain = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        return plain | {"optimiser": described(self.optimiser)}
 
 
 def _require(owner: str, holds: bool, name: str, value, wanted: str):

@@ -2,16 +2,19 @@
 
 import abc
 from collections.abc import Collection, Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from pgt.ground.arguments import Keyed, NotNegative, Positive, Share
 from pgt.ground.errors import InputError
+from pgt.ground.registry import register
 from pgt.ground.types import Scalar
 
 Named = Mapping[str, Scalar | float]
+Weight = Annotated[NotNegative, Keyed("loss term", "{data = 1, bc = 10}")]
 
 
 class AbstractWeighting(eqx.Module):
@@ -33,6 +36,7 @@ class AbstractWeighting(eqx.Module):
     {'data': 1.0, 'heat': 2.0}
     """
 
+    part: ClassVar[str] = "weighting"
     needs_gradient_norms: ClassVar[bool]
     pde_ramp: eqx.AbstractVar[float]
 
@@ -77,6 +81,7 @@ class AbstractWeighting(eqx.Module):
         return 1.0 if is_data else self.pde_ramp**progress
 
 
+@register("uncertainty")
 class Uncertainty(AbstractWeighting):
     """Learnt standard deviations (Kendall, Gal & Cipolla 2018), with the log term::
 
@@ -103,9 +108,9 @@ class Uncertainty(AbstractWeighting):
     """
 
     needs_gradient_norms: ClassVar[bool] = False
-    pde_ramp: float = eqx.field(static=True, default=1.0)
-    smallest: float = eqx.field(static=True, default=1e-8)
-    stiffest: float = eqx.field(static=True, default=10.0)
+    pde_ramp: Positive = eqx.field(static=True, default=1.0)
+    smallest: Positive = eqx.field(static=True, default=1e-8)
+    stiffest: Positive = eqx.field(static=True, default=10.0)
 
     def __check_init__(self):
         _check_positive(
@@ -155,6 +160,7 @@ class Uncertainty(AbstractWeighting):
         return lowest | others
 
 
+@register("fixed")
 class Fixed(AbstractWeighting):
     """Weights that stay: total = Σ_k r_k w_k L_k, with w_k = 1 for the terms not named.
 
@@ -168,7 +174,7 @@ class Fixed(AbstractWeighting):
     pde_ramp: float = eqx.field(static=True)
     given: tuple[tuple[str, float], ...] = eqx.field(static=True)
 
-    def __init__(self, pde_ramp: float = 1.0, **weights: float):
+    def __init__(self, pde_ramp: Positive = 1.0, **weights: Weight):
         _check_positive("Fixed", pde_ramp=pde_ramp)
         for name, weight in weights.items():
             if not 0 <= weight < float("inf"):
@@ -191,6 +197,7 @@ class Fixed(AbstractWeighting):
         return memory
 
 
+@register("gradient_norm")
 class GradientNorm(AbstractWeighting):
     """Weights that give every term a gradient of equal length (Wang, Teng & Perdikaris 2021)::
 
@@ -207,8 +214,8 @@ class GradientNorm(AbstractWeighting):
     """
 
     needs_gradient_norms: ClassVar[bool] = True
-    decay: float = eqx.field(static=True, default=0.9)
-    pde_ramp: float = eqx.field(static=True, default=1.0)
+    decay: Share = eqx.field(static=True, default=0.9)
+    pde_ramp: Positive = eqx.field(static=True, default=1.0)
 
     def __check_init__(self):
         _check_positive("GradientNorm", pde_ramp=self.pde_ramp)

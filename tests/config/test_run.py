@@ -5,22 +5,23 @@ import inspect
 import re
 import subprocess
 import sys
+from typing import get_args
 
 import equinox as eqx
 import pytest
-from run_files import HEAT, build_all, loader, sections_in
+from run_files import HEAT, build_all, loader, readings, sections_in
 
 import pgt
 from pgt import InputError
-from pgt.config import RunFile, template
-from pgt.config.models import Model
+from pgt.config.derive import chosen, section_of
+from pgt.config.described import described
 from pgt.config.parts import Parts
-from pgt.config.pdes import NAMED_PDES
-from pgt.config.training import TrainingSection
+from pgt.config.template import template
+from pgt.ground.registry import KINDS, parts, snapshot
 from pgt.models import ALL_MODELS
 from pgt.physics import ALL_PDES
 
-ZOO = sorted(NAMED_PDES)
+ZOO = sorted(n for n, e in parts("equation").items() if e.__module__.startswith("pgt."))
 TEXTS = (
     ("u_t + u*u_x = nu*u_xx",),
     ("u_t = k*lap(u)",),
@@ -68,13 +69,14 @@ def test_everything_is_built(load):
 
 
 def test_readings_are_found_beside_the_run_file(load, folder, monkeypatch):
-    asked = {}
+    asked, found = {}, readings(load(HEAT))
 
     def read_observations(path, **options):
         asked.update(options, path=path)
+        return found
 
     monkeypatch.setattr("pgt.config.parts.read_observations", read_observations)
-    assert Parts(load(HEAT)).observations is None
+    assert Parts(load(HEAT)).observations is found
     assert asked["path"] == folder / "sensors.csv"
     assert asked["columns"] == {"x": "X [m]"}
     assert asked["noise"] == {"u": 0.01}
@@ -143,7 +145,7 @@ def test_overrides(load):
         "training.polish=false",
     ]
     run = load(HEAT, overrides)
-    assert run.training.steps == 7
+    assert build_all(run).training.steps == 7
     assert run.output.formats == ("csv",)
     assert run.overrides == tuple(overrides)
     assert build_all(run).training.polish is False
@@ -173,7 +175,7 @@ def test_overrides(load):
 )
 def test_wrong_overrides(load, override, message):
     with pytest.raises(InputError, match=re.escape(message)):
-        load(HEAT, [override])
+        build_all(load(HEAT, [override]))
 
 
 def test_a_run_file_is_checked_without_jax(folder):
@@ -196,10 +198,20 @@ def test_a_run_file_is_checked_without_jax(folder):
 # ------------------------------------------------------------------------------ as in the library
 
 
+def table_of(kind, name):
+    (section,) = (
+        s
+        for s in sections_in(chosen(kind))
+        if (field := s.model_fields.get(s.chosen_by)) and get_args(field.annotation) == (name,)
+    )
+    return section
+
+
 @pytest.mark.parametrize("name", ZOO)
 def test_the_zoo_has_the_arguments_of_its_classes(name):
-    section = NAMED_PDES[name]
-    arguments = inspect.signature(getattr(pgt, section.builds)).parameters
+    section = table_of("equation", name)
+    arguments = inspect.signature(section.builds).parameters
+    assert getattr(pgt, section.builds.__name__) is section.builds
     assert set(section.model_fields) - {"name"} == set(arguments)
     for argument, parameter in arguments.items():
         required = parameter.default is parameter.empty
@@ -207,23 +219,31 @@ def test_the_zoo_has_the_arguments_of_its_classes(name):
 
 
 def test_models_have_the_options_of_their_classes():
-    models = [s for s in sections_in(Model) if hasattr(s, "builds")]
-    assert len(models) == 7
-    for section in models:
-        arguments = set(inspect.signature(getattr(pgt, section.builds)).parameters)
-        assert set(section.model_fields) - {"name"} == arguments - {"scaling", "kernel", "seed"}
+    names = [name for name, part in parts("model").items() if part.__module__.startswith("pgt.")]
+    assert len(names) == 7
+    for name in names:
+        section = table_of("model", name)
+        arguments = set(inspect.signature(section.builds).parameters)
+        assert set(section.model_fields) - {"name"} == arguments - {"scaling", "seed"}
 
 
 def test_training_has_the_settings_of_its_class():
-    assert set(TrainingSection.model_fields) == {f.name for f in dataclasses.fields(pgt.Training)}
-    for section in sections_in(TrainingSection):
-        if hasattr(section, "builds") and section.builds != "Fixed":
-            arguments = inspect.signature(getattr(pgt, section.builds)).parameters
-            assert set(section.model_fields) - {"name"} == set(arguments)
+    section = section_of(pgt.Training)
+    assert set(section.model_fields) == {f.name for f in dataclasses.fields(pgt.Training)}
+    for kind in ("sampler", "weighting", "optimiser"):
+        for name, part in parts(kind).items():
+            arguments = inspect.signature(part).parameters
+            assert set(table_of(kind, name).model_fields) - {"name"} == set(arguments)
 
 
 def test_no_class_of_the_library_is_forgotten():
-    built = {section.builds for section in sections_in(RunFile) if hasattr(section, "builds")}
+    built = {s.builds.__name__ for s in sections_in(described()) if hasattr(s, "builds")}
     classes = {type(case.pde).__name__ for case in ALL_PDES} - {"Equation"}
     assert classes <= built
     assert {case.name.split("_")[0].upper() for case in ALL_MODELS} <= {b.upper() for b in built}
+    public = [getattr(pgt, name) for name in pgt.__all__]
+    registered = {part for _, _, part in snapshot()}
+    for thing in public:
+        if isinstance(thing, type) and getattr(thing, "part", None) in KINDS:
+            text = thing is pgt.Equation  # needs no name: `equations` chooses it
+            assert inspect.isabstract(thing) or text or thing in registered, thing

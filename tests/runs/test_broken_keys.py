@@ -4,26 +4,28 @@ import typing
 
 import pytest
 from broken import DATE, RUN, document, refuse
-from run_files import sections_in
+from run_files import all_sections, sections_in
 
 from pgt.config import RunFile
-from pgt.config.schema import Section, Table, UnknownCoefficient
-from pgt.config.sections import ValueSection
-from pgt.config.training import TrainingSection
+from pgt.config.derive import FieldsSection, NoSuchPart, chosen, section_of
+from pgt.config.described import DescribedTables, described
+from pgt.config.schema import Section
+from pgt.config.values import Table, UnknownCoefficient
+from pgt.training.settings import Training
 
 
 def valid(section: type[Section]) -> dict:
     """A table with what the section cannot do without."""
-    table = {"u": 0} if issubclass(section, ValueSection) else {}
+    table = {"u": 0} if issubclass(section, FieldsSection) else {}
     for name, field in section.model_fields.items():
         if name in ("name", "kind"):
             table[name] = typing.get_args(field.annotation)[0]
     needed = {
         "Heat": {"diffusivity": 1}, "AdvectionDiffusion": {"velocity": 1, "diffusivity": 1},
         "Burgers": {"viscosity": 1}, "AllenCahn": {"diffusivity": 1}, "Wave": {"speed": 1},
-        "Poisson": {"source": 0}, "NavierStokes": {"viscosity": 1},
-        "Equations": {"equations": ["u_t = u_xx"]}, "PeriodicSection": {"axis": "x"},
-        "GaugeSection": {"field": "u"},
+        "Poisson": {"source": 0}, "NavierStokes2D": {"viscosity": 1},
+        "Equations": {"equations": ["u_t = u_xx"]}, "Periodic": {"axis": "x"},
+        "Gauge": {"field": "u"},
         "UnknownCoefficient": {"unknown": True, "initial": 0.1},
         "Table": {"at": [0, 1], "values": [0, 1]},
         "ObservationsSection": RUN["observations"], "DomainSection": RUN["domain"],
@@ -35,14 +37,17 @@ def place(section: type[Section]) -> tuple[str | int, ...]:
     """Where a table of this kind stands in a run file."""
     if section is RunFile:
         return ()
+    if section.__name__ in KERNELS:
+        return ("model", "kernel")
     if section is UnknownCoefficient:
         return ("pde", "diffusivity")
     if section is Table:
         return ("conditions", 0, "u")
-    for name, field in TrainingSection.model_fields.items():
-        if section in sections_in(field.annotation):
+    for name, field in TRAINING.model_fields.items():
+        if section.__name__ in {s.__name__ for s in sections_in(field.annotation)}:
             return ("training", name)
-    (top,) = (n for n, f in RunFile.model_fields.items() if section in sections_in(f.annotation))
+    fields = {**RunFile.model_fields, **described().model_fields}
+    (top,) = (n for n, f in fields.items() if section in sections_in(f.annotation))
     return (top, 0) if top == "conditions" else (top,)
 
 
@@ -56,22 +61,29 @@ def run_with(section: type[Section], key: str, value) -> str:
         inner = {"kind": "initial", "u": table} if where[2:] else table
         run["conditions"] = [inner]
     elif len(where) == 2:
-        run[str(where[0])] = dict(run.get(str(where[0]), {})) | {where[1]: table}
+        outer = {"name": "pgt"} if where[0] == "model" else run.get(str(where[0]), {})
+        run[str(where[0])] = dict(outer) | {where[1]: table}
     else:
         run[str(where[0])] = table
     return document(run)
 
 
-# A table of values is no field of a model: it stands under any name a condition has for a field.
-SECTIONS = sorted(
-    (s for s in {*sections_in(RunFile), Table} if not s.__name__.startswith("NoSuch")),
-    key=lambda s: s.__name__,
-)
+# Kernels stand in [model], and inside each other: one table of each will do. A table of values is no
+# field of a model: it stands under any name a condition has for a field.
+TRAINING = section_of(Training)
+KERNELS = {s.__name__ for s in sections_in(chosen("kernel"))}
+KNOWN = {
+    s.__name__: s
+    for s in {*all_sections(), Table}
+    if not issubclass(s, NoSuchPart | DescribedTables)
+}
+SECTIONS = [KNOWN[name] for name in sorted(KNOWN)]
 KEYS = [(section, key) for section in SECTIONS for key in section.model_fields]
 
 
 def test_no_table_of_a_run_file_is_forgotten():
-    assert {RunFile, UnknownCoefficient, Table, TrainingSection} < set(SECTIONS)
+    assert {RunFile, UnknownCoefficient, Table} < set(SECTIONS)
+    assert {"Training", "Polish", "Heat", "HeatKernel", "Sobol", "soap", "Gauge"} < set(KNOWN)
     assert len(KEYS) > 100
 
 

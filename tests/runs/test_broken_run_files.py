@@ -16,7 +16,11 @@ def condition(**table) -> str:
     return altered(conditions=[table])
 
 
-FLOW = {"domain": {"x": [0, 1], "y": [0, 1], "t": [0, 1]}, "pde": {"name": "navier_stokes"}}
+FLOW = {
+    "observations": RUN["observations"] | {"coords": ["x", "y", "t"]},
+    "domain": {"x": [0, 1], "y": [0, 1], "t": [0, 1]},
+    "pde": {"name": "navier_stokes"},
+}
 LEARNT = {"unknown": True, "initial": 0.05}
 NEGATIVE = LEARNT | {"initial": -1}
 MISTAKES = {

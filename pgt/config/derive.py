@@ -1,0 +1,244 @@
+"""From the signature of a class to the table that describes it in a run file.
+
+A part is written once, in Python. Its arguments become keys; their annotations, plain types and the
+marks of `ground/arguments.py`, say what may be written there.
+"""
+
+import dataclasses
+import inspect
+import types
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
+
+import equinox as eqx
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Tag,
+    create_model,
+    model_validator,
+)
+
+from pgt.config import checks
+from pgt.config.checks import Way
+from pgt.config.schema import NO_SUCH, Section, Text, by_name, wrong
+from pgt.config.source import toml
+from pgt.config.values import Formula, PositiveUnknown, Table, UnknownCoefficient
+from pgt.ground.arguments import CURVE, FORMULA, Keyed, Limits, OneOf, PartOf, Written
+from pgt.ground.registry import KINDS, parts, snapshot
+from pgt.ground.unknown import Unknown
+from pgt.physics.values import Writable
+
+# What the run gives to a part of a kind, and a run file therefore does not.
+FROM_THE_RUN = {"equation": ("coords", "fields"), "model": ("scaling", "seed")}
+EXAMPLES = {"equation": "heat", "model": "pgt"}  # to name where a name is missing
+DEEPEST = 3  # kernels of kernels of kernels, in [model]
+
+
+class PartSection(Section):
+    """The table of a part: `builds` makes the part from what is given."""
+
+    builds: ClassVar[Callable]
+
+
+# ------------------------------------------------------------------------------- one argument
+
+
+def written(hint: Any, depth: int = 0) -> Any:
+    """What may be written where Python takes a `hint`; None where nothing can.
+
+    >>> written(bool | Callable | None)
+    <class 'bool'>
+    """
+    return checks.one_of(_ways(hint, depth))
+
+
+def _ways(hint: Any, depth: int, marks: tuple = ()) -> list[Way]:
+    """Every way to write what Python takes as `hint`; functions and arrays have none."""
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _marked(inside[0], depth, (*marks, *hint.__metadata__))
+    if origin in (Union, types.UnionType):
+        return [way for part in inside for way in _ways(part, depth, marks)]
+    if origin is Literal:
+        return [checks.choice(inside)]
+    if origin in (tuple, list, Sequence) and (item := written(inside[0], depth)):
+        several = len(inside) > 1 and inside[-1] is not Ellipsis
+        return [checks.array(item, len(inside) if several else None)]
+    if origin in (dict, Mapping) and (item := written(inside[1], depth)):
+        return [Way("table", dict[str, item], "table")]
+    return _of_class(hint, depth, marks) if isinstance(hint, type) else []
+
+
+def _marked(hint: Any, depth: int, marks: tuple) -> list[Way]:
+    if other := _mark(marks, Written):
+        return _ways(other.type, depth)
+    if part := _mark(marks, PartOf):
+        return [Way("part", chosen(part.kind, depth), "part")]
+    return _ways(hint, depth, marks)
+
+
+def _of_class(cls: type, depth: int, marks: tuple) -> list[Way]:
+    limits, one_of = _mark(marks, Limits) or Limits(), _mark(marks, OneOf)
+    if one_of and cls in (str, int):
+        return [checks.choice(one_of.choices)]
+    if cls is str:
+        return [Way("text", *((Formula, "formula") if FORMULA in marks else (Text, "text")))]
+    if cls in (int, float):
+        return [checks.number(cls, limits)]
+    if cls is bool:
+        return [Way("flag", bool, "flag")]
+    if cls is Unknown:
+        above_zero = limits.above == 0
+        return [Way("table", PositiveUnknown if above_zero else UnknownCoefficient, "unknown")]
+    if cls is tuple and CURVE in marks:
+        return [Way("table", Table, "curve")]
+    if (kind := getattr(cls, "part", None)) in KINDS:
+        return [Way("part", chosen(str(kind), depth), "part")]
+    if dataclasses.is_dataclass(cls) and not issubclass(cls, eqx.Module):
+        return [Way("table", section_of(cls), "table")]
+    return []
+
+
+def _mark(marks: tuple, kind: type) -> Any:
+    return next((mark for mark in marks if isinstance(mark, kind)), None)
+
+
+# ------------------------------------------------------------------------------- one part
+
+
+class FieldsSection(PartSection):
+    """A condition in which every key that is no argument is a field with its value."""
+
+    model_config = ConfigDict(extra="allow")
+    chosen_by: ClassVar[str] = "kind"
+    __pydantic_extra__: dict[str, written(Writable)] = Field(init=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_fields(cls, data):
+        fields = [name for name in data if name not in cls.model_fields]
+        if not fields:
+            wrong('the field and its value are missing; add for example u = 0 or u = "sin(pi*x)"')
+        for name in fields:
+            if not name.isidentifier() or name == "self":
+                wrong(f"'{name}' cannot be the name of a field.", name)
+        return data
+
+
+class ConditionSection(PartSection):
+    """A condition without values of fields."""
+
+    chosen_by: ClassVar[str] = "kind"
+
+
+def section_of(target: Any, kind: str = "", name: str = "", depth: int = 0) -> type[PartSection]:
+    """The table of a class or function; by its `name` it is chosen among its kind."""
+    parameters = inspect.signature(target, eval_str=True).parameters.values()
+    base = PartSection
+    if kind == "condition":
+        spread = any(p.kind is p.VAR_KEYWORD for p in parameters)
+        base = FieldsSection if spread else ConditionSection
+    keys: dict[str, Any] = {base.chosen_by: (Literal[name], ...)} if name else {}
+    for parameter in parameters:
+        inline = base is FieldsSection and parameter.kind is parameter.VAR_KEYWORD
+        if not inline and parameter.name not in FROM_THE_RUN.get(kind, ()):
+            keys |= _key(parameter, target, kind, depth)
+    section = create_model(target.__name__, __base__=base, **keys)
+    section.builds = staticmethod(target)
+    return section
+
+
+def _key(parameter: inspect.Parameter, target: Any, kind: str, depth: int) -> dict[str, Any]:
+    """The key of an argument; none where a run file can give nothing and need not."""
+    check = written(_hint(parameter), depth)
+    of_kernel = (
+        kind == "kernel" or parameter.name == "kernel"
+    )  # whatever is left out, the equation has
+    required = parameter.default is parameter.empty and not of_kernel
+    if check is None:
+        if not required:
+            return {}
+        check = checks.refused(f"a run file cannot give this argument of {target.__name__}.")
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        check = checks.array(check, None).check
+    if parameter.kind is parameter.VAR_KEYWORD:
+        check, required = _by_name(check, parameter, target), False
+    if not required:
+        return {parameter.name: (check | None, None)}
+    example = f"{parameter.name} = {toml(_example(parameter, target))}"
+    return {parameter.name: (Annotated[check, Field(examples=[example])], ...)}
+
+
+def _hint(parameter: inspect.Parameter) -> Any:
+    """The annotation; without one, any plain value of the default's type."""
+    if parameter.annotation is not parameter.empty:
+        return parameter.annotation
+    default = parameter.default
+    return float | str if default in (None, parameter.empty) else type(default)
+
+
+def _by_name(check: Any, parameter: inspect.Parameter, target: Any) -> Any:
+    """A table with any names, where Python takes any keywords."""
+    keyed = _mark(getattr(parameter.annotation, "__metadata__", ()), Keyed)
+    what, example = (keyed.what, keyed.example) if keyed else ("argument", "{a = 1}")
+    others = set(inspect.signature(target).parameters) - {parameter.name} | {"self"}
+
+    def check_names(table: dict[str, Any]) -> dict[str, Any]:
+        for name in table:
+            if not name.isidentifier() or name in others:
+                wrong(f"no {what} is called so; write for example {example}", name)
+        return table
+
+    return Annotated[dict[str, check], AfterValidator(check_names)]
+
+
+def _example(parameter: inspect.Parameter, target: Any) -> Any:
+    """A good value: what the class says, or any that fits."""
+    about = getattr(target, "about", None)
+    if about is not None and parameter.name in about.coefficients:
+        return about.coefficients[parameter.name]
+    toml_type, check, _ = next(iter(_ways(_hint(parameter), DEEPEST)), Way("number", float, ""))
+    if get_origin(check) is Literal:
+        return get_args(check)[0]
+    return {"text": "u", "flag": True, "array": [1]}.get(toml_type, 1)
+
+
+# ------------------------------------------------------------------------------- one kind of part
+
+
+class NoSuchPart(Section):
+    """Where there is no such part: its errors say what there is."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+def chosen(kind: str, depth: int = 0, **others: type[Section]) -> Any:
+    """One of the registered parts of a kind: a table with its name, or the name alone.
+
+    `others` are sections that need no name: the key itself, such as `equations`, chooses them.
+    """
+    if depth > DEEPEST:
+        return checks.refused(f"a {kind} cannot be nested deeper; leave it out here.")
+    return _chosen(kind, depth, tuple(others.items()), snapshot())
+
+
+@lru_cache(maxsize=64)
+def _chosen(kind: str, depth: int, others: tuple[tuple[str, type[Section]], ...], _: tuple) -> Any:
+    sections = {name: section_of(part, kind, name, depth + 1) for name, part in parts(kind).items()}
+    key = "kind" if kind == "condition" else "name"
+    examples = [f'{key} = "{EXAMPLES.get(kind, next(iter(sections)))}"']
+    examples += [section.model_fields[name].examples[0] for name, section in others]
+    names = Annotated[Literal[tuple(sections)], Field(examples=[" or ".join(examples)])]
+    missing = create_model(f"NoSuch_{kind}", __base__=NoSuchPart, **{key: (names, ...)})
+    tagged = [*sections.items(), *others, (NO_SUCH, missing)]
+    union = Union[tuple(Annotated[part, Tag(f"<{name}>")] for name, part in tagged)]  # noqa: UP007
+    return Annotated[union, by_name(key, sections, dict(others)), _name_alone(key)]
+
+
+def _name_alone(key: str) -> BeforeValidator:
+    """A name alone stands for a table with that name and nothing else."""
+    return BeforeValidator(lambda value: {key: value} if isinstance(value, str) else value)

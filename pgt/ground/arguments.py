@@ -1,0 +1,103 @@
+"""What may be given for the arguments of a part, said in their annotations.
+
+The signature of a class is the only place that says what it takes. The tables of a run file, the
+errors about them and the page that lists their keys are derived from it. Python reads these
+annotations as the plain types inside them.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+LARGEST = 1e30  # a product of two larger ones overflows in single precision; no unit needs it
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Between which bounds a number lies.
+
+    >>> from typing import Annotated
+    >>> Size = Annotated[int, Limits(at_least=1, at_most=10_000)]
+    """
+
+    at_least: float | None = None
+    above: float | None = None
+    at_most: float | None = None
+    below: float | None = None
+
+
+@dataclass(frozen=True, init=False)
+class OneOf:
+    """The words, or whole numbers, among which to choose.
+
+    >>> from typing import Annotated
+    >>> Side = Annotated[str, OneOf("lower", "upper", "both")]
+    """
+
+    choices: tuple[str | int, ...]
+
+    def __init__(self, *choices: str | int):
+        object.__setattr__(self, "choices", choices)
+
+
+@dataclass(frozen=True)
+class Powers:
+    """The unit of a number, as powers of the units of length and time.
+
+    >>> Powers(length=2, time=-1)  # of a diffusivity
+    Powers(length=2, time=-1)
+    """
+
+    length: int = 0
+    time: int = 0
+
+
+@dataclass(frozen=True)
+class PartOf:
+    """A registered part of this kind, by its name or as a table with its options."""
+
+    kind: str
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """What the names stand for where any may be given, and what to write for example."""
+
+    what: str
+    example: str
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a run file writes what Python has another type for."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Written:
+    """The type that a run file gives, where Python takes more and checks it itself."""
+
+    type: Any
+
+
+FORMULA = Form("formula")  # text that is parsed
+CURVE = Form("curve")  # {at = [...], values = [...]}: values along one coordinate
+
+Number = Annotated[float, Limits(at_least=-LARGEST, at_most=LARGEST)]
+Positive = Annotated[float, Limits(above=0, at_most=LARGEST)]
+NotNegative = Annotated[float, Limits(at_least=0, at_most=LARGEST)]
+Share = Annotated[float, Limits(at_least=0, below=1)]
+Count = Annotated[int, Limits(at_least=1, at_most=10**9)]
+Size = Annotated[int, Limits(at_least=1, at_most=10_000)]
+AxisName = Annotated[str, OneOf("x", "y", "z", "t")]
+
+
+def metadata_of(annotation: Any, kind: type) -> list:
+    """Every mark of this kind anywhere in an annotation.
+
+    >>> metadata_of(Positive | None, Limits)
+    [Limits(at_least=None, above=0, at_most=1e+30, below=None)]
+    """
+    own = [mark for mark in getattr(annotation, "__metadata__", ()) if isinstance(mark, kind)]
+    inside = getattr(annotation, "__args__", ())
+    return own + [mark for part in inside for mark in metadata_of(part, kind)]
