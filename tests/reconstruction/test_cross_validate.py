@@ -89,7 +89,8 @@ def test_hidden_rows_are_in_no_fold_and_folds_can_be_blocks(monkeypatch):
         return Outcome(Fit(task.model, task.pde, 0.0, Record()), None)
 
     monkeypatch.setattr(module, "fit_task", constant)
-    monkeypatch.setattr(module, "predict_readings", lambda *given: np.ones((len(given[-1]), 1)))
+    ones = lambda _, readings: np.ones((len(readings), 1))  # noqa: E731
+    monkeypatch.setattr(module.Evaluation, "of_readings", ones)
     by_block = validated(found, replace(BRIEF, hold_out_by="block"))
     assert by_block.by == "block"
     assert by_block.fold[4] == -1

@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+import wavy_result
 import xarray as xr
 
 import pgt
@@ -11,6 +12,7 @@ from pgt.nn.scaling import Scaling
 from pgt.physics import AdvectionDiffusion, Equation, Heat, NavierStokes2D
 from pgt.reconstruction import evaluation
 from pgt.reconstruction.result import Reconstruction
+from pgt.trust import held_out
 
 DOMAIN = pgt.Domain(x=(0, 2), y=(0, 1), t=(0, 3), units={"t": "s"})
 UNITS = {"x": "m", "y": "m", "u": "m s-1", "v": "m s-1"}
@@ -101,6 +103,65 @@ def test_residual(flow):
     np.testing.assert_allclose(rows.continuity, divergence, atol=1e-5)
     points = np.array([[0.1, 0.2, 0.3]])
     assert flow.residual(points).sizes == {"point": 1}
+
+
+def test_readings_are_predicted_as_they_were_taken(flow):
+    """A reading that is an average over a box is predicted by the mean of the field over it."""
+    given = {"x": [0.5, 1.5], "y": [0.5, 0.2], "t": [1.0, 2.0]}
+    at_points = pgt.Observations.from_arrays(given, {"v": [0.0, 0.0]})
+    said = flow.predict_readings(at_points)
+    assert said.shape == (2, 3)
+    at = flow.at(given)
+    np.testing.assert_allclose(said.T, [at.u, at.v, at.p], rtol=1e-5, atol=1e-6)
+    wide = pgt.Observations.from_arrays(given, {"v": [0.0, 0.0]}, width={"x": [0.8, 0.0]})
+    over_box = flow.predict_readings(wide)
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    fine = flow.at({"x": 0.5 + 0.4 * nodes, "y": np.full(20, 0.5), "t": np.full(20, 1.0)})
+    mean = [float(fine[name].to_numpy() @ weights / 2) for name in "uvp"]
+    np.testing.assert_allclose(over_box[0], mean, rtol=1e-5, atol=1e-5)
+    assert np.abs(over_box[0] - said[0]).max() > 1e-3
+    np.testing.assert_allclose(over_box[1], said[1], rtol=1e-5, atol=1e-6)
+    table = Reconstruction(
+        flow.model, flow.pde, flow.observations, wide.aligned(flow.pde.fields), flow.record, DOMAIN
+    ).misfits()
+    np.testing.assert_allclose(table["predicted"].iloc[-2:], over_box[:, 1])
+    assert flow.predict_readings(at_points.take(np.zeros(0, int))).shape == (0, 3)
+
+
+def test_members_are_asked_one_by_one_or_for_their_mean():
+    result = wavy_result.result_with()
+    each = result.predict_readings(result.held_out, members=True)
+    assert each.shape == (6, 200, 3)
+    said = result.predict_readings(result.held_out)
+    np.testing.assert_allclose(said, each.mean(axis=0))
+    at = result.at(result.held_out.points)
+    np.testing.assert_allclose(said[:, 0], at.u, rtol=1e-5, atol=1e-6)
+    assert result.predict_readings(result.held_out.take(np.zeros(0, int)), members=True).shape == (6, 0, 3)
+
+
+def test_the_verdict_is_on_the_field_that_is_given(monkeypatch):
+    """With members that is their mean, not the first of them."""
+    monkeypatch.setattr(held_out, "MOST_FOR_RBF", 0)  # interpolation is not the point
+    result = wavy_result.result_with()
+    truth = np.asarray(result.held_out.values)[:, 0]
+    wrong = result.at(result.held_out.points).u.to_numpy() - truth
+    errors = result.verdict().held_out
+    assert set(errors) == {"u", "v"}
+    assert errors["u"].rmse == pytest.approx(np.sqrt(np.mean(wrong**2)), rel=1e-5)
+    assert errors["u"].rbf_relative is None
+
+
+def test_a_hidden_pressure_is_doubted(flow):
+    verdict = flow.verdict()
+    assert set(verdict.held_out) == {"u", "v"}
+    (doubt,) = [doubt for doubt in flow.doubts if doubt.kind == "undetermined_field"]
+    assert "p was never measured" in doubt.sentence
+    assert "function of time" in doubt.sentence
+    fixed = dict(flow.record) | {"fixed_fields": ["p"]}
+    known = Reconstruction(
+        flow.model, flow.pde, flow.observations, flow.held_out, fixed, flow.domain
+    )
+    assert "undetermined_field" not in known.verdict().kinds
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,53 @@
+"""Many fields that could all be the true one: asked one by one, and their statistics."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from wavy_result import result_with
+
+from pgt.ground.errors import InputError
+from pgt.trust import members
+from pgt.trust.calibration import Drawn
+from pgt.trust.members import checked_quantiles, quantile_name, required, statistics
+
+
+def first(field, z):
+    return {"u": field(z)[0]}
+
+
+def test_every_member_says_its_own_and_chunks_do_not_show(monkeypatch):
+    drawn = result_with(members=3).members
+    points = np.random.default_rng(0).uniform((0, 0), (3, 1), (11, 2))
+    whole = drawn.evaluate(first, points)["u"]
+    a, b = np.asarray(drawn.models.a), np.asarray(drawn.models.b)
+    wanted = (1 + a[:, None]) * np.sin(points[:, 0]) + b[:, None] * points[:, 1]
+    np.testing.assert_allclose(whole, wanted, rtol=1e-5, atol=1e-6)
+    monkeypatch.setattr(members, "CHUNK", 12)  # four points of three members at a time
+    assert drawn.points_at_once(11) == 4
+    np.testing.assert_allclose(drawn.evaluate(first, points)["u"], whole, rtol=1e-6)
+
+
+def test_trained_members_are_independent_and_their_middle_is_not_known():
+    drawn = result_with(members=4).members
+    assert (len(drawn), drawn.is_posterior, drawn.drawn) == (4, False, Drawn(4, False))
+    assert drawn.coefficients() == {}
+    assert drawn.observations.points.shape == (4, 300, 2)
+
+
+def test_statistics_are_those_of_numpy_in_double_precision():
+    table = 300 + 1e-4 * np.random.default_rng(1).standard_normal((5, 7))
+    found = statistics({"T": jnp.asarray(table, jnp.float32)}, (0.05, 0.5))
+    single = table.astype(np.float32).astype(float)
+    np.testing.assert_allclose(found["T"], single.mean(axis=0), rtol=1e-15)
+    np.testing.assert_allclose(found["T_std"], single.std(axis=0, ddof=1))
+    np.testing.assert_allclose(found["T_q05"], np.quantile(single, 0.05, axis=0))
+    assert set(found) == {"T", "T_std", "T_q05", "T_q50"}
+
+
+def test_what_cannot_be_asked():
+    assert (quantile_name(0.9), checked_quantiles(0.9)) == ("q90", (0.9,))
+    for wrong in (1.5, 0.0, (0.5, -1.0)):
+        with pytest.raises(InputError, match="between 0 and 1"):
+            checked_quantiles(wrong)
+    with pytest.raises(InputError, match="error_bars="):
+        required(None)
