@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo docs test smoke lint format bench clean
+.PHONY: help install demo docs test cover smoke lint format bench clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,10 @@ lint: $(READY) ## format, lint and types
 
 test: lint ## lint, then docstring examples and all tests but those marked slow
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --doctest-modules pgt tests
+
+cover: $(READY) ## the same tests with the share of lines they run, 93 % at least
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --doctest-modules pgt tests \
+	  --cov=pgt --cov-report=term:skip-covered --cov-fail-under=93
 
 smoke: $(READY) ## the tests marked slow: two tables, variants of models and settings, longer fits and guides, all examples
 	$(BIN)/pytest -n 2 --dist worksteal -m slow tests

@@ -25,6 +25,8 @@ if _TYPE_CHECKING:  # the same list once more, for editors and type checkers
     from pgt.data import sample as sample
     from pgt.ground.errors import InputError as InputError
     from pgt.ground.unknown import Unknown as Unknown
+    from pgt.ground.verdict import Doubt as Doubt
+    from pgt.ground.verdict import Verdict as Verdict
     from pgt.kernels import AbstractKernel as AbstractKernel
     from pgt.kernels import AdvectionDiffusionKernel as AdvectionDiffusionKernel
     from pgt.kernels import HeatKernel as HeatKernel
@@ -98,6 +100,7 @@ _HOMES = {
     "pgt.trust.members": "Members",
     "pgt.reconstruction.cross_validate": "cross_validate",
     "pgt.reconstruction.cross_validation": "CrossValidation",
+    "pgt.ground.verdict": "Verdict Doubt",
     "pgt.ground.errors": "InputError",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

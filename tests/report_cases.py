@@ -1,12 +1,15 @@
 """Reports to test with: known fields in place of reconstructions, noise in place of a fit."""
 
+import dataclasses
+
 import numpy as np
 import xarray as xr
+from verdict_cases import evidence, heat_field, readings_of
 
 from pgt import datasets
-from pgt.data.observations import Observations, sample
-from pgt.data.splits import split
-from pgt.report import ReportData
+from pgt.ground.verdict import Doubt, Verdict
+from pgt.report import Readings, ReportData, Tables
+from pgt.trust.verdict import Evidence, judge
 
 SUMMARY = {
     "stopped": "held-out error stopped falling", "seconds": 31.4, "version": "0.1.0", "seed": 7,
@@ -25,27 +28,26 @@ def history(*terms: str, unknowns: int = 0, steps: int = 40, rate: float = 5.0) 
     return xr.Dataset({name: ("step", values) for name, values in table.items()}, {"step": step})
 
 
-def at_readings(field: xr.Dataset, readings: Observations) -> np.ndarray:
-    """The field at its grid points nearest to the readings."""
-    points = np.asarray(readings.points)
-    places = {a: xr.DataArray(points[:, i], dims="n") for i, a in enumerate(readings.coords)}
-    return np.stack([field[n].sel(places, method="nearest") for n in readings.fields], axis=1)
-
-
 def report(
     field: xr.Dataset, read: tuple[str, ...], n: int, noise: float = 0.05, **more
 ) -> ReportData:
-    readings = sample(field, n, read, noise=noise, seed=0)
-    fitted, held_out = split(readings.aligned([str(name) for name in field]), 0.1, 0)
+    """The field as if it had been fitted to readings of it, and the verdict on that."""
+    found = evidence(field, *readings_of(field, read, n, noise))
     given = {"history": history("data", "equation"), "summary": SUMMARY} | more
-    return ReportData(field, fitted, held_out, at_readings(field, held_out), **given)
+    return judged(field, found, **given)
+
+
+def judged(field: xr.Dataset, found: Evidence, **more) -> ReportData:
+    """A report of a field on which this was found."""
+    unseen = found.unseen
+    readings = Readings(found.fitted, found.held_out, unseen.readings, unseen.predictions)
+    given = {"history": history("data"), "summary": SUMMARY} | more
+    return ReportData(field, readings, judge(found), **given)
 
 
 def heat(**more) -> ReportData:
     """One axis and time, with units and error bars."""
-    field = datasets.heat().astype("float32")
-    for name, unit in (("u", "K"), ("x", "m"), ("t", "s")):
-        field[name].attrs["units"] = unit
+    field = heat_field()
     bars = 0.02 + 0.05 * np.abs(field)
     residual = xr.Dataset({"heat": 0.01 * field["u"].drop_attrs() ** 3})
     return report(field, ("u",), 120, error_bars=bars, residual=residual, **more)
@@ -56,7 +58,7 @@ def wake(**more) -> ReportData:
     field = datasets.cylinder_wake().isel(t=slice(0, 200, 10), x=slice(None, None, 2))
     given = {
         "history": history("data", "momentum", unknowns=1),
-        "coefficients": {"viscosity": (0.0101, (0.0097, 0.0105))},
+        "tables": Tables(coefficients={"viscosity": (0.0101, (0.0097, 0.0105))}),
         "run_file": '[pde]\nname = "navier-stokes-2d"\n',
     }
     return report(field, ("u", "v"), 600, **(given | more))
@@ -67,3 +69,19 @@ def block(**more) -> ReportData:
     axes = {"x": np.linspace(0, 1, 12), "y": np.linspace(0, 1, 10), "z": np.linspace(0, 1, 8)}
     grid = xr.Dataset(coords=axes)
     return report(xr.Dataset({"T": grid.x + 2 * grid.y + 4 * grid.z}), ("T",), 200, **more)
+
+
+def renamed(data: ReportData, name: str) -> ReportData:
+    """The same with this text wherever one comes from outside: field, unit, title, doubts."""
+    (old,) = data.fields
+    field = data.field.rename({old: name}).assign_attrs(title=name)
+    field[name].attrs["units"] = name
+    parts = {
+        which: dataclasses.replace(getattr(data.readings, which), fields=(name,))
+        for which in ("fitted", "held_out", "judges")
+    }
+    verdict = Verdict(
+        False, name, {name: data.verdict.held_out[old]}, (Doubt("large_error", name),)
+    )
+    readings = dataclasses.replace(data.readings, **parts)
+    return dataclasses.replace(data, field=field, readings=readings, verdict=verdict)

@@ -178,3 +178,16 @@ def test_names_of_the_notation_page_exist():
     names = {name for code in re.findall(r"`([^`]+)`", text) for name in re.findall(r"\w+", code)}
     assert len(names) > 30
     assert not [name for name in names if not re.search(rf"\b{name}\b", source)]
+
+
+def test_files_that_pages_name_exist():
+    texts = {
+        page: page.read_text(encoding="utf-8") for page in (*pages.pages(), ROOT / "README.md")
+    }
+    named = {
+        (page.name, name)
+        for page, text in texts.items()
+        for name in re.findall(r"pgt/[\w/]+\.py", text)
+    }
+    assert len(named) > 10
+    assert not [pair for pair in named if not (ROOT / pair[1]).is_file()]

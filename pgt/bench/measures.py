@@ -16,17 +16,16 @@ DIGITS = 5
 
 def mean_square_residual(result: Reconstruction, setup: Setup) -> float:
     """Mean square of the equations, in physical units, at random points."""
-    lower, upper = setup.domain.lower, setup.domain.upper
-    points = np.random.default_rng(1).uniform(lower, upper, (RESIDUAL_POINTS, len(lower)))
+    unit = np.random.default_rng(1).uniform(size=(RESIDUAL_POINTS, setup.domain.dimension))
+    points = setup.domain.from_unit(unit)
     rest = result.residual(points)
     return float(np.mean([(rest[name] ** 2).mean() for name in rest.data_vars]))
 
 
 def train_error(result: Reconstruction, setup: Setup) -> float:
     """Mean square misfit of the readings as given, in physical units."""
-    at = result.at(np.asarray(setup.observations.points))
-    predicted = np.stack([at[name].to_numpy() for name in setup.pde.fields], axis=-1)
-    misfit = (predicted - setup.observations.values)[setup.observations.mask]
+    readings = setup.observations.aligned(setup.pde.fields)
+    misfit = (result.predict_readings(readings) - readings.values)[readings.mask]
     return float(np.mean(misfit**2))
 
 

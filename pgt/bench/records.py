@@ -9,6 +9,7 @@ from pathlib import Path
 from pgt.bench import experiments
 from pgt.bench.experiments import Run
 from pgt.bench.runner import record_path
+from pgt.training.loop import DIVERGED
 
 SEEDS = (0, 1, 2)
 MISSING = "–"
@@ -78,11 +79,16 @@ def value(record: dict, pick: Pick) -> float | None:
     return entry if isinstance(entry, int | float) else None
 
 
+def has_diverged(record: dict) -> bool:
+    """Whether the training of a run was given up."""
+    return record.get("stopped") == DIVERGED
+
+
 def trouble(record: dict, pick: Pick) -> str | None:
     """Why a number is not to be trusted, in a word."""
     if "failed" in record:
         return "failed"
-    if str(record.get("stopped", "")).startswith("diverged"):
+    if has_diverged(record):
         return "diverged"
     measured = not isinstance(pick, str) or pick.split(".")[0] in record.keys() & set(MEASURES)
     return "not finite" if measured and value(record, pick) is None else None

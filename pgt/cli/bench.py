@@ -78,6 +78,8 @@ def _sweep(table: str, preset: str, models: tuple[str, ...], seeds: int, records
 
 
 def _summary(rows: list[tuple[str, dict]]) -> Table:
+    from pgt.bench.records import has_diverged
+
     table = Table(caption="error: relative L2 over all points and fields of the truth")
     table.add_column("run", overflow="fold")
     for name in ("error", "residual", "seconds"):
@@ -88,10 +90,9 @@ def _summary(rows: list[tuple[str, dict]]) -> Table:
             continue
         error = record["errors"]["volume"]["overall"]["stacked"]
         residual, seconds = record.get("residual"), record["seconds"]["all"]
-        diverged = str(record.get("stopped", "")).startswith("diverged")
         table.add_row(
             name,
-            "diverged" if diverged or error is None else f"{error:.2e}",
+            "diverged" if has_diverged(record) or error is None else f"{error:.2e}",
             "" if residual is None else f"{residual:.1e}",
             f"{seconds:.3g}",
         )

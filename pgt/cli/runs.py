@@ -4,13 +4,17 @@ import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from pgt.ground.errors import InputError
+from pgt.ground.verdict import Verdict
+
+if TYPE_CHECKING:  # help does not wait for JAX
+    from pgt.reconstruction.cross_validation import CrossValidation
 
 NOT_CONVERGED, INTERRUPTED = 3, 130
 RunFile = Annotated[Path, typer.Argument(help="A run file, such as `pgt init` writes.")]
@@ -75,10 +79,10 @@ def check(
         from pgt.runs.check import describe, prepare
         from pgt.runs.estimate import estimate
 
-        prepared = prepare(run)
-        rows = describe(run, prepared)
+        parts, task = prepare(run)
+        rows = describe(run, parts, task)
         if not quick:
-            rows += estimate(prepared.task, lambda line: typer.echo(f"{line} ...", err=True))
+            rows += estimate(task, lambda line: typer.echo(f"{line} ...", err=True))
     Console().print(_two_columns(rows, str(run_file)))
 
 
@@ -107,7 +111,7 @@ def fit(
         from pgt.runs.fit import is_begun
 
         try:
-            _, trust = fit_run(
+            _, verdict, crossed = fit_run(
                 run, output, resume=resume, seconds=seconds, say=console.print, folds=folds
             )
         except KeyboardInterrupt:
@@ -115,10 +119,10 @@ def fit(
             how = f"continue with: {again}"
             typer.echo(f"\nStopped; {how if is_begun(output) else 'nothing was saved yet.'}")
             raise typer.Exit(INTERRUPTED) from None
-    console.print(_held_out(trust))
-    for doubt in trust.doubts:
-        console.print(f"Note: {doubt}", style="yellow", soft_wrap=True, markup=False)
-    if not trust.converged:
+    console.print(_held_out(verdict, crossed))
+    for doubt in verdict.doubts:
+        console.print(f"Note: {doubt.sentence}", style="yellow", soft_wrap=True, markup=False)
+    if verdict.converged is False:
         Console(stderr=True).print("pgt: the fit did not converge.", style="red")
         raise typer.Exit(NOT_CONVERGED)
 
@@ -163,10 +167,10 @@ def compare(
 
 def report(folder: RunFolder) -> None:
     """Write the report of a run again: one HTML page that opens offline."""
-    from pgt.runs.predict import report as write
+    from pgt.runs.predict import rewrite_report
 
     with mistakes_are_messages():
-        typer.echo(write(folder))
+        typer.echo(rewrite_report(folder))
 
 
 def info(folder: RunFolder) -> None:
@@ -197,18 +201,18 @@ def _again(
     return shlex.join(words + (["--folds", str(folds)] if folds is not None else []))
 
 
-def _held_out(trust) -> Table:
+def _held_out(verdict: Verdict, folds: "CrossValidation | None") -> Table:
     unseen = "Readings that were not fitted"
-    if trust.folds is not None:
-        unseen = f"{trust.folds.folds}-fold: each reading predicted by a fit that did not see it"
-    spread = () if trust.folds is None else ("± over folds",)
+    if folds is not None:
+        unseen = f"{folds.folds}-fold: each reading predicted by a fit that did not see it"
+    spread = () if folds is None else ("± over folds",)
     table = Table(title=unseen)
     for name in ("field", "readings", "rms error", "relative", *spread, "RBF, relative"):
         table.add_column(name, justify="left" if name == "field" else "right")
-    for name, found in trust.fields.items():
+    for name, found in verdict.held_out.items():
         numbers = [found.rmse, found.relative, found.rbf_relative]
-        if trust.folds is not None:
-            numbers.insert(2, trust.folds.errors[name].spread)
+        if folds is not None:
+            numbers.insert(2, folds.errors[name].spread)
         shown = ("" if value is None else f"{value:.1e}" for value in numbers)
         table.add_row(name, str(found.readings), *shown)
     return table

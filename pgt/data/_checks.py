@@ -8,7 +8,8 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 
-from pgt.data.domain import AXES, TOLERANCE, Domain
+from pgt.data.box import TOLERANCE
+from pgt.data.domain import AXES, Domain
 from pgt.ground.errors import InputError
 
 

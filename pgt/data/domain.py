@@ -1,17 +1,23 @@
-"""The box in space and time in which the field is sought."""
+"""Where the field is sought, in space and time.
+
+The domain owns its geometry: what is inside, points to enforce an equation at, and the walls, the start
+and the seams on which conditions hold. Whoever needs points asks it, and computes none from its bounds.
+"""
 
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Array, Bool, Float
 
+from pgt.data.box import Box
+from pgt.data.regions import Faces, Instants, Seam, ends_of
 from pgt.ground.errors import InputError
+from pgt.ground.types import Key, Points
 
 AXES = ("x", "y", "z", "t")
 Real = float | int | np.floating | np.integer
-TOLERANCE = 1e-9  # of the extent: a reading on the boundary must not fall out by a rounding error
 
 
 @dataclasses.dataclass(frozen=True, init=False, repr=False)
@@ -20,13 +26,21 @@ class Domain:
 
     It holds only strings and numbers: hashable, static under `jit`, and written to JSON as it is.
 
+    Parameters
+    ----------
+    periodic
+        Spatial axes whose two ends are one place.
+    units
+        By axis, for labels and to compare with those of the readings.
+    **bounds
+        A pair of numbers for each axis.
+
     >>> domain = Domain(t=(0, 2), x=(-1, 1), periodic=("x",), units={"t": "s"})
     >>> domain.axes, domain.bounds("t"), domain.extent.tolist()
     (('x', 't'), (0.0, 2.0), [2.0, 2.0])
     """
 
-    axes: tuple[str, ...]
-    limits: tuple[tuple[float, float], ...]
+    box: Box
     periodic: tuple[str, ...]
     unit_pairs: tuple[tuple[str, str], ...]
 
@@ -40,33 +54,34 @@ class Domain:
         _check_names(bounds, periodic, units or {})
         axes = tuple(axis for axis in AXES if axis in bounds)
         set_field = object.__setattr__  # the way into a frozen dataclass
-        set_field(self, "axes", axes)
-        set_field(self, "limits", tuple(_limits(axis, bounds[axis]) for axis in axes))
+        set_field(self, "box", Box(axes, tuple(_limits(axis, bounds[axis]) for axis in axes)))
         set_field(self, "periodic", tuple(axis for axis in axes if axis in periodic))
         set_field(
             self, "unit_pairs", tuple((a, str(units[a])) for a in axes if units and a in units)
         )
 
     def __repr__(self) -> str:
-        parts = [
-            f"{axis}=({low:g}, {high:g})"
-            for axis, (low, high) in zip(self.axes, self.limits, strict=True)
-        ]
+        bounds = {axis: self.bounds(axis) for axis in self.axes}
+        parts = [f"{axis}=({low:g}, {high:g})" for axis, (low, high) in bounds.items()]
         parts += [f"periodic={self.periodic}"] if self.periodic else []
         parts += [f"units={self.units}"] if self.unit_pairs else []
         return f"Domain({', '.join(parts)})"
 
     @property
+    def axes(self) -> tuple[str, ...]:
+        return self.box.axes
+
+    @property
     def lower(self) -> Float[np.ndarray, " d"]:
-        return np.array([low for low, _ in self.limits])
+        return self.box.lower
 
     @property
     def upper(self) -> Float[np.ndarray, " d"]:
-        return np.array([high for _, high in self.limits])
+        return self.box.upper
 
     @property
     def extent(self) -> Float[np.ndarray, " d"]:
-        return self.upper - self.lower
+        return self.box.extent
 
     @property
     def units(self) -> dict[str, str]:
@@ -74,41 +89,90 @@ class Domain:
 
     @property
     def spatial_axes(self) -> tuple[str, ...]:
-        return tuple(axis for axis in self.axes if axis != "t")
+        return self.box.spatial_axes
 
     @property
     def has_time(self) -> bool:
-        return "t" in self.axes
+        return self.box.has_time
 
     @property
     def dimension(self) -> int:
         """Number of axes, time included: the d of points with shape (n, d)."""
-        return len(self.axes)
+        return self.box.dimension
 
     def index(self, axis: str) -> int:
         """The column of `axis` in an array of points."""
-        if axis not in self.axes:
-            raise InputError(f"axis {axis!r} is not in the domain, whose axes are {self.axes}.")
-        return self.axes.index(axis)
+        return self.box.index(axis)
 
     def bounds(self, axis: str) -> tuple[float, float]:
         """Lower and upper bound of one axis."""
-        return self.limits[self.index(axis)]
+        return self.box.bounds(axis)
+
+    # ---------------------------------------------------------------------------------- inside
 
     def contains(self, points) -> Bool[np.ndarray, " n"]:
         """Which of the points (n, d) lie inside, boundary included."""
-        points = np.asarray(points, dtype=np.float64)
-        if points.ndim != 2 or points.shape[1] != self.dimension:
-            raise InputError(
-                f"points have shape {points.shape}; the domain has axes {self.axes}, so write an "
-                f"array of shape (n, {self.dimension}) with columns in that order."
-            )
-        slack = TOLERANCE * self.extent
-        return np.all((points >= self.lower - slack) & (points <= self.upper + slack), axis=1)
+        return self.box.contains(points)
+
+    def sample(self, key: Key, n: int) -> Float[Array, "{n} d"]:
+        """n independent points, uniform in the domain; pure, and works under jit."""
+        return self.box.sample(key, n)
+
+    def from_unit(self, unit: Points) -> Points:
+        """Points of the unit cube as points of the domain: what is spread evenly stays so."""
+        return self.box.from_unit(unit)
+
+    def quadrature(self, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
+        """At least n fixed points, and weights that sum to the volume.
+
+        >>> points, weights = Domain(x=(0, 2), t=(0, 3)).quadrature(4)
+        >>> len(points), round(float(weights.sum()), 12)
+        (4, 6.0)
+        """
+        return self.box.quadrature(n)
+
+    # --------------------------------------------------------------- where conditions hold
+
+    def walls(self, axis: str | Sequence[str] | None = None, side: str = "both") -> Faces:
+        """The ends of some spatial axes, or of all that are not periodic.
+
+        `side` is "lower", "upper" or "both".
+
+        >>> Domain(x=(0, 1), y=(0, 1), t=(0, 1), periodic=("y",)).walls().pairs
+        (('x', 0), ('x', 1))
+        """
+        walled = tuple(a for a in self.spatial_axes if a not in self.periodic)
+        axes = (axis,) if isinstance(axis, str) else tuple(axis or walled)
+        if not axes:
+            raise InputError(f"{self} has no spatial axis that ends in a wall.")
+        for name in axes:
+            self.index(name)
+            if name not in walled:
+                raise InputError(_no_wall(name))
+        return Faces(self.box, tuple((name, end) for name in axes for end in ends_of(side)))
+
+    def start(self) -> Faces:
+        """The whole of space at the first moment."""
+        self.index("t")
+        return Faces(self.box, (("t", 0),))
+
+    def seam(self, axis: str) -> Seam:
+        """The two ends of an axis, as one place."""
+        self.index(axis)
+        return Seam(self.box, axis)
+
+    def instants(self, position: Mapping[str, float] | None = None) -> Instants:
+        """A position, or all of space where none is given, at every time; at one, if it names a t."""
+        held = None if position is None else tuple(position.items())
+        for axis, _ in held or ():
+            self.index(axis)
+        return Instants(self.box, held)
+
+    # ----------------------------------------------------------------------------------- as JSON
 
     def to_dict(self) -> dict:
         """Plain lists and dictionaries, for JSON."""
-        bounds = {axis: list(pair) for axis, pair in zip(self.axes, self.limits, strict=True)}
+        bounds = {axis: list(self.bounds(axis)) for axis in self.axes}
         return {"bounds": bounds, "periodic": list(self.periodic), "units": self.units}
 
     @classmethod
@@ -154,3 +218,12 @@ def _limits(axis: str, pair) -> tuple[float, float]:
             f"Domain({axis}=({low:g}, {high:g})): the lower bound must be below the upper one."
         )
     return low, high
+
+
+def _no_wall(axis: str) -> str:
+    if axis == "t":
+        return "time has no walls; its start is `start()`."
+    return (
+        f"the domain is periodic along {axis}: no wall there; drop the condition or take '{axis}' out "
+        "of the domain's `periodic`."
+    )

@@ -6,8 +6,8 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
 
-LARGEST, SMALLEST = 1e30, 1e-30  # products of two such numbers still have digits
-FARTHEST = 1e4  # from the origin, in extents: beyond, coordinates next to each other become one
+LARGEST_NUMBER, SMALLEST_NUMBER = 1e30, 1e-30  # products of two such numbers still have digits
+FARTHEST_ORIGIN = 1e4  # away, in extents: beyond, coordinates next to each other become one
 
 
 def check_limits(observations: Observations, domain: Domain) -> None:
@@ -15,25 +15,24 @@ def check_limits(observations: Observations, domain: Domain) -> None:
     for axis, extent in zip(domain.axes, domain.extent, strict=True):
         _check_size(f"axis {axis} has the length", extent)
     offset = np.maximum(np.abs(domain.lower), np.abs(domain.upper)) / domain.extent
-    if offset.max() > FARTHEST:
+    if offset.max() > FARTHEST_ORIGIN:
         axis = domain.axes[int(offset.argmax())]
         raise InputError(
             f"axis {axis} runs over {domain.bounds(axis)}: its length is lost in single precision "
             f"beside its offset. Subtract an origin from {axis} in the readings and the domain."
         )
-    mask = np.asarray(observations.mask)
-    for column, name in enumerate(observations.fields):
-        rows = np.flatnonzero(mask[:, column])
-        for kind, table in (("value", observations.values), ("noise", observations.noise)):
-            sizes = np.abs(np.asarray(table)[rows, column])
+    for name in observations.fields:
+        rows, _, values, noise = observations.measured(name)
+        for kind, numbers in (("value", values), ("noise", noise)):
+            sizes = np.abs(numbers)
             if sizes.size and sizes.max() > 0:
                 row = rows[sizes.argmax()]
                 _check_size(f"field {name!r}, row {row}: the largest {kind} is", sizes.max())
 
 
 def _check_size(what: str, size: float) -> None:
-    if not SMALLEST <= size <= LARGEST:
+    if not SMALLEST_NUMBER <= size <= LARGEST_NUMBER:
         raise InputError(
             f"{what} {size:g}, which single precision cannot work with; choose a unit in which the "
-            f"numbers lie between {SMALLEST:g} and {LARGEST:g}."
+            f"numbers lie between {SMALLEST_NUMBER:g} and {LARGEST_NUMBER:g}."
         )

@@ -1,7 +1,8 @@
 """What the sensors read: points, values, what is hidden, how noisy, and over which box."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -9,12 +10,22 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import xarray as xr
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from pgt.data import _checks, _duplicates, _readers
-from pgt.data.domain import AXES, Domain, Real
+from pgt.data.domain import AXES, Domain
 from pgt.data.units import require_same
 from pgt.ground.errors import InputError
+
+
+class Measured(NamedTuple):
+    """The readings of one field: their row numbers, where they were taken, what they say and how
+    noisy they are, σ = 0 where it was not given; in float64."""
+
+    rows: Int[np.ndarray, " m"]
+    points: Float[np.ndarray, "m d"]
+    values: Float[np.ndarray, " m"]
+    noise: Float[np.ndarray, " m"]
 
 
 class Observations(eqx.Module):
@@ -155,6 +166,35 @@ class Observations(eqx.Module):
         seen = np.asarray(self.mask).any(axis=0).reshape(-1)
         return tuple(f for f, is_seen in zip(self.fields, seen, strict=True) if not is_seen)
 
+    def measured(self, field: str) -> Measured:
+        """The readings of one field; none where it is not among the fields.
+
+        >>> readings = Observations.from_arrays({"x": [0.2, 0.4]}, {"u": [float("nan"), 3.0]})
+        >>> readings.measured("u").rows.tolist(), readings.measured("u").values.tolist()
+        ([1], [3.0])
+        """
+        if field not in self.fields:
+            return Measured(np.zeros(0, int), np.zeros((0, len(self.coords))), *np.zeros((2, 0)))
+        column = self.fields.index(field)
+        rows = np.flatnonzero(np.asarray(self.mask)[:, column])
+        parts = (np.asarray(part, float)[rows, column] for part in (self.values, self.noise))
+        return Measured(rows, np.asarray(self.points, float)[rows], *parts)
+
+    def read(self, field: Callable) -> Float[np.ndarray, "*k n c"]:
+        """What these sensors would read of a field: averages where a reading is one over a box.
+
+        `field` maps points (m, d) to values (m, c), or to those of many fields, (k, m, c).
+
+        >>> wide = Observations.from_arrays({"x": [1.0]}, {"u": [0.0]}, width={"x": 2.0})
+        >>> wide.read(lambda points: points**2).round(6).tolist()  # the mean of x² over (0, 2)
+        [[1.333333]]
+        """
+        nodes, weights = cell_quadrature(self)
+        nodes = np.asarray(nodes, float)
+        values = np.asarray(field(nodes.reshape(-1, nodes.shape[-1])), float)
+        boxes = values.reshape(*values.shape[:-2], *nodes.shape[:2], values.shape[-1])
+        return np.einsum("...nqc,q->...nc", boxes, weights)
+
     def check_inside(self, domain: Domain) -> None:
         """Raise unless every reading, its box included, lies in the domain, in the same units."""
         if self.coords != domain.axes:
@@ -250,48 +290,3 @@ def _has_width(half: Float[Array | np.ndarray, "n d"]) -> Bool[np.ndarray, " d"]
         return (np.asarray(half) > 0).any(axis=0).reshape(-1)
     except jax.errors.TracerArrayConversionError:
         return np.ones(half.shape[1], bool)
-
-
-def sample(
-    truth: xr.Dataset | xr.DataArray,
-    n: int,
-    fields: Sequence[str] | None = None,
-    noise: Real | Mapping[str, Real] = 0.0,
-    seed: int = 0,
-    record_noise: bool = False,
-) -> Observations:
-    """Readings at `n` different grid points of a known field, chosen at random.
-
-    Gaussian noise is added: a number η means σ = η · std of the sampled values, field by field; a
-    dict gives σ itself by field. `record_noise` keeps σ in the result; real users seldom know it.
-    The same seed picks the same points whatever the noise.
-
-    >>> truth = xr.Dataset({"u": ("x", [0.0, 1.0, 4.0, 9.0])}, {"x": [0.0, 1.0, 2.0, 3.0]})
-    >>> readings = sample(truth, n=3, noise=0.05)
-    >>> len(readings), readings.coords, readings.fields
-    (3, ('x',), ('u',))
-    """
-    points, values, units = _readers.flatten(truth, fields)
-    coords, fields = tuple(points), tuple(values)
-    places, table = (
-        _checks.as_table("truth", points, coords),
-        _checks.as_table("truth", values, fields),
-    )
-    usable = np.flatnonzero(np.isfinite(table).any(axis=1))
-    if not 1 <= n <= len(usable):
-        raise InputError(
-            f"n = {n}: the truth has {len(usable)} grid points; ask for 1 to that many."
-        )
-    rng = np.random.default_rng(seed)
-    rows = rng.choice(usable, n, replace=False)
-    table = table[rows]
-    sigma = _checks.noise_levels(noise, table, fields)
-    table = table + sigma * rng.standard_normal(table.shape)
-    return Observations.from_arrays(
-        places[rows],
-        table,
-        coords=coords,
-        fields=fields,
-        noise=dict(zip(fields, sigma, strict=True)) if record_noise else None,
-        units=units,
-    )

@@ -3,7 +3,7 @@
 import abc
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Annotated, ClassVar
 
 import equinox as eqx
@@ -12,11 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, UInt32
 
-from pgt.data.domain import Real
+from pgt.data.domain import Domain
 from pgt.ground.arguments import Limits, NotNegative, Positive
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
-from pgt.ground.types import Key, Point
+from pgt.ground.types import Key
 
 Residual = Callable[[Float[Array, "m d"]], Float[Array, " m"]]
 
@@ -28,27 +28,21 @@ class AbstractSampler(eqx.Module):
 
     @abc.abstractmethod
     def draw(
-        self,
-        key: Key,
-        domain_lower: Point,
-        domain_upper: Point,
-        n: int,
-        residual: Residual | None = None,
+        self, key: Key, domain: Domain, n: int, residual: Residual | None = None
     ) -> Float[Array, "{n} d"]:
-        """`n` points of the box; `residual` gives the size of the PDE residual at (m, d) points."""
+        """`n` points of the domain; `residual` gives the size of the PDE residual at (m, d) points."""
 
 
 @register("uniform")
 class Uniform(AbstractSampler):
     """Independent uniform points.
 
-    >>> Uniform().draw(jax.random.key(0), np.zeros(2), np.ones(2), 5).shape
+    >>> Uniform().draw(jax.random.key(0), Domain(x=(0, 1), t=(0, 2)), 5).shape
     (5, 2)
     """
 
-    def draw(self, key, domain_lower, domain_upper, n, residual=None):
-        unit = jax.random.uniform(key, (n, len(domain_lower)))
-        return _stretch(unit, domain_lower, domain_upper)
+    def draw(self, key, domain, n, residual=None):
+        return domain.sample(key, n)
 
 
 @register("sobol")
@@ -58,18 +52,17 @@ class Sobol(AbstractSampler):
     Direction numbers are SciPy's (Joe & Kuo 2008). Every point is XORed, bit by bit, with the same
     random number per axis: each draw is uniform on average, and the even spread of the net is kept.
 
-    >>> points = Sobol().draw(jax.random.key(0), np.zeros(1), np.ones(1), 4)
+    >>> points = Sobol().draw(jax.random.key(0), Domain(x=(0, 1)), 4)
     >>> sorted((4 * points[:, 0]).astype(int).tolist())  # one point in every quarter
     [0, 1, 2, 3]
     """
 
-    def draw(self, key, domain_lower, domain_upper, n, residual=None):
-        dimension = len(domain_lower)
-        shift = jax.random.bits(key, (dimension,), jnp.uint32)
-        bits = jnp.asarray(_sobol_bits(dimension, n)) ^ shift
+    def draw(self, key, domain, n, residual=None):
+        shift = jax.random.bits(key, (domain.dimension,), jnp.uint32)
+        bits = jnp.asarray(_sobol_bits(domain.dimension, n)) ^ shift
         # 24 bits are what a float32 can hold without ever rounding up to 1
         unit = (bits >> 8).astype(jnp.result_type(float)) * 2.0**-24
-        return _stretch(unit, domain_lower, domain_upper)
+        return domain.from_unit(unit)
 
 
 @register("residual_adaptive")
@@ -85,7 +78,7 @@ class ResidualAdaptive(AbstractSampler):
     >>> def size_of_residual(points):
     ...     return jnp.where(points[:, 0] > 0.5, 1.0, 0.0)
     >>> sampler = ResidualAdaptive(floor=0.0)
-    >>> points = sampler.draw(jax.random.key(0), np.zeros(1), np.ones(1), 10, size_of_residual)
+    >>> points = sampler.draw(jax.random.key(0), Domain(x=(0, 1)), 10, size_of_residual)
     >>> bool((points > 0.5).all())
     True
     """
@@ -108,13 +101,11 @@ class ResidualAdaptive(AbstractSampler):
                 "0 and `floor` 0 or above."
             )
 
-    def draw(self, key, domain_lower, domain_upper, n, residual=None):
+    def draw(self, key, domain, n, residual=None):
         if residual is None:
-            return Uniform().draw(key, domain_lower, domain_upper, n)
-        place_key, choice_key = jax.random.split(key)
-        candidates = Uniform().draw(
-            place_key, domain_lower, domain_upper, n * self.candidates_per_point
-        )
+            return domain.sample(key, n)
+        candidate_key, choice_key = jax.random.split(key)
+        candidates = domain.sample(candidate_key, n * self.candidates_per_point)
         size = jnp.abs(jax.lax.stop_gradient(residual(candidates)))
         size = jnp.where(jnp.isfinite(size), size, 0.0)
         largest = jnp.max(size)
@@ -123,35 +114,6 @@ class ResidualAdaptive(AbstractSampler):
         weight = weight / jnp.where(largest > 0, jnp.mean(weight), 1.0) + self.floor
         score = jnp.log(weight) + jax.random.gumbel(choice_key, weight.shape)
         return candidates[jax.lax.top_k(score, n)[1]]
-
-
-def gauss_legendre_grid(
-    lower: Sequence[Real] | np.ndarray,
-    upper: Sequence[Real] | np.ndarray,
-    counts: Sequence[int],
-) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"]]:
-    """Tensor Gauss–Legendre nodes of a box, and weights that sum to its volume.
-
-    >>> points, weights = gauss_legendre_grid([0.0], [2.0], [3])
-    >>> round(float(points[:, 0] ** 2 @ weights), 12)  # ∫ x² over (0, 2)
-    2.666666666667
-    """
-    if not len(lower) == len(upper) == len(counts) or any(count < 1 for count in counts):
-        raise InputError(
-            f"gauss_legendre_grid: {len(lower)} lower bounds, {len(upper)} upper bounds and counts "
-            f"{tuple(counts)}; give one of each per axis, and counts of 1 or more."
-        )
-    rules = [np.polynomial.legendre.leggauss(count) for count in counts]
-    half = [(high - low) / 2 for low, high in zip(lower, upper, strict=True)]
-    nodes = [low + h * (1 + rule[0]) for low, h, rule in zip(lower, half, rules, strict=True)]
-    weights = [h * rule[1] for h, rule in zip(half, rules, strict=True)]
-    points = np.stack([axis.ravel() for axis in np.meshgrid(*nodes, indexing="ij")], axis=1)
-    return points, functools.reduce(np.outer, weights, np.ones(1)).ravel()
-
-
-def _stretch(unit: Float[Array, "n d"], lower: Point, upper: Point) -> Float[Array, "n d"]:
-    lower, upper = jnp.asarray(lower, unit.dtype), jnp.asarray(upper, unit.dtype)
-    return jnp.clip(lower + (upper - lower) * unit, lower, upper)  # rounding may overshoot
 
 
 @functools.lru_cache(maxsize=32)

@@ -1,6 +1,5 @@
 """The flow behind a cylinder at Reynolds number 100."""
 
-import importlib.util
 import os
 from importlib import resources
 from pathlib import Path
@@ -13,10 +12,6 @@ from pgt.io.mat import read_arrays
 
 _PACKAGED = "cylinder_wake_re100.nc"
 _EQUATION = "incompressible Navier-Stokes, density 1"
-# Bookkeeping of the file format, and what decoding has already used up.
-_INTERNAL = {"DIMENSION_LIST", "REFERENCE_LIST", "CLASS", "NAME", "_NCProperties"}
-_INTERNAL |= {"_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict"}
-_INTERNAL |= {"_FillValue", "missing_value", "scale_factor", "add_offset"}
 
 
 def cylinder_wake(path: str | os.PathLike | None = None) -> xr.Dataset:
@@ -39,60 +34,12 @@ def cylinder_wake(path: str | os.PathLike | None = None) -> xr.Dataset:
 
 
 def _read_netcdf(path: Path) -> xr.Dataset:
-    has_engine = importlib.util.find_spec("h5netcdf") is not None
-    dataset = _read_with_xarray(path) if has_engine else _read_with_h5py(path)
+    try:
+        with xr.open_dataset(path, engine="h5netcdf", decode_times=False) as file:
+            dataset = file.load()
+    except OSError as error:
+        raise InputError(f"{str(path)!r} is not a NetCDF-4 file: {error}") from None
     return dataset.assign_attrs({"equation": _EQUATION} | dataset.attrs).transpose("t", "y", "x")
-
-
-def _read_with_xarray(path: Path) -> xr.Dataset:
-    try:
-        with xr.open_dataset(path, engine="h5netcdf", decode_times=False) as dataset:
-            return dataset.load()
-    except OSError as error:
-        raise InputError(f"{str(path)!r} is not a NetCDF-4 file: {error}") from None
-
-
-def _read_with_h5py(path: Path) -> xr.Dataset:
-    """The little of NetCDF-4 that the packaged file uses, for machines without h5netcdf."""
-    import h5py
-
-    try:
-        with h5py.File(path, "r") as file:
-            variables = {
-                name: (_dimensions(data), _decode(data), _attributes(data))
-                for name, data in file.items()
-            }
-            attributes = _attributes(file)
-    except OSError as error:
-        raise InputError(f"{str(path)!r} is not a NetCDF-4 file: {error}") from None
-    axes = {name: v for name, v in variables.items() if v[0] == (name,)}
-    fields = {name: v for name, v in variables.items() if name not in axes}
-    return xr.Dataset(fields, axes, attributes)
-
-
-def _dimensions(data) -> tuple[str, ...]:
-    names = [data] if data.is_scale else [dimension[0] for dimension in data.dims]
-    return tuple(node.name.strip("/") for node in names)
-
-
-def _decode(data) -> np.ndarray:
-    """Unpacked values: stored · scale_factor + add_offset, fill values as NaN."""
-    stored = data[()]
-    packed = "scale_factor" in data.attrs or "add_offset" in data.attrs
-    values = stored.astype(np.float64) if packed else stored
-    for marker in ("_FillValue", "missing_value"):
-        if marker in data.attrs and values.dtype.kind == "f":
-            values = np.where(stored == np.ravel(data.attrs[marker])[0], np.nan, values)
-    scale = np.ravel(data.attrs.get("scale_factor", 1.0))[0]
-    offset = np.ravel(data.attrs.get("add_offset", 0.0))[0]
-    return values * scale + offset if packed else values
-
-
-def _attributes(node) -> dict:
-    kept = {name: value for name, value in node.attrs.items() if name not in _INTERNAL}
-    return {
-        n: v.item() if isinstance(v, np.ndarray) and v.size == 1 else v for n, v in kept.items()
-    }
 
 
 def _read_mat(path: Path) -> xr.Dataset:

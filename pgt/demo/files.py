@@ -10,7 +10,7 @@ from pgt.data import Observations
 from pgt.ground.files import in_one_piece
 from pgt.reconstruction.result import Reconstruction
 from pgt.report import write_report
-from pgt.runs.trust import judge
+from pgt.runs.report import report_data
 
 NOT_LOSSES = ("weight_", "unknown_", "held_out")
 
@@ -31,7 +31,7 @@ def write_files(
     plots.save(plots.convergence(history, [*losses, "held_out"]), folder / "convergence.png")
     plots.save(plots.loss_contributions(history, losses), folder / "contributions.png")
     io.write_field(field, folder / "field.nc")
-    write_report(judge(result, field).page, folder / "report.html")
+    write_report(report_data(result, field), folder / "report.html")
     result.save(folder)
     with in_one_piece(folder / "metrics.json") as path:
         path.write_text(json.dumps(numbers, indent=1, allow_nan=False) + "\n", encoding="utf-8")

@@ -1,1 +1,1 @@
-"""What everything stands on: errors, types, unknown coefficients, files, where numbers come from."""
+"""What everything stands on: errors, types, unknown coefficients, files, numbers in words, verdicts."""

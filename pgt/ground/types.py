@@ -1,10 +1,9 @@
-"""Names for the shapes that flow through the library: n points, d coordinates, c fields."""
+"""Names for the shapes that flow through the library: n points, d coordinates."""
 
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 Point = Float[Array | np.ndarray, " d"]
 Points = Float[Array | np.ndarray, "n d"]
-Values = Float[Array | np.ndarray, "n c"]
 Scalar = Float[Array | np.ndarray, ""]
 Key = PRNGKeyArray

@@ -1,8 +1,9 @@
 """Numeric arrays of MATLAB files, versions 5 to 7.
 
-Read here and not by SciPy, whose reader takes the whole process down on some damaged files. A file
-is a header of 128 bytes and then elements: type, size, content. An array is an element of elements:
-flags (its class), dimensions, name, numbers.
+Read here and not by SciPy, whose compiled reader looks up the type of the numbers without asking
+whether there is such a type: one wrong byte takes the whole process down (tests/io/test_mat.py shows
+one). A file is a header of 128 bytes and then elements: type, size, content. An array is an element of
+elements: flags (its class), dimensions, name, numbers.
 """
 
 import math

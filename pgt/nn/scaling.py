@@ -35,9 +35,7 @@ class Scaling(Frozen):
 
         A hidden field keeps mean 0 and spread 1, until `reconstruct` finds its size by the equation.
         """
-        values, mask = np.asarray(observations.values), np.asarray(observations.mask)
-        columns = range(values.shape[1])
-        moments = [_moments(values[mask[:, k], k]) for k in columns]
+        moments = [_moments(observations.measured(name).values) for name in observations.fields]
         means, spreads = zip(*moments, strict=True)
         count = max(len(observations), 2)
         return Scaling(

@@ -1,16 +1,18 @@
 """Initial and boundary conditions.
 
-A condition is written without knowing the domain, then bound to it. A bound condition gives points
-on its faces (`sample`, `quadrature`) and, at one such point, numbers that should be zero (`rows`).
+A condition is written without knowing the domain, then bound to it: it asks the domain for the region
+where it holds. A bound condition gives points there (`sample`, `nodes`) and, at one such point, numbers
+that should be zero (`rows`).
 
 >>> from pgt.data.domain import Domain
 >>> walls = Dirichlet("x", u=0.0).bind(Domain(x=(0, 1), t=(0, 2)), fields=("u",))
->>> walls.quadrature(4).shape
+>>> walls.nodes(4).shape
 (4, 2)
 """
 
 import abc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
@@ -19,53 +21,61 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
+from pgt.data.regions import SIDES, AbstractRegion, Faces, Seam, ends_of
 from pgt.ground.arguments import AxisName, Limits, OneOf
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.ground.types import Key, Point
-from pgt.physics.faces import AbstractPlaces, Faces, require_axis
 from pgt.physics.parser import suggestion
 from pgt.physics.values import Table, Value, Writable, as_value, bind_value, value_at
 
 Evaluate = Callable[[Point, str], Float[Array, ""]]
 
-_SIDES = {"lower": (0,), "upper": (1,), "both": (0, 1)}
-Side = Annotated[str, OneOf(*_SIDES)]
+Side = Annotated[str, OneOf(*SIDES)]
 
 
 class AbstractCondition(eqx.Module):
-    """Equations that hold on some faces of the domain. `kind` names the loss term: "ic" or "bc", or
+    """Equations that hold in some region of the domain. `kind` names the loss term: "ic" or "bc", or
     "gauge" for what holds inside (gauge.py)."""
 
     part: ClassVar[str] = "condition"
     kind: ClassVar[str]
-    faces: eqx.AbstractVar[AbstractPlaces | None]
+    region: eqx.AbstractVar[AbstractRegion | None]
 
     @abc.abstractmethod
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "AbstractCondition":
-        """The same condition, checked, and knowing where its faces are."""
+        """The same condition, checked, and knowing its region."""
 
     @abc.abstractmethod
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
-        """What should be zero at the face point z; `evaluate(z, "u_x")` gives the derivatives."""
+        """What should be zero at a point z of the region; `evaluate(z, "u_x")` gives derivatives."""
+
+    @property
+    @abc.abstractmethod
+    def is_local(self) -> bool:
+        """Whether `rows` asks at z itself only, and for no more than second derivatives there."""
+
+    def fixes(self, field: str, freedom: str | None) -> bool:
+        """Whether it takes a freedom from a field ("a constant", "a function of time"; gauge.py)."""
+        return False
 
     def check(self, domain: Domain, fields: tuple[str, ...]) -> None:
         """Raise `InputError` unless the condition makes sense for this domain and these fields."""
         self.bind(domain, fields)
 
     def sample(self, key: Key, n: int) -> Float[Array, "m d"]:
-        """n random points on the faces, which take turns; works under jit."""
+        """n random points of the region, unless fewer say as much; works under jit."""
         return self._bound().sample(key, n)
 
-    def quadrature(self, n: int) -> Float[np.ndarray, "m d"]:
-        """At least n fixed points, Gauss–Legendre along each face."""
-        return self._bound().quadrature(n)
+    def nodes(self, n: int) -> Float[np.ndarray, "m d"]:
+        """At least n fixed points of the region, unless fewer say as much."""
+        return self._bound().nodes(n)
 
     def _bound(self) -> Any:
-        if self.faces is None:
+        if self.region is None:
             name = type(self).__name__
             raise InputError(f"{name}: call .bind(domain, fields) before using its points or rows.")
-        return self.faces
+        return self.region
 
 
 @register("initial")
@@ -84,19 +94,28 @@ class Initial(AbstractCondition):
 
     kind: ClassVar[str] = "ic"
     values: dict[str, Value]
-    faces: Faces | None
+    region: Faces | None
 
     def __init__(self, **values: Writable):
         self.values = _as_values("Initial", values)
-        self.faces = None
+        self.region = None
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Initial":
-        require_axis("Initial", "t", domain)
+        with _said_of("Initial"):
+            region = domain.start()
         check_fields("Initial", self.values, fields, derivatives=domain.axes)
-        return _bound_to(self, Faces(domain, (("t", 0),)))
+        return _bound_to(self, region)
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
         return _value_rows(evaluate, z, self.values, self._bound())
+
+    @property
+    def is_local(self) -> bool:
+        return all(len(name.rpartition("_")[2]) <= 2 for name in self.values)
+
+    def fixes(self, field: str, freedom: str | None) -> bool:
+        """What is given at the start fixes a constant, but no function of time."""
+        return field in self.values and freedom == "a constant"
 
 
 @register("dirichlet")
@@ -121,7 +140,7 @@ class Dirichlet(AbstractCondition):
     axis: tuple[str, ...] | None = eqx.field(static=True)
     side: str = eqx.field(static=True)
     values: dict[str, Value]
-    faces: Faces | None
+    region: Faces | None
 
     def __init__(
         self,
@@ -132,14 +151,22 @@ class Dirichlet(AbstractCondition):
         self.axis = _as_axes("Dirichlet", axis, side)
         self.side = side
         self.values = _as_values("Dirichlet", values)
-        self.faces = None
+        self.region = None
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Dirichlet":
         check_fields("Dirichlet", self.values, fields)
         return _bound_to(self, _walls("Dirichlet", self.axis, self.side, domain))
 
+    @property
+    def is_local(self) -> bool:
+        return True
+
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
         return _value_rows(evaluate, z, self.values, self._bound())
+
+    def fixes(self, field: str, freedom: str | None) -> bool:
+        """Its values are given at every time."""
+        return field in self.values
 
 
 @register("neumann")
@@ -156,7 +183,7 @@ class Neumann(AbstractCondition):
     axis: tuple[str, ...] | None = eqx.field(static=True)
     side: str = eqx.field(static=True)
     values: dict[str, Value]
-    faces: Faces | None
+    region: Faces | None
 
     def __init__(
         self,
@@ -167,24 +194,24 @@ class Neumann(AbstractCondition):
         self.axis = _as_axes("Neumann", axis, side)
         self.side = side
         self.values = _as_values("Neumann", values)
-        self.faces = None
+        self.region = None
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Neumann":
         check_fields("Neumann", self.values, fields)
         return _bound_to(self, _walls("Neumann", self.axis, self.side, domain))
 
+    @property
+    def is_local(self) -> bool:
+        return True
+
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
-        faces = self._bound()
-        outward = faces.nearest(z) * jnp.asarray([2.0 * side - 1.0 for _, side in faces.pairs])
-        point = faces.point(z)
+        region = self._bound()
+        point = region.box.named(z)
 
-        def normal_derivative(field):
-            slopes = {axis: evaluate(z, f"{field}_{axis}") for axis, _ in faces.pairs}
-            return jnp.dot(outward, jnp.stack([slopes[axis] for axis, _ in faces.pairs]))
+        def outward(field):
+            return region.normal_derivative(z, lambda axis: evaluate(z, f"{field}_{axis}"))
 
-        return jnp.stack(
-            [normal_derivative(f) - value_at(g, point) for f, g in self.values.items()]
-        )
+        return jnp.stack([outward(f) - value_at(g, point) for f, g in self.values.items()])
 
 
 @register("periodic")
@@ -201,7 +228,7 @@ class Periodic(AbstractCondition):
     axis: str = eqx.field(static=True)
     fields: tuple[str, ...] | None = eqx.field(static=True)
     order: int = eqx.field(static=True)
-    faces: Faces | None
+    region: Seam | None
 
     def __init__(
         self,
@@ -214,23 +241,23 @@ class Periodic(AbstractCondition):
         self.axis = axis
         self.fields = _as_tuple(fields)
         self.order = order
-        self.faces = None
+        self.region = None
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Periodic":
-        require_axis("Periodic", self.axis, domain)
+        with _said_of("Periodic"):
+            region = domain.seam(self.axis)
         check_fields("Periodic", self.fields or (), fields)
-        bound = Periodic(self.axis, self.fields or fields, self.order)
-        return with_faces(bound, Faces(domain, ((self.axis, 0),)))
+        return with_region(Periodic(self.axis, self.fields or fields, self.order), region)
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
-        domain = self._bound().domain
-        start, end = (
-            jnp.asarray(z).at[domain.index(self.axis)].set(bound)
-            for bound in domain.bounds(self.axis)
-        )
+        start, end = self._bound().ends(z)
         suffixes = ["", *(f"_{self.axis * k}" for k in range(1, self.order + 1))]
         names = [field + suffix for field in self.fields or () for suffix in suffixes]
         return jnp.stack([evaluate(start, name) - evaluate(end, name) for name in names])
+
+    @property
+    def is_local(self) -> bool:
+        return False
 
 
 def _as_values(where, values) -> dict[str, Value]:
@@ -244,10 +271,8 @@ def _as_tuple(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 def _as_axes(where, axis, side) -> tuple[str, ...] | None:
-    if side not in _SIDES:
-        raise InputError(
-            f"{where}(side={side!r}): write 'lower', 'upper' or 'both'." + suggestion(side, _SIDES)
-        )
+    with _said_of(f"{where}(side={side!r})"):
+        ends_of(side)
     axes = _as_tuple(axis)
     if axes and "t" in axes:
         raise InputError(
@@ -257,17 +282,17 @@ def _as_axes(where, axis, side) -> tuple[str, ...] | None:
 
 
 def _walls(where, axes, side, domain) -> Faces:
-    axes = axes or tuple(a for a in domain.spatial_axes if a not in domain.periodic)
-    if not axes:
-        raise InputError(f"{where}: {domain} has no spatial axis that ends in a wall.")
-    for axis in axes:
-        require_axis(where, axis, domain)
-        if axis in domain.periodic:
-            raise InputError(
-                f"{where}(axis={axis!r}): the domain is periodic along {axis}: no wall there; "
-                f"drop the condition or take '{axis}' out of the domain's `periodic`."
-            )
-    return Faces(domain, tuple((axis, s) for axis in axes for s in _SIDES[side]))
+    with _said_of(f"{where}(axis={axes[0] if len(axes) == 1 else axes!r})" if axes else where):
+        return domain.walls(axes, side)
+
+
+@contextmanager
+def _said_of(where: str) -> Iterator[None]:
+    """What the domain refuses is told of the condition that asked."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
 
 
 def check_fields(where, names, fields, derivatives=()) -> None:
@@ -282,35 +307,35 @@ def check_fields(where, names, fields, derivatives=()) -> None:
             )
 
 
-def _bound_to(condition, faces):
-    """The condition with its faces, and with its values bound to the domain's coordinates."""
-    axes = faces.domain.axes
+def _bound_to(condition, region):
+    """The condition with its region, and with its values bound to the domain's coordinates."""
+    axes = region.box.axes
     # With faces across several axes none of those is free on all faces: a value then sees them all.
-    free = faces.free if len(axes) - len(faces.free) == 1 else axes
+    free = region.free if len(axes) - len(region.free) == 1 else axes
     values = {}
     for field, value in condition.values.items():
         where = f"{type(condition).__name__}({field}=...)"
         values[field] = bind_value(where, value, axes, free)
         if isinstance(value, Table):
-            check_cover(where, values[field], faces)
-    return with_faces(eqx.tree_at(lambda c: c.values, condition, values), faces)
+            check_cover(where, values[field], region)
+    return with_region(eqx.tree_at(lambda c: c.values, condition, values), region)
 
 
-def with_faces(condition, faces):
-    return eqx.tree_at(lambda c: c.faces, condition, faces, is_leaf=lambda node: node is None)
+def with_region(condition, region):
+    return eqx.tree_at(lambda c: c.region, condition, region, is_leaf=lambda node: node is None)
 
 
-def check_cover(where, table, faces) -> None:
+def check_cover(where, table, region) -> None:
     for name, axis in zip(table.names, table.axes, strict=True):
-        lower, upper = faces.domain.bounds(name)
+        lower, upper = region.box.bounds(name)
         slack = 1e-6 * (upper - lower)
-        if name in faces.free and not (axis[0] <= lower + slack and axis[-1] >= upper - slack):
+        if name in region.free and not (axis[0] <= lower + slack and axis[-1] >= upper - slack):
             raise InputError(
                 f"{where}: the table covers {name} from {axis[0]:g} to {axis[-1]:g} but the domain "
                 f"goes from {lower:g} to {upper:g}; extend the table to the ends of the domain."
             )
 
 
-def _value_rows(evaluate, z, values, faces):
-    point = faces.point(z)
+def _value_rows(evaluate, z, values, region):
+    point = region.box.named(z)
     return jnp.stack([evaluate(z, name) - value_at(g, point) for name, g in values.items()])

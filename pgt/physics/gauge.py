@@ -10,7 +10,7 @@ field stays as cheap to evaluate as any other. It costs the fit nothing, since n
 
 >>> from pgt.data.domain import Domain
 >>> box = Domain(x=(0, 1), y=(0, 1), t=(0, 2))
->>> Gauge("p").bind(box, fields=("u", "v", "p")).quadrature(4).shape
+>>> Gauge("p").bind(box, fields=("u", "v", "p")).nodes(4).shape
 (4, 3)
 """
 
@@ -24,86 +24,23 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
-from pgt.data.sampling import gauss_legendre_grid
+from pgt.data.regions import Instants
 from pgt.ground.arguments import Number, Written
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
-from pgt.ground.types import Key, Point
+from pgt.ground.types import Point
 from pgt.physics.conditions import (
     AbstractCondition,
-    Dirichlet,
     Evaluate,
-    Initial,
     check_cover,
     check_fields,
-    with_faces,
+    with_region,
 )
 from pgt.physics.derivatives import requested
-from pgt.physics.faces import AbstractPlaces
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.values import Table, Value, Writable, as_value, bind_value, value_at
 
 Coordinate = Annotated[Any, Written(Number)]
-
-# Per spatial axis, by their number. Ten integrate a wave of three lengths across the box to 1e-5; six
-# would miss a third of it.
-NODES = {1: 24, 2: 10, 3: 7}
-INSTANTS = 8  # at which a mean is taken in one step: each costs all its nodes
-
-
-class Instants(AbstractPlaces):
-    """One place at all times: the mean over space (`place` None), or a position.
-
-    Where time is held, too, or where there is none, it is a single point.
-    """
-
-    domain: Domain = eqx.field(static=True)
-    place: tuple[tuple[str, float], ...] | None = eqx.field(static=True)
-
-    @property
-    def free(self) -> tuple[str, ...]:
-        """("t",), or () where there is one instant only."""
-        return ("t",) if self.domain.has_time and "t" not in dict(self.place or ()) else ()
-
-    def sample(self, key: Key, n: int) -> Float[Array, "m d"]:
-        """At random times; few of them where each is a mean over many nodes."""
-        if not self.free:
-            return jnp.asarray(self._centre)[None]
-        count = min(n, INSTANTS) if self.place is None else n
-        points = jnp.tile(jnp.asarray(self._centre), (count, 1))
-        lower, upper = self.domain.bounds("t")
-        times = jax.random.uniform(key, (count,), points.dtype, lower, upper)
-        return points.at[:, self.domain.index("t")].set(times)
-
-    def quadrature(self, n: int) -> Float[np.ndarray, "m d"]:
-        """At n Gauss–Legendre times."""
-        if not self.free:
-            return self._centre[None]
-        points = np.tile(self._centre, (max(n, 1), 1))
-        lower, upper = self.domain.bounds("t")
-        times, _ = gauss_legendre_grid([lower], [upper], [len(points)])
-        points[:, self.domain.index("t")] = times[:, 0]
-        return points
-
-    def nodes(self, z: Point) -> tuple[Float[Array, "q d"], Float[np.ndarray, " q"]]:
-        """Where the field is asked for at the time of z, and the weights of a mean."""
-        if self.place is not None:
-            return jnp.asarray(z)[None], np.ones(1)
-        axes = self.domain.spatial_axes
-        lower, upper = zip(*(self.domain.bounds(axis) for axis in axes), strict=True)
-        points, weights = gauss_legendre_grid(lower, upper, [NODES[len(axes)]] * len(axes))
-        columns = [self.domain.index(axis) for axis in axes]
-        copies = jnp.tile(jnp.asarray(z), (len(points), 1))
-        return copies.at[:, columns].set(points), weights / weights.sum()
-
-    @property
-    def _centre(self) -> Float[np.ndarray, " d"]:
-        """The place; elsewhere the middle."""
-        middle = dict(
-            zip(self.domain.axes, (self.domain.lower + self.domain.upper) / 2, strict=True)
-        )
-        held = middle | dict(self.place or ())
-        return np.array([held[axis] for axis in self.domain.axes])
 
 
 @register("gauge")
@@ -130,7 +67,7 @@ class Gauge(AbstractCondition):
     field: str = eqx.field(static=True)
     at: tuple[tuple[str, float], ...] | None = eqx.field(static=True)
     value: Value
-    faces: Instants | None
+    region: Instants | None
 
     def __init__(
         self, field: str, at: Mapping[str, Coordinate] | None = None, value: Writable = 0.0
@@ -138,23 +75,32 @@ class Gauge(AbstractCondition):
         self.field = field
         self.at = _as_place(at)
         self.value = as_value("Gauge(value=...)", value)
-        self.faces = None
+        self.region = None
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Gauge":
         check_fields(f"Gauge(field={self.field!r})", (self.field,), fields)
         _check_place(self.at, domain)
-        places = Instants(domain, self.at)
-        value = bind_value("Gauge(value=...)", self.value, places.free, places.free)
+        region = domain.instants(None if self.at is None else dict(self.at))
+        value = bind_value("Gauge(value=...)", self.value, region.free, region.free)
         if isinstance(value, Table):
-            check_cover("Gauge(value=...)", value, places)
-        return with_faces(eqx.tree_at(lambda c: c.value, self, value), places)
+            check_cover("Gauge(value=...)", value, region)
+        return with_region(eqx.tree_at(lambda c: c.value, self, value), region)
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
-        places = self._bound()
-        points, weights = places.nodes(z)
+        region = self._bound()
+        points, weights = region.mean_nodes(z)
         values = jax.vmap(lambda y: evaluate(y, self.field))(points)
-        moment = {axis: jnp.asarray(z[places.domain.index(axis)]) for axis in places.free}
+        named = region.box.named(z)
+        moment = {axis: named[axis] for axis in region.free}
         return (jnp.dot(weights, values) - value_at(self.value, moment))[None]
+
+    @property
+    def is_local(self) -> bool:
+        return False
+
+    def fixes(self, field: str, freedom: str | None) -> bool:
+        """That is what it is for."""
+        return field == self.field
 
 
 # ------------------------------------------------------------------------------- what is free
@@ -178,15 +124,9 @@ def freedom(pde: AbstractPDE, field: str) -> str | None:
 
 
 def fixed_fields(conditions: Sequence[AbstractCondition], pde: AbstractPDE) -> tuple[str, ...]:
-    """The fields that conditions give values of, where the equations alone would leave them open.
-
-    Values at the start of time fix a constant, but no function of time.
-    """
-    fixed = [c.field for c in conditions if isinstance(c, Gauge)]
-    fixed += [name for c in conditions if isinstance(c, Dirichlet) for name in c.values]
-    begun = [name for c in conditions if isinstance(c, Initial) for name in c.values]
-    fixed += [f for f in begun if f in pde.fields and freedom(pde, f) == "a constant"]
-    return tuple(dict.fromkeys(fixed))
+    """The fields that conditions give values of, where the equations alone would leave them open."""
+    free = {name: freedom(pde, name) for name in pde.fields}
+    return tuple(name for name in free if any(c.fixes(name, free[name]) for c in conditions))
 
 
 def check_gauges(

@@ -152,16 +152,15 @@ def draw_sensors(axes: Axes, panel: xr.DataArray, across: str, sensors: Observat
         raise InputError(f"sensors have the axes {sensors.coords}, the figure also {missing}.")
     if panel.name not in sensors.fields:
         return
-    index = sensors.fields.index(panel.name)
-    points = np.asarray(sensors.points)
-    shown = np.asarray(sensors.mask)[:, index].astype(bool)
+    _, points, values, _ = sensors.measured(str(panel.name))
+    shown = np.ones(len(points), bool)
     for column, axis in enumerate(sensors.coords):
         if axis not in panel.dims and axis in panel.coords:
-            window = 0.025 * np.ptp(points[:, column])
+            window = 0.025 * np.ptp(np.asarray(sensors.points)[:, column])
             shown &= np.abs(points[:, column] - float(panel[axis])) <= window + 1e-9
     position = {axis: points[shown, column] for column, axis in enumerate(sensors.coords)}
     up = [str(axis) for axis in panel.dims if axis != across]
-    height = position[up[0]] if up else np.asarray(sensors.values)[shown, index]
+    height = position[up[0]] if up else values[shown]
     axes.scatter(
         position[across], height, s=9, facecolor="white", edgecolor="black", linewidth=0.6,
         zorder=3, clip_on=False,

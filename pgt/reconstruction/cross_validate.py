@@ -1,6 +1,5 @@
 """How far to trust a fit when nobody knows the truth: every reading is predicted by a fit without it."""
 
-import dataclasses
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,15 +13,14 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground import serialise
 from pgt.models.base import AbstractFieldModel
-from pgt.nn.precision import is_double, precision
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
+from pgt.reconstruction.evaluation import Evaluation
 from pgt.training.assemble import assemble, checked, groups_of
 from pgt.training.checkpoint import fingerprint, require_same
 from pgt.training.default_model import default_model
 from pgt.training.fit import fit_task
-from pgt.training.losses import averaged_axes, reading_rows
 from pgt.training.settings import Training
 
 
@@ -79,17 +77,17 @@ def cross_validate(
     predictions = np.full(observations.values.shape, np.nan)
     fold = np.full(len(observations), -1)
     for number, rows in enumerate(parts):
-        place = Path(checkpoint) / f"fold-{number + 1}" if checkpoint else None
+        folder = Path(checkpoint) / f"fold-{number + 1}" if checkpoint else None
         if say is not None:
             others = len(observations) - len(rows)
             task = f"{others} readings, to predict {len(rows)} others"
-            say(f"fold {number + 1} of {folds}: {'done before' if _is_done(place) else task}")
-        predictions[rows], fold[rows] = fits.remembered(rows, place), number
+            say(f"fold {number + 1} of {folds}: {'done before' if _is_done(folder) else task}")
+        predictions[rows], fold[rows] = fits.remembered(rows, folder), number
     return CrossValidation(observations, predictions, fold, training.hold_out_by)
 
 
-def _is_done(place: Path | None) -> bool:
-    return place is not None and serialise.exists(place.parent, place.name)
+def _is_done(folder: Path | None) -> bool:
+    return folder is not None and serialise.exists(folder.parent, folder.name)
 
 
 @dataclass(frozen=True)
@@ -105,18 +103,18 @@ class _Fits:
     seed: int
     progress: bool | None
 
-    def remembered(self, rows: np.ndarray, place: Path | None) -> np.ndarray:
-        """The predictions of these rows: kept beside the folder `place` once they are made."""
-        if place is None:
+    def remembered(self, rows: np.ndarray, folder: Path | None) -> np.ndarray:
+        """The predictions of these rows: kept beside the checkpoint in `folder` once they are made."""
+        if folder is None:
             return self.predicted(rows, None)
-        folder, name, identity = place.parent, place.name, self.identity(rows)
-        if _is_done(place):
-            saved = serialise.load(folder, name)
-            require_same(folder, saved["identity"], identity)
+        beside, name, identity = folder.parent, folder.name, self.identity(rows)
+        if _is_done(folder):
+            saved = serialise.load(beside, name)
+            require_same(beside, saved["identity"], identity)
             return saved["predictions"]
-        predictions = self.predicted(rows, place)
-        serialise.save(folder, name, {"identity": identity, "predictions": predictions})
-        shutil.rmtree(place, ignore_errors=True)  # the checkpoint of a finished fit
+        predictions = self.predicted(rows, folder)
+        serialise.save(beside, name, {"identity": identity, "predictions": predictions})
+        shutil.rmtree(folder, ignore_errors=True)  # the checkpoint of a finished fit
         return predictions
 
     def predicted(self, rows: np.ndarray, checkpoint: Path | None) -> np.ndarray:
@@ -125,9 +123,9 @@ class _Fits:
             others, self.pde, self.domain, self.conditions,
             model=self.model, training=self.training, seed=self.seed,
         )  # fmt: skip
-        outcome = fit_task(task, checkpoint=checkpoint, progress=self.progress)
-        fitted = task.problem.observations
-        return predict_readings(outcome.fit.model, fitted, self.observations.take(rows))
+        fit = fit_task(task, checkpoint=checkpoint, progress=self.progress).fit
+        field = Evaluation(fit.model, fit.pde, task.problem.observations, None, self.domain)
+        return field.of_readings(self.observations.take(rows))
 
     def identity(self, rows: np.ndarray) -> dict:
         parts = (self.observations, self.pde, self.conditions, self.model, rows)
@@ -137,23 +135,3 @@ class _Fits:
             "training": self.training.describe(),
             "problem": fingerprint(described, eqx.filter(parts, eqx.is_array)),
         }
-
-
-def predict_readings(
-    model: AbstractFieldModel, fitted: Observations, readings: Observations
-) -> np.ndarray:
-    """(n, c) what a model that encodes `fitted` says of readings, averages over boxes included."""
-    if not len(readings):
-        return np.zeros((0, len(readings.fields)))
-    # The misfit of readings of zero; every field is asked for, also where it was not measured.
-    zeros, everywhere = np.zeros_like(readings.values), np.ones_like(readings.mask)
-    asked = dataclasses.replace(readings, values=zeros, mask=everywhere)
-    with precision(is_double(model)):
-        return np.asarray(_values(model, fitted, asked, averaged_axes(readings)), float)
-
-
-@eqx.filter_jit
-def _values(model, fitted: Observations, asked: Observations, averaged: tuple[str, ...]):
-    context = model.encode(fitted)
-    rows = reading_rows(lambda z: model.decode(context, z), asked, model.scaling, averaged)
-    return rows * model.scaling.spread

@@ -7,8 +7,10 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Float, Int
 
+from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground import serialise
+from pgt.trust.held_out import Unseen, interpolated_in_turn, misfit
 
 FILE = "cross_validation"
 
@@ -17,14 +19,15 @@ FILE = "cross_validation"
 class FieldError:
     """How well one field is predicted at readings that were not fitted.
 
-    `relative` is the root mean square error `rmse` over the root mean square of the readings;
+    `relative` is the root mean square error `rmse` over the root mean square of the readings, None
+    where these are all zero;
     `by_fold` is the error of each fold over that same size, so that `relative`² is their mean square,
     weighted by the readings of each; None where a fold has none. `spread` is their standard deviation.
     """
 
     readings: int
     rmse: float
-    relative: float
+    relative: float | None
     by_fold: tuple[float | None, ...]
     spread: float | None
 
@@ -59,22 +62,29 @@ class CrossValidation(eqx.Module):
     @property
     def errors(self) -> dict[str, FieldError]:
         """The error of each measured field, over all folds and in each of them."""
-        measured = np.asarray(self.observations.mask)
-        names = [n for k, n in enumerate(self.observations.fields) if measured[:, k].any()]
-        return {name: self._error(self.observations.fields.index(name)) for name in names}
+        hidden = self.observations.hidden_fields
+        return {
+            name: self._error(column, name)
+            for column, name in enumerate(self.observations.fields)
+            if name not in hidden
+        }
 
-    def _error(self, column: int) -> FieldError:
-        measured = np.asarray(self.observations.mask)[:, column]
-        truth = np.asarray(self.observations.values, float)[:, column]
-        guess = self.predictions[:, column]
-        rmse, relative = misfit(guess[measured], truth[measured])
-        size = float(np.sqrt(np.mean(truth[measured] ** 2)))
-        parts = [measured & (self.fold == fold) for fold in range(self.folds)]
+    def _error(self, column: int, name: str) -> FieldError:
+        rows, _, truth, _ = self.observations.measured(name)
+        guess = self.predictions[rows, column]
+        rmse, relative = misfit(guess, truth)
+        size = float(np.sqrt(np.mean(truth**2)))
+        parts = [self.fold[rows] == fold for fold in range(self.folds)]
         errors = [misfit(guess[part], truth[part])[0] if part.any() else None for part in parts]
         by_fold = tuple(e / size if e is not None and size > 0 else None for e in errors)
         known = [error for error in by_fold if error is not None]
         spread = float(np.std(known, ddof=1)) if len(known) > 1 else None
-        return FieldError(int(measured.sum()), rmse, relative, by_fold, spread)
+        return FieldError(len(rows), rmse, relative, by_fold, spread)
+
+    def unseen(self, domain: Domain) -> Unseen:
+        """The readings as judges of a fit, beside interpolation of the others in each fold."""
+        simple = interpolated_in_turn(self.observations, self.fold, domain)
+        return Unseen(self.observations, self.predictions, simple, self.folds)
 
     def save(self, folder: str | Path) -> None:
         """Write everything into `folder` (safetensors + JSON)."""
@@ -84,9 +94,3 @@ class CrossValidation(eqx.Module):
     def load(folder: str | Path) -> "CrossValidation | None":
         """Read what `save` wrote; None where there is nothing."""
         return serialise.load(folder, FILE) if serialise.exists(folder, FILE) else None
-
-
-def misfit(predicted: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
-    """Root mean square error, and the same relative to the readings."""
-    wrong, size = np.linalg.norm(predicted - truth), np.linalg.norm(truth)
-    return float(wrong / np.sqrt(len(truth))), float(wrong / size) if size > 0 else float("inf")

@@ -1,17 +1,18 @@
 """Asking a fitted field: at points or on a grid, in chunks, the answers as xarray."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import numpy as np
 import xarray as xr
+from jaxtyping import Float
 
+from pgt.data.asked import as_axes, as_points
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.data.places import as_axes, as_points
 from pgt.ground.errors import InputError
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.precision import is_double, precision
@@ -41,8 +42,8 @@ class Evaluation:
     readings: Observations
     members: Members | None
     domain: Domain
-    units: Mapping[str, str]
-    attributes: Mapping[str, Any]
+    units: Mapping[str, str] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
 
     def asked(self, quantities: Sequence[str] | None, quantiles=None) -> Asked:
         """The function of one point that answers, the units of the answers, and their statistics."""
@@ -71,24 +72,56 @@ class Evaluation:
 
     def gridded(self, axes: Mapping, asked: Asked) -> xr.Dataset:
         """The answers on a grid, its points made a chunk at a time."""
-        places = as_axes(axes, self.domain)
+        positions = as_axes(axes, self.domain)
         # Time first, then z, y, x: the order in which fields are stored and drawn.
         dims = tuple(reversed(self.domain.axes))
-        shape = tuple(len(places[d]) for d in dims)
+        shape = tuple(len(positions[d]) for d in dims)
 
         def points(rows: slice) -> np.ndarray:
             index = dict(
                 zip(dims, np.unravel_index(np.arange(rows.start, rows.stop), shape), strict=True)
             )
-            return np.stack([places[a][index[a]] for a in self.domain.axes], axis=-1)
+            return np.stack([positions[a][index[a]] for a in self.domain.axes], axis=-1)
 
         table = self._evaluate(asked, points, int(np.prod(shape)))
         data = {name: (dims, column.reshape(shape)) for name, column in table.items()}
-        return self._dataset(data, {a: (a, p) for a, p in places.items()}, asked.units)
+        return self._dataset(data, {a: (a, p) for a, p in positions.items()}, asked.units)
 
     def members_at(self, points: np.ndarray) -> dict[str, np.ndarray]:
         """(k, n) by field: what every member says."""
         return required(self.members).evaluate(self.asked(None).values, points)
+
+    def of_readings(self, readings: Observations) -> Float[np.ndarray, "n c"]:
+        """What the field says of readings, its mean over their boxes; with members their mean."""
+        if self.members is not None:
+            return self.members_of_readings(readings).mean(axis=0)
+        if not len(readings):
+            return np.zeros((0, len(self.pde.fields)))
+        return readings.read(self._values_at)
+
+    def members_of_readings(self, readings: Observations) -> Float[np.ndarray, "k n c"]:
+        """What every member says of readings."""
+        if not len(readings):
+            return np.zeros((len(required(self.members)), 0, len(self.pde.fields)))
+
+        def values(points):
+            said = self.members_at(points)
+            return np.stack([said[name] for name in self.pde.fields], axis=-1)
+
+        return readings.read(values)
+
+    def _values_at(self, points: np.ndarray) -> np.ndarray:
+        """(n, c) the fields at points, by a program that is compiled once for models of a kind."""
+        with precision(is_double(self.model)):
+            context, size = _encode(self.model, self.readings), min(CHUNK, len(points))
+            starts = range(0, len(points), size)
+            parts = [
+                _decode(
+                    self.model, context, jax.numpy.asarray(_filled_up(points[k : k + size], size))
+                )
+                for k in starts
+            ]
+            return np.concatenate([np.asarray(part, float) for part in parts])[: len(points)]
 
     def _quantiles(self, quantiles) -> tuple[float, ...] | None:
         """Those asked for; None where there are no members to take them of."""
@@ -103,11 +136,9 @@ class Evaluation:
             columns: dict[str, np.ndarray] = {}
             for start in range(0, max(count, 1), size):
                 chunk = points(slice(start, min(start + size, count)))
-                # The last chunk is filled up, so that one compiled program serves them all.
-                padded = np.resize(chunk, (size, len(self.domain.axes))) if len(chunk) else None
-                if padded is None:
+                if not len(chunk):
                     raise InputError("no points were given: write at least one.")
-                for name, part in answer(padded).items():
+                for name, part in answer(_filled_up(chunk, size)).items():
                     column = columns.setdefault(name, np.empty(count, part.dtype))
                     column[start : start + len(chunk)] = np.asarray(part)[: len(chunk)]
         return columns
@@ -118,7 +149,7 @@ class Evaluation:
             return _compiled(self.model, self.readings, asked.values), min(CHUNK, max(count, 1))
         each, quantiles = self.members.answers(asked.values), asked.quantiles
         size = self.members.points_at_once(count)
-        return lambda places: statistics(each(places), quantiles), size
+        return lambda points: statistics(each(points), quantiles), size
 
     def _dataset(self, data: dict, coords: dict, units: dict) -> xr.Dataset:
         dataset = xr.Dataset(data, coords, attrs=dict(self.attributes))
@@ -131,6 +162,16 @@ class Evaluation:
 @eqx.filter_jit  # once for all that is asked of a result
 def _encode(model: AbstractFieldModel, observations: Observations):
     return model.encode(observations)
+
+
+@eqx.filter_jit
+def _decode(model: AbstractFieldModel, context, points):
+    return jax.vmap(lambda z: model.decode(context, z))(points)
+
+
+def _filled_up(chunk: np.ndarray, size: int) -> np.ndarray:
+    """The last chunk is filled up, so that one compiled program serves them all."""
+    return np.resize(chunk, (size, chunk.shape[1]))
 
 
 def _compiled(model: AbstractFieldModel, readings: Observations, values: Callable) -> Callable:

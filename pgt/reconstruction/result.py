@@ -7,23 +7,30 @@ import equinox as eqx
 import numpy as np
 import pandas as pd
 import xarray as xr
+from jaxtyping import Float
 
+from pgt.data.asked import as_points
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.data.places import as_points
 from pgt.ground import serialise
 from pgt.ground.unknown import named_unknowns
+from pgt.ground.verdict import Doubt, Verdict
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import batched
 from pgt.nn.precision import is_double, precision
 from pgt.physics.derivatives import residual
+from pgt.physics.gauge import freedom
 from pgt.physics.pde import AbstractPDE
+from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Asked, Evaluation
 from pgt.trust import sensors, suspicion
 from pgt.trust.calibration import Predicted, calibrate
+from pgt.trust.convergence import Descent
 from pgt.trust.coverage import LEVELS, Noise, bands, coverage_table, predict, predicted_noise
+from pgt.trust.held_out import Unseen, interpolated
 from pgt.trust.intervals import Estimate, intervals
 from pgt.trust.members import Members, required
+from pgt.trust.verdict import Evidence, judge
 
 FILE = "reconstruction"
 
@@ -32,7 +39,8 @@ class Reconstruction(eqx.Module):
     """A fitted field: values, derivatives, hidden fields and coefficients, in physical units.
 
     `at` and `grid` give xarray Datasets; `residual` says how well the equation holds; `parameters`
-    are the learnt coefficients; `history` is the course of training; `summary` how the run went.
+    are the learnt coefficients; `history` is the course of training; `summary` how the run went;
+    `verdict` says how far to trust it, `doubts` what is doubtful.
 
     Where error bars were asked for, `members` are the fields they are made of. `at` and `grid` then
     give the mean over the members (`u`), their standard deviation (`u_std`) and the quantiles asked
@@ -107,6 +115,16 @@ class Reconstruction(eqx.Module):
         asked, of = Asked(rows, {}, None), self._evaluation
         return of.gridded(axes, asked) if points is None else of.scattered(points, asked)
 
+    def predict_readings(
+        self, readings: Observations, members: bool = False
+    ) -> Float[np.ndarray, "*k n c"]:
+        """What the field says of readings, averages over boxes included: (n, c), a column per field.
+
+        With `members` what each of them says, (k, n, c).
+        """
+        of, readings = self._evaluation, readings.aligned(self.pde.fields)
+        return of.members_of_readings(readings) if members else of.of_readings(readings)
+
     # ------------------------------------------------------------------------------ know
 
     @property
@@ -131,6 +149,35 @@ class Reconstruction(eqx.Module):
 
     # ------------------------------------------------------------------------------ trust
 
+    def verdict(self, folds: CrossValidation | None = None) -> Verdict:
+        """Whether the fit converged, its error at readings that were not fitted, and what is doubtful.
+
+        Where there are `folds` (see `cross_validate`), their readings are the judges: all of them, not
+        those held out of one fit.
+        """
+        return judge(self.evidence(folds))
+
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What is doubtful about the fit, the most serious first; empty where nothing is."""
+        return self.verdict().doubts
+
+    def evidence(self, folds: CrossValidation | None = None) -> Evidence:
+        """What `verdict` rests on: readings beside predictions, the course of training, what is open."""
+        fitted, held_out = (self.predict_readings(part) for part in self._all_readings)
+        said = np.concatenate([fitted, held_out])
+        if folds is None:
+            simple = interpolated(self.observations, self.held_out, self.domain)
+            unseen = Unseen(self.held_out, held_out, simple)
+        else:
+            unseen = folds.unseen(self.domain)
+        return Evidence(
+            self.observations, self.held_out, unseen, self._descent(),
+            misfits=suspicion.misfit_table((self.observations, fitted), (self.held_out, held_out)),
+            values=dict(zip(self.pde.fields, said.T, strict=True)),
+            free_fields=self._free_fields(), coefficient_notes=self._coefficient_notes(),
+        )  # fmt: skip
+
     def intervals(self, level: float = 0.9) -> dict[str, Estimate]:
         """The learnt coefficients with their intervals, and whether the readings determine them.
 
@@ -150,7 +197,7 @@ class Reconstruction(eqx.Module):
         """`u`, `u_lower` and `u_upper`, calibrated as in `coverage`, at points or on a grid.
 
         `of` is "field", or "reading" for where a new, noisy reading would lie. What is promised, and
-        what is not, stands in pgt/calibration.py.
+        what is not, stands in pgt/trust/calibration.py.
         """
         found = {name: calibrate(p) for name, p in self._unfitted_predictions().items()}
         values = self.grid(**axes) if points is None else self.at(points)
@@ -174,12 +221,8 @@ class Reconstruction(eqx.Module):
 
     def misfits(self) -> pd.DataFrame:
         """Every reading beside what the field says of it, and how far apart they are in σ."""
-
-        def evaluate(points):
-            said = self.at(points)
-            return {name: said[name].to_numpy() for name in self.pde.fields}
-
-        return suspicion.misfit_table(self.observations, self.held_out, evaluate)
+        fitted, held_out = ((part, self.predict_readings(part)) for part in self._all_readings)
+        return suspicion.misfit_table(fitted, held_out)
 
     def suspicious(self, n: int = 10) -> pd.DataFrame:
         """The n readings, fitted or held out, that are farthest from the field in units of their σ."""
@@ -220,6 +263,28 @@ class Reconstruction(eqx.Module):
         )  # fmt: skip
 
     @property
+    def _all_readings(self) -> tuple[Observations, Observations]:
+        return self.observations, self.held_out
+
+    def _descent(self) -> Descent:
+        """How the fit came down; without held-out readings the history knows no error of theirs."""
+        errors = self.history.get("held_out", ()) if len(self.held_out) else ()
+        costs = self.record.get("polish_costs") or ()
+        return Descent(str(self.record.get("stopped") or ""), np.asarray(errors, float), costs)
+
+    def _free_fields(self) -> dict[str, str]:
+        """Hidden fields of which the equations hold only derivatives, and what they leave open."""
+        fixed = self.record.get("fixed_fields", ())
+        hidden = set(self.observations.hidden_fields) & set(self.held_out.hidden_fields)
+        open_ = {n: freedom(self.pde, n) for n in self.pde.fields if n in hidden - set(fixed)}
+        return {name: free for name, free in open_.items() if free is not None}
+
+    def _coefficient_notes(self) -> dict[str, str]:
+        """What is to be known of coefficients: not determined, at a bound, still on their way."""
+        found = {} if self.members is None else self.intervals()
+        return {name: estimate.note for name, estimate in found.items() if estimate.note}
+
+    @property
     def _about_members(self) -> dict:
         """What there is to say of how the members were made."""
         return self.record.get("members", {})
@@ -228,7 +293,8 @@ class Reconstruction(eqx.Module):
         """What is said of readings by a fit that did not see them."""
         members = required(self.members)
         return predict(
-            self.observations, self.held_out, self._evaluation.members_at, self._predicted_noise(),
+            *self._all_readings, lambda readings: self.predict_readings(readings, members=True),
+            self._predicted_noise(),
             members=members.drawn, in_turn=self._about_members.get("leave_one_out", False),
         )  # fmt: skip
 

@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from pgt.report.numbers import number, superscript, ticks
+from pgt.ground.numbers import number, superscript, ticks
 
 WIDTH, HEIGHT = 420, 280
 LEFT, RIGHT, TOP, BOTTOM = 62, 12, 10, 44

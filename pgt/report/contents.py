@@ -1,6 +1,6 @@
 """What a report is made of, checked before anything is drawn."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,15 +10,66 @@ import xarray as xr
 from pgt.data.domain import AXES
 from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
+from pgt.ground.verdict import Verdict
 
 
 @dataclass(frozen=True)
-class Folds:
-    """A cross-validation: all readings, and (n, c) what fits that had not seen them say there."""
+class Readings:
+    """What was measured, and what was said of it.
 
-    count: int
-    readings: Observations
+    Attributes
+    ----------
+    fitted, held_out : the readings that were fitted, and those that were not; a field without any in
+        either is hidden.
+    judges : the readings that judge the field: those held out, or all of a cross-validation.
+    predictions : (n, c) what fits that had not seen the judges say of them.
+    """
+
+    fitted: Observations
+    held_out: Observations
+    judges: Observations
     predictions: np.ndarray
+
+    def __post_init__(self):
+        wanted = (len(self.judges), len(self.judges.fields))
+        if np.shape(self.predictions) != wanted:
+            raise InputError(
+                f"report: `predictions` has shape {np.shape(self.predictions)}; give {wanted}: one row "
+                f"for each reading that judges, columns {', '.join(self.judges.fields)}."
+            )
+
+    def pairs(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """The judges of a field and the predictions there, where those are finite."""
+        rows, _, truth, _ = self.judges.measured(name)
+        if not len(rows):
+            return truth, truth
+        guess = np.asarray(self.predictions, float)[rows, self.judges.fields.index(name)]
+        finite = np.isfinite(guess)
+        return truth[finite], guess[finite]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What else is known, where it is.
+
+    Attributes
+    ----------
+    coefficients : value and (low, high) interval, or None, of each learnt coefficient.
+    coverage : how often bands hold readings, as `Reconstruction.coverage`.
+    noise : σ of the readings of each field, given or estimated, in its units.
+    suspicious : readings far from the field, as `Reconstruction.suspicious`.
+    drifting : sensors with an offset or a trend, as `Reconstruction.drifting`.
+    """
+
+    coefficients: Mapping[str, tuple] | None = None
+    coverage: xr.Dataset | None = None
+    noise: Mapping[str, float] | None = None
+    suspicious: pd.DataFrame | None = None
+    drifting: pd.DataFrame | None = None
+
+    def __post_init__(self):
+        for name, pair in (self.coefficients or {}).items():
+            _check_coefficient(name, pair)
 
 
 @dataclass(frozen=True)
@@ -27,96 +78,63 @@ class ReportData:
 
     Attributes
     ----------
-    field : the reconstructed fields on a grid over some of x, y, z, t; units in the attributes.
-    observations : the readings that were fitted; a field without readings is hidden.
-    held_out : the readings that were not.
-    predictions : (n, c) the field at the held-out readings, columns in the order of their fields.
+    field : the reconstructed fields on a grid over some of x, y, z, t; units in the attributes, and
+        the heading of the page in its `title`, where it is to be another than one made of the fields.
+    readings : what was measured, and what was said of it.
+    verdict : how far to trust it, as `Reconstruction.verdict`; the report only prints it.
     history : losses, weight_*, held_out and unknown_* over `step`, as `Reconstruction.history`.
     summary : how the run went, as `Reconstruction.summary`.
     residual : what is left of each equation on a grid, or None.
-    coefficients : value and (low, high) interval, or None, of each learnt coefficient.
-    run_file : the text that reproduces the run.
     error_bars : one standard deviation of every field, laid out as `field`, or None.
-    coverage : how often bands hold readings, as `Reconstruction.coverage`, or None.
-    title : heading of the page; made up from the fields if empty.
-    warnings : further doubts, one sentence each, shown with the report's own.
-    noise : σ of the readings of each field, given or estimated, in its units.
-    suspicious : readings far from the field, as `Reconstruction.suspicious`, or None.
-    drifting : sensors with an offset or a trend, as `Reconstruction.drifting`, or None.
-    folds : a cross-validation, which then judges the field in place of the held-out readings, or None.
+    tables : coefficients, coverage, noise, suspicious readings, drifting sensors.
+    run_file : the text that reproduces the run.
     """
 
     field: xr.Dataset
-    observations: Observations
-    held_out: Observations
-    predictions: np.ndarray
+    readings: Readings
+    verdict: Verdict
     history: xr.Dataset
     summary: Mapping
     residual: xr.Dataset | None = None
-    coefficients: Mapping[str, tuple] | None = None
-    run_file: str = ""
     error_bars: xr.Dataset | None = None
-    coverage: xr.Dataset | None = None
-    title: str = ""
-    warnings: Sequence[str] = ()
-    folds: Folds | None = None
-    noise: Mapping[str, float] | None = None
-    suspicious: pd.DataFrame | None = None
-    drifting: pd.DataFrame | None = None
+    tables: Tables = Tables()
+    run_file: str = ""
 
     def __post_init__(self):
         _check_grid("field", self.field)
         _check_grid("residual", self.residual)
-        _check_predictions(self.predictions, self.held_out)
-        if self.folds is not None:
-            _check_predictions(self.folds.predictions, self.folds.readings)
         if "step" not in self.history.dims:
             raise InputError("report: `history` has no dimension `step`; give result.history.")
         if self.error_bars is not None:
             _check_error_bars(self.error_bars, self.field)
-        for name, pair in (self.coefficients or {}).items():
-            _check_coefficient(name, pair)
 
     @property
     def fields(self) -> tuple[str, ...]:
         return tuple(str(name) for name in self.field.data_vars)
 
     @property
-    def judges(self) -> tuple[Observations, np.ndarray]:
-        """Readings that were not fitted, and the predictions there."""
-        if self.folds is not None:
-            return self.folds.readings, self.folds.predictions
-        return self.held_out, self.predictions
+    def fitted(self) -> Observations:
+        return self.readings.fitted
+
+    @property
+    def held_out(self) -> Observations:
+        return self.readings.held_out
 
     @property
     def hidden(self) -> tuple[str, ...]:
         """Fields that no sensor read, fitted or held out."""
-        seen = {name for part in (self.observations, self.held_out) for name in seen_fields(part)}
-        return tuple(name for name in self.fields if name not in seen)
+        parts = (self.fitted, self.held_out)
+        return tuple(n for n in self.fields if not any(len(p.measured(n).rows) for p in parts))
 
     def unit(self, name: str) -> str:
         """The unit of a field or an axis; empty where none was given."""
         given = self.field[name].attrs.get("units") if name in self.field.variables else None
-        return written(given or dict(self.observations.units).get(name, ""))
+        return written(given or dict(self.fitted.units).get(name, ""))
 
 
 def written(unit) -> str:
     """A unit as it stands beside a number: nothing for the "1" of what has none."""
     return "" if str(unit) in ("1", "None") else str(unit)
-
-
-def seen_fields(readings: Observations) -> tuple[str, ...]:
-    """Fields with at least one reading."""
-    return tuple(name for name in readings.fields if len(column(readings, name)[0]))
-
-
-def column(readings: Observations, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows at which a field was read, and the readings there."""
-    if name not in readings.fields:
-        return np.zeros(0, int), np.zeros(0)
-    index = readings.fields.index(name)
-    rows = np.flatnonzero(np.asarray(readings.mask)[:, index])
-    return rows, np.asarray(readings.values, float)[rows, index]
 
 
 def _check_grid(what: str, dataset: xr.Dataset | None) -> None:
@@ -136,15 +154,6 @@ def _check_grid(what: str, dataset: xr.Dataset | None) -> None:
                 raise InputError(
                     f"report: `{what}` axis {axis!r} has positions that are not finite."
                 )
-
-
-def _check_predictions(predictions: np.ndarray, held_out: Observations) -> None:
-    wanted = (len(held_out), len(held_out.fields))
-    if np.shape(predictions) != wanted:
-        raise InputError(
-            f"report: `predictions` has shape {np.shape(predictions)}; give {wanted}: one row for each "
-            f"held-out reading, columns {', '.join(held_out.fields)}."
-        )
 
 
 def _check_error_bars(error_bars: xr.Dataset, field: xr.Dataset) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from pgt.ground.errors import InputError
 from pgt.ground.files import in_one_piece
+from pgt.ground.numbers import listed
 from pgt.report.contents import ReportData
-from pgt.report.numbers import listed
 from pgt.report.payload import payload, script_json
 from pgt.report.sections import all_sections
 
@@ -49,7 +49,7 @@ def write_report(data: ReportData, path: Path) -> Path:
 
 def page(data: ReportData) -> str:
     """The report as text."""
-    title = escape(data.title or _title(data))
+    title = escape(str(data.field.attrs.get("title") or _title(data)))
     style = _asset(STYLE)
     script = "(() => {\n'use strict';\n" + "\n".join(map(_asset, SCRIPTS)) + "\n})();"
     sections = all_sections(data)

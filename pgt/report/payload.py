@@ -8,10 +8,9 @@ import numpy as np
 import xarray as xr
 
 from pgt.data.domain import AXES
-from pgt.data.observations import Observations
+from pgt.ground.numbers import number
 from pgt.report.colours import colour_maps
-from pgt.report.contents import ReportData, column, written
-from pgt.report.numbers import number
+from pgt.report.contents import ReportData, written
 
 FIELD_VALUES = 500_000  # in all maps of the field: some 400 kB where it is smooth
 RESIDUAL_VALUES = 200_000  # fewer, for it is rough and hard to deflate
@@ -154,15 +153,13 @@ def _note(array: xr.DataArray, places: dict[str, np.ndarray]) -> str:
 
 def _readings(data: ReportData, name: str) -> dict:
     """Where and what the sensors of one field read; held-out ones marked."""
-    parts = [(readings, *column(readings, name)) for readings in (data.observations, data.held_out)]
-    axes = data.observations.coords
-    points = np.concatenate([_points(part, axes)[rows] for part, rows, _ in parts])
-    values = np.concatenate([values for *_, values in parts])
-    held = np.concatenate([np.full(len(rows), k, np.uint8) for k, (_, rows, _) in enumerate(parts)])
+    parts = [part.measured(name) for part in (data.fitted, data.held_out)]
+    points, values = (np.concatenate([getattr(p, n) for p in parts]) for n in ("points", "values"))
+    held = np.concatenate([np.full(len(p.rows), k, np.uint8) for k, p in enumerate(parts)])
     kept = np.arange(len(values))
     if len(kept) > MOST_READINGS:
         kept = np.sort(np.random.default_rng(0).permutation(kept)[:MOST_READINGS])
-    columns = {a: _packed(points[kept, i].astype("<f4")) for i, a in enumerate(axes)}
+    columns = {a: _packed(points[kept, i].astype("<f4")) for i, a in enumerate(data.fitted.coords)}
     note = f"{number(MOST_READINGS, 4)} of {len(values)} readings are drawn."
     return {
         "points": columns,
@@ -170,10 +167,6 @@ def _readings(data: ReportData, name: str) -> dict:
         "held": _packed(held[kept]),
         "note": note if len(kept) < len(values) else "",
     }
-
-
-def _points(readings: Observations, axes: tuple[str, ...]) -> np.ndarray:
-    return np.asarray(readings.points, float)[:, [readings.coords.index(axis) for axis in axes]]
 
 
 def _squeezed(codes: np.ndarray) -> str:

@@ -7,10 +7,17 @@ from html import escape
 import numpy as np
 import pandas as pd
 
-from pgt.report import words
+from pgt.ground.numbers import number, percent
+from pgt.ground.verdict import Doubt
 from pgt.report.charts import agreement_chart, line_chart, share_chart
 from pgt.report.contents import ReportData, written
-from pgt.report.numbers import number, percent
+from pgt.report.sentences import (
+    how_it_was_judged,
+    ranges,
+    relative_errors,
+    what_was_inferred,
+    what_was_measured,
+)
 
 
 def all_sections(data: ReportData) -> list[tuple[str, str, str]]:
@@ -29,23 +36,23 @@ def all_sections(data: ReportData) -> list[tuple[str, str, str]]:
 
 
 def summary(data: ReportData) -> str:
-    converged, why = words.convergence(data)
-    answer = {True: "Yes.", False: "No.", None: "Cannot be told."}[converged]
+    verdict, tables = data.verdict, data.tables
+    answer = {True: "Yes.", False: "No.", None: "Cannot be told."}[verdict.converged]
     parts = [
-        _cards(data, converged),
-        _doubts(words.doubts(data)),
+        _cards(data),
+        _doubts(verdict.doubts),
         "<h3>What was measured</h3>",
-        _paragraph(words.what_was_measured(data)),
+        _paragraph(what_was_measured(data)),
         _measured_table(data),
         "<h3>What was inferred</h3>",
-        _paragraph(words.what_was_inferred(data)),
+        _paragraph(what_was_inferred(data)),
         "<h3>Did it converge?</h3>",
-        _paragraph(f"{answer} {why}"),
+        _paragraph(f"{answer} {verdict.reason}"),
         "<h3>How far to trust it</h3>",
-        _paragraph(words.how_it_was_judged(data)) if words.misfits(data) else "",
+        _paragraph(how_it_was_judged(data)) if verdict.held_out else "",
         _misfit_table(data),
-        _suspicion_table("Suspicious readings", data.suspicious),
-        _suspicion_table("Drifting sensors", data.drifting),
+        _suspicion_table("Suspicious readings", tables.suspicious),
+        _suspicion_table("Drifting sensors", tables.drifting),
     ]
     return "".join(parts)
 
@@ -57,27 +64,27 @@ def viewer(name: str) -> str:
 
 def agreement(data: ReportData) -> str:
     charts = []
-    for misfit in words.misfits(data):
-        chart = agreement_chart(
-            *words.held_out_pairs(data, misfit.name), misfit.name, data.unit(misfit.name)
-        )
-        charts.append(_figure(chart, f"{misfit.name} at {misfit.count} held-out readings"))
+    for name, found in data.verdict.held_out.items():
+        chart = agreement_chart(*data.readings.pairs(name), name, data.unit(name))
+        charts.append(_figure(chart, f"{name} at {found.readings} held-out readings"))
     if not charts:
         return ""
-    which = "was not fitted" if data.folds is None else "the fit that predicts it did not see"
-    words_before = (
+    is_one_fit = data.verdict.folds is None
+    which = "was not fitted" if is_one_fit else "the fit that predicts it did not see"
+    before = (
         f"Each dot is a reading that {which}: what the sensor measured, and what the field says "
         "there. On the dashed line both agree."
     )
-    return _paragraph(words_before) + f'<div class="charts">{"".join(charts)}</div>'
+    return _paragraph(before) + f'<div class="charts">{"".join(charts)}</div>'
 
 
 def error_bars(data: ReportData) -> str:
-    if data.coverage is None:
+    coverage = data.tables.coverage
+    if coverage is None:
         return ""
     rows = []
-    for name in data.coverage["field"].to_numpy():
-        at = data.coverage.sel(field=name)
+    for name in coverage["field"].to_numpy():
+        at = coverage.sel(field=name)
         unit = data.unit(str(name))
         for level in at["level"].to_numpy():
             one = at.sel(level=level)
@@ -138,20 +145,21 @@ def training(data: ReportData) -> str:
 
 
 def coefficients(data: ReportData) -> str:
-    if not data.coefficients:
+    learnt = data.tables.coefficients
+    if not learnt:
         return ""
     rows = []
-    for name, (value, interval) in data.coefficients.items():
+    for name, (value, interval) in learnt.items():
         bounds = (
             "not estimated" if interval is None else " to ".join(number(v, 4) for v in interval)
         )
         rows.append([name, number(value, 4), bounds])
     courses = sorted(n for n in map(str, data.history.data_vars) if n.startswith("unknown_"))
     charts = ""
-    if len(courses) == len(data.coefficients):
+    if len(courses) == len(learnt):
         steps = data.history["step"].to_numpy()
         courses.sort(key=lambda name: int(name.removeprefix("unknown_")))
-        for name, course in zip(data.coefficients, courses, strict=True):
+        for name, course in zip(learnt, courses, strict=True):
             line = line_chart({name: (steps, data.history[course])}, "step", name, log=False)
             charts += _figure(line, f"{name} while it was learnt")
     return _table(["coefficient", "learnt value", "interval"], rows) + (
@@ -174,16 +182,13 @@ def reproduce(data: ReportData) -> str:
     return "".join(parts) if rows or len(parts) > 1 else ""
 
 
-def _cards(data: ReportData, converged: bool | None) -> str:
-    errors = [
-        f"{m.name} {percent(m.relative)}" for m in words.misfits(data) if m.relative is not None
-    ]
+def _cards(data: ReportData) -> str:
     took = [data.summary.get(key) for key in ("seconds", "polish_seconds")]
     seconds = sum(t for t in took if isinstance(t, int | float))
     cards = [
-        ("held-out error", ", ".join(errors) or "not known"),
-        ("converged", {True: "yes", False: "no", None: "not known"}[converged]),
-        ("readings", f"{len(data.observations)} fitted, {len(data.held_out)} held out"),
+        ("held-out error", relative_errors(data) or "not known"),
+        ("converged", {True: "yes", False: "no", None: "not known"}[data.verdict.converged]),
+        ("readings", f"{len(data.fitted)} fitted, {len(data.held_out)} held out"),
     ]
     if seconds:
         cards.append(("time", number(seconds, 3, "s")))
@@ -191,16 +196,16 @@ def _cards(data: ReportData, converged: bool | None) -> str:
     return f'<dl class="cards">{"".join(items)}</dl>'
 
 
-def _doubts(found: Sequence[str]) -> str:
+def _doubts(found: Sequence[Doubt]) -> str:
     if not found:
         return '<p class="fine">Nothing in these numbers gives cause for doubt.</p>'
-    items = "".join(f"<li>{escape(text)}</li>" for text in found)
+    items = "".join(f"<li>{escape(doubt.sentence)}</li>" for doubt in found)
     return f'<div class="doubts" role="note"><h3>Take care</h3><ul>{items}</ul></div>'
 
 
 def _measured_table(data: ReportData) -> str:
     rows = []
-    for m in words.measured(data):
+    for m in ranges(data):
         unit = data.unit(m.name)
         noise = number(m.noise, unit=unit) if m.noise else "not given"
         if m.estimated and not m.noise:
@@ -213,9 +218,10 @@ def _measured_table(data: ReportData) -> str:
 
 def _misfit_table(data: ReportData) -> str:
     rows = []
-    for m in words.misfits(data):
-        shares = ["" if s is None else percent(s) for s in (m.relative, m.of_spread)]
-        rows.append([m.name, str(m.count), number(m.rms, unit=data.unit(m.name)), *shares])
+    for name, found in data.verdict.held_out.items():
+        shares = ["" if s is None else percent(s) for s in (found.relative, found.of_spread)]
+        error = number(found.rmse, unit=data.unit(name))
+        rows.append([name, str(found.readings), error, *shares])
     if not rows:
         return _paragraph("No readings were held out, so there is no independent measure of error.")
     before = _paragraph(

@@ -1,6 +1,6 @@
 """Everything about a run that can be said before anything is trained."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,24 +14,16 @@ from pgt.kernels import NoKernel
 from pgt.nn.frozen import count_parameters
 from pgt.physics import Equation
 from pgt.runs.dimensions import check_dimensions, coefficient_units
-from pgt.training.assemble import Task, assemble
+from pgt.training.assemble import Task, assemble, groups_of
 from pgt.training.optimisers import described
 from pgt.training.settings import Training
 
 CELLS = 4  # per axis, in which the readings are counted
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A run file turned into the task that is fitted, and the parts that it was assembled from."""
-
-    parts: Parts
-    task: Task
-
-
-def prepare(run: RunFile, seconds: float | None = None) -> Prepared:
-    """Read, build and assemble everything; any mistake is an `InputError` that names file, line and
-    key. `seconds`: a budget in place of the file's."""
+def prepare(run: RunFile, seconds: float | None = None) -> tuple[Parts, Task]:
+    """The parts of a run file, each built once, and the task that is assembled from them; any mistake
+    is an `InputError` that names file, line and key. `seconds`: a budget in place of the file's."""
     parts = Parts(run)
     readings, pde, domain = parts.observations, parts.pde, parts.domain
     conditions, training, error_bars = parts.conditions, parts.training, parts.error_bars
@@ -45,7 +37,7 @@ def prepare(run: RunFile, seconds: float | None = None) -> Prepared:
             model=parts.model, training=training, error_bars=error_bars, seed=run.seed,
         )  # fmt: skip
         check_dimensions(pde, _units(readings, domain))
-    return Prepared(parts, task)
+    return parts, task
 
 
 def _units(observations: Observations, domain: Domain) -> dict[str, str]:
@@ -63,10 +55,10 @@ def _check_enough(observations: Observations) -> None:
         )
 
 
-def describe(run: RunFile, prepared: Prepared) -> list[tuple[str, str]]:
+def describe(run: RunFile, parts: Parts, task: Task) -> list[tuple[str, str]]:
     """(what, how much) of a run, in the order in which a reader asks."""
-    task, readings, domain = prepared.task, prepared.parts.observations, prepared.parts.domain
-    pde, units = prepared.parts.pde, _units(readings, domain)
+    readings, domain, pde = parts.observations, parts.domain, parts.pde
+    units = _units(readings, domain)
     rows = [("readings", f"{len(readings)} in {run.observations_path.name}")]
     rows += [_column(readings, name) for name in readings.fields]
     rows += [_axis(readings, domain, axis) for axis in domain.axes]
@@ -78,10 +70,10 @@ def describe(run: RunFile, prepared: Prepared) -> list[tuple[str, str]]:
     if wanted := coefficient_units(pde, units):
         rows.append(("coefficients are in", ", ".join(f"{n}: {u}" for n, u in wanted.items())))
     rows.append(("conditions", ", ".join(c.kind for c in task.problem.conditions) or "none"))
-    rows.append(("held out", _held_out(task)))
+    rows.append(("held out", _held_out(readings, task)))
     rows.append(("error bars", repr(task.error_bars) if task.error_bars else "none"))
     network = f"{type(task.model).__name__}, {count_parameters(task.model):,} parameters"
-    rows += [("model", network), *_kernel(prepared.parts)]
+    rows += [("model", network), *_kernel(parts)]
     return [*rows, ("budget", _budget(task.training))]
 
 
@@ -98,8 +90,7 @@ def _kernel(parts: Parts) -> list[tuple[str, str]]:
 
 
 def _column(readings: Observations, name: str) -> tuple[str, str]:
-    column = readings.fields.index(name)
-    values = np.asarray(readings.values, float)[np.asarray(readings.mask)[:, column], column]
+    values = readings.measured(name).values
     unit = dict(readings.units).get(name)
     words = f"{len(values)} values from {values.min():.4g} to {values.max():.4g}"
     return name, f"{words} {unit}" if unit else f"{words}, no unit given"
@@ -124,15 +115,17 @@ def _coverage(readings: Observations, domain: Domain) -> str:
     )
 
 
-def _held_out(task: Task) -> str:
+def _held_out(readings: Observations, task: Task) -> str:
     """How many readings, and how they are chosen."""
     if not len(task.held_out):
         return "nothing: no error can be told"
-    count = (
-        f"{len(task.held_out)} of {len(task.held_out) + len(task.problem.observations)} readings"
+    count, groups = (
+        f"{len(task.held_out)} of {len(readings)} readings",
+        groups_of(readings, task.training),
     )
-    how = {"reading": "one by one at random", "block": "in whole blocks of space and time"}
-    return f"{count}, {how[task.training.hold_out_by]}"
+    if groups is None:
+        return f"{count}, one by one at random"
+    return f"{count}, in whole blocks ({groups.max() + 1} in all)"
 
 
 def _budget(training: Training) -> str:

@@ -4,6 +4,7 @@ import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import xarray as xr
 
@@ -14,17 +15,26 @@ from pgt.ground.errors import InputError
 from pgt.ground.files import in_one_piece, require_writable
 from pgt.ground.provenance import provenance
 from pgt.ground.serialise import exists
+from pgt.ground.verdict import Verdict
 from pgt.reconstruction.cross_validate import cross_validate
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.result import Reconstruction
-from pgt.report import write_report
+from pgt.report import ReportData, write_report
 from pgt.runs.check import prepare
-from pgt.runs.trust import Trust, judge
+from pgt.runs.report import report_data
 from pgt.training.checkpoint import NAME
 
 RUN_FILE, CHECKPOINT, METRICS, REPORT = "run.toml", "checkpoint", "metrics.json", "report.html"
 FOLDS = "folds"
 Say = Callable[[str], None]
+
+
+class Finished(NamedTuple):
+    """A run that was carried through; and its cross-validation, where it was asked for."""
+
+    result: Reconstruction
+    verdict: Verdict
+    folds: CrossValidation | None
 
 
 def fit(
@@ -35,11 +45,10 @@ def fit(
     seconds: float | None,
     say: Say,
     folds: int | None = None,
-) -> tuple[Reconstruction, Trust]:
+) -> Finished:
     """Train as the run file says and leave everything in `folder`; with `folds`, cross-validate first."""
     check_folder(folder, resume, folds)
-    prepared = prepare(run, seconds)
-    parts, task = prepared.parts, prepared.task
+    parts, task = prepare(run, seconds)
     with in_one_piece(folder / RUN_FILE) as path:
         path.write_text(written_down(run), encoding="utf-8")
     found = None
@@ -53,12 +62,12 @@ def fit(
     result = solve(task, checkpoint=folder / CHECKPOINT)
     result.save(folder)
     field = result.grid(parts.quantities, **run.output.grid)
-    trust = judge(result, field, written_down(run), found)
-    write_results(run, result, field, trust, folder)
+    shown = report_data(result, field, written_down(run), found)
+    write_results(run, result, field, shown, found, folder)
     say(
         f"written to {folder}: {', '.join(sorted(p.name for p in folder.iterdir() if p.is_file()))}"
     )
-    return result, trust
+    return Finished(result, shown.verdict, found)
 
 
 def written_down(run: RunFile) -> str:
@@ -91,7 +100,12 @@ def check_folder(folder: Path, resume: bool, folds: int | None) -> None:
 
 
 def write_results(
-    run: RunFile, result: Reconstruction, field: xr.Dataset, trust: Trust, folder: Path
+    run: RunFile,
+    result: Reconstruction,
+    field: xr.Dataset,
+    shown: ReportData,
+    folds: CrossValidation | None,
+    folder: Path,
 ) -> None:
     """The field in the formats asked for, the figures, the numbers and the report."""
     history = result.history
@@ -103,33 +117,36 @@ def write_results(
         else:
             io.write_field(field, folder / f"field.{'vtr' if kind == 'vtk' else kind}")
     with in_one_piece(folder / METRICS) as path:
-        path.write_text(json.dumps(numbers(result, trust), indent=1) + "\n", encoding="utf-8")
-    write_report(trust.page, folder / REPORT)
+        text = json.dumps(numbers(result, shown, folds), indent=1)
+        path.write_text(text + "\n", encoding="utf-8")
+    write_report(shown, folder / REPORT)
 
 
-def numbers(result: Reconstruction, trust: Trust) -> dict:
+def numbers(result: Reconstruction, shown: ReportData, folds: CrossValidation | None) -> dict:
     """What `metrics.json` holds."""
+    verdict = shown.verdict
     kept = ("seconds", "polish_seconds", "first_step_seconds", "stopped", "seed", "parameter_count")
     return {
-        "held_out": {name: dataclasses.asdict(found) for name, found in trust.fields.items()},
-        "cross_validation": trust.folds and _of_folds(trust.folds),
-        "converged": trust.converged,
-        "doubts": list(trust.doubts),
+        "held_out": {name: dataclasses.asdict(found) for name, found in verdict.held_out.items()},
+        "cross_validation": folds and _of_folds(folds),
+        "converged": verdict.converged is not False,
+        "reason": verdict.reason,
+        "doubts": [doubt.sentence for doubt in verdict.doubts],
+        "doubt_kinds": list(verdict.kinds),
         "coefficients": result.parameters,
-        "noise": dict(trust.page.noise or {}),
-        **_of_error_bars(result, trust),
+        "noise": dict(shown.tables.noise or {}),
+        **_of_error_bars(result, shown.tables.coverage),
         **{name: result.summary[name] for name in kept},
         **provenance(),
     }
 
 
-def _of_error_bars(result: Reconstruction, trust: Trust) -> dict:
+def _of_error_bars(result: Reconstruction, coverage: xr.Dataset | None) -> dict:
     """Intervals of coefficients at 90 %, and how often bands hold readings that were held out."""
     if result.members is None:
         return {}
     intervals = {name: found._asdict() for name, found in result.intervals().items()}
-    table = trust.page.coverage
-    return {"intervals": intervals, "coverage": None if table is None else table.to_dict()}
+    return {"intervals": intervals, "coverage": None if coverage is None else coverage.to_dict()}
 
 
 def _of_folds(found: CrossValidation) -> dict:

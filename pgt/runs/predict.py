@@ -11,7 +11,7 @@ from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.result import Reconstruction
 from pgt.report import write_report
 from pgt.runs.fit import METRICS, REPORT, RUN_FILE
-from pgt.runs.trust import judge
+from pgt.runs.report import report_data
 
 
 def load(folder: Path) -> Reconstruction:
@@ -63,17 +63,17 @@ def predict(
         return io.write_field(result.grid(asked, **axes), output)
     known = dict(result.observations.units) | result.domain.units
     units = {axis: known[axis] for axis in result.domain.axes if axis in known}
-    places = io.read_points(points, result.domain.axes, units=units)
-    return io.write_values(result.at(places, asked), output)
+    wanted = io.read_points(points, result.domain.axes, units=units)
+    return io.write_values(result.at(wanted, asked), output)
 
 
-def report(folder: Path) -> Path:
+def rewrite_report(folder: Path) -> Path:
     """Write the report of a stored run again."""
     result = load(folder)
     text = folder / RUN_FILE
     shown = text.read_text(encoding="utf-8") if text.is_file() else ""
     folds = CrossValidation.load(folder)
-    return write_report(judge(result, result.grid(), shown, folds).page, folder / REPORT)
+    return write_report(report_data(result, result.grid(), shown, folds), folder / REPORT)
 
 
 def info(folder: Path) -> list[tuple[str, str]]:
@@ -94,10 +94,7 @@ def info(folder: Path) -> list[tuple[str, str]]:
         kind = f"{found['cross_validation']['folds']} folds by {found['cross_validation']['by']}"
         rows.append(("cross-validation", kind))
     for name, error in found.get("held_out", {}).items():
-        rows.append(
-            (
-                f"held-out error of {name}",
-                f"{error['relative']:.2e} relative, {error['rmse']:.2e} rms",
-            )
-        )
+        relative, rms = error["relative"], f"{error['rmse']:.2e} rms"
+        said = rms if relative is None else f"{relative:.2e} relative, {rms}"
+        rows.append((f"held-out error of {name}", said))
     return rows + [("doubt", text) for text in found.get("doubts", [])]

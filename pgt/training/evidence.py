@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 LEAST_FREE = 0.1  # of the readings: more weights than that are never taken to be determined by them
-OPEN = 1e-9  # of the prior of a weight, on coefficients: one that no row sees has an inverse yet
+UNSEEN_HOLD = 1e-9  # of a weight's prior, on coefficients: one that no row sees has an inverse yet
 
 
 def root(jacobian: Float[Array, "rows p"], prior: Float[Array, " p"]) -> Float[Array, "p p"]:
@@ -44,7 +44,7 @@ def update(
     coefficients.
     """
     held = jnp.where(jnp.arange(len(theta)) < len(theta) - free, 1.0, 0.0)
-    factor = root(jacobian, hold * jnp.maximum(held, OPEN))
+    factor = root(jacobian, hold * jnp.maximum(held, UNSEEN_HOLD))
     inverse = jax.scipy.linalg.solve_triangular(factor, jnp.eye(len(theta)))  # of R: H⁻¹ = R⁻¹R⁻ᵀ
     determined = jnp.sum(held) - hold * (held @ jnp.sum(inverse**2, axis=1))
     from_readings = jnp.sum((jacobian[: len(misfit)] @ inverse) ** 2)

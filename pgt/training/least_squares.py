@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from pgt.training import evidence
-from pgt.training.likelihood import SMALLEST, Likelihood, likely_rows, noise_scale
+from pgt.training.likelihood import SMALLEST_SIGMA, Likelihood, likely_rows, noise_scale
 from pgt.training.settings import Polish
 
 START, EASE, STIFFEN = 1e-2, 2.0, 1.5  # damping at first, after a success, after a failure
@@ -79,7 +79,7 @@ class Search:
     ):
         self.stiffness, self.likelihood = 1.0, likelihood
         self.mask = np.ones(0, bool) if mask is None else mask.reshape(-1)
-        self.sigma, self.smallest = np.inf, SMALLEST * float(np.max(blocks[0].weights))
+        self.sigma, self.smallest = np.inf, SMALLEST_SIGMA * float(np.max(blocks[0].weights))
         self._rows = jax.jit(partial(_all_rows, blocks))
         self._jacobian = jax.jit(partial(_rows_and_jacobian, blocks))
 

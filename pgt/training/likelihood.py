@@ -26,8 +26,8 @@ LIKELIHOODS: tuple[str, ...] = get_args(Likelihood)
 FREEDOM = 4.0  # ν of Student's distribution
 KNEE = 1.345  # k of Huber's: 95 % of the precision of a mean where there are no outliers
 NORMAL = 1.4826  # of the median of |r|: σ of a normal distribution
-FARTHEST = 3.0  # σ: beyond it a misfit counts no more in a robust mean square
-SMALLEST = 1e-3  # σ in units of the spread: without noise every misfit would be an outlier
+CUT_OFF = 3.0  # σ: beyond it a misfit counts no more in a robust mean square
+SMALLEST_SIGMA = 1e-3  # in units of the spread: without noise every misfit would be an outlier
 
 Rows = Float[Array | np.ndarray, "*n"]
 
@@ -64,7 +64,7 @@ def misfit_size(likelihood: Likelihood, rows: Rows, mask: Bool[Array | np.ndarra
     """Root mean square of misfits; where outliers are expected, of misfits cut off at 3 σ."""
     rows = jnp.where(mask, jnp.asarray(rows), 0.0)
     if likelihood != "gauss":
-        limit = FARTHEST * noise_scale(rows, mask)
+        limit = CUT_OFF * noise_scale(rows, mask)
         rows = jnp.clip(rows, -limit, limit)
     return jnp.sqrt(jnp.sum(rows**2) / jnp.maximum(jnp.sum(mask), 1))
 

@@ -24,7 +24,7 @@ from pgt.physics.conditions import AbstractCondition
 from pgt.physics.derivatives import differentiate, residual
 from pgt.physics.gauge import check_gauges
 from pgt.physics.pde import AbstractPDE
-from pgt.training.likelihood import SMALLEST, Likelihood, likely_rows, noise_scale
+from pgt.training.likelihood import SMALLEST_SIGMA, Likelihood, likely_rows, noise_scale
 from pgt.training.scales import typical_residuals, typical_rows
 
 Field = Callable[[Point], Float[Array, " c"]]
@@ -186,7 +186,7 @@ def data_loss(
         return jnp.sum(weights * rows**2) / jnp.sum(weights)
     rows = jnp.sqrt(weights) * rows
     # At first every misfit is large, and none an outlier: the noise is what half of them exceed.
-    sigma = jnp.maximum(noise_scale(rows, readings.mask), jnp.maximum(noise_floor, SMALLEST))
+    sigma = jnp.maximum(noise_scale(rows, readings.mask), jnp.maximum(noise_floor, SMALLEST_SIGMA))
     return jnp.sum(likely_rows(likelihood, rows, sigma) ** 2) / jnp.sum(weights)
 
 
@@ -233,12 +233,9 @@ def draw_batch(key: Key, problem: Problem, sampler, sizes, residual_size) -> Bat
     readings, collocation, faces = sizes
     pick, inside, *walls = jax.random.split(key, 2 + len(problem.conditions))
     count = len(problem.observations)
-    lower, upper = (
-        jnp.asarray(b, jnp.float32) for b in (problem.domain.lower, problem.domain.upper)
-    )
-    points = jnp.zeros((0, len(lower)), jnp.float32)
+    points = jnp.zeros((0, problem.domain.dimension), jnp.float32)
     if collocation:
-        points = sampler.draw(inside, lower, upper, collocation, residual_size)
+        points = sampler.draw(inside, problem.domain, collocation, residual_size)
     return Batch(
         None if readings >= count else jax.random.randint(pick, (readings,), 0, count),
         points,

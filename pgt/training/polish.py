@@ -20,13 +20,10 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
 from pgt.data.observations import Observations
-from pgt.data.sampling import gauss_legendre_grid
 from pgt.ground.unknown import named_unknowns
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import frozen
-from pgt.physics.conditions import Periodic
 from pgt.physics.derivatives import expansion, highest_order
-from pgt.physics.gauge import Gauge
 from pgt.physics.pde import AbstractPDE
 from pgt.training.least_squares import Block, Prior, Search, revised
 from pgt.training.likelihood import misfit_size
@@ -192,8 +189,8 @@ class Seen(NamedTuple):
 def _blocks(rebuild, model, pde, context, problem: Problem, settings: Polish) -> list[Block]:
     """All rows of the loss. Weights are such that the sum of squares is a sum of mean squares."""
     domain, readings = problem.domain, problem.observations
-    per_axis = [int(np.ceil(settings.points ** (1 / domain.dimension)))] * domain.dimension
-    inside, volume = gauss_legendre_grid(domain.lower, domain.upper, per_axis)
+    inside, volume = domain.quadrature(settings.points)
+    per_axis = round(len(inside) ** (1 / domain.dimension))
     weights = settings.equation_weight * np.sqrt(volume / volume.sum())
     # Readings count as they do in the loss: in proportion to 1/σ² where their noise is given.
     trust = np.sqrt(reading_weights(readings, model.scaling))
@@ -201,9 +198,9 @@ def _blocks(rebuild, model, pde, context, problem: Problem, settings: Polish) ->
 
     def reading(theta, item):
         model, _ = rebuild(theta)
-        reading, root, place = item
+        reading, root, around = item
         one = jax.tree.map(lambda leaf: leaf[None], reading)
-        field, _ = _field_at(model, context, place)
+        field, _ = _field_at(model, context, around)
         return root * reading_rows(field, one, model.scaling, problem.averaged)[0]
 
     def equation(theta, item):
@@ -214,8 +211,8 @@ def _blocks(rebuild, model, pde, context, problem: Problem, settings: Polish) ->
 
     # An average over a box asks for more than the neighbourhood of its centre.
     near = 2 if not problem.averaged else FAR
-    places = _items(model, near, context, jnp.asarray(readings.points))
-    blocks = [Block(reading, (readings, trust, places), measured)]
+    around = _items(model, near, context, jnp.asarray(readings.points))
+    blocks = [Block(reading, (readings, trust, around), measured)]
     if problem.equation_scales:
         items = _items(model, highest_order(pde), context, jnp.asarray(inside))
         blocks.append(Block(equation, items, weights))
@@ -226,9 +223,8 @@ def _blocks(rebuild, model, pde, context, problem: Problem, settings: Polish) ->
             field, z = _field_at(model, context, item)
             return condition_rows(field, condition, scale, pde, z)
 
-        face = condition.quadrature(2 * max(per_axis))
-        # A periodic condition asks at the opposite face too, a gauge all over the domain.
-        near = FAR if isinstance(condition, Periodic | Gauge) else 2
+        face = condition.nodes(2 * per_axis)
+        near = 2 if condition.is_local else FAR
         items = _items(model, near, context, jnp.asarray(face))
         blocks.append(Block(on_face, items, np.full(len(face), 1 / np.sqrt(len(face)))))
     return blocks

@@ -34,9 +34,9 @@ from pgt.training.settings import Polish
 # benchmarks/instrument.py tells.
 STIFFEST = 3.0
 MEMORISED = 2.0  # readings not fitted that are missed by this many σ say more than σ itself
-SMALLEST = 1e-7  # noise, in units of the spread: the digits of a reading
+READING_DIGITS = 1e-7  # in units of the spread: no reading has less noise
 # The logarithm, logit or number of units that a coefficient may differ by when no reading tells.
-OPEN = 7.0
+UNTOLD_RANGE = 7.0
 
 
 def laplace_members(
@@ -87,16 +87,16 @@ def posterior(
     rows, jacobian = soft.jacobian_at(theta)
     sigma = _noise(revised(prior, theta, rows, jacobian, ROUNDS)[1], held_out_error)
     unfulfilled = float(jnp.linalg.norm(rows[prior.rows :]))
-    stiffness = float(np.clip(sigma / max(unfulfilled, SMALLEST), 1.0, STIFFEST))
+    stiffness = float(np.clip(sigma / max(unfulfilled, READING_DIGITS), 1.0, STIFFEST))
     rows, jacobian = search.stiffened(stiffness).jacobian_at(theta)
     prior, estimated = revised(prior, theta, rows, jacobian, ROUNDS)
     sigma = _noise(estimated, held_out_error)
     held = np.full(len(theta), prior.hold)
-    held[len(theta) - prior.free :] = sigma**2 / prior.count / OPEN**2
+    held[len(theta) - prior.free :] = sigma**2 / prior.count / UNTOLD_RANGE**2
     factor = evidence.root(jacobian, jnp.asarray(held))
     slope = jacobian.T @ rows + prior.hold * prior.held(theta)
     unrest = _unrest(factor, slope, sigma / np.sqrt(prior.count), prior.free)
-    return Around(factor, sigma, stiffness, unrest, sigma > max(estimated, SMALLEST))
+    return Around(factor, sigma, stiffness, unrest, sigma > max(estimated, READING_DIGITS))
 
 
 def _unrest(
@@ -138,7 +138,7 @@ def _members(theta, rebuild, steps: Float[Array, "k p"]):
 def _noise(estimated: float, held_out_error: float) -> float:
     """σ; where readings that were not fitted are missed by far more, they know better."""
     memorised = held_out_error > MEMORISED * estimated
-    return max(held_out_error if memorised else estimated, SMALLEST)
+    return max(held_out_error if memorised else estimated, READING_DIGITS)
 
 
 def _common_noise(problem: Problem, fit: Fit, noise: float | None) -> float | None:

@@ -81,7 +81,7 @@ def typical_residuals(
 
 def typical_rows(condition: AbstractCondition, pde, scaling: Scaling, draws: int = 16):
     """The same for what a condition wants to be zero."""
-    typical, point = Typical(pde, scaling, draws), condition.quadrature(1)[0]
+    typical, point = Typical(pde, scaling, draws), condition.nodes(1)[0]
 
     def evaluate(z, name: str):
         # Periodic conditions ask for the same name at two places: those are different numbers.

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from scipy.special import ndtr, ndtri
 
 from pgt.data.domain import AXES
-from pgt.data.observations import Observations, cell_quadrature
+from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.precision import is_double, precision
@@ -30,8 +30,8 @@ from pgt.trust.calibration import (
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 FOLDS = 5  # in which coverage is counted with the factor of the other readings
-# Points to what every member says of each field there.
-Evaluate = Callable[[Float[np.ndarray, "n d"]], Mapping[str, Float[np.ndarray, "k n"]]]
+# Readings to what every member says of them.
+Ask = Callable[[Observations], Float[np.ndarray, "k n c"]]
 # Points to σ of a reading of each field there.
 Noise = Callable[[Float[np.ndarray, "n d"]], Mapping[str, Float[np.ndarray, " n"]]]
 
@@ -39,13 +39,13 @@ Noise = Callable[[Float[np.ndarray, "n d"]], Mapping[str, Float[np.ndarray, " n"
 def predict(
     fitted: Observations,
     held_out: Observations,
-    evaluate: Evaluate,
+    ask: Ask,
     noise: Noise | None = None,
     *,
     members: Drawn | None = None,
     in_turn: bool = False,
 ) -> dict[str, Predicted]:
-    """The held-out readings of every field beside what the members say; averages over boxes included.
+    """The held-out readings of every field beside what the members say of them.
 
     Their noise is that given with them, else that of `noise` (what PGT-UW or a posterior says), else
     that of the fitted readings about the fit. Held-out ones would count what the fit misses as noise;
@@ -54,9 +54,9 @@ def predict(
     `members` says how they were drawn. With `in_turn`, for those of a posterior, the fitted readings
     stand beside the held-out ones, each as if it alone had not been fitted.
     """
-    at_fitted = _moments(fitted, evaluate)
+    at_fitted = _moments(fitted, ask)
     typical = {name: _left_over(fitted, name, mean) for name, (mean, _) in at_fitted.items()}
-    found = _beside(held_out, _moments(held_out, evaluate), noise, typical, members)
+    found = _beside(held_out, _moments(held_out, ask), noise, typical, members)
     seen = _beside(fitted, at_fitted, noise, typical, members) if in_turn else {}
     for name, predicted in seen.items():
         alone = leave_one_out(predicted)
@@ -75,8 +75,8 @@ def _beside(
     modelled = noise(np.asarray(readings.points, float)) if noise and len(readings) else {}
     found = {}
     for name, (mean, spread) in said.items():
-        rows, measured, given = _column(readings, name)
-        if rows.any():
+        rows, _, measured, given = readings.measured(name)
+        if len(rows):
             sigma = modelled[name][rows] if name in modelled else typical.get(name, 0.0)
             sigma = np.where(given > 0, given, sigma)
             found[name] = Predicted(measured, mean[rows], spread[rows], sigma, members)
@@ -251,34 +251,22 @@ def _aleatoric(model, readings: Observations, points):
 
 def _on_dataset(noise: Noise, values: xr.Dataset) -> dict[str, xr.DataArray]:
     """σ at the points of a dataset, scattered or on a grid."""
-    places = xr.broadcast(*(values[axis] for axis in AXES if axis in values.coords))
-    points = np.stack([place.to_numpy().ravel() for place in places], axis=-1)
-    return {n: places[0].copy(data=s.reshape(places[0].shape)) for n, s in noise(points).items()}
+    columns = xr.broadcast(*(values[axis] for axis in AXES if axis in values.coords))
+    points = np.stack([column.to_numpy().ravel() for column in columns], axis=-1)
+    return {n: columns[0].copy(data=s.reshape(columns[0].shape)) for n, s in noise(points).items()}
 
 
-def _moments(readings: Observations, evaluate: Evaluate):
+def _moments(readings: Observations, ask: Ask) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Mean and standard deviation over the members, (n,) each, of every field at readings."""
     if not len(readings):
         return {}
-    nodes, weights = cell_quadrature(readings)
-    table = evaluate(np.asarray(nodes, float).reshape(-1, nodes.shape[-1]))
-    found = {}
-    for name, values in table.items():
-        members = np.asarray(values, float).reshape(len(values), len(readings), -1) @ weights
-        found[name] = members.mean(axis=0), members.std(axis=0, ddof=1)
-    return found
-
-
-def _column(readings: Observations, name: str):
-    """Where a field was measured, its readings there, and their σ (0 where it is not given)."""
-    column = readings.fields.index(name)
-    rows = np.asarray(readings.mask)[:, column].astype(bool)
-    parts = (readings.values, readings.noise)
-    return rows, *(np.asarray(part, float)[rows, column] for part in parts)
+    members = ask(readings)
+    moments = members.mean(axis=0).T, members.std(axis=0, ddof=1).T
+    return dict(zip(readings.fields, zip(*moments, strict=True), strict=True))
 
 
 def _left_over(fitted: Observations, name: str, mean: np.ndarray) -> float:
     """σ of the fitted readings about the fit."""
-    rows, readings, _ = _column(fitted, name)
-    misfit = readings - mean[rows]
+    measured = fitted.measured(name)
+    misfit = measured.values - mean[measured.rows]
     return estimate_noise(misfit, np.zeros(len(misfit)))

@@ -126,7 +126,7 @@ def candidates(domain: Domain, count: int = CANDIDATES, seed: int = 0) -> Float[
     >>> candidates(Domain(x=(0, 1), t=(0, 2)), 4).shape
     (4, 2)
     """
-    points = Sobol().draw(jax.random.key(seed), domain.lower, domain.upper, count)
+    points = Sobol().draw(jax.random.key(seed), domain, count)
     return np.asarray(points, float)
 
 

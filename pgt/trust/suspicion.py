@@ -9,36 +9,33 @@ its misfits are split into an offset and a trend,
 with s the scatter of e or σ, whichever is larger.
 """
 
-from collections.abc import Callable, Mapping
-
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from pgt.data.observations import Observations, cell_quadrature
+from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
 
 NORMAL = 1.4826  # of the median of |misfit|: σ of a normal distribution
 ENOUGH_HELD_OUT = 10  # readings that tell the noise by themselves, as they cannot be memorised
 FEWEST_TIMES = 6  # of a sensor whose drift can be told
 CERTAIN = 4.0  # of |t|: by chance once in 16 000 sensors
+BEYOND_NOISE = 5.0  # σ from the field: by chance once in two million readings
+NOTICEABLE = 0.01  # of the spread of a field's readings
 
-# Points to what the field says there, by name.
-Evaluate = Callable[[Float[np.ndarray, "n d"]], Mapping[str, Float[np.ndarray, " n"]]]
+# Readings, and what the field says of each of them.
+Compared = tuple[Observations, Float[np.ndarray, "_ c"]]
 
 
-def misfit_table(fitted: Observations, held_out: Observations, evaluate: Evaluate) -> pd.DataFrame:
+def misfit_table(fitted: Compared, held_out: Compared) -> pd.DataFrame:
     """One row per measured value: place, field, reading, predicted, σ, misfit in σ, held_out."""
-    parts = [_compared(readings, evaluate) for readings in (fitted, held_out)]
-    table = pd.concat(
-        [part.assign(held_out=flag) for part, flag in zip(parts, (False, True), strict=True)]
-    )
-    table = table.reset_index(drop=True)
+    parts = [_beside(*fitted).assign(held_out=False), _beside(*held_out).assign(held_out=True)]
+    table = pd.concat(parts, ignore_index=True)
     for name, sigma in noise_by_field(table).items():
         unknown = (table["field"] == name) & ~(table["sigma"] > 0)
         table.loc[unknown, "sigma"] = sigma
     table["misfit"] = (table["predicted"] - table["reading"]) / table["sigma"]
-    columns = (*fitted.coords, "field", "reading", "predicted", "sigma", "misfit", "held_out")
+    columns = (*fitted[0].coords, "field", "reading", "predicted", "sigma", "misfit", "held_out")
     return table.reindex(columns=list(columns))
 
 
@@ -66,6 +63,19 @@ def suspicious(table: pd.DataFrame, n: int = 10) -> pd.DataFrame:
         raise InputError(f"suspicious(n={n!r}): write how many readings to list, 1 or more.")
     order = np.argsort(-np.abs(table["misfit"].to_numpy()), kind="stable")
     return table.iloc[order[:n]].reset_index(drop=True)
+
+
+def far(table: pd.DataFrame) -> pd.DataFrame:
+    """Readings of a `misfit_table` too far from the field to be noise, and by enough to matter; the
+    farthest first.
+
+    Of clean readings σ is what the fit leaves, a millionth perhaps: some are always many σ away.
+    """
+    spreads = {name: rows["reading"].std(ddof=0) for name, rows in table.groupby("field")}
+    spread = np.array([spreads[name] for name in table["field"]], float)
+    gap = (table["predicted"] - table["reading"]).abs()
+    found = table.loc[(table["misfit"].abs() > BEYOND_NOISE) & (gap > NOTICEABLE * spread)]
+    return suspicious(found, max(len(found), 1))
 
 
 def drifting(table: pd.DataFrame, coords: tuple[str, ...]) -> pd.DataFrame:
@@ -105,23 +115,16 @@ def _offset_and_trend(sensor: pd.DataFrame) -> tuple[float, float, float, float]
     )
 
 
-def _compared(readings: Observations, evaluate: Evaluate) -> pd.DataFrame:
-    """Every measured value beside what the field says of it, averages over boxes included."""
-    nodes, weights = cell_quadrature(readings)
-    nodes = np.asarray(nodes, float)
-    said = evaluate(nodes.reshape(-1, nodes.shape[-1])) if len(readings) else {}
+def _beside(readings: Observations, predictions: Float[np.ndarray, "n c"]) -> pd.DataFrame:
+    """Every measured value beside what the field says of it."""
     parts = []
     for column, name in enumerate(readings.fields):
-        rows = np.flatnonzero(np.asarray(readings.mask)[:, column])
-        predicted = np.zeros(0)
-        if len(readings):
-            predicted = np.asarray(said[name], float).reshape(nodes.shape[:2]) @ weights
-        places = dict(zip(readings.coords, np.asarray(readings.points, float)[rows].T, strict=True))
-        values = {
+        rows, points, values, noise = readings.measured(name)
+        table = {
             "field": np.full(len(rows), name, object),
-            "reading": np.asarray(readings.values, float)[rows, column],
-            "predicted": predicted[rows],
-            "sigma": np.asarray(readings.noise, float)[rows, column],
+            "reading": values,
+            "predicted": np.asarray(predictions, float)[rows, column],
+            "sigma": noise,
         }
-        parts.append(pd.DataFrame({**places, **values}))
+        parts.append(pd.DataFrame(dict(zip(readings.coords, points.T, strict=True)) | table))
     return pd.concat(parts, ignore_index=True)

@@ -15,6 +15,7 @@ from pgt.bench.methods import REFERENCES
 from pgt.bench.records import Records, cell
 from pgt.bench.runner import record_path
 from pgt.ground.errors import InputError
+from pgt.training.loop import DIVERGED
 
 ROOT = fresh_python.ROOT
 STORED = ROOT / "benchmarks" / "results" / "tables"
@@ -100,7 +101,7 @@ def test_a_cell_is_the_mean_with_its_spread_and_owns_up_to_what_went_wrong():
     assert cell([good, better], error) == "1.5e-03 (1.0e-03–2.0e-03)"
     assert cell([good, better], error, spread=False) == "1.5e-03"
     assert cell([good], "cost.flops", ".3g", unit=1e9) == "2.5"
-    diverged = good | {"stopped": "diverged: the loss stayed non-finite"}
+    diverged = good | {"stopped": DIVERGED}
     assert cell([diverged], error) == "2.0e-03, diverged"
     assert cell([diverged, better], error).endswith("1 of 2 diverged")
     failed = {"run": good["run"], "failed": "out of memory"}

@@ -3,6 +3,7 @@ import json
 import jax
 import numpy as np
 import pytest
+from scipy.stats import kstest
 
 from pgt.data import Domain
 from pgt.ground.errors import InputError
@@ -39,6 +40,64 @@ def test_is_static_under_jit():
     assert scale(1.0, Domain(x=(0, 2))) == 2.0
 
 
+# --- geometry -----------------------------------------------------------------
+
+ROOM = Domain(x=(0, 2), y=(-1, 1), t=(0, 3), periodic=("y",))
+
+
+def test_random_points_are_uniform_inside():
+    points = np.asarray(jax.jit(lambda key: ROOM.sample(key, 2000))(jax.random.key(0)))
+    assert ROOM.contains(points).all()
+    for column in ((points - ROOM.lower) / ROOM.extent).T:
+        assert kstest(column, "uniform").pvalue > 1e-3
+    np.testing.assert_array_equal(ROOM.from_unit(np.full((1, 3), 0.5)), [[1.0, 0.0, 1.5]])
+
+
+def test_quadrature_gives_the_volume_and_exact_integrals():
+    points, weights = ROOM.quadrature(20)  # three along each axis: exact up to degree five
+    assert points.shape == (27, 3)
+    assert ROOM.contains(points).all()
+    assert weights.sum() == pytest.approx(2 * 2 * 3)
+    x, y, t = points.T
+    assert (x**5 * y**4 * t**2) @ weights == pytest.approx((2**6 / 6) * (2 / 5) * 9)
+
+
+def test_walls_are_the_ends_of_axes_that_have_some():
+    plane = Domain(x=(0, 2), y=(-1, 1), t=(0, 3))
+    assert plane.walls().pairs == (("x", 0), ("x", 1), ("y", 0), ("y", 1))
+    assert plane.walls("y", side="upper").pairs == (("y", 1),)
+    assert plane.walls(("y", "x"), side="lower").pairs == (("y", 0), ("x", 0))
+    assert ROOM.walls().pairs == (("x", 0), ("x", 1))
+    z = plane.walls("y", side="lower").nodes(1)[0]
+    assert plane.walls().normal(z).tolist() == [0, -1, 0]
+
+
+@pytest.mark.parametrize(
+    ("domain", "arguments", "message"),
+    [
+        (ROOM, ("z",), "no axis 'z', only x, y, t"),
+        (ROOM, ("y",), "periodic along y: no wall there"),
+        (ROOM, ("t",), "time has no walls"),
+        (ROOM, ("x", "left"), "no side 'left'"),
+        (Domain(t=(0, 1)), (), r"Domain\(t=\(0, 1\)\) has no spatial axis that ends in a wall"),
+        (Domain(x=(0, 1), periodic=("x",)), (), "has no spatial axis"),
+    ],
+)
+def test_walls_that_are_none(domain, arguments, message):
+    with pytest.raises(InputError, match=message):
+        domain.walls(*arguments)
+
+
+def test_the_start_a_seam_and_a_probe():
+    assert (ROOM.start().nodes(9)[:, 2] == 0).all()
+    assert ROOM.seam("y").nodes(9)[:, 1].tolist() == [-1.0] * 9
+    assert ROOM.instants({"x": 1.0, "y": 0.5, "t": 2.0}).nodes(9).tolist() == [[1.0, 0.5, 2.0]]
+    assert ROOM.instants().free == ("t",)
+    for ask in (Domain(x=(0, 1)).start, lambda: ROOM.seam("z"), lambda: ROOM.instants({"z": 1.0})):
+        with pytest.raises(InputError, match="the domain has no axis"):
+            ask()
+
+
 def test_contains_tolerates_rounding_only():
     domain = Domain(x=(0, 1), t=(0, 10))
     points = [[0, 0], [1 + 1e-12, 10], [1.001, 5], [0.5, -1], [np.nan, 1]]
@@ -68,7 +127,7 @@ def test_errors_name_the_culprit(arguments, message):
 
 
 def test_unknown_axis_and_bad_dictionary():
-    with pytest.raises(InputError, match="'z' is not in the domain"):
+    with pytest.raises(InputError, match="no axis 'z', only x"):
         Domain(x=(0, 1)).bounds("z")
     with pytest.raises(InputError, match="bounds"):
         Domain.from_dict({"x": [0, 1]})

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgt import datasets
-from pgt.data import Domain, Observations, cell_quadrature, sample
+from pgt.data import Domain, Observations, cell_quadrature
 from pgt.ground.errors import InputError
 
 NAN = float("nan")
@@ -405,42 +405,28 @@ def test_cell_quadrature_under_jit_and_for_points():
     assert (nodes.shape, weights.tolist()) == ((3, 1, 2), [1.0])
 
 
-# --- sampling a known field ---------------------------------------------------
+def test_what_sensors_read_of_a_field_is_its_mean_over_their_boxes():
+    """u = x² and v = x t: means over boxes by hand, of one field and of several at once."""
+    readings = two_axes(width={"x": [0.6, 0.0, 0.0], "t": 0.0})
+    x, t = readings.points.T
+
+    def fields(points):
+        x, t = points.T
+        return np.stack([x**2, x * t], axis=-1)
+
+    exact = np.stack([x**2 + [0.03, 0, 0], x * t], axis=-1)
+    np.testing.assert_allclose(readings.read(fields), exact, rtol=1e-13)
+    both = readings.read(lambda points: np.stack([fields(points), 2 * fields(points)]))
+    np.testing.assert_allclose(both, [exact, 2 * exact], rtol=1e-13)
+    np.testing.assert_array_equal(two_axes().read(fields), fields(two_axes().points))
 
 
-def test_sample_reads_the_truth():
-    truth = datasets.taylor_green(x=9, y=8, t=7)
-    readings = sample(truth, n=50, fields=("v", "u"), seed=3)
-    assert readings.fields == ("v", "u")
-    for (x, y, t), (v, u) in zip(readings.points, readings.values, strict=True):
-        here = truth.sel(x=x, y=y, t=t)
-        assert (float(here.u), float(here.v)) == (u, v)
-    assert len(np.unique(readings.points, axis=0)) == 50
-    assert not np.array_equal(readings.points, sample(truth, n=50, seed=4).points)
-    assert not readings.noise.any()
-
-
-def test_sample_noise_has_the_stated_size():
-    truth = datasets.heat(x=101, t=101)
-    clean = sample(truth, n=5000, seed=0)
-    noisy = sample(truth, n=5000, seed=0, noise=0.1, record_noise=True)
-    np.testing.assert_array_equal(clean.points, noisy.points)
-    sigma = 0.1 * clean.values.std()
-    np.testing.assert_allclose(noisy.noise, sigma)
-    assert (noisy.values - clean.values).std() == pytest.approx(sigma, rel=0.05)
-    absolute = sample(truth, n=5000, seed=0, noise={"u": 0.02})
-    assert (absolute.values - clean.values).std() == pytest.approx(0.02, rel=0.05)
-    assert not absolute.noise.any()
-
-
-def test_sample_skips_holes_and_refuses_nonsense():
-    truth = datasets.heat(x=5, t=4)
-    truth["u"] = truth.u.where(truth.x != 0.5)
-    assert sample(truth, n=16, noise=0.1).mask.all()
-    for n in (0, 17):
-        with pytest.raises(InputError, match="16 grid points"):
-            sample(truth, n=n)
-    with pytest.raises(InputError, match="`noise` of 'u'"):
-        sample(truth, n=3, noise=-0.1)
-    with pytest.raises(InputError, match="`noise` names 'v'"):
-        sample(truth, n=3, noise={"v": 0.1})
+def test_the_measured_readings_of_a_field():
+    readings = two_axes(noise={"u": 0.1})
+    rows, points, values, noise = readings.measured("u")
+    assert (rows.tolist(), values.tolist(), noise.tolist()) == ([0, 2], [1.0, 3.0], [0.1, 0.1])
+    np.testing.assert_array_equal(points, [[5, 0], [7, 2]])
+    assert readings.measured("v").noise.tolist() == [0.0, 0.0]
+    nothing = readings.measured("p")
+    assert [len(part) for part in nothing] == [0, 0, 0, 0]
+    assert nothing.points.shape == (0, 2)

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, qmc
 
-from pgt.data import ResidualAdaptive, Sobol, Uniform, gauss_legendre_grid
+from pgt.data import Domain, ResidualAdaptive, Sobol, Uniform
 from pgt.ground.errors import InputError
 
-LOWER, UPPER = np.array([-1.0, 0.0, 2.0]), np.array([1.0, 0.5, 7.0])
+BOX = Domain(x=(-1, 1), y=(0, 0.5), t=(2, 7))
 ALL_SAMPLERS = (Uniform(), Sobol(), ResidualAdaptive())
 
 
 def draw(sampler, n, seed=0, **options):
-    return np.asarray(sampler.draw(jax.random.key(seed), LOWER, UPPER, n, **options))
+    return np.asarray(sampler.draw(jax.random.key(seed), BOX, n, **options))
 
 
 @pytest.mark.parametrize("sampler", ALL_SAMPLERS, ids=lambda s: type(s).__name__)
@@ -20,32 +20,33 @@ def draw(sampler, n, seed=0, **options):
 def test_points_lie_in_the_box_and_follow_the_key(sampler, n):
     points = draw(sampler, n)
     assert points.shape == (n, 3)
-    assert (points >= LOWER).all()
-    assert (points <= UPPER).all()
+    assert (points >= BOX.lower).all()
+    assert (points <= BOX.upper).all()
     np.testing.assert_array_equal(points, draw(sampler, n))
     assert not np.array_equal(points, draw(sampler, n, seed=1))
-    jitted = jax.jit(lambda key: sampler.draw(key, LOWER, UPPER, n))(jax.random.key(0))
+    jitted = jax.jit(lambda key: sampler.draw(key, BOX, n))(jax.random.key(0))
     np.testing.assert_allclose(jitted, points, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("sampler", ALL_SAMPLERS, ids=lambda s: type(s).__name__)
 def test_every_axis_is_uniform(sampler):
-    unit = (draw(sampler, 2000) - LOWER) / (UPPER - LOWER)
+    unit = (draw(sampler, 2000) - BOX.lower) / BOX.extent
     for column in unit.T:
         assert kstest(column, "uniform").pvalue > 1e-3
 
 
 def test_shifted_sobol_is_still_a_net():
-    unit = (draw(Sobol(), 256) - LOWER) / (UPPER - LOWER)
+    unit = (draw(Sobol(), 256) - BOX.lower) / BOX.extent
     for column in unit.T:  # one point in each of 256 equal intervals
         np.testing.assert_array_equal(np.sort(np.floor(column * 256)), np.arange(256))
-    independent = (draw(Uniform(), 256) - LOWER) / (UPPER - LOWER)
+    independent = (draw(Uniform(), 256) - BOX.lower) / BOX.extent
     assert qmc.discrepancy(np.clip(unit, 0, 1)) < qmc.discrepancy(independent) / 5
 
 
 def test_sobol_is_unbiased_over_draws():
     keys = jax.random.split(jax.random.key(0), 2000)
-    first = jax.vmap(lambda key: Sobol().draw(key, np.zeros(2), np.ones(2), 4)[0])(keys)
+    square = Domain(x=(0, 1), y=(0, 1))
+    first = jax.vmap(lambda key: Sobol().draw(key, square, 4)[0])(keys)
     for column in np.asarray(first).T:
         assert kstest(column, "uniform").pvalue > 1e-3
 
@@ -74,14 +75,3 @@ def test_residual_adaptive_refuses_nonsense():
         ResidualAdaptive(candidates_per_point=1)
     with pytest.raises(InputError, match="power"):
         ResidualAdaptive(power=0.0)
-
-
-def test_gauss_legendre_grid_integrates_exactly():
-    points, weights = gauss_legendre_grid(LOWER, UPPER, (3, 2, 4))
-    assert points.shape == (24, 3)
-    assert weights.sum() == pytest.approx(np.prod(UPPER - LOWER), rel=1e-14)
-    x, y, t = points.T
-    exact = (2 / 5) * (0.5**4 / 4) * ((7.0**8 - 2.0**8) / 8)
-    assert (x**4 * y**3 * t**7) @ weights == pytest.approx(exact, rel=1e-13)
-    with pytest.raises(InputError, match="counts"):
-        gauss_legendre_grid([0.0], [1.0], [0])

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from pgt.ground.errors import InputError
 from pgt.io import columns, read_field, read_observations, read_points
-from pgt.io.mat import read_arrays
 
 NAN = float("nan")
 X, T = [0.5, 0.25, 0.75], [0.0, 1.0, 2.0]
@@ -395,23 +394,6 @@ def test_matlab_oddities(tmp_path):
     header = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"
     with pytest.raises(InputError, match=r"MATLAB 7.3"):
         read(write(tmp_path, header, "b.mat"))
-
-
-@pytest.mark.parametrize(
-    "kind", ["f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">f8"]
-)
-@pytest.mark.parametrize("packed", [True, False])
-def test_matlab_arrays_are_read_as_scipy_reads_them(tmp_path, kind, packed):
-    path = tmp_path / "a.mat"
-    arrays = {"a_long_name": np.arange(24).reshape(2, 3, 4), "b": [[1, 2], [3, 4]], "c": 5}
-    arrays = {name: np.asarray(array).astype(kind) for name, array in arrays.items()}
-    others = {"text": "abc", "cell": np.array([1, "a"], object), "none": np.zeros((0, 3))}
-    scipy.io.savemat(path, arrays | others | {"z": [1j]}, do_compression=packed)
-    ours, theirs = read_arrays(path.read_bytes()), scipy.io.loadmat(path)
-    assert list(ours) == [name for name in theirs if name[0] != "_"]
-    for name in [*arrays, "none"]:
-        np.testing.assert_array_equal(ours[name], theirs[name])
-    assert [ours[name] for name in ("text", "cell", "z")] == [None] * 3
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".mat"])

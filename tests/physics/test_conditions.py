@@ -10,7 +10,7 @@ from nested_derivatives import NestedDerivatives
 
 from pgt.data.domain import Domain
 from pgt.ground.errors import InputError
-from pgt.physics import Dirichlet, Initial, Neumann, Periodic
+from pgt.physics import Dirichlet, Gauge, Initial, Neumann, Periodic
 
 LINE = Domain(x=(-1, 3), t=(2, 5))
 PLANE = Domain(x=(0, 1), y=(-2, 2), t=(0, 3))
@@ -28,7 +28,7 @@ def wavy(z):
 
 def test_initial_points_lie_at_the_start_of_time():
     condition = Initial(u=0.0).bind(PLANE, ("u",))
-    for points in (condition.sample(KEY, 50), condition.quadrature(50)):
+    for points in (condition.sample(KEY, 50), condition.nodes(50)):
         assert points.shape[0] >= 50
         assert PLANE.contains(points).all()
         assert (np.asarray(points)[:, 2] == 0).all()
@@ -51,20 +51,20 @@ def test_sampling_takes_turns_between_faces_and_compiles():
 def test_sides(side, ends):
     condition = Dirichlet("x", side=side, u=0.0).bind(LINE, ("u",))
     assert set(np.asarray(condition.sample(KEY, 10))[:, 0].tolist()) == ends
-    assert set(condition.quadrature(10)[:, 0].tolist()) == ends
+    assert set(condition.nodes(10)[:, 0].tolist()) == ends
 
 
-def test_quadrature_is_gauss_legendre_along_the_face():
-    points = Dirichlet("x", side="upper", u=0.0).bind(LINE, ("u",)).quadrature(5)
+def test_nodes_are_gauss_legendre_along_the_face():
+    points = Dirichlet("x", side="upper", u=0.0).bind(LINE, ("u",)).nodes(5)
     nodes, weights = np.polynomial.legendre.leggauss(5)
     assert points[:, 1] == pytest.approx(2 + 3 * (nodes + 1) / 2)
     # Five nodes integrate t^9 over [2, 5] exactly.
     assert 1.5 * weights @ points[:, 1] ** 9 == pytest.approx((5**10 - 2**10) / 10)
 
 
-def test_quadrature_counts():
-    assert Dirichlet(u=0.0).bind(PLANE, ("u",)).quadrature(36).shape == (36, 3)
-    assert Dirichlet(u=0.0).bind(Domain(x=(0, 1)), ("u",)).quadrature(7).shape == (2, 1)
+def test_nodes_are_shared_between_faces():
+    assert Dirichlet(u=0.0).bind(PLANE, ("u",)).nodes(36).shape == (36, 3)
+    assert Dirichlet(u=0.0).bind(Domain(x=(0, 1)), ("u",)).nodes(7).shape == (2, 1)
     assert Dirichlet(u=0.0).bind(Domain(x=(0, 1)), ("u",)).sample(KEY, 4).ravel().tolist() == [
         0,
         1,
@@ -146,8 +146,8 @@ def test_neumann_uses_the_outward_normal_on_every_face():
 
 
 def test_periodic_compares_both_ends():
-    condition = Periodic("x", order=2).bind(Domain(x=(0, 2), t=(0, 1)), ("u", "v"))
-    domain = condition.faces.domain
+    domain = Domain(x=(0, 2), t=(0, 1))
+    condition = Periodic("x", order=2).bind(domain, ("u", "v"))
 
     def fields(z):
         return jnp.stack([jnp.sin(jnp.pi * z[0]) * z[1], z[0] ** 3])
@@ -170,10 +170,43 @@ def test_kinds_name_the_loss_term():
     assert kinds == ["ic", "bc", "bc", "bc"]
 
 
+@pytest.mark.parametrize(
+    ("condition", "is_local"),
+    [
+        (Initial(u=0, u_t=0, u_xx=0), True),
+        (Initial(u_ttt=0), False),
+        (Dirichlet(u=0), True),
+        (Neumann(u=0), True),
+        (Periodic("x"), False),
+        (Gauge("u"), False),
+    ],
+)
+def test_a_condition_says_whether_it_looks_elsewhere(condition, is_local):
+    bound = condition.bind(PLANE, ("u",))
+    z, asked = jnp.asarray(bound.nodes(4)[0]), []
+
+    def evaluate(point, name):
+        asked.append(point is z and len(name.removeprefix("u").strip("_")) <= 2)
+        return jnp.zeros(())
+
+    bound.rows(evaluate, z)
+    assert condition.is_local == bound.is_local == is_local == all(asked)
+
+
+def test_values_fix_what_the_equations_leave_open():
+    both = ("a constant", "a function of time")
+    found = [
+        [condition.fixes("u", freedom) for freedom in both]
+        for condition in (Dirichlet(u=0), Gauge("u"), Initial(u=0), Initial(u_t=0), Neumann(u=0))
+    ]
+    assert found == [[True, True], [True, True], [True, False], [False, False], [False, False]]
+    assert not Dirichlet(v=0).fixes("u", "a constant")
+
+
 def test_binding_leaves_the_original_untouched():
     condition = Dirichlet("x", u=1.0)
     condition.bind(LINE, ("u",))
-    assert condition.faces is None
+    assert condition.region is None
     with pytest.raises(InputError, match=r"call \.bind"):
         condition.sample(KEY, 3)
 

@@ -11,9 +11,9 @@ import pgt
 from pgt.config import load_run
 from pgt.config.parts import Parts
 from pgt.data.domain import Domain
+from pgt.data.regions import INSTANTS
 from pgt.physics.exact import taylor_green
-from pgt.physics.gauge import INSTANTS, fixed_fields, freedom
-from pgt.runs.trust import judge
+from pgt.physics.gauge import fixed_fields, freedom
 from pgt.training.losses import Problem
 
 BOX = Domain(x=(0, 3), y=(-1, 2), t=(0, 1))
@@ -57,7 +57,7 @@ def test_the_row_is_the_mean_over_space(t):
 )
 def test_the_row_is_the_value_at_the_place(value):
     gauge = pgt.Gauge("p", at=REFERENCE, value=value).bind(BOX, FLOW.fields)
-    for z in gauge.quadrature(5):
+    for z in gauge.nodes(5):
         assert z[:2].tolist() == [2.5, 0.5]
         wanted = float(flow(jnp.asarray(z))[2]) - 0.1 * z[2] - 1
         assert float(gauge.rows(evaluator(flow), jnp.asarray(z))[0]) == pytest.approx(
@@ -72,8 +72,8 @@ def test_points_spread_over_time_and_means_are_taken_at_few_of_them():
         assert points.shape == (most, 3)
         assert BOX.contains(points).all()
         assert np.ptp(points[:, 2]) > 0.5
-        assert BOX.contains(bound.quadrature(7)).all()
-        assert len(np.unique(bound.quadrature(7)[:, 2])) == 7
+        assert BOX.contains(bound.nodes(7)).all()
+        assert len(np.unique(bound.nodes(7)[:, 2])) == 7
 
 
 def test_without_time_it_is_one_number():
@@ -82,8 +82,8 @@ def test_without_time_it_is_one_number():
     place = pgt.Gauge("u", at={"y": 1.0, "x": 0.5}, value=2.0).bind(square, ("u",))
     field = evaluator(lambda z: (z[0] + 3 * z[1])[None], square, ("u",))
     for gauge, wanted in ((mean, 2.0), (place, 1.5)):
-        assert gauge.sample(KEY, 50).shape == gauge.quadrature(50).shape == (1, 2)
-        row = gauge.rows(field, jnp.asarray(gauge.quadrature(1)[0]))
+        assert gauge.sample(KEY, 50).shape == gauge.nodes(50).shape == (1, 2)
+        row = gauge.rows(field, jnp.asarray(gauge.nodes(1)[0]))
         assert float(row[0]) == pytest.approx(wanted, abs=1e-6)
 
 

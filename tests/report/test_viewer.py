@@ -3,7 +3,6 @@
 import os
 import re
 import struct
-from dataclasses import replace
 
 import browser as real
 import numpy as np
@@ -227,11 +226,7 @@ def test_it_prints_with_everything_unfolded(show):
 
 def test_hostile_names_do_nothing(browser, tmp_path):
     nasty = '<img src=x onerror="window.hacked=1"></script><script>window.hacked=1</script>'
-    data = cases.block(title=nasty, run_file=nasty, warnings=(nasty,))
-    field = data.field.rename(T=nasty)
-    field[nasty].attrs["units"] = nasty
-    readings = [replace(r, fields=(nasty,)) for r in (data.observations, data.held_out)]
-    data = replace(data, field=field, observations=readings[0], held_out=readings[1])
+    data = cases.renamed(cases.block(run_file=nasty), nasty)
     browser.problems.clear()
     browser.open(write_report(data, tmp_path / "hostile.html"))
     browser.wait_for(READY)

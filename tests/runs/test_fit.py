@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
+from pgt.runs.trust import judge
 from typer.testing import CliRunner
 
 import pgt
 from pgt.cli import app
 from pgt.runs import fit as fitting
 from pgt.runs.predict import load, parse_axes
-from pgt.runs.trust import judge
 
 QUICK = (
     "--set", "training.steps=15", "--set", "training.collocation=32", "--set", "training.polish=false",

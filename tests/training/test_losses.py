@@ -66,7 +66,7 @@ def test_rows_vanish_on_the_truth():
         rows = equation_rows(truth, Heat(DIFFUSIVITY), problem.equation_scales, z)
         assert abs(float(rows["heat"])) < 1e-12
         for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
-            for point in condition.quadrature(4):
+            for point in condition.nodes(4):
                 row = condition_rows(truth, condition, scale, Heat(DIFFUSIVITY), jnp.asarray(point))
                 assert np.abs(row).max() < 1e-10
 
@@ -281,7 +281,7 @@ def test_losses_are_mean_squares_of_the_rows_by_name():
     model = PGT(scaling, pde.kernel(), width=8, heads=2, decoder_width=8, decoder_layers=1)
     problem = Problem.build(readings(), pde, CONDITIONS, domain, scaling)
     inside = np.random.default_rng(3).uniform(0, 1, (6, 2)).astype(np.float32)
-    faces = tuple(np.float32(c.quadrature(3)) for c in problem.conditions)
+    faces = tuple(np.float32(c.nodes(3)) for c in problem.conditions)
     rows = jnp.array([2, 2, 5])
     terms = jax.jit(lambda m, b: losses(m, pde, problem, b))(model, Batch(rows, inside, faces))
     assert set(terms) == set(problem.term_names())

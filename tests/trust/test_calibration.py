@@ -1,18 +1,11 @@
-"""Error bars that hold: conformal factors, coverage and scores on data whose truth is known."""
+"""Error bars that hold: conformal factors on data whose truth is known."""
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
-import xarray as xr
-from scipy import integrate, stats
+from scipy import stats
 
-import pgt
 from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
-from pgt.models.base import AbstractFieldModel
-from pgt.nn.scaling import Scaling
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.trust.calibration import (
     Calibration,
@@ -23,8 +16,6 @@ from pgt.trust.calibration import (
     few_members,
     leave_one_out,
 )
-from pgt.trust.coverage import bands, coverage_table, crps, predict
-from pgt.trust.members import Members, statistics
 
 
 def predicted(misfit, spread, noise=None):
@@ -130,74 +121,8 @@ def test_noise_is_estimated_beside_a_spread_and_despite_outliers():
     assert estimate_noise(np.zeros(5), np.zeros(5)) == 0.0
 
 
-# ------------------------------------------------------------------------------- scores
-
-
-@pytest.mark.parametrize(
-    ("reading", "mean", "scale"), [(0.3, 0.0, 1.0), (-4.0, 1.0, 0.5), (2, 2, 3)]
-)
-def test_crps_is_the_integral_it_stands_for(reading, mean, scale):
-    def below(x):
-        return stats.norm.cdf(x, mean, scale) ** 2
-
-    def above(x):
-        return stats.norm.sf(x, mean, scale) ** 2
-
-    wanted = integrate.quad(below, -np.inf, reading)[0] + integrate.quad(above, reading, np.inf)[0]
-    assert crps(reading, mean, scale) == pytest.approx(wanted, rel=1e-6)
-
-
-def test_crps_prefers_the_true_scale():
-    readings = np.random.default_rng(0).normal(size=20_000)
-    scores = {s: crps(readings, 0.0, s).mean() for s in (0.5, 0.9, 1.0, 1.1, 2.0)}
-    assert min(scores, key=lambda s: scores[s]) == 1.0
-
-
-# ------------------------------------------------------------------------------- the table
-
-
-def test_the_table_of_a_spread_that_is_too_small():
-    random = np.random.default_rng(0)
-    misfit = random.normal(size=1000)
-    table = coverage_table({"u": predicted(misfit, np.full(1000, 0.5), 0.0)})
-    levels = table.level.to_numpy()
-    assert table.coverage.dims == ("level", "field")
-    assert table.coverage.sel(field="u").to_numpy() == pytest.approx(levels, abs=0.03)
-    gaussian = stats.norm.ppf((1 + levels) / 2)
-    assert table.factor.sel(field="u").to_numpy() == pytest.approx(2 * gaussian, rel=0.1)
-    expected = 2 * stats.norm.cdf(0.5 * gaussian) - 1
-    assert table.uncalibrated.sel(field="u").to_numpy() == pytest.approx(expected, abs=0.04)
-    assert table.width.sel(field="u").to_numpy() == pytest.approx(2 * gaussian, rel=0.1)
-    assert table.field_width.to_numpy() == pytest.approx(table.width.to_numpy())  # no noise
-    assert table.readings.sel(field="u").item() == 1000
-    assert "note" not in table.attrs
-
-
-def test_no_reading_is_judged_by_a_factor_it_was_part_of():
-    """Two groups, one with ten times the misfit: each is judged by the other alone."""
-    random = np.random.default_rng(0)
-    groups = np.repeat([0, 1], 500)
-    misfit = random.normal(size=1000) * np.where(groups == 1, 10.0, 1.0)
-    judged = {"u": predicted(misfit, np.ones(1000), 0.0)}
-    found = coverage_table(judged, [0.9], groups={"u": groups}).coverage.item()
-    wild = 2 * stats.norm.cdf(stats.norm.ppf(0.95) / 10) - 1
-    assert found == pytest.approx((1.0 + wild) / 2, abs=0.03)
-    assert coverage_table(judged, [0.9]).coverage.item() == pytest.approx(0.9, abs=0.03)
-
-
-def test_few_readings_are_noted_in_the_table():
-    table = coverage_table({"u": predicted(np.ones(5), np.ones(5))}, [0.5, 0.95])
-    assert "5 readings" in table.attrs["note"]
-    assert "0.95" in table.attrs["note"]
-    assert "of 0.5:" not in table.attrs["note"]
-
-
 def test_mistakes_are_named():
-    one = {"u": predicted([1.0], [1.0])}
     for call, message in (
-        (lambda: coverage_table({}), "no field has held-out readings"),
-        (lambda: coverage_table(one), "hold out more"),
-        (lambda: coverage_table(one, [90]), "between 0 and 1"),
         (lambda: Calibration(np.ones(3), 0.0).factor(1.0), "between 0 and 1"),
         (lambda: predicted([1.0, np.nan], [1.0, 1.0]), "readings.*2 finite numbers"),
         (lambda: predicted([1.0, 2.0], [1.0, -1.0]), "spread.*0 or more"),
@@ -260,194 +185,3 @@ def test_few_members_are_allowed_for_once_with_noise_and_without(noise):
     found = calibrate(Predicted(readings, np.zeros(40_000), spread, noise, Drawn(8)))
     held = (np.abs(error) <= found.field_factor(0.9) * spread).mean()
     assert held == pytest.approx(0.9, abs=0.02)
-
-
-# ------------------------------------------------------------------------------- from members
-
-
-def quadratic(slopes):
-    """Members u = a x², v = a x, and p that nobody measured."""
-    a = np.asarray(slopes)[:, None]
-    return lambda points: {
-        "u": a * points[:, 0] ** 2,
-        "v": a * points[:, 0],
-        "p": a + 0 * points[:, 0],
-    }
-
-
-def readings(x, u, v, **more):
-    return Observations.from_arrays({"x": x}, {"u": u, "v": v}, **more).aligned(("u", "v", "p"))
-
-
-def test_members_are_averaged_over_the_box_of_a_reading():
-    x = np.array([1.0, 2.0])
-    fitted = readings(x, [1.5, 6.0], [0.0, np.nan])
-    held_out = readings(x, [1.0, 4.0], [np.nan, 2.5], width={"x": 0.6}, noise={"u": 0.0, "v": 0.25})
-    found = predict(fitted, held_out, quadratic([0.5, 1.5]))
-    assert set(found) == {"u", "v"}
-    assert found["u"].mean == pytest.approx(x**2 + 0.09 / 3)
-    assert found["u"].spread == pytest.approx((x**2 + 0.09 / 3) * np.sqrt(0.5))
-    # Of u no noise was given: it is what the fitted readings leave, 0.5 and 2.
-    assert found["u"].sigma == pytest.approx(
-        estimate_noise(np.array([0.5, 2.0]), np.zeros(2)) * np.ones(2)
-    )
-    assert found["v"].readings.tolist() == [2.5]
-    assert found["v"].sigma.tolist() == [0.25]
-
-
-def test_a_predicted_noise_is_used_where_none_was_given():
-    held_out = readings([1.0, 2.0], [1.0, 4.0], [1.0, 2.0], noise={"v": 0.5})
-    found = predict(
-        held_out, held_out, quadratic([0.5, 1.5]), lambda z: {"u": z[:, 0] / 10, "v": z[:, 0] / 10}
-    )
-    assert found["u"].sigma == pytest.approx([0.1, 0.2])
-    assert found["v"].sigma == pytest.approx([0.5, 0.5])
-
-
-def test_members_of_a_posterior_are_judged_by_all_readings():
-    x = np.array([1.0, 2.0])
-    fitted, held_out = readings(x, [1.5, 6.0], [0.0, np.nan]), readings(x, [1.0, 4.0], [2.0, 2.0])
-    members = quadratic([0.9, 1.1])
-    found = predict(fitted, held_out, members, lambda z: {"u": 9 + 0 * z[:, 0]}, in_turn=True)
-    assert found["u"].readings.tolist() == [1.0, 4.0, 1.5, 6.0]
-    spread = np.std([[0.9], [1.1]], ddof=1) * x**2
-    assert found["u"].spread == pytest.approx([*spread, *(spread / np.sqrt(1 - (spread / 9) ** 2))])
-    assert len(found["v"]) == 3
-
-
-def test_bands_of_fields_and_of_readings():
-    points = np.linspace(0, 1, 5)[:, None]
-    columns = statistics(quadratic([0.5, 1.5])(points))
-    values = xr.Dataset({n: ("point", c) for n, c in columns.items()})
-    values.u.attrs["units"] = "m"
-    found = {"u": Calibration(np.linspace(0.1, 5, 99), 0.3), "v": Calibration(np.ones(3), 0.1)}
-    table = bands(values, found, 0.9, "field")
-    half = found["u"].factor(0.9) * values.u_std
-    assert (table.u_upper - table.u).to_numpy() == pytest.approx(half.to_numpy())
-    assert (table.u - table.u_lower).to_numpy() == pytest.approx(half.to_numpy())
-    assert table.u_lower.attrs["units"] == "m"
-    assert (table.p_upper - table.p).to_numpy() == pytest.approx(
-        (found["u"].factor(0.9) * values.p_std).to_numpy()
-    )
-    assert "p was never measured" in table.attrs["note"]
-    assert "3 readings" in table.attrs["note"]
-    noisy = bands(values, found, 0.9, "reading")
-    assert "p" not in noisy
-    half = found["u"].factor(0.9) * np.hypot(values.u_std, 0.3)
-    assert (noisy.u_upper - noisy.u).to_numpy() == pytest.approx(half.to_numpy())
-    with pytest.raises(InputError, match="'field' or 'reading'"):
-        bands(values, found, 0.9, "readings")
-
-
-# ------------------------------------------------------------------------------- of a result
-
-
-class Wavy(AbstractFieldModel):
-    """u = (1 + a) sin x + b t, v of half the size, p = a; nothing to learn or to encode."""
-
-    scaling: Scaling
-    a: jax.Array
-    b: jax.Array
-    variance: bool | None = eqx.field(static=True, default=None)
-
-    def encode(self, observations):
-        return jnp.zeros(())
-
-    def look(self, context, z):
-        return context
-
-    def answer(self, seen, z):
-        u = (1 + self.a) * jnp.sin(z[0]) + self.b * z[1]
-        return jnp.stack([u, u / 2, self.a + seen])
-
-    def polished(self):
-        return self.a, self.b
-
-    def log_variance(self, context, z):
-        return 2 * jnp.log(jnp.stack([0.1 + z[1], 0.2 + context, 1 + context]))
-
-
-BOX = pgt.Domain(x=(0, 3), t=(0, 1))
-PDE = pgt.Equation("u_t = v_x + p_x", "v_t = u_x", "p_t = v_x", coords=("x", "t"))
-
-
-def points(count, seed):
-    return BOX.lower + BOX.extent * np.random.default_rng(seed).uniform(size=(count, 2))
-
-
-def measured(count, seed, sigma=0.3):
-    """Noisy readings of sin x and half of it; p is hidden."""
-    z, random = points(count, seed), np.random.default_rng(100 + seed)
-    u, v = (f * np.sin(z[:, 0]) + sigma * random.normal(size=count) for f in (1.0, 0.5))
-    columns = {"x": z[:, 0], "t": z[:, 1]}
-    return pgt.Observations.from_arrays(columns, {"u": u, "v": v}).aligned(PDE.fields)
-
-
-def result_with(members=6, variance=None):
-    fitted, held_out = measured(300, 0), measured(200, 1)
-    scaling = pgt.Scaling.fit(fitted, BOX)
-    random = np.random.default_rng(2)
-    slopes = [jnp.asarray(0.05 * random.normal(size=members), jnp.float32) for _ in range(2)]
-    models = [Wavy(scaling, a, b, variance) for a, b in zip(*slopes, strict=True)]
-    stack = [
-        jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *parts)
-        for parts in (models, [PDE] * members, [fitted] * members)
-    ]
-    record = {"rows": [], "seed": 0}
-    return pgt.Reconstruction(models[0], PDE, fitted, held_out, record, BOX, Members.of(*stack))
-
-
-def test_coverage_of_a_result():
-    table = result_with().coverage()
-    assert table.field.to_numpy().tolist() == ["u", "v"]
-    assert table.coverage.sel(level=0.9).to_numpy() == pytest.approx([0.9, 0.9], abs=0.07)
-    assert table.noise.to_numpy() == pytest.approx([0.3, 0.3], rel=0.15)
-    assert table.readings.to_numpy().tolist() == [200, 200]
-
-
-def test_bands_of_a_result_hold_new_readings():
-    result, new = result_with(), measured(2000, 7)
-    band = result.band(np.asarray(new.points), 0.9, "reading")
-    for column, name in enumerate(("u", "v")):
-        values = np.asarray(new.values)[:, column]
-        inside = (band[f"{name}_lower"] <= values) & (values <= band[f"{name}_upper"])
-        assert inside.mean() == pytest.approx(0.9, abs=0.05)
-    grid = result.band(level=0.5, x=4, t=3)
-    assert grid.u_lower.shape == grid.p_upper.shape == (3, 4)
-    values = result.grid(x=4, t=3)
-    factor = result.coverage([0.5]).factor.sel(field="u").item()
-    ratio = ((grid.u_upper - grid.u) / values.u_std).to_numpy()[:, 1:]
-    assert ratio == pytest.approx(ratio[0, 0])
-    assert 1 < ratio[0, 0] / factor < few_members(Drawn(6), 0.5)
-    assert "p was never measured" in grid.attrs["note"]
-
-
-def test_the_variance_a_model_predicts_shapes_the_bands_of_readings():
-    result = result_with(variance=True)
-    band = result.band(level=0.9, of="reading", x=3, t=[0.0, 0.9])
-    half = (band.u_upper - band.u).to_numpy()
-    spread = result.grid(x=3, t=[0.0, 0.9]).u_std.to_numpy()
-    wanted = np.hypot(spread, result.model.scaling.spread[0] * np.array([0.1, 1.0])[:, None])
-    assert half / half[0, 0] == pytest.approx(wanted / wanted[0, 0], rel=1e-4)
-
-
-def test_a_result_suggests_where_to_measure():
-    result = result_with()
-    table = result.suggest_sensors(3)
-    assert table.sizes == {"sensor": 3}
-    assert {"x", "t"} <= set(table.coords)
-    assert (np.diff(table.remaining) <= 0).all()
-    assert 0 <= table.remaining[-1] < 1
-    chosen = np.column_stack([table.x, table.t])
-    assert BOX.contains(chosen).all()
-    assert table.u_std.to_numpy() == pytest.approx(result.at(chosen).u_std.to_numpy(), rel=1e-4)
-    few = result.suggest_sensors(6, candidates={"x": np.linspace(0, 3, 8), "t": np.full(8, 0.5)})
-    assert set(few.t.to_numpy()) == {0.5}
-    assert "6 members" in few.attrs["note"]
-
-
-def test_without_members_it_is_said_how_to_get_them():
-    result = eqx.tree_at(lambda r: r.members, result_with(), None)
-    for call in (result.coverage, lambda: result.band(x=3, t=3), lambda: result.suggest_sensors(2)):
-        with pytest.raises(pgt.InputError, match="error_bars="):
-            call()

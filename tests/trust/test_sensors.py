@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from wavy_result import BOX, result_with
 
 from pgt.data.domain import Domain
 from pgt.ground.errors import InputError
@@ -96,3 +97,18 @@ def test_candidates_fill_the_domain():
     assert box.contains(points).all()
     unit = (points - box.lower) / box.extent
     assert np.unique((8 * unit).astype(int), axis=0).shape == (64, 2)  # one in each of 8 × 8 cells
+
+
+def test_a_result_suggests_where_to_measure():
+    result = result_with()
+    table = result.suggest_sensors(3)
+    assert table.sizes == {"sensor": 3}
+    assert {"x", "t"} <= set(table.coords)
+    assert (np.diff(table.remaining) <= 0).all()
+    assert 0 <= table.remaining[-1] < 1
+    chosen = np.column_stack([table.x, table.t])
+    assert BOX.contains(chosen).all()
+    assert table.u_std.to_numpy() == pytest.approx(result.at(chosen).u_std.to_numpy(), rel=1e-4)
+    few = result.suggest_sensors(6, candidates={"x": np.linspace(0, 3, 8), "t": np.full(8, 0.5)})
+    assert set(few.t.to_numpy()) == {0.5}
+    assert "6 members" in few.attrs["note"]

@@ -5,22 +5,23 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-import report_cases
 
 import pgt
 from pgt.data import Observations
 from pgt.ground.errors import InputError
-from pgt.report import words
-from pgt.report.sections import summary
-from pgt.runs.trust import far
-from pgt.trust.suspicion import drifting, misfit_table, noise_by_field, suspicious
+from pgt.trust.suspicion import drifting, far, misfit_table, noise_by_field, suspicious
 
 SIGMA = 0.02
 COLUMNS = ["x", "t", "field", "reading", "predicted", "sigma", "misfit", "held_out"]
 
 
 def field(points):
-    return {"u": np.sin(3 * points[:, 0]) * np.exp(-points[:, 1])}
+    return np.sin(3 * points[:, :1]) * np.exp(-points[:, 1:])
+
+
+def table_of(fitted, held_out, said=field):
+    """Readings beside what a field says of them."""
+    return misfit_table(*((part, part.read(said)) for part in (fitted, held_out)))
 
 
 def probes(count=8, times=30, seed=0, **options):
@@ -28,7 +29,7 @@ def probes(count=8, times=30, seed=0, **options):
     random = np.random.default_rng(seed)
     x = np.repeat(np.linspace(0.1, 0.9, count), times)
     t = np.tile(np.linspace(0, 1, times), count)
-    values = field(np.stack([x, t], 1))["u"] + SIGMA * random.standard_normal(x.size)
+    values = field(np.stack([x, t], 1))[:, 0] + SIGMA * random.standard_normal(x.size)
     return Observations.from_arrays({"x": x, "t": t}, {"u": values}, **options)
 
 
@@ -44,7 +45,7 @@ NOBODY = probes().take(np.zeros(0, int))
 def test_planted_outliers_come_first_with_their_sign():
     readings = changed(changed(probes(), [7], 0.4), [101], -0.3)
     fitted, held_out = readings.take(np.arange(0, 200)), readings.take(np.arange(200, 240))
-    table = misfit_table(changed(fitted, [], 0), held_out, field)
+    table = table_of(fitted, held_out)
     assert list(table.columns) == COLUMNS
     assert len(table) == 240
     assert table["held_out"].sum() == 40
@@ -57,9 +58,9 @@ def test_planted_outliers_come_first_with_their_sign():
 
 
 def test_noise_that_is_given_is_believed_and_other_noise_estimated():
-    table = misfit_table(probes(), NOBODY, field)
+    table = table_of(probes(), NOBODY)
     assert noise_by_field(table)["u"] == pytest.approx(SIGMA, rel=0.15)
-    given = misfit_table(probes(noise=0.5), NOBODY, field)
+    given = table_of(probes(noise=0.5), NOBODY)
     assert noise_by_field(given) == {"u": pytest.approx(0.5)}
     np.testing.assert_allclose(given["misfit"] * 0.5, given["predicted"] - given["reading"])
 
@@ -67,10 +68,8 @@ def test_noise_that_is_given_is_believed_and_other_noise_estimated():
 def test_the_noise_of_memorised_readings_is_told_by_those_held_out():
     """The fit went through every fitted reading: only the others know the noise."""
     readings = probes()
-    memorised = dataclasses.replace(
-        readings, values=field(np.asarray(readings.points))["u"][:, None]
-    )
-    table = misfit_table(memorised, probes(seed=1), field)
+    memorised = dataclasses.replace(readings, values=field(np.asarray(readings.points)))
+    table = table_of(memorised, probes(seed=1))
     assert noise_by_field(table)["u"] == pytest.approx(SIGMA, rel=0.15)
 
 
@@ -78,7 +77,7 @@ def test_a_drifting_and_an_offset_sensor_are_found_and_no_other():
     readings, times = probes(), np.linspace(0, 1, 30)
     readings = changed(readings, slice(30, 60), 0.1 * times)  # the second probe drifts
     readings = changed(readings, slice(150, 180), -0.05)  # the sixth reads too little
-    found = drifting(misfit_table(readings, NOBODY, field), ("x", "t"))
+    found = drifting(table_of(readings, NOBODY), ("x", "t"))
     assert sorted(found["x"]) == pytest.approx(sorted(np.linspace(0.1, 0.9, 8)[[1, 5]]))
     drifts = found[found["x"] < 0.5].iloc[0]
     assert drifts["trend"] == pytest.approx(0.1, abs=4 * SIGMA / np.sqrt(30 / 12))
@@ -93,8 +92,8 @@ def test_a_trend_has_the_t_of_an_ordinary_regression():
     from scipy import stats
 
     readings = changed(probes(count=1), slice(None), 0.3 * np.linspace(0, 1, 30))
-    found = drifting(misfit_table(readings, NOBODY, field), ("x", "t")).iloc[0]
-    excess = np.asarray(readings.values)[:, 0] - field(np.asarray(readings.points))["u"]
+    found = drifting(table_of(readings, NOBODY), ("x", "t")).iloc[0]
+    excess = np.asarray(readings.values)[:, 0] - field(np.asarray(readings.points))[:, 0]
     regression = stats.linregress(np.asarray(readings.points)[:, 1], excess)
     assert found["trend"] == pytest.approx(regression.slope)
     assert found["trend_t"] <= regression.slope / regression.stderr * (1 + 1e-9)
@@ -105,9 +104,9 @@ def test_sensors_that_move_or_read_once_have_no_drift():
     scattered = Observations.from_arrays(
         dict(zip("xt", random.uniform(0, 1, (2, 50)), strict=True)), {"u": random.normal(size=50)}
     )
-    assert drifting(misfit_table(scattered, NOBODY, field), ("x", "t")).empty
+    assert drifting(table_of(scattered, NOBODY), ("x", "t")).empty
     still = Observations.from_arrays({"x": random.uniform(0, 1, 9)}, {"u": np.ones(9)})
-    table = misfit_table(still, still.take(np.zeros(0, int)), lambda p: {"u": p[:, 0]})
+    table = table_of(still, still.take(np.zeros(0, int)), lambda points: points)
     assert drifting(table, ("x",)).empty
 
 
@@ -115,7 +114,7 @@ def test_averages_over_boxes_are_compared_with_averages():
     """The mean of sin(3x) over (0.2, 0.8): exactly (cos 0.6 − cos 2.4) / 1.8."""
     mean = (np.cos(0.6) - np.cos(2.4)) / 1.8
     box = Observations.from_arrays({"x": [0.5], "t": [0.0]}, {"u": [mean]}, width={"x": 0.6})
-    table = misfit_table(box, NOBODY, field)
+    table = table_of(box, NOBODY)
     assert table["predicted"][0] == pytest.approx(mean, abs=2e-4)
     assert abs(np.sin(1.5) - mean) > 0.05  # which its centre does not read
 
@@ -136,25 +135,6 @@ def test_a_result_knows_its_suspicious_readings():
     assert isinstance(result.drifting(), pd.DataFrame)
     with pytest.raises(InputError, match="1 or more"):
         result.suspicious(0)
-
-
-def test_a_report_names_them_and_is_silent_without():
-    readings = changed(changed(probes(), [7], 0.4), slice(30, 60), 0.1)
-    table = misfit_table(readings, NOBODY, field)
-    sensors = drifting(table, ("x", "t"))
-    page = report_cases.heat(suspicious=suspicious(table, 1), drifting=sensors)
-    page = dataclasses.replace(page, noise={"u": 0.021})
-    doubts = " ".join(words.doubts(page))
-    assert "One reading is farther from the field" in doubts
-    assert "x = 0.1, t = 0.2414" in doubts
-    assert "One sensor differs" in doubts
-    shown = summary(page)
-    assert "Suspicious readings" in shown
-    assert "Drifting sensors" in shown
-    assert "0.021 K (estimated)" in shown
-    quiet = report_cases.heat(suspicious=suspicious(table, 1).iloc[:0], drifting=sensors.iloc[:0])
-    assert not any("reading is farther" in d or "sensor" in d for d in words.doubts(quiet))
-    assert "Suspicious" not in summary(quiet)
 
 
 def test_what_a_clean_fit_leaves_is_no_cause_for_suspicion():

@@ -22,10 +22,10 @@ def readings(observations: Observations) -> Float[np.ndarray, "n c"]:
 
 
 def first_at_each_place(
-    places: Float[np.ndarray, "n e"], mask: Bool[np.ndarray, "n c"]
+    coordinates: Float[np.ndarray, "n e"], mask: Bool[np.ndarray, "n c"]
 ) -> Bool[np.ndarray, "n c"]:
     """The mask less every value whose field was already read at that place, or a period away."""
-    group = np.unique(np.round(places, 9) + 0.0, axis=0, return_inverse=True)[1].reshape(-1)
+    group = np.unique(np.round(coordinates, 9) + 0.0, axis=0, return_inverse=True)[1].reshape(-1)
     kept = np.zeros_like(mask)
     for column in range(mask.shape[1]):
         rows = np.flatnonzero(mask[:, column])

@@ -68,8 +68,8 @@ def _given(condition: AbstractCondition, domain: Domain, fields: tuple[str, ...]
                 f"{', '.join(fields)}; leave it out, or call .aligned(pde.fields) on the readings."
             )
     bound = condition.bind(domain, fields)
-    assert bound.faces is not None
-    grids = [_even(domain, axis, side, count) for axis, side in bound.faces.pairs]
+    assert bound.region is not None
+    grids = [_even(domain, axis, side, count) for axis, side in bound.region.pairs]
     points = np.concatenate(grids)
     with jax.enable_x64(True):
         # A row is value − given; with a value of 0 it is the given one.
@@ -83,9 +83,9 @@ def _even(domain: Domain, held: str, side: int, count: int) -> np.ndarray:
     """About `count` points of one face, evenly spread along its axes, edges included."""
     per_axis = max(2, round(count ** (1 / max(domain.dimension - 1, 1))))
     columns = [
-        np.array([bounds[side]])
+        np.array([domain.bounds(axis)[side]])
         if axis == held
-        else np.linspace(*bounds, per_axis, endpoint=axis not in domain.periodic)
-        for axis, bounds in zip(domain.axes, domain.limits, strict=True)
+        else np.linspace(*domain.bounds(axis), per_axis, endpoint=axis not in domain.periodic)
+        for axis in domain.axes
     ]
     return np.stack(np.meshgrid(*columns, indexing="ij"), axis=-1).reshape(-1, len(columns))

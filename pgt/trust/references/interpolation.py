@@ -74,8 +74,8 @@ def rbf(
             f"{', '.join(KERNELS)}, and smoothings of 0 or more."
         )
 
-    def fit(places, values, sigma):
-        best = best_candidates(places, values, kernels, levels)
+    def fit(coordinates, values, sigma):
+        best = best_candidates(coordinates, values, kernels, levels)
         if best is None:
             raise InputError(
                 f"rbf: {len(values)} readings are too few for {', '.join(kernels)}, or lie all on "
@@ -83,7 +83,11 @@ def rbf(
             )
         names = ("kernel", "epsilon", "smoothing")
         return [
-            (RBFInterpolator(places, column, **{name: chosen[name] for name in names}), chosen, [])
+            (
+                RBFInterpolator(coordinates, column, **{name: chosen[name] for name in names}),
+                chosen,
+                [],
+            )
             for column, chosen in zip(values.T, best, strict=True)
         ]
 
@@ -110,9 +114,9 @@ def gaussian_process(
     if restarts < 0:
         raise InputError(f"gaussian_process(restarts={restarts}): write 0 or more.")
 
-    def fit_one(places, values, sigma):
+    def fit_one(coordinates, values, sigma):
         mean, spread = values.mean(), values.std() or 1.0
-        lengths = kernels.RBF([0.2] * places.shape[1], (1e-2, 1e2))
+        lengths = kernels.RBF([0.2] * coordinates.shape[1], (1e-2, 1e2))
         kernel = kernels.ConstantKernel(1.0, (1e-3, 1e5)) * lengths
         if noise:
             kernel = kernel + kernels.WhiteKernel(1e-2, (1e-10, 10.0))
@@ -124,7 +128,7 @@ def gaussian_process(
                 n_restarts_optimizer=restarts,
                 random_state=seed,
             )
-            return model.fit(places, (values - mean) / spread)
+            return model.fit(coordinates, (values - mean) / spread)
 
         model, jitter, complaints = _continued(search, kernel, restarts)
         chosen = _hyper_parameters(model, noise) | {"jitter": jitter}
@@ -134,8 +138,8 @@ def gaussian_process(
             complaints,
         )
 
-    def fit(places, values, sigma):
-        return [fit_one(places, y, s) for y, s in zip(values.T, sigma.T, strict=True)]
+    def fit(coordinates, values, sigma):
+        return [fit_one(coordinates, y, s) for y, s in zip(values.T, sigma.T, strict=True)]
 
     return _evaluate(observations, domain, points, fit)
 
@@ -144,17 +148,17 @@ def gaussian_process(
 
 
 def _evaluate(observations, domain: Domain, points: Points, fit: Callable) -> Reference:
-    """Fields measured at the same places are fitted together.
+    """Fields measured at the same coordinates are fitted together.
 
-    `fit(places, values, sigma)` gives (predict, chosen, complaints) for each column of `values`.
+    `fit(coordinates, values, sigma)` gives (predict, chosen, complaints) for each column of `values`.
     """
     began = time.monotonic()
     observations.check_inside(domain)
     points = np.asarray(points, np.float64)
     domain.contains(points)  # refuses a wrong shape
-    wanted, places = unit(points, domain), unit(np.asarray(observations.points), domain)
+    wanted, coordinates = unit(points, domain), unit(np.asarray(observations.points), domain)
     values, sigma = readings(observations), np.asarray(observations.noise, np.float64)
-    mask = first_at_each_place(places, np.asarray(observations.mask))
+    mask = first_at_each_place(coordinates, np.asarray(observations.mask))
     fields = observations.fields
     predictions = np.full((len(points), len(fields)), np.nan)
     chosen: dict[str, dict | None] = dict.fromkeys(fields)
@@ -162,7 +166,7 @@ def _evaluate(observations, domain: Domain, points: Points, fit: Callable) -> Re
     for pattern in np.unique(mask.T[mask.any(axis=0)], axis=0):
         columns = np.flatnonzero((mask == pattern[:, None]).all(axis=0))
         cells = np.ix_(pattern, columns)
-        fits = fit(places[pattern], values[cells], sigma[cells])
+        fits = fit(coordinates[pattern], values[cells], sigma[cells])
         for column, (predict, found, told) in zip(columns, fits, strict=True):
             predictions[:, column] = predict(wanted)
             chosen[fields[column]], complaints[fields[column]] = found, told

@@ -23,7 +23,7 @@ WIDTHS = (1.0, 2.0, 4.0, 8.0, 16.0)  # scipy's epsilon: one over the width
 
 
 def best_candidates(
-    places: Float[np.ndarray, "n d"],
+    coordinates: Float[np.ndarray, "n d"],
     values: Float[np.ndarray, "n k"],
     kernels: tuple[str, ...],
     smoothings: Float[np.ndarray, " s"],
@@ -32,11 +32,11 @@ def best_candidates(
 
     None where no kernel has enough readings.
     """
-    distance = cdist(places, places)
+    distance = cdist(coordinates, coordinates)
     tried, errors = [], []
     for kernel in kernels:
         formula, degree = KERNELS[kernel]
-        polynomials = monomials(places, degree)
+        polynomials = monomials(coordinates, degree)
         if not _determined(polynomials):
             continue
         for width in WIDTHS if kernel in BUMPS else (1.0,):
@@ -79,11 +79,11 @@ def leave_one_out(
     return errors
 
 
-def monomials(places: Float[np.ndarray, "n d"], degree: int) -> Float[np.ndarray, "n m"]:
+def monomials(coordinates: Float[np.ndarray, "n d"], degree: int) -> Float[np.ndarray, "n m"]:
     """All products of up to `degree` coordinates."""
-    axes = range(places.shape[1])
+    axes = range(coordinates.shape[1])
     powers = [
-        places[:, list(chosen)].prod(axis=1)
+        coordinates[:, list(chosen)].prod(axis=1)
         for size in range(degree + 1)
         for chosen in itertools.combinations_with_replacement(axes, size)
     ]

@@ -57,10 +57,10 @@ def _positions(axis: str, wanted, domain: Domain) -> np.ndarray:
             raise InputError(f"grid({axis}={wanted}): ask for at least one position.")
         return np.linspace(*domain.bounds(axis), int(wanted))
     try:
-        places = np.atleast_1d(np.asarray(wanted))
-        places = places.astype(float) if places.dtype.kind in "iuf" else np.empty((0, 0))
+        positions = np.atleast_1d(np.asarray(wanted))
+        positions = positions.astype(float) if positions.dtype.kind in "iuf" else np.empty((0, 0))
     except ValueError:  # rows of unequal length
-        places = np.empty((0, 0))
-    if places.ndim != 1 or not places.size or not np.isfinite(places).all():
+        positions = np.empty((0, 0))
+    if positions.ndim != 1 or not positions.size or not np.isfinite(positions).all():
         raise InputError(f"grid({axis}=...): give a number of positions or a list of numbers.")
-    return places
+    return positions

@@ -1,0 +1,114 @@
+"""A box: named axes with bounds, and the points in it."""
+
+import dataclasses
+import functools
+import math
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from pgt.ground.errors import InputError
+from pgt.ground.types import Key, Point, Points, Scalar
+
+TOLERANCE = 1e-9  # of the extent: a reading on the boundary must not fall out by a rounding error
+
+
+@dataclasses.dataclass(frozen=True)
+class Box:
+    """Bounds by axis, of any number of axes. Only strings and numbers: hashable, static under `jit`.
+
+    >>> box = Box(("x", "t"), ((-1.0, 1.0), (0.0, 3.0)))
+    >>> box.contains([[0.0, 1.0], [2.0, 1.0]]).tolist()
+    [True, False]
+    """
+
+    axes: tuple[str, ...]
+    limits: tuple[tuple[float, float], ...]
+
+    @property
+    def lower(self) -> Float[np.ndarray, " d"]:
+        return np.array([low for low, _ in self.limits])
+
+    @property
+    def upper(self) -> Float[np.ndarray, " d"]:
+        return np.array([high for _, high in self.limits])
+
+    @property
+    def extent(self) -> Float[np.ndarray, " d"]:
+        return self.upper - self.lower
+
+    @property
+    def middle(self) -> Float[np.ndarray, " d"]:
+        return (self.lower + self.upper) / 2
+
+    @property
+    def spatial_axes(self) -> tuple[str, ...]:
+        return tuple(axis for axis in self.axes if axis != "t")
+
+    @property
+    def has_time(self) -> bool:
+        return "t" in self.axes
+
+    @property
+    def dimension(self) -> int:
+        """Number of axes, time included: the d of points with shape (n, d)."""
+        return len(self.axes)
+
+    def index(self, axis: str) -> int:
+        """The column of `axis` in an array of points."""
+        if axis not in self.axes:
+            raise InputError(f"the domain has no axis {axis!r}, only {', '.join(self.axes)}.")
+        return self.axes.index(axis)
+
+    def bounds(self, axis: str) -> tuple[float, float]:
+        """Lower and upper bound of one axis."""
+        return self.limits[self.index(axis)]
+
+    def along(self, axes: Sequence[str]) -> "Box":
+        """The same bounds of some of the axes."""
+        return Box(tuple(axes), tuple(self.bounds(axis) for axis in axes))
+
+    def named(self, z: Point) -> dict[str, Scalar]:
+        """The coordinates of one point by name."""
+        return {axis: jnp.asarray(z[i]) for i, axis in enumerate(self.axes)}
+
+    def contains(self, points) -> Bool[np.ndarray, " n"]:
+        """Which of the points (n, d) lie inside, boundary included."""
+        points = np.asarray(points, dtype=np.float64)
+        if points.ndim != 2 or points.shape[1] != self.dimension:
+            raise InputError(
+                f"points have shape {points.shape}; the domain has axes {self.axes}, so write an "
+                f"array of shape (n, {self.dimension}) with columns in that order."
+            )
+        slack = TOLERANCE * self.extent
+        return np.all((points >= self.lower - slack) & (points <= self.upper + slack), axis=1)
+
+    def from_unit(self, unit: Points) -> Points:
+        """Points of the unit cube as points of the box: what is spread evenly stays so."""
+        lower, upper = (np.asarray(end, unit.dtype) for end in (self.lower, self.upper))
+        return (lower + (upper - lower) * unit).clip(lower, upper)  # rounding may overshoot
+
+    def sample(self, key: Key, n: int) -> Float[Array, "{n} d"]:
+        """n independent points, uniform in the box; works under jit."""
+        return jnp.asarray(self.from_unit(jax.random.uniform(key, (n, self.dimension))))
+
+    def quadrature(self, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
+        """At least n Gauss–Legendre nodes, as many along each axis, and weights that sum to the volume.
+
+        >>> points, weights = Box(("x",), ((0.0, 2.0),)).quadrature(3)
+        >>> round(float(points[:, 0] ** 2 @ weights), 12)  # ∫ x² over (0, 2)
+        2.666666666667
+        """
+        if n < 1:
+            raise InputError(f"quadrature(n={n}): ask for 1 point or more.")
+        if not self.axes:
+            return np.zeros((1, 0)), np.ones(1)
+        per_axis = math.ceil(n ** (1 / self.dimension))
+        nodes, weights = np.polynomial.legendre.leggauss(per_axis)
+        half = self.extent / 2
+        columns = [low + h * (1 + nodes) for low, h in zip(self.lower, half, strict=True)]
+        points = np.stack(np.meshgrid(*columns, indexing="ij"), axis=-1).reshape(-1, len(columns))
+        return points, functools.reduce(np.outer, [h * weights for h in half]).ravel()

@@ -1,0 +1,184 @@
+"""Where conditions hold: the faces of a box, two ends sewn together, one position at all times."""
+
+import abc
+from collections.abc import Callable
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from pgt.data.box import Box
+from pgt.ground.errors import InputError
+from pgt.ground.types import Key, Point, Scalar
+
+SIDES = {"lower": (0,), "upper": (1,), "both": (0, 1)}
+# Of a mean over space: nodes per spatial axis, by their number. Ten integrate a wave of three lengths
+# across the box to 1e-5; six would miss a third of it.
+NODES = {1: 24, 2: 10, 3: 7}
+INSTANTS = 8  # at which a mean is taken in one step: each costs all its nodes
+
+
+class AbstractRegion(eqx.Module):
+    """Where in a box a condition holds: points at random and fixed ones."""
+
+    box: eqx.AbstractVar[Box]
+
+    @property
+    @abc.abstractmethod
+    def free(self) -> tuple[str, ...]:
+        """The axes that vary all over the region."""
+
+    @abc.abstractmethod
+    def sample(self, key: Key, n: int) -> Float[Array, "m d"]:
+        """Random points, n of them unless fewer say as much; works under jit."""
+
+    @abc.abstractmethod
+    def nodes(self, n: int) -> Float[np.ndarray, "m d"]:
+        """Fixed points, at least n of them unless fewer say as much."""
+
+
+class Faces(AbstractRegion):
+    """Some faces of a box, each a pair: an axis, held at its lower (0) or upper (1) bound."""
+
+    box: Box = eqx.field(static=True)
+    pairs: tuple[tuple[str, int], ...] = eqx.field(static=True)
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """The axes that vary on every face."""
+        held = {axis for axis, _ in self.pairs}
+        return tuple(axis for axis in self.box.axes if axis not in held)
+
+    def sample(self, key: Key, n: int) -> Float[Array, "{n} d"]:
+        """n points, uniform on the faces, which take turns."""
+        rows = np.arange(n)
+        turn = rows % len(self.pairs)
+        points = self.box.sample(key, n)
+        return points.at[rows, self._columns[turn]].set(self._bounds[turn])
+
+    def nodes(self, n: int) -> Float[np.ndarray, "m d"]:
+        """At least n Gauss–Legendre points, shared evenly between the faces."""
+        each = -(-n // len(self.pairs))
+        return np.concatenate([self._nodes_of(axis, side, each) for axis, side in self.pairs])
+
+    def normal(self, z: Point) -> Float[Array, " d"]:
+        """The outward normal of the face on which z lies."""
+        return jnp.asarray(self._normals)[self._nearest(z)]
+
+    def normal_derivative(self, z: Point, slope: Callable[[str], Scalar]) -> Float[Array, ""]:
+        """Along the outward normal at z; `slope` is asked for those axes only that a normal has."""
+        slopes = {axis: slope(axis) for axis, _ in self.pairs}
+        normal = self.normal(z)
+        parts = [normal[self.box.index(axis)] * along for axis, along in slopes.items()]
+        return jnp.sum(jnp.stack(parts))
+
+    @property
+    def _columns(self) -> Int[np.ndarray, " faces"]:
+        return np.array([self.box.index(axis) for axis, _ in self.pairs])
+
+    @property
+    def _bounds(self) -> Float[np.ndarray, " faces"]:
+        return np.array([self.box.bounds(axis)[side] for axis, side in self.pairs])
+
+    @property
+    def _normals(self) -> Float[np.ndarray, "faces d"]:
+        normals = np.zeros((len(self.pairs), self.box.dimension))
+        normals[np.arange(len(normals)), self._columns] = [2 * side - 1 for _, side in self.pairs]
+        return normals
+
+    def _nearest(self, z: Point) -> Int[Array, ""]:
+        distance = jnp.abs(z[self._columns] - self._bounds) / self.box.extent[self._columns]
+        return jnp.argmin(distance)
+
+    def _nodes_of(self, held: str, side: int, n: int) -> Float[np.ndarray, "m d"]:
+        across = self.box.along([axis for axis in self.box.axes if axis != held])
+        points, _ = across.quadrature(n)
+        return np.insert(points, self.box.index(held), self.box.bounds(held)[side], axis=1)
+
+
+class Seam(AbstractRegion):
+    """The two ends of an axis, where what is periodic is sewn together. Its points are at the lower."""
+
+    box: Box = eqx.field(static=True)
+    axis: str = eqx.field(static=True)
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """All axes but one."""
+        return self._lower.free
+
+    def sample(self, key: Key, n: int) -> Float[Array, "{n} d"]:
+        """n uniform points."""
+        return self._lower.sample(key, n)
+
+    def nodes(self, n: int) -> Float[np.ndarray, "m d"]:
+        """At least n Gauss–Legendre points."""
+        return self._lower.nodes(n)
+
+    def ends(self, z: Point) -> tuple[Float[Array, " d"], Float[Array, " d"]]:
+        """z moved to the lower end, and to the upper."""
+        column = self.box.index(self.axis)
+        lower, upper = self.box.bounds(self.axis)
+        z = jnp.asarray(z)
+        return z.at[column].set(lower), z.at[column].set(upper)
+
+    @property
+    def _lower(self) -> Faces:
+        return Faces(self.box, ((self.axis, 0),))
+
+
+class Instants(AbstractRegion):
+    """One position at all times, or all of space (`position` None), of which a mean is taken.
+
+    Where time is held, too, or where there is none, it is a single point.
+    """
+
+    box: Box = eqx.field(static=True)
+    position: tuple[tuple[str, float], ...] | None = eqx.field(static=True)
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """("t",), or () where there is one instant only."""
+        return ("t",) if self.box.has_time and "t" not in dict(self.position or ()) else ()
+
+    def sample(self, key: Key, n: int) -> Float[Array, "m d"]:
+        """At random times; few of them where each is a mean over many nodes."""
+        if not self.free:
+            return jnp.asarray(self._centre)[None]
+        count = min(n, INSTANTS) if self.position is None else n
+        points = jnp.tile(jnp.asarray(self._centre), (count, 1))
+        times = self.box.along(self.free).sample(key, count)
+        return points.at[:, self.box.index("t")].set(times[:, 0])
+
+    def nodes(self, n: int) -> Float[np.ndarray, "m d"]:
+        """At n Gauss–Legendre times."""
+        if not self.free:
+            return self._centre[None]
+        times, _ = self.box.along(self.free).quadrature(max(n, 1))
+        points = np.tile(self._centre, (len(times), 1))
+        points[:, self.box.index("t")] = times[:, 0]
+        return points
+
+    def mean_nodes(self, z: Point) -> tuple[Float[Array, "q d"], Float[np.ndarray, " q"]]:
+        """Where a field is asked for at the time of z, and the weights of its mean."""
+        if self.position is not None:
+            return jnp.asarray(z)[None], np.ones(1)
+        axes = self.box.spatial_axes
+        points, weights = self.box.along(axes).quadrature(NODES[len(axes)] ** len(axes))
+        columns = [self.box.index(axis) for axis in axes]
+        copies = jnp.tile(jnp.asarray(z), (len(points), 1))
+        return copies.at[:, columns].set(points), weights / weights.sum()
+
+    @property
+    def _centre(self) -> Float[np.ndarray, " d"]:
+        """The position; elsewhere the middle."""
+        held = dict(zip(self.box.axes, self.box.middle, strict=True)) | dict(self.position or ())
+        return np.array([held[axis] for axis in self.box.axes])
+
+
+def ends_of(side: str) -> tuple[int, ...]:
+    """0 for the lower end and 1 for the upper, or both."""
+    if side not in SIDES:
+        raise InputError(f"there is no side {side!r}; write 'lower', 'upper' or 'both'.")
+    return SIDES[side]

@@ -1,0 +1,85 @@
+"""What is said of a fit, as data: `pgt.trust` decides it; report, terminal and exit code print it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Kind = Literal[
+    "not_converged",
+    "not_finite",
+    "large_error",
+    "far_readings",
+    "drifting_sensors",
+    "no_held_out",
+    "few_held_out",
+    "worse_than_interpolation",
+    "undetermined_field",
+    "doubtful_coefficient",
+]
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """One cause for doubt: its kind, the sentence that says it, and the numbers behind it.
+
+    >>> doubt = Doubt("few_held_out", "Few readings were held out: u (2).", {"u": 2})
+    >>> print(doubt)
+    Few readings were held out: u (2).
+    """
+
+    kind: Kind
+    sentence: str
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """How well one field is predicted where it was measured but not fitted.
+
+    Attributes
+    ----------
+    readings : how many, of those with a finite prediction.
+    rmse : the root mean square error.
+    relative : the same over the root mean square of the readings; None where they are all zero.
+    rbf_relative : the relative error of interpolation without physics; None where there is none.
+    of_spread : `rmse` over the standard deviation of all readings of the field: 1 is as good as
+        guessing their mean; None where they are all alike.
+    """
+
+    readings: int
+    rmse: float
+    relative: float | None
+    rbf_relative: float | None = None
+    of_spread: float | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How far to trust a fit, as `Reconstruction.verdict` gives it.
+
+    Attributes
+    ----------
+    converged : None where it cannot be told.
+    reason : why we say so.
+    held_out : by field, the errors at readings that were not fitted.
+    doubts : the most serious first; empty where nothing is doubtful.
+    folds : how many fits predicted all readings in turn; None: the readings were held out of this fit.
+
+    >>> fine = Verdict(True, "The held-out error had levelled off.", {"u": HeldOut(9, 0.1, 0.02)})
+    >>> fine.converged, fine.kinds, fine.held_out["u"].relative
+    (True, (), 0.02)
+    """
+
+    converged: bool | None
+    reason: str
+    held_out: Mapping[str, HeldOut]
+    doubts: tuple[Doubt, ...] = ()
+    folds: int | None = None
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of the doubts, in their order."""
+        return tuple(doubt.kind for doubt in self.doubts)

@@ -1,0 +1,100 @@
+"""The run in sentences: what was measured, what was inferred, and who judged it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgt.ground.numbers import listed, number, percent
+from pgt.report.contents import ReportData
+
+
+@dataclass(frozen=True)
+class Range:
+    """The readings of one field: how many, between which values, how noisy."""
+
+    name: str
+    fitted: int
+    held_out: int
+    low: float
+    high: float
+    noise: float  # σ as given, 0 where not
+    estimated: float  # σ as the fit leaves it, 0 where not known
+
+
+def ranges(data: ReportData) -> list[Range]:
+    """One row for each field that was read."""
+    rows = []
+    for name in data.fields:
+        if name in data.hidden:
+            continue
+        fitted, held_out = (part.measured(name) for part in (data.fitted, data.held_out))
+        both = np.concatenate([fitted.values, held_out.values])
+        noise = float(np.sqrt(np.mean(fitted.noise**2))) if len(fitted.noise) else 0.0
+        estimated = float((data.tables.noise or {}).get(name, 0.0))
+        counts = len(fitted.rows), len(held_out.rows)
+        rows.append(Range(name, *counts, both.min(), both.max(), noise, estimated))
+    return rows
+
+
+def what_was_measured(data: ReportData) -> str:
+    measured = [row.name for row in ranges(data)]
+    if not measured:
+        return (
+            "No readings were given: the field follows from the equation and its conditions alone."
+        )
+    count = len(data.fitted) + len(data.held_out)
+    where = "places and instants" if "t" in data.fitted.coords else "places"
+    span = []
+    for index, axis in enumerate(data.fitted.coords):
+        parts = [np.asarray(part.points)[:, index] for part in (data.fitted, data.held_out)]
+        along = np.concatenate(parts)
+        bounds = f"{number(along.min())} to {number(along.max(), unit=data.unit(axis))}"
+        span.append(f"{axis} from {bounds}")
+    purpose = "judge the result" if data.verdict.folds is None else "tell when to stop"
+    return (
+        f"Sensors read {listed(measured)} at {count} {where}, {listed(span)}. "
+        f"{len(data.fitted)} of these rows were fitted and {len(data.held_out)} held out to {purpose}."
+    )
+
+
+def what_was_inferred(data: ReportData) -> str:
+    units = {name: data.unit(name) for name in data.fields}
+    shown = listed([f"{name} (in {unit})" if unit else name for name, unit in units.items()])
+    sentences = [f"The continuous field of {shown} between and beyond the sensors."]
+    if data.hidden:
+        verbs = ("was", "follows") if len(data.hidden) == 1 else ("were", "follow")
+        names = listed(data.hidden)
+        sentences.append(
+            f"{names} {verbs[0]} never measured and {verbs[1]} from the equation alone."
+        )
+    if learnt := data.tables.coefficients:
+        several = "s" if len(learnt) > 1 else ""
+        sentences.append(
+            f"The coefficient{several} {listed(learnt)} of the equation, learnt together with the field."
+        )
+    return " ".join(sentences)
+
+
+def how_it_was_judged(data: ReportData) -> str:
+    """What the held-out error is an error of."""
+    settings = data.summary.get("training")
+    blocked = isinstance(settings, dict) and settings.get("hold_out_by") == "block"
+    if data.verdict.folds is not None:
+        kind = "whole blocks of space and time" if blocked else "single readings"
+        return (
+            f"{data.verdict.folds}-fold cross-validation, folds made of {kind}: each reading was "
+            f"predicted by a fit that did not see it: {relative_errors(data) or 'no relative error'}."
+        )
+    if blocked:
+        return (
+            "The readings were held out in whole blocks of space and time, which are harder to predict "
+            "than single readings among others."
+        )
+    return "The readings were held out one by one, at random."
+
+
+def relative_errors(data: ReportData) -> str:
+    """The held-out errors in a row; empty where none is known."""
+    known = {name: found.relative for name, found in data.verdict.held_out.items()}
+    errors = [f"{name} {percent(e)}" for name, e in known.items() if e is not None]
+    return listed(errors) if errors else ""

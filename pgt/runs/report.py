@@ -1,0 +1,76 @@
+"""From a result to all that its report shows, the verdict included."""
+
+from typing import Any
+
+import xarray as xr
+
+from pgt.ground.errors import InputError
+from pgt.reconstruction.cross_validation import CrossValidation
+from pgt.reconstruction.result import Reconstruction
+from pgt.report import Readings, ReportData, Tables
+from pgt.trust.suspicion import drifting, far, noise_by_field
+from pgt.trust.verdict import Evidence, judge
+
+MOST_SUSPICIOUS = 10  # readings far from the field that are named
+
+
+def report_data(
+    result: Reconstruction,
+    field: xr.Dataset,
+    run_file: str = "",
+    folds: CrossValidation | None = None,
+) -> ReportData:
+    """Everything a report shows.
+
+    `field` lies on the grid that is to be shown; of it the equation's own fields are. Where there are
+    `folds`, their readings judge the field: all of them, not those held out of one fit.
+    """
+    axes: dict[str, Any] = {str(axis): field[axis].to_numpy() for axis in field.dims}
+    names = list(result.pde.fields)
+    if not set(names) <= set(field.data_vars):
+        field = result.grid(**axes)
+    error_bars = None
+    if result.members is not None:
+        error_bars = field[[f"{n}_std" for n in names]].rename({f"{n}_std": n for n in names})
+    evidence = result.evidence(folds)
+    unseen = evidence.unseen
+    return ReportData(
+        field=field[names],
+        readings=Readings(evidence.fitted, evidence.held_out, unseen.readings, unseen.predictions),
+        verdict=judge(evidence),
+        history=result.history,
+        summary=result.summary,
+        residual=result.residual(**axes),
+        error_bars=error_bars,
+        tables=_tables(result, evidence),
+        run_file=run_file,
+    )
+
+
+def _tables(result: Reconstruction, evidence: Evidence) -> Tables:
+    misfits = evidence.misfits
+    return Tables(
+        coefficients=_coefficients(result),
+        coverage=_coverage(result),
+        noise=noise_by_field(misfits),
+        suspicious=far(misfits).head(MOST_SUSPICIOUS),
+        drifting=drifting(misfits, result.domain.axes),
+    )
+
+
+def _coefficients(result: Reconstruction) -> dict[str, tuple]:
+    """(value, 90 % interval) of each; None where there are no error bars."""
+    if result.members is None:
+        return {name: (value, None) for name, value in result.parameters.items()}
+    found = result.intervals()
+    return {name: (e.value, (e.lower, e.upper)) for name, e in found.items()}
+
+
+def _coverage(result: Reconstruction) -> xr.Dataset | None:
+    """How often bands hold readings not seen; None where nothing or too little can be said."""
+    if result.members is None:
+        return None
+    try:
+        return result.coverage()
+    except InputError:  # fewer than two readings of a field were held out
+        return None

@@ -1,0 +1,74 @@
+"""Whether a fit had come to rest when it ended."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgt.ground.numbers import number, percent
+from pgt.training.loop import DIVERGED, NO_LONGER_FALLING
+
+STILL_FALLING = 0.1  # of the error, in the last fifth of a run
+GOOD_COST = 1e-6  # of a polish, in squared units of the spread: a thousandth of it is left
+FEWEST_CHECKS = 5  # of the held-out error, from which its course can be told
+
+
+@dataclass(frozen=True)
+class Descent:
+    """How a fit came down.
+
+    Attributes
+    ----------
+    stopped : why training ended, in the words of `pgt.training.loop`.
+    held_out_errors : at every check; empty where nothing was held out.
+    polish_costs : of the least-squares finish, before and after each iteration; empty without one.
+    """
+
+    stopped: str
+    held_out_errors: Sequence[float] | np.ndarray = ()
+    polish_costs: Sequence[float] | np.ndarray = ()
+
+
+def convergence(descent: Descent) -> tuple[bool | None, str]:
+    """Whether the fit converged (None: cannot be told), and why we say so.
+
+    >>> convergence(Descent("budget spent", polish_costs=[16.0, 8.0, 4.0, 2.0, 1.0]))[0]
+    False
+    """
+    if descent.stopped == DIVERGED:
+        return False, f"Training {DIVERGED}."
+    if len(descent.polish_costs) > 1:  # the polish comes last, and so decides
+        return _of_polish(np.asarray(descent.polish_costs, float))
+    if descent.stopped == NO_LONGER_FALLING:
+        return (
+            True,
+            "Training ended because the held-out error had stopped falling; the best fit was kept.",
+        )
+    return _of_errors(np.asarray(descent.held_out_errors, float))
+
+
+def _of_errors(errors: np.ndarray) -> tuple[bool | None, str]:
+    if len(errors) < FEWEST_CHECKS or not np.isfinite(errors).all():
+        return (
+            None,
+            "The history is too short, or nothing was held out, to tell whether it converged.",
+        )
+    cut = len(errors) - max(len(errors) // 5, 1)
+    gain = 1 - errors[cut:].min() / errors[:cut].min() if errors[:cut].min() > 0 else 0.0
+    if gain > STILL_FALLING:
+        return False, (
+            f"The held-out error still fell by {percent(gain)} in the last fifth of the run: "
+            "a larger budget of steps or seconds should give a better field."
+        )
+    return True, "The held-out error had levelled off before the budget was spent."
+
+
+def _of_polish(costs: np.ndarray) -> tuple[bool, str]:
+    fell = f"the cost from {number(costs[0])} to {number(costs[-1])}"
+    start = costs[len(costs) - 1 - max(len(costs) // 5, 1)]
+    gain = 1 - costs[-1] / start if start > 0 else 0.0
+    done = f"A least-squares polish of {len(costs) - 1} iterations brought {fell}"
+    if gain > STILL_FALLING and costs[-1] > GOOD_COST:
+        last = f"in its last fifth still by {percent(gain)}: more iterations should help."
+        return False, f"{done}, {last}"
+    return True, f"{done}{'' if gain > STILL_FALLING else ' and had levelled off'}."

@@ -1,0 +1,216 @@
+"""The verdict on a fit when nobody knows the truth: did it converge, how large is its error, what is
+doubtful. It is data; whoever prints it decides nothing."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from pgt.data.observations import Observations
+from pgt.ground.numbers import listed, number, percent
+from pgt.ground.verdict import Doubt, HeldOut, Verdict
+from pgt.trust.convergence import Descent, convergence
+from pgt.trust.held_out import Unseen, held_out_errors
+from pgt.trust.suspicion import drifting, far
+
+HOPELESS = 0.5  # relative held-out error above which a fit has not converged
+LARGE = 0.2  # of the spread of the readings
+FEW = 10  # the error of n readings is itself known to about 1/√(2n): 22 % of it for ten
+
+Doubts = Iterator[Doubt]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a verdict rests on; `Reconstruction.evidence` gathers it.
+
+    Attributes
+    ----------
+    fitted, held_out : the readings that were fitted, and those that were not.
+    unseen : the readings that judge, beside what was said of them.
+    descent : how the fit came down.
+    misfits : every reading beside the field, as `misfit_table` gives it.
+    values : by field, hidden ones too, what it says where readings were taken.
+    free_fields : by hidden field, up to what the equations determine it, where they leave something open.
+    coefficient_notes : by learnt coefficient, what is to be known about it, where there is something.
+    """
+
+    fitted: Observations
+    held_out: Observations
+    unseen: Unseen
+    descent: Descent
+    misfits: pd.DataFrame
+    values: Mapping[str, np.ndarray] = field(default_factory=dict)
+    free_fields: Mapping[str, str] = field(default_factory=dict)
+    coefficient_notes: Mapping[str, str] = field(default_factory=dict)
+
+    def measured(self, name: str) -> np.ndarray:
+        """All readings of a field, fitted or not."""
+        parts = (self.fitted, self.held_out)
+        return np.concatenate([part.measured(name).values for part in parts])
+
+    @property
+    def measured_fields(self) -> list[str]:
+        """The fields that some sensor read."""
+        return [name for name in self.fitted.fields if len(self.measured(name))]
+
+    @property
+    def not_finite(self) -> int:
+        """How many predictions of unseen readings are no numbers."""
+        missing = ~np.isfinite(np.asarray(self.unseen.predictions, float))
+        return int((np.asarray(self.unseen.readings.mask) & missing).sum())
+
+
+def judge(evidence: Evidence) -> Verdict:
+    """What held-out readings, interpolation, the course of training and the readings themselves say."""
+    spreads = {name: float(evidence.measured(name).std()) for name in evidence.measured_fields}
+    errors = held_out_errors(evidence.unseen, spreads)
+    converged, reason = convergence(evidence.descent)
+    if unexplained := [*_unexplained(evidence, errors)]:
+        converged, reason = False, " ".join([reason, *unexplained])
+    doubts = (
+        *([_not_converged(reason)] if converged is False else []),
+        *_holes(evidence),
+        *_large_errors(evidence, errors),
+        *_far_readings(evidence),
+        *_drifting_sensors(evidence),
+        *_too_few_held_out(evidence),
+        *_worse_than_interpolation(errors),
+        *_undetermined_fields(evidence),
+        *_doubtful_coefficients(evidence),
+    )
+    return Verdict(converged, reason, errors, doubts, evidence.unseen.folds)
+
+
+def _unexplained(evidence: Evidence, errors: Mapping[str, HeldOut]) -> Iterator[str]:
+    """Why a field does not explain readings that it has not seen, however training went."""
+    for name, found in errors.items():
+        if found.relative is not None and found.relative > HOPELESS:
+            yield (
+                f"The held-out error of {name} is {percent(found.relative)} of the size of its "
+                "readings: the field does not explain them."
+            )
+    if count := evidence.not_finite:
+        yield f"{count} predictions at held-out readings are not finite."
+
+
+# ------------------------------------------------------------------------------- doubts
+
+
+def _not_converged(reason: str) -> Doubt:
+    return Doubt("not_converged", f"The fit has not converged. {reason}")
+
+
+def _holes(evidence: Evidence) -> Doubts:
+    broken = [name for name, values in evidence.values.items() if not np.isfinite(values).any()]
+    if broken:
+        sentence = f"{listed(broken)}: not a single finite value."
+        yield Doubt("not_finite", sentence, {"fields": broken})
+    if count := evidence.not_finite:
+        sentence = f"{count} predictions at held-out readings are not finite and left out below."
+        yield Doubt("not_finite", sentence, {"predictions": count})
+
+
+def _large_errors(evidence: Evidence, errors: Mapping[str, HeldOut]) -> Doubts:
+    units = dict(evidence.fitted.units)
+    for name, found in errors.items():
+        noise = given_noise(evidence.fitted, name)
+        excused = noise > 0 and found.rmse <= 2 * noise
+        if found.of_spread is None or found.of_spread <= LARGE or excused:
+            continue
+        unit = units.get(name, "1")
+        error = number(found.rmse, unit="" if unit == "1" else unit)
+        yield Doubt(
+            "large_error",
+            f"The held-out error of {name} is large: {error}, {percent(found.of_spread)} of the "
+            "spread of its readings (100 % is no better than their mean). Either the readings are that "
+            "noisy, or there are too few of them, or the equation does not describe them.",
+            {"field": name, "rmse": found.rmse, "of_spread": found.of_spread},
+        )
+
+
+def given_noise(readings: Observations, name: str) -> float:
+    """σ of the readings of a field as it was given, a root mean square; 0 where it was not."""
+    noise = readings.measured(name).noise
+    return float(np.sqrt(np.mean(noise**2))) if len(noise) else 0.0
+
+
+def _far_readings(evidence: Evidence) -> Doubts:
+    found = far(evidence.misfits)
+    if found.empty:
+        return
+    worst, count = found.iloc[0], len(found)
+    place = {axis: float(worst[axis]) for axis in evidence.fitted.coords}
+    where = ", ".join(f"{axis} = {number(position, 4)}" for axis, position in place.items())
+    which = "One reading is" if count == 1 else f"{count} readings are"
+    size = abs(float(worst["misfit"]))
+    yield Doubt(
+        "far_readings",
+        f"{which} farther from the field than noise explains, the farthest, of {worst['field']} at "
+        f"{where}, by {number(size, 2)} σ. Look at the table of suspicious readings; "
+        'with outliers write likelihood = "student".',
+        {"readings": count, "field": str(worst["field"]), "sigmas": size, **place},
+    )
+
+
+def _drifting_sensors(evidence: Evidence) -> Doubts:
+    count = len(drifting(evidence.misfits, evidence.fitted.coords))
+    if count:
+        who = "One sensor differs" if count == 1 else f"{count} sensors differ"
+        yield Doubt(
+            "drifting_sensors",
+            f"{who} from the field by an offset or a trend in time that is no chance: either it "
+            "drifts, or the equation does not describe what it reads.",
+            {"sensors": count},
+        )
+
+
+def _too_few_held_out(evidence: Evidence) -> Doubts:
+    readings = evidence.unseen.readings
+    counts = {name: len(readings.measured(name).rows) for name in evidence.measured_fields}
+    none = [name for name, count in counts.items() if count == 0]
+    few = {name: count for name, count in counts.items() if 0 < count < FEW}
+    if none:
+        yield Doubt(
+            "no_held_out",
+            f"No reading of {listed(none)} was held out, so nothing here says how well the field does "
+            "where it was not fitted.",
+            {"fields": none},
+        )
+    if few:
+        which = listed([f"{name} ({count})" for name, count in few.items()])
+        yield Doubt(
+            "few_held_out",
+            f"Few readings were held out: {which}. Their error is only a rough guide; "
+            f"{FEW} or more for each field say more.",
+            few,
+        )
+
+
+def _worse_than_interpolation(errors: Mapping[str, HeldOut]) -> Doubts:
+    for name, found in errors.items():
+        ours, theirs = found.relative, found.rbf_relative
+        if ours is not None and theirs is not None and ours > theirs:
+            yield Doubt(
+                "worse_than_interpolation",
+                f"{name}: interpolation without physics (scipy's RBF) predicts the held-out readings "
+                f"better, {theirs:.2g} against {ours:.2g}. Check equation, "
+                "coefficients and units, or train for longer.",
+                {"field": name, "relative": ours, "rbf_relative": theirs},
+            )
+
+
+def _undetermined_fields(evidence: Evidence) -> Doubts:
+    for name, freedom in evidence.free_fields.items():
+        yield Doubt(
+            "undetermined_field",
+            f"{name} was never measured, and the equations hold only its derivatives: it is "
+            f"determined up to {freedom}. A gauge would say which is meant.",
+            {"field": name, "up_to": freedom},
+        )
+
+
+def _doubtful_coefficients(evidence: Evidence) -> Doubts:
+    for name, note in evidence.coefficient_notes.items():
+        yield Doubt("doubtful_coefficient", f"{name}: {note}.", {"coefficient": name, "note": note})

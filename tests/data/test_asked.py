@@ -1,0 +1,54 @@
+"""Where a field is asked: rows, columns by axis, or positions along each axis."""
+
+import numpy as np
+import pytest
+
+from pgt.data import Domain
+from pgt.data.asked import as_axes, as_points
+from pgt.ground.errors import InputError
+
+BOX = Domain(x=(-1, 1), t=(0, 2))
+
+
+def test_points_by_row_or_by_axis_are_the_same():
+    rows = [[0.5, 1.0], [9.0, 0.0]]  # outside of the domain is no mistake
+    np.testing.assert_array_equal(as_points(rows, BOX), rows)
+    np.testing.assert_array_equal(as_points({"t": [1, 0], "x": [0.5, 9.0]}, BOX), rows)
+    assert as_points({"x": 0.5, "t": 1.0}, BOX).shape == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        ({"x": [0.0]}, "points have x; give exactly x, t"),
+        ({"x": [0.0], "t": [0.0], "y": [0.0]}, "give exactly x, t"),
+        ({"x": [0.0, 1.0], "t": [0.0]}, r"same number of values; got x \(2,\), t \(1,\)"),
+        (np.zeros(2), r"shape \(2,\); give \(n, 2\) with columns x, t"),
+        ([[0.0, 1.0], [np.nan, 1.0]], "row 1 is not finite"),
+    ],
+)
+def test_points_that_are_none(points, message):
+    with pytest.raises(InputError, match=message):
+        as_points(points, BOX)
+
+
+def test_axes_are_counted_listed_or_left_out():
+    axes = as_axes({"x": 5, "t": [0.5, 0.1]}, BOX)
+    assert list(axes) == ["x", "t"]
+    np.testing.assert_allclose(axes["x"], [-1, -0.5, 0, 0.5, 1])
+    assert axes["t"].tolist() == [0.5, 0.1]
+    assert len(as_axes({}, BOX)["t"]) == 50
+    assert as_axes({"x": np.int64(1)}, BOX)["x"].tolist() == [-1.0]
+
+
+@pytest.mark.parametrize("wanted", [True, "three", [], [[0.0]], [0.0, np.nan], [[1.0], [1.0, 2.0]]])
+def test_positions_that_are_none(wanted):
+    with pytest.raises(InputError, match=r"grid\(x=...\): give a number of positions or a list"):
+        as_axes({"x": wanted}, BOX)
+
+
+def test_axes_that_are_none():
+    with pytest.raises(InputError, match="no axis is called y; axes are x, t"):
+        as_axes({"y": 3}, BOX)
+    with pytest.raises(InputError, match=r"grid\(x=0\): ask for at least one"):
+        as_axes({"x": 0}, BOX)

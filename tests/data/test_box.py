@@ -1,0 +1,75 @@
+"""Points in a box: inside it, at random, and fixed ones that integrate polynomials exactly."""
+
+import jax
+import numpy as np
+import pytest
+from scipy.stats import kstest
+
+from pgt.data.box import Box
+from pgt.ground.errors import InputError
+
+BOX = Box(("x", "y", "t"), ((-1.0, 1.0), (0.0, 0.5), (2.0, 7.0)))
+
+
+def test_numbers_by_axis():
+    assert (BOX.dimension, BOX.has_time, BOX.spatial_axes) == (3, True, ("x", "y"))
+    assert (BOX.index("t"), BOX.bounds("y")) == (2, (0.0, 0.5))
+    np.testing.assert_array_equal(BOX.middle, [0.0, 0.25, 4.5])
+    np.testing.assert_array_equal(BOX.extent, [2.0, 0.5, 5.0])
+    assert {axis: float(at) for axis, at in BOX.named(np.arange(3.0)).items()} == {
+        "x": 0.0,
+        "y": 1.0,
+        "t": 2.0,
+    }
+    assert BOX.along(("t", "x")) == Box(("t", "x"), ((2.0, 7.0), (-1.0, 1.0)))
+    assert hash(BOX.along(BOX.axes)) == hash(BOX)
+    with pytest.raises(InputError, match="no axis 'z', only x, y, t"):
+        BOX.along(("z",))
+
+
+def test_random_points_are_uniform_and_follow_the_key():
+    points = np.asarray(jax.jit(lambda key: BOX.sample(key, 2000))(jax.random.key(0)))
+    assert points.shape == (2000, 3)
+    assert BOX.contains(points).all()
+    for column in ((points - BOX.lower) / BOX.extent).T:
+        assert kstest(column, "uniform").pvalue > 1e-3
+    np.testing.assert_array_equal(points, BOX.sample(jax.random.key(0), 2000))
+    assert not np.array_equal(points, BOX.sample(jax.random.key(1), 2000))
+
+
+@pytest.mark.parametrize("library", [np, jax.numpy])
+def test_the_unit_cube_is_stretched_over_the_box(library):
+    corners = library.asarray([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.5, 0.5, 0.5]])
+    points = BOX.from_unit(corners)
+    assert points.dtype == corners.dtype
+    np.testing.assert_allclose(points, [BOX.lower, BOX.upper, BOX.middle], rtol=1e-7)
+
+
+def test_rounding_does_not_carry_a_point_outside():
+    narrow = Box(("x",), ((0.1, 0.3),))
+    edge = np.array([[np.nextafter(np.float32(1), np.float32(0))]], np.float32)
+    assert narrow.from_unit(edge)[0, 0] <= np.float32(0.3)
+
+
+@pytest.mark.parametrize("n", [1, 20, 27, 28, 64])
+def test_there_are_at_least_as_many_nodes_as_asked_and_weights_sum_to_the_volume(n):
+    points, weights = BOX.quadrature(n)
+    assert n <= len(points) == len(weights) == round(len(points) ** (1 / 3)) ** 3
+    assert (round(len(points) ** (1 / 3)) - 1) ** 3 < n
+    assert BOX.contains(points).all()
+    assert weights.sum() == pytest.approx(2 * 0.5 * 5, rel=1e-14)
+
+
+def test_quadrature_integrates_polynomials_exactly():
+    points, weights = BOX.quadrature(64)  # four along each axis: exact up to degree seven
+    x, y, t = points.T
+    exact = (2 / 5) * (0.5**4 / 4) * ((7.0**8 - 2.0**8) / 8)
+    assert (x**4 * y**3 * t**7) @ weights == pytest.approx(exact, rel=1e-13)
+    with pytest.raises(InputError, match="n=0"):
+        BOX.quadrature(0)
+
+
+def test_a_box_without_axes_is_one_point():
+    points, weights = BOX.along(()).quadrature(5)
+    assert points.shape == (1, 0)
+    assert weights.tolist() == [1.0]

@@ -1,0 +1,89 @@
+"""What users pass becomes float64 columns; what cannot is named."""
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pgt.data import Domain
+from pgt.data._checks import (
+    as_half_width,
+    as_noise,
+    as_numbers,
+    as_table,
+    check_axis,
+    check_names,
+    closest,
+    noise_levels,
+)
+from pgt.ground.errors import InputError
+
+
+def test_the_nearest_name_comes_first():
+    assert closest("velocty", ["u", "velocity"]) == " Did you mean 'velocity'? Known: u, velocity."
+    assert closest("q", []) == " Known: none."
+
+
+def test_names_are_strings_each_once():
+    assert check_names("fields", "u") == ("u",)
+    for names, message in (((), "is empty"), (("u", " "), "not a name"), (("u", "u"), "twice")):
+        with pytest.raises(InputError, match=f"`fields`.*{message}"):
+            check_names("fields", names)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1.5", None, " "],
+        [Decimal("1.5"), pd.NA, np.nan],
+        np.ma.MaskedArray([1.5, 7.0, 8.0], mask=[False, True, True]),
+    ],
+)
+def test_missing_cells_are_nan(cells):
+    np.testing.assert_array_equal(as_numbers("u", cells), [1.5, np.nan, np.nan])
+
+
+def test_numbers_are_copied_and_overflow_is_infinite():
+    given = np.array([1.0, 2.0])
+    as_numbers("u", given)[0] = 9.0
+    assert given[0] == 1.0
+    assert np.isinf(as_numbers("u", ["1e999"])).all()
+    for cells in (["one"], [True, "x"], [1j], np.array(["2020-01-01"], "datetime64[D]")):
+        with pytest.raises(InputError, match="`u`"):
+            as_numbers("u", cells)
+
+
+def test_a_table_is_an_array_or_columns_by_name():
+    wanted = [[1.0, 3.0], [2.0, 4.0]]
+    for data in (wanted, {"b": [3, 4], "a": [1, 2]}, pd.DataFrame({"a": [1, 2], "b": [3, 4]})):
+        np.testing.assert_array_equal(as_table("values", data, ("a", "b")), wanted)
+
+
+def test_noise_is_told_by_number_field_or_reading():
+    mask = np.array([[True, False], [True, True]])
+    np.testing.assert_array_equal(as_noise(None, ("u", "v"), mask), np.zeros((2, 2)))
+    np.testing.assert_array_equal(as_noise(0.5, ("u", "v"), mask), 0.5 * mask)
+    np.testing.assert_array_equal(as_noise({"u": [1, 2]}, ("u", "v"), mask), [[1, 0], [2, 0]])
+    with pytest.raises(InputError, match="row 1, is -1"):
+        as_noise([[1, 1], [-1, 1]], ("u", "v"), mask)
+
+
+def test_added_noise_is_relative_to_the_spread_of_what_was_seen():
+    table = np.array([[1.0, 5.0], [3.0, 5.0], [np.nan, 5.0]])
+    np.testing.assert_allclose(noise_levels(0.1, table, ("u", "v")), [0.1, 0.0])
+    np.testing.assert_allclose(noise_levels({"v": 2.0}, table, ("u", "v")), [0.0, 2.0])
+
+
+def test_widths_are_halved():
+    np.testing.assert_allclose(as_half_width({"t": 0.4}, ("x", "t"), 2), [[0, 0.2], [0, 0.2]])
+    assert as_half_width({"t": 0.0}, ("x", "t"), 2) is None
+
+
+def test_readings_outside_are_counted_and_the_first_shown():
+    domain, half = Domain(x=(0, 1)), np.zeros(5)
+    check_axis("x", np.array([0.0, 1.0 + 1e-12, 0.5, 1.0, 0.2]), half, domain)
+    with pytest.raises(InputError, match=r"4 reading.*row 0: x = -1, row 1: x = 2, row 2: x = 3"):
+        check_axis("x", np.array([-1.0, 2.0, 3.0, 4.0, 0.5]), half, domain)
+    with pytest.raises(InputError, match=r"x = 0\.9 ± 0\.2"):
+        check_axis("x", np.full(5, 0.9), half + 0.2, domain)

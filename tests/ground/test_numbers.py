@@ -1,0 +1,22 @@
+"""Numbers as people write them keep their value."""
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from pgt.ground.numbers import number, ticks
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_numbers_keep_their_value(value):
+    text = number(value, 4).replace("−", "-").replace(" × 10", "e")
+    raised = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+    assert float(text.translate(raised)) == pytest.approx(value, rel=6e-4, abs=1e-310)
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6))
+def test_ticks_are_few_and_inside(low, length):
+    found = ticks(low, low + length)
+    assert 2 <= len(found) <= 11
+    slack = 1e-6 * length + 1e-9 * abs(low)
+    assert all(low - slack <= tick <= low + length + slack for tick in found)

@@ -1,0 +1,51 @@
+"""Whether a fit had come to rest, from how it came down alone."""
+
+import numpy as np
+import pytest
+
+from pgt.training.loop import DIVERGED, NO_LONGER_FALLING, SPENT
+from pgt.trust.convergence import Descent, convergence
+
+
+def falling(rate, checks=40):
+    """Errors that fall by `rate` e-foldings in all."""
+    return np.exp(-rate * np.arange(1, checks + 1) / checks)
+
+
+@pytest.mark.parametrize(
+    ("stopped", "rate", "costs", "converged"),
+    [
+        (NO_LONGER_FALLING, 5.0, [], True),
+        (SPENT, 5.0, [], False),
+        (SPENT, 0.1, [], True),
+        (SPENT, 5.0, [3.0, 0.2, 0.1, 0.1, 0.1, 0.1], True),
+        (SPENT, 0.1, [16.0, 8.0, 4.0, 2.0, 1.0], False),
+        (SPENT, 5.0, [16e-8, 8e-8, 4e-8, 2e-8, 1e-8], True),
+        (DIVERGED, 0.1, [], False),
+        (DIVERGED, 0.1, [3.0, 0.2, 0.1, 0.1, 0.1, 0.1], False),
+    ],
+)
+def test_convergence_is_judged(stopped, rate, costs, converged):
+    found, reason = convergence(Descent(stopped, falling(rate), costs))
+    assert found is converged
+    assert reason.endswith(".")
+
+
+@pytest.mark.parametrize("errors", [[], [1.0] * 4, [1.0] * 9 + [np.inf]])
+def test_without_a_history_convergence_is_not_claimed(errors):
+    found, reason = convergence(Descent(SPENT, errors))
+    assert found is None
+    assert "too short" in reason
+
+
+def test_the_reason_holds_the_numbers():
+    gain = 1 - np.exp(-1.0)  # in the last fifth, of five e-foldings
+    assert f"still fell by {100 * gain:.0f}" in convergence(Descent(SPENT, falling(5.0)))[1]
+    reason = convergence(Descent(SPENT, polish_costs=[3.0, 0.2, 0.1]))[1]
+    assert "of 2 iterations brought the cost from 3 to 0.1, in its last fifth still by 50" in reason
+    assert "had levelled off" in convergence(Descent(SPENT, polish_costs=[3.0, 0.1, 0.1]))[1]
+
+
+def test_a_word_like_diverged_is_not_the_reason_itself():
+    """Reasons are compared with those of the training loop, not by how they begin."""
+    assert convergence(Descent("diverged elsewhere", falling(0.1)))[0] is True

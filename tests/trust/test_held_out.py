@@ -1,0 +1,67 @@
+"""Errors at readings that were not fitted, and interpolation beside them."""
+
+import numpy as np
+import pytest
+
+from pgt.data import Domain, Observations
+from pgt.trust import held_out
+from pgt.trust.held_out import Unseen, held_out_errors, interpolated, interpolated_in_turn, misfit
+
+NAN = float("nan")
+LINE = Domain(x=(0, 1))
+
+
+def readings(u, **more):
+    return Observations.from_arrays({"x": np.linspace(0, 1, len(u))}, {"u": u, **more})
+
+
+def test_errors_are_relative_to_size_and_to_spread():
+    truth = readings([3.0, 4.0, NAN], v=[1.0, NAN, NAN])
+    said = np.array([[3.0, 1.5], [4.5, NAN], [NAN, NAN]])
+    found = held_out_errors(Unseen(truth, said, said * 0), {"u": 0.25, "v": 0.0})
+    assert (found["u"].readings, found["v"].readings) == (2, 1)
+    assert found["u"].rmse == pytest.approx(np.sqrt(0.125))
+    assert found["u"].relative == pytest.approx(0.1)
+    assert found["u"].of_spread == pytest.approx(np.sqrt(0.125) / 0.25)
+    assert found["u"].rbf_relative == pytest.approx(1.0)
+    assert found["v"].of_spread is None
+
+
+def test_what_has_no_size_has_no_relative_error():
+    assert misfit(np.ones(2), np.zeros(2)) == (1.0, None)
+    found = held_out_errors(Unseen(readings([0.0, 0.0]), np.ones((2, 1))), {"u": 2.0})
+    assert (found["u"].relative, found["u"].of_spread) == (None, 0.5)
+
+
+def test_predictions_that_are_no_numbers_are_left_out():
+    truth = readings([3.0, 4.0], v=[1.0, 2.0])
+    said = np.array([[3.0, NAN], [np.inf, NAN]])
+    found = held_out_errors(Unseen(truth, said), {"u": 1.0, "v": 1.0})
+    assert set(found) == {"u"}
+    assert (found["u"].readings, found["u"].relative) == (1, 0.0)
+
+
+def test_interpolation_stands_beside_where_it_can(monkeypatch):
+    x = np.linspace(0, 1, 21)
+    every = Observations.from_arrays({"x": x}, {"u": x**2})
+    fitted, unseen = every.take(np.arange(21) % 4 != 1), every.take(np.arange(21) % 4 == 1)
+    found = interpolated(fitted, unseen, LINE)
+    np.testing.assert_allclose(found, unseen.values, atol=1e-2)
+    assert interpolated(fitted, unseen.take(np.zeros(0, int)), LINE) is None
+    assert interpolated(fitted.take([0]), unseen, LINE) is None
+    monkeypatch.setattr(held_out, "MOST_FOR_RBF", 5)
+    assert interpolated(fitted, unseen, LINE) is None
+
+
+def test_in_turn_each_fold_is_interpolated_from_the_others():
+    x = np.linspace(0, 1, 21)
+    every = Observations.from_arrays({"x": x}, {"u": x**2})
+    fold = np.arange(21) % 3
+    fold[4] = -1  # in no fold: nothing is said of it
+    found = interpolated_in_turn(every, fold, LINE)
+    assert found is not None
+    assert np.isnan(found[4]).all()
+    inside = fold == 1
+    alone = interpolated(every.take(~inside), every.take(inside), LINE)
+    np.testing.assert_array_equal(found[inside], alone)
+    assert interpolated_in_turn(every.take([0, 1]), np.array([0, 1]), LINE) is None

@@ -1,0 +1,212 @@
+"""The verdict, from evidence made by hand: every doubt has its kind, its numbers and its sentence."""
+
+import dataclasses
+import typing
+
+import numpy as np
+import pytest
+import verdict_cases as cases
+
+from pgt.data import Observations
+from pgt.ground.verdict import Kind
+from pgt.training.loop import DIVERGED, NO_LONGER_FALLING, SPENT
+from pgt.trust.convergence import Descent
+from pgt.trust.held_out import Unseen
+from pgt.trust.suspicion import misfit_table
+from pgt.trust.verdict import Evidence, judge
+
+NAN = float("nan")
+KINDS = set(typing.get_args(Kind))
+
+
+def heat(keep=slice(None), off=0.0, noise=None, **more) -> Evidence:
+    """A fit of the heat equation; `off` is its error at those held-out readings that are kept."""
+    field = cases.heat_field()
+    fitted, held_out = cases.readings_of(field, ("u",), 120)
+    if noise is not None:
+        fitted = dataclasses.replace(fitted, noise=np.full_like(fitted.values, noise))
+    return cases.evidence(field, fitted, held_out.take(np.arange(12)[keep]), off, **more)
+
+
+def one(evidence: Evidence, kind: str):
+    """The only doubt of a kind."""
+    (found,) = [doubt for doubt in judge(evidence).doubts if doubt.kind == kind]
+    return found
+
+
+# ------------------------------------------------------------------------------- the whole
+
+
+def test_a_sound_fit_raises_no_doubt():
+    verdict = judge(heat())
+    assert verdict.converged is True
+    assert (verdict.doubts, verdict.kinds, verdict.folds) == ((), (), None)
+    assert "stopped falling" in verdict.reason
+    assert set(verdict.held_out) == {"u"}
+
+
+def test_the_error_is_relative_to_size_and_to_spread():
+    evidence = heat(off=0.01)
+    found, unseen = judge(evidence).held_out["u"], evidence.unseen
+    wrong = np.linalg.norm(unseen.predictions - unseen.readings.values)
+    assert found.readings == 12
+    assert found.rmse == pytest.approx(wrong / np.sqrt(12))
+    assert found.relative == pytest.approx(wrong / np.linalg.norm(unseen.readings.values))
+    both = [evidence.fitted.values, evidence.held_out.values]
+    assert found.of_spread == pytest.approx(found.rmse / np.concatenate(both).std())
+
+
+def test_the_most_serious_comes_first_and_each_says_what_it_is():
+    everything = heat(
+        keep=slice(5), off=2.0, descent=Descent(DIVERGED), values={"u": np.full(3, NAN)},
+        free_fields={"p": "a constant"}, coefficient_notes={"nu": "at its bound"},
+    )  # fmt: skip
+    verdict = judge(everything)
+    assert verdict.kinds == (
+        "not_converged", "not_finite", "large_error", "far_readings", "few_held_out",
+        "undetermined_field", "doubtful_coefficient",
+    )  # fmt: skip
+    assert set(verdict.kinds) <= KINDS
+    assert all(doubt.sentence.endswith((".", '"student".')) for doubt in verdict.doubts)
+    assert [str(doubt) for doubt in verdict.doubts] == [d.sentence for d in verdict.doubts]
+
+
+# ------------------------------------------------------------------------------- converged
+
+
+@pytest.mark.parametrize(
+    ("descent", "converged"),
+    [
+        (Descent(NO_LONGER_FALLING), True),
+        (Descent(SPENT, np.exp(-np.linspace(0, 5, 40))), False),
+        (Descent(SPENT, np.ones(40)), True),
+        (Descent(SPENT), None),
+        (Descent(DIVERGED), False),
+    ],
+)
+def test_a_fit_that_was_on_its_way_is_doubted(descent, converged):
+    verdict = judge(heat(descent=descent))
+    assert verdict.converged is converged
+    assert ("not_converged" in verdict.kinds) is (converged is False)
+    if converged is False:
+        assert verdict.doubts[0].sentence == f"The fit has not converged. {verdict.reason}"
+
+
+@pytest.mark.parametrize("descent", [Descent(NO_LONGER_FALLING), Descent(SPENT)])
+def test_a_field_that_does_not_explain_the_readings_has_not_converged(descent):
+    verdict = judge(heat(off=2.0, descent=descent))
+    assert verdict.held_out["u"].relative > 0.5
+    assert verdict.converged is False
+    assert "of the size of its readings: the field does not explain them" in verdict.reason
+    assert verdict.kinds[0] == "not_converged"
+
+
+def test_predictions_that_are_no_numbers_are_counted_and_no_success():
+    evidence = heat(off=np.array([[NAN]] * 3 + [[0.0]] * 9))
+    verdict = judge(evidence)
+    assert verdict.converged is False
+    assert verdict.held_out["u"].readings == 9
+    assert one(evidence, "not_finite").numbers == {"predictions": 3}
+    assert (
+        "3 predictions at held-out readings are not finite" in one(evidence, "not_finite").sentence
+    )
+    assert judge(heat(off=NAN)).held_out == {}
+
+
+# ------------------------------------------------------------------------------- doubts
+
+
+def test_a_large_error_is_said_in_its_unit():
+    doubt = one(heat(off=1.0), "large_error")
+    assert doubt.sentence.startswith("The held-out error of u is large: ")
+    assert " K, " in doubt.sentence
+    assert doubt.numbers["field"] == "u"
+    assert doubt.numbers["of_spread"] > 0.2
+
+
+def test_known_noise_excuses_an_error_of_its_size():
+    assert "large_error" in judge(heat(off=1.0)).kinds
+    assert "large_error" not in judge(heat(off=1.0, noise=0.6)).kinds
+
+
+def test_a_field_without_a_finite_value_is_named():
+    doubt = one(heat(values={"u": np.ones(2), "p": np.full(2, NAN)}), "not_finite")
+    assert doubt.sentence == "p: not a single finite value."
+    assert doubt.numbers == {"fields": ["p"]}
+
+
+def test_few_and_no_held_out_readings():
+    assert one(heat(keep=slice(2)), "few_held_out").numbers == {"u": 2}
+    assert "Few readings were held out: u (2)" in one(heat(keep=slice(2)), "few_held_out").sentence
+    assert one(heat(keep=slice(0)), "no_held_out").numbers == {"fields": ["u"]}
+    assert "No reading of u was held out" in one(heat(keep=slice(0)), "no_held_out").sentence
+    assert not {"few_held_out", "no_held_out"} & set(judge(heat()).kinds)
+
+
+def test_interpolation_that_is_better_is_a_doubt():
+    fine = heat(off=0.1)
+    truth = np.asarray(fine.unseen.readings.values)
+    for simple, better in ((truth * 1.001, True), (truth * 2, False)):
+        unseen = dataclasses.replace(fine.unseen, interpolated=simple)
+        verdict = judge(dataclasses.replace(fine, unseen=unseen))
+        assert ("worse_than_interpolation" in verdict.kinds) is better
+        found = verdict.held_out["u"]
+        assert found.rbf_relative == pytest.approx(0.001 if better else 1.0)
+        if better:
+            (doubt,) = [d for d in verdict.doubts if d.kind == "worse_than_interpolation"]
+            assert "(scipy's RBF) predicts the held-out readings better, 0.001 against" in str(
+                doubt
+            )
+            assert doubt.numbers["relative"] == found.relative
+
+
+def test_what_the_equations_and_the_readings_leave_open():
+    evidence = heat(free_fields={"p": "a function of time"}, coefficient_notes={"nu": "on its way"})
+    doubt = one(evidence, "undetermined_field")
+    assert "p was never measured" in doubt.sentence
+    assert "determined up to a function of time" in doubt.sentence
+    assert doubt.numbers == {"field": "p", "up_to": "a function of time"}
+    assert str(one(evidence, "doubtful_coefficient")) == "nu: on its way."
+
+
+def test_folds_judge_in_place_of_the_held_out_readings():
+    evidence = heat(keep=slice(2))
+    guess = np.asarray(evidence.fitted.values) * 1.02
+    verdict = judge(heat(keep=slice(2), unseen=Unseen(evidence.fitted, guess, folds=4)))
+    assert verdict.folds == 4
+    assert verdict.held_out["u"].readings == 108
+    assert verdict.held_out["u"].relative == pytest.approx(0.02)
+    assert "few_held_out" not in verdict.kinds, "108 readings are not few"
+
+
+# ------------------------------------------------------------------------------- sensors
+
+
+def probed(outliers=(), offset=0.0) -> Evidence:
+    """Eight probes at thirty instants; some readings planted far away, the second probe off."""
+    random = np.random.default_rng(0)
+    x, t = np.repeat(np.linspace(0.1, 0.9, 8), 30), np.tile(np.linspace(0, 1, 30), 8)
+    truth = np.sin(3 * x) * np.exp(-t)
+    values = truth + 0.02 * random.standard_normal(x.size)
+    values[list(outliers)] += 0.4
+    values[30:60] += offset
+    readings = Observations.from_arrays({"x": x, "t": t}, {"u": values})
+    nobody, said = readings.take(np.zeros(0, int)), truth[:, None]
+    table = misfit_table((readings, said), (nobody, said[:0]))
+    unseen = Unseen(readings, said, folds=2)
+    return Evidence(readings, nobody, unseen, cases.RESTED, misfits=table)
+
+
+def test_far_readings_and_drifting_sensors_are_named():
+    evidence = probed(outliers=[7], offset=0.03)
+    doubt = one(evidence, "far_readings")
+    assert "One reading is farther from the field" in doubt.sentence
+    assert "x = 0.1, t = 0.2414" in doubt.sentence
+    assert doubt.numbers == {
+        "readings": 1, "field": "u", "x": pytest.approx(0.1), "t": pytest.approx(7 / 29),
+        "sigmas": pytest.approx(0.4 / 0.02, rel=0.3),
+    }  # fmt: skip
+    assert "One sensor differs" in one(evidence, "drifting_sensors").sentence
+    assert one(evidence, "drifting_sensors").numbers == {"sensors": 1}
+    assert "2 readings are farther" in one(probed(outliers=[7, 101]), "far_readings").sentence
+    assert judge(probed()).kinds == ()
