@@ -23,6 +23,7 @@ import safetensors
 import safetensors.numpy
 
 from pgt.ground.errors import InputError
+from pgt.ground.registry import registered_classes
 
 VERSION = 1
 _TRUSTED = ("pgt", "optax", "equinox.nn")  # the packages whose classes a file may name
@@ -252,10 +253,11 @@ def _find_class(module: str, name: str, classes: tuple[type, ...]) -> type:
     if not _is_trusted(module):
         # By name alone: a script calls its own module __main__, whoever imports it does not.
         own = [cls for cls in classes if _is_record(cls) and cls.__qualname__ == name]
+        own += [cls for cls in registered_classes() if _full_name(cls) == (module, name)]
         if not own:
             raise InputError(
                 f"the file contains a {module}.{name}, which is not a class of pgt. If it is your "
-                f"own, pass it on loading: classes=[{name.rpartition('.')[2]}]."
+                f"own, pass it on loading: classes=[{name.rpartition('.')[2]}], or pgt.register it."
             )
         return own[0]
     # A plain dictionary look-up: no import, no attribute hook of a module.

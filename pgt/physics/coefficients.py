@@ -21,6 +21,7 @@ Diffusivity = Annotated[Given, Limits(above=0), Powers(length=2, time=-1)]
 Speed = Annotated[Given, Limits(above=0), Powers(length=1, time=-1)]
 Velocity = Annotated[Given, Powers(length=1, time=-1)]
 Rate = Annotated[Given, Powers(time=-1)]
+Ratio = Annotated[Given, Powers()]  # a pure number
 Dimension = Annotated[int, OneOf(1, 2, 3)]
 
 

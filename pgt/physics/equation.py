@@ -10,9 +10,10 @@ from pgt.data.domain import AXES
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown
 from pgt.kernels.base import AbstractKernel
-from pgt.kernels.combine import NoKernel
-from pgt.physics.coefficients import Coefficient, as_coefficient
+from pgt.physics.affine import Affine, affine
+from pgt.physics.coefficients import Coefficient, as_coefficient, current
 from pgt.physics.expression import CONSTANTS, evaluate, names_in
+from pgt.physics.form import Implied, implied_kernel
 from pgt.physics.parser import FUNCTIONS, Name, parse_equation, point_at, suggestion
 from pgt.physics.pde import AbstractPDE, Derivatives
 
@@ -45,7 +46,8 @@ class Equation(AbstractPDE):
     names
         Names of the residuals; by default "equation", or "equation_1", "equation_2", ...
     kernel
-        How influence spreads; by default attention gets no bias.
+        How influence spreads; by default as the form of the equation implies (form.py): like heat, in
+        transport, as waves or at rest. Where it is none of these, attention gets no bias.
     **coefficients
         Numbers, or `Unknown` to learn them.
 
@@ -59,7 +61,7 @@ class Equation(AbstractPDE):
     texts: tuple[str, ...] = eqx.field(static=True)
     names: tuple[str, ...] = eqx.field(static=True)
     coefficients: dict[str, Coefficient]
-    influence: AbstractKernel
+    influence: AbstractKernel | None
 
     def __init__(
         self,
@@ -77,7 +79,7 @@ class Equation(AbstractPDE):
         self.coefficients = {
             name: as_coefficient(f"Equation({name})", value) for name, value in coefficients.items()
         }
-        self.influence = NoKernel() if kernel is None else kernel
+        self.influence = kernel
         _check_coefficients(self)
         _check_names(self)
 
@@ -93,7 +95,26 @@ class Equation(AbstractPDE):
         return {n: evaluate(tree, lookup) for n, tree in zip(self.names, trees, strict=True)}
 
     def kernel(self) -> AbstractKernel:
-        return self.influence
+        return self.implied_kernel().kernel if self.influence is None else self.influence
+
+    def implied_kernel(self) -> Implied:
+        """The kernel that the form of the equation implies, or why there is none."""
+        trees = map(parse_equation, self.texts)
+        return implied_kernel((affine(tree, self._affine) for tree in trees), self.coords)
+
+    def _affine(self, name: str) -> Affine:
+        """A name as the analysis of the form sees it."""
+        if name in self.coefficients or _is_constant(self, name):
+            return Affine(current(self.coefficients.get(name, CONSTANTS.get(name))))
+        if laplacian := _LAPLACIAN.fullmatch(name):
+            space = [axis for axis in self.coords if axis != "t"]
+            return Affine(linear={(laplacian["field"], 2 * axis): 1.0 for axis in space})
+        if name in self.fields:
+            return Affine(linear={(name, ""): 1.0})
+        derivative = _DERIVATIVE.fullmatch(name)
+        if derivative is None:  # a coordinate
+            return Affine(varies=True)
+        return Affine(linear={(derivative["field"], "".join(sorted(derivative["axes"]))): 1.0})
 
 
 def _as_tuple(names) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The value of a formula: expression trees worked out with JAX."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import equinox as eqx
@@ -25,7 +25,15 @@ from pgt.physics.parser import (
 
 CONSTANTS = {"pi": math.pi, "e": math.e}
 
-_FUNCTIONS = {name: getattr(jnp, name) for name in FUNCTIONS}
+NEGATIVE = "negative"
+# jnp, not Python's operators: 1/0 between constants is inf, not an exception.
+WITH_JAX = {name: getattr(jnp, name) for name in (*FUNCTIONS, NEGATIVE)} | {
+    "+": jnp.add,
+    "-": jnp.subtract,
+    "*": jnp.multiply,
+    "/": jnp.divide,
+    "^": jnp.power,
+}
 
 
 class Expression(eqx.Module):
@@ -61,16 +69,20 @@ class Expression(eqx.Module):
         return jnp.asarray(evaluate(parse(self.text), lambda n: variables.get(n, CONSTANTS.get(n))))
 
 
-def evaluate(tree: Tree, lookup: Callable[[str], Any]) -> Any:
+def evaluate(
+    tree: Tree, lookup: Callable[[str], Any], operations: Mapping[str, Callable] = WITH_JAX
+) -> Any:
     """Value of the tree, with `lookup(name)` for its variables (`lap(u)` for a Laplacian)."""
     # A long sum leans to the left: descend it in a loop, so that only brackets cost stack.
     spine = []
     while isinstance(tree, Binary):
         spine.append(tree)
         tree = tree.left
-    value = _evaluate_leaf(tree, lookup)
+    value = _evaluate_leaf(tree, lookup, operations)
     for node in reversed(spine):
-        value = _apply(node.operator, value, node.right, lookup)
+        exponent = _small_integer(node.right) if node.operator == "^" else None
+        right = evaluate(node.right, lookup, operations) if exponent is None else exponent
+        value = operations[node.operator](value, right)
     return value
 
 
@@ -98,28 +110,19 @@ def unknown_name(text: str, name: Name, known: Iterable[str], where: str) -> Inp
     return point_at(text, name.position, message + suggestion(name.name, known))
 
 
-def _evaluate_leaf(tree, lookup):
+def _evaluate_leaf(tree, lookup, operations):
     match tree:
         case Number(value):
             return value
         case Name(name):
             return lookup(name)
         case Unary(operator, operand):
-            value = evaluate(operand, lookup)
-            return jnp.negative(value) if operator == "-" else value
+            value = evaluate(operand, lookup, operations)
+            return operations[NEGATIVE](value) if operator == "-" else value
         case Call(function, Name(name)) if function == LAPLACIAN:
             return lookup(f"{LAPLACIAN}({name})")
         case Call(function, argument):
-            return _FUNCTIONS[function](evaluate(argument, lookup))
-
-
-def _apply(operator, left, right, lookup):
-    if operator == "^":
-        exponent = _small_integer(right)
-        return jnp.power(left, evaluate(right, lookup) if exponent is None else exponent)
-    # jnp, not Python's operators: 1/0 between constants is inf, not an exception.
-    operation = {"+": jnp.add, "-": jnp.subtract, "*": jnp.multiply, "/": jnp.divide}[operator]
-    return operation(left, evaluate(right, lookup))
+            return operations[function](evaluate(argument, lookup, operations))
 
 
 def _small_integer(tree) -> int | None:

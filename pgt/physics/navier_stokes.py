@@ -10,7 +10,7 @@ from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.heat import HeatKernel
 from pgt.physics.about import About
-from pgt.physics.coefficients import Coefficient, Diffusivity, Given, as_coefficient, current
+from pgt.physics.coefficients import Coefficient, Diffusivity, Ratio, as_coefficient, current
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Source, Value, as_source, source_at
 
@@ -52,7 +52,7 @@ class NavierStokes2D(AbstractPDE):
     def __init__(
         self,
         viscosity: Diffusivity,
-        convection: Given = 1.0,
+        convection: Ratio = 1.0,
         source: tuple[Source | None, Source | None] | None = None,
     ):
         force_x, force_y = _pair(source)

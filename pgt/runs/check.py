@@ -10,9 +10,12 @@ from pgt.data import Domain, Observations
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import named_unknowns
 from pgt.io._files import naming
+from pgt.kernels import NoKernel
 from pgt.nn.frozen import count_parameters
+from pgt.physics import Equation
 from pgt.runs.dimensions import check_dimensions, coefficient_units
 from pgt.training.assemble import Task, assemble, groups_of
+from pgt.training.optimisers import described
 from pgt.training.settings import Training
 
 CELLS = 4  # per axis, in which the readings are counted
@@ -70,7 +73,20 @@ def describe(run: RunFile, parts: Parts, task: Task) -> list[tuple[str, str]]:
     rows.append(("held out", _held_out(readings, task)))
     rows.append(("error bars", repr(task.error_bars) if task.error_bars else "none"))
     network = f"{type(task.model).__name__}, {count_parameters(task.model):,} parameters"
-    return [*rows, ("model", network), ("budget", _budget(task.training))]
+    rows += [("model", network), *_kernel(parts)]
+    return [*rows, ("budget", _budget(task.training))]
+
+
+def _kernel(parts: Parts) -> list[tuple[str, str]]:
+    """How influence spreads in a model that asks; where it does not, why."""
+    kernel, pde = parts.kernel, parts.pde
+    if kernel is None:
+        return []
+    if not isinstance(kernel, NoKernel):
+        return [("kernel", repr(kernel))]
+    implied = pde.implied_kernel() if isinstance(pde, Equation) else None
+    why = implied.why if implied else ""
+    return [("kernel", f"none: {why}" if why else "none")]
 
 
 def _column(readings: Observations, name: str) -> tuple[str, str]:
@@ -114,4 +130,4 @@ def _held_out(readings: Observations, task: Task) -> str:
 
 def _budget(training: Training) -> str:
     length = f"{training.steps} steps" if training.seconds is None else f"{training.seconds:g} s"
-    return f"{length} of {training.optimiser}, {training.collocation} collocation points"
+    return f"{length} of {described(training.optimiser)}, {training.collocation} collocation points"

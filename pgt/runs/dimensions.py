@@ -1,41 +1,27 @@
-"""Whether units fit an equation of the zoo: what it adds up must be alike."""
+"""Whether units fit an equation: what it adds up must be alike.
 
+Which powers of length and time a coefficient or a field has, the class of the equation says.
+"""
+
+import inspect
 from collections.abc import Mapping
 
 from pgt.data.units import parse_unit, require_same
+from pgt.ground.arguments import Powers, metadata_of
 from pgt.physics.pde import AbstractPDE
-
-Powers = tuple[int, int]  # of the units of length and time
-
-COEFFICIENTS: dict[str, Powers] = {
-    "diffusivity": (2, -1),
-    "viscosity": (2, -1),
-    "speed": (1, -1),
-    "velocity": (1, -1),
-    "reaction": (0, -1),
-}
-# By equation: fields that stand beside lengths and times. Pressure is the one divided by density.
-FIELDS: dict[str, dict[str, Powers]] = {
-    "Burgers": {"u": (1, -1)},
-    "NavierStokes2D": {"u": (1, -1), "v": (1, -1), "p": (2, -2)},
-    **{
-        name: {}
-        for name in ("Heat", "AdvectionDiffusion", "AllenCahn", "Wave", "Poisson", "Laplace")
-    },
-}
 
 
 def check_dimensions(pde: AbstractPDE, units: Mapping[str, str]) -> None:
     """Raise where axes or fields have units that the equation cannot add up; "1" fits everything."""
-    name = type(pde).__name__
-    if name not in FIELDS or getattr(pde, "convection", 1.0) != 1.0:
-        return  # a text may hold factors between units, and so may a coefficient of convection
-    length, *others = [axis for axis in pde.coords if axis != "t"]
+    about = pde.about
+    if about is None or _has_factors(pde):
+        return  # a text may hold factors between units
+    length, *others = [axis for axis in pde.coords if axis != "t"] or [""]
     given = {key: unit for key, unit in units.items() if unit.strip() != "1"}
     for axis in others:
         known = {"the readings": given.get(axis), f"the axis {length}": given.get(length)}
         require_same(axis, known)
-    for field, powers in FIELDS[name].items():
+    for field, powers in about.units.items():
         needed = _unit(given, length, powers)
         what = f"the equation ({length} in {given.get(length)!r}, t in {given.get('t')!r})"
         require_same(field, {"the readings": given.get(field), what: needed})
@@ -48,17 +34,29 @@ def coefficient_units(pde: AbstractPDE, units: Mapping[str, str]) -> dict[str, s
     >>> coefficient_units(pgt.Heat(0.01), {"x": "mm", "t": "s"})
     {'diffusivity': 'mm2 s-1'}
     """
-    if type(pde).__name__ not in FIELDS:
-        return {}
-    length = next(axis for axis in pde.coords if axis != "t")
-    needed = {n: _unit(units, length, powers) for n, powers in COEFFICIENTS.items()}
-    return {n: unit for n, unit in needed.items() if unit is not None and hasattr(pde, n)}
+    length = next((axis for axis in pde.coords if axis != "t"), "")
+    needed = {name: _unit(units, length, powers) for name, powers in _coefficients(pde).items()}
+    return {name: unit for name, unit in needed.items() if unit}
+
+
+def _coefficients(pde: AbstractPDE) -> dict[str, Powers]:
+    """The arguments that say which powers of length and time they have."""
+    arguments = inspect.signature(type(pde), eval_str=True).parameters
+    marks = {name: metadata_of(a.annotation, Powers) for name, a in arguments.items()}
+    return {name: found[0] for name, found in marks.items() if found}
+
+
+def _has_factors(pde: AbstractPDE) -> bool:
+    """Whether a pure number is not what it is by default: it may stand between two units."""
+    arguments = inspect.signature(type(pde)).parameters
+    pure = [name for name, powers in _coefficients(pde).items() if powers == Powers()]
+    return any(getattr(pde, name) != arguments[name].default for name in pure)
 
 
 def _unit(units: Mapping[str, str], length: str, powers: Powers) -> str | None:
     """A unit such as "m2 s-1"; None where those of length and time are not both plain symbols."""
     parts = []
-    for axis, power in zip((length, "t"), powers, strict=True):
+    for axis, power in ((length, powers.length), ("t", powers.time)):
         if not power:
             continue
         symbol = units.get(axis, "").partition(" since ")[0].strip()

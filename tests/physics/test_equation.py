@@ -106,8 +106,9 @@ def test_unknown_coefficients_are_leaves():
 
 
 def test_the_kernel_is_a_choice():
-    assert isinstance(Equation("u_t = u_xx").kernel(), NoKernel)
-    assert Equation("u_t = u_xx", kernel=HeatKernel(1.0)).kernel() == HeatKernel(1.0)
+    assert Equation("u_t = u_xx").kernel() == HeatKernel(1.0)
+    assert Equation("u_t = u_xx", kernel=HeatKernel(2.0)).kernel() == HeatKernel(2.0)
+    assert isinstance(Equation("u_t = u_xxx").kernel(), NoKernel)
 
 
 @pytest.mark.parametrize(
