@@ -45,7 +45,7 @@ cover: $(READY) ## the same tests with the share of lines they run, 93 % at leas
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --doctest-modules pgt tests \
 	  --cov=pgt --cov-report=term:skip-covered --cov-fail-under=93
 
-smoke: $(READY) ## the tests marked slow: two tables, variants of models and settings, longer fits and guides, all examples
+smoke: $(READY) ## the tests marked slow: four tables, variants of models and settings, longer fits and guides, all examples
 	$(BIN)/pytest -n 2 --dist worksteal -m slow tests
 
 format: $(READY) ## rewrite the source in the house style

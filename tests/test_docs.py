@@ -22,7 +22,18 @@ DOCS = ROOT / "docs"
 
 pages = SimpleNamespace(**runpy.run_path(str(DOCS / "pages.py")))
 SCRIPTS = [page for page in pages.pages() if pages.script(page)]
-LONG = ("guides/burgers-viscosity", "guides/outliers")  # `make smoke` runs these
+# Minutes of compiling and training: `make smoke` runs these, `make test` those that are quickest.
+LONG = tuple(
+    f"guides/{name}"
+    for name in (
+        "burgers-viscosity",
+        "outliers",
+        "piv",
+        "pressure-from-velocity",
+        "rod",
+        "unknown-coefficient",
+    )
+)
 
 
 def name_of(page: Path) -> str:

@@ -34,7 +34,7 @@ def records(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "table",
-    [pytest.param(t, marks=pytest.mark.slow if t in ("wake", "ablation") else []) for t in TABLES],
+    [pytest.param(t, marks=[] if t == "heat" else pytest.mark.slow) for t in TABLES],
 )
 def test_every_run_of_a_table_leaves_a_whole_record(table, records):
     todo = runs(table, "smoke")
