@@ -33,9 +33,10 @@ def number(cls: type, limits: Limits) -> Way:
     at_least = -largest if limits.at_least is None and limits.above is None else limits.at_least
     at_most = largest if limits.at_most is None and limits.below is None else limits.at_most
     bounds: dict[str, Any] = {"ge": at_least, "gt": limits.above, "le": at_most, "lt": limits.below}
-    bounds = {name: bound for name, bound in bounds.items() if bound is not None}
-    finite = {"allow_inf_nan": False} if cls is float else {}
-    return Way("number", Annotated[cls, Field(**bounds, **finite)], "number")
+    options = {name: bound for name, bound in bounds.items() if bound is not None}
+    if cls is float:
+        options["allow_inf_nan"] = False
+    return Way("number", Annotated[cls, Field(**options)], "number")
 
 
 def choice(choices: Sequence[str | int | bool]) -> Way:

@@ -9,7 +9,7 @@ import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
 
 import equinox as eqx
 from pydantic import (
@@ -18,13 +18,12 @@ from pydantic import (
     ConfigDict,
     Field,
     Tag,
-    create_model,
     model_validator,
 )
 
 from pgt.config import checks
 from pgt.config.checks import Way
-from pgt.config.schema import NO_SUCH, Section, Text, by_name, wrong
+from pgt.config.schema import NO_SUCH, Section, Text, by_name, table, wrong
 from pgt.config.source import toml
 from pgt.config.values import Formula, PositiveUnknown, Table, UnknownCoefficient
 from pgt.ground.arguments import CURVE, FORMULA, Keyed, Limits, OneOf, PartOf, Written
@@ -110,12 +109,18 @@ def _mark(marks: tuple, kind: type) -> Any:
 # ------------------------------------------------------------------------------- one part
 
 
+if TYPE_CHECKING:  # computed: no static checker follows
+    FieldValue = Any
+else:
+    FieldValue = written(Writable)
+
+
 class FieldsSection(PartSection):
     """A condition in which every key that is no argument is a field with its value."""
 
     model_config = ConfigDict(extra="allow")
     chosen_by: ClassVar[str] = "kind"
-    __pydantic_extra__: dict[str, written(Writable)] = Field(init=False)
+    __pydantic_extra__: dict[str, FieldValue] = Field(init=False)
 
     @model_validator(mode="before")
     @classmethod
@@ -147,7 +152,7 @@ def section_of(target: Any, kind: str = "", name: str = "", depth: int = 0) -> t
         inline = base is FieldsSection and parameter.kind is parameter.VAR_KEYWORD
         if not inline and parameter.name not in FROM_THE_RUN.get(kind, ()):
             keys |= _key(parameter, target, kind, depth)
-    section = create_model(target.__name__, __base__=base, **keys)
+    section = table(target.__name__, base, keys)
     section.builds = staticmethod(target)
     return section
 
@@ -231,9 +236,11 @@ def _chosen(kind: str, depth: int, others: tuple[tuple[str, type[Section]], ...]
     sections = {name: section_of(part, kind, name, depth + 1) for name, part in parts(kind).items()}
     key = "kind" if kind == "condition" else "name"
     examples = [f'{key} = "{EXAMPLES.get(kind, next(iter(sections)))}"']
-    examples += [section.model_fields[name].examples[0] for name, section in others]
+    examples += [
+        str((section.model_fields[name].examples or [name])[0]) for name, section in others
+    ]
     names = Annotated[Literal[tuple(sections)], Field(examples=[" or ".join(examples)])]
-    missing = create_model(f"NoSuch_{kind}", __base__=NoSuchPart, **{key: (names, ...)})
+    missing = table(f"NoSuch_{kind}", NoSuchPart, {key: (names, ...)})
     tagged = [*sections.items(), *others, (NO_SUCH, missing)]
     union = Union[tuple(Annotated[part, Tag(f"<{name}>")] for name, part in tagged)]  # noqa: UP007
     return Annotated[union, by_name(key, sections, dict(others)), _name_alone(key)]

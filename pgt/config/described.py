@@ -2,12 +2,12 @@
 
 import re
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import ConfigDict, Field, create_model, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from pgt.config.derive import PartSection, chosen, section_of, written
-from pgt.config.schema import Array, Names, Section, Text, did_you_mean, wrong
+from pgt.config.schema import Array, Names, Section, Text, did_you_mean, table, wrong
 from pgt.ground.registry import snapshot
 from pgt.physics.coefficients import Given
 from pgt.training.settings import Training
@@ -16,11 +16,17 @@ from pgt.training.settings import Training
 RESERVED = ("name", "equations", "fields", "names", "coords", "kernel", "self")
 
 
+if TYPE_CHECKING:  # computed: no static checker follows
+    CoefficientValue = Any
+else:
+    CoefficientValue = written(Given)
+
+
 class Equations(Section):
     """[pde] with equations as text: any other key is a coefficient of the text."""
 
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, written(Given)] = Field(init=False)
+    __pydantic_extra__: dict[str, CoefficientValue] = Field(init=False)
 
     equations: Annotated[
         tuple[Text, ...],
@@ -68,12 +74,11 @@ def described() -> type[DescribedTables]:
 @lru_cache(maxsize=8)
 def _described(_: tuple) -> type[DescribedTables]:
     conditions = Annotated[tuple[chosen("condition"), ...], Array]
-    return create_model(
-        "Described",
-        __base__=DescribedTables,
-        pde=(chosen("equation", equations=Equations), ...),
-        conditions=(conditions, ()),
-        model=(chosen("model") | None, None),
-        training=(section_of(Training), ...),
-        error_bars=(chosen("error bars") | None, None),
-    )
+    keys = {
+        "pde": (chosen("equation", equations=Equations), ...),
+        "conditions": (conditions, ()),
+        "model": (chosen("model") | None, None),
+        "training": (section_of(Training), ...),
+        "error_bars": (chosen("error bars") | None, None),
+    }
+    return table("Described", DescribedTables, keys)

@@ -10,6 +10,7 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    create_model,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -61,6 +62,11 @@ class Section(BaseModel):
             for name, value in self
             if name in self.model_fields_set and name != self.chosen_by
         }
+
+
+def table(name: str, base: type[Section], keys: dict[str, Any]) -> Any:
+    """A section with these keys, beside those of `base`: each a type and a default, or `...` for none."""
+    return create_model(name, __base__=base, **keys)
 
 
 def _no_such_key(name: str, known: Iterable[str]) -> str:

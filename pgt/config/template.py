@@ -43,7 +43,7 @@ def _named(name: str) -> tuple[About, list[str]]:
             'has a `=`, as in "u_t + u*u_x = nu*u_xx".'
         )
     fields = section_of(known[name], "equation").model_fields
-    needed = [field.examples[0] for field in fields.values() if field.is_required()]
+    needed = [str(f.examples[0]) for f in fields.values() if f.is_required() and f.examples]
     about = known[name].about
     if about is None:
         pde = known[name](**tomllib.loads("\n".join(needed)))

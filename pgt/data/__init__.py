@@ -1,8 +1,10 @@
-"""What was measured, and where."""
+"""What was measured, and where.
+
+Every name here is public, as `pgt.Domain`; samplers are found in run files under the name they register.
+"""
 
 from pgt.data.domain import Domain as Domain
 from pgt.data.observations import Observations as Observations
-from pgt.data.observations import cell_quadrature as cell_quadrature
 from pgt.data.regions import AbstractRegion as AbstractRegion
 from pgt.data.sampling import AbstractSampler as AbstractSampler
 from pgt.data.sampling import ResidualAdaptive as ResidualAdaptive

@@ -1,38 +1,23 @@
-"""Field to derivatives to residual: governing equations, formulas and conditions."""
+"""Field to derivatives to residual: governing equations, formulas and conditions.
 
-from pgt.physics.advection_diffusion import AdvectionDiffusion
-from pgt.physics.allen_cahn import AllenCahn
-from pgt.physics.burgers import Burgers
-from pgt.physics.conditions import AbstractCondition, Dirichlet, Initial, Neumann, Periodic
-from pgt.physics.equation import Equation
-from pgt.physics.exact import ALL_PDES, ExactCase
-from pgt.physics.expression import Expression
-from pgt.physics.gauge import Gauge
-from pgt.physics.heat import Heat
-from pgt.physics.navier_stokes import NavierStokes2D
-from pgt.physics.pde import AbstractPDE, Derivatives
-from pgt.physics.poisson import Laplace, Poisson
-from pgt.physics.wave import Wave
+Every name here is public, as `pgt.Heat`, and found in run files under the name it registers.
+"""
 
-__all__ = [
-    "ALL_PDES",
-    "AbstractCondition",
-    "AbstractPDE",
-    "AdvectionDiffusion",
-    "AllenCahn",
-    "Burgers",
-    "Derivatives",
-    "Dirichlet",
-    "Equation",
-    "ExactCase",
-    "Expression",
-    "Gauge",
-    "Heat",
-    "Initial",
-    "Laplace",
-    "NavierStokes2D",
-    "Neumann",
-    "Periodic",
-    "Poisson",
-    "Wave",
-]
+from pgt.ground.unknown import Unknown as Unknown
+from pgt.physics.about import About as About
+from pgt.physics.advection_diffusion import AdvectionDiffusion as AdvectionDiffusion
+from pgt.physics.allen_cahn import AllenCahn as AllenCahn
+from pgt.physics.burgers import Burgers as Burgers
+from pgt.physics.conditions import AbstractCondition as AbstractCondition
+from pgt.physics.conditions import Dirichlet as Dirichlet
+from pgt.physics.conditions import Initial as Initial
+from pgt.physics.conditions import Neumann as Neumann
+from pgt.physics.conditions import Periodic as Periodic
+from pgt.physics.equation import Equation as Equation
+from pgt.physics.gauge import Gauge as Gauge
+from pgt.physics.heat import Heat as Heat
+from pgt.physics.navier_stokes import NavierStokes2D as NavierStokes2D
+from pgt.physics.pde import AbstractPDE as AbstractPDE
+from pgt.physics.poisson import Laplace as Laplace
+from pgt.physics.poisson import Poisson as Poisson
+from pgt.physics.wave import Wave as Wave

@@ -91,10 +91,28 @@ def test_interpolation_is_better_with_boundary_and_initial_values(seed):
 
 
 def test_every_public_name_is_there_and_listed_for_editors():
-    editors = (fresh_python.ROOT / "pgt" / "__init__.py").read_text().split("_HOMES")[0]
+    editors = (fresh_python.ROOT / "pgt" / "__init__.py").read_text().split("_FOLDERS")[0]
+    for folder in pgt._FOLDERS:
+        assert f"    from pgt.{folder} import *" in editors
+    assert editors.count("import *") == len(pgt._FOLDERS)
+    for name in (*pgt._HERE, *pgt._MODULES, "reconstruct"):
+        assert f" as {name}\n" in editors
     for name in pgt.__all__:
         assert hasattr(pgt, name)
-        assert f" as {name}\n" in editors
+    assert len(set(pgt.__all__)) == len(pgt.__all__)
     assert set(pgt.__all__) <= set(dir(pgt))
     with pytest.raises(AttributeError, match="Heet"):
         _ = pgt.Heet
+
+
+def test_names_are_loaded_when_used():
+    code = (
+        "import sys, pgt\n"
+        "assert 'jax' not in sys.modules\n"
+        "assert pgt.InputError and pgt.register\n"
+        "assert 'jax' not in sys.modules\n"
+        "from pgt import *\n"
+        "assert Heat is pgt.Heat and reconstruct is pgt.reconstruct and plots is pgt.plots\n"
+    )
+    found = fresh_python.run("-c", code)
+    assert found.returncode == 0, found.stderr

@@ -18,8 +18,8 @@ from pgt.config.described import described
 from pgt.config.parts import Parts
 from pgt.config.template import template
 from pgt.ground.registry import KINDS, parts, snapshot
-from pgt.models import ALL_MODELS
-from pgt.physics import ALL_PDES
+from pgt.models.cases import ALL_MODELS
+from pgt.physics.exact import ALL_PDES
 
 ZOO = sorted(n for n, e in parts("equation").items() if e.__module__.startswith("pgt."))
 TEXTS = (

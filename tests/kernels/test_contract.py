@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pgt.kernels import ALL_KERNELS
+from pgt.kernels.cases import ALL_KERNELS
 
 FACTORIES = dict(ALL_KERNELS)
 PRECISION = {1: "float64", 2: "float32", 3: "float32"}

@@ -13,7 +13,7 @@ from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
 from pgt.kernels.base import AbstractKernel
 from pgt.kernels.combine import NoKernel
-from pgt.models import ALL_MODELS
+from pgt.models.cases import ALL_MODELS
 from pgt.models.pgt import PGT, _check_sizes
 from pgt.nn.attention import attend, with_one
 from pgt.nn.draw import Draw

@@ -10,8 +10,9 @@ from nested_derivatives import random_points, residual_at
 
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown
-from pgt.physics import ALL_PDES, Equation, Heat, NavierStokes2D
+from pgt.physics import Equation, Heat, NavierStokes2D
 from pgt.physics.derivatives import differentiate, parse_name, requested, residual
+from pgt.physics.exact import ALL_PDES
 from pgt.physics.quantities import parts_of, units_of
 
 COORDS, FIELDS = ("x", "y", "t"), ("u", "v")

@@ -14,7 +14,6 @@ from pgt.kernels.elliptic import PoissonKernel
 from pgt.kernels.heat import HeatKernel
 from pgt.kernels.wave import WaveKernel
 from pgt.physics import (
-    ALL_PDES,
     AdvectionDiffusion,
     AllenCahn,
     Burgers,
@@ -24,7 +23,7 @@ from pgt.physics import (
     Poisson,
     Wave,
 )
-from pgt.physics.exact import heat_mode, taylor_green
+from pgt.physics.exact import ALL_PDES, heat_mode, taylor_green
 
 cases = pytest.mark.parametrize("case", ALL_PDES, ids=lambda case: case.name)
 

@@ -15,7 +15,8 @@ from pgt.models.base import AbstractFieldModel
 from pgt.models.pgt import PGT
 from pgt.nn import frozen
 from pgt.nn.scaling import Scaling
-from pgt.physics import ALL_PDES, Dirichlet, Equation, Heat, Initial, NavierStokes2D, Neumann
+from pgt.physics import Dirichlet, Equation, Heat, Initial, NavierStokes2D, Neumann
+from pgt.physics.exact import ALL_PDES
 from pgt.training.losses import (
     Batch,
     Problem,
