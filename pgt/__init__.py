@@ -39,6 +39,10 @@ if _TYPE_CHECKING:  # the same list once more, for editors and type checkers
     from pgt.models.base import AbstractFieldModel as AbstractFieldModel
     from pgt.models.deeponet import DeepONet as DeepONet
     from pgt.models.fno import FNO as FNO
+    from pgt.models.frame import Frame as Frame
+    from pgt.models.network import AbstractNetwork as AbstractNetwork
+    from pgt.models.network import AbstractTwoStageNetwork as AbstractTwoStageNetwork
+    from pgt.models.network import UnitReadings as UnitReadings
     from pgt.models.pgt import PGT as PGT
     from pgt.models.pinn import PINN as PINN
     from pgt.models.pinnsformer import PINNsFormer as PINNsFormer
@@ -82,6 +86,8 @@ _HOMES = {
     "NavierStokes2D Equation Initial Dirichlet Neumann Periodic Gauge",
     "pgt.nn.scaling": "Scaling",
     "pgt.models.base": "AbstractFieldModel",
+    "pgt.models.network": "AbstractNetwork AbstractTwoStageNetwork UnitReadings",
+    "pgt.models.frame": "Frame",
     "pgt.models.pgt": "PGT",
     "pgt.models.pinn": "PINN",
     "pgt.models.siren": "SIREN",

@@ -16,7 +16,7 @@ from pgt.ground.version import __version__
 from pgt.models.base import AbstractFieldModel
 from pgt.models.pgt import PGT
 from pgt.nn import frozen
-from pgt.nn.precision import precision
+from pgt.nn.precision import cast, precision
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.gauge import fixed_fields
@@ -120,7 +120,7 @@ def default_model(
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(), n=400)
     >>> model = default_model(readings, pgt.Heat(0.01), pgt.Domain(x=(0, 1), t=(0, 1)))
-    >>> type(model).__name__, len(model.anchors.points)
+    >>> type(model).__name__, len(model.network.anchors.points)
     ('PGT', 64)
     """
     small = domain.dimension <= 2
@@ -169,7 +169,7 @@ def _built(build: Callable[[int], AbstractFieldModel], seed: int) -> AbstractFie
 def _prepared(network, observations: Observations, pde: AbstractPDE, training: Training):
     """The network in the precision asked for, with a size for the fields that have no reading."""
     if training.precision == "float64":
-        network = frozen.cast(network, np.float64)
+        network = cast(network, np.float64)
     return with_hidden_scales(network, observations, pde)
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from pgt._reconstruct import hold_out
 from pgt.bench.cost import CompiledStep, compile_step
 from pgt.data import Observations
-from pgt.nn import frozen
-from pgt.nn.precision import precision
+from pgt.nn.precision import cast, precision
 from pgt.runs.check import Prepared
 from pgt.training.fit import polish_settings
 from pgt.training.losses import Problem
@@ -28,7 +27,7 @@ def estimate(prepared: Prepared, seed: int, say: Say) -> list[tuple[str, str]]:
     with precision(training.precision == "float64"):
         model = prepared.model
         if training.precision == "float64":
-            model = frozen.cast(model, np.float64)
+            model = cast(model, np.float64)
         readings = prepared.observations.aligned(prepared.pde.fields)
         fitted, held_out = hold_out(readings, training, seed)
         problem = Problem.build(

@@ -155,7 +155,7 @@ def polish_settings(model: AbstractFieldModel, training: Training) -> Polish | L
     """How the fit is polished: as asked for, else where the decoder is small enough."""
     if training.polish is not None:
         return training.polish
-    return Polish() if frozen.count_parameters(model.polished()) <= POLISHABLE else False
+    return Polish() if frozen.count_parameters(model.tunable()) <= POLISHABLE else False
 
 
 def _polished(fit: Fit, task: Task, problem: Problem, stage: str) -> Fit:

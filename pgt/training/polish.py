@@ -23,7 +23,7 @@ from pgt.data.observations import Observations
 from pgt.data.sampling import gauss_legendre_grid
 from pgt.ground.unknown import named_unknowns
 from pgt.models.base import AbstractFieldModel
-from pgt.nn import frozen
+from pgt.nn.precision import cast
 from pgt.physics.conditions import Periodic
 from pgt.physics.derivatives import expansion, highest_order
 from pgt.physics.gauge import Gauge
@@ -45,7 +45,7 @@ GUESS = 0.1  # of the noise, where it is unknown: too weak a prior at first, and
 STIFF = 10.0  # the weight of the equation at last, where readings are noisy; more is hard to fit
 STIFF_SHARE = 1 / 3  # of the iterations
 ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
-FAR = 3  # an order beyond what `Seen` holds: values away from its point are asked for
+BEYOND_EXPANSION = 3  # an order that an `Expansion` lacks: values away from its point are asked for
 
 
 def polish(
@@ -104,7 +104,7 @@ def _shared(settings: Polish, share: float) -> Polish:
 
 def system(model, pde, problem: Problem, settings: Polish, held_out: Observations):
     """θ in float64, the way back from it to model and equation, the search and the judge."""
-    model, pde, problem, held_out = frozen.cast((model, pde, problem, held_out), jnp.float64)
+    model, pde, problem, held_out = cast((model, pde, problem, held_out), jnp.float64)
     theta, rebuild = _parameters(model, pde)
     context = eqx.filter_jit(lambda m, o: m.encode(o))(model, problem.observations)
     blocks = _blocks(rebuild, model, pde, context, problem, settings)
@@ -149,14 +149,14 @@ def _judge(rebuild, context, held_out: Observations, problem: Problem):
 
 
 def _parameters(model, pde):
-    """The polished numbers as one vector, and the way back."""
+    """The tunable numbers as one vector, and the way back."""
     trained, fixed = split(model, pde, None)
-    theta, unravel = ravel_pytree((model.polished(), trained[1]))
+    theta, unravel = ravel_pytree((model.tunable(), trained[1]))
 
     def rebuild(vector):
         part, unknowns = unravel(vector)
-        polished = eqx.tree_at(lambda m: m.polished(), model, part)
-        return polished, eqx.combine(unknowns, fixed[1])
+        tuned = eqx.tree_at(lambda m: m.tunable(), model, part)
+        return tuned, eqx.combine(unknowns, fixed[1])
 
     return theta, rebuild
 
@@ -164,8 +164,8 @@ def _parameters(model, pde):
 # ------------------------------------------------------------------------------------- the rows
 
 
-class Seen(NamedTuple):
-    """What the frozen part of the model sees around a point, to second order.
+class Expansion(NamedTuple):
+    """What a model that looks before it answers sees around a point, to second order (Taylor).
 
     The polish never changes `look`, so it is evaluated once: at its own point the expansion has the
     same value, first and second derivatives, which is all that a second-order equation asks for.
@@ -205,7 +205,7 @@ def _blocks(rebuild, model, pde, context, problem: Problem, settings: Polish) ->
         return jnp.stack(list(rows.values()))
 
     # An average over a box asks for more than the neighbourhood of its centre.
-    near = 2 if not problem.averaged else FAR
+    near = 2 if not problem.averaged else BEYOND_EXPANSION
     places = _items(model, near, context, jnp.asarray(readings.points))
     blocks = [Block(reading, (readings, trust, places), measured)]
     if problem.equation_scales:
@@ -220,26 +220,29 @@ def _blocks(rebuild, model, pde, context, problem: Problem, settings: Polish) ->
 
         face = condition.quadrature(2 * max(per_axis))
         # A periodic condition asks at the opposite face too, a gauge all over the domain.
-        near = FAR if isinstance(condition, Periodic | Gauge) else 2
+        near = BEYOND_EXPANSION if isinstance(condition, Periodic | Gauge) else 2
         items = _items(model, near, context, jnp.asarray(face))
         blocks.append(Block(on_face, items, np.full(len(face), 1 / np.sqrt(len(face)))))
     return blocks
 
 
 def _items(model, order: int, context, points):
-    """The points, with what the model sees around them where no more than second order is asked."""
-    if order > 2:
+    """The points, with what the model sees around them, where it looks before it answers and no more
+    than second order is asked."""
+    halves = model.halves()
+    if halves is None or order > 2:
         return points
 
     def expand(z):
-        return Seen(z, *expansion(lambda y: model.look(context, y).reshape(-1), z))
+        return Expansion(z, *expansion(lambda y: halves.look(context, y).reshape(-1), z))
 
     return jax.jit(jax.vmap(expand))(points)
 
 
 def _field_at(model, context, item):
     """The field near an item of `_items`, and the item's point."""
-    if not isinstance(item, Seen):
+    if not isinstance(item, Expansion):
         return partial(model.decode, context), item
-    shape = jax.eval_shape(partial(model.look, context), item.point).shape
-    return lambda z: model.answer(item.at(z).reshape(shape), z), item.point
+    look, answer = model.halves()
+    shape = jax.eval_shape(partial(look, context), item.point).shape
+    return lambda z: answer(item.at(z).reshape(shape), z), item.point
