@@ -70,7 +70,7 @@ class AbstractFrame(AbstractFieldModel):
         """The network's answer at one point, in physical units."""
         return self._physical(self.network.decode(context, self._unit(z)))
 
-    def tunable(self) -> PyTree[Array]:
+    def tunable(self) -> PyTree:  # of arrays, or of what `eqx.tree_at` puts in their place
         """The network's."""
         return self.network.tunable()
 

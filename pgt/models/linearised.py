@@ -47,6 +47,6 @@ class LinearisedModel(AbstractFieldModel):
         value, change = jax.jvp(at, (self.base.tunable(),), (self.direction,))
         return value + change
 
-    def tunable(self) -> PyTree[Array]:
+    def tunable(self) -> PyTree:
         """The base's."""
         return self.base.tunable()

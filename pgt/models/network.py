@@ -15,6 +15,13 @@ class UnitReadings(eqx.Module):
 
     `gamma(receivers, sources)` is Γ between two sets of points in unit coordinates, one matrix per
     attention head or one for all: all that a network ever learns of the physics.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
+    >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
+    >>> seen = pgt.PGT(scaling, pgt.HeatKernel(0.01)).unit_readings(readings)
+    >>> seen.points.shape, seen.values.shape, seen.gamma(seen.points[:3], seen.points).shape
+    ((20, 2), (20, 1), (1, 3, 20))
     """
 
     points: Float[Array, "n d"]
@@ -86,7 +93,24 @@ class AbstractTwoStageNetwork(AbstractNetwork):
     """A network whose `decode` first looks at the context, then answers.
 
     Where all that is tunable lies in the second stage, a second-order step looks once and then only
-    answers, which is several times faster.
+    answers, which is faster.
+
+    >>> class Tilted(AbstractTwoStageNetwork):
+    ...     slope: Float[Array, "c d"]
+    ...
+    ...     def encode(self, readings):
+    ...         return jnp.mean(readings.values, axis=0)
+    ...
+    ...     def look(self, context, z):
+    ...         return context * jnp.cos(z[0])
+    ...
+    ...     def answer(self, seen, z):
+    ...         return seen + self.slope @ z
+    ...
+    ...     def tunable(self):
+    ...         return self.slope
+    >>> Tilted(jnp.array([[2.0, 0.0]])).decode(jnp.ones(1), jnp.array([0.0, 0.5])).tolist()
+    [1.0]
     """
 
     @abc.abstractmethod

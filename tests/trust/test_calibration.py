@@ -348,20 +348,21 @@ class Wavy(AbstractFieldModel):
     scaling: Scaling
     a: jax.Array
     b: jax.Array
-    variance: bool | None = eqx.field(static=True, default=None)
+    uncertain: bool = eqx.field(static=True, default=False)
 
     def encode(self, observations):
         return jnp.zeros(())
 
-    def look(self, context, z):
-        return context
-
-    def answer(self, seen, z):
+    def decode(self, context, z):
         u = (1 + self.a) * jnp.sin(z[0]) + self.b * z[1]
-        return jnp.stack([u, u / 2, self.a + seen])
+        return jnp.stack([u, u / 2, self.a + context])
 
-    def polished(self):
+    def tunable(self):
         return self.a, self.b
+
+    @property
+    def predicts_variance(self):
+        return self.uncertain
 
     def log_variance(self, context, z):
         return 2 * jnp.log(jnp.stack([0.1 + z[1], 0.2 + context, 1 + context]))
@@ -383,12 +384,12 @@ def measured(count, seed, sigma=0.3):
     return pgt.Observations.from_arrays(columns, {"u": u, "v": v}).aligned(PDE.fields)
 
 
-def result_with(members=6, variance=None):
+def result_with(members=6, uncertain=False):
     fitted, held_out = measured(300, 0), measured(200, 1)
     scaling = pgt.Scaling.fit(fitted, BOX)
     random = np.random.default_rng(2)
     slopes = [jnp.asarray(0.05 * random.normal(size=members), jnp.float32) for _ in range(2)]
-    models = [Wavy(scaling, a, b, variance) for a, b in zip(*slopes, strict=True)]
+    models = [Wavy(scaling, a, b, uncertain) for a, b in zip(*slopes, strict=True)]
     stack = [
         jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *parts)
         for parts in (models, [PDE] * members, [fitted] * members)
@@ -423,7 +424,7 @@ def test_bands_of_a_result_hold_new_readings():
 
 
 def test_the_variance_a_model_predicts_shapes_the_bands_of_readings():
-    result = result_with(variance=True)
+    result = result_with(uncertain=True)
     band = result.band(level=0.9, of="reading", x=3, t=[0.0, 0.9])
     half = (band.u_upper - band.u).to_numpy()
     spread = result.grid(x=3, t=[0.0, 0.9]).u_std.to_numpy()
