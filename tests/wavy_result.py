@@ -22,15 +22,16 @@ class Wavy(AbstractFieldModel):
     def encode(self, observations):
         return jnp.zeros(())
 
-    def look(self, context, z):
-        return context
-
-    def answer(self, seen, z):
+    def decode(self, context, z):
         u = (1 + self.a) * jnp.sin(z[0]) + self.b * z[1]
-        return jnp.stack([u, u / 2, self.a + seen])
+        return jnp.stack([u, u / 2, self.a + context])
 
-    def polished(self):
+    def tunable(self):
         return self.a, self.b
+
+    @property
+    def predicts_variance(self):
+        return self.variance is not None
 
     def log_variance(self, context, z):
         return 2 * jnp.log(jnp.stack([0.1 + z[1], 0.2 + context, 1 + context]))

@@ -30,7 +30,6 @@ from pgt.ground.provenance import provenance
 from pgt.nn import frozen
 from pgt.reconstruction.result import Reconstruction
 from pgt.training.assemble import Task, assemble
-from pgt.training.losses import has_variance
 from pgt.training.settings import Polish, Training
 from pgt.training.weighting import Fixed, Uncertainty
 from pgt.trust.references.given_values import with_conditions
@@ -128,7 +127,7 @@ def _fit(run: Run, setup: Setup) -> tuple[Reconstruction, dict]:
         "errors": run.problem.judge(setup, result.grid),
         "residual": mean_square_residual(result, setup),
         "train_error": train_error(result, setup),
-        "sigma_ratio": sigma_ratio(result, setup) if has_variance(result.model) else None,
+        "sigma_ratio": sigma_ratio(result, setup) if result.model.predicts_variance else None,
         "history": history(result),
     }
 

@@ -25,7 +25,7 @@ import safetensors.numpy
 from pgt.ground.errors import InputError
 from pgt.ground.registry import registered_classes
 
-VERSION = 1
+VERSION = 2  # 1: a model held its weights beside its scaling, not in a network
 _TRUSTED = ("pgt", "optax", "equinox.nn")  # the packages whose classes a file may name
 _DEEPEST = 100
 _NATIVE = {"bool", "float16", "float32", "float64"} | {
@@ -90,11 +90,7 @@ def from_files(
     """The object that `to_files` took apart."""
     if not isinstance(structure, dict) or structure.get("format") != "pgt":
         raise InputError("the structure was not written by pgt.")
-    if structure.get("version") != VERSION:
-        raise InputError(
-            f"format version {structure.get('version')!r}; this pgt reads version {VERSION}. "
-            "Load it with the pgt that wrote it, or install the latest one."
-        )
+    _check_version(structure.get("version"))
     used: set[str] = set()
     try:
         obj = _decode(structure["root"], 0, _Source(arrays, tuple(classes), used))
@@ -105,6 +101,19 @@ def from_files(
     if used != set(arrays):
         raise InputError(f"arrays that do not belong here: {sorted(set(arrays) - used)}.")
     return obj
+
+
+def _check_version(version: Any) -> None:
+    if type(version) is int and 0 < version < VERSION:
+        raise InputError(
+            f"written by an older pgt (file version {version}, this one reads {VERSION}); fit again "
+            "from the run file kept beside it, or load it with pgt 0.1.0 at the commit that wrote it."
+        )
+    if version != VERSION:
+        raise InputError(
+            f"format version {version!r}; this pgt reads version {VERSION}. "
+            "Load it with the pgt that wrote it, or install the latest one."
+        )
 
 
 def _encode(obj, path: str, depth: int, arrays) -> Any:

@@ -6,6 +6,10 @@ Every name here is public, as `pgt.PGT`, and found in run files under the name i
 from pgt.models.base import AbstractFieldModel as AbstractFieldModel
 from pgt.models.deeponet import DeepONet as DeepONet
 from pgt.models.fno import FNO as FNO
+from pgt.models.frame import Frame as Frame
+from pgt.models.network import AbstractNetwork as AbstractNetwork
+from pgt.models.network import AbstractTwoStageNetwork as AbstractTwoStageNetwork
+from pgt.models.network import UnitReadings as UnitReadings
 from pgt.models.pgt import PGT as PGT
 from pgt.models.pinn import PINN as PINN
 from pgt.models.pinnsformer import PINNsFormer as PINNsFormer

@@ -1,21 +1,32 @@
 """What a model is: readings in, a field that can be asked anywhere out."""
 
 import abc
-from typing import ClassVar
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 from jaxtyping import Array, Float, PyTree
 
 from pgt.data.observations import Observations
+from pgt.ground.errors import InputError
 from pgt.ground.types import Point
 from pgt.nn.scaling import Scaling
 
 
-class AbstractFieldModel(eqx.Module):
-    """`encode` looks at the readings once, `decode` answers at one point, in two halves.
+class Halves(NamedTuple):
+    """`decode` in two steps, decode(context, z) = answer(look(context, z), z); only the second uses
+    what is tunable."""
 
-    All are pure. Physical units outside; `decode` is smooth in `z`; the order of the readings does
+    look: Callable[[PyTree[Array], Point], Float[Array, "..."]]
+    answer: Callable[[Float[Array, "..."], Point], Float[Array, " c"]]
+
+
+class AbstractFieldModel(eqx.Module):
+    """`encode` looks at the readings once, `decode` answers at one point.
+
+    Both are pure. Physical units outside; `decode` is smooth in `z`; the order of the readings does
     not matter; a hidden value is never read. `encode` works under `vmap` over many observation sets.
+    Most models are a network in a frame (network.py, frame.py), which takes care of the units.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
@@ -35,17 +46,24 @@ class AbstractFieldModel(eqx.Module):
         """What the readings say, in whatever form `decode` wants it."""
 
     @abc.abstractmethod
-    def look(self, context: PyTree[Array], z: Point) -> Float[Array, "..."]:
-        """What the context says about one point: all that `decode` needs of it."""
-
-    @abc.abstractmethod
-    def answer(self, seen: Float[Array, "..."], z: Point) -> Float[Array, " c"]:
-        """The fields at one point, in physical units, from what `look` saw there."""
-
     def decode(self, context: PyTree[Array], z: Point) -> Float[Array, " c"]:
         """The fields at one point, in physical units."""
-        return self.answer(self.look(context, z), z)
 
     @abc.abstractmethod
-    def polished(self) -> PyTree[Array]:
-        """The arrays a least-squares polish tunes, a few thousand numbers; `look` must not use them."""
+    def tunable(self) -> PyTree[Array]:
+        """The arrays a second-order step may tune, a few thousand numbers; `encode` must not use them."""
+
+    def halves(self) -> Halves | None:
+        """`decode` in two steps, for a faster second-order step; None where it is one."""
+        return None
+
+    @property
+    def predicts_variance(self) -> bool:
+        """Whether there is a `log_variance`."""
+        return False
+
+    def log_variance(self, context: PyTree[Array], z: Point) -> Float[Array, " c"]:
+        """Logarithm of the aleatoric variance at one point, in units of the fields' spread."""
+        raise InputError(
+            f"{type(self).__name__} predicts no variance; PGT(..., variance_head=True) does."
+        )

@@ -1,37 +1,31 @@
 """Networks of the coordinate alone: readings are what they are fitted to, not what they read."""
 
-import equinox as eqx
-import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
-from pgt.ground.types import Point
-from pgt.models.base import AbstractFieldModel
+from pgt.models.network import AbstractNetwork, UnitReadings
+from pgt.nn.embedding import Embedding
 from pgt.nn.gabor import GaborStack
 from pgt.nn.stack import Stack
 
 
-class AbstractCoordinateModel(AbstractFieldModel):
-    """u(z) = network(z): nothing is encoded, nothing looked at, and all of it can be polished."""
+class CoordinateNetwork(AbstractNetwork):
+    """u(z) = layers(z): nothing is encoded, and all of it is tunable."""
 
-    network: eqx.AbstractVar[Stack | GaborStack]
+    embedding: Embedding
+    layers: Stack | GaborStack
 
-    def encode(self, observations: Observations) -> tuple[()]:
+    def encode(self, readings: UnitReadings) -> tuple[()]:
         """Nothing: the readings only enter the loss."""
         return ()
 
-    def look(self, context: tuple[()], z: Point) -> Float[Array, " 0"]:
-        """Nothing."""
-        return jnp.zeros(0, self.network.offset.dtype)
+    def decode(self, context: tuple[()], z: Float[Array, " d"]) -> Float[Array, " c"]:
+        """The layers at z."""
+        return self.layers(self.embedding(z))
 
-    def answer(self, seen: Float[Array, " 0"], z: Point) -> Float[Array, " c"]:
-        """The network at z, in physical units."""
-        return jnp.asarray(self.scaling.to_physical(self.network(self.scaling.embed(z))))
-
-    def polished(self) -> Stack | GaborStack:
+    def tunable(self) -> Stack | GaborStack:
         """All weights."""
-        return self.network
+        return self.layers
 
 
 def check_sizes(model: str, width: int, layers: int):

@@ -12,14 +12,15 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pgt.data.observations import Observations
 from pgt.ground.arguments import Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
-from pgt.ground.types import Point
-from pgt.models.base import AbstractFieldModel
+from pgt.kernels.combine import NoKernel
+from pgt.models.frame import AbstractFrame
+from pgt.models.network import AbstractNetwork, UnitReadings
 from pgt.nn.block import Mlp
 from pgt.nn.draw import Draw, zeros
+from pgt.nn.embedding import Embedding
 from pgt.nn.scaling import Scaling
 
 
@@ -41,8 +42,46 @@ class Trunk(eqx.Module):
         return z
 
 
+class BranchAndTrunk(AbstractNetwork):
+    """b = MLP( mean_i MLP[z_i, u_i, mask_i] ), then u(z) = Σ_k b_k t_k(z) + offset."""
+
+    embedding: Embedding
+    each: Mlp
+    together: Mlp
+    trunk: Trunk
+    offset: Float[Array, " c"]
+
+    def __init__(
+        self, embedding: Embedding, fields: int, width: int, layers: int, basis: int, draw: Draw
+    ):
+        inputs = embedding.size
+        self.embedding = embedding
+        self.each = Mlp(inputs + 2 * fields, width, width, "gelu", draw)
+        self.together = Mlp(width, width, fields * basis, "gelu", draw)
+        self.trunk = Trunk((inputs, *[width] * (layers - 1), basis), draw)
+        self.offset = zeros(fields)
+
+    def encode(self, readings: UnitReadings) -> Float[Array, "c k"]:
+        """Readings → coefficients of the basis."""
+        places = jax.vmap(self.embedding)(readings.points)
+        rows = [places, readings.values, readings.mask.astype(places.dtype)]
+        features = jax.vmap(self.each)(jnp.concatenate(rows, axis=-1))  # n w
+        visible = readings.visible[:, None]
+        total = jnp.sum(jnp.where(visible, features, 0.0), axis=0)
+        mean = total / jnp.maximum(jnp.sum(visible), 1)
+        return self.together(mean).reshape(len(self.offset), -1)
+
+    def decode(self, context: Float[Array, "c k"], z: Float[Array, " d"]) -> Float[Array, " c"]:
+        """Σ_k b_k t_k(z) + offset."""
+        return context @ self.trunk(self.embedding(z)) + self.offset
+
+    def tunable(self):
+        """The trunk and the offset; the branch stays as it is."""
+        return self.trunk, self.offset
+
+
 @register("deeponet")
-class DeepONet(AbstractFieldModel):
+class DeepONet(AbstractFrame):
     """Deep operator network (Lu et al. 2021); physics-informed when trained with a residual, as all
     models are here (Wang, Wang & Perdikaris 2021).
 
@@ -70,10 +109,8 @@ class DeepONet(AbstractFieldModel):
     """
 
     scaling: Scaling
-    each: Mlp
-    together: Mlp
-    trunk: Trunk
-    offset: Float[Array, " c"]
+    kernel: NoKernel
+    network: BranchAndTrunk
 
     def __init__(
         self,
@@ -88,36 +125,6 @@ class DeepONet(AbstractFieldModel):
             raise InputError(
                 f"DeepONet(width={width}, layers={layers}, basis={basis}): all must be at least 1."
             )
-        e, c = scaling.embedded, len(scaling.mean)
-        draw = Draw(seed)
-        self.scaling = scaling
-        self.each = Mlp(e + 2 * c, width, width, "gelu", draw)
-        self.together = Mlp(width, width, c * basis, "gelu", draw)
-        self.trunk = Trunk((e, *[width] * (layers - 1), basis), draw)
-        self.offset = zeros(c)
-
-    def encode(self, observations: Observations) -> Float[Array, "c k"]:
-        """Readings → coefficients of the basis."""
-        dtype = self.offset.dtype
-        mask = jnp.asarray(observations.mask)  # n c
-        values = jnp.asarray(self.scaling.standardise(observations.values), dtype)
-        places = jax.vmap(self.scaling.embed)(jnp.asarray(observations.points, dtype))
-        rows = [places, jnp.where(mask, values, 0.0), mask.astype(dtype)]
-        features = jax.vmap(self.each)(jnp.concatenate(rows, axis=-1))  # n w
-        visible = jnp.any(mask, axis=-1, keepdims=True)  # a reading of nothing is padding
-        total = jnp.sum(jnp.where(visible, features, 0.0), axis=0)
-        mean = total / jnp.maximum(jnp.sum(visible), 1)
-        return self.together(mean).reshape(len(self.offset), -1)
-
-    def look(self, context: Float[Array, "c k"], z: Point) -> Float[Array, "c k"]:
-        """The coefficients: the same everywhere."""
-        return context
-
-    def answer(self, seen: Float[Array, "c k"], z: Point) -> Float[Array, " c"]:
-        """Σ_k b_k t_k(z) + offset."""
-        values = seen @ self.trunk(self.scaling.embed(z)) + self.offset
-        return jnp.asarray(self.scaling.to_physical(values))
-
-    def polished(self):
-        """The trunk and the offset; the branch stays as it is."""
-        return self.trunk, self.offset
+        embedding, fields = Embedding(scaling.periodic), len(scaling.mean)
+        self.scaling, self.kernel = scaling, NoKernel()
+        self.network = BranchAndTrunk(embedding, fields, width, layers, basis, Draw(seed))

@@ -15,22 +15,115 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from pgt.data.observations import Observations
 from pgt.ground.arguments import Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
-from pgt.ground.types import Point
-from pgt.models.base import AbstractFieldModel
+from pgt.kernels.combine import NoKernel
+from pgt.models.frame import AbstractFrame
+from pgt.models.network import AbstractTwoStageNetwork, UnitReadings
 from pgt.nn.block import Dense, Mlp
 from pgt.nn.draw import Draw
+from pgt.nn.embedding import Embedding
 from pgt.nn.scaling import Scaling
 from pgt.nn.spectral import STENCIL, FourierLayers, interpolate
 
 HIDDEN = 128  # of the projection, as in the paper
 
 
+class FourierNetwork(AbstractTwoStageNetwork):
+    """Raster, lifting P, Fourier layers, spline, projection Q."""
+
+    embedding: Embedding
+    lift: Dense
+    layers: FourierLayers
+    project: Mlp
+    grid: tuple[int, ...] = eqx.field(static=True)
+
+    def __init__(
+        self,
+        embedding: Embedding,
+        fields: int,
+        grid: tuple[int, ...],
+        modes: int,
+        width: int,
+        layers: int,
+        draw: Draw,
+    ):
+        self.embedding, self.grid = embedding, grid
+        self.lift = Dense(2 * fields + embedding.size, width, draw)
+        self.layers = FourierLayers(width, modes, len(grid), layers, draw)
+        self.project = Mlp(width, HIDDEN, fields, "gelu", draw)
+
+    # ------------------------------------------------------------------ operator
+
+    def encode(self, readings: UnitReadings) -> Float[Array, "*nodes w"]:
+        """Readings → feature grid, with what the spline needs beyond the ends of a periodic axis."""
+        channels = jnp.concatenate([self._raster(readings), self._coordinates()], axis=-1)
+        lifted = jax.vmap(self.lift)(channels).reshape(*self.grid, -1)
+        # An axis that does not repeat is followed by zeros, so that its ends do not touch.
+        margins = [(0, 0 if w else math.ceil(n / 4)) for n, w in self._axes()]
+        features = self.layers(jnp.pad(lifted, [*margins, (0, 0)]))
+        inside = features[tuple(slice(n) for n in self.grid)]
+        wrapped = [(1, 2) if w else (0, 0) for _, w in self._axes()]
+        return jnp.pad(inside, [*wrapped, (0, 0)], mode="wrap")
+
+    def _raster(self, readings: UnitReadings) -> Float[Array, "N channels"]:
+        """Mean of the readings nearest to each node, 0 where there are none, and whether there are."""
+        node = self._nearest(readings.points)  # n
+        empty = jnp.zeros((math.prod(self.grid), readings.mask.shape[-1]), readings.values.dtype)
+        total = empty.at[node].add(readings.values)  # N c
+        count = empty.at[node].add(readings.mask.astype(empty.dtype))
+        return jnp.concatenate([total / jnp.maximum(count, 1.0), jnp.minimum(count, 1.0)], axis=-1)
+
+    def _nearest(self, points: Float[Array, "n d"]) -> Int[Array, " n"]:
+        """The node nearest to each point, counted along the flattened grid."""
+        rounded = jnp.round(self._position(points)).astype(jnp.int32)
+        return jnp.ravel_multi_index(tuple(rounded.T), self.grid, mode="wrap")
+
+    def _coordinates(self) -> Float[Array, "N e"]:
+        """What a network sees of each node's place."""
+        first, spacing = self._spacing()
+        index = np.indices(self.grid).reshape(len(self.grid), -1).T
+        unit = np.asarray((index - first) * spacing - 1, self.lift.weight.dtype)
+        return jax.vmap(self.embedding)(jnp.asarray(unit))
+
+    # ------------------------------------------------------------------ query
+
+    def look(self, context: Float[Array, "*nodes w"], z: Float[Array, " d"]) -> Float[Array, " w"]:
+        """The feature grid, read at z by the cubic B-spline."""
+        position = self._position(z)
+        size, wraps = np.array(self.grid), np.array(self.embedding.periodic)
+        turns = jnp.floor(jax.lax.stop_gradient(position) / size.astype(position.dtype))
+        shift = np.where(wraps, 1, 0) - turns * np.where(wraps, size, 0)
+        return interpolate(context, position + shift.astype(position.dtype))
+
+    def answer(self, seen: Float[Array, " w"], z: Float[Array, " d"]) -> Float[Array, " c"]:
+        """u = Q(features); the point itself is already in the features."""
+        return self.project(seen)
+
+    def tunable(self):
+        """The projection Q."""
+        return self.project
+
+    # ------------------------------------------------------------------ the grid
+
+    def _axes(self):
+        return list(zip(self.grid, self.embedding.periodic, strict=True))
+
+    def _spacing(self) -> tuple[np.ndarray, np.ndarray]:
+        """Index of the node at the lower end of each axis, and the distance of nodes in unit lengths."""
+        first = [0 if wraps else 1 for _, wraps in self._axes()]
+        cells = [n if wraps else n - 3 for n, wraps in self._axes()]
+        return np.array(first), 2 / np.array(cells)
+
+    def _position(self, z: Float[Array, "*n d"]) -> Float[Array, "*n d"]:
+        """Unit coordinates counted in nodes."""
+        first, spacing = (a.astype(z.dtype) for a in self._spacing())
+        return (z + 1) / spacing + first
+
+
 @register("fno")
-class FNO(AbstractFieldModel):
+class FNO(AbstractFrame):
     """Fourier neural operator (Li et al. 2021, "Fourier Neural Operator for Parametric PDEs").
 
         h_0 = P [values, mask, coordinates]        h_{l+1} = σ(W_l h_l + b_l + F⁻¹(R_l · F h_l))
@@ -59,10 +152,8 @@ class FNO(AbstractFieldModel):
     """
 
     scaling: Scaling
-    lift: Dense
-    layers: FourierLayers
-    project: Mlp
-    grid: tuple[int, ...] = eqx.field(static=True)
+    kernel: NoKernel
+    network: FourierNetwork
 
     def __init__(
         self,
@@ -74,84 +165,12 @@ class FNO(AbstractFieldModel):
         layers: Size = 4,
         seed: int = 0,
     ):
-        dimension, c = len(scaling.periodic), len(scaling.mean)
+        dimension, fields = len(scaling.periodic), len(scaling.mean)
         grid = (grid,) * dimension if isinstance(grid, int) else tuple(grid)
         _check_sizes(grid, dimension, modes, width, layers)
-        draw = Draw(seed)
-        self.scaling, self.grid = scaling, grid
-        self.lift = Dense(2 * c + scaling.embedded, width, draw)
-        self.layers = FourierLayers(width, modes, dimension, layers, draw)
-        self.project = Mlp(width, HIDDEN, c, "gelu", draw)
-
-    # ------------------------------------------------------------------ operator
-
-    def encode(self, observations: Observations) -> Float[Array, "*nodes w"]:
-        """Readings → feature grid, with what the spline needs beyond the ends of a periodic axis."""
-        channels = jnp.concatenate([self._raster(observations), self._coordinates()], axis=-1)
-        lifted = jax.vmap(self.lift)(channels).reshape(*self.grid, -1)
-        # An axis that does not repeat is followed by zeros, so that its ends do not touch.
-        margins = [(0, 0 if w else math.ceil(n / 4)) for n, w in self._axes()]
-        features = self.layers(jnp.pad(lifted, [*margins, (0, 0)]))
-        inside = features[tuple(slice(n) for n in self.grid)]
-        wrapped = [(1, 2) if w else (0, 0) for _, w in self._axes()]
-        return jnp.pad(inside, [*wrapped, (0, 0)], mode="wrap")
-
-    def _raster(self, observations: Observations) -> Float[Array, "N channels"]:
-        """Mean of the readings nearest to each node, 0 where there are none, and whether there are."""
-        dtype = self.lift.weight.dtype
-        node = self._nearest(jnp.asarray(observations.points, dtype))  # n
-        mask = jnp.asarray(observations.mask)
-        values = jnp.asarray(self.scaling.standardise(observations.values), dtype)
-        empty = jnp.zeros((math.prod(self.grid), mask.shape[-1]), dtype)
-        total = empty.at[node].add(jnp.where(mask, values, 0.0))  # N c
-        count = empty.at[node].add(mask.astype(dtype))
-        return jnp.concatenate([total / jnp.maximum(count, 1.0), jnp.minimum(count, 1.0)], axis=-1)
-
-    def _nearest(self, points: Float[Array, "n d"]) -> Int[Array, " n"]:
-        """The node nearest to each point, counted along the flattened grid."""
-        rounded = jnp.round(self._position(points)).astype(jnp.int32)
-        return jnp.ravel_multi_index(tuple(rounded.T), self.grid, mode="wrap")
-
-    def _coordinates(self) -> Float[Array, "N e"]:
-        """What a network sees of each node's place."""
-        first, spacing = self._spacing()
-        index = np.indices(self.grid).reshape(len(self.grid), -1).T
-        unit = np.asarray((index - first) * spacing - 1, self.lift.weight.dtype)
-        return jax.vmap(lambda z: self.scaling.embed(self.scaling.from_unit(z)))(unit)
-
-    # ------------------------------------------------------------------ query
-
-    def look(self, context: Float[Array, "*nodes w"], z: Point) -> Float[Array, " w"]:
-        """The feature grid, read at z by the cubic B-spline."""
-        position = self._position(jnp.asarray(z))
-        size, wraps = np.array(self.grid), np.array(self.scaling.periodic)
-        turns = jnp.floor(jax.lax.stop_gradient(position) / size.astype(position.dtype))
-        shift = np.where(wraps, 1, 0) - turns * np.where(wraps, size, 0)
-        return interpolate(context, position + shift.astype(position.dtype))
-
-    def answer(self, seen: Float[Array, " w"], z: Point) -> Float[Array, " c"]:
-        """u = Q(features); the point itself is already in the features."""
-        return jnp.asarray(self.scaling.to_physical(self.project(seen)))
-
-    def polished(self):
-        """The projection Q."""
-        return self.project
-
-    # ------------------------------------------------------------------ the grid
-
-    def _axes(self):
-        return list(zip(self.grid, self.scaling.periodic, strict=True))
-
-    def _spacing(self) -> tuple[np.ndarray, np.ndarray]:
-        """Index of the node at the lower end of each axis, and the distance of nodes in unit lengths."""
-        first = [0 if wraps else 1 for _, wraps in self._axes()]
-        cells = [n if wraps else n - 3 for n, wraps in self._axes()]
-        return np.array(first), 2 / np.array(cells)
-
-    def _position(self, z: Float[Array, "*n d"]) -> Float[Array, "*n d"]:
-        """Physical coordinates counted in nodes."""
-        first, spacing = (a.astype(z.dtype) for a in self._spacing())
-        return jnp.asarray((self.scaling.to_unit(z) + 1) / spacing + first)
+        embedding, draw = Embedding(scaling.periodic), Draw(seed)
+        self.scaling, self.kernel = scaling, NoKernel()
+        self.network = FourierNetwork(embedding, fields, grid, modes, width, layers, draw)
 
 
 def _check_sizes(grid, dimension, modes, width, layers):

@@ -1,4 +1,4 @@
-"""A field beside a fitted one, to first order in what the polish tunes."""
+"""A field beside a fitted one, to first order in what a second-order step tunes."""
 
 import equinox as eqx
 import jax
@@ -12,7 +12,7 @@ from pgt.nn.scaling import Scaling
 
 
 class LinearisedModel(AbstractFieldModel):
-    """The field of `base`, moved along `direction` in the space of its polished numbers θ::
+    """The field of `base`, moved along `direction` in the space of its tunable numbers θ::
 
         u(z) = u_θ(z) + d/dε u_{θ + ε δ}(z)
 
@@ -26,7 +26,7 @@ class LinearisedModel(AbstractFieldModel):
     def __init__(
         self, base: AbstractFieldModel, direction: PyTree[Float[Array | np.ndarray, "..."]]
     ):
-        """`direction` has the structure of `base.polished()`."""
+        """`direction` has the structure of `base.tunable()`."""
         self.base, self.direction = base, direction
 
     @property
@@ -35,22 +35,18 @@ class LinearisedModel(AbstractFieldModel):
         return self.base.scaling
 
     def encode(self, observations: Observations) -> PyTree[Array]:
-        """What the base makes of the readings: nothing of it is polished."""
+        """What the base makes of the readings: nothing of it is tunable."""
         return self.base.encode(observations)
 
-    def look(self, context: PyTree[Array], z: Point) -> Float[Array, "..."]:
-        """What the base sees."""
-        return self.base.look(context, z)
+    def decode(self, context: PyTree[Array], z: Point) -> Float[Array, " c"]:
+        """The base's field and its derivative along the direction."""
 
-    def answer(self, seen: Float[Array, "..."], z: Point) -> Float[Array, " c"]:
-        """The base's answer and its derivative along the direction."""
+        def at(tuned):
+            return eqx.tree_at(lambda m: m.tunable(), self.base, tuned).decode(context, z)
 
-        def at(polished):
-            return eqx.tree_at(lambda m: m.polished(), self.base, polished).answer(seen, z)
-
-        value, change = jax.jvp(at, (self.base.polished(),), (self.direction,))
+        value, change = jax.jvp(at, (self.base.tunable(),), (self.direction,))
         return value + change
 
-    def polished(self) -> PyTree[Array]:
+    def tunable(self) -> PyTree:
         """The base's."""
-        return self.base.polished()
+        return self.base.tunable()

@@ -15,16 +15,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from pgt.data.observations import Observations
 from pgt.ground.arguments import Limits, Positive, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
-from pgt.ground.types import Point
 from pgt.kernels.base import AbstractKernel
-from pgt.models.base import AbstractFieldModel
+from pgt.models.frame import AbstractFrame
+from pgt.models.network import AbstractTwoStageNetwork, UnitReadings
 from pgt.nn.attention import Attention, Projection, attend, with_one
 from pgt.nn.block import Block, Dense, Mlp
 from pgt.nn.draw import Draw, zeros
+from pgt.nn.embedding import Embedding
 from pgt.nn.film import ConcatDecoder, FilmDecoder
 from pgt.nn.frozen import Frozen
 from pgt.nn.scaling import Scaling
@@ -62,8 +62,167 @@ class Anchors(Frozen):
         return Anchors((2 * unit - 1).astype(np.float32))
 
 
+class Sizes(NamedTuple):
+    """What a PGT is built of; see `PGT`."""
+
+    width: int
+    blocks: int
+    heads: int
+    anchors: int
+    decoder: DecoderName
+    decoder_width: int
+    decoder_layers: int
+    frequency: float
+    variance_head: bool
+
+
+class PGTNetwork(AbstractTwoStageNetwork):
+    """The transformer and its decoder, in unit coordinates and standardised values."""
+
+    embedding: Embedding
+    # Tokens: c_i = W_u u_i + W_p z_i + b
+    embed_value: Float[Array, "w c"]
+    embed_hidden: Float[Array, "w c"]
+    embed_point: Float[Array, "w d"]
+    embed_bias: Float[Array, " w"]
+    global_token: Float[Array, " w"]
+    # Encoder
+    anchors: Anchors | None
+    anchor_bias: Float[Array, " w"] | None
+    gather: Attention | None
+    blocks: Block  # stacked: equal layers compile once
+    # Query and decoder
+    query: Mlp
+    ask: Projection
+    keys: Projection
+    values: Projection
+    decoder: FilmDecoder | ConcatDecoder
+    variance: Dense | None
+
+    def __init__(self, embedding: Embedding, fields: int, sizes: Sizes, draw: Draw):
+        d, c = embedding.size, fields
+        width, heads, anchors = sizes.width, sizes.heads, sizes.anchors
+        self.embedding = embedding
+        self.embed_value = draw.normal((width, c), c**-0.5)
+        self.embed_hidden = draw.normal((width, c), c**-0.5)
+        self.embed_point = draw.normal((width, d), d**-0.5)
+        self.embed_bias = zeros(width)
+        self.global_token = draw.normal((width,), 0.02)
+        self.anchors = Anchors.spread(anchors, len(embedding.periodic)) if anchors else None
+        self.anchor_bias = zeros(width) if anchors else None
+        self.gather = Attention(width, heads, draw) if anchors else None
+        layers = [Block(width, heads, draw) for _ in range(sizes.blocks)]
+        self.blocks = jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)), *layers)
+        self.query = Mlp(d, width, width, "tanh", draw)
+        self.ask = Projection(width, heads, draw)
+        self.keys = Projection(width, heads, draw)
+        self.values = Projection(width, heads, draw)
+        kind, activation = DECODERS[sizes.decoder]
+        inside = sizes.decoder_width, sizes.decoder_layers, sizes.frequency
+        self.decoder = kind(d, c, width, *inside, activation, draw)
+        self.variance = Dense(width, c, draw) if sizes.variance_head else None
+
+    # ------------------------------------------------------------------ encoder
+
+    def encode(self, readings: UnitReadings) -> Context:
+        """Readings → context tokens C_ctx and global token c_glob."""
+        tokens = self._tokens(readings)  # n w
+        if self.anchors is not None:
+            everywhere, tokens = self._gather(readings, tokens)
+            points = jnp.asarray(self.anchors.points)
+            visible = jnp.ones(len(points), bool)
+        else:
+            everywhere, points, visible = self.global_token, readings.points, readings.visible
+        bias = self._gamma(readings, points, points, visible)  # h m+1 m+1
+        sequence = jnp.concatenate([everywhere[None], tokens])  # m+1 w
+
+        def step(sequence, block):
+            return block(sequence, bias), None
+
+        stacked, plain = eqx.partition(self.blocks, eqx.is_array)
+        sequence, _ = jax.lax.scan(
+            lambda s, layer: step(s, eqx.combine(layer, plain)), sequence, stacked
+        )
+        context = sequence[1:]
+        hidden = jnp.where(visible, 0.0, -jnp.inf)[None]
+        return Context(
+            jax.vmap(self.keys)(context),
+            with_one(jax.vmap(self.values)(context)),
+            hidden,
+            sequence[0],
+        )
+
+    def _tokens(self, readings: UnitReadings) -> Float[Array, "n w"]:
+        """c_i = W_u u_i + W_p z_i + b; a field that was not measured adds its own vector instead."""
+        return (
+            readings.values @ self.embed_value.T
+            + (1.0 - readings.mask) @ self.embed_hidden.T
+            + jax.vmap(self.embedding)(readings.points) @ self.embed_point.T
+            + self.embed_bias
+        )
+
+    def _gather(self, readings: UnitReadings, tokens: Float[Array, "n w"]):
+        """Anchors and the global token each ask all readings; Γ acts between reading and anchor."""
+        assert self.anchors is not None
+        assert self.gather is not None
+        assert self.anchor_bias is not None
+        places = jnp.asarray(self.anchors.points)
+        askers = jax.vmap(self.embedding)(places) @ self.embed_point.T + self.anchor_bias
+        askers = jnp.concatenate([self.global_token[None], askers])
+        tokens = jnp.concatenate([self.global_token[None], tokens])
+        bias = self._gamma(readings, places, readings.points, readings.visible)
+        gathered = askers + self.gather(askers, tokens, bias)
+        return gathered[0], gathered[1:]
+
+    def _gamma(
+        self,
+        readings: UnitReadings,
+        receivers: Float[Array, "receivers d"],
+        sources: Float[Array, "sources d"],
+        visible: Bool[Array, " sources"],
+    ) -> Float[Array, "#h receivers+1 sources+1"]:
+        """Γ with a row and a column for the global token: no bias, always visible, so that no row is
+        ever empty. Padding is invisible to all."""
+        bias = jnp.pad(readings.gamma(receivers, sources), ((0, 0), (1, 0), (1, 0)))
+        seen = jnp.concatenate([jnp.ones(1, bool), visible])
+        return jnp.where(seen, bias, -jnp.inf)
+
+    # ------------------------------------------------------------------ decoder
+
+    def look(self, context: Context, z: Float[Array, " d"]) -> Float[Array, "..."]:
+        """φ = MLP_q(z), g = cross-attention of φ to the context, (α, β, ω) = H([g, c_glob])."""
+        return self.decoder.look(self._local(context, z), context.everywhere)
+
+    def answer(self, seen: Float[Array, "..."], z: Float[Array, " d"]) -> Float[Array, " c"]:
+        """u(z) = FiLM-SIREN(z; α, β, ω)."""
+        return self.decoder.answer(self.embedding(z), seen)
+
+    def tunable(self):
+        """The decoder's own weights; the encoder and the hypernetwork stay as they are."""
+        return self.decoder.tunable()
+
+    @property
+    def predicts_variance(self) -> bool:
+        """Whether there is a variance head."""
+        return self.variance is not None
+
+    def log_variance(self, context: Context, z: Float[Array, " d"]) -> Float[Array, " c"]:
+        """PGT-UW: logarithm of the aleatoric variance of the standardised fields at one point.
+
+        A linear map of the features the field is made from, which it does not change: a variance with
+        an encoder of its own could memorise every misfit.
+        """
+        if self.variance is None:
+            raise InputError("this PGT has no variance head; build it with variance_head=True.")
+        return self.variance(jax.lax.stop_gradient(self._local(context, z)))
+
+    def _local(self, context: Context, z: Float[Array, " d"]) -> Float[Array, " w"]:
+        asked = self.ask(self.query(self.embedding(z)))  # h k
+        return attend(asked, context.keys, context.values, context.bias).reshape(-1)
+
+
 @register("pgt")
-class PGT(AbstractFieldModel):
+class PGT(AbstractFrame):
     """Physics-Guided Transformer.
 
     Parameters
@@ -90,24 +249,7 @@ class PGT(AbstractFieldModel):
 
     scaling: Scaling
     kernel: AbstractKernel
-    # Tokens: c_i = W_u u_i + W_p z_i + b
-    embed_value: Float[Array, "w c"]
-    embed_hidden: Float[Array, "w c"]
-    embed_point: Float[Array, "w d"]
-    embed_bias: Float[Array, " w"]
-    global_token: Float[Array, " w"]
-    # Encoder
-    anchors: Anchors | None
-    anchor_bias: Float[Array, " w"] | None
-    gather: Attention | None
-    blocks: Block  # stacked: equal layers compile once
-    # Query and decoder
-    query: Mlp
-    ask: Projection
-    keys: Projection
-    values: Projection
-    decoder: FilmDecoder | ConcatDecoder
-    variance: Dense | None
+    network: PGTNetwork
 
     def __init__(
         self,
@@ -126,129 +268,13 @@ class PGT(AbstractFieldModel):
         seed: int = 0,
     ):
         _check_sizes(width, heads, blocks, decoder_layers, anchors, decoder)
-        d, c = scaling.embedded, len(scaling.mean)
-        draw = Draw(seed)
+        sizes = Sizes(
+            width, blocks, heads, anchors, decoder, decoder_width, decoder_layers, frequency,
+            variance_head,
+        )  # fmt: skip
+        embedding, fields = Embedding(scaling.periodic), len(scaling.mean)
         self.scaling, self.kernel = scaling, kernel
-        self.embed_value = draw.normal((width, c), c**-0.5)
-        self.embed_hidden = draw.normal((width, c), c**-0.5)
-        self.embed_point = draw.normal((width, d), d**-0.5)
-        self.embed_bias = zeros(width)
-        self.global_token = draw.normal((width,), 0.02)
-        self.anchors = Anchors.spread(anchors, len(scaling.middle)) if anchors else None
-        self.anchor_bias = zeros(width) if anchors else None
-        self.gather = Attention(width, heads, draw) if anchors else None
-        layers = [Block(width, heads, draw) for _ in range(blocks)]
-        self.blocks = jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)), *layers)
-        self.query = Mlp(d, width, width, "tanh", draw)
-        self.ask = Projection(width, heads, draw)
-        self.keys = Projection(width, heads, draw)
-        self.values = Projection(width, heads, draw)
-        kind, activation = DECODERS[decoder]
-        self.decoder = kind(d, c, width, decoder_width, decoder_layers, frequency, activation, draw)
-        self.variance = Dense(width, c, draw) if variance_head else None
-
-    # ------------------------------------------------------------------ encoder
-
-    def encode(self, observations: Observations) -> Context:
-        """Readings → context tokens C_ctx and global token c_glob."""
-        points = jnp.asarray(observations.points, self.embed_bias.dtype)
-        tokens = self._tokens(points, observations)  # n w
-        visible = jnp.any(observations.mask, axis=-1)  # n; a reading of nothing is padding
-        if self.anchors is not None:
-            everywhere, points, tokens = self._gather(points, tokens, visible)
-            visible = jnp.ones(len(points), bool)
-        else:
-            everywhere = self.global_token
-        bias = self._gamma(points, points, visible)  # h m+1 m+1
-        sequence = jnp.concatenate([everywhere[None], tokens])  # m+1 w
-
-        def step(sequence, block):
-            return block(sequence, bias), None
-
-        stacked, plain = eqx.partition(self.blocks, eqx.is_array)
-        sequence, _ = jax.lax.scan(
-            lambda s, layer: step(s, eqx.combine(layer, plain)), sequence, stacked
-        )
-        context = sequence[1:]
-        hidden = jnp.where(visible, 0.0, -jnp.inf)[None]
-        return Context(
-            jax.vmap(self.keys)(context),
-            with_one(jax.vmap(self.values)(context)),
-            hidden,
-            sequence[0],
-        )
-
-    def _tokens(self, points, observations: Observations) -> Float[Array, "n w"]:
-        """c_i = W_u u_i + W_p z_i + b; a field that was not measured adds its own vector instead."""
-        mask = observations.mask
-        values = jnp.where(mask, self.scaling.standardise(observations.values), 0.0)
-        return (
-            values.astype(points.dtype) @ self.embed_value.T
-            + (1.0 - mask) @ self.embed_hidden.T
-            + jax.vmap(self.scaling.embed)(points) @ self.embed_point.T
-            + self.embed_bias
-        )
-
-    def _gather(self, points, tokens, visible: Bool[Array, " n"]):
-        """Anchors and the global token each ask all readings; Γ acts between reading and anchor."""
-        assert self.anchors is not None
-        assert self.gather is not None
-        assert self.anchor_bias is not None
-        places = self.scaling.from_unit(self.anchors.points)
-        askers = jax.vmap(self.scaling.embed)(places) @ self.embed_point.T + self.anchor_bias
-        askers = jnp.concatenate([self.global_token[None], askers])
-        tokens = jnp.concatenate([self.global_token[None], tokens])
-        bias = self._gamma(places, points, visible)
-        gathered = askers + self.gather(askers, tokens, bias)
-        return gathered[0], places, gathered[1:]
-
-    def _gamma(
-        self,
-        receivers: Float[Array | np.ndarray, "receivers d"],
-        sources: Float[Array | np.ndarray, "sources d"],
-        visible: Bool[Array, " sources"],
-    ) -> Float[Array, "#h receivers+1 sources+1"]:
-        """Γ with a row and a column for the global token: no bias, always visible, so that no row is
-        ever empty. Padding is invisible to all."""
-        scaling = self.scaling
-        bias = self.kernel.bias(receivers, sources, scaling.resolution, scaling.period)
-        # A Green's function has units, the global token's 0 has none: Γ counts from the influence of
-        # a point on itself where nothing smaller than the domain is resolved.
-        here = jnp.asarray(scaling.middle)
-        own = self.kernel.log_influence(here, here, 2 * scaling.half_extent)
-        bias -= jnp.where(own > -jnp.inf, own, 0.0)[:, None, None]
-        bias = jnp.pad(bias, ((0, 0), (1, 0), (1, 0)))
-        seen = jnp.concatenate([jnp.ones(1, bool), visible])
-        return jnp.where(seen, bias, -jnp.inf)
-
-    # ------------------------------------------------------------------ decoder
-
-    def look(self, context: Context, z: Point) -> Float[Array, "..."]:
-        """φ = MLP_q(z), g = cross-attention of φ to the context, (α, β, ω) = H([g, c_glob])."""
-        return self.decoder.look(self._local(context, z), context.everywhere)
-
-    def answer(self, seen: Float[Array, "..."], z: Point) -> Float[Array, " c"]:
-        """u(z) = FiLM-SIREN(z; α, β, ω)."""
-        values = self.decoder.answer(self.scaling.embed(z), seen)
-        return jnp.asarray(self.scaling.to_physical(values))
-
-    def polished(self):
-        """The decoder's own weights; the encoder and the hypernetwork stay as they are."""
-        return self.decoder.polished()
-
-    def log_variance(self, context: Context, z: Point) -> Float[Array, " c"]:
-        """PGT-UW: logarithm of the aleatoric variance of the standardised fields at one point.
-
-        A linear map of the features the field is made from, which it does not change: a variance with
-        an encoder of its own could memorise every misfit.
-        """
-        if self.variance is None:
-            raise InputError("this PGT has no variance head; build it with variance_head=True.")
-        return self.variance(jax.lax.stop_gradient(self._local(context, z)))
-
-    def _local(self, context: Context, z: Point) -> Float[Array, " w"]:
-        asked = self.ask(self.query(self.scaling.embed(z)))  # h k
-        return attend(asked, context.keys, context.values, context.bias).reshape(-1)
+        self.network = PGTNetwork(embedding, fields, sizes, Draw(seed))
 
 
 def _check_sizes(width, heads, blocks, layers, anchors, decoder):

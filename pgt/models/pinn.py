@@ -4,14 +4,17 @@ import math
 
 from pgt.ground.arguments import Size
 from pgt.ground.registry import register
-from pgt.models.coordinate import AbstractCoordinateModel, check_sizes
+from pgt.kernels.combine import NoKernel
+from pgt.models.coordinate import CoordinateNetwork, check_sizes
+from pgt.models.frame import AbstractFrame
 from pgt.nn.draw import Draw, zeros
+from pgt.nn.embedding import Embedding
 from pgt.nn.scaling import Scaling
 from pgt.nn.stack import Stack
 
 
 @register("pinn")
-class PINN(AbstractCoordinateModel):
+class PINN(AbstractFrame):
     """Physics-informed neural network: a tanh network of the coordinate (Raissi et al. 2019).
 
         h_1 = tanh(W_0 z + b_0),  h_{l+1} = tanh(W_l h_l + b_l),  u = R h_L + r
@@ -35,14 +38,14 @@ class PINN(AbstractCoordinateModel):
     """
 
     scaling: Scaling
-    network: Stack
+    kernel: NoKernel
+    network: CoordinateNetwork
 
     def __init__(self, scaling: Scaling, *, width: Size = 64, layers: Size = 5, seed: int = 0):
         check_sizes("PINN", width, layers)
-        inputs, outputs, hidden = scaling.embedded, len(scaling.mean), layers - 1
-        draw = Draw(seed)
-        self.scaling = scaling
-        self.network = Stack(
+        embedding, draw = Embedding(scaling.periodic), Draw(seed)
+        inputs, outputs, hidden = embedding.size, len(scaling.mean), layers - 1
+        stack = Stack(
             first_weight=draw.normal((width, inputs), math.sqrt(2 / (inputs + width))),
             first_bias=zeros(width),
             hidden_weight=draw.normal((hidden, width, width), math.sqrt(1 / width)),
@@ -51,3 +54,5 @@ class PINN(AbstractCoordinateModel):
             offset=zeros(outputs),
             activation="tanh",
         )
+        self.scaling, self.kernel = scaling, NoKernel()
+        self.network = CoordinateNetwork(embedding, stack)

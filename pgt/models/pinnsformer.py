@@ -16,15 +16,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.data.observations import Observations
 from pgt.ground.arguments import Limits, Positive, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
-from pgt.ground.types import Point
-from pgt.models.base import AbstractFieldModel
+from pgt.kernels.combine import NoKernel
+from pgt.models.frame import AbstractFrame
+from pgt.models.network import AbstractNetwork, UnitReadings
 from pgt.nn.attention import Attention
 from pgt.nn.block import Dense
 from pgt.nn.draw import Draw, zeros
+from pgt.nn.embedding import Embedding
 from pgt.nn.scaling import Scaling
 
 
@@ -80,8 +81,86 @@ class Layer(eqx.Module):
         return tokens + jax.vmap(self.mlp)(self.waves[1](tokens))
 
 
+class Sequence(eqx.Module):
+    """What a network sees of (x, t), (x, t+Δt), …: `times` points, `step` of the time axis apart."""
+
+    embedding: Embedding
+    times: int = eqx.field(static=True)
+    step: float = eqx.field(static=True)
+    time_axis: int = eqx.field(static=True)
+
+    def __call__(self, z: Float[Array, " d"]) -> Float[Array, "k e"]:
+        """From what is seen of the first point: an ordinary time is shifted, a periodic one turned on
+        its circle. One product and one sum, and no digits of Δt lost where t is large."""
+        start, periodic = self.embedding(z), self.embedding.periodic
+        size = len(start)
+        place = self.time_axis + sum(periodic[: self.time_axis])
+        ahead = 2 * self.step * np.arange(self.times)  # in unit coordinates
+        turn, shift = np.tile(np.eye(size), (self.times, 1, 1)), np.zeros((self.times, size))
+        if periodic[self.time_axis]:
+            cos, sin = np.cos(np.pi * ahead), np.sin(np.pi * ahead)
+            rotation = np.array([[cos, -sin], [sin, cos]])
+            turn[:, place : place + 2, place : place + 2] = np.moveaxis(rotation, -1, 0)
+        else:
+            shift[:, place] = ahead
+        return jnp.asarray(turn, start.dtype) @ start + jnp.asarray(shift, start.dtype)
+
+
+class SequenceNetwork(AbstractNetwork):
+    """A transformer over the sequence that starts at z; its first value is u(z)."""
+
+    sequence: Sequence
+    mixer: Dense
+    encoder: tuple[Layer, ...]
+    encoder_wave: Wavelet
+    decoder: tuple[Layer, ...]
+    decoder_wave: Wavelet
+    output: WaveletMlp
+
+    def __init__(
+        self,
+        sequence: Sequence,
+        fields: int,
+        width: int,
+        heads: int,
+        layers: int,
+        hidden: int,
+        output_hidden: int,
+        draw: Draw,
+    ):
+        self.sequence = sequence
+        self.mixer = _dense(sequence.embedding.size, width, draw)
+        self.encoder = tuple(Layer(width, heads, hidden, draw) for _ in range(layers))
+        self.encoder_wave = Wavelet()
+        self.decoder = tuple(Layer(width, heads, hidden, draw) for _ in range(layers))
+        self.decoder_wave = Wavelet()
+        self.output = WaveletMlp(width, output_hidden, fields, draw)
+
+    def encode(self, readings: UnitReadings) -> tuple[()]:
+        """Nothing: the readings are targets only."""
+        return ()
+
+    def decode(self, context: tuple[()], z: Float[Array, " d"]) -> Float[Array, " c"]:
+        """The first element of the sequence that starts at z."""
+        tokens = jax.vmap(self.mixer)(self.sequence(z))  # k w
+        memory = tokens
+        for layer in self.encoder:
+            memory = layer(memory)
+        memory = self.encoder_wave(memory)
+        token = tokens[:1]
+        for layer in self.decoder:
+            token = layer(token, memory)
+        return self.output(self.decoder_wave(token[0]))
+
+    def tunable(self):
+        """All weights: nothing is known before z."""
+        return (
+            self.mixer, self.encoder, self.encoder_wave, self.decoder, self.decoder_wave, self.output
+        )  # fmt: skip
+
+
 @register("pinnsformer")
-class PINNsFormer(AbstractFieldModel):
+class PINNsFormer(AbstractFrame):
     r"""PINNsFormer (Zhao, Ding & Prakash 2024), a coordinate network that looks a little ahead in time.
 
     $$ u(x, t) = \mathrm{MLP}(\mathrm{decoder}(s_0, \mathrm{encoder}(s_0, \dots, s_{k-1}))), \quad
@@ -113,15 +192,8 @@ class PINNsFormer(AbstractFieldModel):
     """
 
     scaling: Scaling
-    mixer: Dense
-    encoder: tuple[Layer, ...]
-    encoder_wave: Wavelet
-    decoder: tuple[Layer, ...]
-    decoder_wave: Wavelet
-    output: WaveletMlp
-    times: int = eqx.field(static=True)
-    step: float = eqx.field(static=True)
-    time_axis: int = eqx.field(static=True)
+    kernel: NoKernel
+    network: SequenceNetwork
 
     def __init__(
         self,
@@ -137,63 +209,14 @@ class PINNsFormer(AbstractFieldModel):
         time_axis: Annotated[int, Limits(at_least=-1, at_most=3)] = -1,
         seed: int = 0,
     ):
-        dimension = len(scaling.periodic)
+        dimension, fields = len(scaling.periodic), len(scaling.mean)
         _check(width, heads, (layers, hidden, output_hidden, times), step, time_axis, dimension)
-        draw = Draw(seed)
-        self.scaling = scaling
-        self.mixer = _dense(scaling.embedded, width, draw)
-        self.encoder = tuple(Layer(width, heads, hidden, draw) for _ in range(layers))
-        self.encoder_wave = Wavelet()
-        self.decoder = tuple(Layer(width, heads, hidden, draw) for _ in range(layers))
-        self.decoder_wave = Wavelet()
-        self.output = WaveletMlp(width, output_hidden, len(scaling.mean), draw)
-        self.times, self.step = times, float(step)
-        self.time_axis = time_axis % dimension
-
-    def encode(self, observations: Observations) -> tuple[()]:
-        """Nothing: the readings are targets only."""
-        return ()
-
-    def look(self, context: tuple[()], z: Point) -> Float[Array, " 0"]:
-        """Nothing."""
-        return jnp.zeros(0, self.mixer.bias.dtype)
-
-    def answer(self, seen: Float[Array, " 0"], z: Point) -> Float[Array, " c"]:
-        """The first element of the sequence that starts at z."""
-        tokens = jax.vmap(self.mixer)(self._sequence(self.scaling.embed(z)))  # k w
-        memory = tokens
-        for layer in self.encoder:
-            memory = layer(memory)
-        memory = self.encoder_wave(memory)
-        token = tokens[:1]
-        for layer in self.decoder:
-            token = layer(token, memory)
-        values = self.output(self.decoder_wave(token[0]))
-        return jnp.asarray(self.scaling.to_physical(values))
-
-    def polished(self):
-        """All weights: nothing is known before z."""
-        return (
-            self.mixer, self.encoder, self.encoder_wave, self.decoder, self.decoder_wave, self.output
-        )  # fmt: skip
-
-    def _sequence(self, start: Float[Array, " e"]) -> Float[Array, "k e"]:
-        """What the network sees of (x, t), (x, t+Δt), …, from what it sees of (x, t).
-
-        An ordinary time is shifted, a periodic one turned on its circle: one product and one sum,
-        and no digits of Δt lost where t is large.
-        """
-        periodic, size = self.scaling.periodic, self.scaling.embedded
-        place = self.time_axis + sum(periodic[: self.time_axis])
-        ahead = 2 * self.step * np.arange(self.times)  # in unit coordinates
-        turn, shift = np.tile(np.eye(size), (self.times, 1, 1)), np.zeros((self.times, size))
-        if periodic[self.time_axis]:
-            cos, sin = np.cos(np.pi * ahead), np.sin(np.pi * ahead)
-            rotation = np.array([[cos, -sin], [sin, cos]])
-            turn[:, place : place + 2, place : place + 2] = np.moveaxis(rotation, -1, 0)
-        else:
-            shift[:, place] = ahead
-        return jnp.asarray(turn, start.dtype) @ start + jnp.asarray(shift, start.dtype)
+        embedding = Embedding(scaling.periodic)
+        sequence = Sequence(embedding, times, float(step), time_axis % dimension)
+        self.scaling, self.kernel = scaling, NoKernel()
+        self.network = SequenceNetwork(
+            sequence, fields, width, heads, layers, hidden, output_hidden, Draw(seed)
+        )
 
 
 def _dense(inputs: int, outputs: int, draw: Draw) -> Dense:

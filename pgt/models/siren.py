@@ -4,15 +4,18 @@ import math
 
 from pgt.ground.arguments import Positive, Size
 from pgt.ground.registry import register
-from pgt.models.coordinate import AbstractCoordinateModel, check_positive, check_sizes
+from pgt.kernels.combine import NoKernel
+from pgt.models.coordinate import CoordinateNetwork, check_positive, check_sizes
+from pgt.models.frame import AbstractFrame
 from pgt.nn.draw import Draw, zeros
+from pgt.nn.embedding import Embedding
 from pgt.nn.scaling import Scaling
 from pgt.nn.siren import first_weights, hidden_weights, phases
 from pgt.nn.stack import Stack
 
 
 @register("siren")
-class SIREN(AbstractCoordinateModel):
+class SIREN(AbstractFrame):
     """Sinusoidal representation network (Sitzmann et al. 2020).
 
         h_1 = sin(ω₀(V_0 z + a_0)),  h_{l+1} = sin(ω₀(V_l h_l + a_l)),  u = R h_L + r
@@ -40,7 +43,8 @@ class SIREN(AbstractCoordinateModel):
     """
 
     scaling: Scaling
-    network: Stack
+    kernel: NoKernel
+    network: CoordinateNetwork
 
     def __init__(
         self,
@@ -53,14 +57,13 @@ class SIREN(AbstractCoordinateModel):
     ):
         check_sizes("SIREN", width, layers)
         check_positive("SIREN", frequency=frequency)
+        embedding, draw = Embedding(scaling.periodic), Draw(seed)
         outputs, hidden = len(scaling.mean), layers - 1
-        draw = Draw(seed)
-        self.scaling = scaling
         # Folding ω₀ into the weights keeps all arrays of order one, as every other model's are: one
         # learning rate, one SOAP, one damping of the polish then suit all. With the factor outside, a
         # step of 3e-3 would move what the sine sees by ω₀ times that.
-        self.network = Stack(
-            first_weight=first_weights(scaling.embedded, width, frequency, draw),
+        stack = Stack(
+            first_weight=first_weights(embedding.size, width, frequency, draw),
             first_bias=phases(width, draw),
             hidden_weight=hidden_weights(hidden, width, draw),
             # Of the usual size, but not times ω₀: the unit variance of the theory is without biases.
@@ -70,3 +73,5 @@ class SIREN(AbstractCoordinateModel):
             offset=zeros(outputs),
             activation="sine",
         )
+        self.scaling, self.kernel = scaling, NoKernel()
+        self.network = CoordinateNetwork(embedding, stack)

@@ -3,8 +3,11 @@
 from pgt.ground.arguments import Positive, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
-from pgt.models.coordinate import AbstractCoordinateModel, check_positive, check_sizes
+from pgt.kernels.combine import NoKernel
+from pgt.models.coordinate import CoordinateNetwork, check_positive, check_sizes
+from pgt.models.frame import AbstractFrame
 from pgt.nn.draw import Draw
+from pgt.nn.embedding import Embedding
 from pgt.nn.gabor import GaborStack
 from pgt.nn.scaling import Scaling
 
@@ -12,7 +15,7 @@ MOST_WAVES = 6  # ω₀/s₀: |ψ| reaches exp((ω₀/2s₀)²), at 6 already 81
 
 
 @register("wire")
-class WIRE(AbstractCoordinateModel):
+class WIRE(AbstractFrame):
     """Wavelet implicit neural representation (Saragadam et al. 2023).
 
         h_1 = ψ(W_0 z + b_0),  h_{l+1} = ψ(W_l h_l + b_l),  u = Re(R h_L) + r
@@ -41,7 +44,8 @@ class WIRE(AbstractCoordinateModel):
     """
 
     scaling: Scaling
-    network: GaborStack
+    kernel: NoKernel
+    network: CoordinateNetwork
 
     def __init__(
         self,
@@ -60,7 +64,9 @@ class WIRE(AbstractCoordinateModel):
                 f"WIRE(frequency={frequency}, spread={spread}): at a ratio above {MOST_WAVES} the "
                 f"wavelets overflow; raise spread to at least {frequency / MOST_WAVES:.3g}."
             )
-        self.scaling = scaling
-        self.network = GaborStack(
-            scaling.embedded, len(scaling.mean), width, layers - 1, frequency, spread, Draw(seed)
+        embedding, outputs = Embedding(scaling.periodic), len(scaling.mean)
+        stack = GaborStack(
+            embedding.size, outputs, width, layers - 1, frequency, spread, Draw(seed)
         )
+        self.scaling, self.kernel = scaling, NoKernel()
+        self.network = CoordinateNetwork(embedding, stack)

@@ -87,7 +87,7 @@ class FilmDecoder(eqx.Module):
             h = activate(self.activation, (1 + frequency) * pre)
         return h @ network.readout.T + network.offset
 
-    def polished(self):
+    def tunable(self):
         """The network's own weights and the constant part of the modulation."""
         return self.network, self.film_bias
 
@@ -120,6 +120,6 @@ class ConcatDecoder(eqx.Module):
             h = activate(self.activation, h @ weight.T + bias)
         return h @ network.readout.T + network.offset
 
-    def polished(self):
+    def tunable(self):
         """All weights of the network."""
         return self.network, self.hidden_bias

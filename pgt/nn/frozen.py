@@ -27,8 +27,3 @@ def combine(trained, fixed):
 def count_parameters(tree) -> int:
     """How many numbers training can change."""
     return sum(leaf.size for leaf in jax.tree.leaves(partition(tree)[0]))
-
-
-def cast(tree, dtype):
-    """The same tree with every floating-point array in `dtype`."""
-    return jax.tree.map(lambda a: a.astype(dtype) if eqx.is_inexact_array(a) else a, tree)

@@ -13,6 +13,11 @@ def is_double(tree) -> bool:
     return any(leaf.dtype == jnp.float64 for leaf in leaves)
 
 
+def cast(tree, dtype):
+    """The same tree with every floating-point array in `dtype`."""
+    return jax.tree.map(lambda a: a.astype(dtype) if eqx.is_inexact_array(a) else a, tree)
+
+
 def precision(double: bool) -> contextlib.AbstractContextManager:
     """Inside, JAX keeps float64 where `double`."""
     return jax.enable_x64(True) if double else contextlib.nullcontext()

@@ -55,22 +55,6 @@ class Scaling(Frozen):
         """[-1, 1] to physical coordinates."""
         return z * self.half_extent + self.middle
 
-    def embed(self, z: Float[Array | np.ndarray, " d"]) -> Float[Array, " e"]:
-        """What a network sees of a point: unit coordinates; a periodic axis as a point on a circle."""
-        unit = jnp.asarray(self.to_unit(z))
-        if not any(self.periodic):
-            return unit
-        parts = []
-        for axis, wraps in enumerate(self.periodic):
-            angle = jnp.pi * unit[axis]
-            parts += [jnp.cos(angle), jnp.sin(angle)] if wraps else [unit[axis]]
-        return jnp.stack(parts)
-
-    @property
-    def embedded(self) -> int:
-        """The length of `embed`'s result."""
-        return len(self.periodic) + sum(self.periodic)
-
     @property
     def period(self) -> Float[Array | np.ndarray, " d"]:
         """The length after which an axis repeats; infinite for an ordinary one."""

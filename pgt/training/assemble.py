@@ -16,8 +16,7 @@ from pgt.data.observations import Observations
 from pgt.data.splits import Groups, blocks, split
 from pgt.ground.errors import InputError
 from pgt.models.base import AbstractFieldModel
-from pgt.nn import frozen
-from pgt.nn.precision import precision
+from pgt.nn.precision import cast, precision
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
@@ -190,7 +189,7 @@ def _built(build: Callable[[int], AbstractFieldModel], seed: int) -> AbstractFie
 def _prepared(network, observations: Observations, pde: AbstractPDE, training: Training):
     """The network in the precision asked for, with a size for the fields that have no reading."""
     if training.precision == "float64":
-        network = frozen.cast(network, np.float64)
+        network = cast(network, np.float64)
     return with_hidden_scales(network, observations, pde)
 
 

@@ -20,7 +20,7 @@ def default_model(
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(), n=400)
     >>> model = default_model(readings, pgt.Heat(0.01), pgt.Domain(x=(0, 1), t=(0, 1)))
-    >>> type(model).__name__, len(model.anchors.points)
+    >>> type(model).__name__, len(model.network.anchors.points)
     ('PGT', 64)
     """
     small = domain.dimension <= 2

@@ -155,7 +155,7 @@ def losses(
         readings = take(readings, batch.readings)
     likely = problem.likelihood, noise_floor
     terms = {"data": data_loss(model, context, readings, problem.averaged, *likely)}
-    if has_variance(model):
+    if model.predicts_variance:
         terms["variance"] = variance_loss(model, context, readings, problem.averaged)
     pde = resolve(pde)
     if problem.equation_scales:
@@ -204,14 +204,9 @@ def variance_loss(
     """
     rows = reading_rows(lambda z: model.decode(context, z), readings, model.scaling, averaged)
     points = jnp.asarray(readings.points, rows.dtype)
-    logs = jax.vmap(lambda z: model.log_variance(context, z))(points)  # pyright: ignore[reportAttributeAccessIssue]
+    logs = jax.vmap(lambda z: model.log_variance(context, z))(points)
     likelihood = logs + jax.lax.stop_gradient(rows) ** 2 * jnp.exp(-logs)
     return jnp.sum(jnp.where(readings.mask, likelihood, 0.0)) / jnp.sum(readings.mask)
-
-
-def has_variance(model: AbstractFieldModel) -> bool:
-    """Whether the model predicts its own aleatoric variance (PGT-UW)."""
-    return getattr(model, "variance", None) is not None
 
 
 def reading_weights(readings: Observations, scaling: Scaling) -> Float[Array, "n c"]:

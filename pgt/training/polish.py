@@ -22,7 +22,8 @@ from jaxtyping import Array, Float
 from pgt.data.observations import Observations
 from pgt.ground.unknown import named_unknowns
 from pgt.models.base import AbstractFieldModel
-from pgt.nn import frozen
+from pgt.nn.frozen import count_parameters
+from pgt.nn.precision import cast
 from pgt.physics.derivatives import expansion, highest_order
 from pgt.physics.pde import AbstractPDE
 from pgt.training.least_squares import Block, Prior, Search, revised
@@ -43,14 +44,14 @@ GUESS = 0.1  # of the noise, where it is unknown: too weak a prior at first, and
 STIFF = 10.0  # the weight of the equation at last, where readings are noisy; more is hard to fit
 STIFF_SHARE = 1 / 3  # of the iterations
 ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
-FAR = 3  # an order beyond what `Seen` holds: values away from its point are asked for
+BEYOND_EXPANSION = 3  # an order that an `Expansion` lacks: values away from its point are asked for
 
 
 def polish_settings(model: AbstractFieldModel, training: Training) -> Polish | Literal[False]:
     """How the fit is polished: as asked for, else where the decoder is small enough."""
     if training.polish is not None:
         return training.polish
-    return Polish() if frozen.count_parameters(model.polished()) <= POLISHABLE else False
+    return Polish() if count_parameters(model.tunable()) <= POLISHABLE else False
 
 
 def polish(
@@ -109,7 +110,7 @@ def _shared(settings: Polish, share: float) -> Polish:
 
 def system(model, pde, problem: Problem, settings: Polish, held_out: Observations):
     """θ in float64, the way back from it to model and equation, the search and the judge."""
-    model, pde, problem, held_out = frozen.cast((model, pde, problem, held_out), jnp.float64)
+    model, pde, problem, held_out = cast((model, pde, problem, held_out), jnp.float64)
     theta, rebuild = _parameters(model, pde)
     context = eqx.filter_jit(lambda m, o: m.encode(o))(model, problem.observations)
     blocks = _blocks(rebuild, model, pde, context, problem, settings)
@@ -154,14 +155,14 @@ def _judge(rebuild, context, held_out: Observations, problem: Problem):
 
 
 def _parameters(model, pde):
-    """The polished numbers as one vector, and the way back."""
+    """The tunable numbers as one vector, and the way back."""
     trained, fixed = split(model, pde, None)
-    theta, unravel = ravel_pytree((model.polished(), trained[1]))
+    theta, unravel = ravel_pytree((model.tunable(), trained[1]))
 
     def rebuild(vector):
         part, unknowns = unravel(vector)
-        polished = eqx.tree_at(lambda m: m.polished(), model, part)
-        return polished, eqx.combine(unknowns, fixed[1])
+        tuned = eqx.tree_at(lambda m: m.tunable(), model, part)
+        return tuned, eqx.combine(unknowns, fixed[1])
 
     return theta, rebuild
 
@@ -169,8 +170,8 @@ def _parameters(model, pde):
 # ------------------------------------------------------------------------------------- the rows
 
 
-class Seen(NamedTuple):
-    """What the frozen part of the model sees around a point, to second order.
+class Expansion(NamedTuple):
+    """What a model that looks before it answers sees around a point, to second order (Taylor).
 
     The polish never changes `look`, so it is evaluated once: at its own point the expansion has the
     same value, first and second derivatives, which is all that a second-order equation asks for.
@@ -210,7 +211,7 @@ def _blocks(rebuild, model, pde, context, problem: Problem, settings: Polish) ->
         return jnp.stack(list(rows.values()))
 
     # An average over a box asks for more than the neighbourhood of its centre.
-    near = 2 if not problem.averaged else FAR
+    near = 2 if not problem.averaged else BEYOND_EXPANSION
     around = _items(model, near, context, jnp.asarray(readings.points))
     blocks = [Block(reading, (readings, trust, around), measured)]
     if problem.equation_scales:
@@ -224,26 +225,29 @@ def _blocks(rebuild, model, pde, context, problem: Problem, settings: Polish) ->
             return condition_rows(field, condition, scale, pde, z)
 
         face = condition.nodes(2 * per_axis)
-        near = 2 if condition.is_local else FAR
+        near = 2 if condition.is_local else BEYOND_EXPANSION
         items = _items(model, near, context, jnp.asarray(face))
         blocks.append(Block(on_face, items, np.full(len(face), 1 / np.sqrt(len(face)))))
     return blocks
 
 
 def _items(model, order: int, context, points):
-    """The points, with what the model sees around them where no more than second order is asked."""
-    if order > 2:
+    """The points, with what the model sees around them, where it looks before it answers and no more
+    than second order is asked."""
+    halves = model.halves()
+    if halves is None or order > 2:
         return points
 
     def expand(z):
-        return Seen(z, *expansion(lambda y: model.look(context, y).reshape(-1), z))
+        return Expansion(z, *expansion(lambda y: halves.look(context, y).reshape(-1), z))
 
     return jax.jit(jax.vmap(expand))(points)
 
 
 def _field_at(model, context, item):
     """The field near an item of `_items`, and the item's point."""
-    if not isinstance(item, Seen):
+    if not isinstance(item, Expansion):
         return partial(model.decode, context), item
-    shape = jax.eval_shape(partial(model.look, context), item.point).shape
-    return lambda z: model.answer(item.at(z).reshape(shape), z), item.point
+    look, answer = model.halves()
+    shape = jax.eval_shape(partial(look, context), item.point).shape
+    return lambda z: answer(item.at(z).reshape(shape), z), item.point

@@ -130,7 +130,7 @@ def _members(theta, rebuild, steps: Float[Array, "k p"]):
     """The fit moved along every step: the field to first order, the coefficients as they are."""
     model, _ = rebuild(theta)
     bases = batched.spread(eqx.filter(model, eqx.is_array, inverse=True), model, len(steps))
-    directions = jax.vmap(lambda step: rebuild(step)[0].polished())(steps)
+    directions = jax.vmap(lambda step: rebuild(step)[0].tunable())(steps)
     moved = [rebuild(theta + step)[1] for step in steps]
     return LinearisedModel(bases, directions), batched.stack(moved)
 

@@ -19,7 +19,6 @@ from pgt.training.losses import (
     Problem,
     draw_batch,
     equation_rows,
-    has_variance,
     losses,
     reading_rows,
 )
@@ -138,7 +137,7 @@ def _one_step(state: State, fixed, problem, key, progress, floors, training: Tra
         weighted = {name: terms[name] for name in problem.term_names()}
         total = training.weighting.total(learnt, state.memory, weighted, floors, progress)
         # A variance is fitted beside the field and changes nothing about it: it needs no weight.
-        return total + terms["variance"] / 2 if has_variance(model) else total, terms
+        return total + terms["variance"] / 2 if model.predicts_variance else total, terms
 
     batch = _batch(state, fixed, problem, key, training)
     (total, terms), gradient = jax.value_and_grad(objective, has_aux=True)(state.trained, batch)

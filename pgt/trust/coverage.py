@@ -231,7 +231,7 @@ def predicted_noise(
     model: AbstractFieldModel, readings: Observations, fields: Sequence[str]
 ) -> Noise | None:
     """σ of readings, where the model predicts it (PGT-UW); None where it does not."""
-    if getattr(model, "variance", None) is None:
+    if not model.predicts_variance:
         return None
 
     def sigma(points):

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 import os
+from pathlib import Path
 from typing import NamedTuple
 
 import equinox as eqx
@@ -17,9 +18,10 @@ import pytest
 import safetensors.numpy
 from hypothesis.extra import numpy as hnp
 
+import pgt
 from pgt.ground import serialise
 from pgt.ground.errors import InputError
-from pgt.ground.serialise import from_files, load, save, to_files
+from pgt.ground.serialise import VERSION, from_files, load, save, to_files
 from pgt.ground.unknown import Unknown
 from pgt.training.soap import scale_by_soap
 
@@ -211,7 +213,7 @@ def test_a_class_moved_out_of_main_is_found_by_name():
 
 
 def hostile(node):
-    return {"format": "pgt", "version": 1, "root": node}
+    return {"format": "pgt", "version": VERSION, "root": node}
 
 
 def named(module, name, fields=()):
@@ -277,10 +279,22 @@ def test_deep_nesting_is_refused(tmp_path):
         load(tmp_path, "deep")
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None])
+@pytest.mark.parametrize("version", [0, 1, VERSION + 1, str(VERSION), None])
 def test_other_versions_are_refused(version):
     with pytest.raises(InputError, match="version"):
         from_files({"format": "pgt", "version": version, "root": None}, {})
+
+
+def test_an_older_file_says_what_to_do():
+    """A reconstruction as it was written before networks stood in a frame."""
+    with pytest.raises(InputError) as error:
+        pgt.Reconstruction.load(Path(__file__).parent / "written_by_version_1")
+    path, _, advice = str(error.value).partition(": ")
+    assert path.endswith("reconstruction.safetensors")
+    assert advice == (
+        "written by an older pgt (file version 1, this one reads 2); fit again from the run file kept "
+        "beside it, or load it with pgt 0.1.0 at the commit that wrote it."
+    )
 
 
 def test_damaged_files_are_named(tmp_path):

@@ -32,7 +32,7 @@ def test_output_is_the_formula():
     observations = dataclasses.replace(observations, mask=mask)
     scaling = Scaling.fit(observations, DOMAIN)
     model = pgt.DeepONet(scaling, width=7, layers=3, basis=5)
-    model = eqx.tree_at(lambda m: m.offset, model, jnp.asarray([0.5, -2.0]))
+    model = eqx.tree_at(lambda m: m.network.offset, model, jnp.asarray([0.5, -2.0]))
 
     def gelu(x):
         return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
@@ -41,18 +41,19 @@ def test_output_is_the_formula():
         hidden = gelu(x @ np.asarray(layers.first.weight).T + layers.first.bias)
         return hidden @ np.asarray(layers.second.weight).T + layers.second.bias
 
+    network = model.network
     values = np.where(mask, (observations.values - scaling.mean) / scaling.spread, 0)
     places = (np.asarray(observations.points) - [0.5, 1]) * [2, 1]
     rows = np.concatenate([places, values, mask], axis=1)
-    mean = mlp(model.each, rows[mask.any(1)]).mean(0)
-    coefficients = mlp(model.together, mean).reshape(2, 5)
+    mean = mlp(network.each, rows[mask.any(1)]).mean(0)
+    coefficients = mlp(network.together, mean).reshape(2, 5)
     z = np.array([0.3, 1.7], np.float32)
     basis = (z - [0.5, 1]) * [2, 1]
-    for weight, bias in zip(model.trunk.weights, model.trunk.biases, strict=True):
+    for weight, bias in zip(network.trunk.weights, network.trunk.biases, strict=True):
         basis = np.tanh(weight @ basis + bias)
     expected = (coefficients @ basis + np.array([0.5, -2.0])) * scaling.spread + scaling.mean
     np.testing.assert_allclose(model.decode(model.encode(observations), z), expected, atol=1e-5)
-    assert len(model.trunk.weights) == 3
+    assert len(network.trunk.weights) == 3
 
 
 def test_no_reading_at_all_is_still_an_answer():

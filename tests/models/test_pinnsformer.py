@@ -8,7 +8,8 @@ import pytest
 
 import pgt
 from pgt.models.pinnsformer import PINNsFormer
-from pgt.nn.frozen import cast, count_parameters
+from pgt.nn.frozen import count_parameters
+from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
 from pgt.physics.derivatives import differentiate
 
@@ -27,9 +28,9 @@ def build(periodic=(), **options):
 def shaken(model):
     """Amplitudes and biases too away from where they start, so that none of them can hide."""
     random = np.random.default_rng(5)
-    weights, fixed = eqx.partition(model.polished(), eqx.is_array)
+    weights, fixed = eqx.partition(model.tunable(), eqx.is_array)
     weights = jax.tree.map(lambda a: a + 0.1 * np.float32(random.standard_normal(a.shape)), weights)
-    return eqx.tree_at(lambda m: m.polished(), model, eqx.combine(weights, fixed))
+    return eqx.tree_at(lambda m: m.tunable(), model, eqx.combine(weights, fixed))
 
 
 @eqx.filter_jit
@@ -39,10 +40,12 @@ def field(model, points):
 
 def by_hand(model, z):
     """The whole sequence through encoder and decoder, every token of it; the first value returned."""
-    extent = 2 * model.scaling.half_extent[model.time_axis]
-    sequence = np.tile(np.asarray(z, float), (model.times, 1))
-    sequence[:, model.time_axis] += model.step * extent * np.arange(model.times)
-    seen = np.stack([np.asarray(model.scaling.embed(row)) for row in sequence])
+    network, along = model.network, model.network.sequence
+    extent = 2 * model.scaling.half_extent[along.time_axis]
+    sequence = np.tile(np.asarray(z, float), (along.times, 1))
+    sequence[:, along.time_axis] += along.step * extent * np.arange(along.times)
+    unit = jnp.asarray(model.scaling.to_unit(sequence))
+    seen = np.stack([np.asarray(along.embedding(row)) for row in unit])
 
     def dense(layer, x):
         return x @ np.asarray(layer.weight).T + layer.bias
@@ -73,13 +76,13 @@ def by_hand(model, z):
         x = x + attention(part.attention, asking, asking if memory is None else memory)
         return x + mlp(part.mlp, wave(part.waves[1], x))
 
-    tokens = memory = dense(model.mixer, seen)
-    for part in model.encoder:
+    tokens = memory = dense(network.mixer, seen)
+    for part in network.encoder:
         memory = layer(part, memory)
-    memory = wave(model.encoder_wave, memory)
-    for part in model.decoder:
+    memory = wave(network.encoder_wave, memory)
+    for part in network.decoder:
         tokens = layer(part, tokens, memory)
-    values = mlp(model.output, wave(model.decoder_wave, tokens))
+    values = mlp(network.output, wave(network.decoder_wave, tokens))
     return values[0] * model.scaling.spread + model.scaling.mean
 
 

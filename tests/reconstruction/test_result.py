@@ -136,7 +136,11 @@ def test_members_are_asked_one_by_one_or_for_their_mean():
     np.testing.assert_allclose(said, each.mean(axis=0))
     at = result.at(result.held_out.points)
     np.testing.assert_allclose(said[:, 0], at.u, rtol=1e-5, atol=1e-6)
-    assert result.predict_readings(result.held_out.take(np.zeros(0, int)), members=True).shape == (6, 0, 3)
+    assert result.predict_readings(result.held_out.take(np.zeros(0, int)), members=True).shape == (
+        6,
+        0,
+        3,
+    )
 
 
 def test_the_verdict_is_on_the_field_that_is_given(monkeypatch):

@@ -150,7 +150,7 @@ def test_a_member_that_fails_recovers_alone(trained, monkeypatch):
         assert_same(fits[k], undisturbed[k], rtol=0)
     assert all(np.isfinite(a).all() for a in arrays(fits[1]))
     assert [row["step"] for row in fits[1].record.rows] == [1, 4, 12, 13]
-    moved = fits[1].model.network.readout - undisturbed[1].model.network.readout
+    moved = fits[1].model.network.layers.readout - undisturbed[1].model.network.layers.readout
     assert np.abs(moved).max() > 1e-6
 
 
@@ -164,7 +164,7 @@ def test_a_member_that_never_works_is_left_out(trained, monkeypatch):
     assert fitted.summary["members"]["diverged"] == [SEEDS[1]]
     assert fitted.summary["members"]["seeds"] == [SEEDS[0], SEEDS[2]]
     np.testing.assert_array_equal(
-        fitted.members.models.network.readout[1], fits[2].model.network.readout
+        fitted.members.models.network.layers.readout[1], fits[2].model.network.layers.readout
     )
 
 
@@ -388,8 +388,8 @@ def test_members_are_polished_each_to_its_own(result):
     polish = pgt.Polish(iterations=2, points=9, evidence=True)
     training = dataclasses.replace(TRAINING, polish=polish)
     fitted = reconstructed(training)
-    after, before = (np.asarray(r.members.models.network.readout) for r in (fitted, result))
-    np.testing.assert_array_equal(after[0], fitted.model.network.readout)
+    after, before = (np.asarray(r.members.models.network.layers.readout) for r in (fitted, result))
+    np.testing.assert_array_equal(after[0], fitted.model.network.layers.readout)
     assert (np.abs(after - before).max(axis=(1, 2)) > 1e-6).all()
     assert np.abs(after[0] - after[1]).max() > 1e-3
     assert fitted.summary["polish_seconds"] > 0

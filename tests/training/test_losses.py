@@ -13,7 +13,7 @@ from pgt.data.observations import Observations
 from pgt.ground.unknown import Unknown
 from pgt.models.base import AbstractFieldModel
 from pgt.models.pgt import PGT
-from pgt.nn import frozen
+from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
 from pgt.physics import Dirichlet, Equation, Heat, Initial, NavierStokes2D, Neumann
 from pgt.physics.exact import ALL_PDES
@@ -57,7 +57,7 @@ CONDITIONS = (
 def test_rows_vanish_on_the_truth():
     domain = Domain(x=(0, 1), t=(0, 1))
     with jax.enable_x64(True):
-        scaling = frozen.cast(Scaling.fit(readings(), domain), np.float64)
+        scaling = cast(Scaling.fit(readings(), domain), np.float64)
         problem = Problem.build(readings(), Heat(DIFFUSIVITY), CONDITIONS, domain, scaling)
         assert problem.term_names() == ("data", "heat", "ic", "bc")
         assert np.abs(reading_rows(truth, readings(), scaling)).max() < 1e-12
@@ -165,7 +165,7 @@ def test_a_box_reading_is_the_average():
         centre, np.array(exact)[:, None], coords=("x", "t"), fields=("u",), width=width
     )
     assert averaged_axes(boxes) == ("x", "t")
-    scaling = frozen.cast(Scaling.fit(boxes, Domain(x=(0, 1), t=(0, 1))), np.float64)
+    scaling = cast(Scaling.fit(boxes, Domain(x=(0, 1), t=(0, 1))), np.float64)
     with jax.enable_x64(True):
         as_average = reading_rows(polynomial, boxes, scaling, ("x", "t"))
         as_points = reading_rows(polynomial, boxes, scaling)
@@ -199,21 +199,22 @@ class Constant(AbstractFieldModel):
     """A model that knows nothing: one value and one log-variance everywhere."""
 
     scaling: Scaling
-    variance: object
+    uncertain: bool = eqx.field(static=True)
     value: float = 20.3
     log: float = 0.7
 
     def encode(self, observations):
         return None
 
-    def polished(self):
+    def decode(self, context, z):
+        return jnp.full(1, self.value)
+
+    def tunable(self):
         return None
 
-    def look(self, context, z):
-        return jnp.zeros(0)
-
-    def answer(self, seen, z):
-        return jnp.full(1, self.value)
+    @property
+    def predicts_variance(self):
+        return self.uncertain
 
     def log_variance(self, context, z):
         return jnp.full(1, self.log) + 0.1 * z[:1]
@@ -221,7 +222,7 @@ class Constant(AbstractFieldModel):
 
 def constant(observations, uncertain=False):
     scaling = Scaling.fit(observations, Domain(x=(0, 1), t=(0, 1)))
-    return Constant(scaling, jnp.zeros(()) if uncertain else None)
+    return Constant(scaling, uncertain)
 
 
 def test_plain_data_loss_is_the_mean_square():

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 import pgt
+from pgt.models.network import AbstractNetwork
 from pgt.nn import frozen
+from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
 from pgt.training import evidence
 from pgt.training.least_squares import Block, Prior, Search
 from pgt.training.losses import Problem, data_loss
-from pgt.training.polish import _blocks, _parameters, polish
+from pgt.training.polish import Expansion, _blocks, _parameters, polish
 from pgt.training.settings import Polish
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
@@ -105,14 +107,17 @@ def test_an_unknown_coefficient_is_found(polished):
 
 def test_only_the_decoder_moves(polished):
     before, (after, _, _), _ = polished
-    for name in ("blocks", "embed_value", "query", "keys", "scaling"):
-        for old, new in zip(
-            *(jax.tree.leaves(getattr(m, name)) for m in (before, after)), strict=True
-        ):
-            np.testing.assert_allclose(np.asarray(new), np.asarray(old), atol=0)
-    old, new = (jax.tree.leaves(m.polished())[0] for m in (before, after))
+
+    def fixed(model):
+        network = model.network
+        parts = network.blocks, network.embed_value, network.query, network.keys, model.scaling
+        return jax.tree.leaves(parts)
+
+    for old, new in zip(fixed(before), fixed(after), strict=True):
+        np.testing.assert_allclose(np.asarray(new), np.asarray(old), atol=0)
+    old, new = (jax.tree.leaves(m.tunable())[0] for m in (before, after))
     assert np.abs(np.asarray(old) - np.asarray(new)).max() > 1e-3
-    assert all(leaf.dtype == np.float64 for leaf in jax.tree.leaves(after.polished()))
+    assert all(leaf.dtype == np.float64 for leaf in jax.tree.leaves(after.tunable()))
     assert frozen.count_parameters(after) == frozen.count_parameters(before)
 
 
@@ -212,10 +217,60 @@ def test_readings_count_as_in_the_loss():
     )  # fmt: skip
     problem = Problem.build(readings, pde, (), DOMAIN, model.scaling)
     with jax.enable_x64(True):
-        model, pde, problem = frozen.cast((model, pde, problem), np.float64)
+        model, pde, problem = cast((model, pde, problem), np.float64)
         theta, rebuild = _parameters(model, pde)
         context = model.encode(readings)
         data = _blocks(rebuild, model, pde, context, problem, Polish(points=4))[0]
         rows = jax.vmap(data.function, in_axes=(None, 0))(theta, data.items)
         cost = float(np.sum((np.asarray(rows) * data.weights[:, None]) ** 2))
         assert cost == pytest.approx(float(data_loss(model, context, readings, ())), rel=1e-9)
+
+
+class InOneStage(AbstractNetwork):
+    """The same network, which does not say that it looks before it answers."""
+
+    network: AbstractNetwork
+
+    def encode(self, readings):
+        return self.network.encode(readings)
+
+    def decode(self, context, z):
+        return self.network.decode(context, z)
+
+    def tunable(self):
+        return self.network.tunable()
+
+
+def test_two_stages_change_the_cost_and_not_the_rows():
+    """Expanded around its points or evaluated anew: equal rows, and equal derivatives in θ."""
+    points = np.random.default_rng(1).uniform(0, 1, (4, 2))
+    readings = pgt.Observations.from_arrays(
+        points, np.ones((4, 1)) * [[1.0], [2.0], [3.0], [9.0]], coords=("x", "t"), fields=("u",)
+    )
+    pde = Heat(pgt.Unknown(0.1))
+    staged = pgt.PGT(
+        Scaling.fit(readings, DOMAIN), pde.kernel(), width=8, blocks=1, heads=2, decoder_width=6,
+        decoder_layers=1,
+    )  # fmt: skip
+    plain = pgt.Frame(staged.scaling, InOneStage(staged.network), staged.kernel)
+    problem = Problem.build(readings, pde, (Initial(u="sin(pi*x)"),), DOMAIN, staged.scaling)
+
+    def rows(model, expanded):
+        model, equation, task = cast((model, pde, problem), np.float64)
+        theta, rebuild = _parameters(model, equation)
+        blocks = _blocks(rebuild, model, equation, model.encode(readings), task, Polish(points=9))
+        assert all(is_expanded(block.items) == expanded for block in blocks)
+        along = jnp.asarray(np.random.default_rng(2).standard_normal(theta.shape))
+        found = []
+        for block in blocks:
+            function = jax.jit(jax.vmap(block.function, in_axes=(None, 0)))
+            found += jax.jvp(lambda t, f=function, b=block: f(t, b.items), (theta,), (along,))
+        return found
+
+    def is_expanded(items):
+        return isinstance(items[-1] if type(items) is tuple else items, Expansion)
+
+    with jax.enable_x64(True):
+        for one, two in zip(rows(staged, True), rows(plain, False), strict=True):
+            np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
+            assert np.abs(one).max() > 1e-3

@@ -12,7 +12,8 @@ from jaxtyping import Array, Float
 import pgt
 from pgt.models.base import AbstractFieldModel
 from pgt.models.linearised import LinearisedModel
-from pgt.nn import batched, frozen
+from pgt.nn import batched
+from pgt.nn.precision import cast
 from pgt.physics.derivatives import differentiate
 from pgt.training import posterior as posterior_of
 from pgt.training.least_squares import Block, Prior, Search
@@ -53,13 +54,10 @@ class Series(AbstractFieldModel):
     def encode(self, observations):
         return ()
 
-    def look(self, context, z):
-        return jnp.zeros(0, z.dtype)
-
-    def answer(self, seen, z):
+    def decode(self, context, z):
         return (self.scaling.spread * (self.basis(self.scaling.to_unit(z)) @ self.weights))[:1]
 
-    def polished(self):
+    def tunable(self):
         return self.weights
 
 
@@ -288,10 +286,10 @@ def linearised():
     readings = measured(lambda x, t: np.sin(3 * x + t), 20, 0.0)
     model = pgt.SIREN(pgt.Scaling.fit(readings, SQUARE), width=6, layers=2, frequency=4.0)
     with jax.enable_x64(True):
-        base = frozen.cast(model, np.float64)
+        base = cast(model, np.float64)
         random = np.random.default_rng(3)
         direction = jax.tree.map(
-            lambda leaf: jnp.asarray(0.3 * random.standard_normal(leaf.shape)), base.polished()
+            lambda leaf: jnp.asarray(0.3 * random.standard_normal(leaf.shape)), base.tunable()
         )
         return base, LinearisedModel(base, direction)
 
@@ -301,8 +299,8 @@ def test_a_linearised_field_is_the_field_and_its_derivative_along_the_direction(
     z, h = np.array([0.4, 0.7]), 1e-5
 
     def moved(step):
-        part = jax.tree.map(lambda a, d: a + step * d, base.polished(), model.direction)
-        return eqx.tree_at(lambda m: m.polished(), base, part).decode((), jnp.asarray(z))
+        part = jax.tree.map(lambda a, d: a + step * d, base.tunable(), model.direction)
+        return eqx.tree_at(lambda m: m.tunable(), base, part).decode((), jnp.asarray(z))
 
     with jax.enable_x64(True):
         slope = (moved(h) - moved(-h)) / (2 * h)

@@ -23,7 +23,7 @@ def fields(count: int, posterior: bool):
     """Some models, the same again and again: only the coefficients matter here."""
     model = jax.tree.map(np.asarray, pgt.PINN(SCALING, width=2, layers=1))
     models = batched.stack([model] * count)
-    return LinearisedModel(models, models.polished()) if posterior else models
+    return LinearisedModel(models, models.tunable()) if posterior else models
 
 
 def members(pde, raws: dict, posterior: bool = True) -> Members:

@@ -1,0 +1,25 @@
+"""Single and double precision, and the way between them."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pgt.nn.precision import cast, is_double, precision
+
+
+def test_cast_changes_floating_point_arrays_and_nothing_else():
+    tree = {"jax": jnp.ones(2), "numpy": np.ones(2, np.float32), "count": np.arange(2), "name": "u"}
+    assert not is_double(tree)
+    with jax.enable_x64(True):
+        double = cast(tree, np.float64)
+    assert is_double(double)
+    assert double["jax"].dtype == double["numpy"].dtype == np.float64
+    assert double["count"] is tree["count"]
+    assert double["name"] == "u"
+
+
+def test_inside_precision_doubles_stay_doubles():
+    with precision(True):
+        assert jnp.asarray(np.ones(1)).dtype == np.float64
+    with precision(False):
+        assert jnp.asarray(np.ones(1)).dtype == np.float32
