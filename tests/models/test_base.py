@@ -8,7 +8,7 @@ import pytest
 from few_readings import DOMAINS, POINTS, changed, field, readings
 
 from pgt.ground.errors import InputError
-from pgt.models import ALL_MODELS
+from pgt.models.cases import ALL_MODELS
 from pgt.nn.frozen import combine, count_parameters, partition
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat
