@@ -9,43 +9,45 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 import pgt
-from pgt.config import RunFile, error_bars, models, pdes, schema, sections, training
+from pgt.config import RunFile, sections, values
+from pgt.config.derive import NoSuchPart, section_of
+from pgt.config.described import Equations
+from pgt.ground.registry import parts
 
 Row = tuple[str, str, str]  # key, type, default
 # In the order of a run file: heading on the page, section, and the class whose defaults it has.
 Tables = dict[str, tuple[type[BaseModel], Any]]
+BY_THE_DOMAIN = ("dimension", "has_time")  # what these are by default, the domain tells
 
 
-def _chosen(heading: str, union: Any) -> Tables:
-    """One table per class that a name chooses."""
-    classes = [get_args(part)[0] for part in get_args(get_args(union)[0])]
+def _chosen(heading: str, kind: str) -> Tables:
+    """One table per part of the library that a name chooses."""
+    own = {n: part for n, part in parts(kind).items() if part.__module__.startswith("pgt.")}
     return {
-        heading.format(_name(section)): (section, getattr(pgt, section.builds))
-        for section in classes
-        if hasattr(section, "builds")
+        heading.format(name): (section_of(part, kind, name, depth=1), part)
+        for name, part in own.items()
     }
-
-
-def _name(section: type[schema.Section]) -> str:
-    return get_args(section.model_fields[section.chosen_by].annotation)[0]
 
 
 def _tables() -> Tables:
     tables: Tables = {"At the top": (RunFile, None)}
     tables["[observations]"] = (sections.ObservationsSection, None)
     tables["[domain]"] = (sections.DomainSection, None)
-    tables.update(_chosen("[pde] with name = {}", pdes.Pde))
-    tables["[pde] with equations"] = (pdes.Equations, None)
-    tables["A coefficient that is unknown"] = (schema.UnknownCoefficient, None)
-    tables.update(_chosen("[[conditions]] with kind = {}", sections.Condition))
-    tables["A table of values"] = (schema.Table, None)
-    tables.update(_chosen("[model] with name = {}", models.Model))
-    tables["[model] with name = pgt"] = (models.Pgt, None)  # `default_model` chooses, not the class
-    tables["[training]"] = (training.TrainingSection, pgt.Training)
-    tables["[training.polish]"] = (training.PolishSection, pgt.Polish)
-    tables.update(_chosen("[training.sampler] with name = {}", training.Sampler))
-    tables.update(_chosen("[training.weighting] with name = {}", training.Weighting))
-    tables.update(_chosen("[error_bars] with name = {}", error_bars.ErrorBars))
+    tables.update(_chosen("[pde] with name = {}", "equation"))
+    tables["[pde] with equations"] = (Equations, None)
+    tables["A coefficient that is unknown"] = (values.UnknownCoefficient, None)
+    tables.update(_chosen("[[conditions]] with kind = {}", "condition"))
+    tables["A table of values"] = (values.Table, None)
+    tables.update(_chosen("[model] with name = {}", "model"))
+    pgt_table, _ = tables["[model] with name = pgt"]
+    tables["[model] with name = pgt"] = (pgt_table, None)  # `default_model` chooses, not the class
+    tables.update(_chosen("[model.kernel] with name = {}", "kernel"))
+    tables["[training]"] = (section_of(pgt.Training), pgt.Training)
+    tables["[training.polish]"] = (section_of(pgt.Polish), pgt.Polish)
+    tables.update(_chosen("[training.optimiser] with name = {}", "optimiser"))
+    tables.update(_chosen("[training.sampler] with name = {}", "sampler"))
+    tables.update(_chosen("[training.weighting] with name = {}", "weighting"))
+    tables.update(_chosen("[error_bars] with name = {}", "error bars"))
     tables["[output]"] = (sections.OutputSection, None)
     return tables
 
@@ -67,21 +69,26 @@ def _whole(field: FieldInfo) -> Any:
 
 def words(annotation: Any) -> str:
     """A type as a reader of the page would say it."""
-    origin, parts = get_origin(annotation), get_args(annotation)
+    origin, inside = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        short = (
-            "name or " if any(getattr(m, "func", None) is training._named for m in parts) else ""
-        )
-        return short + words(parts[0]) + _limits(parts[1:])
+        return words(inside[0]) + _limits(inside[1:])
     if origin is Literal:
-        return _one_of([f"`{json.dumps(part)}`" for part in parts])
+        return _one_of([f"`{json.dumps(part)}`" for part in inside])
     if origin in (Union, types.UnionType):
-        return _one_of([words(part) for part in parts if part is not type(None)])
+        if any(_is_no_such(part) for part in inside):
+            return "name or table"
+        return _one_of([words(part) for part in inside if part is not type(None)])
     if origin is tuple:
-        return f"array: {words(parts[0])}"
+        return f"array: {words(inside[0])}"
     if origin is dict:
-        return f"table: {words(parts[1])}"
+        return "table" if inside[1] is Any else f"table: {words(inside[1])}"
     return _PLAIN.get(annotation, "table")
+
+
+def _is_no_such(part: Any) -> bool:
+    """Whether this is what answers a name there is not: one of several parts is then chosen by name."""
+    plain = get_args(part)[0] if get_origin(part) is Annotated else part
+    return isinstance(plain, type) and issubclass(plain, NoSuchPart)
 
 
 _PLAIN = {
@@ -89,7 +96,7 @@ _PLAIN = {
     int: "whole number",
     float: "number",
     str: "text",
-    schema.UnknownCoefficient: "unknown",
+    values.UnknownCoefficient: "unknown",
 }
 
 
@@ -107,8 +114,6 @@ def _limits(metadata: tuple) -> str:
             value = getattr(part, word, None)
             if value is not None and abs(value) < 2**31 and not (word == "le" and value >= 10_000):
                 found[word] = f"{value:g}"
-        if getattr(part, "func", None) is schema._check_positive:
-            found["gt"] = "0"
     says = {"ge": "from {}", "gt": "above {}", "le": "to {}", "lt": "below {}"}
     return "".join(f" {says[word].format(value)}" for word, value in found.items())
 
@@ -120,7 +125,7 @@ def _default(key: str, field: FieldInfo, target: Any) -> str:
     if value is None and target is not None:
         parameter = inspect.signature(target).parameters.get(key)
         value = parameter.default if parameter is not None else None
-        if value is inspect.Parameter.empty or key == "dimension":  # that is told by the domain
+        if value is inspect.Parameter.empty or key in BY_THE_DOMAIN:
             value = None
         if key in ("sampler", "weighting"):
             value = type(getattr(target(), key)).__name__.lower()

@@ -20,7 +20,13 @@ INSTANTS = 8  # at which a mean is taken in one step: each costs all its nodes
 
 
 class AbstractRegion(eqx.Module):
-    """Where in a box a condition holds: points at random and fixed ones."""
+    """Where in a box a condition holds: points at random and fixed ones.
+
+    >>> import pgt
+    >>> walls = pgt.Domain(x=(0, 1), t=(0, 2)).walls("x")
+    >>> isinstance(walls, AbstractRegion), walls.free
+    (True, ('t',))
+    """
 
     box: eqx.AbstractVar[Box]
 

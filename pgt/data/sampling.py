@@ -22,7 +22,14 @@ Residual = Callable[[Float[Array, "m d"]], Float[Array, " m"]]
 
 
 class AbstractSampler(eqx.Module):
-    """Draws collocation points; pure, so it runs inside a compiled training step."""
+    """Draws collocation points; pure, so it runs inside a compiled training step.
+
+    >>> class Anywhere(AbstractSampler):
+    ...     def draw(self, key, domain, n, residual=None):
+    ...         return domain.sample(key, n)
+    >>> Anywhere().draw(jax.random.key(0), Domain(x=(0, 1), t=(0, 2)), 5).shape
+    (5, 2)
+    """
 
     part: ClassVar[str] = "sampler"
 

@@ -13,7 +13,11 @@ MOST_ROWS = 20_000_000  # beyond this the readings no longer fit beside everythi
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of one length by the names they have in the file; NaN where a cell is missing."""
+    """Columns of one length by the names they have in the file; NaN where a cell is missing.
+
+    >>> Columns({"x": np.array([0.1, 0.7])}, units={"x": "m"}).units
+    {'x': 'm'}
+    """
 
     values: dict[str, np.ndarray]
     units: dict[str, str] = field(default_factory=dict)

@@ -36,7 +36,11 @@ Side = Annotated[str, OneOf(*SIDES)]
 
 class AbstractCondition(eqx.Module):
     """Equations that hold in some region of the domain. `kind` names the loss term: "ic" or "bc", or
-    "gauge" for what holds inside (gauge.py)."""
+    "gauge" for what holds inside (gauge.py).
+
+    >>> isinstance(Dirichlet("x", u=0.0), AbstractCondition)
+    True
+    """
 
     part: ClassVar[str] = "condition"
     kind: ClassVar[str]

@@ -29,7 +29,7 @@ def prepare(run: RunFile, seconds: float | None = None) -> tuple[Parts, Task]:
     conditions, training, error_bars = parts.conditions, parts.training, parts.error_bars
     if seconds is not None:
         training = replace(training, seconds=seconds)
-    _ = parts.quantities  # a mistake there shows before the training
+    _ = parts.quantities, parts.kernel  # a mistake there shows before the training
     with run.located("observations", "file"), naming(run.observations_path):
         _check_enough(readings)
         task = assemble(

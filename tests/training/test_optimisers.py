@@ -1,0 +1,47 @@
+"""Optimisers by name and as Optax transformations."""
+
+import jax.numpy as jnp
+import optax
+import pytest
+
+import pgt
+from pgt.ground.registry import parts
+from pgt.training.optimisers import described, direction
+
+
+@pytest.mark.parametrize("name", ["soap", "adam", "adamw", "lion"])
+def test_a_name_goes_down_the_gradient(name):
+    trained = ({"weight": jnp.ones((3, 2))}, {"coefficient": jnp.ones(())}, {"data": jnp.ones(())})
+    transformation = direction(name)
+    state = transformation.init(trained)
+    for _ in range(3):  # the first step of SOAP only finds its bases
+        update, state = transformation.update(trained, state, trained)
+    assert all(bool((leaf > 0).all()) for leaf in (update[0]["weight"], update[1]["coefficient"]))
+
+
+def test_weights_decay_and_coefficients_do_not():
+    trained = ({"weight": jnp.ones(2)}, {"coefficient": jnp.ones(2)}, {})
+    still = ({"weight": jnp.zeros(2)}, {"coefficient": jnp.zeros(2)}, {})
+    transformation = parts("optimiser")["adamw"](weight_decay=0.1)
+    update, _ = transformation.update(still, transformation.init(trained), trained)
+    assert update[0]["weight"].tolist() == pytest.approx([0.1, 0.1])
+    assert update[1]["coefficient"].tolist() == [0.0, 0.0]
+
+
+def test_a_transformation_is_described_alike_in_every_process():
+    def made(b1):
+        return optax.chain(optax.clip(1.0), optax.scale_by_adam(b1=b1))
+
+    assert described("soap") == "soap"
+    assert described(made(0.8)) == described(made(0.8)) != described(made(0.9))
+    assert "0x" not in described(made(0.8))
+    training = pgt.Training(optimiser=made(0.8))
+    assert training.describe()["optimiser"] == described(made(0.8))
+    assert hash(training) == hash(pgt.Training(optimiser=training.optimiser))
+
+
+def test_a_whole_optimiser_is_refused():
+    with pytest.raises(pgt.InputError, match=r"optax.scale_by_adam\(\) instead"):
+        pgt.Training(optimiser=optax.adam(1e-3))
+    with pytest.raises(pgt.InputError, match="'soap' or 'adam' or 'adamw' or 'lion'"):
+        pgt.Training(optimiser="sgd")
