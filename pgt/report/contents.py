@@ -31,7 +31,7 @@ class ReportData:
     observations : the readings that were fitted; a field without readings is hidden.
     held_out : the readings that were not.
     predictions : (n, c) the field at the held-out readings, columns in the order of their fields.
-    history : losses, weight_*, held_out and unknown_* over `step`, as `Reconstruction.history`.
+    history : loss, weight, held_out and coefficient over `step`, as `Reconstruction.history`.
     summary : how the run went, as `Reconstruction.summary`.
     residual : what is left of each equation on a grid, or None.
     coefficients : value and (low, high) interval, or None, of each learnt coefficient.
@@ -70,8 +70,9 @@ class ReportData:
         _check_predictions(self.predictions, self.held_out)
         if self.folds is not None:
             _check_predictions(self.folds.predictions, self.folds.readings)
-        if "step" not in self.history.dims:
-            raise InputError("report: `history` has no dimension `step`; give result.history.")
+        for name in ("loss", "weight", "held_out", "coefficient"):
+            if name not in self.history or "step" not in self.history[name].dims:
+                raise InputError(f"report: `history` has no {name} by `step`; give result.history.")
         if self.error_bars is not None:
             _check_error_bars(self.error_bars, self.field)
         for name, pair in (self.coefficients or {}).items():

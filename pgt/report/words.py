@@ -152,7 +152,7 @@ def convergence(data: ReportData) -> tuple[bool | None, str]:
             True,
             "Training ended because the held-out error had stopped falling; the best fit was kept.",
         )
-    errors = np.asarray(data.history["held_out"], float) if "held_out" in data.history else ()
+    errors = np.asarray(data.history["held_out"], float)
     if len(errors) < 5 or not len(data.held_out) or not np.isfinite(errors).all():
         return (
             None,

@@ -16,7 +16,7 @@ from pgt.reconstruction import cross_validate as module
 from pgt.runs.fit import FOLDS
 from pgt.runs.predict import load
 from pgt.training.fit import Outcome
-from pgt.training.loop import Fit, Record
+from pgt.training.loop import Fit
 from pgt.trust.references.interpolation import rbf
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
@@ -86,7 +86,7 @@ def test_hidden_rows_are_in_no_fold_and_folds_can_be_blocks(monkeypatch):
 
     def constant(task, **_):
         asked.append(len(task.problem.observations) + len(task.held_out))
-        return Outcome(Fit(task.model, task.pde, 0.0, Record()), None)
+        return Outcome(Fit(task.model, task.pde, 0.0), None)
 
     monkeypatch.setattr(module, "fit_task", constant)
     monkeypatch.setattr(module, "predict_readings", lambda *given: np.ones((len(given[-1]), 1)))

@@ -152,7 +152,7 @@ def test_convergence_is_judged(summary, rate, converged):
 
 
 def test_without_a_history_convergence_is_not_claimed():
-    empty = xr.Dataset(coords={"step": ("step", np.zeros(0, int))})
+    empty = cases.history("data").isel(step=slice(0))
     data = cases.heat(summary={}, history=empty)
     assert words.convergence(data)[0] is None
     assert "Cannot be told" in text_of(data)
@@ -164,7 +164,7 @@ def test_text_from_outside_stays_text():
     field = data.field.rename(renamed)
     field[NASTY].attrs["units"] = NASTY
     readings = [replace(r, fields=(NASTY,)) for r in (data.observations, data.held_out)]
-    history = cases.history(NASTY, unknowns=1)
+    history = cases.history(NASTY, unknowns=(NASTY,))
     attack = replace(
         data, field=field, observations=readings[0], held_out=readings[1], history=history,
         residual=xr.Dataset({NASTY: data.field["u"]}), coefficients={NASTY: (1.0, None)},
