@@ -95,20 +95,20 @@ def solve(
 def _record(outcome: Outcome, task: Task) -> dict:
     """Everything about the run that is not the field itself, as plain data."""
     fit = outcome.fit
-    return (
-        asdict(fit.record)
-        | {
-            "version": __version__,
-            "jax": jax.__version__,
-            "device": jax.devices()[0].device_kind,
-            "seed": task.seeds[0],
-            "training": task.training.describe(),
-            "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
-            "parameter_count": frozen.count_parameters(fit.model),
-            "noise_floor": fit.noise_floor,
-            "held_out_error": outcome.held_out_error,
-            "polish_costs": list(fit.polish_costs),
-            "polish_seconds": fit.polish_seconds,
-        }
-        | ({"members": outcome.members.about} if outcome.members is not None else {})
-    )
+    return {
+        "history": asdict(fit.history),
+        "seconds": fit.seconds,
+        "first_step_seconds": fit.first_step_seconds,
+        "stopped": fit.stopped,
+        "version": __version__,
+        "jax": jax.__version__,
+        "device": jax.devices()[0].device_kind,
+        "seed": task.seeds[0],
+        "training": task.training.describe(),
+        "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
+        "parameter_count": frozen.count_parameters(fit.model),
+        "noise_floor": fit.noise_floor,
+        "held_out_error": outcome.held_out_error,
+        "polish_costs": list(fit.polish_costs),
+        "polish_seconds": fit.polish_seconds,
+    } | ({"members": outcome.members.about} if outcome.members is not None else {})

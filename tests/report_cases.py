@@ -17,15 +17,22 @@ SUMMARY = {
 }  # fmt: skip
 
 
-def history(*terms: str, unknowns: int = 0, steps: int = 40, rate: float = 5.0) -> xr.Dataset:
+def history(
+    *terms: str, unknowns: tuple[str, ...] = (), steps: int = 40, rate: float = 5.0
+) -> xr.Dataset:
     """Losses that fall; `rate` e-foldings in all."""
     step = 50 * np.arange(1, steps + 1)
     fall = np.exp(-rate * step / step[-1])
-    table = {"held_out": fall}
-    for k, name in enumerate(terms):
-        table |= {name: 0.1**k * fall, f"weight_{name}": np.full(steps, 10.0**k)}
-    table |= {f"unknown_{k}": 0.01 + fall for k in range(unknowns)}
-    return xr.Dataset({name: ("step", values) for name, values in table.items()}, {"step": step})
+    shrink, learnt = 0.1 ** np.arange(len(terms)), np.full(len(unknowns), 0.01)
+    return xr.Dataset(
+        {
+            "held_out": ("step", fall),
+            "loss": (("step", "term"), np.outer(fall, shrink)),
+            "weight": (("step", "term"), np.tile(1 / shrink, (steps, 1))),
+            "coefficient": (("step", "unknown"), learnt + fall[:, None]),
+        },
+        {"step": step, "term": list(terms), "unknown": list(unknowns)},
+    )
 
 
 def report(
@@ -57,8 +64,8 @@ def wake(**more) -> ReportData:
     """Two axes and time, pressure hidden, viscosity learnt."""
     field = datasets.cylinder_wake().isel(t=slice(0, 200, 10), x=slice(None, None, 2))
     given = {
-        "history": history("data", "momentum", unknowns=1),
         "tables": Tables(coefficients={"viscosity": (0.0101, (0.0097, 0.0105))}),
+        "history": history("data", "momentum", unknowns=("viscosity",)),
         "run_file": '[pde]\nname = "navier-stokes-2d"\n',
     }
     return report(field, ("u", "v"), 600, **(given | more))

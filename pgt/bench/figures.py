@@ -12,7 +12,7 @@ from pgt.bench._comparisons import COLOURS, GRID, gamma_ratios, noise_curves
 from pgt.bench.experiments import Run
 from pgt.bench.methods import METHODS
 from pgt.bench.problems import HeatProblem, WakeProblem, middle_of
-from pgt.bench.records import Records
+from pgt.bench.records import Records, history_of
 from pgt.plots import pieces
 from pgt.plots.pieces import INK, SIZE
 
@@ -85,23 +85,20 @@ def _curve(axes: Axes, found: Sequence[dict], along: str) -> list[tuple[float, s
     """The root of the data loss; dashed where the method knows no physics. Gives its end and name."""
     ends = []
     for record in found:
-        if "history" not in record or record["run"]["method"] not in COLOURS:
+        method = record["run"]["method"]
+        # The step before the first check would take up half of a logarithmic axis, and says nothing.
+        history = history_of(record).isel(step=slice(1, None))
+        if method not in COLOURS or "data" not in history.term:
             continue
-        method, history = record["run"]["method"], _after_the_first(record["history"])
-        step = np.array(history["step"], float)
+        step = history.step.to_numpy().astype(float)
         # Steps take the same time: the pace of the whole run dates each of them.
         across = step if along == "step" else step * record["seconds"]["train"] / record["steps"]
-        misfit = np.sqrt(np.array(history["data"], float))
+        misfit = np.sqrt(history.loss.sel(term="data").to_numpy())
         good = np.isfinite(misfit) & (misfit > 0)
         dashes = "-" if METHODS[method].physics else "--"
         axes.plot(across[good], misfit[good], dashes, color=COLOURS[method], linewidth=1.3)
         ends += [(misfit[good][-1], METHODS[method].label, COLOURS[method])] if good.any() else []
     return ends
-
-
-def _after_the_first(history: dict) -> dict:
-    """The step before the first check would take up half of a logarithmic axis, and says nothing."""
-    return {name: column[1:] for name, column in history.items()}
 
 
 # ------------------------------------------------------------------------------- one run
@@ -110,7 +107,7 @@ def _after_the_first(history: dict) -> dict:
 def heat_losses(records: Records) -> Figure | None:
     """The loss terms of PGT on heat."""
     history = _pgt_on_heat(records)
-    return None if history is None else plots.convergence(_terms(history))
+    return None if history is None else plots.convergence(history.drop_vars("held_out"))
 
 
 def heat_contributions(records: Records) -> Figure | None:
@@ -118,27 +115,21 @@ def heat_contributions(records: Records) -> Figure | None:
     history = _pgt_on_heat(records)
     if history is None:
         return None
-    figure = plots.loss_contributions(_terms(history, weighted=True))
+    figure = plots.loss_contributions(history.assign(loss=history.loss * history.weight))
     figure.axes[0].set_ylabel("share of weight × loss")
     return figure
 
 
-def _pgt_on_heat(records: Records) -> dict | None:
+def _pgt_on_heat(records: Records) -> xr.Dataset | None:
+    """Its history, with terms that say what they are."""
     runs = [run for run in _table_one(records) if (run.method, run.recipe) == ("pgt", "ours")]
     found = [record for run in runs for record in records.of(run) if "history" in record]
-    history = found[0]["history"] if found else {"step": []}
-    return history if len(history["step"]) > 1 else None
-
-
-def _terms(history: dict, weighted: bool = False) -> xr.Dataset:
-    names = {"data": "data", "heat": "equation", "bc": "boundary", "ic": "initial"}
-    losses = {
-        title: np.array(history[name], float)
-        * (np.array(history[f"weight_{name}"], float) if weighted else 1.0)
-        for name, title in names.items()
-        if name in history
-    }
-    return xr.Dataset({k: ("step", v) for k, v in losses.items()}, {"step": history["step"]})
+    history = history_of(found[0]) if found else None
+    if history is None or history.sizes["step"] < 2:
+        return None
+    titles = {"data": "data", "heat": "equation", "bc": "boundary", "ic": "initial"}
+    shown = history.sel(term=[name for name in titles if name in history.term])
+    return shown.assign_coords(term=[titles[str(name)] for name in shown.term.to_numpy()])
 
 
 def wake_fields(records: Records) -> Figure | None:

@@ -1,5 +1,7 @@
 """What is measured of a finished fit, besides its errors."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -47,16 +49,21 @@ def _log_variances(model, observations: Observations):
     return jax.vmap(lambda z: model.log_variance(context, z))(points)
 
 
-def history(result: Reconstruction) -> dict[str, list[float]]:
-    """Losses and weights along the way, thinned evenly in the logarithm of the step."""
+def history(result: Reconstruction) -> dict[str, Any]:
+    """How training went, by kind as in a `History`, thinned evenly in the logarithm of the step."""
     steps = result.history.step.to_numpy()
     wanted = np.geomspace(1, steps[-1], HISTORY_ROWS)
     rows = np.unique(np.searchsorted(steps, wanted).clip(0, len(steps) - 1))
     kept = result.history.isel(step=rows)
-    columns = {"step": kept.step.to_numpy().tolist()}
-    for name in kept.data_vars:
-        columns[str(name)] = [float(f"{v:.{DIGITS}g}") for v in kept[name].to_numpy()]
+    columns = {"step": kept.step.to_numpy().tolist(), "held_out": _rounded(kept.held_out)}
+    for kind, over in (("loss", "term"), ("weight", "term"), ("coefficient", "unknown")):
+        names = kept[over].to_numpy()
+        columns[kind] = {str(name): _rounded(kept[kind].sel({over: name})) for name in names}
     return columns
+
+
+def _rounded(column: xr.DataArray) -> list[float]:
+    return [float(f"{value:.{DIGITS}g}") for value in column.to_numpy()]
 
 
 def middle_snapshot(result: Reconstruction, truth: xr.Dataset) -> dict[str, np.ndarray]:

@@ -2,13 +2,18 @@
 
 import dataclasses
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import jax
+import xarray as xr
+
 from pgt.bench import experiments
 from pgt.bench.experiments import Run
 from pgt.bench.runner import record_path
+from pgt.training.history import History
 from pgt.training.loop import DIVERGED
 
 SEEDS = (0, 1, 2)
@@ -42,6 +47,19 @@ class Records:
 
     def path(self, run: Run, seed: int = 0) -> Path:
         return record_path(self.folder, dataclasses.replace(run, seed=seed))
+
+
+def history_of(record: dict) -> xr.Dataset:
+    """How a run was trained, as in `Reconstruction.history`; without steps where none is recorded.
+
+    The first records had every column side by side, such as `data` and `weight_data`.
+    """
+    stored = jax.tree.map(
+        lambda value: math.nan if value is None else value,  # null: not a finite number
+        record.get("history", {}), is_leaf=lambda value: value is None,
+    )  # fmt: skip
+    history = History(**stored) if "loss" in stored else History.from_flat(stored)
+    return history.dataset()
 
 
 # ------------------------------------------------------------------------------- one cell

@@ -12,8 +12,6 @@ from pgt.reconstruction.result import Reconstruction
 from pgt.report import write_report
 from pgt.runs.report import report_data
 
-NOT_LOSSES = ("weight_", "unknown_", "held_out")
-
 
 def write_files(
     folder: Path,
@@ -25,11 +23,10 @@ def write_files(
 ) -> None:
     """Field, figures, report, the fit itself and `metrics.json`; truth and field on one grid."""
     history = result.history
-    losses = [str(name) for name in history.data_vars if not str(name).startswith(NOT_LOSSES)]
     plots.save(plots.field(field, sensors=readings), folder / "field.png")
     plots.save(plots.compare(truth, field), folder / "compare.png")
-    plots.save(plots.convergence(history, [*losses, "held_out"]), folder / "convergence.png")
-    plots.save(plots.loss_contributions(history, losses), folder / "contributions.png")
+    plots.save(plots.convergence(history), folder / "convergence.png")
+    plots.save(plots.loss_contributions(history), folder / "contributions.png")
     io.write_field(field, folder / "field.nc")
     write_report(report_data(result, field), folder / "report.html")
     result.save(folder)

@@ -15,13 +15,12 @@ from pgt.physics.coefficients import Coefficient, as_coefficient, current
 from pgt.physics.expression import CONSTANTS, evaluate, names_in
 from pgt.physics.form import Implied, implied_kernel
 from pgt.physics.parser import FUNCTIONS, Name, parse_equation, point_at, suggestion
-from pgt.physics.pde import AbstractPDE, Derivatives
+from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives
 
 MAX_ORDER = 6  # of a derivative: text from a stranger must not ask for a thousand
 
 _DERIVATIVE = re.compile(r"(?P<field>\w+)_(?P<axes>[xyzt]+)")
 _LAPLACIAN = re.compile(r"lap\((?P<field>\w+)\)")
-_LOSS_TERMS = ("data", "bc", "ic", "gauge")
 
 
 class Equation(AbstractPDE):
@@ -136,10 +135,10 @@ def _as_names(names, count) -> tuple[str, ...]:
     if names is None:
         return ("equation",) if count == 1 else tuple(f"equation_{i + 1}" for i in range(count))
     names = _as_tuple(names)
-    if len(names) != count or len(set(names)) != count or set(names) & set(_LOSS_TERMS):
+    if len(names) != count or len(set(names)) != count or set(names) & set(TAKEN):
         raise InputError(
             f"Equation(names={names}): give {count} different name(s), one per equation, other "
-            f"than {', '.join(_LOSS_TERMS)}, which the loss already uses."
+            f"than {', '.join(TAKEN)}, which the losses and their history already use."
         )
     return names
 

@@ -9,6 +9,9 @@ from jaxtyping import Array, Float
 from pgt.kernels.base import AbstractKernel
 from pgt.physics.about import About
 
+# What a residual cannot be called: other terms of the loss, and what stands beside them in a history.
+TAKEN = ("data", "bc", "ic", "gauge", "variance", "step", "held_out")
+
 
 @runtime_checkable
 class Derivatives(Protocol):

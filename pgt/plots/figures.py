@@ -89,20 +89,24 @@ def compare(
 
 
 def convergence(history: xr.Dataset, terms: Sequence[str] | None = None) -> Figure:
-    """Every loss term against the training step on a logarithmic scale, named at its end.
+    """Loss terms against the training step on a logarithmic scale, each named at its end.
 
-    `history` has the dimension "step" and one variable per loss term; `held_out`, where it is
-    recorded, is drawn dashed. Steps at which a term was not recorded are NaN.
+    `history` is that of a `Reconstruction`, with `loss` over "step" and "term"; of the terms, `terms` are
+    drawn, by default all. `held_out`, where it is recorded, is drawn dashed. What was not recorded at a
+    step is NaN there.
 
-    >>> len(convergence(xr.Dataset({"data": ("step", [1.0, 0.1])})).axes)
+    >>> loss = (("step", "term"), [[1.0], [0.1]])
+    >>> len(convergence(xr.Dataset({"loss": loss}, {"term": ["data"]})).axes)
     1
     """
-    names = pieces.loss_names(history, terms, skip=("seconds", "learning_rate"))
+    losses = {name: history["loss"].sel(term=name) for name in pieces.loss_terms(history, terms)}
+    curves = {name: pieces.recorded(loss, name) for name, loss in losses.items()}
+    if "held_out" in history and (history["held_out"] > 0).any():
+        curves["held_out"] = pieces.recorded(history["held_out"], "held_out")
     figure = Figure(figsize=(5.0, 3.0), layout="constrained")
     axes = pieces.styled(figure.subplots())
     ends = []
-    for index, name in enumerate(names):
-        step, loss = pieces.recorded(history[name])
+    for index, (name, (step, loss)) in enumerate(curves.items()):
         colour = INK if name == "held_out" else PALETTE[index % len(PALETTE)]
         dashes = "--" if name == "held_out" else "-"
         smooth = np.exp(pieces.running_mean(np.log(loss)))
@@ -119,16 +123,16 @@ def convergence(history: xr.Dataset, terms: Sequence[str] | None = None) -> Figu
 
 
 def loss_contributions(history: xr.Dataset, terms: Sequence[str] | None = None) -> Figure:
-    """Share of each loss term in their sum, step by step: L_k / Σ_j L_j, stacked to 100 %.
+    """Share of each loss term in the sum of `terms`, by default of all: L_k / Σ_j L_j, stacked to 100 %.
 
-    >>> history = xr.Dataset({"data": ("step", [3.0, 1.0]), "heat": ("step", [1.0, 1.0])})
+    >>> loss = (("step", "term"), [[3.0, 1.0], [1.0, 1.0]])
+    >>> history = xr.Dataset({"loss": loss}, {"term": ["data", "heat"]})
     >>> loss_contributions(history).axes[0].get_ylabel()
     'share of the loss'
     """
-    names = pieces.loss_names(
-        history, terms, skip=("total", "held_out", "seconds", "learning_rate")
-    )
-    losses = np.nan_to_num(np.stack([history[name].to_numpy() for name in names]).astype(float))
+    names = pieces.loss_terms(history, terms)
+    table = history["loss"].sel(term=names).transpose("term", "step").to_numpy()
+    losses = np.nan_to_num(table.astype(float))
     losses = np.stack([pieces.running_mean(row) for row in losses])
     shares = losses / np.maximum(losses.sum(axis=0), np.finfo(float).tiny)
     colours = [PALETTE[index % len(PALETTE)] for index in range(len(names))]

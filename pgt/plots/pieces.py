@@ -225,27 +225,30 @@ def name_ends(axes: Axes, ends: list[tuple[float, str, str]], gap: float = 0.065
         )  # fmt: skip
 
 
-def loss_names(history: xr.Dataset, terms: Sequence[str] | None, skip: Sequence[str]) -> list[str]:
-    if terms is None:
-        terms = [
-            str(name)
-            for name, values in history.data_vars.items()
-            if values.dims == ("step",) and name not in skip
-        ]
-    return field_names(history, terms)
+def loss_terms(history: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
+    if "loss" not in history or set(history["loss"].dims) != {"step", "term"}:
+        raise InputError("the history has no `loss` over step and term; give result.history.")
+    known = [str(name) for name in history["term"].to_numpy()]
+    names = known if wanted is None else list(wanted)
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        raise InputError(
+            f"terms {unknown or names}: the history holds {known}; name some of those."
+        )
+    return names
 
 
 def steps(history: xr.Dataset | xr.DataArray) -> np.ndarray:
     return history["step"].to_numpy()  # counts from 0 where there is no such coordinate
 
 
-def recorded(term: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
+def recorded(term: xr.DataArray, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Steps and values where the term was recorded and has a logarithm."""
     values = term.to_numpy().astype(float)
     good = np.isfinite(values) & (values > 0)
     if not good.any():
         raise InputError(
-            f"{term.name!r} has no positive value to draw on a logarithmic scale; "
+            f"{name!r} has no positive value to draw on a logarithmic scale; "
             "leave it out with terms=[...]."
         )
     return steps(term)[good], values[good]

@@ -23,6 +23,7 @@ from pgt.physics.gauge import freedom
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Asked, Evaluation
+from pgt.training.history import History
 from pgt.trust import sensors, suspicion
 from pgt.trust.calibration import Predicted, calibrate
 from pgt.trust.convergence import Descent
@@ -33,6 +34,7 @@ from pgt.trust.members import Members, required
 from pgt.trust.verdict import Evidence, judge
 
 FILE = "reconstruction"
+STORED_HISTORY = ("history", "rows")  # as it is written, and as it was
 
 
 class Reconstruction(eqx.Module):
@@ -136,16 +138,18 @@ class Reconstruction(eqx.Module):
 
     @property
     def history(self) -> xr.Dataset:
-        """Loss terms, their weights, held-out error and coefficients over the steps of training."""
-        rows = self.record["rows"]
-        names = [n for n in rows[0] if n != "step"] if rows else []
-        table = {n: ("step", np.array([row[n] for row in rows])) for n in names}
-        return xr.Dataset(table, {"step": [row["step"] for row in rows]})
+        """How training went, by step: `loss` and `weight` of every term, the `held_out` error, and every
+        learnt `coefficient`.
+
+        `history.loss.sel(term="data")` is the misfit of the readings, and
+        `history.coefficient.sel(unknown="viscosity")` a coefficient by its name in `parameters`.
+        """
+        return _history(self.record, self.pde).dataset()
 
     @property
     def summary(self) -> dict:
         """How the run went: seconds, held-out error, why it stopped, settings, seed, versions."""
-        return {name: value for name, value in self.record.items() if name != "rows"}
+        return {name: value for name, value in self.record.items() if name not in STORED_HISTORY}
 
     # ------------------------------------------------------------------------------ trust
 
@@ -316,6 +320,15 @@ class Reconstruction(eqx.Module):
             "equation": type(self.pde).__name__,
             **{name: self.record[name] for name in kept if self.record.get(name) is not None},
         }
+
+
+def _history(record: dict, pde: AbstractPDE) -> History:
+    """As it was stored; once that was a list of rows, with the coefficients by number."""
+    if "history" in record:
+        return History(**record["history"])
+    rows = record["rows"]
+    flat = {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+    return History.from_flat(flat, [name for name, _ in named_unknowns(pde)])
 
 
 def _read_by(result: Reconstruction) -> Observations:

@@ -82,7 +82,7 @@ class ReportData:
         the heading of the page in its `title`, where it is to be another than one made of the fields.
     readings : what was measured, and what was said of it.
     verdict : how far to trust it, as `Reconstruction.verdict`; the report only prints it.
-    history : losses, weight_*, held_out and unknown_* over `step`, as `Reconstruction.history`.
+    history : loss, weight, held_out and coefficient over `step`, as `Reconstruction.history`.
     summary : how the run went, as `Reconstruction.summary`.
     residual : what is left of each equation on a grid, or None.
     error_bars : one standard deviation of every field, laid out as `field`, or None.
@@ -103,8 +103,9 @@ class ReportData:
     def __post_init__(self):
         _check_grid("field", self.field)
         _check_grid("residual", self.residual)
-        if "step" not in self.history.dims:
-            raise InputError("report: `history` has no dimension `step`; give result.history.")
+        for name in ("loss", "weight", "held_out", "coefficient"):
+            if name not in self.history or "step" not in self.history[name].dims:
+                raise InputError(f"report: `history` has no {name} by `step`; give result.history.")
         if self.error_bars is not None:
             _check_error_bars(self.error_bars, self.field)
 

@@ -6,6 +6,7 @@ from html import escape
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from pgt.ground.numbers import number, percent
 from pgt.ground.verdict import Doubt
@@ -128,14 +129,10 @@ def residual(data: ReportData) -> str:
 def training(data: ReportData) -> str:
     history = data.history
     steps = history["step"].to_numpy()
-    names = [str(name) for name in history.data_vars]
-    terms = [n for n in names if n != "held_out" and not n.startswith(("weight_", "unknown_"))]
-    lines = {name: (steps, history[name]) for name in terms}
-    if "held_out" in names and len(data.held_out):  # last: a term keeps its colour in both charts
-        lines["held-out error"] = (steps, history["held_out"])
-    weighted = {
-        n: (history[n] * history[f"weight_{n}"]).to_numpy() for n in terms if f"weight_{n}" in names
-    }
+    lines = {name: (steps, column) for name, column in _columns(history["loss"], "term").items()}
+    if len(data.held_out):  # last: a term keeps its colour in both charts
+        lines["held-out error"] = (steps, history["held_out"].to_numpy())
+    weighted = _columns(history["loss"] * history["weight"], "term")
     course = line_chart(lines, "step", "held-out error, losses")
     shares = share_chart(steps, weighted, "step", "share [%]") if weighted else ""
     of_course = "Held-out error and unweighted loss terms, in units of the fields’ spread."
@@ -154,14 +151,10 @@ def coefficients(data: ReportData) -> str:
             "not estimated" if interval is None else " to ".join(number(v, 4) for v in interval)
         )
         rows.append([name, number(value, 4), bounds])
-    courses = sorted(n for n in map(str, data.history.data_vars) if n.startswith("unknown_"))
-    charts = ""
-    if len(courses) == len(learnt):
-        steps = data.history["step"].to_numpy()
-        courses.sort(key=lambda name: int(name.removeprefix("unknown_")))
-        for name, course in zip(learnt, courses, strict=True):
-            line = line_chart({name: (steps, data.history[course])}, "step", name, log=False)
-            charts += _figure(line, f"{name} while it was learnt")
+    charts, steps = "", data.history["step"].to_numpy()
+    for name, values in _columns(data.history["coefficient"], "unknown").items():
+        line = line_chart({name: (steps, values)}, "step", name, log=False)
+        charts += _figure(line, f"{name} while it was learnt")
     return _table(["coefficient", "learnt value", "interval"], rows) + (
         f'<div class="charts">{charts}</div>' if charts else ""
     )
@@ -180,6 +173,12 @@ def reproduce(data: ReportData) -> str:
     if data.run_file:
         parts.append(_details("Run file", data.run_file))
     return "".join(parts) if rows or len(parts) > 1 else ""
+
+
+def _columns(table: xr.DataArray, over: str) -> dict[str, np.ndarray]:
+    """A column of the history for every name along this dimension."""
+    names = [str(name) for name in table[over].to_numpy()]
+    return dict(zip(names, table.transpose(over, "step").to_numpy(), strict=True))
 
 
 def _cards(data: ReportData) -> str:

@@ -108,12 +108,11 @@ def write_results(
     folder: Path,
 ) -> None:
     """The field in the formats asked for, the figures, the numbers and the report."""
-    history = result.history
     for kind in run.output.formats:
         if kind == "png":
             figure = plots.field(_drawable(field), sensors=result.observations)
             plots.save(figure, folder / "field.png")
-            plots.save(plots.convergence(history, _losses(history)), folder / "convergence.png")
+            plots.save(plots.convergence(result.history), folder / "convergence.png")
         else:
             io.write_field(field, folder / f"field.{'vtr' if kind == 'vtk' else kind}")
     with in_one_piece(folder / METRICS) as path:
@@ -162,8 +161,3 @@ def _drawable(field: xr.Dataset) -> xr.Dataset:
     """A figure shows two axes at most: of further ones the middle."""
     spare = [axis for axis in ("t", "z", "y") if axis in field.dims][: max(len(field.dims) - 2, 0)]
     return field.isel({axis: field.sizes[axis] // 2 for axis in spare})
-
-
-def _losses(history: xr.Dataset) -> list[str]:
-    besides = ("weight_", "unknown_")
-    return [str(name) for name in history.data_vars if not str(name).startswith(besides)]

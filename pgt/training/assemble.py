@@ -21,7 +21,7 @@ from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
 from pgt.training.default_model import default_model
-from pgt.training.ensemble import member_seeds
+from pgt.training.ensemble import member_seeds, resampled
 from pgt.training.error_bars import Ensemble, ErrorBars, Posterior
 from pgt.training.losses import Problem
 from pgt.training.polish import polish_settings
@@ -52,6 +52,12 @@ class Task:
     def model(self) -> AbstractFieldModel:
         """The network, or that of the first member."""
         return self.networks[0]
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What each network fits: the problem, with a bootstrap its own draw of the readings."""
+        drawn = isinstance(self.error_bars, Ensemble) and self.error_bars.bootstrap
+        return tuple(resampled(self.problem, s) if drawn else self.problem for s in self.seeds)
 
     @property
     def domain(self) -> Domain:

@@ -10,18 +10,19 @@ from pgt.ground import serialise
 from pgt.ground.errors import InputError
 
 NAME = "checkpoint"
+LAYOUT = 2  # one more whenever what is stored changes its form
 
 
 def save_checkpoint(folder: Path, identity: dict, content) -> None:
     """Replace the checkpoint in `folder`; `identity` says which run it belongs to.
 
-    `content` = (state, best, record): of the first two only the arrays are written, since the run
+    `content` = (state, best, logbook): of the first two only the arrays are written, since the run
     that resumes has the same structure; so equations of the user's own class need no import.
     """
-    state, best, record = content
+    state, best, logbook = content
     arrays = jax.tree.leaves((state, best))
     folder.mkdir(parents=True, exist_ok=True)
-    saved = {"identity": identity, "arrays": arrays, "record": record}
+    saved = {"layout": LAYOUT, "identity": identity, "arrays": arrays, "logbook": logbook}
     serialise.save(folder, NAME, saved)
 
 
@@ -30,11 +31,16 @@ def load_checkpoint(folder: Path, identity: dict, start):
     if not serialise.exists(folder, NAME):
         return start
     saved = serialise.load(folder, NAME)
+    if saved.get("layout") != LAYOUT:
+        raise InputError(
+            f"{folder}: the checkpoint was written by another version of pgt and cannot be continued; "
+            "delete the folder to start again, or write another checkpoint=."
+        )
     require_same(folder, saved["identity"], identity)
     arrays, structure = jax.tree.flatten(start[:2])
     if [(a.shape, a.dtype) for a in arrays] != [(a.shape, a.dtype) for a in saved["arrays"]]:
         raise _belongs_elsewhere(folder, "another model or equation")
-    return *jax.tree.unflatten(structure, saved["arrays"]), saved["record"]
+    return *jax.tree.unflatten(structure, saved["arrays"]), saved["logbook"]
 
 
 def fingerprint(described, arrays) -> str:

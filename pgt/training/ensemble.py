@@ -1,8 +1,7 @@
-"""k members trained at once: one compiled program, mapped over what differs between them."""
+"""Networks that are trained at once, one or many: their compiled program, and their states as one."""
 
-import time
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 
 import equinox as eqx
 import jax
@@ -12,25 +11,11 @@ from jaxtyping import Array, Bool, Float, Key, PyTree
 
 from pgt.data.observations import Observations
 from pgt.ground.types import Scalar
-from pgt.models.base import AbstractFieldModel
 from pgt.nn import batched
-from pgt.physics.pde import AbstractPDE
-from pgt.training.checkpoint import load_checkpoint, save_checkpoint
-from pgt.training.course import Course
 from pgt.training.likelihood import misfit_size
-from pgt.training.loop import (
-    NO_LONGER_FALLING,
-    Fit,
-    Record,
-    estimates_noise,
-    identity_of,
-    next_run,
-    share_spent,
-)
 from pgt.training.losses import Problem, reading_rows
-from pgt.training.progress import ProgressBar
 from pgt.training.settings import Training
-from pgt.training.step import OPTIONS, Clock, Report, State, advance, start
+from pgt.training.step import OPTIONS, Clock, State, Tally, advance, run_steps
 
 
 def member_seeds(seed: int, count: int) -> list[int]:
@@ -51,59 +36,46 @@ def resampled(problem: Problem, seed: int) -> Problem:
     return eqx.tree_at(lambda p: p.observations, problem, problem.observations.take(rows))
 
 
-def train_members(
-    models: Sequence[AbstractFieldModel],
-    pde: AbstractPDE,
-    problems: Sequence[Problem],
-    held_out: Observations,
-    training: Training,
-    *,
-    seeds: Sequence[int],
-    noise: float | None,
-    checkpoint: Path | None,
-    progress: ProgressBar,
-) -> tuple[list[Fit], Record]:
-    """As `train` for each model, problem and seed; and the median course of all.
-
-    A member whose loss turns non-finite loses the steps of that run and half its rate, alone.
-    """
-    step = training.of_a_step()
-    starts = [
-        start(model, pde, problem, step, noise or 0.0)
-        for model, problem in zip(models, problems, strict=True)
-    ]
-    fixed = [part for _, part in starts]
-    rest = batched.share(batched.stack(list(zip(fixed, problems, strict=True))))
-    state = _together([state for state, _ in starts])
-    keys = jnp.stack([jax.random.key(seed) for seed in seeds])
-    best, course = state.trained, Course(len(seeds))
-    identity = identity_of(pde, problems[0], held_out, training, seeds[0]) | {"members": len(seeds)}
-    if checkpoint is not None:
-        content = load_checkpoint(checkpoint, identity, (state, best, course.plain()))
-        state, best = content[:2]
-        course = Course.from_plain(content[2])
-    record = course.all
-    began = time.monotonic() - record.seconds
-    while not record.stopped:
-        clock, count = next_run(record, state, training)
-        following, report = run_members(state, rest, held_out, keys, clock, count, step)
-        state = _accept(state, following, report.finite)
-        record.seconds = time.monotonic() - began
-        record.first_step_seconds = record.first_step_seconds or record.seconds
-        share = share_spent(record, state, training)
-        improved = course.take_stock(state, report, share, len(held_out))
-        best = _where(improved, state.trained, best)
-        if estimates_noise(noise, len(held_out)):
-            state = _with_floors(state, [member.best for member in course.members])
-        record.stopped = course.verdict(state.rate, training, share)
-        progress.update("train", share, course.losses(report))
-        if checkpoint is not None:
-            save_checkpoint(checkpoint, identity, (state, best, course.plain()))
-    trained = best if record.stopped == NO_LONGER_FALLING else state.trained
-    return course.fits(trained, fixed, state), course.median()
-
-
 # --------------------------------------------------------------------------------- compiled
+
+
+@dataclass(frozen=True)
+class Program:
+    """The compiled steps of one network, or of several mapped over what differs between them.
+
+    A map over a single network would cost a third of its step or more, and as much to compile. So one
+    runs as it is: no array of its state has a leading axis. Only `together`, `run` and `each`
+    know the difference.
+    """
+
+    rest: tuple[PyTree, PyTree]  # (what stays fixed, problem); of several, `batched.share` of these
+    held_out: Observations
+    keys: Key[Array, "..."]
+    training: Training
+
+    @staticmethod
+    def of(
+        fixed: Sequence[PyTree],
+        problems: Sequence[Problem],
+        held_out: Observations,
+        seeds: Sequence[int],
+        training: Training,
+    ) -> "Program":
+        """Of the networks whose trained parts are in the state."""
+        parts = list(zip(fixed, problems, strict=True))
+        if len(parts) == 1:
+            return Program(parts[0], held_out, jax.random.key(seeds[0]), training)
+        keys = jnp.stack([jax.random.key(seed) for seed in seeds])
+        return Program(batched.share(batched.stack(parts)), held_out, keys, training)
+
+    def run(self, state: State, clock: Clock, count) -> tuple[State, Tally]:
+        """The state after `count` steps, and on the host a tally with a row for every network."""
+        last = (self.held_out, self.keys, clock, count, self.training)
+        if self.keys.ndim:
+            following, tally = run_members(state, self.rest, *last)
+        else:
+            following, tally = run_steps(state, *self.rest, *last)
+        return following, jax.tree.map(np.atleast_1d, jax.device_get(tally))
 
 
 def advance_members(
@@ -114,7 +86,7 @@ def advance_members(
     clock: Clock,
     count,
     training: Training,
-) -> tuple[State, Report]:
+) -> tuple[State, Tally]:
     """`count` steps of every member. `rest` is `batched.share` of (what stays fixed, problem).
 
     The counters of steps are whole numbers and belong to all: were there one per member, what SOAP
@@ -126,11 +98,11 @@ def advance_members(
     def one(own_state, own_rest, key):
         fixed, problem = eqx.combine(own_rest, common_rest)
         state = eqx.combine(own_state, counters)
-        following, report = advance(state, fixed, problem, held_out, key, clock, count, training)
-        return *_own(following), report
+        following, tally = advance(state, fixed, problem, held_out, key, clock, count, training)
+        return *_own(following), tally
 
-    own, counters, report = jax.vmap(one, out_axes=(0, None, 0))(own_state, own_rest, keys)
-    return eqx.combine(own, counters), report
+    own, counters, tally = jax.vmap(one, out_axes=(0, None, 0))(own_state, own_rest, keys)
+    return eqx.combine(own, counters), tally
 
 
 run_members = eqx.filter_jit(advance_members, compiler_options=OPTIONS)  # pyright: ignore[reportCallIssue]
@@ -162,18 +134,23 @@ def held_out_errors(
 # --------------------------------------------------------------------------------- states
 
 
-def _own(state: State) -> tuple[State, State]:
-    """(what each member has of its own, the counters)."""
-    return eqx.partition(state, eqx.is_inexact_array)
-
-
-def _together(states: list[State]) -> State:
+def together(states: Sequence[State]) -> State:
+    """States of several networks as one; that of a single one as it is."""
+    if len(states) == 1:
+        return states[0]
     own, _ = _own(batched.stack(states))
     return eqx.combine(own, _own(states[0])[1])
 
 
-def _where(chosen: Bool[Array | np.ndarray, " k"], new, old):
-    """Member by member, the new tree or the old one."""
+def each(tree, count: int) -> list:
+    """What belongs to every single network."""
+    return [tree] if count == 1 else [batched.member(tree, k) for k in range(count)]
+
+
+def choose(chosen: Bool[Array | np.ndarray, " k"], new, old):
+    """Network by network, the new tree or the old one."""
+    if chosen.all() or not chosen.any():
+        return new if chosen.all() else old
 
     def leaf(a, b):
         return jnp.where(chosen.reshape(-1, *[1] * (a.ndim - 1)), a, b)
@@ -181,16 +158,24 @@ def _where(chosen: Bool[Array | np.ndarray, " k"], new, old):
     return jax.tree.map(leaf, new, old)
 
 
-def _accept(old: State, new: State, finite: Bool[Array, " k"]) -> State:
-    """The new state; members that turned non-finite have their old one, with half the rate."""
-    (own_new, counters), (own_old, before) = _own(new), _own(old)
-    slower = eqx.tree_at(lambda s: s.rate, own_old, old.rate / 2)
+def accept(old: State, new: State, finite: Bool[Array | np.ndarray, " k"]) -> State:
+    """The new state; networks that turned non-finite have their old one, with half the rate."""
+    if finite.all():
+        return new
+    slower = eqx.tree_at(lambda s: s.rate, old, old.rate / 2)
+    (own_new, counters), (own_old, before) = _own(new), _own(slower)
     counters = counters if finite.any() else before  # nobody has made a step
-    return eqx.combine(_where(finite, own_new, slower), counters)
+    return eqx.combine(choose(finite, own_new, own_old), counters)
 
 
-def _with_floors(state: State, errors: list[float]) -> State:
-    """The noise floor of each member at its best held-out error so far, where it has one."""
-    known = np.asarray(errors, state.noise_floor.dtype)
-    floors = jnp.where(np.isfinite(known), known, state.noise_floor)
+def with_floors(state: State, errors: Sequence[float]) -> State:
+    """The noise floor of each network at its least held-out error so far, where it has one."""
+    before = np.asarray(state.noise_floor)
+    known = np.asarray(errors, before.dtype).reshape(before.shape)
+    floors = jnp.asarray(np.where(np.isfinite(known), known, before))
     return eqx.tree_at(lambda s: s.noise_floor, state, floors)
+
+
+def _own(state: State) -> tuple[State, State]:
+    """(what each network has of its own, the counters)."""
+    return eqx.partition(state, eqx.is_inexact_array)

@@ -10,8 +10,9 @@ from jaxtyping import PyTree
 from pgt.nn import batched
 from pgt.nn.precision import is_double, precision
 from pgt.training.assemble import Task
-from pgt.training.ensemble import held_out_errors, resampled, train_members
+from pgt.training.ensemble import held_out_errors
 from pgt.training.error_bars import Ensemble, Posterior
+from pgt.training.history import median
 from pgt.training.loop import DIVERGED, Fit, train
 from pgt.training.losses import Problem
 from pgt.training.polish import polish, polish_settings
@@ -43,13 +44,10 @@ def fit_task(
 ) -> Outcome:
     """Train, polish, and draw members where they are asked for."""
     with task.in_precision(), ProgressBar(progress) as bar:
+        fits = train(task, checkpoint=checkpoint, progress=bar)
         if isinstance(task.error_bars, Ensemble):
-            return _ensemble(task, task.error_bars, checkpoint, bar)
-        fit = train(
-            task.model, task.pde, task.problem, task.held_out, task.training,
-            seed=task.seeds[0], noise=task.noise, checkpoint=checkpoint, progress=bar,
-        )  # fmt: skip
-        fit = _polished(fit, task, task.problem, bar, "polish")
+            return _ensemble(task, task.error_bars, fits, bar)
+        fit = _polished(fits[0], task, task.problem, bar, "polish")
         outcome = Outcome(fit, _error(fit, task) if len(task.held_out) else None)
         if isinstance(task.error_bars, Posterior):
             return replace(outcome, members=_posterior(fit, task, task.error_bars))
@@ -72,20 +70,13 @@ def _posterior(fit: Fit, task: Task, settings: Posterior) -> Drawn:
     return Drawn((models, pdes, readings), {"settings": repr(settings)} | info)
 
 
-def _ensemble(
-    task: Task, settings: Ensemble, checkpoint: Path | None, progress: ProgressBar
-) -> Outcome:
-    """All members trained at once, then polished in turn; those that diverged are left out."""
-    seeds, problem = task.seeds, task.problem
-    problems = [resampled(problem, s) if settings.bootstrap else problem for s in seeds]
-    fits, course = train_members(
-        task.networks, task.pde, problems, task.held_out, task.training,
-        seeds=seeds, noise=task.noise, checkpoint=checkpoint, progress=progress,
-    )  # fmt: skip
-    good = [k for k, fit in enumerate(fits) if fit.record.stopped != DIVERGED]
-    kept = good if len(good) > 1 else range(len(fits))
+def _ensemble(task: Task, settings: Ensemble, trained: list[Fit], progress: ProgressBar) -> Outcome:
+    """All members polished in turn; those that diverged are left out."""
+    seeds, problems = task.seeds, task.problems
+    good = [k for k, fit in enumerate(trained) if fit.stopped != DIVERGED]
+    kept = good if len(good) > 1 else range(len(trained))
     fits = [
-        _polished(fits[k], task, problems[k], progress, f"polish {n} of {len(kept)}")
+        _polished(trained[k], task, problems[k], progress, f"polish {n} of {len(kept)}")
         for n, k in enumerate(kept, 1)
     ]
     with precision(is_double(fits[0].model)):
@@ -94,7 +85,7 @@ def _ensemble(
             for fit, k in zip(fits, kept, strict=True)
         ]
         stacked = batched.stack(parts)
-        errors, error = held_out_errors(stacked, problem, task.held_out)
+        errors, error = held_out_errors(stacked, task.problem, task.held_out)
     known = len(task.held_out) > 0
     about = {
         "settings": repr(settings),
@@ -102,14 +93,17 @@ def _ensemble(
         "diverged": [seeds[k] for k in range(len(seeds)) if k not in good],
         "held_out_errors": np.asarray(errors, float).tolist() if known else None,
     }
-    return Outcome(_middle(fits, course), float(error) if known else None, Drawn(stacked, about))
+    middle = _middle(fits, trained)
+    return Outcome(middle, float(error) if known else None, Drawn(stacked, about))
 
 
-def _middle(fits: list[Fit], course) -> Fit:
-    """The first member, with the course of all."""
+def _middle(fits: list[Fit], trained: list[Fit]) -> Fit:
+    """The first member, with the median history of all that were trained."""
+    ended = [fit.stopped for fit in trained if fit.stopped != DIVERGED]
     return replace(
         fits[0],
-        record=course,
+        history=median([fit.history for fit in trained]),
+        stopped=ended[0] if ended else DIVERGED,
         noise_floor=float(np.median([fit.noise_floor for fit in fits])),
         polish_seconds=sum(fit.polish_seconds for fit in fits),
     )

@@ -1,40 +1,31 @@
 """The host's part of training: budget, early stop, recovery, checkpoints, progress."""
 
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from math import isfinite, nan
 from pathlib import Path
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool
 
-from pgt.data.observations import Observations
-from pgt.ground.unknown import is_unknown
+from pgt.ground.unknown import named_unknowns
 from pgt.models.base import AbstractFieldModel
+from pgt.nn import batched
 from pgt.physics.pde import AbstractPDE
+from pgt.training.assemble import Task
 from pgt.training.checkpoint import fingerprint, load_checkpoint, save_checkpoint
-from pgt.training.losses import Problem
+from pgt.training.ensemble import Program, accept, choose, each, together, with_floors
+from pgt.training.history import History, Logbook
 from pgt.training.progress import ProgressBar
 from pgt.training.settings import Training
-from pgt.training.step import Clock, Report, State, join, run_steps, start
+from pgt.training.step import Clock, State, Tally, join, start
 
 MINIMUM_HELD_OUT = 5  # fewer readings say too little about the noise
 SMALLEST_RATE = 1e-3  # ten failures
 SPENT, NO_LONGER_FALLING = "budget spent", "held-out error stopped falling"
 DIVERGED = "diverged: the loss stayed non-finite at a thousandth of the learning rate"
-
-
-@dataclass
-class Record:
-    """What the loop remembers between runs of steps."""
-
-    rows: list[dict[str, float]] = field(default_factory=list)
-    best: float = float("inf")
-    best_step: int = 0
-    best_share: float = 0.0
-    seconds: float = 0.0
-    first_step_seconds: float = 0.0
-    stopped: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,68 +35,67 @@ class Fit:
     model: AbstractFieldModel
     pde: AbstractPDE
     noise_floor: float
-    record: Record
+    history: History = field(default_factory=History)
+    seconds: float = 0.0
+    first_step_seconds: float = 0.0
+    stopped: str = ""
     polish_costs: tuple[float, ...] = ()
     polish_seconds: float = 0.0
 
 
-def train(
-    model,
-    pde,
-    problem: Problem,
-    held_out: Observations,
-    training: Training,
-    *,
-    seed: int,
-    noise: float | None,
-    checkpoint: Path | None,
-    progress: ProgressBar,
-) -> Fit:
-    """Fit the model and the unknown coefficients. `noise` is σ of the readings where it is known."""
-    step = training.of_a_step()
-    state, fixed = start(model, pde, problem, step, noise or 0.0)
-    best, record, key = state.trained, Record(), jax.random.key(seed)
-    identity = identity_of(pde, problem, held_out, training, seed)
+def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list[Fit]:
+    """Fit every network of the task, and the unknown coefficients with it, all at once.
+
+    A network whose loss turns non-finite loses the steps of that run and half its rate, alone.
+    """
+    training, held_out, seeds = task.training, task.held_out, task.seeds
+    step, problems = training.of_a_step(), task.problems
+    starts = [
+        start(model, task.pde, problem, step, task.noise or 0.0)
+        for model, problem in zip(task.networks, problems, strict=True)
+    ]
+    fixed = [part for _, part in starts]
+    program = Program.of(fixed, problems, held_out, seeds, step)
+    state = together([state for state, _ in starts])
+    unknowns = [name for name, _ in named_unknowns(task.pde)]
+    best, logbook = state.trained, Logbook.empty(len(seeds), task.problem.term_names(), unknowns)
+    identity = _identity(task)
     if checkpoint is not None:
-        state, best, saved = load_checkpoint(checkpoint, identity, (state, best, asdict(record)))
-        record = Record(**saved)
-    began = time.monotonic() - record.seconds
-    while not record.stopped:
-        clock, count = next_run(record, state, training)
-        following, report = run_steps(state, fixed, problem, held_out, key, clock, count, step)
-        if not bool(report.finite):
-            state = _recover(state, record)
-            continue
-        state = following
-        take_stock(record, int(state.step), report, join(state.trained, fixed)[1], len(held_out))
-        if estimates_noise(noise, len(held_out)):
-            floor = jnp.asarray(record.best, state.noise_floor.dtype)
-            state = eqx.tree_at(lambda s: s.noise_floor, state, floor)
-        record.seconds = time.monotonic() - began
-        record.first_step_seconds = record.first_step_seconds or record.seconds
-        share = share_spent(record, state, training)
-        if record.best_step == int(state.step):
-            best, record.best_share = state.trained, share
-        _decide(record, training, share)
-        progress.update("train", share, {n: float(v) for n, v in report.losses.items()})
+        content = load_checkpoint(checkpoint, identity, (state, best, logbook.plain()))
+        state, best, logbook = *content[:2], Logbook.from_plain(content[2])
+    began = time.monotonic() - logbook.seconds
+    while not logbook.stopped:
+        clock, count = _next_run(logbook, state, training)
+        following, tally = program.run(state, clock, count)
+        state = accept(state, following, tally.finite)
+        logbook.seconds = time.monotonic() - began
+        logbook.first_step_seconds = logbook.first_step_seconds or logbook.seconds
+        share = _share_spent(logbook, state, training)
+        improved = _write_down(logbook, state, tally, share, len(held_out))
+        best = choose(improved, state.trained, best)
+        if _estimates_noise(task):
+            state = with_floors(state, [history.best for history in logbook.histories])
+        logbook.stopped = why_to_stop(logbook, np.atleast_1d(state.rate), training, share)
+        progress.update("train", share, {n: float(np.median(v)) for n, v in tally.losses.items()})
         if checkpoint is not None:
-            save_checkpoint(checkpoint, identity, (state, best, asdict(record)))
-    trained = best if record.stopped == NO_LONGER_FALLING else state.trained
-    model, pde, _ = join(trained, fixed)
-    return Fit(model, pde, float(state.noise_floor), record)
+            save_checkpoint(checkpoint, identity, (state, best, logbook.plain()))
+    trained = best if logbook.stopped == NO_LONGER_FALLING else state.trained
+    return _fits(trained, fixed, state, logbook)
 
 
-def identity_of(pde, problem: Problem, held_out, training: Training, seed: int) -> dict:
+def _identity(task: Task) -> dict:
     """What a checkpoint must agree with to be continued."""
-    described = (problem.domain, pde, problem.conditions)
+    problem = task.problems[0]
+    described = (problem.domain, task.pde, problem.conditions)
     return {
-        "seed": seed,
-        "training": training.describe(),
-        "problem": fingerprint(described, (problem.observations, held_out)),
+        "seed": task.seeds[0],
+        "members": len(task.seeds),
+        "training": task.training.describe(),
+        "problem": fingerprint(described, (problem.observations, task.held_out)),
     }
 
 
-def next_run(record: Record, state: State, training: Training):
+def _next_run(logbook: Logbook, state: State, training: Training):
     """The first run is one step, so that the user sees the compiler finish."""
     done = int(state.step)
     count = training.check_every - done % training.check_every if done else 1
@@ -113,49 +103,64 @@ def next_run(record: Record, state: State, training: Training):
         count = min(count, training.steps - done)
         clock = (0.0, 1 / training.steps)
     else:
-        running = max(record.seconds - record.first_step_seconds, 1e-9)
+        running = max(logbook.seconds - logbook.first_step_seconds, 1e-9)
         rate = running / max(done - 1, 1) if done > 1 else 0.0
-        left = training.seconds - record.seconds
+        left = training.seconds - logbook.seconds
         count = min(count, max(1, int(left / rate))) if rate else count
-        clock = ((record.seconds - done * rate) / training.seconds, rate / training.seconds)
+        clock = ((logbook.seconds - done * rate) / training.seconds, rate / training.seconds)
     return Clock(*(jnp.asarray(c, jnp.float32) for c in clock)), jnp.asarray(count, jnp.int32)
 
 
-def share_spent(record: Record, state: State, training: Training) -> float:
+def _share_spent(logbook: Logbook, state: State, training: Training) -> float:
     if training.seconds is None:
         return int(state.step) / training.steps
-    return record.seconds / training.seconds
+    return logbook.seconds / training.seconds
 
 
-def take_stock(record: Record, step: int, report: Report, pde: AbstractPDE, held_out: int):
-    """Write the history."""
-    error = float(report.held_out)
-    unknowns = [n for n in jax.tree.leaves(pde, is_leaf=is_unknown) if is_unknown(n)]
-    record.rows.append(
-        {"step": step, "held_out": error}
-        | {name: float(v) for name, v in report.losses.items()}
-        | {f"weight_{name}": float(v) for name, v in report.weights.items()}
-        | {f"unknown_{k}": float(n.value) for k, n in enumerate(unknowns)}
-    )
-    if held_out and error < record.best:
-        record.best, record.best_step = error, step
+def _write_down(
+    logbook: Logbook, state: State, tally: Tally, share: float, held_out: int
+) -> Bool[np.ndarray, " k"]:
+    """Add to the history of the networks that went on; which of them are better than ever."""
+    equations = each(jax.device_get(state.trained[1]), len(logbook.histories))
+    improved = np.zeros(len(equations), bool)
+    for k in np.flatnonzero(tally.finite).tolist():
+        own = batched.member(tally, k)
+        error = own.held_out if held_out else nan
+        coefficients = {name: unknown.value for name, unknown in named_unknowns(equations[k])}
+        improved[k] = logbook.histories[k].add(
+            int(state.step), error, own.losses, own.weights, coefficients
+        )
+        if improved[k]:
+            logbook.best_shares[k] = share
+    return improved
 
 
-def estimates_noise(noise: float | None, held_out: int) -> bool:
+def _estimates_noise(task: Task) -> bool:
     """Readings can be memorised, held-out ones cannot: their error bounds the noise from above."""
-    return noise is None and held_out >= MINIMUM_HELD_OUT
+    return task.noise is None and len(task.held_out) >= MINIMUM_HELD_OUT
 
 
-def _decide(record: Record, training: Training, share: float):
+def why_to_stop(logbook: Logbook, rates: np.ndarray, training: Training, share: float) -> str:
+    """Why training is over; empty while it is not."""
+    going = [k for k, rate in enumerate(rates) if rate >= SMALLEST_RATE]
+    if not going:
+        return DIVERGED
     if share >= 1:
-        record.stopped = SPENT
-    elif record.best_step and share - record.best_share > training.patience:
-        record.stopped = NO_LONGER_FALLING
+        return SPENT
+    over = all(
+        isfinite(logbook.histories[k].best) and share - logbook.best_shares[k] > training.patience
+        for k in going
+    )
+    return NO_LONGER_FALLING if over else ""
 
 
-def _recover(state: State, record: Record) -> State:
-    """A loss turned non-finite: start again from the last good state with half the rate."""
-    rate = state.rate / 2
-    if float(rate) < SMALLEST_RATE:
-        record.stopped = DIVERGED
-    return eqx.tree_at(lambda s: s.rate, state, rate)
+def _fits(trained, fixed: list, state: State, logbook: Logbook) -> list[Fit]:
+    """Every network as a finished training of its own."""
+    floors, rates = np.atleast_1d(state.noise_floor), np.atleast_1d(state.rate)
+    fits = []
+    for k, part in enumerate(each(trained, len(fixed))):
+        model, pde, _ = join(part, fixed[k])
+        stopped = DIVERGED if rates[k] < SMALLEST_RATE else logbook.stopped
+        spent = logbook.seconds, logbook.first_step_seconds
+        fits.append(Fit(model, pde, float(floors[k]), logbook.histories[k], *spent, stopped))
+    return fits

@@ -5,7 +5,7 @@ point. Training minimises their mean squares by name; the polish takes the same 
 problem.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 import equinox as eqx
@@ -16,6 +16,7 @@ from jaxtyping import Array, Float, Int
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations, cell_quadrature
+from pgt.ground.errors import InputError
 from pgt.ground.types import Key, Point, Points, Scalar
 from pgt.ground.unknown import resolve
 from pgt.models.base import AbstractFieldModel
@@ -23,7 +24,7 @@ from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.derivatives import differentiate, residual
 from pgt.physics.gauge import check_gauges
-from pgt.physics.pde import AbstractPDE
+from pgt.physics.pde import TAKEN, AbstractPDE
 from pgt.training.likelihood import SMALLEST_SIGMA, Likelihood, likely_rows, noise_scale
 from pgt.training.scales import typical_residuals, typical_rows
 
@@ -61,10 +62,12 @@ class Problem(eqx.Module):
         """Without `physics` only the readings and conditions are fitted, not the equations."""
         bound = tuple(condition.bind(domain, pde.fields) for condition in conditions)
         check_gauges(bound, pde, set(pde.fields) - set(observations.hidden_fields))
+        scales = typical_residuals(pde, scaling) if physics else {}
+        _check_names(pde, scales, bound)
         return Problem(
             observations,
             bound,
-            typical_residuals(pde, scaling) if physics else {},
+            scales,
             tuple(typical_rows(c, pde, scaling) for c in bound),
             domain,
             averaged_axes(observations),
@@ -74,6 +77,17 @@ class Problem(eqx.Module):
     def term_names(self) -> tuple[str, ...]:
         kinds = dict.fromkeys(condition.kind for condition in self.conditions)
         return ("data", *self.equation_scales, *kinds)
+
+
+def _check_names(pde: AbstractPDE, residuals: Iterable[str], conditions) -> None:
+    """Every term of the loss needs a name of its own."""
+    taken = dict.fromkeys((*TAKEN, *(condition.kind for condition in conditions)))
+    if wrong := [name for name in residuals if name in taken]:
+        raise InputError(
+            f"{type(pde).__name__}: {', '.join(wrong)} cannot be the name of a residual: the losses and "
+            f"their history use {', '.join(taken)} already. Rename it where `residual` returns it, for "
+            f"example {wrong[0]}_equation."
+        )
 
 
 class Batch(NamedTuple):

@@ -51,7 +51,7 @@ class Clock(NamedTuple):
         return self.beside + step * self.per_step
 
 
-class Report(NamedTuple):
+class Tally(NamedTuple):
     """What a run of steps says about itself."""
 
     losses: dict[str, Scalar]
@@ -99,7 +99,7 @@ def advance(
     clock: Clock,
     count: Int[Array, ""],
     training: Training,
-) -> tuple[State, Report]:
+) -> tuple[State, Tally]:
     """`count` optimiser steps; count is no constant of the program, so any number runs compiled."""
     floors = {"data": state.noise_floor}
     names = problem.term_names()
@@ -114,13 +114,13 @@ def advance(
     zero = {n: jnp.zeros(()) for n in names}
     state, sums, finite = jax.lax.fori_loop(0, count, body, (state, zero, jnp.array(True)))
     model, _, learnt = join(state.trained, fixed)
-    report = Report(
+    tally = Tally(
         {n: s / count for n, s in sums.items()},
         training.weighting.weights(learnt, state.memory, floors, clock.spent(state.step)),
         held_out_error(model, problem, held_out),
         finite,
     )
-    return state, report
+    return state, tally
 
 
 # Without Triton's matrix products a GPU program compiles three times faster and runs as fast. Products

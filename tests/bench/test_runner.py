@@ -51,7 +51,7 @@ def test_every_run_of_a_table_leaves_a_whole_record(table, records):
         assert record["train_error"] >= 0
         assert record["cost"]["flops"] > 0
         assert record["parameters"] > 0
-        assert len(record["history"]["step"]) == len(record["history"]["data"]) > 0
+        assert len(record["history"]["step"]) == len(record["history"]["loss"]["data"]) > 0
         assert set(record["sigma_ratio"] or {}) == (
             {"u", "v"} if run.method == "pgt-uw" and run.problem.noise else set()
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 import fresh_python
 import numpy as np
 import pytest
+import xarray as xr
 
 from pgt.bench import experiments, paper, records, results, tables
 from pgt.bench.figures import FIGURES
@@ -42,7 +43,7 @@ def made(run: experiments.Run, error: float = 1e-3) -> dict:
         return about | {"seconds": {"all": 1.25}}
     terms = ("data", "heat", "bc", "ic")
     curves = {name: [1.0, 0.1, error**2] for name in terms}
-    weights = {f"weight_{name}": [1.0, 2.0, 3.0] for name in terms}
+    weights = {name: [1.0, 2.0, 3.0] for name in terms}
     return about | {
         "parameters": 12345,
         "cost": {"flops": 2.5e9, "peak_bytes": 3e6},
@@ -52,7 +53,7 @@ def made(run: experiments.Run, error: float = 1e-3) -> dict:
         "residual": 2e-6,
         "train_error": 7e-7,
         "sigma_ratio": {"u": 1.1, "v": 0.9} if run.method == "pgt-uw" else None,
-        "history": {"step": steps} | curves | weights,
+        "history": {"step": steps, "held_out": [None] * 3, "loss": curves, "weight": weights},
     }
 
 
@@ -88,6 +89,18 @@ def row(text: str, start: str) -> list[str]:
 
 def a_run(method="pinn") -> experiments.Run:
     return next(r for r in Records(Path()).runs("wake") if r.method == method)
+
+
+def test_a_history_is_read_as_it_is_written_now_and_as_it_once_was():
+    """Side by side, a prefix for the weights; null is what was no finite number."""
+    new = made(a_run())["history"]
+    weights = {f"weight_{name}": column for name, column in new["weight"].items()}
+    old = {"step": new["step"], "held_out": new["held_out"]} | new["loss"] | weights
+    ours, theirs = (records.history_of({"history": stored}) for stored in (new, old))
+    xr.testing.assert_identical(ours, theirs)
+    assert np.isnan(ours.held_out).all()
+    assert ours.loss.sel(term="heat").values.tolist() == [1.0, 0.1, 1e-6]
+    assert records.history_of({"failed": "?"}).sizes["step"] == 0
 
 
 # ------------------------------------------------------------------------------- one cell

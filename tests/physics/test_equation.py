@@ -128,7 +128,12 @@ def test_the_kernel_is_a_choice():
         (lambda: Equation("w_t = u", fields=("u",)), "differentiates 'w'"),
         (lambda: Equation("u_t = 0", coords=("r",)), "'r' is not one of x, y, z, t"),
         (lambda: Equation("u_t = 0", names=("a", "b")), r"give 1 different name"),
-        (lambda: Equation("u_t = 0", names=("data",)), "which the loss already uses"),
+        (lambda: Equation("u_t = 0", names=("data",)), "their history already use"),
+        (
+            lambda: Equation("u_t = 0", names=["held_out"]),
+            "other than data, bc, ic, gauge, variance",
+        ),
+        (lambda: Equation("u_t = 0", "v_t = 0", names=["a", "step"]), "give 2 different name"),
         (lambda: Equation("u_" + "x" * 2000 + " = 0"), "order 2000"),
         (lambda: Equation("u_t = k*u", k=float("nan")), r"Equation\(k\) is nan"),
     ],

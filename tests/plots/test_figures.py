@@ -97,23 +97,34 @@ def test_compare_leaves_holes_where_values_are_missing():
 def history(steps=300):
     step = np.arange(1, steps + 1)
     held_out = np.where(step % 50 == 0, 1.0 / step, np.nan)
-    losses = {"data": 1.0 / step, "heat": 3.0 / step, "held_out": held_out, "total": 4.0 / step}
-    return xr.Dataset({name: ("step", loss) for name, loss in losses.items()}, {"step": step})
+    losses = np.stack([1.0 / step, 3.0 / step, 5.0 / step], axis=1)
+    return xr.Dataset(
+        {"loss": (("step", "term"), losses), "held_out": ("step", held_out)},
+        {"step": step, "term": ["data", "heat", "ic"]},
+    )
 
 
 def test_convergence_names_every_curve_without_overlap():
     axes = plots.convergence(history()).axes[0]
-    assert {text.get_text() for text in axes.texts} == {"data", "heat", "held_out", "total"}
+    assert {text.get_text() for text in axes.texts} == {"data", "heat", "held_out", "ic"}
     heights = np.sort([text.xy[1] for text in axes.texts])
     assert np.diff(heights).min() > 0.06
     assert axes.get_yscale() == "log"
 
 
 def test_loss_contributions_are_shares_of_the_sum():
-    axes = plots.loss_contributions(history()).axes[0]
+    axes = plots.loss_contributions(history(), ["data", "heat"]).axes[0]
     assert [text.get_text() for text in axes.texts] == ["data", "heat"]
     top_of_data = axes.collections[0].get_paths()[0].vertices[:, 1].max()
     assert top_of_data == pytest.approx(0.25)
+    axes = plots.loss_contributions(history()).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["data", "heat", "ic"]
+
+
+def test_terms_can_be_chosen_and_an_error_that_was_not_held_out_is_not_drawn():
+    nothing = history().assign(held_out=("step", np.full(300, np.nan)))
+    axes = plots.convergence(nothing, ["heat"]).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["heat"]
 
 
 def test_save_replaces_in_one_piece(tmp_path, monkeypatch):
@@ -150,7 +161,9 @@ def test_no_global_figures():
          "sensors have the axes"),
         (lambda: plots.compare(heat(), heat().isel(x=slice(5))), "different grids"),
         (lambda: plots.compare(flow(), flow(), at={"t": [0.0, 1.0]}), "one value"),
-        (lambda: plots.convergence(history() * 0), "no positive value"),
+        (lambda: plots.convergence(history() * 0), "'data' has no positive value"),
+        (lambda: plots.convergence(history(), ["data", "bc"]), r"\['bc'\].*holds.*'heat'"),
+        (lambda: plots.loss_contributions(history().drop_vars("loss")), "give result.history"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(call, message):

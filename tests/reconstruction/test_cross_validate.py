@@ -16,7 +16,7 @@ from pgt.ground.errors import InputError
 from pgt.runs.fit import FOLDS
 from pgt.runs.predict import load
 from pgt.training.fit import Outcome
-from pgt.training.loop import Fit, Record
+from pgt.training.loop import Fit
 from pgt.trust.references.interpolation import rbf
 
 module = sys.modules["pgt.reconstruction.cross_validate"]  # the function has its name in the folder
@@ -87,7 +87,7 @@ def test_hidden_rows_are_in_no_fold_and_folds_can_be_blocks(monkeypatch):
 
     def constant(task, **_):
         asked.append(len(task.problem.observations) + len(task.held_out))
-        return Outcome(Fit(task.model, task.pde, 0.0, Record()), None)
+        return Outcome(Fit(task.model, task.pde, 0.0), None)
 
     monkeypatch.setattr(module, "fit_task", constant)
     ones = lambda _, readings: np.ones((len(readings), 1))  # noqa: E731

@@ -1,5 +1,7 @@
 """The result: shapes, names, units, derived quantities, coefficients, and a file and back."""
 
+from dataclasses import replace
+
 import jax
 import numpy as np
 import pytest
@@ -32,7 +34,7 @@ def flow():
         Scaling.fit(readings, DOMAIN), pde.kernel(), width=8, blocks=1, heads=2,
         decoder_width=10, decoder_layers=1, frequency=3.0,
     )  # fmt: skip
-    record = {"rows": [], "version": "1", "seed": 3, "held_out_error": None}
+    record = {"history": {}, "version": "1", "seed": 3, "held_out_error": None}
     return Reconstruction(model, pde, readings, readings.take(np.arange(2)), record, DOMAIN)
 
 
@@ -261,7 +263,9 @@ def fitted():
 def test_a_small_fit_finds_the_diffusivity(fitted):
     found = fitted.parameters["diffusivity"]
     assert abs(found - 0.1) < 0.05
-    assert float(fitted.history.unknown_0[0]) == pytest.approx(0.4, rel=0.05)
+    assert float(fitted.history.coefficient.sel(unknown="diffusivity")[0]) == pytest.approx(
+        0.4, rel=0.05
+    )
     assert fitted.summary["polish_costs"][-1] < fitted.summary["polish_costs"][0]
     truth = np.sin(np.pi * 0.5) * np.exp(-0.1 * np.pi**2 * 0.5)
     assert float(fitted.at([[0.5, 0.5]]).u[0]) == pytest.approx(truth, abs=0.05)
@@ -276,3 +280,17 @@ def test_a_polished_fit_survives_a_file_to_the_last_digit(fitted, tmp_path):
     assert again.parameters == fitted.parameters
     xr.testing.assert_identical(again.history, fitted.history)
     assert not jax.config.jax_enable_x64
+
+
+def test_a_history_from_before_it_was_stored_by_kind(fitted):
+    """A list of rows, with names that said by a prefix what they were."""
+    history = fitted.record["history"]
+    flat = {"step": history["step"], "held_out": history["held_out"]} | history["loss"]
+    flat |= {f"weight_{name}": column for name, column in history["weight"].items()}
+    flat |= {"unknown_0": history["coefficient"]["diffusivity"]}
+    rows = [dict(zip(flat, row, strict=True)) for row in zip(*flat.values(), strict=True)]
+    old = replace(fitted, record={"rows": rows, "seed": 0})
+    xr.testing.assert_identical(old.history, fitted.history)
+    assert old.summary == {"seed": 0}
+    none = replace(fitted, record={"rows": []})
+    assert none.history.sizes["step"] == 0

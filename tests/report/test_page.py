@@ -167,7 +167,7 @@ def test_text_from_outside_stays_text():
     data = cases.heat(summary=cases.SUMMARY | {"device": NASTY, "training": {NASTY: NASTY}})
     attack = replace(
         cases.renamed(replace(data, error_bars=None), NASTY), run_file=NASTY,
-        history=cases.history(NASTY, unknowns=1), residual=xr.Dataset({NASTY: data.field["u"]}),
+        history=cases.history(NASTY, unknowns=(NASTY,)), residual=xr.Dataset({NASTY: data.field["u"]}),
         tables=Tables(coefficients={NASTY: (1.0, None)}),
     )  # fmt: skip
     text = page(attack)

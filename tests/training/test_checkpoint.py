@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import pgt
+from pgt.ground import serialise
 from pgt.physics import Heat
 from pgt.training.checkpoint import NAME
 
@@ -144,6 +145,17 @@ def test_another_run_is_refused_with_the_difference(folder, change, message):
 def test_other_readings_are_refused(folder):
     with pytest.raises(pgt.InputError):
         fit(folder, values=2.0)
+
+
+def test_a_checkpoint_of_another_layout_is_refused_in_words(folder, tmp_path):
+    """The first one kept rows under "record", and said nothing of its layout."""
+    saved = serialise.load(folder, NAME)
+    rows = [{"step": 1, "held_out": 0.3, "data": 1.0, "weight_data": 0.5}]
+    old = {name: saved[name] for name in ("identity", "arrays")} | {"record": {"rows": rows}}
+    serialise.save(tmp_path, NAME, old)
+    with pytest.raises(pgt.InputError, match=r"another version of pgt.*delete the folder") as error:
+        fit(tmp_path)
+    assert str(tmp_path) in str(error.value)
 
 
 def test_a_damaged_checkpoint_is_named(folder, tmp_path):

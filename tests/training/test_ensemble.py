@@ -7,14 +7,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import xarray as xr
 
 import pgt
 from pgt.ground import serialise
 from pgt.nn import batched
 from pgt.training import ensemble
-from pgt.training.course import Course
-from pgt.training.ensemble import member_seeds, resampled, train_members
-from pgt.training.loop import DIVERGED, NO_LONGER_FALLING, SPENT, Record, train
+from pgt.training.assemble import Task
+from pgt.training.ensemble import accept, member_seeds, resampled, together
+from pgt.training.history import History, Logbook, median
+from pgt.training.loop import DIVERGED, NO_LONGER_FALLING, SPENT, train, why_to_stop
 from pgt.training.losses import Problem
 from pgt.training.progress import ProgressBar
 from pgt.training.scales import with_unknown_units
@@ -54,17 +56,15 @@ def equation():
     return with_unknown_units(pgt.Heat(pgt.Unknown(0.05, positive=True)), SCALING)
 
 
-def train_ensemble(checkpoint=None):
-    """Three members, each with its own draw of the readings."""
+def train_ensemble(checkpoint=None, seeds=SEEDS):
+    """Members, each with its own draw of the readings."""
     with jax.enable_x64(True):
         pde = equation()
         problem = Problem.build(FITTED, pde, (), DOMAIN, SCALING)
-        problems = [resampled(problem, seed) for seed in SEEDS]
-        models = [_double(network(seed)) for seed in SEEDS]
-        return train_members(
-            models, pde, problems, HELD_OUT, TRAINING,
-            seeds=SEEDS, noise=None, checkpoint=checkpoint, progress=ProgressBar(False),
-        )  # fmt: skip
+        models = tuple(_double(network(seed)) for seed in seeds)
+        bars = pgt.Ensemble(members=3, bootstrap=True)
+        task = Task(models, tuple(seeds), pde, problem, HELD_OUT, TRAINING, bars, noise=None)
+        return train(task, checkpoint=checkpoint, progress=ProgressBar(False))
 
 
 def _double(tree):
@@ -108,22 +108,16 @@ def assert_same(some, others, **tolerance):
 
 
 def test_members_are_what_they_would_be_alone(trained):
-    fits, course = trained
-    with jax.enable_x64(True):
-        pde = equation()
-        problem = Problem.build(FITTED, pde, (), DOMAIN, SCALING)
-        for seed, fit in zip(SEEDS, fits, strict=True):
-            alone = train(
-                _double(network(seed)), pde, resampled(problem, seed), HELD_OUT, TRAINING,
-                seed=seed, noise=None, checkpoint=None, progress=ProgressBar(False),
-            )  # fmt: skip
-            assert_same(fit, alone, rtol=1e-7, atol=1e-9)
-            assert fit.noise_floor == pytest.approx(alone.noise_floor, rel=1e-7)
-            for row, expected in zip(fit.record.rows, alone.record.rows, strict=True):
-                assert row == pytest.approx(expected, rel=1e-7)
-    assert course.stopped == SPENT
-    assert [row["step"] for row in course.rows] == [1, 4, 8, 12, 13]
-    assert course.rows[2]["heat"] == np.median([fit.record.rows[2]["heat"] for fit in fits])
+    for seed, fit in zip(SEEDS, trained, strict=True):
+        (alone,) = train_ensemble(seeds=[seed])
+        assert_same(fit, alone, rtol=1e-7, atol=1e-9)
+        assert fit.noise_floor == pytest.approx(alone.noise_floor, rel=1e-7)
+        histories = (one.history.dataset() for one in (fit, alone))
+        xr.testing.assert_allclose(*histories, rtol=1e-7, atol=1e-12)
+        assert fit.stopped == alone.stopped == SPENT
+    middle = median([fit.history for fit in trained])
+    assert middle.step == [1, 4, 8, 12, 13]
+    assert middle.loss["heat"][2] == np.median([fit.history.loss["heat"][2] for fit in trained])
 
 
 def test_a_member_that_fails_recovers_alone(trained, monkeypatch):
@@ -140,8 +134,7 @@ def test_a_member_that_fails_recovers_alone(trained, monkeypatch):
         return eqx.combine(spoilt, counters), report._replace(finite=finite)
 
     monkeypatch.setattr(ensemble, "run_members", failing)
-    fits, _ = train_ensemble()
-    undisturbed, _ = trained
+    fits, undisturbed = train_ensemble(), trained
     assert calls[3].rate.tolist() == [1.0, 0.5, 1.0]
     assert int(calls[3].step) == 8  # the others went on
     for new, old in zip(*(jax.tree.leaves(calls[k].trained) for k in (3, 2)), strict=True):
@@ -149,33 +142,37 @@ def test_a_member_that_fails_recovers_alone(trained, monkeypatch):
     for k in (0, 2):
         assert_same(fits[k], undisturbed[k], rtol=0)
     assert all(np.isfinite(a).all() for a in arrays(fits[1]))
-    assert [row["step"] for row in fits[1].record.rows] == [1, 4, 12, 13]
+    assert fits[1].history.step == [1, 4, 12, 13]
+    middle = median([fit.history for fit in fits])
+    assert middle.step == [1, 4, 8, 12, 13]
+    assert middle.held_out[2] == np.median([fits[k].history.held_out[2] for k in (0, 2)])
     moved = fits[1].model.network.layers.readout - undisturbed[1].model.network.layers.readout
     assert np.abs(moved).max() > 1e-6
 
 
 def test_a_member_that_never_works_is_left_out(trained, monkeypatch):
-    fits, course = trained
-    failed = dataclasses.replace(fits[1].record, stopped=DIVERGED)
-    three = [fits[0], dataclasses.replace(fits[1], record=failed), fits[2]]
-    monkeypatch.setattr("pgt.training.fit.train_members", lambda *_, **__: (three, course))
+    three = [trained[0], dataclasses.replace(trained[1], stopped=DIVERGED), trained[2]]
+    monkeypatch.setattr("pgt.training.fit.train", lambda *_, **__: three)
     fitted = reconstructed()
     assert len(fitted.members) == 2
     assert fitted.summary["members"]["diverged"] == [SEEDS[1]]
     assert fitted.summary["members"]["seeds"] == [SEEDS[0], SEEDS[2]]
+    assert fitted.summary["stopped"] == SPENT
     np.testing.assert_array_equal(
-        fitted.members.models.network.layers.readout[1], fits[2].model.network.layers.readout
+        fitted.members.models.network.layers.readout[1], trained[2].model.network.layers.readout
     )
 
 
 def test_rates_fall_until_a_member_is_given_up():
-    state = ensemble._together([start_state(seed) for seed in SEEDS])
+    state = together([start_state(seed) for seed in SEEDS])
     for count in range(10):
-        state = ensemble._accept(state, state, jnp.array([True, False, True]))
+        state = accept(state, state, np.array([True, False, True]))
         assert state.rate.tolist() == [1.0, 0.5 ** (count + 1), 1.0]
-    assert Course(3).verdict(state.rate, TRAINING, 0.5) == ""
-    nobody = ensemble._accept(state, eqx.tree_at(lambda s: s.step, state, 5), jnp.zeros(3, bool))
+    logbook = Logbook.empty(3, ["data"], [])
+    assert why_to_stop(logbook, np.asarray(state.rate), TRAINING, 0.5) == ""
+    nobody = accept(state, eqx.tree_at(lambda s: s.step, state, 5), np.zeros(3, bool))
     assert int(nobody.step) == 0  # all lost their steps: these are not counted
+    assert nobody.rate.tolist() == [0.5, 0.5**11, 0.5]
 
 
 def test_killed_and_continued(trained, monkeypatch, tmp_path):
@@ -190,12 +187,11 @@ def test_killed_and_continued(trained, monkeypatch, tmp_path):
     monkeypatch.setattr(ensemble, "run_members", killed)
     with pytest.raises(KeyboardInterrupt):
         train_ensemble(tmp_path)
-    fits, course = train_ensemble(tmp_path)
+    fits = train_ensemble(tmp_path)
     assert len(calls) == 6  # five runs of steps, one of them begun twice
-    undisturbed, expected = trained
-    for fit, other in zip(fits, undisturbed, strict=True):
+    for fit, other in zip(fits, trained, strict=True):
         assert_same(fit, other, rtol=0)
-    assert course.rows == expected.rows
+        assert fit.history == other.history
     with pytest.raises(pgt.InputError, match="members: 3 there, 4 here"):
         pgt.reconstruct(
             READINGS, equation(), DOMAIN, model=network, training=TRAINING,
@@ -204,14 +200,14 @@ def test_killed_and_continued(trained, monkeypatch, tmp_path):
 
 
 def test_training_goes_on_while_one_member_improves():
-    course, training = Course(3), pgt.Training(patience=0.2)
-    course.members = [Record(best=1.0, best_step=5, best_share=s) for s in (0.1, 0.2, 0.35)]
-    rates = jnp.ones(3)
-    assert course.verdict(rates, training, 0.5) == ""
-    assert course.verdict(rates, training, 0.56) == NO_LONGER_FALLING
-    assert course.verdict(rates.at[2].set(1e-4), training, 0.5) == NO_LONGER_FALLING
-    assert course.verdict(rates, training, 1.0) == SPENT
-    assert course.verdict(jnp.zeros(3), training, 0.5) == DIVERGED
+    histories = [History(step=[5], held_out=[1.0]) for _ in range(3)]
+    logbook, training = Logbook(histories, [0.1, 0.2, 0.35]), pgt.Training(patience=0.2)
+    rates = np.ones(3)
+    assert why_to_stop(logbook, rates, training, 0.5) == ""
+    assert why_to_stop(logbook, rates, training, 0.56) == NO_LONGER_FALLING
+    assert why_to_stop(logbook, np.array([1, 1, 1e-4]), training, 0.5) == NO_LONGER_FALLING
+    assert why_to_stop(logbook, rates, training, 1.0) == SPENT
+    assert why_to_stop(logbook, np.zeros(3), training, 0.5) == DIVERGED
 
 
 def outside_of_branches(jaxpr) -> set[str]:
@@ -234,7 +230,7 @@ def test_what_soap_does_now_and_then_stays_a_branch():
     keys = jnp.stack([jax.random.key(seed) for seed in SEEDS])
     clock = Clock(jnp.zeros(()), jnp.ones(()))
     rest = batched.share(batched.stack([(fixed, PROBLEM) for _, fixed in starts]))
-    state = ensemble._together([state for state, _ in starts])
+    state = together([state for state, _ in starts])
     arguments = (state, rest, HELD_OUT, keys, clock, jnp.array(3), training)
     jaxpr = eqx.filter_make_jaxpr(ensemble.advance_members)(*arguments)[0]
     assert "eigh" not in outside_of_branches(jaxpr.jaxpr)
@@ -319,7 +315,8 @@ def test_summary_and_coefficients(result):
     assert result.summary["held_out_error"] == pytest.approx(float(error), rel=1e-6)
     # The error of a mean is at most the mean error: the triangle inequality.
     assert result.summary["held_out_error"] <= np.mean(members["held_out_errors"])
-    assert set(result.history) >= {"data", "heat", "held_out"}
+    assert set(result.history.term.values) == {"data", "heat"}
+    assert result.history.unknown.values.tolist() == ["diffusivity"]
 
 
 def test_a_file_and_back(result, tmp_path):

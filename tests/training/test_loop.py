@@ -70,10 +70,12 @@ def plain():
 def test_the_loss_falls_and_history_is_kept(plain):
     history = plain.history
     assert history.step.values.tolist() == [1, 10, 20]
-    assert set(history) == {
-        "held_out", "data", "heat", "ic", "weight_data", "weight_heat", "weight_ic",
-    }  # fmt: skip
-    assert float(history.data[-1]) < float(history.data[0])
+    assert set(history) == {"held_out", "loss", "weight", "coefficient"}
+    assert history.loss.dims == history.weight.dims == ("step", "term")
+    assert history.term.values.tolist() == ["data", "heat", "ic"]
+    assert history.sizes["unknown"] == 0
+    data = history.loss.sel(term="data")
+    assert float(data[-1]) < float(data[0])
     assert plain.summary["stopped"] == "budget spent"
     assert plain.summary["training"]["steps"] == 20
     assert len(plain.held_out) == 3
@@ -118,23 +120,23 @@ def test_every_part_runs(plain, settings):
     result = fit(steps=12, **settings)
     assert all_finite(result)
     assert int(result.history.step[-1]) == 12
-    assert np.isfinite(result.history.data).all()
+    assert np.isfinite(result.history.loss).all()
     assert is_double(result.model) == (settings.get("precision") == "float64")
     if settings.get("hold_out") == 0.0:
         assert result.summary["held_out_error"] is None
+        assert np.isnan(result.history.held_out).all()
 
 
 def test_a_variance_head_trains():
     result = fit(model=small(variance_head=True))
     assert all_finite(result)
-    assert "variance" not in result.history  # weighs nothing
+    assert "variance" not in result.history.term  # weighs nothing
 
 
 def test_without_collocation_points_the_equation_is_not_fitted():
     result = fit(collocation=0, steps=12)
-    assert {"data", "ic"} <= set(result.history.data_vars)
-    assert "heat" not in result.history.data_vars
-    assert not any(str(name).startswith("weight_heat") for name in result.history.data_vars)
+    assert result.history.term.values.tolist() == ["data", "ic"]
+    assert result.history.weight.shape == result.history.loss.shape
     finish = pgt.Polish(iterations=2, points=16, evidence=False)
     polished = fit(collocation=0, steps=2, polish=finish)
     assert len(polished.summary["polish_costs"]) == 3
@@ -162,7 +164,7 @@ def test_an_absurd_learning_rate_ends_finite_and_says_so():
     assert all_finite(result)
     assert np.isfinite(result.grid(x=3, t=3).u).all()
     diverged = "diverged" in result.summary["stopped"]
-    assert diverged or all(np.isfinite(result.history.data))
+    assert diverged or np.isfinite(result.history.loss.sel(term="data")).all()
 
 
 def test_a_loss_that_is_never_finite_stops():
@@ -194,7 +196,8 @@ def test_noise_floor_is_given_or_held_out():
     assert guessed.summary["noise_floor"] == pytest.approx(
         float(guessed.history.held_out.min()), rel=1e-5
     )
-    assert given.summary["noise_floor"] ** 2 * float(given.history.weight_data[-1]) <= 0.5001
+    weight = float(given.history.weight.sel(term="data")[-1])
+    assert given.summary["noise_floor"] ** 2 * weight <= 0.5001
 
 
 def test_schedule():

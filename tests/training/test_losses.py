@@ -1,6 +1,7 @@
 """Rows and losses: dimensionless, zero on the truth, weighted by noise, blind to the hidden."""
 
 import dataclasses
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -10,6 +11,7 @@ import pytest
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown
 from pgt.models.base import AbstractFieldModel
 from pgt.models.pgt import PGT
@@ -17,6 +19,7 @@ from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
 from pgt.physics import Dirichlet, Equation, Heat, Initial, NavierStokes2D, Neumann
 from pgt.physics.exact import ALL_PDES
+from pgt.physics.pde import TAKEN
 from pgt.training.losses import (
     Batch,
     Problem,
@@ -70,6 +73,36 @@ def test_rows_vanish_on_the_truth():
             for point in condition.nodes(4):
                 row = condition_rows(truth, condition, scale, Heat(DIFFUSIVITY), jnp.asarray(point))
                 assert np.abs(row).max() < 1e-10
+
+
+class Renamed(Heat):
+    """The heat equation under another name."""
+
+    name: str = eqx.field(static=True, default="heat")
+
+    def residual(self, d):
+        return {self.name: super().residual(d)["heat"]}
+
+
+class Watched(Dirichlet):
+    """A condition whose loss has a name of its own."""
+
+    kind: ClassVar[str] = "wall"
+
+
+@pytest.mark.parametrize("name", [*TAKEN, "wall"])
+def test_a_residual_with_a_name_that_is_taken_is_refused(name):
+    domain = Domain(x=(0, 1), t=(0, 1))
+    walls = (Watched("x", u=20.0),)
+
+    def built(pde):
+        return Problem.build(readings(), pde, walls, domain, Scaling.fit(readings(), domain))
+
+    with pytest.raises(InputError, match=f"Renamed: {name} cannot be the name") as error:
+        built(Renamed(DIFFUSIVITY, name=name))
+    assert f"for example {name}_equation" in str(error.value)
+    terms = built(Renamed(DIFFUSIVITY, name=f"{name}_equation")).term_names()
+    assert terms == ("data", f"{name}_equation", "wall")
 
 
 @pytest.mark.parametrize("case", ALL_PDES, ids=lambda case: case.name)

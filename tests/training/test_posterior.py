@@ -17,7 +17,7 @@ from pgt.nn.precision import cast
 from pgt.physics.derivatives import differentiate
 from pgt.training import posterior as posterior_of
 from pgt.training.least_squares import Block, Prior, Search
-from pgt.training.loop import Fit, Record
+from pgt.training.loop import Fit
 from pgt.training.losses import Problem
 from pgt.training.polish import polish
 from pgt.training.posterior import draw, laplace_members, posterior
@@ -80,7 +80,7 @@ def fitted(readings, pde, basis: Callable, samples: int = 64, noise=None, iterat
     settings = pgt.Polish(iterations=iterations, points=200, evidence=True)
     none = readings.take(np.zeros(0, int))
     model, pde, _ = polish(model, pde, problem, settings, none, noise=noise)
-    fit = Fit(model, pde, 0.0, Record())
+    fit = Fit(model, pde, 0.0)
     models, pdes, about = laplace_members(
         fit, problem, pgt.Posterior(samples=samples), none, noise, settings
     )

@@ -76,11 +76,10 @@ def vortices(length: float, speed: float):
 
 
 def same_history(one, other, rtol: float):
-    assert len(one.history) > 3
-    for name in one.history.data_vars:
-        if not str(name).startswith("unknown"):
-            expected = one.history[name]
-            np.testing.assert_allclose(other.history[name], expected, rtol=rtol, err_msg=str(name))
+    assert one.history.sizes["step"] > 1
+    assert one.history.sizes["term"] > 1
+    for name in ("loss", "weight", "held_out"):
+        np.testing.assert_allclose(other.history[name], one.history[name], rtol=rtol, err_msg=name)
 
 
 def test_a_rod_in_metres_and_seconds_or_millimetres_and_hours_around_300_kelvin():
