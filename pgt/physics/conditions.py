@@ -161,12 +161,12 @@ class Dirichlet(AbstractCondition):
         check_fields("Dirichlet", self.values, fields)
         return _bound_to(self, _walls("Dirichlet", self.axis, self.side, domain))
 
+    def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
+        return _value_rows(evaluate, z, self.values, self._bound())
+
     @property
     def is_local(self) -> bool:
         return True
-
-    def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
-        return _value_rows(evaluate, z, self.values, self._bound())
 
     def fixes(self, field: str, freedom: str | None) -> bool:
         """Its values are given at every time."""
@@ -204,10 +204,6 @@ class Neumann(AbstractCondition):
         check_fields("Neumann", self.values, fields)
         return _bound_to(self, _walls("Neumann", self.axis, self.side, domain))
 
-    @property
-    def is_local(self) -> bool:
-        return True
-
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
         region = self._bound()
         point = region.box.named(z)
@@ -216,6 +212,10 @@ class Neumann(AbstractCondition):
             return region.normal_derivative(z, lambda axis: evaluate(z, f"{field}_{axis}"))
 
         return jnp.stack([outward(f) - value_at(g, point) for f, g in self.values.items()])
+
+    @property
+    def is_local(self) -> bool:
+        return True
 
 
 @register("periodic")

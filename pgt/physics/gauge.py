@@ -115,7 +115,8 @@ def freedom(pde: AbstractPDE, field: str) -> str | None:
     >>> freedom(NavierStokes2D(0.01), "p"), freedom(NavierStokes2D(0.01), "u")
     ('a function of time', None)
     """
-    asked = requested(pde)
+    with jax.enable_x64(True):  # a polished equation has coefficients in float64
+        asked = requested(pde)
     if field in asked:
         return None
     along = [letters for name, _, letters in (a.rpartition("_") for a in asked) if name == field]

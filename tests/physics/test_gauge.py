@@ -113,6 +113,13 @@ def test_what_the_equations_leave_open():
     assert fixed_fields((pgt.Initial(u=0.0),), heat) == ("u",)
 
 
+def test_a_polished_equation_is_asked_as_well():
+    with jax.enable_x64(True):
+        unknown = jax.tree.map(lambda a: jnp.asarray(a, float), pgt.Heat(pgt.Unknown(0.1)))
+    assert freedom(unknown, "u") == "a constant"
+    assert fixed_fields((pgt.Initial(u=0.0),), unknown) == ("u",)
+
+
 def build(gauges, pde=FLOW, domain=BOX, measured=("u", "v")):
     columns = {axis: np.linspace(*domain.bounds(axis), 4) for axis in domain.axes}
     readings = pgt.Observations.from_arrays(columns, {name: np.arange(4.0) for name in measured})
