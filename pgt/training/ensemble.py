@@ -43,7 +43,7 @@ def resampled(problem: Problem, seed: int) -> Problem:
 class Program:
     """The compiled steps of one network, or of several mapped over what differs between them.
 
-    A map over a single network would cost a third of its step or more, and as much to compile. So one
+    A map over a single network would make its step a third slower or more, and longer to compile. So one
     runs as it is: no array of its state has a leading axis. Only `together`, `run` and `each`
     know the difference.
     """
