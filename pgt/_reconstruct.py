@@ -86,10 +86,11 @@ def solve(
     outcome = fit_task(task, checkpoint=Path(checkpoint) if checkpoint else None, progress=progress)
     fit, problem, drawn = outcome.fit, task.problem, outcome.members
     members = None if drawn is None else Members.of(*drawn.stacked)
+    with task.in_precision():
+        record = _record(outcome, task)
     return Reconstruction(
-        fit.model, fit.pde, problem.observations, task.held_out,
-        _record(outcome, task), task.domain, members,
-    )  # fmt: skip
+        fit.model, fit.pde, problem.observations, task.held_out, record, task.domain, members
+    )
 
 
 def _record(outcome: Outcome, task: Task) -> dict:

@@ -55,15 +55,12 @@ class Polynomial(pgt.AbstractFieldModel):
     def encode(self, observations):
         return ()
 
-    def look(self, context, z):
-        return jnp.zeros(0)
-
-    def answer(self, seen, z):
+    def decode(self, context, z):
         x, t = self.scaling.to_unit(z)
         powers = jnp.arange(self.weights.shape[-1])
         return self.scaling.to_physical(self.weights @ t**powers @ x**powers)
 
-    def polished(self):
+    def tunable(self):
         return self.weights
 
 

@@ -59,7 +59,7 @@ def check_suffix(path: Path, known: Iterable[str]) -> str:
     suffix = path.suffix.lower()
     if suffix not in known:
         ending = f"the ending {path.suffix!r} is unknown" if suffix else "the name has no ending"
-        raise InputError(f"{ending}; known are {', '.join(known)}.")
+        raise InputError(f"{ending}; known are {', '.join(sorted(known))}.")
     return suffix
 
 

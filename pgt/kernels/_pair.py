@@ -17,6 +17,7 @@ Coefficient = float | int | np.number | Float[Array, ""]
 PositiveCoefficient = Annotated[Coefficient, Limits(above=0)]
 
 Number = Float[Array, ""]
+SIMULTANEOUS = 1e-3  # of the resolution in time: closer than that, two moments are one
 
 
 def displacement_and_lag(receiver: Point, source: Point) -> tuple[Float[Array, " s"], Number]:
@@ -28,6 +29,15 @@ def displacement_and_lag(receiver: Point, source: Point) -> tuple[Float[Array, "
 def floored_lag(lag: Number, resolution: Point, causal: bool) -> Number:
     """The elapsed time, at least τ = resolution[-1]; without causality in either direction."""
     return jnp.maximum(lag if causal else jnp.abs(lag), resolution[-1])
+
+
+def has_begun(lag: Number, resolution: Point) -> Bool[Array, ""]:
+    """Whether the source is not later than the receiver, as far as the resolution tells.
+
+    Coordinates that were rescaled differ from themselves by rounding, where a compiler makes a product
+    and a difference one instruction: without an allowance a point would lie in its own future.
+    """
+    return lag >= -SIMULTANEOUS * resolution[-1]
 
 
 def length(vector: Float[Array, " s"]) -> Number:

@@ -12,6 +12,7 @@ from pgt.kernels._pair import (
     PositiveCoefficient,
     displacement_and_lag,
     floored_lag,
+    has_begun,
     require_positive,
     visible_where,
 )
@@ -59,4 +60,4 @@ class AdvectionDiffusionKernel(AbstractKernel):
         drifted = displacement - jnp.stack([jnp.asarray(v) * lag for v in self.velocity])
         elapsed = floored_lag(lag, resolution, self.causal)
         log_gaussian = log_heat_kernel(drifted, elapsed, self.diffusivity)
-        return visible_where((lag >= 0) | (not self.causal), log_gaussian)
+        return visible_where(has_begun(lag, resolution) | (not self.causal), log_gaussian)

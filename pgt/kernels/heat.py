@@ -14,6 +14,7 @@ from pgt.kernels._pair import (
     PositiveCoefficient,
     displacement_and_lag,
     floored_lag,
+    has_begun,
     require_positive,
     visible_where,
 )
@@ -47,7 +48,7 @@ class HeatKernel(AbstractKernel):
         displacement, lag = displacement_and_lag(receiver, source)
         elapsed = floored_lag(lag, resolution, self.causal)
         log_gaussian = log_heat_kernel(displacement, elapsed, self.diffusivity)
-        return visible_where((lag >= 0) | (not self.causal), log_gaussian)
+        return visible_where(has_begun(lag, resolution) | (not self.causal), log_gaussian)
 
 
 def log_heat_kernel(

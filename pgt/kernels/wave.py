@@ -13,6 +13,7 @@ from pgt.kernels._pair import (
     PositiveCoefficient,
     displacement_and_lag,
     floored_lag,
+    has_begun,
     length,
     require_dimension,
     require_positive,
@@ -58,7 +59,7 @@ class WaveKernel(AbstractKernel):
             inside, log_profile = _wake(displacement, reach, pulse)
         else:
             inside, log_profile = _shell(displacement, reach, pulse, jnp.min(resolution[:-1]))
-        visible = inside & ((lag >= 0) | (not self.causal))
+        visible = inside & (has_begun(lag, resolution) | (not self.causal))
         return visible_where(visible, log_profile - jnp.log(self.speed))
 
 

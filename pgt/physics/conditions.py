@@ -26,6 +26,7 @@ from pgt.ground.arguments import AxisName, Limits, OneOf
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.ground.types import Key, Point
+from pgt.ground.unknown import Unknown
 from pgt.physics.parser import suggestion
 from pgt.physics.values import Table, Value, Writable, as_value, bind_value, value_at
 
@@ -100,7 +101,7 @@ class Initial(AbstractCondition):
     values: dict[str, Value]
     region: Faces | None
 
-    def __init__(self, **values: Writable):
+    def __init__(self, **values: Writable | Unknown):
         self.values = _as_values("Initial", values)
         self.region = None
 
@@ -150,7 +151,7 @@ class Dirichlet(AbstractCondition):
         self,
         axis: AxisName | Sequence[AxisName] | None = None,
         side: Side = "both",
-        **values: Writable,
+        **values: Writable | Unknown,
     ):
         self.axis = _as_axes("Dirichlet", axis, side)
         self.side = side
@@ -193,7 +194,7 @@ class Neumann(AbstractCondition):
         self,
         axis: AxisName | Sequence[AxisName] | None = None,
         side: Side = "both",
-        **values: Writable,
+        **values: Writable | Unknown,
     ):
         self.axis = _as_axes("Neumann", axis, side)
         self.side = side

@@ -41,12 +41,13 @@ class History:
         """As histories were once stored: `data` and `weight_data` side by side, and `unknown_0`."""
         terms = [name for name in flat if f"weight_{name}" in flat]
         unknowns = [name for k in range(len(flat)) if (name := f"unknown_{k}") in flat]
+        names = coefficients if len(coefficients) == len(unknowns) else unknowns
         return History(
             [int(step) for step in flat.get("step", ())],
             list(flat.get("held_out", ())),
             {name: list(flat[name]) for name in terms},
             {name: list(flat[f"weight_{name}"]) for name in terms},
-            {n: list(flat[u]) for n, u in zip(coefficients or unknowns, unknowns, strict=True)},
+            {n: list(flat[u]) for n, u in zip(names, unknowns, strict=True)},
         )
 
     @property

@@ -101,7 +101,7 @@ def test_the_time_is_that_of_the_budget(run_file, monkeypatch):
     monkeypatch.setattr("pgt.runs.estimate.compile_step", lambda *_: step)
     monkeypatch.setattr("pgt.runs.estimate.polish", polish)
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    task = prepare(load_run(run_file, ["training.steps=2000"])).task
+    _, task = prepare(load_run(run_file, ["training.steps=2000"]))
     rows = dict(estimate(task, lambda line: None))
     assert counts == [1, MOST_STEPS]
     assert rows["memory of a step"] == "1 MiB"

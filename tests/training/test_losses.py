@@ -78,7 +78,11 @@ def test_rows_vanish_on_the_truth():
 class Renamed(Heat):
     """The heat equation under another name."""
 
-    name: str = eqx.field(static=True, default="heat")
+    name: str = eqx.field(static=True)
+
+    def __init__(self, diffusivity: float, name: str):
+        super().__init__(diffusivity)
+        self.name = name
 
     def residual(self, d):
         return {self.name: super().residual(d)["heat"]}

@@ -16,7 +16,8 @@ def test_a_name_goes_down_the_gradient(name):
     state = transformation.init(trained)
     for _ in range(3):  # the first step of SOAP only finds its bases
         update, state = transformation.update(trained, state, trained)
-    assert all(bool((leaf > 0).all()) for leaf in (update[0]["weight"], update[1]["coefficient"]))
+    assert float(jnp.sum(update[0]["weight"])) > 0.1  # along the gradient, which is one everywhere
+    assert float(update[1]["coefficient"]) > 0.1
 
 
 def test_weights_decay_and_coefficients_do_not():
