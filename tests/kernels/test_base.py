@@ -41,7 +41,9 @@ def test_future_is_invisible_and_simultaneous_points_use_the_floor(float64, kern
     receivers = np.array([[0.3, 0.5 - 1e-3 * 0.051], [0.3, 0.5 - 1e-12], [0.3, 0.5], [0.4, 0.5]])
     before, rounded, itself, beside = kernel.bias(receivers, source, resolution)[0, :, 0]
     assert before == -np.inf
-    assert rounded == pytest.approx(float(itself), rel=1e-9)  # a thousandth of the resolution is none
+    assert rounded == pytest.approx(
+        float(itself), rel=1e-9
+    )  # a thousandth of the resolution is none
     prefactor = -0.5 * np.log(4 * np.pi * 0.1 * 0.05)
     assert itself == pytest.approx(prefactor, rel=1e-12)
     assert beside == pytest.approx(prefactor - 0.1**2 / (4 * 0.1 * 0.05), rel=1e-12)

@@ -54,6 +54,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.skipif(not STATUS.exists(), reason="the peak of a program is read from /proc")
+@pytest.mark.slow
 def test_memory_stays_bounded_and_the_answers_are_the_same(folder):
     found = fresh_python.run("-c", MEASURE, folder=folder)
     assert found.returncode == 0, found.stderr

@@ -47,7 +47,8 @@ SCRIPT = """
 
 def started(folder, checkpoint):
     command = [sys.executable, "-c", textwrap.dedent(SCRIPT), str(folder), str(checkpoint)]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    quickly = {"JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}  # compiling is all that takes time here
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | quickly
     return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
 
 

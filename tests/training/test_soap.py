@@ -243,6 +243,7 @@ jax.block_until_ready(jax.jit(lambda s: jax.lax.fori_loop(0, 60, step, s))(soap.
 """
 
 
+@pytest.mark.slow
 def test_decompositions_never_wait_for_each_other():
     # Several threads, as outside the tests: there, decompositions side by side stop for ever.
     environment = os.environ | {"XLA_FLAGS": ""}
