@@ -248,12 +248,6 @@ def test_check_names_the_mistake(condition, domain, message):
         (lambda: Dirichlet("x", side="left", u=0.0), "write 'lower', 'upper' or 'both'"),
         (lambda: Dirichlet("t", u=0.0), r"write Initial\(...\)"),
         (lambda: Periodic("x", order=9), "order=9"),
-        (lambda: Initial(u=([0.0, 1.0], [1.0])), "one value per coordinate"),
-        (lambda: Initial(u=([1.0, 0.0], [1.0, 2.0])), "increasing"),
-        (lambda: Initial(u=([0.0, 1.0], [1.0, np.nan])), "NaN or inf"),
-        (lambda: Initial(u=(1.0, 2.0, 3.0)), "pair"),
-        (lambda: Initial(u=xr.DataArray([0.0, 1.0], dims="time")), "not one of x, y, z, t"),
-        (lambda: Initial(u=xr.DataArray([0.0, 1.0], dims="x")), "assign_coords"),
     ],
 )
 def test_mistakes_show_at_construction(make, message):

@@ -13,7 +13,6 @@ from pgt.ground.unknown import Unknown
 from pgt.physics import Equation, Heat, NavierStokes2D
 from pgt.physics.derivatives import differentiate, parse_name, requested, residual
 from pgt.physics.exact import ALL_PDES
-from pgt.physics.quantities import parts_of, units_of
 
 COORDS, FIELDS = ("x", "y", "t"), ("u", "v")
 QUICK = {"xla_backend_optimization_level": 0}  # small programs: compiling them is the cost
@@ -150,30 +149,3 @@ def test_residuals_vanish_on_exact_solutions(case):
         assert np.abs(exact[name]).max() < 1e-10, name
         assert np.abs(ours[name]).max() > 1e-3, name
         np.testing.assert_allclose(ours[name], nested[name], rtol=1e-9, atol=1e-9)
-
-
-def test_derived_quantities():
-    fields = ("u", "v", "p")
-    assert parts_of("vorticity", COORDS, fields) == ("v_x", "u_y")
-    assert parts_of("speed", ("x",), ("speed",)) == ("speed",)  # a field of that name goes first
-    with pytest.raises(InputError, match="'v_x'"):
-        parts_of("vorticity", COORDS, ("u",))
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("u", "m s-1"),
-        ("u_xx", "m s-1 m-2"),
-        ("u_xt", "m s-1 m-1 s-1"),
-        ("vorticity", "m s-1 m-1"),
-        ("speed", "m s-1"),
-        ("c", "1"),
-        ("c_x", "m-1"),
-        ("w", None),
-        ("u_y", None),
-    ],
-)
-def test_units(name, expected):
-    units = {"u": "m s-1", "v": "m s-1", "c": "1", "x": "m", "t": "s"}
-    assert units_of(name, units, ("u", "v", "c", "w")) == expected

@@ -1,4 +1,4 @@
-"""Formulas from text: against Python's own arithmetic, and against hostile input."""
+"""Formulas from text: their values against Python's own arithmetic."""
 
 import math
 
@@ -18,7 +18,6 @@ from pgt.physics.parser import (
     Number,
     Unary,
     parse,
-    parse_equation,
 )
 
 NUMPY_FREE = {"sin": math.sin, "cos": math.cos, "tanh": math.tanh, "abs": abs}
@@ -81,21 +80,6 @@ def test_printed_tree_parses_back_and_evaluates_like_python(tree):
         assert value == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
-@settings(max_examples=400, deadline=None)
-@given(
-    st.one_of(
-        st.text(max_size=60),
-        st.text(alphabet="xyu_t0123456789.eE+-*/^()= ,sincolap\n", max_size=80),
-    )
-)
-def test_garbage_only_ever_raises_input_error(text):
-    for parser in (parse, parse_equation):
-        try:
-            parser(text)
-        except InputError:
-            continue
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -154,63 +138,11 @@ def test_integer_powers_have_finite_derivatives_at_zero():
     assert float(third) == pytest.approx(6.0)
 
 
-def test_long_sums_and_deep_brackets_do_not_overflow_the_stack():
+def test_long_sums_do_not_overflow_the_stack():
     terms = MAX_LENGTH // 2
     assert float(Expression("+".join(["1"] * terms))()) == terms
-    for hostile in ("(" * 5000, "-" * 5000 + "1", "sin(" * 2000, "2^" * 3000 + "2"):
-        with pytest.raises(InputError, match="nested more than"):
-            parse(hostile)
-    with pytest.raises(InputError, match="too long"):
-        parse("1" * (MAX_LENGTH + 1))
-
-
-@pytest.mark.parametrize(
-    ("text", "message", "caret"),
-    [
-        ("2 * ", "end of the text", 4),
-        ("2 * (x + 1", r"expected `\)`", 10),
-        ("x + @", "Cannot read the character '@'", 4),
-        ("x y", "expected an operator", 2),
-        ("sine(x)", "Did you mean 'sin'", 0),
-        ("u(x)", "Write `\\*` for a product", 0),
-        ("sin x", "expected `\\(` after the function name 'sin'", 4),
-        ("1e999", "too large", 0),
-        ("x = 1", "Found '='", 2),
-        ("lap(u)", "Unknown function 'lap'", 0),
-        ("", "end of the text", 0),
-    ],
-)
-def test_errors_point_at_the_place(text, message, caret):
-    with pytest.raises(InputError, match=message) as caught:
-        parse(text)
-    *_, shown, marker = str(caught.value).split("\n")
-    assert shown == "    " + text
-    assert marker.index("^") == 4 + caret
-
-
-def test_caret_is_right_in_a_long_text():
-    text = "1 + " * 500 + "@" + " + 1" * 500
-    with pytest.raises(InputError) as caught:
-        parse(text)
-    *_, shown, marker = str(caught.value).split("\n")
-    assert shown[marker.index("^")] == "@"
 
 
 def test_missing_variable_is_named_with_a_suggestion():
     with pytest.raises(InputError, match=r"unknown name 'tt' .* Did you mean 't'"):
         Expression("sin(tt)")(x=1.0, t=2.0)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("u_t", "expected `=`"), ("u_t == 0", "Found '=='"), ("a = b = c", "Found '='")],
-)
-def test_equations_need_exactly_one_equals_sign(text, message):
-    with pytest.raises(InputError, match=message):
-        parse_equation(text)
-
-
-def test_laplacian_takes_one_field():
-    assert parse_equation("lap(u) = 0") == Binary("-", Call("lap", Name("u")), Number(0.0))
-    with pytest.raises(InputError, match="name of one field"):
-        parse_equation("lap(u + v) = 0")

@@ -9,9 +9,8 @@ import wavy_result
 import xarray as xr
 
 import pgt
-from pgt.ground.unknown import named_unknowns
 from pgt.nn.scaling import Scaling
-from pgt.physics import AdvectionDiffusion, Equation, Heat, NavierStokes2D
+from pgt.physics import Heat, NavierStokes2D
 from pgt.reconstruction import evaluation
 from pgt.reconstruction.result import Reconstruction
 from pgt.trust import held_out
@@ -223,23 +222,6 @@ def test_loading_runs_no_code(flow, tmp_path):
     assert type(Reconstruction.load(tmp_path, classes=[Trap]).pde) is Trap
     with pytest.raises(pgt.InputError, match=r"classes=\[Trap\]"):
         Reconstruction.load(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("pde", "names"),
-    [
-        (Heat(pgt.Unknown(0.1, positive=True)), ["diffusivity"]),
-        (AdvectionDiffusion((pgt.Unknown(1.0), 2.0), pgt.Unknown(0.1), dimension=2),
-         ["diffusivity", "velocity_0"]),
-        (Equation("u_t + c*u_x = nu*u_xx", c=pgt.Unknown(1.0), nu=pgt.Unknown(0.1)), ["c", "nu"]),
-        (Heat(0.1), []),
-        (NavierStokes2D(pgt.Unknown(0.1), pgt.Unknown(1.0)), ["convection", "viscosity"]),
-        (Heat(0.1, source=pgt.Unknown(1.0)), ["source"]),
-    ],
-    ids=["heat", "tuple", "equation", "none", "flow", "source"],
-)  # fmt: skip
-def test_coefficients_have_readable_names(pde, names):
-    assert sorted(name for name, _ in named_unknowns(pde)) == names
 
 
 @pytest.fixture(scope="module")

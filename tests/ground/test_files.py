@@ -1,0 +1,48 @@
+"""A file is whole or not there, and a folder that cannot be written to is refused at once."""
+
+import pytest
+
+from pgt.ground.errors import InputError
+from pgt.ground.files import in_one_piece, require_writable
+
+
+def test_the_old_file_stands_until_the_new_one_is_whole(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("old")
+    with in_one_piece(path) as temporary:
+        temporary.write_text("new")
+        assert (temporary.parent, temporary.suffix) == (tmp_path, ".txt")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_fails_leaves_nothing_behind(tmp_path):
+    def interrupted():
+        with in_one_piece(tmp_path / "notes.txt") as temporary:
+            temporary.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_of_the_system_names_the_file_that_was_asked_for(tmp_path):
+    path = tmp_path / "notes.txt"
+    with pytest.raises(OSError, match=r"notes\.txt") as caught, in_one_piece(path):
+        raise OSError(28, "No space left on device", "somewhere else")
+    assert caught.value.filename == str(path)
+
+
+def test_a_folder_is_made_and_left_empty(tmp_path):
+    folder = tmp_path / "a" / "b"
+    require_writable(folder)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_folder_below_a_file_is_refused_with_the_remedy(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"cannot write to .*file/out .*another folder with -o"):
+        require_writable(tmp_path / "file" / "out")
