@@ -94,5 +94,5 @@ def test_a_mistake_is_placed_at_the_nearest_table_around_it(tmp_path):
     assert str(source.error(("pde", "absent"), "no")) == f"{path}, line 2, pde.absent: no"
     assert str(source.error(("pde", "nu"), "no")) == f"{path}, --set, pde.nu: no"
     assert str(source.error(("model",), "no")) == f"{path}, line 1, model: no"
-    keys = [("seed",), ("pde", "name"), ("pde", "nu")]
-    assert sorted(reversed(keys), key=source.order) == keys
+    keys = [("pde", "nu"), ("pde", "name"), ("seed",)]
+    assert sorted(keys, key=source.order) == keys[::-1]

@@ -164,7 +164,7 @@ def test_interrupted_writing_leaves_nothing(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("dataset", "name", "message"),
     [
-        (field(), "field.vtk", r"'.vtk' is unknown; known are .nc, .csv, .vtr"),
+        (field(), "field.vtk", r"'.vtk' is unknown; known are .csv, .nc, .vtr"),
         (field(), "field", "the name has no ending"),
         (field(), "nowhere/field.nc", "folder .*nowhere does not exist; create it first"),
         (field(), "folder.nc", "this is a folder"),
