@@ -1,12 +1,15 @@
 """A run file that uses every section, and what the tests of run files do with it."""
 
+import re
 import typing
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import pgt
+from pgt import InputError
 from pgt.config import RunFile, load_run
 from pgt.config.described import described
 from pgt.config.parts import Parts
@@ -89,6 +92,16 @@ def build_all(run: RunFile) -> Parts:
         getattr(parts, name)
     parts.model(run.seed)
     return parts
+
+
+def refused(load, text, overrides=()) -> str:
+    """The one message of a wrong file; wherever it is found, it names the file and a line."""
+    with pytest.raises(InputError) as caught:
+        build_all(load(text, overrides))
+    message = str(caught.value)
+    assert re.match(r".*run\.toml, line \d+", message), message
+    assert not re.search(r"pydantic|Traceback|validation error|input_type|NoneType|<\w+>", message)
+    return message
 
 
 def all_sections() -> set[type[Section]]:

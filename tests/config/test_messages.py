@@ -7,30 +7,18 @@ import typing
 
 import pytest
 from pydantic import ValidationError
-from run_files import HEAT, all_sections, build_all, loader
+from run_files import HEAT, all_sections, loader, refused
 
-from pgt import InputError
-from pgt.config import RunFile, load_run
+from pgt.config import RunFile
 from pgt.config.derive import FieldsSection
 from pgt.config.described import DescribedTables
 from pgt.config.messages import explain
 from pgt.config.schema import Section
-from pgt.config.template import template
 
 
 @pytest.fixture(scope="module")
 def load(tmp_path_factory):
     return loader(tmp_path_factory.mktemp("run"))
-
-
-def refused(load, text, overrides=()) -> str:
-    """The one message of a wrong file; wherever it is found, it names the file and a line."""
-    with pytest.raises(InputError) as caught:
-        build_all(load(text, overrides))
-    message = str(caught.value)
-    assert re.match(r".*run\.toml, line \d+", message), message
-    assert not re.search(r"pydantic|Traceback|validation error|input_type|NoneType|<\w+>", message)
-    return message
 
 
 def swap(old, new):
@@ -153,42 +141,6 @@ def test_broken_files(load, text, where, what):
     message = refused(load, text)
     assert where in message
     assert what in message
-
-
-EQUATION = template("u_t + u*u_x = nu*u_xx")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "where", "what"),
-    [
-        ("nu = 0.01", "mu = 0.01", "pde.mu", "the equations do not use 'mu'; write one of"),
-        ("nu = 0.01", "", "pde", "nu={unknown = true, initial = 0.01}"),
-        ("nu = 0.01", 'nu = "a"', "pde.nu", "write a number"),
-        ("nu = 0.01", 'nu = 0.01\nname = "heat"', "pde.name", "either name or equations"),
-        ("nu*u_xx", "nu*u_xx = 3", "pde.equations.0", "Found '='"),
-        ("nu*u_xx", "nu*u_yy", "pde", "coordinates"),
-        ("nu*u_xx", "nu*exec(u_xx)", "pde.equations.0", "Unknown function"),
-        ('["u_t + u*u_x = nu*u_xx"]', '"u_t = nu*u_xx"', "pde.equations", "an array"),
-        ('["u_t + u*u_x = nu*u_xx"]', "[]", "pde.equations", "at least 1"),
-        ("nu*u_xx\"]\nnu", "kernel*u_xx\"]\nkernel", "pde.kernel", "cannot be called"),
-        ("nu = 0.01", 'nu = 0.01\nfields = ["u", "nu"]', "pde.nu", "already a field"),
-        ("nu = 0.01", 'nu = 0.01\nnames = ["a", "b"]', "pde.names", "1 different name"),
-    ],
-)  # fmt: skip
-def test_broken_equations(load, old, new, where, what):
-    assert old in EQUATION
-    message = refused(load, EQUATION.replace(old, new))
-    assert f", {where}: " in message
-    assert what in message
-
-
-def test_missing_files(tmp_path):
-    with pytest.raises(InputError, match=r"there is no run file .*none.toml"):
-        load_run(tmp_path / "none.toml")
-    with pytest.raises(InputError, match="is a folder"):
-        load_run(tmp_path)
-    with pytest.raises(InputError):
-        load_run("a\0b")
 
 
 def all_keys() -> list[tuple[type[Section], str]]:

@@ -1,0 +1,69 @@
+"""The parts that a run file describes."""
+
+import re
+
+import equinox as eqx
+import pytest
+from run_files import HEAT, build_all, loader, readings
+
+import pgt
+from pgt import InputError
+from pgt.config.parts import Parts
+from pgt.config.template import template
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("run")
+
+
+@pytest.fixture(scope="module")
+def load(folder):
+    return loader(folder)
+
+
+def test_readings_are_found_beside_the_run_file(load, folder, monkeypatch):
+    asked, found = {}, readings(load(HEAT))
+
+    def read_observations(path, **options):
+        asked.update(options, path=path)
+        return found
+
+    monkeypatch.setattr("pgt.config.parts.read_observations", read_observations)
+    assert Parts(load(HEAT)).observations is found
+    assert asked["path"] == folder / "sensors.csv"
+    assert asked["columns"] == {"x": "X [m]"}
+    assert asked["noise"] == {"u": 0.01}
+
+    def refuse(path, **options):
+        raise InputError("sensors.csv has no column 'X [m]'.")
+
+    monkeypatch.setattr("pgt.config.parts.read_observations", refuse)
+    with pytest.raises(
+        InputError, match=r"run.toml, line 4, observations.file: sensors.csv has no"
+    ):
+        _ = Parts(load(HEAT)).observations
+
+
+def test_the_model_is_left_to_the_library(load):
+    short = re.sub(r"\[model\].*?(?=\[training\])", "", HEAT, flags=re.DOTALL)
+    suited = pgt.default_model(*_problem(build_all(load(short))), seed=3)
+    for text in (short, short + '[model]\nname = "pgt"'):
+        assert eqx.tree_equal(build_all(load(text)).model(3), suited)
+    narrow = build_all(load(short + '[model]\nname = "pgt"\nwidth = 8\nheads = 2'))
+    sized = pgt.default_model(*_problem(narrow), seed=3, width=8, heads=2)
+    assert eqx.tree_equal(narrow.model(3), sized)
+
+
+def _problem(parts):
+    return parts.observations, parts.pde, parts.domain
+
+
+def test_the_dimension_follows_the_domain(load):
+    text = template("heat").replace('["x", "t"]', '["x", "y", "t"]')
+    text = text.replace("[domain]", "[domain]\ny = [0, 1]")
+    assert build_all(load(text)).pde.coords == ("x", "y", "t")
+    with pytest.raises(
+        InputError, match=r"run.toml, line 20, pde: the equation has the coordinates x"
+    ):
+        build_all(load(text.replace('name = "heat"', 'name = "heat"\ndimension = 1')))

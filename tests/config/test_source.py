@@ -1,0 +1,98 @@
+"""The text of a run file and what is laid over it."""
+
+import re
+import time
+import tomllib
+
+import pytest
+from run_files import HEAT, build_all, loader
+
+from pgt import InputError
+from pgt.config import load_run
+from pgt.config.source import dotted, read_source, toml
+
+
+@pytest.fixture(scope="module")
+def load(tmp_path_factory):
+    return loader(tmp_path_factory.mktemp("run"))
+
+
+def test_missing_files(tmp_path):
+    with pytest.raises(InputError, match=r"there is no run file .*none.toml"):
+        load_run(tmp_path / "none.toml")
+    with pytest.raises(InputError, match="is a folder"):
+        load_run(tmp_path)
+    with pytest.raises(InputError):
+        load_run("a\0b")
+
+
+def test_overrides(load):
+    overrides = [
+        "training.steps = 7",
+        "pde.diffusivity={unknown=true, initial=0.1, bounds=[0.01, 1]}",
+        "conditions.1.u=0",
+        'output.formats=["csv"]',
+        "training.polish=false",
+    ]
+    run = load(HEAT, overrides)
+    assert build_all(run).training.steps == 7
+    assert run.output.formats == ("csv",)
+    assert run.overrides == tuple(overrides)
+    assert build_all(run).training.polish is False
+    assert build_all(run).pde.diffusivity.bounds == (0.01, 1)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        (
+            "training.stps=1",
+            "run.toml, --set, training.stps: there is no such key; did you mean 'steps'",
+        ),
+        ("training.steps=0", "--set, training.steps: 0 is out of range; write a number at least 1"),
+        ("training.steps", "--set training.steps: a setting is one key and its value"),
+        ("training.steps=", "the value is not TOML"),
+        ("model.name=siren", "text in quotes"),
+        ("seed.a=1", "seed is not a table"),
+        ("conditions.7.u=1", "'7' is not a position in this array; they count from 0 to 1"),
+        ("[training]", "a setting is one key"),
+        ("", "a setting is one key"),
+        ("seed=1\nseed=2", "a setting is one key"),
+        ("=1", "a setting is one key"),
+        ("a..b=1", "a setting is one key"),
+        ("seed=" + "[" * 9999, "not TOML"),
+    ],
+)
+def test_wrong_overrides(load, override, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        build_all(load(HEAT, [override]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a" + ".a" * 49_000 + " = 1", "[" * 90_000, '"' * 99_000, "a=" + "[{a=" * 20_000,
+     "a = [" + "1," * 49_000 + "]", "a={b=1}\n" * 10_000, "#" * 99_000]
+)  # fmt: skip
+def test_hostile_files_take_no_time(load, text):
+    began = time.monotonic()
+    with pytest.raises(InputError):
+        load(text)
+    assert time.monotonic() - began < 10
+
+
+def test_keys_and_values_are_written_as_toml():
+    assert dotted(("pde", "a b", 0)) == 'pde."a b".0'
+    assert tomllib.loads(f"v = {toml({'a b': [True, 'é', 0.5]})}") == {
+        "v": {"a b": [True, "é", 0.5]}
+    }
+
+
+def test_a_mistake_is_placed_at_the_nearest_table_around_it(tmp_path):
+    path = tmp_path / "run.toml"
+    path.write_text("seed = 1\n[pde]\nname = 2\n")
+    source = read_source(path, ["pde.nu=3"])
+    assert str(source.error(("pde", "absent"), "no")) == f"{path}, line 2, pde.absent: no"
+    assert str(source.error(("pde", "nu"), "no")) == f"{path}, --set, pde.nu: no"
+    assert str(source.error(("model",), "no")) == f"{path}, line 1, model: no"
+    keys = [("pde", "nu"), ("pde", "name"), ("seed",)]
+    assert sorted(keys, key=source.order) == keys[::-1]
