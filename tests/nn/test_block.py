@@ -1,0 +1,55 @@
+"""The pieces of a transformer block, each against its formula in numpy."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from pgt.nn.block import Block, Dense, Mlp, Norm, activate
+from pgt.nn.draw import Draw
+
+X = np.array([1.0, -2.0, 4.0], np.float32)
+
+
+def test_dense_is_a_matrix_and_starts_without_a_bias():
+    layer = Dense(3, 2, Draw(0))
+    assert np.abs(layer.weight).max() <= 3**-0.5
+    np.testing.assert_array_equal(layer.bias, 0.0)
+    np.testing.assert_allclose(layer(jnp.asarray(X)), np.asarray(layer.weight) @ X, rtol=1e-5)
+
+
+def test_a_normalised_token_has_no_mean_and_unit_variance():
+    token = np.asarray(Norm(3)(jnp.asarray(X)))
+    np.testing.assert_allclose(token, (X - X.mean()) / X.std(), rtol=1e-4)
+    np.testing.assert_array_equal(Norm(3)(jnp.full(3, 5.0)), 0.0)
+
+
+@pytest.mark.parametrize(("name", "function"), [("sine", np.sin), ("tanh", np.tanh)])
+def test_an_activation_goes_by_its_name(name, function):
+    np.testing.assert_allclose(activate(name, jnp.asarray(X)), function(X), rtol=1e-5)
+    mlp = Mlp(3, 4, 2, name, Draw(0))
+    hidden = function(np.asarray(mlp.first.weight) @ X)
+    np.testing.assert_allclose(
+        mlp(jnp.asarray(X)), np.asarray(mlp.second.weight) @ hidden, rtol=1e-4, atol=1e-6
+    )
+
+
+def test_a_block_adds_attention_and_mlp_of_the_normalised_tokens_side_by_side():
+    block = Block(4, 2, Draw(0))
+    tokens = jnp.asarray(np.random.default_rng(0).normal(size=(3, 4)), jnp.float32)
+    bias = jnp.zeros((1, 3, 3))
+    normed = jnp.stack([block.norm(token) for token in tokens])
+    mlp = jnp.stack([block.mlp(token) for token in normed])
+    expected = tokens + block.attention(normed, normed, bias) + mlp
+    np.testing.assert_allclose(block(tokens, bias), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_token_does_not_hear_one_that_is_invisible_to_it():
+    block = Block(4, 2, Draw(0))
+    tokens = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
+    bias = np.zeros((1, 3, 3), np.float32)
+    bias[0, 0, 2] = -np.inf
+    moved = tokens.copy()
+    moved[2, 0] += 1.0
+    before, after = (np.asarray(block(jnp.asarray(t), jnp.asarray(bias))) for t in (tokens, moved))
+    np.testing.assert_array_equal(before[0], after[0])
+    assert np.abs(before[1] - after[1]).max() > 1e-4
