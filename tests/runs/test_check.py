@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 import pgt
 from pgt.cli import app
 from pgt.config import load_run
-from pgt.runs.check import prepare
+from pgt.runs.check import describe, prepare
 
 SIREN = ("--set", "model={name='siren', width=8, layers=2}")
 
@@ -86,10 +86,11 @@ def test_a_budget_in_seconds_takes_the_place_of_the_files(home):
 
 def test_cells_without_a_reading_are_counted(tmp_path):
     (home_of(tmp_path, 2) / "sensors.csv").write_text("x,t,u\n0,0,1\n0.01,0,1\n1,1,2\n")
-    told = said(command("check", tmp_path / "run.toml", "--quick", *SIREN))
-    assert "2 of 16 cells hold a reading; in the others only equation and conditions" in told
-    assert "3 values from 1 to 2, no unit given" in told
-    assert "readings from 0 to 1, domain 0 to 1" in told
+    run = load_run(tmp_path / "run.toml", [SIREN[1]])
+    told = dict(describe(run, *prepare(run)))
+    assert told["coverage"].startswith("2 of 16 cells hold a reading; in the others only")
+    assert told["u"] == "3 values from 1 to 2, no unit given"
+    assert told["x"] == "readings from 0 to 1, domain 0 to 1"
 
 
 def test_one_reading_is_too_few(tmp_path):

@@ -1,15 +1,20 @@
 """What a report shows of a result that was made by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from wavy_result import result_with
 
-from pgt.runs.report import report_data
+import pgt
+from pgt.runs.report import MOST_SUSPICIOUS, report_data
 
 
 @pytest.fixture(scope="module")
 def result():
-    return result_with(members=3)
+    whole = result_with(members=3)
+    fitted, held_out = whole.observations.take(np.arange(40)), whole.held_out.take(np.arange(20))
+    return replace(whole, observations=fitted, held_out=held_out)
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +35,12 @@ def test_readings_held_out_judge_and_few_are_named(result, shown):
     said = result.predict_readings(result.held_out)
     np.testing.assert_allclose(shown.readings.predictions, said, rtol=1e-6)
     assert len(shown.tables.suspicious) <= MOST_SUSPICIOUS
-    assert shown.tables.noise["u"] == pytest.approx(0.3, rel=0.2)
+    assert shown.tables.noise["u"] == pytest.approx(0.3, rel=0.4)
     assert shown.tables.coverage is not None
 
 
 def test_without_members_there_are_no_bars(result):
-    alone = eqx.tree_at(lambda r: r.members, result, None)
+    alone = replace(result, members=None)
     shown = report_data(alone, alone.grid(x=4, t=3))
     assert shown.error_bars is None
     assert shown.tables.coverage is None

@@ -1,4 +1,4 @@
-"""The least-squares finish: exact on linear problems, never uphill, learns a coefficient."""
+"""The least-squares finish: never uphill, learns a coefficient, moves the decoder alone."""
 
 import itertools
 
