@@ -119,8 +119,6 @@ def test_what_cannot_be_divided_is_refused():
     one_place = pgt.Observations.from_arrays(
         {"x": [0.5, 0.5]}, {"u": [1.0, np.nan], "v": [np.nan, 2.0]}
     )
-    with pytest.raises(InputError, match=r"1 block.*hold_out_by"):
-        hold_out(one_place, pgt.Training(hold_out_by="block"), 0)
     assert [len(part) for part in split(one_place, 0.999, seed=0)] == [1, 1]
     with pytest.raises(InputError, match="cannot be divided"):
         split(scattered(1), 0.5, seed=0)

@@ -133,15 +133,6 @@ def test_finished_folds_are_remembered_and_belong_to_their_run(plain, tmp_path, 
             validated(found, checkpoint=tmp_path, **other)
 
 
-def test_a_record_survives_the_disk(plain, tmp_path):
-    assert pgt.CrossValidation.load(tmp_path) is None
-    plain.save(tmp_path)
-    again = pgt.CrossValidation.load(tmp_path)
-    assert again is not None
-    np.testing.assert_array_equal(again.predictions, plain.predictions)
-    assert again.errors == plain.errors
-
-
 # ------------------------------------------------------------------------------- command line
 
 
@@ -243,13 +234,3 @@ def test_folds_that_make_no_sense_are_refused(home):
         wrong = command("fit", home / "run.toml", "-o", home / f"no{count}", "--folds", count)
         assert wrong.exit_code == 2
         assert message in said(wrong)
-
-
-def test_check_says_how_readings_are_held_out(home):
-    check = ("check", home / "run.toml", "--quick")
-    by_one = command(*check)
-    assert "3 of 30 readings, one by one at random" in said(by_one)
-    by_block = command(*check, "--set", 'training.hold_out_by="block"')
-    assert "of 30 readings, in whole blocks (9 in all)" in said(by_block)
-    nothing = command(*check, "--set", "training.hold_out=0.0")
-    assert "nothing: no error can be told" in said(nothing)

@@ -14,7 +14,7 @@ import pgt
 from pgt.cli import app
 from pgt.data import Domain, Observations
 from pgt.runs import fit as fitting
-from pgt.runs.predict import load, parse_axes
+from pgt.runs.predict import load
 from pgt.runs.report import report_data
 
 QUICK = (
@@ -54,19 +54,6 @@ def folder(tmp_path_factory):
     (here / "said.txt").write_text(said(result))
     (here / "code.txt").write_text(str(result.exit_code))
     return here
-
-
-def test_check_says_what_will_happen(folder):
-    result = command("check", folder / "run.toml", "--quick")  # test_estimate.py does the rest
-    assert result.exit_code == 0, result.output
-    for words in (
-        "60 in sensors.csv",
-        "hidden fields",
-        "cells hold a reading",
-        "PGT",
-        "parameters",
-    ):
-        assert words in said(result)
 
 
 def test_fit_leaves_everything(folder):
@@ -222,25 +209,6 @@ def test_an_interrupt_says_how_to_go_on(folder, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("text", "axes"),
-    [
-        ("x=101,t=0.5", {"x": 101, "t": [0.5]}),
-        ("t=0:1:3", {"t": [0.0, 0.5, 1.0]}),
-        ("x=-1", {"x": [-1.0]}),
-        ("", {}),
-    ],
-)
-def test_grids_are_parsed(text, axes):
-    assert parse_axes(text, ("x", "t")) == axes
-
-
-@pytest.mark.parametrize("text", ["x", "x=", "z=3", "x=a", "x=0:1", "x=0:1:0", "x=0:1:2:3", "=3"])
-def test_wrong_grids_are_named(text):
-    with pytest.raises(pgt.InputError, match="--grid"):
-        parse_axes(text, ("x", "t"))
-
-
-@pytest.mark.parametrize(
     ("words", "message"),
     [
         (("init", "heta"), "did you mean 'heat'"),
@@ -260,17 +228,6 @@ def test_mistakes_are_one_message(words, message, tmp_path, monkeypatch):
     assert result.exit_code == 2, result.output
     assert message in said(result)
     assert "Traceback" not in result.output
-
-
-def test_readings_outside_the_domain_name_the_file_and_the_line(tmp_path):
-    write_readings(tmp_path / "sensors.csv")
-    with (tmp_path / "sensors.csv").open("a") as file:
-        file.write("7,0.5,1\n")
-    command("init", "heat", "-o", tmp_path / "run.toml")
-    result = command("check", tmp_path / "run.toml", "--quick")
-    assert result.exit_code == 2
-    assert "run.toml" in said(result)
-    assert "x" in said(result)
 
 
 def test_an_unwritable_folder_is_refused_before_training(tmp_path):

@@ -13,7 +13,6 @@ from pgt.nn.precision import is_double
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
 from pgt.training.optimisers import schedule
-from pgt.training.progress import ProgressBar
 from pgt.training.step import run_steps
 from pgt.training.weighting import Fixed, GradientNorm
 
@@ -203,55 +202,3 @@ def test_noise_floor_is_given_or_held_out():
 def test_schedule():
     shares = [float(schedule(jnp.asarray(p))) for p in (0.0, 0.01, 0.02, 0.4, 0.7, 1.0)]
     np.testing.assert_allclose(shares, [0, 0.5, 1, 1, 0.5005, 1e-3], atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"steps": 0}, r"Training\(steps=0\): steps must be a whole number from 1"),
-        ({"batch": 0}, "batch"),
-        ({"collocation": -3}, "collocation"),
-        ({"check_every": 0}, "check_every"),
-        ({"seconds": 0.0}, "seconds must be above 0, or None"),
-        ({"learning_rate": 0.0}, "learning_rate"),
-        ({"learning_rate": float("nan")}, "learning_rate"),
-        ({"hold_out": 1.0}, r"in \[0, 1\)"),
-        ({"patience": 0.0}, "patience"),
-    ],
-)
-def test_wrong_settings_are_named(settings, message):
-    with pytest.raises(pgt.InputError, match=message):
-        pgt.Training(**settings)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"domain": pgt.Domain(x=(0, 1))}, "axes"),
-        ({"domain": pgt.Domain(x=(0, 0.5), t=(0, 1))}, "x"),
-        ({"domain": pgt.Domain(x=(0, 1), t=(0, 1), y=(0, 1))}, "axes"),
-    ],
-)
-def test_wrong_problems_are_named(change, message):
-    with pytest.raises(pgt.InputError, match=message):
-        pgt.reconstruct(readings(), Heat(0.1), **change)
-
-
-def test_a_lost_origin_is_named():
-    far = pgt.Observations.from_arrays(
-        np.array([[0.5, 2.4e6], [0.2, 2.4e6 + 1]]),
-        np.ones((2, 1)),
-        coords=("x", "t"),
-        fields=("u",),
-    )
-    with pytest.raises(pgt.InputError, match="Subtract an origin from t"):
-        pgt.reconstruct(far, Heat(0.1), pgt.Domain(x=(0, 1), t=(2.4e6, 2.4e6 + 1)))
-
-
-def test_the_progress_bar_shows_and_hides(capsys):
-    with ProgressBar(show=True) as bar:
-        bar.update("train", 0.5, {"data": 1e-3})
-    assert "data 1.0e-03" in capsys.readouterr().err
-    with ProgressBar(show=False) as bar:
-        bar.update("train", 0.5, {"data": 1e-3})
-    assert capsys.readouterr().err == ""

@@ -125,17 +125,6 @@ def test_the_posterior_is_the_gaussian_conditional_on_an_exact_equation(monkeypa
     np.testing.assert_allclose(found, covariance, atol=1e-3 * np.abs(covariance).max())
 
 
-def test_stiffness_weighs_all_but_the_readings():
-    blocks = [Block(lambda t, item: t * item, np.ones((1, 1)), np.array([w])) for w in (2.0, 3.0)]
-    with jax.enable_x64(True):
-        search, theta = Search(blocks), jnp.asarray([0.5])
-        rows, jacobian = search.stiffened(10.0).jacobian_at(theta)
-        np.testing.assert_allclose(rows, [1.0, 15.0])
-        np.testing.assert_allclose(jacobian, [[2.0], [30.0]])
-        np.testing.assert_allclose(search.stiffened(10.0).rows_at(theta), rows)
-        np.testing.assert_allclose(search.rows_at(theta), [1.0, 1.5])
-
-
 def test_draws_are_mirrored_and_the_covariance_of_coefficients_exact():
     random = np.random.default_rng(1)
     factor = np.triu(random.standard_normal((6, 6))) + 3 * np.eye(6)

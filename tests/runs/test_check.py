@@ -1,0 +1,101 @@
+"""What is said of a run before anything is trained."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import pgt
+from pgt.cli import app
+from pgt.config import load_run
+from pgt.runs.check import describe, prepare
+
+SIREN = ("--set", "model={name='siren', width=8, layers=2}")
+
+
+def command(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def said(result):
+    return " ".join(result.output.split())
+
+
+def write_readings(path, n):
+    readings = pgt.sample(pgt.datasets.heat(), n, seed=0)
+    rows = np.column_stack([readings.points, readings.values])
+    lines = ["x,t,u", *(",".join(f"{v:.8g}" for v in row) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def home_of(folder, n):
+    """A run file and a CSV of so many readings."""
+    write_readings(folder / "sensors.csv", n)
+    assert command("init", "heat", "-o", folder / "run.toml").exit_code == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return home_of(tmp_path_factory.mktemp("sixty"), 60)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return home_of(tmp_path_factory.mktemp("thirty"), 30)
+
+
+def test_check_says_what_will_happen(folder):
+    result = command("check", folder / "run.toml", "--quick")  # test_estimate.py does the rest
+    assert result.exit_code == 0, result.output
+    for words in (
+        "60 in sensors.csv",
+        "hidden fields",
+        "cells hold a reading",
+        "PGT",
+        "parameters",
+    ):
+        assert words in said(result)
+
+
+def test_readings_outside_the_domain_name_the_file_and_the_line(tmp_path):
+    write_readings(tmp_path / "sensors.csv", 60)
+    with (tmp_path / "sensors.csv").open("a") as file:
+        file.write("7,0.5,1\n")
+    command("init", "heat", "-o", tmp_path / "run.toml")
+    result = command("check", tmp_path / "run.toml", "--quick")
+    assert result.exit_code == 2
+    assert "run.toml" in said(result)
+    assert "x" in said(result)
+
+
+def test_check_says_how_readings_are_held_out(home):
+    check = ("check", home / "run.toml", "--quick", *SIREN)
+    by_one = command(*check)
+    assert "3 of 30 readings, one by one at random" in said(by_one)
+    by_block = command(*check, "--set", 'training.hold_out_by="block"')
+    assert "of 30 readings, in whole blocks (9 in all)" in said(by_block)
+    nothing = command(*check, "--set", "training.hold_out=0.0")
+    assert "nothing: no error can be told" in said(nothing)
+
+
+def test_a_budget_in_seconds_takes_the_place_of_the_files(home):
+    run = load_run(home / "run.toml", [SIREN[1]])
+    assert prepare(run)[1].training.seconds != 7.0
+    assert prepare(run, seconds=7.0)[1].training.seconds == 7.0
+
+
+def test_cells_without_a_reading_are_counted(tmp_path):
+    (home_of(tmp_path, 2) / "sensors.csv").write_text("x,t,u\n0,0,1\n0.01,0,1\n1,1,2\n")
+    run = load_run(tmp_path / "run.toml", [SIREN[1]])
+    told = dict(describe(run, *prepare(run)))
+    assert told["coverage"].startswith("2 of 16 cells hold a reading; in the others only")
+    assert told["u"] == "3 values from 1 to 2, no unit given"
+    assert told["x"] == "readings from 0 to 1, domain 0 to 1"
+
+
+def test_one_reading_is_too_few(tmp_path):
+    (home_of(tmp_path, 2) / "sensors.csv").write_text("x,t,u\n0.5,0.5,1\n")
+    with pytest.raises(
+        pgt.InputError, match=r"sensors\.csv.*1 reading in all: one is fitted by any"
+    ):
+        prepare(load_run(tmp_path / "run.toml", [SIREN[1]]))

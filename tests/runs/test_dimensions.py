@@ -1,0 +1,40 @@
+"""Units that an equation can add up, and those that it cannot."""
+
+import pytest
+
+import pgt
+from pgt.ground.errors import InputError
+from pgt.runs.dimensions import check_dimensions, coefficient_units
+
+FLOW = {"x": "m", "y": "m", "t": "s", "u": "m/s", "v": "m s-1", "p": "m2/s2"}
+
+
+def test_units_that_fit_an_equation():
+    flow = pgt.NavierStokes2D(0.01)
+    for units in (FLOW, {}, {"u": "km/h"}, FLOW | {"u": "1"}, FLOW | {"t": "1"}):
+        check_dimensions(flow, units)
+    check_dimensions(flow, {"x": "D", "y": "D", "t": "D/U", "u": "1", "v": "1", "p": "1"})
+    check_dimensions(pgt.NavierStokes2D(0.01, convection=2.0), FLOW | {"u": "km/h"})
+    check_dimensions(pgt.Equation("u_t = u_xx + u_yy"), {"x": "m", "y": "km"})
+
+
+@pytest.mark.parametrize(
+    ("units", "words"),
+    [
+        ({"y": "mm"}, "'y' is in 'mm' by the readings, but in 'm' by the axis x.*0.001"),
+        ({"u": "km/h"}, "'u' is in 'km/h' by the readings, but in 'm s-1' by the equation.*0.27"),
+        ({"p": "Pa"}, "'p' is in 'Pa' by the readings, but in 'm2 s-2'.*no multiple"),
+        ({"t": "min"}, "'u' is in 'm/s' by the readings, but in 'm min-1'.*multiply.*60"),
+    ],
+)
+def test_units_that_do_not_fit_an_equation(units, words):
+    with pytest.raises(InputError, match=words):
+        check_dimensions(pgt.NavierStokes2D(0.01), FLOW | units)
+
+
+def test_units_of_coefficients():
+    assert coefficient_units(pgt.Wave(1.0), {"x": "km", "t": "h"}) == {"speed": "km h-1"}
+    hours = {"x": "m", "t": "hours since 2020-01-01"}
+    assert coefficient_units(pgt.Heat(1.0), hours) == {"diffusivity": "m2 hours-1"}
+    assert coefficient_units(pgt.Heat(1.0), {"x": "m"}) == {}
+    assert coefficient_units(pgt.Equation("u_t = u_xx"), {"x": "m", "t": "s"}) == {}

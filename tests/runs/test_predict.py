@@ -1,0 +1,98 @@
+"""Asking a stored run: grids as text, and a field that was stored untrained."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import pgt
+from pgt.runs.fit import METRICS
+from pgt.runs.predict import info, load, parse_axes, predict
+
+
+@pytest.mark.parametrize(
+    ("text", "axes"),
+    [
+        ("x=101,t=0.5", {"x": 101, "t": [0.5]}),
+        ("t=0:1:3", {"t": [0.0, 0.5, 1.0]}),
+        ("x=-1", {"x": [-1.0]}),
+        ("", {}),
+    ],
+)
+def test_grids_are_parsed(text, axes):
+    assert parse_axes(text, ("x", "t")) == axes
+
+
+@pytest.mark.parametrize("text", ["x", "x=", "z=3", "x=a", "x=0:1", "x=0:1:0", "x=0:1:2:3", "=3"])
+def test_wrong_grids_are_named(text):
+    with pytest.raises(pgt.InputError, match="--grid"):
+        parse_axes(text, ("x", "t"))
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """A folder with a field that nobody fitted: u is asked for, not how good it is."""
+    folder = tmp_path_factory.mktemp("stored")
+    x, t = np.random.default_rng(0).uniform(size=(2, 6))
+    readings = pgt.Observations.from_arrays({"x": x, "t": t}, {"u": x + t}, units={"x": "mm"})
+    domain, pde = pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Heat(pgt.Unknown(0.25))
+    model = pgt.PINN(pgt.Scaling.fit(readings, domain), width=2, layers=1)
+    record = {
+        "history": {}, "seed": 3, "version": "1", "jax": "2", "seconds": 1.25,
+        "stopped": "budget spent", "parameter_count": 1234, "held_out_error": None,
+    }  # fmt: skip
+    fitted, held_out = readings.take(np.arange(4)), readings.take(np.arange(4, 6))
+    pgt.Reconstruction(model, pde, fitted, held_out, record, domain).save(folder)
+    return folder
+
+
+def test_either_a_grid_or_points_are_asked_for(tmp_path):
+    for grid, points in ((None, None), ("x=3", tmp_path / "points.csv")):
+        with pytest.raises(pgt.InputError, match="either --grid"):
+            predict(tmp_path, tmp_path / "out.nc", grid, points, ())
+
+
+def test_what_is_no_folder_is_named(tmp_path):
+    with pytest.raises(pgt.InputError, match=r"there is no folder .*nowhere"):
+        load(tmp_path / "nowhere")
+
+
+def test_a_grid_and_points_say_the_same(stored, tmp_path):
+    predict(stored, tmp_path / "grid.nc", "x=3,t=0.5", None, ())
+    (tmp_path / "points.csv").write_text("x,t\n0.5,0.5\n")
+    predict(stored, tmp_path / "values.csv", None, tmp_path / "points.csv", ("u",))
+    names, values = (tmp_path / "values.csv").read_text().splitlines()
+    assert names.split(",") == ["x", "t", "u"]
+    with xr.open_dataset(tmp_path / "grid.nc") as field:
+        assert dict(field.sizes) == {"t": 1, "x": 3}
+        assert float(values.split(",")[2]) == pytest.approx(float(field.u[0, 1]), rel=1e-5)
+
+
+def test_points_in_another_unit_are_refused(stored, tmp_path):
+    path = tmp_path / "points.nc"
+    points = {"x": ("point", [0.5], {"units": "m"}), "t": ("point", [0.5])}
+    xr.Dataset(points).to_netcdf(path, engine="h5netcdf")
+    with pytest.raises(pgt.InputError, match="'x' is in 'm' by the file"):
+        predict(stored, tmp_path / "values.csv", None, path, ())
+
+
+def test_what_a_run_is(stored):
+    said = dict(info(stored))
+    assert said["equation"] == "Heat in x, t"
+    assert said["readings"] == "4 fitted, 2 held out"
+    assert said["model"] == "PINN, 1,234 parameters"
+    assert said["diffusivity"] == "0.25, learnt"
+    assert "doubt" not in said
+    found = {
+        "held_out": {"u": {"relative": 0.5, "rmse": 2.0}, "v": {"relative": None, "rmse": 2.0}},
+        "cross_validation": {"folds": 3, "by": "block"},
+        "doubts": ["It is odd."],
+    }
+    (stored / METRICS).write_text(json.dumps(found))
+    said = dict(info(stored))
+    (stored / METRICS).unlink()
+    assert said["held-out error of u"] == "5.00e-01 relative, 2.00e+00 rms"
+    assert said["held-out error of v"] == "2.00e+00 rms"
+    assert said["cross-validation"] == "3 folds by block"
+    assert said["doubt"] == "It is odd."

@@ -1,0 +1,62 @@
+"""What a report shows of a result that was made by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from wavy_result import result_with
+
+import pgt
+from pgt.runs.report import MOST_SUSPICIOUS, report_data
+
+
+@pytest.fixture(scope="module")
+def result():
+    whole = result_with(members=3)
+    fitted, held_out = whole.observations.take(np.arange(40)), whole.held_out.take(np.arange(20))
+    return replace(whole, observations=fitted, held_out=held_out)
+
+
+@pytest.fixture(scope="module")
+def shown(result):
+    return report_data(result, result.grid(x=4, t=3), "seed = 0")
+
+
+def test_the_fields_of_the_equation_and_their_bars_are_shown(result, shown):
+    assert set(shown.field) == set(shown.error_bars) == {"u", "v", "p"}
+    assert dict(shown.field.sizes) == dict(shown.residual.sizes) == {"t": 3, "x": 4}
+    np.testing.assert_array_equal(shown.error_bars.u, result.grid(x=4, t=3).u_std)
+    assert shown.run_file == "seed = 0"
+    assert shown.verdict == result.verdict()
+
+
+def test_readings_held_out_judge_and_few_are_named(result, shown):
+    assert shown.readings.judges is result.held_out
+    said = result.predict_readings(result.held_out)
+    np.testing.assert_allclose(shown.readings.predictions, said, rtol=1e-6)
+    assert len(shown.tables.suspicious) <= MOST_SUSPICIOUS
+    assert shown.tables.noise["u"] == pytest.approx(0.3, rel=0.4)
+    assert shown.tables.coverage is not None
+
+
+def test_without_members_there_are_no_bars(result):
+    alone = replace(result, members=None)
+    shown = report_data(alone, alone.grid(x=4, t=3))
+    assert shown.error_bars is None
+    assert shown.tables.coverage is None
+
+
+def test_a_grid_without_the_fields_is_filled_with_them(result, shown):
+    other = result.grid(["u_x"], x=4, t=3)
+    again = report_data(result, other)
+    np.testing.assert_allclose(again.field.v, shown.field.v, rtol=1e-6)
+
+
+def test_folds_judge_in_place_of_readings_held_out(result):
+    found = result.held_out.take(np.arange(12))
+    guess, fold = np.zeros(found.values.shape), np.arange(12) % 3
+    folds = pgt.CrossValidation(found, guess, fold, by="reading")
+    shown = report_data(result, result.grid(x=4, t=3), folds=folds)
+    assert shown.readings.judges is found
+    assert shown.verdict.held_out["u"].readings == 12
+    assert shown.verdict.held_out["u"].relative == pytest.approx(1.0)

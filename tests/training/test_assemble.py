@@ -1,0 +1,110 @@
+"""From what a user gave to the task that is fitted: what is refused, and what is decided here."""
+
+import jax
+import numpy as np
+import pytest
+
+import pgt
+from pgt.nn.precision import is_double
+from pgt.physics import Heat
+from pgt.training.assemble import assemble, groups_of, hold_out
+
+DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
+
+
+def readings(n=30, **options):
+    points = np.random.default_rng(0).uniform(0, 1, (n, 2))
+    u = np.sin(np.pi * points[:, 0]) * np.exp(-0.1 * np.pi**2 * points[:, 1])
+    return pgt.Observations.from_arrays(
+        points, u[:, None], coords=("x", "t"), fields=("u",), **options
+    )
+
+
+READINGS = readings()
+SCALING = pgt.Scaling.fit(READINGS, DOMAIN)
+
+
+def network(seed):
+    return pgt.PINN(SCALING, width=2, layers=1, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"domain": pgt.Domain(x=(0, 1))}, "axes"),
+        ({"domain": pgt.Domain(x=(0, 0.5), t=(0, 1))}, "x"),
+        ({"domain": pgt.Domain(x=(0, 1), t=(0, 1), y=(0, 1))}, "axes"),
+    ],
+)
+def test_wrong_problems_are_named(change, message):
+    with pytest.raises(pgt.InputError, match=message):
+        pgt.reconstruct(readings(), Heat(0.1), **change)
+
+
+def test_a_lost_origin_is_named():
+    far = pgt.Observations.from_arrays(
+        np.array([[0.5, 2.4e6], [0.2, 2.4e6 + 1]]),
+        np.ones((2, 1)),
+        coords=("x", "t"),
+        fields=("u",),
+    )
+    with pytest.raises(pgt.InputError, match="Subtract an origin from t"):
+        pgt.reconstruct(far, Heat(0.1), pgt.Domain(x=(0, 1), t=(2.4e6, 2.4e6 + 1)))
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"model": network(0), "error_bars": pgt.Ensemble()}, "lambda seed: PINN"),
+        ({"model": lambda seed: None}, "gives a NoneType"),
+        ({"error_bars": pgt.Posterior(), "training": pgt.Training(polish=False)}, "polish"),
+    ],
+)
+def test_what_cannot_give_error_bars(keywords, message):
+    with pytest.raises(pgt.InputError, match=message):
+        pgt.reconstruct(READINGS, Heat(0.1), DOMAIN, **keywords, progress=False)
+
+
+def test_blocks_that_cannot_be_divided_are_refused():
+    one_place = pgt.Observations.from_arrays(
+        {"x": [0.5, 0.5]}, {"u": [1.0, np.nan], "v": [np.nan, 2.0]}
+    )
+    with pytest.raises(pgt.InputError, match=r"1 block.*hold_out_by"):
+        hold_out(one_place, pgt.Training(hold_out_by="block"), 0)
+
+
+def test_nothing_is_held_out_where_none_is_asked_for_or_one_is_all_there_is():
+    for found, share in ((READINGS, 0.0), (READINGS.take([3]), 0.5)):
+        fitted, held_out = hold_out(found, pgt.Training(hold_out=share), seed=0)
+        np.testing.assert_array_equal(fitted.points, found.points)
+        assert len(held_out) == 0
+
+
+def test_readings_are_held_out_together_only_where_blocks_are_asked_for():
+    assert groups_of(READINGS, pgt.Training()) is None
+    groups = groups_of(READINGS, pgt.Training(hold_out_by="block"))
+    assert groups is not None
+    assert groups.shape == (30,)
+
+
+def test_each_member_has_a_network_and_with_a_bootstrap_a_draw_of_its_own():
+    training = pgt.Training(precision="float64", polish=False)
+    bars = pgt.Ensemble(members=2, bootstrap=True)
+    task = assemble(
+        READINGS, Heat(0.1), DOMAIN, model=network, training=training, error_bars=bars, seed=4
+    )
+    assert len(set(task.seeds)) == len(task.networks) == 2
+    assert all(is_double(model) for model in task.networks)
+    one, two = (jax.tree.leaves(model.tunable())[0] for model in task.networks)
+    assert np.abs(np.asarray(one) - np.asarray(two)).max() > 0
+    drawn = [problem.observations.points for problem in task.problems]
+    assert not np.array_equal(*drawn)
+    assert len(drawn[0]) == len(task.problem.observations) == 27
+    assert len(task.held_out) == 3
+
+
+def test_noise_is_counted_in_units_of_the_spread():
+    quiet = assemble(READINGS, Heat(0.1), DOMAIN, model=network)
+    loud = assemble(readings(noise=0.05), Heat(0.1), DOMAIN, model=network)
+    assert quiet.noise is None
+    assert loud.noise == pytest.approx(0.05 / float(SCALING.spread[0]), rel=1e-5)

@@ -1,0 +1,43 @@
+"""The network that is built where the user names none."""
+
+import jax
+import numpy as np
+import pytest
+
+import pgt
+from pgt.nn.frozen import count_parameters
+from pgt.training.default_model import MANY_READINGS, default_model
+from pgt.training.polish import POLISHABLE
+
+SIZES = {"width": 4, "heads": 1, "blocks": 1}
+
+
+def built(n=5, axes=("x", "t"), pde=None, **sizes):
+    random = np.random.default_rng(0)
+    places = {axis: random.uniform(0, 1, n) for axis in axes}
+    readings = pgt.Observations.from_arrays(places, {"u": random.normal(size=n)})
+    domain = pgt.Domain(**dict.fromkeys(axes, (0, 1)))
+    return default_model(readings, pde or pgt.Heat(0.1), domain, **(SIZES | sizes))
+
+
+@pytest.mark.parametrize(("n", "anchors"), [(MANY_READINGS, 0), (MANY_READINGS + 1, 64)])
+def test_anchors_gather_the_readings_when_they_are_many(n, anchors):
+    found = built(n).network.anchors
+    assert (0 if found is None else len(found.points)) == anchors
+
+
+def test_a_decoder_is_fit_for_a_polish_in_two_coordinates_and_not_beyond():
+    assert count_parameters(built(width=32).tunable()) <= POLISHABLE
+    plane = pgt.Equation("u_t = u_xx + u_yy")
+    assert count_parameters(built(axes=plane.coords, pde=plane).tunable()) > POLISHABLE
+
+
+def test_the_kernel_is_that_of_the_equation_unless_another_is_asked_for():
+    assert built().kernel == pgt.Heat(0.1).kernel()
+    assert built(kernel=pgt.NoKernel()).kernel == pgt.NoKernel()
+
+
+def test_the_seed_decides_the_weights():
+    one, same, other = (jax.tree.leaves(built(seed=s).network.embed_value)[0] for s in (0, 0, 1))
+    np.testing.assert_array_equal(one, same)
+    assert not np.array_equal(one, other)

@@ -1,0 +1,64 @@
+"""From trained networks to an outcome, with the training itself left out."""
+
+import numpy as np
+import pytest
+
+import pgt
+from pgt.training import fit as fitting
+from pgt.training.assemble import assemble
+from pgt.training.fit import fit_task
+from pgt.training.loop import DIVERGED, SPENT, Fit
+from pgt.training.step import held_out_error
+
+DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
+POINTS = np.random.default_rng(0).uniform(0, 1, (8, 2))
+READINGS = pgt.Observations.from_arrays(POINTS, POINTS[:, :1] + 1, coords=("x", "t"), fields=("u",))
+SCALING = pgt.Scaling.fit(READINGS, DOMAIN)
+
+
+def network(seed):
+    return pgt.PINN(SCALING, width=2, layers=1, seed=seed)
+
+
+def fitted(monkeypatch, ended=(SPENT,), **options):
+    """(task, outcome) where training changes nothing and ends as told."""
+    training = pgt.Training(polish=False, hold_out=options.pop("hold_out", 0.25))
+    task = assemble(READINGS, pgt.Heat(0.1), DOMAIN, model=network, training=training, **options)
+    fits = [
+        Fit(model, task.pde, float(k), stopped=why)
+        for k, (model, why) in enumerate(zip(task.networks, ended, strict=True))
+    ]
+    monkeypatch.setattr(fitting, "train", lambda *_, **__: fits)
+    return task, fit_task(task, progress=False)
+
+
+def test_the_error_is_that_of_readings_held_out(monkeypatch):
+    task, outcome = fitted(monkeypatch)
+    assert outcome.fit.model is task.networks[0]
+    assert outcome.members is None
+    expected = float(held_out_error(task.model, task.problem, task.held_out))
+    assert outcome.held_out_error == pytest.approx(expected)
+
+
+def test_with_nothing_held_out_there_is_no_error(monkeypatch):
+    assert fitted(monkeypatch, hold_out=0.0)[1].held_out_error is None
+
+
+def test_members_that_diverged_are_left_out(monkeypatch):
+    """The noise is the median of those that are left, of 0 and 2."""
+    ended, bars = (SPENT, DIVERGED, SPENT), pgt.Ensemble(members=3)
+    task, outcome = fitted(monkeypatch, ended, error_bars=bars)
+    about = outcome.members.about
+    assert about["diverged"] == [task.seeds[1]]
+    assert about["seeds"] == [task.seeds[0], task.seeds[2]]
+    assert len(about["held_out_errors"]) == 2
+    assert outcome.fit.stopped == SPENT
+    assert outcome.fit.noise_floor == 1.0
+
+
+def test_where_hardly_one_is_left_all_are_kept(monkeypatch):
+    bars = pgt.Ensemble(members=2)
+    task, outcome = fitted(monkeypatch, (DIVERGED, DIVERGED), error_bars=bars)
+    assert outcome.members.about["seeds"] == list(task.seeds)
+    assert outcome.members.about["diverged"] == list(task.seeds)
+    assert outcome.fit.stopped == DIVERGED

@@ -1,0 +1,59 @@
+"""Settings of a fit: what is refused by name, what a step depends on, what a record says."""
+
+import json
+from dataclasses import replace
+
+import optax
+import pytest
+
+import pgt
+from pgt.training.settings import Polish
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"steps": 0}, r"Training\(steps=0\): steps must be a whole number from 1"),
+        ({"batch": 0}, "batch"),
+        ({"collocation": -3}, "collocation"),
+        ({"check_every": 0}, "check_every"),
+        ({"seconds": 0.0}, "seconds must be above 0, or None"),
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"learning_rate": float("nan")}, "learning_rate"),
+        ({"hold_out": 1.0}, r"in \[0, 1\)"),
+        ({"patience": 0.0}, "patience"),
+    ],
+)
+def test_wrong_settings_are_named(settings, message):
+    with pytest.raises(pgt.InputError, match=message):
+        pgt.Training(**settings)
+
+
+@pytest.mark.parametrize("wrong", [{"iterations": 0}, {"seconds": -1.0}, {"equation_weight": 0.0}])
+def test_wrong_settings_of_a_polish_are_named(wrong):
+    with pytest.raises(pgt.InputError, match=next(iter(wrong))):
+        Polish(**wrong)
+
+
+def test_an_unknown_optimiser_is_answered_with_those_there_are():
+    with pytest.raises(pgt.InputError, match=r"'sgdd'.*'soap'.*or an Optax transformation"):
+        pgt.Training(optimiser="sgdd")
+
+
+def test_a_step_knows_nothing_of_the_budget_and_of_readings_held_out():
+    plain = pgt.Training(batch=7, likelihood="huber")
+    budget = {"steps": 3, "seconds": 1.0, "patience": 0.1, "check_every": 2}
+    other = replace(
+        plain, **budget, hold_out=0.3, hold_out_by="block", precision="float64", polish=False
+    )
+    assert other.of_a_step() == plain.of_a_step() == plain
+    assert hash(other.of_a_step()) == hash(plain)
+    assert replace(plain, collocation=8).of_a_step() != plain
+
+
+def test_a_record_of_the_settings_is_plain_data():
+    told = pgt.Training(polish=Polish(iterations=3), optimiser=optax.scale_by_yogi()).describe()
+    assert json.loads(json.dumps(told)) == told
+    assert told["steps"] == 2000
+    assert told["polish"].startswith("Polish(iterations=3,")
+    assert isinstance(told["optimiser"], str)
