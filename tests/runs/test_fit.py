@@ -240,28 +240,6 @@ def test_wrong_grids_are_named(text):
         parse_axes(text, ("x", "t"))
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("init", "heta"), "did you mean 'heat'"),
-        (("init", "u_t = "), "pgt:"),
-        (("check", "nowhere.toml"), "nowhere.toml"),
-        (("fit", "nowhere.toml"), "nowhere.toml"),
-        (("predict", "nowhere", "-o", "a.nc", "--grid", "x=3"), "no folder nowhere"),
-        (("predict", "nowhere", "-o", "a.nc"), "either --grid"),
-        (("compare", "a.nc", "b.nc"), "a.nc"),
-        (("report", "nowhere"), "no folder nowhere"),
-        (("info", "nowhere"), "no folder nowhere"),
-    ],
-)
-def test_mistakes_are_one_message(words, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    result = command(*words)
-    assert result.exit_code == 2, result.output
-    assert message in said(result)
-    assert "Traceback" not in result.output
-
-
 def test_readings_outside_the_domain_name_the_file_and_the_line(tmp_path):
     write_readings(tmp_path / "sensors.csv")
     with (tmp_path / "sensors.csv").open("a") as file:
