@@ -1,6 +1,7 @@
 """Before any test: shapes checked at every call, one thread per process, compiled code kept."""
 
 import gc
+import itertools
 import os
 from pathlib import Path
 
@@ -60,14 +61,20 @@ def pytest_configure(config):
 
 # Every compiled program maps memory, and a process may hold 65530 maps (Linux); past that the
 # compiler dies. Long before, programs that no test needs any more are let go.
-MANY_MAPS = 20_000
+MANY_MAPS, LOOKS_EVERY = 30_000, 10  # to count them takes longer than most tests
 MAPS = Path("/proc/self/maps")
+finished = itertools.count(1)
+
+# Tracing makes many small objects that live as long as the program: looking through them for cycles
+# after every few hundred, as Python does, takes a sixth of the time.
+gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(autouse=True)
 def _let_go_of_compiled_programs(request):
     yield
-    let_go_of_compiled_programs()
+    if next(finished) % LOOKS_EVERY == 0:
+        let_go_of_compiled_programs()
 
 
 def let_go_of_compiled_programs():

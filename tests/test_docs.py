@@ -32,6 +32,7 @@ LONG = tuple(
         "pressure-from-velocity",
         "rod",
         "unknown-coefficient",
+        "your-own-equation",
     )
 )
 

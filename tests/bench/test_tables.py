@@ -1,140 +1,23 @@
-"""Tables and figures say what the stored records say, and say when there is none."""
+"""Tables say what the stored records say, and say when there is none."""
 
-import copy
 import dataclasses
-import json
-from pathlib import Path
 
-import fresh_python
-import numpy as np
 import pytest
-import xarray as xr
+from made_records import made, store, store_everything
 
-from pgt.bench import experiments, paper, records, results, tables
-from pgt.bench.figures import FIGURES
-from pgt.bench.methods import REFERENCES
-from pgt.bench.records import Records, cell
-from pgt.bench.runner import record_path
-from pgt.ground.errors import InputError
-from pgt.training.loop import DIVERGED
-
-ROOT = fresh_python.ROOT
-STORED = ROOT / "benchmarks" / "results" / "tables"
-PAGE = ROOT / "docs" / "results.md"
-
-
-def measures(error: float) -> dict:
-    return {
-        "relative_l2": {"u": error, "v": 3 * error, "p": 2 * error},
-        "overall": {"stacked": error, "mean": 2 * error},
-        "p_without_mean": 4 * error,
-    }
-
-
-def made(run: experiments.Run, error: float = 1e-3) -> dict:
-    """A record as the runner writes it, with numbers of our choice."""
-    steps = [1, 10, 100]
-    about = {
-        "run": {"method": run.method, "seed": run.seed, "name": run.name},
-        "device": "gpu: H", "processor": "P", "cpu_count": 2, "commit": "abc",
-        "errors": {"snapshot": measures(error), "volume": measures(error / 2)},
-    }  # fmt: skip
-    if run.method in REFERENCES:
-        return about | {"seconds": {"all": 1.25}}
-    terms = ("data", "heat", "bc", "ic")
-    curves = {name: [1.0, 0.1, error**2] for name in terms}
-    weights = {name: [1.0, 2.0, 3.0] for name in terms}
-    return about | {
-        "parameters": 12345,
-        "cost": {"flops": 2.5e9, "peak_bytes": 3e6},
-        "seconds": {"compile": 5.0, "train": 25.0, "polish": 0.0, "all": 26.0},
-        "steps": 100,
-        "stopped": "budget spent",
-        "residual": 2e-6,
-        "train_error": 7e-7,
-        "sigma_ratio": {"u": 1.1, "v": 0.9} if run.method == "pgt-uw" else None,
-        "history": {"step": steps, "held_out": [None] * 3, "loss": curves, "weight": weights},
-    }
-
-
-def store(folder: Path, run: experiments.Run, record: dict) -> None:
-    path = record_path(folder, run)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record), encoding="utf-8")
+from pgt.bench import paper, results, tables
+from pgt.bench.records import Records
 
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory) -> Path:
-    """A record for every run of every table, three seeds for the kernels."""
-    folder = tmp_path_factory.mktemp("records")
-    shown = Records(folder)
-    for table in experiments.TABLES:
-        seeds = records.SEEDS if table == "gamma" else (0,)
-        for run in shown.runs(table):
-            for seed in seeds:
-                seeded = dataclasses.replace(run, seed=seed)
-                store(folder, seeded, made(seeded, 1e-3 * (seed + 1)))
-    for run in shown.runs("wake"):
-        if run.method == "pgt-anchors":
-            fields = dict.fromkeys(("u", "v", "p"), np.zeros((50, 100), np.float32))
-            np.savez(shown.path(run).with_suffix(".npz"), **fields)
-    return folder
+def everything(tmp_path_factory):
+    return store_everything(tmp_path_factory.mktemp("records"))
 
 
 def row(text: str, start: str) -> list[str]:
     """The cells of the first row that starts like this."""
     line = next(line for line in text.splitlines() if line.startswith(f"| {start} |"))
     return [entry.strip() for entry in line.strip("|").split("|")]
-
-
-def a_run(method="pinn") -> experiments.Run:
-    return next(r for r in Records(Path()).runs("wake") if r.method == method)
-
-
-def test_a_history_is_read_as_it_is_written_now_and_as_it_once_was():
-    """Side by side, a prefix for the weights; null is what was no finite number."""
-    new = made(a_run())["history"]
-    weights = {f"weight_{name}": column for name, column in new["weight"].items()}
-    old = {"step": new["step"], "held_out": new["held_out"]} | new["loss"] | weights
-    ours, theirs = (records.history_of({"history": stored}) for stored in (new, old))
-    xr.testing.assert_identical(ours, theirs)
-    assert np.isnan(ours.held_out).all()
-    assert ours.loss.sel(term="heat").values.tolist() == [1.0, 0.1, 1e-6]
-    assert records.history_of({"failed": "?"}).sizes["step"] == 0
-
-
-# ------------------------------------------------------------------------------- one cell
-
-
-def test_a_cell_is_the_mean_with_its_spread_and_owns_up_to_what_went_wrong():
-    good, better = made(a_run(), 2e-3), made(a_run(), 1e-3)
-    error = "errors.snapshot.overall.stacked"
-    assert cell([], error) == "–"
-    assert cell([good], error) == "2.0e-03"
-    assert cell([good, better], error) == "1.5e-03 (1.0e-03–2.0e-03)"
-    assert cell([good, better], error, spread=False) == "1.5e-03"
-    assert cell([good], "cost.flops", ".3g", unit=1e9) == "2.5"
-    diverged = good | {"stopped": DIVERGED}
-    assert cell([diverged], error) == "2.0e-03, diverged"
-    assert cell([diverged, better], error).endswith("1 of 2 diverged")
-    failed = {"run": good["run"], "failed": "out of memory"}
-    assert cell([failed], error) == "failed"
-    assert cell([failed], tables.velocity_error) == "failed"
-    assert cell([failed, good], error) == "2.0e-03, 1 of 2 failed"
-    empty = copy.deepcopy(good)
-    empty["errors"]["snapshot"]["overall"]["stacked"] = None
-    assert cell([empty], error) == "not finite"
-    assert cell([good | {"residual": None}], "residual") == "not finite"
-
-
-def test_a_number_without_meaning_is_left_empty():
-    reference = made(a_run("rbf"))
-    assert cell([reference], "residual") == ""
-    assert cell([reference], "cost.flops") == ""
-    assert cell([made(a_run())], "sigma_ratio.u") == ""
-
-
-# ------------------------------------------------------------------------------- tables
 
 
 def test_rows_of_table_one(everything):
@@ -223,46 +106,3 @@ def test_overall_of_the_paper_is_the_mean_of_the_fields_in_five_rows():
     agree = {n for n, r in paper.WAKE.items() if abs(means[n] / r["overall"] - 1) < 0.04}
     assert agree == set(paper.WAKE) - {"FNO", "PI-DeepONet"}
     assert paper.ABLATION["pgt-anchors"]["train_error"] == paper.WAKE["PGT"]["train_error"]
-
-
-# ------------------------------------------------------------------------------- the page
-
-
-def blank() -> str:
-    return "\n".join(f"<!-- {name}:begin -->old<!-- {name}:end -->" for name in results.SECTIONS)
-
-
-def test_the_page_and_its_figures(everything, tmp_path):
-    page = tmp_path / "results.md"
-    page.write_text(f"before\n{blank()}\nafter", encoding="utf-8")
-    written = results.write(everything, page, tmp_path / "figures")
-    assert [path.stem for path in written] == [*FIGURES, "results"]
-    assert all(path.read_bytes()[1:4] == b"PNG" for path in written[:-1])
-    text = page.read_text(encoding="utf-8")
-    assert text.startswith("before\n")
-    assert text.endswith("\nafter")
-    assert "old" not in text
-    assert all(f"](figures/{name}.png)" in text for name in FIGURES)
-    assert set(results.CAPTIONS) == set(FIGURES)
-    results.write(everything, page, tmp_path / "figures")
-    assert page.read_text(encoding="utf-8") == text, "writing twice changes nothing"
-
-
-def test_without_records_there_are_tables_and_no_figures(tmp_path):
-    page = tmp_path / "results.md"
-    page.write_text(blank(), encoding="utf-8")
-    assert results.write(tmp_path, page, tmp_path / "figures") == [page]
-    assert "![" not in page.read_text(encoding="utf-8")
-
-
-def test_a_page_without_markers_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"<!-- heat:begin -->"):
-        results.rewritten("nothing here", Records(tmp_path), {}, "figures")
-
-
-def test_the_committed_page_says_what_the_stored_records_say():
-    page = PAGE.read_text(encoding="utf-8")
-    shown = Records(STORED)
-    drawn = results.draw(shown)
-    assert results.rewritten(page, shown, drawn, "figures") == page
-    assert {path.stem for path in (PAGE.parent / "figures").glob("*.png")} >= set(drawn)

@@ -208,28 +208,6 @@ def test_an_interrupt_says_how_to_go_on(folder, monkeypatch):
     assert "nothing was saved yet" in said(nothing)
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("init", "heta"), "did you mean 'heat'"),
-        (("init", "u_t = "), "pgt:"),
-        (("check", "nowhere.toml"), "nowhere.toml"),
-        (("fit", "nowhere.toml"), "nowhere.toml"),
-        (("predict", "nowhere", "-o", "a.nc", "--grid", "x=3"), "no folder nowhere"),
-        (("predict", "nowhere", "-o", "a.nc"), "either --grid"),
-        (("compare", "a.nc", "b.nc"), "a.nc"),
-        (("report", "nowhere"), "no folder nowhere"),
-        (("info", "nowhere"), "no folder nowhere"),
-    ],
-)
-def test_mistakes_are_one_message(words, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    result = command(*words)
-    assert result.exit_code == 2, result.output
-    assert message in said(result)
-    assert "Traceback" not in result.output
-
-
 def test_an_unwritable_folder_is_refused_before_training(tmp_path):
     write_readings(tmp_path / "sensors.csv")
     command("init", "heat", "-o", tmp_path / "run.toml")

@@ -1,0 +1,38 @@
+"""Problems load into readings, noise and truth that are what they say."""
+
+import pytest
+
+import pgt
+from pgt.bench.problems import ONE_MODE, HeatProblem, WakeProblem, middle_of
+
+
+def test_noise_of_the_wake_is_the_papers():
+    """One σ = η std(u) on u and v, none on p; the same places as without noise."""
+    clean, noisy = (WakeProblem(400, noise=n).load(3) for n in (0.0, 0.2))
+    added = noisy.observations.values - clean.observations.values
+    sigma = 0.2 * clean.observations.values[:, 0].std()
+    assert noisy.noise["u"] == noisy.noise["v"] == pytest.approx(sigma)
+    assert added[:, :2].std() == pytest.approx(sigma, rel=0.1)
+    assert (added[:, 2] == 0).all()
+    assert (clean.observations.points == noisy.observations.points).all()
+
+
+def test_a_hidden_field_is_never_read():
+    hidden = WakeProblem(50, hidden=("p",)).load(0)
+    assert hidden.observations.fields == ("u", "v", "p")
+    assert not hidden.observations.mask[:, 2].any()
+    assert hidden.observations.mask[:, :2].all()
+
+
+def test_the_given_values_of_heat_are_its_own():
+    setup = HeatProblem(20, ONE_MODE).load(0)
+    truth = pgt.datasets.heat(diffusivity=0.01)
+    judged = HeatProblem(20).judge(setup, lambda x, t: truth.sel(x=x, t=t))
+    assert judged["volume"]["relative_l2"]["u"] == 0
+    assert {condition.kind for condition in setup.conditions} == {"bc", "ic"}
+    assert HeatProblem(20, known=False).load(0).conditions == ()
+
+
+def test_the_middle_snapshot_survives_thinning():
+    setup = WakeProblem(30).load(0, every=20)
+    assert float(middle_of(setup.truth).t[0]) == pytest.approx(10.0)

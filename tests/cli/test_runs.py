@@ -1,0 +1,97 @@
+"""Commands around a run file: mistakes in one message, and how to go on."""
+
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+import xarray as xr
+from typer.testing import CliRunner
+
+import pgt
+from pgt.cli import app
+from pgt.cli.runs import _again, mistakes_are_messages
+
+
+def command(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def said(result):
+    return " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("init", "heta"), "did you mean 'heat'"),
+        (("init", "u_t = "), "pgt:"),
+        (("check", "nowhere.toml"), "nowhere.toml"),
+        (("fit", "nowhere.toml"), "nowhere.toml"),
+        (("predict", "nowhere", "-o", "a.nc", "--grid", "x=3"), "no folder nowhere"),
+        (("predict", "nowhere", "-o", "a.nc"), "either --grid"),
+        (("compare", "a.nc", "b.nc"), "a.nc"),
+        (("report", "nowhere"), "no folder nowhere"),
+        (("info", "nowhere"), "no folder nowhere"),
+    ],
+)
+def test_mistakes_are_one_message(words, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = command(*words)
+    assert result.exit_code == 2, result.output
+    assert message in said(result)
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (pgt.InputError("[bold] is not markup"), "pgt: [bold] is not markup"),
+        (
+            OSError(28, "No space left", "out/field.nc"),
+            "pgt: out/field.nc: No space left; make room",
+        ),
+        (OSError("broken"), "pgt: broken"),
+    ],
+)
+def test_what_the_user_can_mend_is_a_line_on_standard_error(error, message, capsys):
+    with pytest.raises(typer.Exit) as end, mistakes_are_messages():
+        raise error
+    assert end.value.exit_code == 2
+    out, err = capsys.readouterr()
+    assert err.startswith(message)
+    assert not out
+
+
+def test_a_bug_is_no_mistake_of_the_user():
+    with pytest.raises(ZeroDivisionError), mistakes_are_messages():
+        _ = 1 / 0
+
+
+def test_the_command_that_continues_a_run_has_all_that_was_said():
+    again = _again(Path("my run.toml"), Path("out"), ["model={name='siren'}"], 2.5, 4)
+    assert shlex.split(again) == [
+        "pgt", "fit", "my run.toml", "-o", "out", "--resume", "--set", "model={name='siren'}",
+        "--seconds", "2.5", "--folds", "4",
+    ]  # fmt: skip
+    assert _again(Path("a.toml"), Path("b"), [], None, None) == "pgt fit a.toml -o b --resume"
+
+
+def test_init_does_not_overwrite(tmp_path):
+    path = tmp_path / "run.toml"
+    path.write_text("mine")
+    result = command("init", "heat", "-o", path)
+    assert result.exit_code == 2
+    assert "exists already" in said(result)
+    assert path.read_text() == "mine"
+
+
+def test_compare_says_every_error_of_a_field(tmp_path):
+    truth = xr.Dataset({"u": ("x", np.array([3.0, 4.0]))}, {"x": [0.0, 1.0]})
+    truth.to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
+    (truth.assign(u=("x", np.array([3.0, 4.5])))).to_netcdf(tmp_path / "b.nc", engine="h5netcdf")
+    result = command("compare", tmp_path / "a.nc", tmp_path / "b.nc")
+    assert result.exit_code == 0, result.output
+    for number in ("1.000e-01", "3.536e-01", "5.000e-01"):
+        assert number in result.output

@@ -1,0 +1,77 @@
+"""What figures are made of, piece by piece."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib.figure import Figure
+
+from pgt.ground.errors import InputError
+from pgt.plots import pieces
+
+T = np.linspace(0, 2, 9)
+
+
+def field(**attributes):
+    grid = {"t": T, "y": [0.0, 1.0], "x": [0.0, 0.5, 1.0]}
+    values = np.ones((9, 2, 3)) * T[:, None, None]
+    return xr.DataArray(values, grid, tuple(grid), name="u", attrs=attributes)
+
+
+def test_snapshots_are_first_middle_and_last_unless_asked_for():
+    assert [float(panel.t) for panel in pieces.panels(field(), None)] == [0, 1, 2]
+    assert [float(panel.t) for panel in pieces.panels(field(), {"t": [0.24, 1.9]})] == [0.25, 2]
+    assert pieces.middle(field()) == {"t": 1.0}
+    assert pieces.middle(field().isel(y=0)) == {}
+
+
+def test_a_place_half_a_step_outside_the_grid_is_still_its_end():
+    assert float(pieces.select(field(), {"t": 2.12}).t) == 2
+    with pytest.raises(InputError, match="the grid covers 0 to 2"):
+        pieces.select(field(), {"t": 2.13})
+
+
+def test_time_runs_to_the_right_and_otherwise_x_does():
+    assert pieces.drawing_axes(field().isel(y=0)) == ["t", "x"]
+    assert pieces.drawing_axes(field().isel(t=0)) == ["x", "y"]
+
+
+def test_colours_are_centred_on_zero_only_where_both_signs_are_in_earnest():
+    def colours_of(*values):
+        return pieces.colour_range(xr.DataArray(np.array(values)))
+
+    assert colours_of(-1.0, 2.0) == (-2, 2, "RdBu_r")
+    assert colours_of(-0.1, 2.0) == (-0.1, 2, "viridis")
+    assert colours_of(3.0, np.nan) == (3, 4, "viridis")
+
+
+def test_names_of_curves_that_end_together_are_pushed_apart_and_stay_inside():
+    axes = Figure().subplots()
+    pieces.name_ends(axes, [(1.0, "a", "k"), (0.99, "b", "k"), (0.2, "c", "k")], gap=0.1)
+    heights = {text.get_text(): text.xy[1] for text in axes.texts}
+    assert heights["a"] == pytest.approx(1.0)
+    assert heights["a"] - heights["b"] == pytest.approx(0.1)
+    assert heights["b"] > heights["c"]
+
+
+def test_a_running_mean_keeps_a_short_series_and_the_mean_of_a_line():
+    short = np.random.default_rng(0).uniform(size=pieces.MANY)
+    np.testing.assert_allclose(pieces.running_mean(short), short)
+    line = np.arange(300.0)
+    smooth = pieces.running_mean(line)
+    np.testing.assert_allclose(smooth[3:-3], line[3:-3])
+    assert smooth[0] == pytest.approx(1.5)  # of 0, 1, 2 and 3
+
+
+def test_labels_carry_names_and_units_but_none_without_a_dimension():
+    assert pieces.label(field()) == "$u$"
+    assert pieces.label(field(long_name="speed", units="m/s")) == "speed (m/s)"
+    assert pieces.label(field(units="1").rename("u_std")) == "u std"
+    assert pieces.pinned(field().isel(t=4, y=0)) == "$t$ = 1, $y$ = 0"
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0.0123, r"$1.2\times10^{-2}$"), (3.0, "3.0"), (np.nan, "–")],
+)
+def test_powers_of_ten(number, text):
+    assert pieces.power(number) == text

@@ -1,0 +1,50 @@
+"""The run in sentences: what was measured, what was inferred, and who judged it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import report_cases as cases
+import verdict_cases as verdicts
+from page_reader import text_of
+
+from pgt.ground.errors import InputError
+from pgt.ground.numbers import number
+from pgt.trust.held_out import Unseen
+
+
+def test_it_says_what_was_measured_and_inferred():
+    text = text_of(cases.wake())
+    assert "Sensors read u and v at 600 places and instants" in text
+    assert "540 of these rows were fitted and 60 held out" in text
+    assert "p was never measured and follows from the equation alone" in text
+    assert "viscosity 0.0101 0.0097 to 0.0105" in text
+    assert 'name = "navier-stokes-2d"' in text
+    assert "never measured" not in text_of(cases.heat())
+
+
+def test_ranges_and_errors_carry_their_units():
+    data = cases.heat()
+    read = np.concatenate([data.fitted.values, data.held_out.values])
+    error = np.sqrt(np.mean((data.readings.predictions - data.held_out.values) ** 2))
+    text = text_of(data)
+    assert f"{number(read.min())} to {number(read.max())} K" in text
+    assert f"u 12 {number(error)} K" in text
+
+
+def test_it_says_which_readings_are_the_judges():
+    data = cases.heat()
+    assert "held out one by one, at random" in text_of(data)
+    settings = {"training": {"hold_out_by": "block"}}
+    blocked = replace(data, summary=dict(data.summary) | settings)
+    assert "in whole blocks of space and time" in text_of(blocked)
+    readings = data.fitted  # 108, beside the 12 that were held out of the fit
+    guess = np.asarray(readings.values) * 1.02
+    found = verdicts.heat(unseen=Unseen(readings, guess, folds=4))
+    crossed = cases.judged(data.field, found)
+    said = "each reading was predicted by a fit that did not see it: u 2"
+    assert f"4-fold cross-validation, folds made of single readings: {said}" in text_of(crossed)
+    assert "held out to tell when to stop" in text_of(crossed)
+    assert "u at 108 held-out readings" in text_of(crossed)
+    with pytest.raises(InputError, match="predictions"):
+        replace(crossed.readings, predictions=guess[:3])
