@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pgt.bench.methods import METHODS, REFERENCES
+from pgt.bench.presets import require_preset
 from pgt.bench.problems import ONE_MODE, THREE_MODES, HeatProblem, Problem, WakeProblem
 from pgt.ground.errors import InputError
 
@@ -154,6 +155,7 @@ def runs(
     """All runs of a table, one seed after the other: after the first the table is complete."""
     if table not in TABLES:
         raise InputError(f"there is no table {table!r}; choose one of {', '.join(TABLES)}.")
+    require_preset(preset)
     unknown = sorted(set(methods) - set(METHODS) - set(REFERENCES))
     if unknown:
         raise InputError(

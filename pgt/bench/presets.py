@@ -76,7 +76,12 @@ SCALES = {
 PRESETS = ("smoke", "cpu", "gpu")
 
 
-def scale_of(kind: str, preset: str) -> Scale:
+def require_preset(preset: str) -> None:
+    """Raise before the first run, not at the first that needs a size."""
     if preset not in PRESETS:
         raise InputError(f"there is no preset {preset!r}; choose one of {', '.join(PRESETS)}.")
+
+
+def scale_of(kind: str, preset: str) -> Scale:
+    require_preset(preset)
     return SCALES[kind, preset]

@@ -8,7 +8,7 @@ annotations as the plain types inside them.
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-LARGEST = 1e30  # a product of two larger ones overflows in single precision; no unit needs it
+LARGEST = 1e30  # beyond it nothing is left of single precision's range; no unit needs it
 
 
 @dataclass(frozen=True)
