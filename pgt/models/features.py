@@ -1,0 +1,171 @@
+"""Random sines: a model that is linear in its weights, so that a linear equation needs one solve."""
+
+import math
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt.ground.arguments import Positive, Size
+from pgt.ground.errors import InputError
+from pgt.ground.registry import register
+from pgt.kernels.combine import NoKernel
+from pgt.models.coordinate import check_sizes
+from pgt.models.frame import AbstractFrame
+from pgt.models.network import AbstractNetwork, UnitReadings
+from pgt.nn.frozen import Frozen
+from pgt.nn.scaling import Scaling
+
+COUNTS = (200, 600, 1200, 1600)  # sines per field in one, two, ... coordinates
+MOST = 2400  # in all fields
+FIRST_BAND = 8.0  # in unit coordinates, from where a search begins: two and a half waves
+
+
+class Sines(Frozen):
+    """φ_k(z) = sin(w_k·z + b_k) in unit coordinates; the first is constant.
+
+    Derivatives are exact: each adds a quarter of a wave to the phase and a factor w.
+
+    >>> sines = Sines.draw(4, (2.0,), (False,), seed=0)
+    >>> here, curvature = sines(jnp.zeros(1)), sines(jnp.zeros(1), (0, 0))
+    >>> bool(jnp.allclose(curvature, -(sines.frequencies[:, 0] ** 2) * here))
+    True
+    """
+
+    frequencies: Float[Array | np.ndarray, "m d"]
+    phases: Float[Array | np.ndarray, " m"]
+
+    @staticmethod
+    def draw(
+        count: int, band: Sequence[float], periodic: Sequence[bool], seed: int = 0
+    ) -> "Sines":
+        """`count` sines, a sine and a cosine of every frequency, which fill the box ±band evenly.
+
+        On a periodic axis, whose unit length is 2, frequencies are whole multiples of π. The same seed
+        draws the same directions whatever the band, so that two bands can be compared.
+        """
+        unit = 2 * evenly(math.ceil(count / 2), len(band), seed) - 1
+        unit[0] = 0.0  # a constant
+        frequencies = unit * np.asarray(band, float)
+        whole = np.round(frequencies / np.pi) * np.pi
+        frequencies = np.where(np.asarray(periodic), whole, frequencies)
+        phases = np.tile([np.pi / 2, 0.0], len(unit))
+        return Sines(np.repeat(frequencies, 2, axis=0)[:count], phases[:count])
+
+    def __call__(
+        self, z: Float[Array, "*n d"], along: Sequence[int] = ()
+    ) -> Float[Array, "*n m"]:
+        """The sines, or their derivative along the axes listed, in unit coordinates."""
+        w = jnp.asarray(self.frequencies)
+        factor = jnp.ones(len(w), w.dtype)
+        for axis in along:
+            factor = factor * w[:, axis]
+        return factor * jnp.sin(z @ w.T + (self.phases + len(along) * math.pi / 2))
+
+
+class FeatureNetwork(AbstractNetwork):
+    """u(z) = A φ(z): only A is ever fitted."""
+
+    sines: Sines
+    readout: Float[Array | np.ndarray, "c m"]
+
+    def encode(self, readings: UnitReadings) -> tuple[()]:
+        """Nothing: the readings only enter the fit."""
+        return ()
+
+    def decode(self, context: tuple[()], z: Float[Array, " d"]) -> Float[Array, " c"]:
+        """The sum of sines at z."""
+        return jnp.asarray(self.readout) @ self.sines(z)
+
+    def tunable(self) -> Float[Array | np.ndarray, "c m"]:
+        """The weights of the sum."""
+        return self.readout
+
+
+@register("features")
+class Features(AbstractFrame):
+    r"""A sum of random sines, fitted in closed form (training/features.py).
+
+    $$ u(z) = \sum_k a_k \sin(w_k \cdot z + b_k), \qquad w_k \sim U(\pm\text{band}) $$
+
+    Of a linear equation, with its conditions, readings and cell averages, this leaves a linear problem
+    for the weights a: no training, a posterior that is exact, and the most accurate model there is for
+    smooth fields. Nonlinear equations are linearised again and again around the field found so far.
+
+    Parameters
+    ----------
+    scaling
+        Scales of the problem, `Scaling.fit(observations, domain)`.
+    count
+        The number of sines per field; None: by the number of coordinates and fields.
+    band
+        The largest frequency along each axis in unit coordinates, where the domain is [-1, 1]; or one
+        for all axes. None: the one under which the readings are most probable.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(), n=100)
+    >>> domain = pgt.Domain(x=(0, 1), t=(0, 1))
+    >>> model = Features(pgt.Scaling.fit(readings, domain), count=300, band=(14.0, 6.0))
+    >>> model.network.sines.frequencies.shape
+    (300, 2)
+    """
+
+    scaling: Scaling
+    kernel: NoKernel
+    network: FeatureNetwork
+    band: tuple[float, ...] | None
+    count: int | None
+    seed: int
+
+    def __init__(
+        self,
+        scaling: Scaling,
+        *,
+        count: Size | None = None,
+        band: Positive | Sequence[Positive] | None = None,
+        seed: int = 0,
+    ):
+        check_sizes("Features", 1 if count is None else count, 1)
+        self.scaling, self.kernel = scaling, NoKernel()
+        self.count, self.seed = count, seed
+        self.band = None if band is None else _per_axis(band, len(scaling.middle))
+        chosen = self.band or (FIRST_BAND,) * len(scaling.middle)
+        sines = Sines.draw(count or usual_count(scaling), chosen, scaling.periodic, seed)
+        readout = np.zeros((len(scaling.mean), len(sines.phases)))
+        self.network = FeatureNetwork(sines, readout)
+
+    def with_sines(self, count: int, band: Sequence[float]) -> "Features":
+        """The same with other sines."""
+        return Features(self.scaling, count=count, band=tuple(band), seed=self.seed)
+
+
+def usual_count(scaling: Scaling) -> int:
+    """Sines per field: more in more coordinates, but no more in all than a solve of seconds allows."""
+    dimension, fields = len(scaling.middle), len(scaling.mean)
+    return min(COUNTS[min(dimension, len(COUNTS)) - 1], MOST // fields)
+
+
+def evenly(count: int, dimension: int, seed: int = 0) -> Float[np.ndarray, "count d"]:
+    """Points that fill the unit cube evenly: multiples of powers of the generalised golden ratio
+    (Roberts 2018), from a random start.
+
+    >>> evenly(3, 1).shape
+    (3, 1)
+    """
+    ratio = 2.0
+    for _ in range(64):  # the root of x^(d+1) = x + 1
+        ratio = (1 + ratio) ** (1 / (dimension + 1))
+    steps = ratio ** -np.arange(1.0, dimension + 1)
+    start = np.random.default_rng(seed).uniform(size=dimension)
+    return (start + np.arange(count)[:, None] * steps) % 1.0
+
+
+def _per_axis(band, dimension: int) -> tuple[float, ...]:
+    values = (band,) * dimension if np.ndim(band) == 0 else tuple(band)
+    if len(values) != dimension or not all(0 < b < math.inf for b in values):
+        raise InputError(
+            f"Features(band={band!r}): write one number above 0, or one for each of the {dimension} "
+            "coordinates."
+        )
+    return tuple(float(b) for b in values)

@@ -1,0 +1,202 @@
+"""The fit of a sum of sines: one solve for each band that is tried, the most probable one kept.
+
+A linear equation with known coefficients is solved at once (gaussian.py). Otherwise the rows are
+linearised at the field found so far, again and again; the equation may only become a hundred times
+stiffer from one time to the next, and only while that makes the readings more probable.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from pgt.models.features import FIRST_BAND, Features
+from pgt.nn.precision import cast
+from pgt.physics.pde import AbstractPDE
+from pgt.training.assemble import Task
+from pgt.training.feature_rows import field_rows, nodes_of, rows_of, weights_of, with_weights
+from pgt.training.gaussian import Basis, Rows, Solved, most_probable
+from pgt.training.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
+from pgt.training.linearity import is_solved_at_once
+
+NODES = 1024  # at least, where the equation holds
+ROWS_PER_WEIGHT = 1.7
+STEPS = (2.0, math.sqrt(2.0))  # factors of the band that are tried, first large ones
+MOST_TRIALS = 16
+EXACT = 1e-11  # of the spread: a field known that well needs no better band
+ITERATIONS, STALE, GAIN = 40, 3, 0.5  # linearisations; those without a gain of evidence before the end
+SOFT = 2.0  # log10 of ρ at the first linearisation
+REWEIGHTINGS = 8
+JUDGED = 2000  # points at which the spread of the field is told
+
+Report = Callable[[float, dict[str, float]], None]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A field found with one band, and its posterior."""
+
+    band: tuple[float, ...]
+    model: Features
+    pde: AbstractPDE
+    solved: Solved
+
+    @property
+    def evidence(self) -> float:
+        """log p(readings | equation)."""
+        return self.solved.evidence
+
+    def spread(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
+        """The posterior's standard deviation of every field at points, in units of its spread."""
+        sines = field_rows(self.model, points)
+        fields, count = self.model.network.readout.shape
+        size = len(weights_of(self.model, self.pde))
+        columns = []
+        for field in range(fields):
+            rows = np.zeros((len(points), size))
+            rows[:, field * count : (field + 1) * count] = sines
+            columns.append(self.solved.spread(rows))
+        return np.stack(columns, axis=1)
+
+
+def fit_features(task: Task, report: Report) -> Found:
+    """The most probable field of the task."""
+    assert isinstance(task.model, Features)
+    search = _Search(task, report)
+    found = search.best()
+    with jax.enable_x64(True):
+        model, pde = cast((found.model, found.pde), jnp.float64)
+    return replace(found, model=model, pde=pde)
+
+
+class _Search:
+    """Bands tried so far, and what was found with each."""
+
+    def __init__(self, task: Task, report: Report):
+        self.task, self.report, self.tried = task, report, {}
+        self.began = time.monotonic()
+        scaling = task.model.scaling
+        self.at_once = is_solved_at_once(task.pde, scaling)
+        self.test = nodes_of(task.domain, JUDGED // 8)
+
+    def best(self) -> Found:
+        """The one of greatest evidence among those worth trying."""
+        model = self.task.model
+        if model.band is not None:
+            return self._try(model.band)
+        best = self._try(tuple(self._first()))
+        for factor in STEPS:
+            best = self._climb(best, factor)
+        return best
+
+    def _first(self) -> Iterator[float]:
+        for wraps in self.task.model.scaling.periodic:
+            yield 3 * math.pi if wraps else FIRST_BAND
+
+    def _climb(self, best: Found, factor: float) -> Found:
+        """From the best so far to its neighbours, while one of them is better."""
+        moved = True
+        while moved and not self._is_over(best):
+            moved = False
+            for band in _neighbours(best.band, factor):
+                if band in self.tried or self._is_over(best):
+                    continue
+                found = self._try(band, best)
+                if found.evidence > best.evidence:
+                    best, moved = found, True
+                    break
+        return best
+
+    def _is_over(self, best: Found) -> bool:
+        seconds = self.task.training.seconds
+        late = seconds is not None and time.monotonic() - self.began > seconds
+        return late or len(self.tried) >= MOST_TRIALS or self._is_exact(best)
+
+    def _is_exact(self, found: Found) -> bool:
+        return self.at_once and float(np.max(found.spread(self.test))) < EXACT
+
+    def _try(self, band: tuple[float, ...], start: Found | None = None) -> Found:
+        task = self.task
+        model = task.model.with_sines(len(task.model.network.sines.phases), band)
+        solve = _solved_at_once if self.at_once else _solved_in_turn
+        found = self.tried[band] = Found(band, *solve(model, task))
+        self.report(len(self.tried) / MOST_TRIALS, {"evidence": found.evidence})
+        return found
+
+
+def _neighbours(band: tuple[float, ...], factor: float) -> Iterator[tuple[float, ...]]:
+    """All axes wider, each by itself wider, each by itself narrower."""
+    if len(band) > 1:
+        yield tuple(b * factor for b in band)
+    for change in (factor, 1 / factor):
+        for axis in range(len(band)):
+            yield tuple(b * change if k == axis else b for k, b in enumerate(band))
+
+
+# ------------------------------------------------------------------------------- one band
+
+
+def _points(model: Features, task: Task) -> int:
+    """As many as make the rows of the equation outnumber the weights."""
+    equations = max(len(task.problem.equation_scales), 1)
+    return max(NODES, math.ceil(ROWS_PER_WEIGHT * model.network.readout.size / equations))
+
+
+def _solved_at_once(model: Features, task: Task) -> tuple[Features, AbstractPDE, Solved]:
+    rows = rows_of(model, task.pde, task.problem, _points(model, task))
+    solved = _solved(rows, task.problem.likelihood)
+    return *with_weights(model, task.pde, solved.weights), solved
+
+
+def _solved_in_turn(model: Features, task: Task) -> tuple[Features, AbstractPDE, Solved]:
+    """Linearised at the readings' own field first, then at the last field found."""
+    pde, points, likelihood = task.pde, _points(model, task), task.problem.likelihood
+    rows = rows_of(model, pde, task.problem, points)
+    alone = replace(rows, equation=rows.equation[:0], target=rows.target[:0])
+    weights = weights_of(model, pde)
+    shown = _solved(alone, likelihood).weights
+    fields = model.network.readout.size
+    weights[:fields] = shown[:fields]
+    best, near, stale = None, SOFT, 0
+    for _ in range(ITERATIONS):
+        model, pde = with_weights(model, pde, weights)
+        rows = rows_of(model, pde, task.problem, points)
+        if not np.isfinite(rows.equation).all() or not np.isfinite(rows.target).all():
+            break
+        solved = _solved(rows, likelihood, near)
+        weights, near = solved.weights, solved.exponent
+        if best is None or solved.evidence > best.evidence + GAIN:
+            best, stale = solved, 0
+        else:
+            stale += 1
+        if stale >= STALE:
+            break
+    assert best is not None
+    return *with_weights(model, pde, best.weights), best
+
+
+def _solved(rows: Rows, likelihood: Likelihood, near: float | None = None) -> Solved:
+    """The posterior; with outliers among the readings, each of them reweighted by its misfit."""
+    basis = Basis(rows.equation, rows.target)
+    solved = most_probable(rows, near, basis)
+    if likelihood == "gauss":
+        return solved
+    plain = rows.sigma
+    for _ in range(REWEIGHTINGS):
+        misfit = (rows.values - rows.readings @ solved.weights) / plain
+        sigma = max(NORMAL * float(np.median(np.abs(misfit))), 1e-6)
+        rows = replace(rows, sigma=plain / np.sqrt(_trust(likelihood, misfit / sigma)))
+        solved = most_probable(rows, solved.exponent, basis)
+    return solved
+
+
+def _trust(likelihood: Likelihood, misfit: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    """How much a reading counts that is missed by so many σ."""
+    if likelihood == "huber":
+        return 1 / np.maximum(np.abs(misfit) / KNEE, 1.0)
+    return (FREEDOM + 1) / (FREEDOM + misfit**2)

@@ -1,0 +1,207 @@
+r"""The Gaussian model behind a sum of features: prior, equation, readings, all in closed form.
+
+Weights a have the prior N(0, s²). The rows of equation and conditions, E a = f, hold up to σ_e, the
+readings, D a = y, up to σ. With the singular values S of E and ρ = s²/σ_e², in the basis V of E,
+
+    a | E ~ N(m, s² W²),    W² = 1 / (1 + ρ S²),    m = ρ W² S Uᵀf
+    y | E ~ N(D m, s² B Bᵀ + σ²),    B = D W
+
+The singular values of B depend on ρ alone; s² then follows in closed form for every τ = σ/s, so the
+evidence p(y | E), by which ρ, s and σ are chosen, costs one decomposition for each ρ. Beside it a weak
+prior prefers a stiff equation. Nothing squares a condition number: fields are exact to 1e-12 where the equation and the readings allow it.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg
+from jaxtyping import Float
+
+COARSE, FINE = np.arange(-2.0, 37.0, 4.0), (2.0, 1.0)  # log10 of ρ: a scan, then steps around the best
+CLOSE = 2.0  # of log10 ρ, from one linearisation to the next
+TAUS = 10.0 ** np.arange(-15.0, 3.01, 0.25)  # σ / s
+SCALES = 10.0 ** np.arange(-16.0, 13.0, 0.25)  # s², where σ is given
+UNSEEN = 1e-17  # of the largest column: what no reading can tell from nothing
+TRUST = 0.25  # gain of log-evidence for every decade by which the equation is stiffer
+SMALLEST_SIGMA = 1e-14  # of the spread of the readings: they have no more digits
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Equation E a = f and readings D a = y of one problem, dimensionless. σ of a reading is `sigma`
+    times the common one; `given` is that common σ where it is known."""
+
+    equation: Float[np.ndarray, "rows p"]
+    target: Float[np.ndarray, " rows"]
+    readings: Float[np.ndarray, "n p"]
+    values: Float[np.ndarray, " n"]
+    sigma: Float[np.ndarray, " n"]
+    given: float | None = None
+
+
+class Basis:
+    """The singular vectors and values of the equation, and the target seen in them."""
+
+    def __init__(self, equation: Float[np.ndarray, "rows p"], target: Float[np.ndarray, " rows"]):
+        size = equation.shape[1]
+        stacked = np.column_stack([equation, target])
+        triangle = scipy.linalg.qr(stacked, mode="r", check_finite=False)[0][: size + 1]
+        left, values, right = _svd(triangle[:, :-1], full=True)
+        self.vectors, self.values, self.pull = right.T, np.zeros(size), np.zeros(size)
+        self.values[: len(values)] = values
+        self.pull[: len(values)] = values * (left.T @ triangle[:, -1])[: len(values)]
+
+
+class Reduced:
+    """The readings in the basis of the equation, compressed where they are more than the weights."""
+
+    def __init__(self, rows: Rows, basis: Basis | None = None):
+        self.basis = basis or Basis(rows.equation, rows.target)
+        self.given, self.sigma, self.count = rows.given, rows.sigma, len(rows.values)
+        self.full = (rows.readings / rows.sigma[:, None]) @ self.basis.vectors
+        self.full_values = rows.values / rows.sigma
+        self.turn, self.rest = None, 0.0
+        self.seen, self.values = self.full, self.full_values
+        if self.full.shape[0] > self.full.shape[1]:
+            self.turn, self.seen = scipy.linalg.qr(self.full, mode="economic", check_finite=False)
+            self.values = self.turn.T @ self.full_values
+            self.rest = float(np.sum((self.full_values - self.turn @ self.values) ** 2))
+
+    def solved(self, exponent: float) -> "Solved":
+        """The model at ρ = 10^exponent, with the s and σ of greatest evidence."""
+        return Solved(self, exponent)
+
+
+class Solved:
+    """The posterior at one ρ."""
+
+    def __init__(self, reduced: Reduced, exponent: float):
+        self.reduced, self.exponent = reduced, exponent
+        rho = 10.0**exponent
+        shrink = 1 / np.sqrt(1 + rho * reduced.basis.values**2)
+        self.shrink, self.mean = shrink, rho * shrink**2 * reduced.basis.pull
+        columns = reduced.seen * shrink
+        sizes = np.linalg.norm(columns, axis=0)
+        self.kept = np.flatnonzero(sizes > UNSEEN * sizes.max(initial=0.0))
+        self.left, self.values, self.right = _svd(columns[:, self.kept])
+        misfit = reduced.values - reduced.seen @ self.mean
+        self.seen = self.left.T @ misfit
+        self.rest = reduced.rest + float(np.sum((misfit - self.left @ self.seen) ** 2))
+        evidence, self.scale, self.sigma = self._most_probable()
+        # Where readings are noisy they hardly tell how exact the equation is; the user did.
+        self.evidence = evidence + TRUST * exponent
+
+    def _most_probable(self) -> tuple[float, float, float]:
+        """log p(y | E), s² and σ at its maximum."""
+        given, count, rank = self.reduced.given, self.reduced.count, len(self.values)
+        squares = self.values[:, None] ** 2
+        if given is None:
+            tau2 = TAUS**2
+            total = np.sum(self.seen[:, None] ** 2 / (squares + tau2), axis=0) + self.rest / tau2
+            floor = (SMALLEST_SIGMA / TAUS) ** 2
+            scale = np.maximum(total / count, floor)
+        else:
+            scale = SCALES
+            tau2 = given**2 / scale
+            total = np.sum(self.seen[:, None] ** 2 / (squares + tau2), axis=0) + self.rest / tau2
+        logs = np.sum(np.log(squares + tau2), axis=0) + (count - rank) * np.log(tau2)
+        evidence = -0.5 * (count * np.log(scale) + logs + total / scale)
+        best = int(np.argmax(evidence))
+        logs_of_sigma = float(np.sum(np.log(self.reduced.sigma)))
+        return float(evidence[best]) - logs_of_sigma, float(scale[best]), float(np.sqrt(scale[best] * tau2[best]))
+
+    # ------------------------------------------------------------------------------ the field
+
+    @cached_property
+    def _variances(self) -> Float[np.ndarray, " k"]:
+        """Of the readings along the singular vectors of B."""
+        return self.scale * self.values**2 + self.sigma**2
+
+    @cached_property
+    def weights(self) -> Float[np.ndarray, " p"]:
+        """The mean of the posterior."""
+        step = self.right.T @ (self.scale * self.values * self.seen / self._variances)
+        inner = self.mean.copy()
+        inner[self.kept] += self.shrink[self.kept] * step
+        return self.reduced.basis.vectors @ inner
+
+    def spread(self, rows: Float[np.ndarray, "m p"]) -> Float[np.ndarray, " m"]:
+        """The posterior's standard deviation of `rows @ a`."""
+        prior = np.sqrt(self.scale) * (rows @ self.reduced.basis.vectors) * self.shrink
+        told = prior[:, self.kept] @ self.right.T
+        untold = prior.copy()
+        untold[:, self.kept] -= told @ self.right
+        left = told * (self.sigma / np.sqrt(self._variances))
+        return np.sqrt(np.sum(untold**2, axis=1) + np.sum(left**2, axis=1))
+
+    def draw(self, count: int, seed: int = 0) -> Float[np.ndarray, "count p"]:
+        """Steps from the mean with the posterior's covariance."""
+        normal = np.random.default_rng(seed).standard_normal((count, len(self.shrink)))
+        told = normal[:, self.kept] @ self.right.T
+        shorter = told * (self.sigma / np.sqrt(self._variances) - 1)
+        normal[:, self.kept] += shorter @ self.right
+        return np.sqrt(self.scale) * (normal * self.shrink) @ self.reduced.basis.vectors.T
+
+    # ------------------------------------------------------------------------------ leave one out
+
+    def left_out(self, groups: Float[np.ndarray, " n"] | None = None):
+        """What is wrong with the prediction of every reading from the others, and its σ.
+
+        With `groups`, from the readings of other groups. In closed form: with K the covariance of the
+        readings and r their misfit of m, (K⁻¹)_GG⁻¹ (K⁻¹ r)_G, of variance (K⁻¹)_GG⁻¹.
+        """
+        left = self.left if self.reduced.turn is None else self.reduced.turn @ self.left
+        misfit = self.reduced.full_values - self.reduced.full @ self.mean
+        inverse_misfit, inverse = self._inverse(left, misfit)
+        sigma = self.reduced.sigma
+        if groups is None:
+            diagonal = inverse(None)
+            return sigma * inverse_misfit / diagonal, sigma / np.sqrt(diagonal)
+        error, spread = np.zeros(len(misfit)), np.zeros(len(misfit))
+        for group in np.unique(groups):
+            inside = np.flatnonzero(groups == group)
+            covariance = np.linalg.pinv(inverse(inside))
+            error[inside] = covariance @ inverse_misfit[inside]
+            spread[inside] = np.sqrt(np.maximum(np.diag(covariance), 0))
+        return sigma * error, sigma * spread
+
+    def _inverse(self, left, misfit):
+        """K⁻¹ r, and a function that gives blocks of K⁻¹, or its diagonal."""
+        outside = 0.0 if left.shape[0] == left.shape[1] else self.sigma**-2
+        along = left.T @ misfit
+        product = left @ (along / self._variances) + outside * (misfit - left @ along)
+
+        def block(inside):
+            if inside is None:
+                inner = np.sum(left**2 / self._variances, axis=1)
+                return inner + outside * np.maximum(1 - np.sum(left**2, axis=1), 0)
+            part = left[inside]
+            beyond = np.eye(len(inside)) - part @ part.T
+            return (part / self._variances) @ part.T + outside * beyond
+
+        return product, block
+
+
+def most_probable(rows: Rows, near: float | None = None, basis: Basis | None = None) -> Solved:
+    """The model with the ρ, s and σ of greatest evidence; with `near`, its log10 ρ is close to that."""
+    reduced = Reduced(rows, basis)
+    if not len(rows.equation):
+        return reduced.solved(COARSE[0])
+    first = COARSE if near is None else near + np.array([-CLOSE, 0.0, CLOSE])
+    tried = {float(e): reduced.solved(float(e)) for e in first}
+    for step in FINE if near is None else FINE[1:]:
+        best = max(tried, key=lambda e: tried[e].evidence)
+        for exponent in (best - step, best + step):
+            if exponent not in tried:
+                tried[exponent] = reduced.solved(exponent)
+    return max(tried.values(), key=lambda solved: solved.evidence)
+
+
+def _svd(matrix: np.ndarray, full: bool = False):
+    try:
+        return scipy.linalg.svd(matrix, full_matrices=full, check_finite=False)
+    except np.linalg.LinAlgError:  # divide and conquer fails once in a great while
+        return scipy.linalg.svd(
+            matrix, full_matrices=full, check_finite=False, lapack_driver="gesvd"
+        )
