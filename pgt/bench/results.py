@@ -69,7 +69,7 @@ def write(folder: Path, document: Path, figures: Path) -> list[Path]:
     """
     drawn = draw(Records(folder))
     text = rewritten(
-        document.read_text(encoding="utf-8"), Records(folder), drawn, _link(document, figures)
+        document.read_text(encoding="utf-8"), Records(folder), drawn, link(document, figures)
     )
     paths = [plots.save(figure, figures / f"{name}.png", DPI) for name, figure in drawn.items()]
     with in_one_piece(document) as unfinished:
@@ -92,11 +92,12 @@ def rewritten(page: str, records: Records, drawn, link: str) -> str:
             for name, (belongs, caption) in CAPTIONS.items()
             if belongs == section and name in drawn
         ]
-        page = _between(page, section, "\n\n".join(parts))
+        page = between(page, section, "\n\n".join(parts))
     return page
 
 
-def _between(page: str, section: str, text: str) -> str:
+def between(page: str, section: str, text: str) -> str:
+    """The page with what stands between the markers of a section replaced."""
     begin, end = f"<!-- {section}:begin -->", f"<!-- {section}:end -->"
     if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
         raise InputError(f"the page needs the markers {begin} and {end}, once each, in this order.")
@@ -104,5 +105,5 @@ def _between(page: str, section: str, text: str) -> str:
     return f"{before}{begin}\n\n{text}\n\n{end}{after}"
 
 
-def _link(document: Path, figures: Path) -> str:
+def link(document: Path, figures: Path) -> str:
     return Path(os.path.relpath(figures, document.parent)).as_posix()

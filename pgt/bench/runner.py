@@ -2,8 +2,6 @@
 
 import contextlib
 import dataclasses
-import json
-import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -25,6 +23,7 @@ from pgt.bench.measures import (
 from pgt.bench.methods import METHODS, REFERENCES, Method
 from pgt.bench.presets import Scale, scale_of
 from pgt.bench.problems import Setup
+from pgt.bench.stored import read_record, write_record
 from pgt.ground.files import in_one_piece
 from pgt.ground.provenance import provenance
 from pgt.nn import frozen
@@ -45,7 +44,7 @@ def sweep(runs: Iterable[Run], folder: Path, tell: Callable[[Run, dict | None], 
     for run in runs:
         path = record_path(folder, run)
         if path.exists():
-            tell(run, json.loads(path.read_text(encoding="utf-8")))
+            tell(run, read_record(path))
             continue
         tell(run, None)
         record, snapshot = execute(run)
@@ -53,9 +52,7 @@ def sweep(runs: Iterable[Run], folder: Path, tell: Callable[[Run, dict | None], 
         if snapshot is not None:
             with in_one_piece(path.with_suffix(".npz")) as unfinished:
                 np.savez_compressed(unfinished, **snapshot)
-        with in_one_piece(path) as unfinished:
-            text = json.dumps(_plain(record), indent=1, allow_nan=False)
-            unfinished.write_text(text + "\n", encoding="utf-8")
+        write_record(path, record)
         tell(run, record)
 
 
@@ -210,14 +207,3 @@ def _reference(run: Run, setup: Setup) -> dict:
 
     errors = run.problem.judge(setup, grid)
     return {"errors": errors, "seconds": {"all": asked["seconds"]}, "chosen": asked["chosen"]}
-
-
-def _plain(value):
-    """JSON knows no NaN: it is written as null."""
-    if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -13,7 +13,7 @@ from rich.table import Table
 from pgt.ground.errors import InputError
 
 bench = typer.Typer(help="The paper's tables, ours beside theirs: one command each.")
-RECORDS = Path("benchmarks/results/tables")
+RECORDS, ZOO = Path("benchmarks/results/tables"), Path("benchmarks/results/zoo")
 TABLES = {  # the same names as in pgt.bench.experiments, without waiting for JAX
     "heat": "Table 1: heat equation, 100 to 500 readings.",
     "wake": "Table 2: the cylinder wake, seven methods and two references.",
@@ -56,18 +56,7 @@ def _sweep(table: str, preset: str, models: tuple[str, ...], seeds: int, records
     console = Console()
     try:
         todo = runs(table, preset, models, tuple(range(seeds)))
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-        with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as progress:
-            task = progress.add_task(table, total=len(todo))
-            rows = []
-
-            def tell(run, record):
-                progress.update(task, description=run.name)
-                if record is not None:
-                    progress.advance(task)
-                    rows.append((run.name, record))
-
-            sweep(todo, records, tell)
+        rows = _watched(table, todo, records, sweep)
     except (InputError, OSError) as error:
         Console(stderr=True).print(f"pgt: {error}", style="red", soft_wrap=True, markup=False)
         raise typer.Exit(2) from None
@@ -75,6 +64,23 @@ def _sweep(table: str, preset: str, models: tuple[str, ...], seeds: int, records
         console.print("\nStopped. The same command continues with the run that was interrupted.")
         raise typer.Exit(130) from None
     console.print(_summary(rows))
+
+
+def _watched(title: str, todo: list, folder: Path, sweep: Callable) -> list[tuple[str, dict]]:
+    """Sweep with a progress bar; the name and the record of every run."""
+    rows = []
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as progress:
+        task = progress.add_task(title, total=len(todo))
+
+        def tell(run, record):
+            progress.update(task, description=run.name)
+            if record is not None:
+                progress.advance(task)
+                rows.append((run.name, record))
+
+        sweep(todo, folder, tell)
+    return rows
 
 
 def _summary(rows: list[tuple[str, dict]]) -> Table:
@@ -97,6 +103,48 @@ def _summary(rows: list[tuple[str, dict]]) -> Table:
             f"{seconds:.3g}",
         )
     return table
+
+
+@bench.command()
+def zoo(
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the stored runs.")] = ZOO,
+    problem: Annotated[
+        list[str] | None, typer.Option(help="Only this problem; may be given again.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="Only these methods, separated by commas: ours,gp.")
+    ] = "",
+    seconds: Annotated[float, typer.Option(min=0.01, help="The budget of every run.")] = 60.0,
+    half: Annotated[str, typer.Option(help="Only the half that is tuned, or held-back.")] = "",
+    seed: Annotated[list[int] | None, typer.Option(help="May be given again.")] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="A page whose tables are rewritten, such as docs/zoo.md.")
+    ] = None,
+) -> None:
+    """Problems with known truth, defaults only, beside rivals.
+
+    Every run leaves one file in the folder; what is there already is not run again. A table and two
+    figures of all that is there are written beside them.
+    """
+    from pgt.bench.zoo.page import write
+    from pgt.bench.zoo.runner import runs, sweep
+
+    try:
+        methods = tuple(filter(None, method.split(",")))
+        todo = runs(
+            problem or (), methods, seconds=seconds, half=half or None, seeds=seed or (0,)
+        )  # fmt: skip
+        _watched("zoo", todo, folder, sweep)
+        text, written = write(folder, page)
+    except (InputError, OSError) as error:
+        Console(stderr=True).print(f"pgt: {error}", style="red", soft_wrap=True, markup=False)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        Console().print("\nStopped. The same command continues with the run that was interrupted.")
+        raise typer.Exit(130) from None
+    typer.echo(text)
+    for path in written:
+        typer.echo(path)
 
 
 @bench.command()

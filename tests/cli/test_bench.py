@@ -25,6 +25,8 @@ def test_the_command_prints_a_summary(tmp_path):
     [
         (("heat", "--preset", "huge"), "choose one of smoke, cpu, gpu"),
         (("heat", "--models", "pgtt"), "no method is called pgtt"),
+        (("zoo", "--problem", "blub"), "the zoo has no problem 'blub'"),
+        (("zoo", "--method", "krig"), "the zoo has no method 'krig'"),
         (("results", "--records", "nowhere", "--document", "none.md"), "none.md"),
     ],
 )
@@ -33,6 +35,18 @@ def test_mistakes_are_messages(words, message, tmp_path, monkeypatch):
     result = command(*words)
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
+
+
+def test_the_zoo_leaves_records_a_table_and_figures(tmp_path):
+    options = ("--problem", "layer", "--problem", "beam", "--method", "rbf,gp", "-o", str(tmp_path))
+    result = command("zoo", *options)
+    assert result.exit_code == 0, result.output
+    assert "| layer | held back |" in result.output
+    written = sorted(path.name for path in tmp_path.iterdir())
+    assert written == [
+        *(f"{name}.{method}.60s.seed0.json" for name in ("beam", "layer") for method in ("gp", "rbf")),
+        "summary.md", "zoo-profile.png",
+    ]  # fmt: skip
 
 
 def test_commands_and_tables_agree():

@@ -1,0 +1,7 @@
+"""The zoo: problems with known truth that nobody tuned for, defaults only, beside rivals.
+
+truth, spectral ──► problems ──► catalogue: all of them by name
+"""
+
+from pgt.bench.zoo.catalogue import get as get
+from pgt.bench.zoo.catalogue import names as names

@@ -1,0 +1,1 @@
+"""The problems, a file for each kind."""

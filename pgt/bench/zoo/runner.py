@@ -1,0 +1,86 @@
+"""One run of one method on one problem, from its description to a stored record."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import jax
+
+from pgt.bench.stored import read_record, write_record
+from pgt.bench.zoo import judge
+from pgt.bench.zoo.answers import Asked
+from pgt.bench.zoo.catalogue import get, names
+from pgt.bench.zoo.methods import METHODS, require_methods
+from pgt.ground.provenance import provenance
+
+Tell = Callable[["ZooRun", dict | None], None]
+
+
+@dataclass(frozen=True)
+class ZooRun:
+    """`seconds` is the budget that a method is given; its record says how long it took."""
+
+    problem: str
+    method: str
+    seconds: float = 60.0
+    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"{self.problem}.{self.method}.{self.seconds:g}s.seed{self.seed}"
+
+
+def runs(
+    problems: Sequence[str] = (),
+    methods: Sequence[str] = (),
+    *,
+    seconds: float = 60.0,
+    half: str | None = None,
+    seeds: Sequence[int] = (0,),
+) -> list[ZooRun]:
+    """What is asked for, problem by problem; all of them, and all methods, where none is named."""
+    methods = tuple(methods) or tuple(METHODS)
+    require_methods(methods)
+    wanted = [get(name).name for name in problems or names()]
+    within = set(names(half))
+    return [
+        ZooRun(problem, method, seconds, seed)
+        for problem in wanted
+        if problem in within
+        for seed in seeds
+        for method in methods
+    ]
+
+
+def sweep(todo: Iterable[ZooRun], folder: Path, tell: Tell) -> None:
+    """Run what has no record yet; `tell` hears of every run, with None before it starts."""
+    for run in todo:
+        path = folder / f"{run.name}.json"
+        if path.exists():
+            tell(run, read_record(path))
+            continue
+        tell(run, None)
+        record = execute(run)
+        write_record(path, record)
+        tell(run, record)
+
+
+def execute(run: ZooRun) -> dict:
+    """The record of a run. A method that fails has a record like any other, which says how."""
+    problem = get(run.problem)
+    setup = problem.load(run.seed)
+    jax.clear_caches()  # everybody pays for what is compiled
+    record = {"run": asdict(run), "kind": problem.kind, "tuned_on": problem.tuned_on}
+    record |= provenance()
+    began = time.monotonic()
+    try:
+        answer = METHODS[run.method].answer(Asked(problem, setup, run.seconds, run.seed))
+    except Exception as error:  # so that a long sweep goes on
+        lines = str(error).splitlines() or [""]
+        failed = f"{type(error).__name__}: {lines[0]}"
+        return record | {"failed": failed, "took": time.monotonic() - began}
+    took = time.monotonic() - began
+    covered = None if answer.band is None else judge.coverage(problem, answer.band)
+    errors = judge.errors(problem, answer.fields)
+    return record | {"errors": errors, "took": took, "coverage": covered} | answer.about

@@ -1,0 +1,151 @@
+"""What stored records say together: errors by problem, ours against rivals, stated against true."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pgt.bench.stored import read_record
+from pgt.bench.tables import table
+from pgt.bench.zoo.catalogue import ALL, HELD_BACK, TUNED
+from pgt.bench.zoo.methods import METHODS, OURS, RIVALS
+
+HALVES = {TUNED: "tuned on", HELD_BACK: "held back"}
+
+
+@dataclass(frozen=True)
+class Found:
+    """The records in a folder, in the order of the catalogue."""
+
+    records: tuple[dict, ...]
+
+    @staticmethod
+    def read(folder: Path) -> "Found":
+        return Found(tuple(read_record(path) for path in sorted(folder.glob("*.json"))))
+
+    def of(self, problem: str, method: str) -> list[dict]:
+        wanted = (problem, method)
+        return [r for r in self.records if (r["run"]["problem"], r["run"]["method"]) == wanted]
+
+    def error(self, problem: str, method: str) -> float | None:
+        """The geometric mean over the seeds; None where one of them failed, or none ran."""
+        found = [r.get("errors", {}).get("measured") for r in self.of(problem, method)]
+        return geometric_mean(found)
+
+    def hidden(self, problem: str, method: str) -> dict[str, float | None]:
+        """The same of the fields that nobody read."""
+        found = [r.get("errors", {}).get("hidden", {}) for r in self.of(problem, method)]
+        return {
+            name: geometric_mean([one.get(name) for one in found])
+            for name in ALL[problem].readings.hidden
+        }
+
+    @property
+    def problems(self) -> list[str]:
+        present = {record["run"]["problem"] for record in self.records}
+        return [name for name in ALL if name in present]
+
+    @property
+    def methods(self) -> list[str]:
+        present = {record["run"]["method"] for record in self.records}
+        return [name for name in METHODS if name in present]
+
+    def ratio(self, problem: str) -> float | None:
+        """The error of the default over that of the best rival."""
+        ours = self.error(problem, OURS)
+        theirs = [e for e in (self.error(problem, name) for name in RIVALS) if e is not None]
+        return ours / min(theirs) if ours is not None and theirs else None
+
+    def pairs(self) -> list[tuple[dict, float, float]]:
+        """Every record of the default with the error it states and the true one."""
+        ours = [r for r in self.records if r["run"]["method"] == OURS and r.get("stated")]
+        return [
+            (r, r["stated"]["value"], r["errors"]["measured"])
+            for r in ours
+            if r["stated"]["value"] and r["errors"]["measured"]
+        ]
+
+
+def geometric_mean(values: Sequence[float | None]) -> float | None:
+    """None where a value is missing, or there is none."""
+    known = [value for value in values if value is not None]
+    if not known or len(known) < len(values):
+        return None
+    return float(np.exp(np.mean(np.log(np.maximum(known, 1e-300)))))
+
+
+# ------------------------------------------------------------------------------- words
+
+
+def summary(found: Found) -> str:
+    """All of it as Markdown."""
+    parts = [errors_table(found)]
+    parts += [f"{HALVES[half].capitalize()}: {line}" for half, line in _against_rivals(found)]
+    parts += _stated(found)
+    return "\n\n".join(parts)
+
+
+def errors_table(found: Found) -> str:
+    """A row for every problem; the smallest error of a row is bold, hidden fields are in brackets."""
+    head = ["problem", "half", *found.methods, "ours / best rival"]
+    rows = []
+    for name in found.problems:
+        errors = {method: found.error(name, method) for method in found.methods}
+        best = min((e for e in errors.values() if e is not None), default=math.nan)
+        ratio = found.ratio(name)
+        half = HALVES[TUNED if ALL[name].tuned_on else HELD_BACK]
+        cells = [_cell(found, name, method, error, best) for method, error in errors.items()]
+        rows.append([name, half, *cells, "" if ratio is None else f"{ratio:.2g}"])
+    return table(head, rows)
+
+
+def _cell(found: Found, problem: str, method: str, error: float | None, best: float) -> str:
+    if error is None:
+        return "failed" if found.of(problem, method) else "–"
+    said = f"**{error:.1e}**" if error <= best else f"{error:.1e}"
+    hidden = [f"{n} {e:.1e}" for n, e in found.hidden(problem, method).items() if e is not None]
+    return f"{said} ({', '.join(hidden)})" if hidden else said
+
+
+def _against_rivals(found: Found) -> Iterable[tuple[str, str]]:
+    for half in HALVES:
+        wanted = [name for name in found.problems if ALL[name].tuned_on == (half == TUNED)]
+        ratios = {name: found.ratio(name) for name in wanted}
+        known = {name: ratio for name, ratio in ratios.items() if ratio is not None}
+        if known:
+            worst = max(known, key=lambda name: known[name])
+            better = sum(ratio < 1 for ratio in known.values())
+            yield (
+                half,
+                (
+                    f"better than the best rival on {better} of {len(known)} problems; ours / best "
+                    f"rival {geometric_mean([*known.values()]):.2g} (geometric mean), at worst "
+                    f"{known[worst]:.2g} ({worst})."
+                ),
+            )
+
+
+def _stated(found: Found) -> list[str]:
+    """Of the stated error, and of the bands."""
+    ratios = np.array([true / said for _, said, true in found.pairs()])
+    shares = [
+        share
+        for record in found.records
+        if record["run"]["method"] == OURS
+        for share in (record.get("coverage") or {}).values()
+    ]
+    parts = []
+    if ratios.size:
+        near = int(((ratios > 0.5) & (ratios < 2)).sum())
+        parts.append(
+            f"The stated error is within a factor 2 of the true one in {near} of {ratios.size} runs, "
+            f"at worst {ratios.max():.2g} times too small."
+        )
+    if shares:
+        parts.append(
+            f"Bands of 90 % hold {np.mean(shares):.2f} of the field on average, at least "
+            f"{min(shares):.2f}."
+        )
+    return parts

@@ -1,0 +1,40 @@
+"""The page lists the problems as they are."""
+
+from pathlib import Path
+
+import made_zoo
+
+from pgt.bench.zoo import page
+from pgt.bench.zoo.catalogue import ALL
+
+DOCS = Path(__file__).parents[3] / "docs" / "zoo.md"
+
+
+def test_the_documentation_lists_the_problems_as_they_are():
+    text = DOCS.read_text(encoding="utf-8")
+    listed = text.split("<!-- problems:begin -->")[1].split("<!-- problems:end -->")[0]
+    assert listed.strip() == page.problems_table()
+    assert f"{len(ALL)} problems" in text
+
+
+def test_a_folder_gets_its_summary_and_figures(tmp_path):
+    made_zoo.write(tmp_path, made_zoo.whole_zoo())
+    text, written = page.write(tmp_path)
+    assert [path.name for path in written] == ["zoo-profile.png", "zoo-stated.png", "summary.md"]
+    assert (tmp_path / "summary.md").read_text(encoding="utf-8").strip() == text
+
+
+def test_a_page_is_rewritten_between_its_markers(tmp_path):
+    records, document = tmp_path / "records", tmp_path / "docs" / "zoo.md"
+    made_zoo.write(records, [made_zoo.record("beam", "ours", 0.5)])
+    document.parent.mkdir()
+    marks = [
+        f"<!-- {name}:{end} -->" for name in ("problems", "results") for end in ("begin", "end")
+    ]
+    document.write_text("\n".join(["before", *marks, "after"]), encoding="utf-8")
+    page.write(records, document)
+    text = document.read_text(encoding="utf-8")
+    assert text.startswith("before")
+    assert text.rstrip().endswith("after")
+    assert "| `beam` |" in text
+    assert "| beam | tuned on | **5.0e-01** |" in text

@@ -1,0 +1,46 @@
+"""Truths are made once, on a grid that suits the domain."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pgt
+from pgt.bench.zoo.truth import Formula, Solved, even, given
+
+
+def _field(x, t):
+    return {"u": jnp.sin(x) * t, "v": x + t}
+
+
+BOX = pgt.Domain(x=(0, 2), t=(0, 1))
+
+
+def test_a_formula_on_a_grid_and_at_a_point():
+    truth = Formula(_field, (5, 3))
+    grid = truth.on(BOX)
+    assert grid.u.shape == (5, 3)
+    assert grid.u.dtype == np.float64
+    at = truth.at(BOX, jnp.array([0.5, 1.0]))
+    assert at.tolist() == pytest.approx(
+        [float(grid.u.sel(x=0.5, t=1.0)), float(grid.v.sel(x=0.5, t=1.0))], rel=1e-6
+    )
+    assert truth.on(BOX) is grid
+
+
+def test_a_solver_runs_once():
+    runs = []
+    truth = Solved(lambda: runs.append(1) or Formula(_field, (3, 3)).on(BOX))
+    assert truth.on(BOX) is truth.on(BOX)
+    assert len(runs) == 1
+
+
+def test_a_periodic_axis_has_no_second_end():
+    ring = pgt.Domain(x=(0, 1), t=(0, 1), periodic=("x",))
+    assert even(ring, "x", 4).tolist() == [0, 0.25, 0.5, 0.75]
+    assert even(ring, "t", 3).tolist() == [0, 0.5, 1]
+
+
+def test_a_field_of_a_formula_serves_as_a_condition():
+    walls = pgt.Dirichlet("x", v=given(_field, "v")).bind(BOX, ("u", "v"))
+    z = jnp.array([2.0, 0.25])
+    assert float(walls.rows(lambda *_: jnp.zeros(()), z)[0]) == pytest.approx(-2.25)
