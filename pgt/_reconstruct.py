@@ -11,13 +11,15 @@ from pgt.data.observations import Observations
 from pgt.ground.version import __version__
 from pgt.nn import frozen
 from pgt.physics.conditions import AbstractCondition
-from pgt.physics.gauge import fixed_fields
+from pgt.physics.gauge import fixed_fields, freedom
 from pgt.physics.pde import AbstractPDE
+from pgt.reconstruction.evaluation import Evaluation
 from pgt.reconstruction.result import Reconstruction
 from pgt.training.assemble import Model, Task, assemble
 from pgt.training.error_bars import ErrorBars
 from pgt.training.fit import Outcome, fit_task
 from pgt.training.settings import Training
+from pgt.trust.field_error import expected_errors, near_readings, places
 from pgt.trust.members import Members
 
 
@@ -89,8 +91,25 @@ def solve(
     with task.in_precision():
         record = _record(outcome, task)
     return Reconstruction(
-        fit.model, fit.pde, problem.observations, task.held_out, record, task.domain, members
-    )
+        fit.model, fit.pde, problem.observations, task.held_out, record, task.domain, members,
+        outcome.left_out,
+    )  # fmt: skip
+
+
+def _field_errors(outcome: Outcome, task: Task) -> dict | None:
+    """By field, the error expected over the domain; None where nothing tells."""
+    if outcome.deviate is None or outcome.misses is None:
+        return None
+    fit, pde, readings = outcome.fit, task.pde, task.problem.observations
+    points = places(task.domain)
+    values = Evaluation(fit.model, fit.pde, readings, None, task.domain).values_at(points)
+    fixed, hidden = fixed_fields(task.problem.conditions, pde), set(readings.hidden_fields)
+    free = [n for n in pde.fields if n in hidden - set(fixed) and freedom(pde, n) is not None]
+    found = expected_errors(
+        outcome.deviate(points), values, outcome.misses, pde.fields, free,
+        near_readings(points, readings, task.domain),
+    )  # fmt: skip
+    return {name: asdict(error) for name, error in found.items()}
 
 
 def _record(outcome: Outcome, task: Task) -> dict:
@@ -110,6 +129,8 @@ def _record(outcome: Outcome, task: Task) -> dict:
         "parameter_count": frozen.count_parameters(fit.model),
         "noise_floor": fit.noise_floor,
         "held_out_error": outcome.held_out_error,
+        "field_error": _field_errors(outcome, task),
+        "model": type(fit.model).__name__,
         "polish_costs": list(fit.polish_costs),
         "polish_seconds": fit.polish_seconds,
     } | ({"members": outcome.members.about} if outcome.members is not None else {})

@@ -8,6 +8,8 @@ Kind = Literal[
     "not_converged",
     "not_finite",
     "large_error",
+    "undetermined_places",
+    "large_residual",
     "far_readings",
     "drifting_sensors",
     "no_held_out",
@@ -57,6 +59,25 @@ class HeldOut:
 
 
 @dataclass(frozen=True)
+class FieldError:
+    """How wrong a field is expected to be over the whole domain, where nobody knows the truth.
+
+    Attributes
+    ----------
+    value : the expected root-mean-square error over the domain, relative to the spread of the field there.
+    low, high : between which it lies in nine of ten cases.
+    inside, outside : the same near readings and far from them; None where all places are one or the
+        other.
+    """
+
+    value: float
+    low: float
+    high: float
+    inside: float | None = None
+    outside: float | None = None
+
+
+@dataclass(frozen=True)
 class Verdict:
     """How far to trust a fit, as `Reconstruction.verdict` gives it.
 
@@ -67,6 +88,7 @@ class Verdict:
     held_out : by field, the errors at readings that were not fitted.
     doubts : the most serious first; empty where nothing is doubtful.
     folds : how many fits predicted all readings in turn; None: the readings were held out of this fit.
+    field_error : by field, hidden ones too, the error expected over the whole domain, where it is known.
 
     >>> fine = Verdict(True, "The held-out error had levelled off.", {"u": HeldOut(9, 0.1, 0.02)})
     >>> fine.converged, fine.kinds, fine.held_out["u"].relative
@@ -78,6 +100,7 @@ class Verdict:
     held_out: Mapping[str, HeldOut]
     doubts: tuple[Doubt, ...] = ()
     folds: int | None = None
+    field_error: Mapping[str, FieldError] = field(default_factory=dict)
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ Every name here is public, as `pgt.PGT`, and found in run files under the name i
 
 from pgt.models.base import AbstractFieldModel as AbstractFieldModel
 from pgt.models.deeponet import DeepONet as DeepONet
+from pgt.models.features import Features as Features
 from pgt.models.fno import FNO as FNO
 from pgt.models.frame import Frame as Frame
 from pgt.models.network import AbstractNetwork as AbstractNetwork

@@ -37,9 +37,7 @@ class Sines(Frozen):
     phases: Float[Array | np.ndarray, " m"]
 
     @staticmethod
-    def draw(
-        count: int, band: Sequence[float], periodic: Sequence[bool], seed: int = 0
-    ) -> "Sines":
+    def draw(count: int, band: Sequence[float], periodic: Sequence[bool], seed: int = 0) -> "Sines":
         """`count` sines, a sine and a cosine of every frequency, which fill the box ±band evenly.
 
         On a periodic axis, whose unit length is 2, frequencies are whole multiples of π. The same seed
@@ -53,9 +51,7 @@ class Sines(Frozen):
         phases = np.tile([np.pi / 2, 0.0], len(unit))
         return Sines(np.repeat(frequencies, 2, axis=0)[:count], phases[:count])
 
-    def __call__(
-        self, z: Float[Array, "*n d"], along: Sequence[int] = ()
-    ) -> Float[Array, "*n m"]:
+    def __call__(self, z: Float[Array, "*n d"], along: Sequence[int] = ()) -> Float[Array, "*n m"]:
         """The sines, or their derivative along the axes listed, in unit coordinates."""
         w = jnp.asarray(self.frequencies)
         factor = jnp.ones(len(w), w.dtype)

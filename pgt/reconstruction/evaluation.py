@@ -97,7 +97,7 @@ class Evaluation:
             return self.members_of_readings(readings).mean(axis=0)
         if not len(readings):
             return np.zeros((0, len(self.pde.fields)))
-        return readings.read(self._values_at)
+        return readings.read(self.values_at)
 
     def members_of_readings(self, readings: Observations) -> Float[np.ndarray, "k n c"]:
         """What every member says of readings."""
@@ -110,7 +110,7 @@ class Evaluation:
 
         return readings.read(values)
 
-    def _values_at(self, points: np.ndarray) -> np.ndarray:
+    def values_at(self, points: np.ndarray) -> np.ndarray:
         """(n, c) the fields at points, by a program that is compiled once for models of a kind."""
         with precision(is_double(self.model)):
             context, size = _encode(self.model, self.readings), min(CHUNK, len(points))

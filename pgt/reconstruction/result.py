@@ -14,7 +14,7 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground import serialise
 from pgt.ground.unknown import named_unknowns
-from pgt.ground.verdict import Doubt, Verdict
+from pgt.ground.verdict import Doubt, FieldError, Verdict
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import batched
 from pgt.nn.precision import is_double, precision
@@ -28,7 +28,7 @@ from pgt.trust import sensors, suspicion
 from pgt.trust.calibration import Predicted, calibrate
 from pgt.trust.convergence import Descent
 from pgt.trust.coverage import LEVELS, Noise, bands, coverage_table, predict, predicted_noise
-from pgt.trust.held_out import Unseen, interpolated
+from pgt.trust.held_out import Unseen, interpolated, left_out_in_turn
 from pgt.trust.intervals import Estimate, intervals
 from pgt.trust.members import Members, required
 from pgt.trust.verdict import Evidence, judge
@@ -43,6 +43,8 @@ class Reconstruction(eqx.Module):
     `at` and `grid` give xarray Datasets; `residual` says how well the equation holds; `parameters`
     are the learnt coefficients; `history` is the course of training; `summary` how the run went;
     `verdict` says how far to trust it, `doubts` what is doubtful.
+
+    `left_out` is what the others say of each reading, where that is known in closed form (`Features`).
 
     Where error bars were asked for, `members` are the fields they are made of. `at` and `grid` then
     give the mean over the members (`u`), their standard deviation (`u_std`) and the quantiles asked
@@ -74,6 +76,7 @@ class Reconstruction(eqx.Module):
     record: dict
     domain: Domain = eqx.field(static=True)
     members: Members | None = None
+    left_out: Float[np.ndarray, "n c"] | None = None
 
     # ------------------------------------------------------------------------------ evaluate
 
@@ -166,20 +169,30 @@ class Reconstruction(eqx.Module):
         """What is doubtful about the fit, the most serious first; empty where nothing is."""
         return self.verdict().doubts
 
+    @property
+    def field_error(self) -> dict[str, FieldError]:
+        """By field, the error to be expected over the whole domain, relative to the field's spread; empty
+        where nothing tells. `pgt.trust.field_error` says how it is known."""
+        found = self.record.get("field_error") or {}
+        return {name: FieldError(**error) for name, error in found.items()}
+
     def evidence(self, folds: CrossValidation | None = None) -> Evidence:
         """What `verdict` rests on: readings beside predictions, the course of training, what is open."""
         fitted, held_out = (self.predict_readings(part) for part in self._all_readings)
         said = np.concatenate([fitted, held_out])
-        if folds is None:
+        if folds is not None:
+            unseen = folds.unseen(self.domain)
+        elif self.left_out is not None and not len(self.held_out):
+            unseen = left_out_in_turn(self.observations, self.left_out, self.domain)
+        else:
             simple = interpolated(self.observations, self.held_out, self.domain)
             unseen = Unseen(self.held_out, held_out, simple)
-        else:
-            unseen = folds.unseen(self.domain)
         return Evidence(
             self.observations, self.held_out, unseen, self._descent(),
             misfits=suspicion.misfit_table((self.observations, fitted), (self.held_out, held_out)),
             values=dict(zip(self.pde.fields, said.T, strict=True)),
             free_fields=self._free_fields(), coefficient_notes=self._coefficient_notes(),
+            field_error=self.field_error,
         )  # fmt: skip
 
     def intervals(self, level: float = 0.9) -> dict[str, Estimate]:

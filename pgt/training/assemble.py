@@ -16,17 +16,20 @@ from pgt.data.observations import Observations
 from pgt.data.splits import Groups, blocks, split
 from pgt.ground.errors import InputError
 from pgt.models.base import AbstractFieldModel
+from pgt.models.features import Features
 from pgt.nn.precision import cast, precision
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
-from pgt.training.default_model import default_model
+from pgt.training.default_model import suited_model
 from pgt.training.ensemble import member_seeds, resampled
 from pgt.training.error_bars import Ensemble, ErrorBars, Posterior
 from pgt.training.losses import Problem
 from pgt.training.polish import polish_settings
 from pgt.training.scales import with_hidden_scales, with_unknown_units
 from pgt.training.settings import Training
+
+HELD_OUT = 0.1  # of the readings, where a model is trained
 
 Model = AbstractFieldModel | Callable[[int], AbstractFieldModel]
 
@@ -91,7 +94,7 @@ def assemble(
     >>> readings = pgt.sample(pgt.datasets.heat(), n=50)
     >>> task = assemble(readings, pgt.Heat(0.01), pgt.Domain(x=(0, 1), t=(0, 1)))
     >>> len(task.problem.observations), len(task.held_out), type(task.model).__name__
-    (45, 5, 'PGT')
+    (50, 0, 'Features')
     """
     training = training or Training()
     observations = checked(observations, pde, domain)
@@ -102,7 +105,7 @@ def assemble(
         check_error_bars(error_bars, networks[0], training)
         scaling = networks[0].scaling
         pde = with_unknown_units(pde, scaling)
-        fitted, held_out = hold_out(observations, training, seed)
+        fitted, held_out = hold_out(observations, training, seed, networks[0])
         problem = Problem.build(
             fitted, pde, conditions, domain, scaling,
             physics=training.collocation > 0, likelihood=training.likelihood,
@@ -124,12 +127,15 @@ def checked(observations: Observations, pde: AbstractPDE, domain: Domain) -> Obs
 
 
 def hold_out(
-    observations: Observations, training: Training, seed: int
+    observations: Observations, training: Training, seed: int, model: AbstractFieldModel
 ) -> tuple[Observations, Observations]:
     """Readings to fit and readings held out, as the settings say."""
-    if training.hold_out == 0 or len(observations) < 2:
+    share = training.hold_out
+    if share is None:
+        share = 0.0 if isinstance(model, Features) else HELD_OUT
+    if share == 0 or len(observations) < 2:
         return observations, observations.take(np.zeros(0, int))
-    return split(observations, training.hold_out, seed, groups_of(observations, training))
+    return split(observations, share, seed, groups_of(observations, training))
 
 
 def groups_of(observations: Observations, training: Training) -> Groups | None:
@@ -141,6 +147,14 @@ def check_error_bars(
     error_bars: ErrorBars | None, model: AbstractFieldModel, training: Training
 ) -> None:
     """Raise before the training where there would be no posterior after it."""
+    if isinstance(model, Features):
+        if isinstance(error_bars, Ensemble):
+            raise InputError(
+                f"error_bars={error_bars!r}: the posterior of Features is exact, and no training differs "
+                "by chance; write error_bars=Posterior().",
+                about="error_bars",
+            )
+        return
     if isinstance(error_bars, Posterior) and polish_settings(model, training) is False:
         raise InputError(
             f"error_bars={error_bars!r}: the posterior is that of the least-squares polish, which is "
@@ -170,7 +184,7 @@ def _builder(
 ) -> Callable[[int], AbstractFieldModel]:
     """The function of a seed that builds the network."""
     if model is None:
-        return lambda seed: default_model(observations, pde, domain, seed=seed)
+        return lambda seed: suited_model(observations, pde, domain, error_bars, seed=seed)
     if not isinstance(model, AbstractFieldModel):
         return lambda seed: _built(model, seed)
     if isinstance(error_bars, Ensemble):

@@ -2,11 +2,39 @@
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.models.base import AbstractFieldModel
+from pgt.models.features import Features
 from pgt.models.pgt import PGT
 from pgt.nn.scaling import Scaling
 from pgt.physics.pde import AbstractPDE
+from pgt.training.error_bars import Ensemble, ErrorBars
+from pgt.training.linearity import is_linear
 
 MANY_READINGS = 300  # beyond this, anchors gather the readings
+
+
+def suited_model(
+    observations: Observations,
+    pde: AbstractPDE,
+    domain: Domain,
+    error_bars: ErrorBars | None = None,
+    *,
+    seed: int = 0,
+) -> AbstractFieldModel:
+    """The model that a reconstruction uses where none is named: `Features` for a linear equation, which
+    it solves in closed form; else a network. An ensemble is made of networks, too: its members differ
+    by chance, and a solution does not.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(), n=40)
+    >>> square = pgt.Domain(x=(0, 1), t=(0, 1))
+    >>> [type(suited_model(readings, pde, square)).__name__ for pde in (pgt.Heat(0.01), pgt.Burgers(0.01))]
+    ['Features', 'PGT']
+    """
+    scaling = Scaling.fit(observations.aligned(pde.fields), domain)
+    if not isinstance(error_bars, Ensemble) and is_linear(pde, scaling):
+        return Features(scaling, seed=seed)
+    return default_model(observations, pde, domain, seed=seed)
 
 
 def default_model(

@@ -15,24 +15,37 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from pgt.data.observations import Observations
+from pgt.ground.unknown import named_unknowns
 from pgt.models.features import FIRST_BAND, Features
+from pgt.models.linearised import LinearisedModel
+from pgt.nn import batched
 from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
 from pgt.training.feature_rows import field_rows, nodes_of, rows_of, weights_of, with_weights
 from pgt.training.gaussian import Basis, Rows, Solved, most_probable
+from pgt.training.error_bars import Posterior
+from pgt.training.history import History
 from pgt.training.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
 from pgt.training.linearity import is_solved_at_once
+from pgt.training.loop import SOLVED, Fit
 
 NODES = 1024  # at least, where the equation holds
 ROWS_PER_WEIGHT = 1.7
 STEPS = (2.0, math.sqrt(2.0))  # factors of the band that are tried, first large ones
+NARROW = 1.0  # of the log-evidence, for every doubling of a band
 MOST_TRIALS = 16
 EXACT = 1e-11  # of the spread: a field known that well needs no better band
-ITERATIONS, STALE, GAIN = 40, 3, 0.5  # linearisations; those without a gain of evidence before the end
+ITERATIONS, STALE, GAIN = (
+    40,
+    3,
+    0.5,
+)  # linearisations; those without a gain of evidence before the end
 SOFT = 2.0  # log10 of ρ at the first linearisation
 REWEIGHTINGS = 8
-JUDGED = 2000  # points at which the spread of the field is told
+TESTED = 256  # points at which a field is asked whether it is exact
+DRAWS = 64  # from the posterior
 
 Report = Callable[[float, dict[str, float]], None]
 
@@ -48,8 +61,9 @@ class Found:
 
     @property
     def evidence(self) -> float:
-        """log p(readings | equation)."""
-        return self.solved.evidence
+        """log p(readings | equation), less what a wide band costs: noisy readings hardly tell bands
+        apart, and then the narrower one is closer to the truth."""
+        return self.solved.evidence - NARROW * sum(math.log2(b) for b in self.band)
 
     def spread(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
         """The posterior's standard deviation of every field at points, in units of its spread."""
@@ -63,15 +77,51 @@ class Found:
             columns.append(self.solved.spread(rows))
         return np.stack(columns, axis=1)
 
+    def deviate(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "k n c"]:
+        """How far fields drawn from the posterior are from the fit at points, in physical units."""
+        fields, count = self.model.network.readout.shape
+        steps = self.solved.draw(DRAWS)[:, : fields * count].reshape(DRAWS, fields, count)
+        sines = field_rows(self.model, points)
+        return np.einsum("nm,kcm->knc", sines, steps) * np.asarray(self.model.scaling.spread)
 
-def fit_features(task: Task, report: Report) -> Found:
-    """The most probable field of the task."""
-    assert isinstance(task.model, Features)
-    search = _Search(task, report)
+
+def fit_features(task: Task, report: Report) -> tuple[Found, Fit]:
+    """The most probable field of the task, and how it was found."""
+    began, search = time.monotonic(), _Search(task, report)
     found = search.best()
     with jax.enable_x64(True):
         model, pde = cast((found.model, found.pde), jnp.float64)
-    return replace(found, model=model, pde=pde)
+    seconds = time.monotonic() - began
+    fit = Fit(model, pde, found.solved.sigma, search.history, seconds, search.first_seconds, SOLVED)
+    return replace(found, model=model, pde=pde), fit
+
+
+def left_out_predictions(found: Found, readings: Observations) -> Float[np.ndarray, "n c"]:
+    """What is said of every measured value by the readings but that one; NaN where there is none."""
+    predictions = np.full(np.shape(readings.values), np.nan)
+    spread, start = np.asarray(found.model.scaling.spread, float), 0
+    errors, _ = found.solved.left_out()
+    for field, name in enumerate(readings.fields):
+        rows, _, values, _ = readings.measured(name)
+        own = errors[start : start + len(rows)]
+        predictions[rows, field] = np.asarray(values, float) - spread[field] * own
+        start += len(rows)
+    return predictions
+
+
+def drawn_members(found: Found, settings: Posterior):
+    """Models and equations drawn from the posterior, stacked, in pairs ± around the fit."""
+    half = found.solved.draw(settings.samples // 2)
+    steps, weights = np.concatenate([half, -half]), weights_of(found.model, found.pde)
+    shape = found.model.network.readout.shape
+    directions = steps[:, : math.prod(shape)].reshape(len(steps), *shape)
+    with jax.enable_x64(True):
+        bases = batched.repeat(found.model, len(steps))
+        moved = [
+            cast(with_weights(found.model, found.pde, weights + step)[1], jnp.float64)
+            for step in steps
+        ]
+        return LinearisedModel(bases, jnp.asarray(directions)), batched.stack(moved)
 
 
 class _Search:
@@ -80,9 +130,10 @@ class _Search:
     def __init__(self, task: Task, report: Report):
         self.task, self.report, self.tried = task, report, {}
         self.began = time.monotonic()
-        scaling = task.model.scaling
-        self.at_once = is_solved_at_once(task.pde, scaling)
-        self.test = nodes_of(task.domain, JUDGED // 8)
+        self.history = History.empty(["data"], [name for name, _ in named_unknowns(task.pde)])
+        self.first_seconds = 0.0
+        self.at_once = is_solved_at_once(task.pde, task.model.scaling)
+        self.test = nodes_of(task.domain, TESTED)
 
     def best(self) -> Found:
         """The one of greatest evidence among those worth trying."""
@@ -126,7 +177,15 @@ class _Search:
         solve = _solved_at_once if self.at_once else _solved_in_turn
         found = self.tried[band] = Found(band, *solve(model, task))
         self.report(len(self.tried) / MOST_TRIALS, {"evidence": found.evidence})
+        self._write_down(found)
         return found
+
+    def _write_down(self, found: Found) -> None:
+        self.first_seconds = self.first_seconds or time.monotonic() - self.began
+        error = float(np.sqrt(np.mean(found.solved.left_out()[0] ** 2)))
+        coefficients = {name: node.value for name, node in named_unknowns(found.pde)}
+        losses = {"data": found.solved.sigma**2}
+        self.history.add(len(self.tried), error, losses, {"data": 1.0}, coefficients)
 
 
 def _neighbours(band: tuple[float, ...], factor: float) -> Iterator[tuple[float, ...]]:

@@ -7,8 +7,8 @@ readings, D a = y, up to σ. With the singular values S of E and ρ = s²/σ_e²
     y | E ~ N(D m, s² B Bᵀ + σ²),    B = D W
 
 The singular values of B depend on ρ alone; s² then follows in closed form for every τ = σ/s, so the
-evidence p(y | E), by which ρ, s and σ are chosen, costs one decomposition for each ρ. Beside it a weak
-prior prefers a stiff equation. Nothing squares a condition number: fields are exact to 1e-12 where the equation and the readings allow it.
+evidence p(y | E), by which ρ, s and σ are chosen, costs one decomposition for each ρ. Nothing squares
+a condition number: fields are exact to 1e-12 where the equation and the readings allow it.
 """
 
 from dataclasses import dataclass
@@ -18,12 +18,14 @@ import numpy as np
 import scipy.linalg
 from jaxtyping import Float
 
-COARSE, FINE = np.arange(-2.0, 37.0, 4.0), (2.0, 1.0)  # log10 of ρ: a scan, then steps around the best
+COARSE, FINE = (
+    np.arange(-2.0, 37.0, 4.0),
+    (2.0, 1.0),
+)  # log10 of ρ: a scan, then steps around the best
 CLOSE = 2.0  # of log10 ρ, from one linearisation to the next
 TAUS = 10.0 ** np.arange(-15.0, 3.01, 0.25)  # σ / s
 SCALES = 10.0 ** np.arange(-16.0, 13.0, 0.25)  # s², where σ is given
 UNSEEN = 1e-17  # of the largest column: what no reading can tell from nothing
-TRUST = 0.25  # gain of log-evidence for every decade by which the equation is stiffer
 SMALLEST_SIGMA = 1e-14  # of the spread of the readings: they have no more digits
 
 
@@ -88,9 +90,7 @@ class Solved:
         misfit = reduced.values - reduced.seen @ self.mean
         self.seen = self.left.T @ misfit
         self.rest = reduced.rest + float(np.sum((misfit - self.left @ self.seen) ** 2))
-        evidence, self.scale, self.sigma = self._most_probable()
-        # Where readings are noisy they hardly tell how exact the equation is; the user did.
-        self.evidence = evidence + TRUST * exponent
+        self.evidence, self.scale, self.sigma = self._most_probable()
 
     def _most_probable(self) -> tuple[float, float, float]:
         """log p(y | E), s² and σ at its maximum."""
@@ -109,7 +109,11 @@ class Solved:
         evidence = -0.5 * (count * np.log(scale) + logs + total / scale)
         best = int(np.argmax(evidence))
         logs_of_sigma = float(np.sum(np.log(self.reduced.sigma)))
-        return float(evidence[best]) - logs_of_sigma, float(scale[best]), float(np.sqrt(scale[best] * tau2[best]))
+        return (
+            float(evidence[best]) - logs_of_sigma,
+            float(scale[best]),
+            float(np.sqrt(scale[best] * tau2[best])),
+        )
 
     # ------------------------------------------------------------------------------ the field
 

@@ -62,7 +62,8 @@ class Training:
         the equation is not fitted: readings and conditions alone.
     hold_out
         The share of readings that is never fitted. It estimates the noise, stops training that no
-        longer helps, and gives the error reported for the fit.
+        longer helps, and gives the error reported for the fit. None: a tenth, but nothing where each
+        reading can be predicted from the others in closed form (`Features`).
     hold_out_by
         "reading": they are chosen one by one; "block": in whole blocks of space and time, which are
         harder to predict. Their error is that of places far from readings, and says less of the noise.
@@ -93,7 +94,7 @@ class Training:
     condition_points: Count = 128
     sampler: AbstractSampler = field(default_factory=Uniform)
     weighting: AbstractWeighting = field(default_factory=Uncertainty)
-    hold_out: Share = 0.1
+    hold_out: Share | None = None
     hold_out_by: Literal["reading", "block"] = "reading"
     patience: Positive = 0.5
     likelihood: Likelihood = "gauss"
@@ -110,7 +111,7 @@ class Training:
         positive = self.seconds is None or self.seconds > 0
         _require("Training", positive, "seconds", self.seconds, "above 0, or None")
         _require("Training", self.learning_rate > 0, "learning_rate", self.learning_rate, "above 0")
-        share = 0 <= self.hold_out < 1
+        share = self.hold_out is None or 0 <= self.hold_out < 1
         _require("Training", share, "hold_out", self.hold_out, "in [0, 1), for example 0.1")
         _require("Training", self.patience > 0, "patience", self.patience, "above 0")
         choices = {

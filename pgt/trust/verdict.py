@@ -9,7 +9,7 @@ import pandas as pd
 
 from pgt.data.observations import Observations
 from pgt.ground.numbers import listed, number, percent
-from pgt.ground.verdict import Doubt, HeldOut, Verdict
+from pgt.ground.verdict import Doubt, FieldError, HeldOut, Verdict
 from pgt.trust.convergence import Descent, convergence
 from pgt.trust.held_out import Unseen, held_out_errors
 from pgt.trust.suspicion import drifting, far
@@ -34,6 +34,7 @@ class Evidence:
     values : by field, hidden ones too, what it says where readings were taken.
     free_fields : by hidden field, up to what the equations determine it, where they leave something open.
     coefficient_notes : by learnt coefficient, what is to be known about it, where there is something.
+    field_error : by field, the error to be expected over the whole domain, where it is known.
     """
 
     fitted: Observations
@@ -44,6 +45,7 @@ class Evidence:
     values: Mapping[str, np.ndarray] = field(default_factory=dict)
     free_fields: Mapping[str, str] = field(default_factory=dict)
     coefficient_notes: Mapping[str, str] = field(default_factory=dict)
+    field_error: Mapping[str, FieldError] = field(default_factory=dict)
 
     def measured(self, name: str) -> np.ndarray:
         """All readings of a field, fitted or not."""
@@ -73,6 +75,7 @@ def judge(evidence: Evidence) -> Verdict:
         *([_not_converged(reason)] if converged is False else []),
         *_holes(evidence),
         *_large_errors(evidence, errors),
+        *_undetermined_places(evidence),
         *_far_readings(evidence),
         *_drifting_sensors(evidence),
         *_too_few_held_out(evidence),
@@ -80,7 +83,7 @@ def judge(evidence: Evidence) -> Verdict:
         *_undetermined_fields(evidence),
         *_doubtful_coefficients(evidence),
     )
-    return Verdict(converged, reason, errors, doubts, evidence.unseen.folds)
+    return Verdict(converged, reason, errors, doubts, evidence.unseen.folds, evidence.field_error)
 
 
 def _unexplained(evidence: Evidence, errors: Mapping[str, HeldOut]) -> Iterator[str]:
@@ -127,6 +130,23 @@ def _large_errors(evidence: Evidence, errors: Mapping[str, HeldOut]) -> Doubts:
             "spread of its readings (100 % is no better than their mean). Either the readings are that "
             "noisy, or there are too few of them, or the equation does not describe them.",
             {"field": name, "rmse": found.rmse, "of_spread": found.of_spread},
+        )
+
+
+def _undetermined_places(evidence: Evidence) -> Doubts:
+    """Readings may be predicted well by their neighbours where whole regions have none."""
+    for name, found in evidence.field_error.items():
+        if found.value <= LARGE:
+            continue
+        where = ""
+        if found.inside is not None and found.outside is not None and found.outside > found.inside:
+            where = f" Near readings it is {percent(found.inside)}, far from them {percent(found.outside)}."
+        yield Doubt(
+            "undetermined_places",
+            f"Readings and equation do not determine {name} everywhere: an error of "
+            f"{percent(found.value)} of its spread is to be expected over the domain (100 % is no better "
+            f"than a constant).{where} Boundary or initial values, or readings there, would help.",
+            {"field": name, "expected": found.value},
         )
 
 
