@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from small_searches import noisy_polynomial, run
 
-from pgt.training.least_squares import Block, Prior, Search
+from pgt.training.least_squares import Prior, Search
+from pgt.training.rows import Block
 
 
 def test_a_linear_problem_reaches_least_squares():
@@ -88,8 +89,8 @@ def test_stiffness_weighs_all_but_the_readings():
     blocks = [Block(lambda t, item: t * item, np.ones((1, 1)), np.array([w])) for w in (2.0, 3.0)]
     with jax.enable_x64(True):
         search, theta = Search(blocks), jnp.asarray([0.5])
-        rows, jacobian = search.stiffened(10.0).jacobian_at(theta)
-        np.testing.assert_allclose(rows, [1.0, 15.0])
-        np.testing.assert_allclose(jacobian, [[2.0], [30.0]])
-        np.testing.assert_allclose(search.stiffened(10.0).rows_at(theta), rows)
+        jacobian = search.stiffened(10.0).jacobian_at(theta)
+        np.testing.assert_allclose(jacobian.rows, [1.0, 15.0])
+        np.testing.assert_allclose(jacobian.matrix, [[2.0], [30.0]])
+        np.testing.assert_allclose(search.stiffened(10.0).rows_at(theta), jacobian.rows)
         np.testing.assert_allclose(search.rows_at(theta), [1.0, 1.5])

@@ -14,7 +14,8 @@ from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
 from pgt.training.losses import Problem, data_loss
-from pgt.training.polish import Expansion, _blocks, _parameters, polish
+from pgt.training.polish import polish
+from pgt.training.rows import Expansion, rows_of, tuned
 from pgt.training.settings import Polish
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
@@ -91,9 +92,9 @@ def test_readings_count_as_in_the_loss():
     problem = Problem.build(readings, pde, (), DOMAIN, model.scaling)
     with jax.enable_x64(True):
         model, pde, problem = cast((model, pde, problem), np.float64)
-        theta, rebuild = _parameters(model, pde)
-        context = model.encode(readings)
-        data = _blocks(rebuild, model, pde, context, problem, Polish(points=4))[0]
+        numbers = tuned(model, pde, readings, whole=False)
+        theta, context = numbers.theta, numbers.fixed
+        data = rows_of(model, pde, problem, numbers, Polish(points=4)).blocks[0]
         rows = jax.vmap(data.function, in_axes=(None, 0))(theta, data.items)
         cost = float(np.sum((np.asarray(rows) * data.weights[:, None]) ** 2))
         assert cost == pytest.approx(float(data_loss(model, context, readings, ())), rel=1e-9)
@@ -130,8 +131,9 @@ def test_two_stages_change_the_cost_and_not_the_rows():
 
     def rows(model, expanded):
         model, equation, task = cast((model, pde, problem), np.float64)
-        theta, rebuild = _parameters(model, equation)
-        blocks = _blocks(rebuild, model, equation, model.encode(readings), task, Polish(points=9))
+        numbers = tuned(model, equation, readings, whole=False)
+        theta = numbers.theta
+        blocks = rows_of(model, equation, task, numbers, Polish(points=9)).blocks
         assert all(is_expanded(block.items) == expanded for block in blocks)
         along = jnp.asarray(np.random.default_rng(2).standard_normal(theta.shape))
         found = []
