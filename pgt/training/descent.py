@@ -17,9 +17,10 @@ from pgt.training.least_squares import NO_PRIOR, Damped, Normal, Prior, Search, 
 from pgt.training.settings import Polish
 
 START, EASE, STIFFEN = 1e-2, 2.0, 1.5  # damping at first, after a success, after a failure
+GROWTH, MOST_GROWTH = 1.5, 10.0  # of the latter, with every failure before the first success
 LEAST, GIVE_UP = 1e-15, 1e8
 SETTLE = 30  # iterations before the prior's strength is first revised
-MOMENTUM = 0.0  # of the step before, on fresh points
+MOMENTUM = 0.5  # of the step before, on fresh points
 
 Judge = Callable[[Vector], float]
 Report = Callable[[int, float], None]
@@ -34,6 +35,7 @@ class State:
     momentum: Vector | float = 0.0
     damping: float = START
     iteration: int = 0
+    moved: bool = False  # at least once
     draw: int = 0  # of the residual points; 0: the fixed ones
     costs: tuple[float, ...] = ()
     best: Vector | None = None
@@ -75,7 +77,7 @@ def descend(
             state = _judged(_moved(state, found, settings), judge)
             here, normal = _system(search, state)
         else:
-            state = replace(state, damping=state.damping * STIFFEN, momentum=0.0)
+            state = _refused(state)
         # Once it must be, however well the first prior is fulfilled; then whenever θ has moved.
         settled = state.iteration > SETTLE and is_better
         if is_revised and (state.iteration == SETTLE or settled):
@@ -112,6 +114,7 @@ def _moved(state: State, theta: Vector, settings: Polish) -> State:
         state,
         theta=theta,
         damping=max(state.damping / EASE, LEAST),
+        moved=True,
         draw=_next_draw(state, settings),
     )
     if not moved.draw:
@@ -119,12 +122,19 @@ def _moved(state: State, theta: Vector, settings: Polish) -> State:
     return replace(moved, momentum=MOMENTUM * (theta - np.asarray(state.theta)))
 
 
+def _refused(state: State) -> State:
+    """Before the first success every failure raises the damping by more than the one before: nobody
+    knows yet how large it has to be."""
+    growth = min(GROWTH**state.iteration, MOST_GROWTH) if not state.moved else 1.0
+    return replace(state, damping=state.damping * STIFFEN * growth, momentum=0.0)
+
+
 def _next_draw(state: State, settings: Polish) -> int:
     """Which residual points the next step is to see."""
     shares = [state.iteration / settings.iterations]
     if settings.seconds is not None:
         shares.append(state.seconds / settings.seconds)
-    return state.draw + 1 if max(shares) < settings.fresh else 0
+    return state.draw + 1 if max(shares) < (settings.fresh or 0.0) else 0
 
 
 def _judged(state: State, judge: Judge | None) -> State:

@@ -8,10 +8,11 @@ r of the loss, J their derivative, n readings and p weights w,
     a ← (σ²/n) γ / |w|²
 
 where d marks the rows of the readings, whose squares sum to their mean square (hence the n), and P is 1
-for the weights and 0 for unknown coefficients, which have no prior. With fewer rows than weights, and
-A = a max(P, a little),
+for the weights and 0 for unknown coefficients, which have no prior. With fewer rows than weights the
+same numbers come from K = J A⁻¹ Jᵀ with A = a max(P, a little), and C, the coefficients' columns of
+J A^(-1/2),
 
-    K = J A⁻¹ Jᵀ,    γ = tr((1 + K)⁻¹ K) − (the same of the coefficients' columns),    γ_d = tr_d(1 − (1 + K)⁻¹)
+    γ = tr(1 − (1 + K)⁻¹) − tr(Cᵀ(1 + K)⁻¹C),    γ_d = tr_d(1 − (1 + K)⁻¹)
 """
 
 from typing import NamedTuple

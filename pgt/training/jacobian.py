@@ -9,6 +9,7 @@ more: beside the Gram matrix that costs little, and nothing else has to be compi
 import itertools
 from collections.abc import Iterator
 from functools import partial
+from operator import itemgetter
 from typing import NamedTuple
 
 import jax
@@ -99,7 +100,7 @@ class Jacobian:
             count = max(min(self.plan.piece // each, len(weights)), 1)
             for start in range(0, len(weights), count):
                 first = min(start, len(weights) - count)
-                part = jax.tree.map(lambda leaf, a=first: leaf[a : a + count], items)
+                part = jax.tree.map(itemgetter(slice(first, first + count)), items)
                 _, group = program(self.theta, part, weights[first : first + count])
                 group = group[(start - first) * each :]
                 yield slice(begin, begin + len(group)), slice(None), group

@@ -2,7 +2,7 @@
 
     (JᵀJ + Λ) δ₁ = λ D φ - Jᵀ r - a P θ,        (JᵀJ + Λ) δ₂ = -½ Jᵀ r''[δ₁, δ₁],        Λ = a P + λ D
 
-D is the mean of diag JᵀJ times the identity. φ is what is left of the step before: damping then pulls
+D is the mean eigenvalue of JᵀJ times the identity. φ is what is left of the step before: damping then pulls
 towards it and not towards no step at all, so that what the residual points of many steps tell adds up
 (SPRING, Goldshlager et al. 2024). δ₂, the geodesic acceleration of Transtrum & Sethna (2012), bends the
 step along the curved valley; a step whose δ₂ is not small beside δ₁ is refused. The prior adds a|w|² to
@@ -169,8 +169,8 @@ class Normal:
 
     @property
     def size(self) -> float:
-        """The mean of diag JᵀJ."""
-        return float(np.trace(np.asarray(self.gram))) / len(self.slope)
+        """The mean of the eigenvalues of JᵀJ, of those that are not 0 because rows are few."""
+        return float(np.trace(np.asarray(self.gram))) / min(self.jacobian.shape)
 
     def cost(self, prior: Prior) -> float:
         """|r|² + a|w|²."""

@@ -67,7 +67,7 @@ def polish(
     """
     with jax.enable_x64(True):
         numbers, search, judge = system(model, pde, problem, settings, held_out)
-        states = states or States()
+        states, settings = states or States(), _with_points(model, settings)
         theta, costs, spent = numbers.theta, [], 0.0
         if settings.evidence is not True:
             keep = partial(states.keep, "plain")
@@ -76,7 +76,7 @@ def polish(
             theta, costs, spent = jnp.asarray(end.best), list(end.costs), end.seconds
         if _is_noisy(settings, noise, judge(theta)):
             prior = prior_of(problem.observations, pde, noise)
-            left = _time_left(settings, spent)
+            left = replace(_time_left(settings, spent), fresh=0.0)
             theta, more = _fit_noisy(search, State(theta, prior), left, report, states)
             costs += more
         return *numbers.rebuild(theta), costs
@@ -104,9 +104,18 @@ def _fit_noisy(search: Search, start: State, settings: Polish, report: Report, s
         report(done + iteration, cost)
 
     keep = partial(states.keep, "stiff")
-    last = replace(last, fresh=0.0)
     more = descend(stiff, start, last, None, continued, keep, is_revised=True)
     return jnp.asarray(more.theta), [*end.costs, *more.costs]
+
+
+def _with_points(model: AbstractFieldModel, settings: Polish) -> Polish:
+    """With a word on fresh points, where the user said none.
+
+    All weights together can fulfil the equation at fixed points and not between them.
+    """
+    if settings.fresh is not None:
+        return settings
+    return replace(settings, fresh=1.0 if is_whole(model, settings) else 0.0)
 
 
 def _shared(settings: Polish, share: float) -> Polish:

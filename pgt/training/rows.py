@@ -102,7 +102,7 @@ def tuned(model, pde, readings, *, whole: bool) -> Tuned:
 
 def rows_of(model, pde, problem: Problem, numbers: Tuned, settings: Polish) -> Rows:
     """All rows of the loss; `model` and `pde` are those at the start."""
-    items = partial(_items, model, numbers.fixed)
+    items = _expander(model, numbers.fixed)
     count = point_count(settings, problem, len(numbers.theta))
     blocks, place = [_readings(model, problem, numbers, items)], None
     if problem.equation_scales:
@@ -201,21 +201,22 @@ class Expansion(NamedTuple):
         return self.value + self.slope @ away + (self.curvature @ away) @ away / 2
 
 
-def _items(model, context: PyTree | None, order: int, points: Points):
-    """The points, with what the model sees around them, where that is fixed, it looks before it answers
-    and no more than second order is asked."""
+def _expander(model, context: PyTree | None) -> Callable[[int, Points], PyTree]:
+    """Items from (order, points): the points, with what the model sees around them where that is fixed,
+    it looks before it answers, and no more than second order is asked."""
     halves = model.halves()
-    if context is None or halves is None or order > 2:
-        return points
+    if context is None or halves is None:
+        return lambda order, points: points
 
     def expand(z):
         return Expansion(z, *expansion(lambda y: halves.look(context, y).reshape(-1), z))
 
-    return jax.jit(jax.vmap(expand))(points)
+    expanded = jax.jit(jax.vmap(expand))
+    return lambda order, points: points if order > 2 else expanded(points)
 
 
 def _field_at(model, context, item):
-    """The field near an item of `_items`, and the item's point."""
+    """The field near an item, and the item's point."""
     if not isinstance(item, Expansion):
         return partial(model.decode, context), item
     look, answer = model.halves()

@@ -38,7 +38,7 @@ class Polish:
         networks that encode nothing.
     fresh
         The share of the budget in which every step sees residual points of its own; after it they are
-        fixed.
+        fixed. None: 1 where all weights are tuned, 0 with the decoder alone.
     memory
         Gigabytes that the derivatives of the rows may take; None: 2, and half of the memory of a GPU.
 
@@ -53,7 +53,7 @@ class Polish:
     patience: Count = 40
     evidence: bool | None = None
     weights: Literal["all", "decoder"] | None = None
-    fresh: Share = 0.0
+    fresh: Annotated[float, Limits(at_least=0, at_most=1)] | None = None
     memory: Positive | None = None
 
     def __post_init__(self):
@@ -67,8 +67,8 @@ class Polish:
             _require("Polish", value is None or value > 0, name, value, "above 0")
         known = self.weights in (None, "all", "decoder")
         _require("Polish", known, "weights", self.weights, "'all', 'decoder' or None")
-        share = 0 <= self.fresh < 1
-        _require("Polish", share, "fresh", self.fresh, "in [0, 1), for example 0.5")
+        share = self.fresh is None or 0 <= self.fresh <= 1
+        _require("Polish", share, "fresh", self.fresh, "from 0 to 1, or None")
 
 
 @dataclass(frozen=True)
