@@ -170,7 +170,7 @@ class Normal:
     @property
     def size(self) -> float:
         """The mean of the eigenvalues of JᵀJ, of those that are not 0 because rows are few."""
-        return float(np.trace(np.asarray(self.gram))) / min(self.jacobian.shape)
+        return float(self.gram.trace()) / min(self.jacobian.shape)
 
     def cost(self, prior: Prior) -> float:
         """|r|² + a|w|²."""
