@@ -4,14 +4,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pgt.training.least_squares import Block, Search
+from pgt.training.descent import State, descend
+from pgt.training.least_squares import NO_PRIOR, Search
+from pgt.training.rows import Block
 from pgt.training.settings import Polish
 
 
 def run(blocks, start, judge=lambda theta: 0.0, prior=None, **settings):
     with jax.enable_x64(True):
-        search, start = Search(blocks), jnp.asarray(start)
-        return search.minimise(start, Polish(**settings), judge, lambda i, c: None, prior)
+        state = State(jnp.asarray(start), prior or NO_PRIOR)
+        end = descend(
+            Search(blocks), state, Polish(**settings), judge, is_revised=prior is not None
+        )
+        return end.best, end.costs
 
 
 def noisy_polynomial(n=40, degree=25, noise=0.1):

@@ -8,47 +8,89 @@ r of the loss, J their derivative, n readings and p weights w,
     a ← (σ²/n) γ / |w|²
 
 where d marks the rows of the readings, whose squares sum to their mean square (hence the n), and P is 1
-for the weights and 0 for unknown coefficients, which have no prior.
+for the weights and 0 for unknown coefficients, which have no prior. With fewer rows than weights the
+same numbers come from K = J A⁻¹ Jᵀ with A = a max(P, a little), and C, the coefficients' columns of
+J A^(-1/2),
+
+    γ = tr(1 − (1 + K)⁻¹) − tr(Cᵀ(1 + K)⁻¹C),    γ_d = tr_d(1 − (1 + K)⁻¹)
 """
+
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int
 
 LEAST_FREE = 0.1  # of the readings: more weights than that are never taken to be determined by them
 UNSEEN_HOLD = 1e-9  # of a weight's prior, on coefficients: one that no row sees has an inverse yet
 
 
-def root(jacobian: Float[Array, "rows p"], prior: Float[Array, " p"]) -> Float[Array, "p p"]:
+class Determined(NamedTuple):
+    """γ and γ_d: how many weights all rows determine, and how many numbers the readings alone."""
+
+    weights: Float[Array, ""]
+    by_readings: Float[Array, ""]
+
+
+def root(
+    jacobian: Float[Array | np.ndarray, "rows p"], prior: Float[Array, " p"]
+) -> Float[Array, "p p"]:
     """R, upper triangular, with RᵀR = JᵀJ + diag(prior).
 
     By QR of J itself: a stiff equation makes JᵀJ so ill-conditioned that half of the digits are lost.
     """
-    return jnp.linalg.qr(jnp.concatenate([jacobian, jnp.diag(jnp.sqrt(prior))]), mode="r")
+    return jnp.linalg.qr(
+        jnp.concatenate([jnp.asarray(jacobian), jnp.diag(jnp.sqrt(prior))]), mode="r"
+    )
+
+
+def held_back(size: int, free: Int[Array, ""] | int) -> Float[Array, " p"]:
+    """1 for the weights among θ, a little for the last `free`, the coefficients."""
+    return jnp.where(jnp.arange(size) < size - free, 1.0, UNSEEN_HOLD)
+
+
+@jax.jit
+def determined(
+    factor: Float[Array | np.ndarray, "p p"], readings: Float[Array | np.ndarray, "n p"], hold, free
+) -> Determined:
+    """From R of JᵀJ + a P and the rows J_d of the readings."""
+    size = len(factor)
+    inverse = jax.scipy.linalg.solve_triangular(factor, jnp.eye(size))  # of R: H⁻¹ = R⁻¹R⁻ᵀ
+    held = jnp.where(jnp.arange(size) < size - free, 1.0, 0.0)
+    weights = jnp.sum(held) - hold * (held @ jnp.sum(inverse**2, axis=1))
+    return Determined(weights, jnp.sum((readings @ inverse) ** 2))
+
+
+@jax.jit
+def determined_dual(
+    kernel: Float[Array | np.ndarray, "rows rows"],
+    coefficients: Float[Array | np.ndarray, "rows free"],
+    readings,
+) -> Determined:
+    """From K, the coefficients' columns of J A^(-1/2), and the number of rows that are readings."""
+    size = len(kernel)
+    inverse = jnp.linalg.inv(kernel + jnp.eye(size))
+    left = 1 - jnp.diag(inverse)
+    of_coefficients = jnp.sum(coefficients * (inverse @ coefficients))
+    is_reading = jnp.arange(size) < readings
+    return Determined(jnp.sum(left) - of_coefficients, jnp.sum(jnp.where(is_reading, left, 0.0)))
 
 
 @jax.jit
 def update(
-    jacobian: Float[Array, "rows p"],
-    misfit: Float[Array, " n"],
-    theta: Float[Array, " p"],
-    hold: Float[Array, ""],
-    count: Float[Array, ""],
-    given: Float[Array, ""],
-    free: Int[Array, ""] | int = 0,
+    found: Determined,
+    misfit: Float[Array | np.ndarray, " n"],
+    weights: Float[Array | np.ndarray, " p"],
+    count,
+    given,
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """(a, σ) after one step of the fixed-point iteration.
 
-    `jacobian` has the rows of the readings first, `misfit` is r_d, `count` the number n of measured
-    values. `given` is σ where it is known, 0 where it is to be estimated; the last `free` of θ are
-    coefficients.
+    `misfit` is r_d, `weights` are w, `count` is the number n of measured values. `given` is σ where it
+    is known, 0 where it is to be estimated.
     """
-    held = jnp.where(jnp.arange(len(theta)) < len(theta) - free, 1.0, 0.0)
-    factor = root(jacobian, hold * jnp.maximum(held, UNSEEN_HOLD))
-    inverse = jax.scipy.linalg.solve_triangular(factor, jnp.eye(len(theta)))  # of R: H⁻¹ = R⁻¹R⁻ᵀ
-    determined = jnp.sum(held) - hold * (held @ jnp.sum(inverse**2, axis=1))
-    from_readings = jnp.sum((jacobian[: len(misfit)] @ inverse) ** 2)
-    free = jnp.maximum(count - from_readings, LEAST_FREE * count)
+    free = jnp.maximum(count - found.by_readings, LEAST_FREE * count)
     estimated = count * (misfit @ misfit) / free
     variance = jnp.where(given > 0, given**2, estimated)
-    return variance / count * determined / (held @ theta**2), jnp.sqrt(variance)
+    return variance / count * found.weights / (weights @ weights), jnp.sqrt(variance)

@@ -11,12 +11,12 @@ from pgt.models.features import Features
 from pgt.nn import batched
 from pgt.nn.precision import is_double, precision
 from pgt.training.assemble import Task
+from pgt.training.checkpoint import States
 from pgt.training.ensemble import held_out_errors
 from pgt.training.error_bars import Ensemble, Posterior
 from pgt.training.features import drawn_members, fit_features, left_out_predictions
 from pgt.training.history import median
-from pgt.training.loop import DIVERGED, Fit, train
-from pgt.training.losses import Problem
+from pgt.training.loop import DIVERGED, Fit, identity_of, train
 from pgt.training.polish import polish, polish_settings
 from pgt.training.posterior import laplace_members
 from pgt.training.progress import ProgressBar
@@ -58,8 +58,8 @@ def fit_task(
             return _solved(task, bar)
         fits = train(task, checkpoint=checkpoint, progress=bar)
         if isinstance(task.error_bars, Ensemble):
-            return _ensemble(task, task.error_bars, fits, bar)
-        fit = _polished(fits[0], task, task.problem, bar, "polish")
+            return _ensemble(task, task.error_bars, fits, bar, checkpoint)
+        fit = _polished(fits[0], task, 0, bar, "polish", checkpoint)
         outcome = Outcome(fit, _error(fit, task) if len(task.held_out) else None)
         if isinstance(task.error_bars, Posterior):
             return replace(outcome, members=_posterior(fit, task, task.error_bars))
@@ -102,13 +102,19 @@ def _posterior(fit: Fit, task: Task, settings: Posterior) -> Drawn:
     return Drawn((models, pdes, readings), {"settings": repr(settings)} | info)
 
 
-def _ensemble(task: Task, settings: Ensemble, trained: list[Fit], progress: ProgressBar) -> Outcome:
+def _ensemble(
+    task: Task,
+    settings: Ensemble,
+    trained: list[Fit],
+    progress: ProgressBar,
+    checkpoint: Path | None,
+) -> Outcome:
     """All members polished in turn; those that diverged are left out."""
     seeds, problems = task.seeds, task.problems
     good = [k for k, fit in enumerate(trained) if fit.stopped != DIVERGED]
     kept = good if len(good) > 1 else range(len(trained))
     fits = [
-        _polished(trained[k], task, problems[k], progress, f"polish {n} of {len(kept)}")
+        _polished(trained[k], task, k, progress, f"polish {n} of {len(kept)}", checkpoint)
         for n, k in enumerate(kept, 1)
     ]
     with precision(is_double(fits[0].model)):
@@ -141,8 +147,15 @@ def _middle(fits: list[Fit], trained: list[Fit]) -> Fit:
     )
 
 
-def _polished(fit: Fit, task: Task, problem: Problem, progress: ProgressBar, stage: str) -> Fit:
-    """The least-squares finish, where there is one."""
+def _polished(
+    fit: Fit,
+    task: Task,
+    member: int,
+    progress: ProgressBar,
+    stage: str,
+    checkpoint: Path | None,
+) -> Fit:
+    """The least-squares finish of one member, where there is one."""
     settings = polish_settings(fit.model, task.training)
     if settings is False:
         return fit
@@ -151,8 +164,10 @@ def _polished(fit: Fit, task: Task, problem: Problem, progress: ProgressBar, sta
         progress.update(stage, iteration / settings.iterations, {"cost": cost})
 
     began = time.monotonic()
+    folder = None if checkpoint is None else checkpoint / f"member_{member}"
     model, pde, costs = polish(
-        fit.model, fit.pde, problem, settings, task.held_out, report, noise=task.noise
-    )
+        fit.model, fit.pde, task.problems[member], settings, task.held_out, report,
+        noise=task.noise, states=States(folder, identity_of(task)),
+    )  # fmt: skip
     seconds = time.monotonic() - began
     return replace(fit, model=model, pde=pde, polish_costs=tuple(costs), polish_seconds=seconds)

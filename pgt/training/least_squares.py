@@ -1,51 +1,41 @@
-"""Levenberg–Marquardt with geodesic acceleration, optionally under a prior.
+"""One step of Levenberg and Marquardt, with geodesic acceleration, momentum and a prior.
 
-    (JᵀJ + λ D) δ₁ = -Jᵀ r,        (JᵀJ + λ D) δ₂ = -½ Jᵀ r''[δ₁, δ₁],        θ ← θ + δ₁ + δ₂
+    (JᵀJ + Λ) δ₁ = λ D φ - Jᵀ r - a P θ,        (JᵀJ + Λ) δ₂ = -½ Jᵀ r''[δ₁, δ₁],        Λ = a P + λ D
 
-D is the mean of diag JᵀJ times the identity. δ₂, the geodesic acceleration of Transtrum & Sethna
-(2012), bends the step along the curved valley; a step whose δ₂ is not small beside δ₁ is refused. λ
-falls after a success and rises after a failure. A prior adds a|w|² to the sum of squares (evidence.py),
-where w are the weights among θ: coefficients, which come last, are not held back.
+D is the mean eigenvalue of JᵀJ times the identity. φ is what is left of the step before: damping then pulls
+towards it and not towards no step at all, so that what the residual points of many steps tell adds up
+(SPRING, Goldshlager et al. 2024). δ₂, the geodesic acceleration of Transtrum & Sethna (2012), bends the
+step along the curved valley; a step whose δ₂ is not small beside δ₁ is refused. The prior adds a|w|² to
+the sum of squares (evidence.py), where w are the weights among θ, P = 1: coefficients, which come last,
+are not held back.
+
+With fewer rows than numbers in θ the same step comes from the smaller matrix JJᵀ (ENGD-W),
+
+    (JᵀJ + Λ)⁻¹ Jᵀ x = Λ⁻¹ Jᵀ (1 + J Λ⁻¹ Jᵀ)⁻¹ x,        δ₁ = ψ - (JᵀJ + Λ)⁻¹ Jᵀ (r + Jψ),
+
+with Λψ = λ D φ - a P θ.
 """
 
-import time
-from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Float
 
-from pgt.training import evidence
+from pgt.training import dense, evidence
+from pgt.training.dense import Square, Vector
+from pgt.training.jacobian import Data, Jacobian, Plan, Program
 from pgt.training.likelihood import SMALLEST_SIGMA, Likelihood, likely_rows, noise_scale
-from pgt.training.settings import Polish
+from pgt.training.rows import Block, Rows
 
-START, EASE, STIFFEN = 1e-2, 2.0, 1.5  # damping at first, after a success, after a failure
 MOST_BEND = 0.75  # of 2|δ₂| / |δ₁|
-LEAST, GIVE_UP = 1e-15, 1e8
 AHEAD = 0.1  # of the step, where the curvature of the rows is measured
-SETTLE = 30  # iterations before the prior's strength is first revised
-
-
-class Block(NamedTuple):
-    """Rows of one kind: a function of (θ, one item), the items, and the weight of each item."""
-
-    function: Callable
-    items: PyTree
-    weights: Float[Array | np.ndarray, " n"]
-
-
-class Normal(NamedTuple):
-    """The system at θ: r, the cost |r|² + a|w|², J, and the matrix and slope of the normal equations."""
-
-    rows: Float[Array, " rows"]
-    cost: Float[Array, ""]
-    jacobian: Float[Array, "rows p"]
-    matrix: Float[Array, "p p"]
-    slope: Float[Array, " p"]
+UNSEEN = 1e-15  # of the mean: keeps numbers that no row depends on from making a matrix singular
+GIGABYTE = 1e9
 
 
 class Prior(NamedTuple):
@@ -59,29 +49,44 @@ class Prior(NamedTuple):
     given: float
     free: int = 0
 
-    def held(self, theta: Float[Array, " p"]) -> Float[Array, " p"]:
+    def mask(self, size: int) -> Float[np.ndarray, " p"]:
+        """1 for weights, 0 for coefficients."""
+        return np.where(np.arange(size) < size - self.free, 1.0, 0.0)
+
+    def held(self, theta: Vector) -> Float[np.ndarray, " p"]:
         """The weights among θ, 0 in the place of coefficients."""
-        return theta.at[len(theta) - self.free :].set(0.0)
+        return self.mask(len(theta)) * np.asarray(theta)
+
+    def cost(self, theta: Vector) -> float:
+        """a|w|²."""
+        held = self.held(theta)
+        return self.hold * float(held @ held)
 
 
 NO_PRIOR = Prior(0.0, 0, 0.0, 0.0)
 
 
 class Search:
-    """Levenberg–Marquardt over the rows of some blocks, compiled once.
+    """The rows of some blocks under a likelihood, compiled once.
 
     With a likelihood that knows of outliers the rows of the first block, the readings (`mask`: those
-    that were measured), count as it says (likelihood.py); their σ follows the fit.
+    that were measured), count as it says (likelihood.py); their σ follows the fit. `memory` are the
+    bytes that J may take.
     """
 
     def __init__(
-        self, blocks: list[Block], likelihood: Likelihood = "gauss", mask: np.ndarray | None = None
+        self,
+        rows: Rows | list[Block],
+        likelihood: Likelihood = "gauss",
+        mask: np.ndarray | None = None,
+        memory: float = GIGABYTE,
     ):
-        self.stiffness, self.likelihood = 1.0, likelihood
+        self.points = rows if isinstance(rows, Rows) else Rows(tuple(rows))
+        self.stiffness, self.likelihood, self.memory = 1.0, likelihood, memory
         self.mask = np.ones(0, bool) if mask is None else mask.reshape(-1)
-        self.sigma, self.smallest = np.inf, SMALLEST_SIGMA * float(np.max(blocks[0].weights))
-        self._rows = jax.jit(partial(_all_rows, blocks))
-        self._jacobian = jax.jit(partial(_rows_and_jacobian, blocks))
+        weights = self.points.blocks[0].weights
+        self.sigma, self.smallest = np.inf, SMALLEST_SIGMA * float(np.max(weights))
+        self.program = Program(self.points.blocks)
 
     def stiffened(self, factor: float) -> "Search":
         """The same with all rows but the readings, those of the first block, times a factor."""
@@ -89,77 +94,137 @@ class Search:
         stiff.stiffness = factor
         return stiff
 
+    def anew(self, number: int) -> "Search":
+        """The same at the residual points of draw `number`."""
+        drawn = copy(self)
+        drawn.points = self.points.anew(number)
+        return drawn
+
     def refreshed(self, theta) -> "Search":
         """The same with σ of the readings as they are missed at θ."""
         if self.likelihood == "gauss":
             return self
         refreshed = copy(self)
-        rows = self._rows(theta, self.stiffness)[: len(self.mask)]
+        rows = self.program.rows(theta, self.data)[: len(self.mask)]
         refreshed.sigma = max(float(noise_scale(rows, self.mask)), self.smallest)
         return refreshed
 
-    def rows_at(self, theta) -> Float[Array, " rows"]:
-        return self._likely(self._rows(theta, self.stiffness))[0]
+    @property
+    def data(self) -> Data:
+        """Items and weights of every block."""
+        factors = [1.0] + [self.stiffness] * (len(self.points.blocks) - 1)
+        return tuple(
+            (block.items, factor * np.asarray(block.weights))
+            for factor, block in zip(factors, self.points.blocks, strict=True)
+        )
 
-    def jacobian_at(self, theta) -> tuple[Float[Array, " rows"], Float[Array, "rows p"]]:
-        rows, jacobian = self._jacobian(theta, self.stiffness)
-        rows, slope = self._likely(rows)
-        return rows, jacobian if slope is None else slope[:, None] * jacobian
+    def rows_at(self, theta) -> Vector:
+        return self._likely(dense.local(self.program.rows(theta, self.data)))[0]
+
+    def jacobian_at(self, theta) -> Jacobian:
+        """J with the rows at θ."""
+        data = self.data
+        count = jax.eval_shape(self.program.rows, theta, data).shape[0]
+        plan = Plan.of(count, len(theta), self.memory)
+        jacobian = Jacobian(self.program, theta, data, plan)
+        jacobian.rows, slope = self._likely(jacobian.rows)
+        return jacobian.scaled(slope)
+
+    def normal_at(self, theta) -> "Normal":
+        return Normal.of(self.jacobian_at(theta))
+
+    def cost(self, theta, prior: Prior) -> float:
+        """|r|² + a|w|²."""
+        rows = self.rows_at(theta)
+        return float(rows @ rows) + prior.cost(theta)
 
     def _likely(self, rows):
         """Rows under the likelihood, and their slope; None where it is 1 everywhere."""
         if self.likelihood == "gauss":
             return rows, None
-        head, slope = _likely_with_slope(self.likelihood, rows[: len(self.mask)], self.sigma)
+        count = len(self.mask)
+        head, slope = _likely_with_slope(self.likelihood, rows[:count], self.sigma)
+        rest = jnp.asarray(rows)[count:]
         return (
-            rows.at[: len(head)].set(head),
-            jnp.ones_like(rows).at[: len(head)].set(slope),
+            dense.local(jnp.concatenate([head, rest])),
+            dense.local(jnp.concatenate([slope, jnp.ones_like(rest)])),
         )
 
-    def normal_at(self, theta, prior: Prior) -> Normal:
-        rows, jacobian = self.jacobian_at(theta)
-        plain = Normal(rows, rows @ rows, jacobian, _gram(jacobian), jacobian.T @ rows)
-        return _under(prior, prior.hold, theta, plain)
 
-    def minimise(self, theta, settings: Polish, judge, report, prior: Prior | None = None):
-        """The best θ and the cost after each iteration.
+@dataclass(frozen=True)
+class Normal:
+    """The system at θ: J with r, its Gram matrix (JᵀJ, or JJᵀ where that is smaller), and Jᵀr."""
 
-        `judge` is the held-out error at θ: readings can be memorised, so the best θ is the one that
-        predicts what was not fitted. Under a prior nothing is memorised, and the last θ is the best.
-        """
-        began, damping, search = time.monotonic(), START, self.refreshed(theta)
-        is_revised = prior is not None
-        prior = prior or NO_PRIOR
-        normal = search.normal_at(theta, prior)
-        costs, best, best_iteration = [float(normal.cost)], theta, 0
-        best_error = judge(theta) if judge else 0.0
-        for iteration in range(1, settings.iterations + 1):
-            candidate = _step(search.rows_at, theta, normal, damping)
-            cost = search._cost(candidate, prior)
-            is_better = cost < costs[-1]
-            if is_better:
-                theta, damping = candidate, max(damping / EASE, LEAST)
-                search = search.refreshed(theta)
-                normal = search.normal_at(theta, prior)
-                error = judge(theta) if judge else 0.0
-                if error <= best_error:
-                    best, best_error, best_iteration = theta, error, iteration
-            else:
-                damping *= STIFFEN
-            # Once it must be, however well the first prior is fulfilled; then whenever θ has moved.
-            if is_revised and (iteration == SETTLE or (is_better and iteration > SETTLE)):
-                prior, normal = _revise(prior, theta, normal)
-            cost = float(normal.cost)
-            costs.append(cost)
-            report(iteration, cost)
-            over = settings.seconds is not None and time.monotonic() - began > settings.seconds
-            if over or damping > GIVE_UP or iteration - best_iteration > settings.patience:
-                break
-        return best, costs
+    jacobian: Jacobian
+    gram: Square
+    slope: Vector
 
-    def _cost(self, theta, prior: Prior) -> float:
-        rows, held = self.rows_at(theta), prior.held(theta)
-        return float(rows @ rows + prior.hold * (held @ held))
+    @staticmethod
+    def of(jacobian: Jacobian) -> "Normal":
+        return Normal(jacobian, jacobian.gram(), jacobian.transposed(jacobian.rows))
+
+    @property
+    def rows(self) -> Vector:
+        return self.jacobian.rows
+
+    @property
+    def size(self) -> float:
+        """The mean of the eigenvalues of JᵀJ, of those that are not 0 because rows are few."""
+        return float(self.gram.trace()) / min(self.jacobian.shape)
+
+    def cost(self, prior: Prior) -> float:
+        """|r|² + a|w|²."""
+        return float(self.rows @ self.rows) + prior.cost(self.jacobian.theta)
+
+    def weighted(self, shift: Vector, free: int) -> Square:
+        """J diag(1/shift) Jᵀ, where `shift` is one number for weights and one for coefficients."""
+        if not free:
+            return self.gram / shift[0]
+        last = self.jacobian.last(free)
+        return self.gram / shift[0] + (1 / shift[-1] - 1 / shift[0]) * (last @ last.T)
+
+
+class Damped:
+    """(JᵀJ + Λ)⁻¹ at θ, factorised; `factor` is None where that cannot be done."""
+
+    def __init__(self, normal: Normal, prior: Prior, damping: float):
+        self.normal, self.prior = normal, prior
+        self.damping = (damping + UNSEEN) * normal.size
+        self.shift = prior.hold * prior.mask(len(normal.slope)) + self.damping
+        if normal.jacobian.plan.dual:
+            ones = np.ones(len(normal.rows))
+            self.factor = dense.factorised(normal.weighted(self.shift, prior.free), ones)
+        else:
+            self.factor = dense.factorised(normal.gram, self.shift)
+
+    def step(self, momentum: Vector | float = 0.0) -> Vector:
+        """δ₁."""
+        theta = self.normal.jacobian.theta
+        towards = self.damping * momentum - self.prior.hold * self.prior.held(theta)
+        if not self.normal.jacobian.plan.dual:
+            return self._solve(towards - self.normal.slope)
+        start = towards / self.shift
+        return start - self.pull(self.normal.rows + self.normal.jacobian.times(start))
+
+    def pull(self, rows: Vector) -> Vector:
+        """(JᵀJ + Λ)⁻¹ Jᵀ x."""
+        jacobian = self.normal.jacobian
+        if jacobian.plan.dual:
+            return jacobian.transposed(self._solve(rows)) / self.shift
+        return self._solve(jacobian.transposed(rows))
+
+    def _solve(self, right: Vector) -> Vector:
+        return np.asarray(dense.solved(self.factor, right))
+
+    def bent(self, search: Search, step: Vector) -> Vector | None:
+        """δ₁ + δ₂; None where the step bends too much to be trusted."""
+        jacobian, theta = self.normal.jacobian, self.normal.jacobian.theta
+        # r''[δ, δ] from one more evaluation of the rows: cheaper to run and to compile than its jvp.
+        ahead = search.rows_at(theta + AHEAD * step)
+        curvature = 2 * (ahead - self.normal.rows - AHEAD * jacobian.times(step)) / AHEAD**2
+        bend = -self.pull(curvature) / 2
+        straight = 2 * np.linalg.norm(bend) <= MOST_BEND * np.linalg.norm(step)
+        return step + bend if straight else None
 
 
 @partial(jax.jit, static_argnums=0)
@@ -167,91 +232,29 @@ def _likely_with_slope(likelihood: Likelihood, rows, sigma):
     return jax.jvp(lambda r: likely_rows(likelihood, r, sigma), (rows,), (jnp.ones_like(rows),))
 
 
-def _revise(prior: Prior, theta, normal: Normal) -> tuple[Prior, Normal]:
-    """The prior with the strength that the evidence at θ gives it, and the system under it."""
-    new, _ = revised(prior, theta, normal.rows, normal.jacobian)
-    return new, _under(prior, new.hold - prior.hold, theta, normal)
-
-
-def revised(prior: Prior, theta, rows, jacobian, rounds: int = 1) -> tuple[Prior, float]:
+def revised(prior: Prior, normal: Normal, rounds: int = 1) -> tuple[Prior, float]:
     """The prior with the strength that the evidence at θ gives it after some rounds, and σ."""
-    sigma = prior.given
+    sigma, weights = prior.given, prior.held(normal.jacobian.theta)
     for _ in range(rounds):
-        hold, sigma = evidence.update(
-            jacobian, rows[: prior.rows], theta,
-            prior.hold, prior.count, prior.given, prior.free,
-        )  # fmt: skip
+        found = determined(normal, prior)
+        misfit = normal.rows[: prior.rows]
+        hold, sigma = evidence.update(found, misfit, weights, prior.count, prior.given)
         prior = prior._replace(hold=float(hold))
     return prior, float(sigma)
 
 
-def _under(prior: Prior, hold: float, theta, normal: Normal) -> Normal:
-    """The system with `hold` times the square of the weights added to the cost."""
-    held = prior.held(theta)
-    return normal._replace(
-        cost=normal.cost + hold * (held @ held),
-        matrix=normal.matrix + hold * jnp.diag(prior.held(jnp.ones_like(theta))),
-        slope=normal.slope + hold * held,
-    )
-
-
-def _step(rows_at, theta, normal: Normal, damping: float) -> Float[Array, " p"]:
-    """θ + δ₁ + δ₂; not a number where the step bends too much to be trusted."""
-    factor, step = _solve(normal, damping)
-    # r''[δ, δ] from one more evaluation of the rows: cheaper to run and to compile than its jvp.
-    ahead = rows_at(theta + AHEAD * step)
-    return theta + _bent(normal, factor, step, ahead)
-
-
-@jax.jit
-def _solve(normal: Normal, damping):
-    size = jnp.mean(jnp.diag(normal.matrix))
-    # 1e-15 keeps parameters that no row depends on from making the matrix singular.
-    shifted = normal.matrix + (damping + 1e-15) * size * jnp.eye(len(normal.matrix))
-    factor = jnp.linalg.cholesky(shifted)
-    return factor, -jax.scipy.linalg.cho_solve((factor, True), normal.slope)
-
-
-@jax.jit
-def _bent(normal: Normal, factor, step, ahead):
-    linear = normal.rows + AHEAD * (normal.jacobian @ step)
-    curvature = 2 * (ahead - linear) / AHEAD**2
-    bend = -jax.scipy.linalg.cho_solve((factor, True), normal.jacobian.T @ curvature) / 2
-    straight = 2 * jnp.linalg.norm(bend) <= MOST_BEND * jnp.linalg.norm(step)
-    return jnp.where(straight, step + bend, jnp.nan)
-
-
-def _all_rows(blocks: list[Block], theta, stiffness) -> Float[Array, " rows"]:
-    def weighted(block: Block, factor):
-        rows = jax.vmap(block.function, in_axes=(None, 0))(theta, block.items)
-        return (rows * (factor * block.weights[:, None])).reshape(-1)
-
-    return jnp.concatenate([weighted(*pair) for pair in _with_factors(blocks, stiffness)])
-
-
-def _rows_and_jacobian(blocks: list[Block], theta, stiffness):
-    """Rows and their gradients point by point: reverse mode, since θ is much longer than a row."""
-
-    def weighted(block: Block, factor):
-        def with_gradient(item):
-            rows, pull = jax.vjp(lambda t: block.function(t, item), theta)
-            return rows, jax.vmap(lambda seed: pull(seed)[0])(jnp.eye(len(rows)))
-
-        rows, jacobian = jax.vmap(with_gradient)(block.items)
-        weights = factor * block.weights[:, None]
-        return (rows * weights).reshape(-1), (jacobian * weights[..., None]).reshape(-1, len(theta))
-
-    parts = [weighted(*pair) for pair in _with_factors(blocks, stiffness)]
-    return jnp.concatenate([r for r, _ in parts]), jnp.concatenate([j for _, j in parts])
-
-
-def _with_factors(blocks: list[Block], stiffness) -> list[tuple[Block, Float[Array, ""] | float]]:
-    return [(block, stiffness if k else 1.0) for k, block in enumerate(blocks)]
-
-
-def _gram(jacobian: Float[Array, "rows p"]) -> Float[Array, "p p"]:
-    """JᵀJ. On the CPU by numpy, whose BLAS knows that it is symmetric: a third of XLA's time."""
-    if jax.default_backend() != "cpu":
-        return jacobian.T @ jacobian
-    host = np.asarray(jacobian)
-    return jnp.asarray(host.T @ host)
+def determined(normal: Normal, prior: Prior) -> evidence.Determined:
+    """How many numbers the rows determine under the prior."""
+    jacobian, free = normal.jacobian, prior.free
+    hold = prior.hold * evidence.held_back(len(normal.slope), free)
+    if jacobian.plan.dual:
+        kernel = normal.weighted(np.asarray(hold), free)
+        last = jacobian.last(free) / np.sqrt(hold[-1]) if free else np.zeros((len(kernel), 1))
+        return evidence.determined_dual(kernel, last, prior.rows)
+    readings = jacobian.first(prior.rows)
+    if jacobian.matrix is not None:
+        root = evidence.root(jacobian.matrix, hold)
+    else:
+        factor = dense.factorised(normal.gram, hold)
+        root = np.full_like(normal.gram, np.nan) if factor is None else factor.T
+    return evidence.determined(root, readings, prior.hold, free)

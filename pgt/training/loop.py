@@ -60,7 +60,7 @@ def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list
     state = together([state for state, _ in starts])
     unknowns = [name for name, _ in named_unknowns(task.pde)]
     best, logbook = state.trained, Logbook.empty(len(seeds), task.problem.term_names(), unknowns)
-    identity = _identity(task)
+    identity = identity_of(task)
     if checkpoint is not None:
         content = load_checkpoint(checkpoint, identity, (state, best, logbook.plain()))
         state, best, logbook = *content[:2], Logbook.from_plain(content[2])
@@ -84,7 +84,7 @@ def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list
     return _fits(trained, fixed, state, logbook)
 
 
-def _identity(task: Task) -> dict:
+def identity_of(task: Task) -> dict:
     """What a checkpoint must agree with to be continued."""
     problem = task.problems[0]
     described = (problem.domain, task.pde, problem.conditions)

@@ -9,6 +9,7 @@ where d marks readings and e the rows of equation and conditions. Those are as s
 fulfilled: their own root mean square takes the place of the noise, w = σ / |r_e|, up to a limit.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import equinox as eqx
@@ -53,7 +54,8 @@ def laplace_members(
     polished. The second half of the samples mirrors the first at the fit.
     """
     with jax.enable_x64(True):
-        theta, rebuild, search, judge = system(fit.model, fit.pde, problem, polish, held_out)
+        decoder = replace(polish, weights="decoder")
+        (theta, rebuild, *_), search, judge = system(fit.model, fit.pde, problem, decoder, held_out)
         prior = prior_of(problem.observations, fit.pde, _common_noise(problem, fit, noise))
         found = posterior(theta, search, prior, judge(theta))
         scale = found.sigma / np.sqrt(prior.count)
@@ -84,17 +86,17 @@ def posterior(
 ) -> Around:
     """The posterior at θ, where the polish ended."""
     soft = search.stiffened(1.0)
-    rows, jacobian = soft.jacobian_at(theta)
-    sigma = _noise(revised(prior, theta, rows, jacobian, ROUNDS)[1], held_out_error)
-    unfulfilled = float(jnp.linalg.norm(rows[prior.rows :]))
+    normal = soft.normal_at(theta)
+    sigma = _noise(revised(prior, normal, ROUNDS)[1], held_out_error)
+    unfulfilled = float(np.linalg.norm(normal.rows[prior.rows :]))
     stiffness = float(np.clip(sigma / max(unfulfilled, READING_DIGITS), 1.0, STIFFEST))
-    rows, jacobian = search.stiffened(stiffness).jacobian_at(theta)
-    prior, estimated = revised(prior, theta, rows, jacobian, ROUNDS)
+    normal = search.stiffened(stiffness).normal_at(theta)
+    prior, estimated = revised(prior, normal, ROUNDS)
     sigma = _noise(estimated, held_out_error)
     held = np.full(len(theta), prior.hold)
     held[len(theta) - prior.free :] = sigma**2 / prior.count / UNTOLD_RANGE**2
-    factor = evidence.root(jacobian, jnp.asarray(held))
-    slope = jacobian.T @ rows + prior.hold * prior.held(theta)
+    factor = evidence.root(jnp.asarray(normal.jacobian.assembled()), jnp.asarray(held))
+    slope = jnp.asarray(normal.slope + prior.hold * prior.held(theta))
     unrest = _unrest(factor, slope, sigma / np.sqrt(prior.count), prior.free)
     return Around(factor, sigma, stiffness, unrest, sigma > max(estimated, READING_DIGITS))
 

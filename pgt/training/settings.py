@@ -16,32 +16,59 @@ from pgt.training.weighting import AbstractWeighting, Uncertainty
 
 @dataclass(frozen=True)
 class Polish:
-    """Levenberg–Marquardt in float64 on the decoder, with the encoder frozen.
+    """Levenberg–Marquardt in float64: second-order steps on all weights, or on the decoder alone.
 
-    `points` is the number of fixed residual points, of the order of the decoder's parameters;
-    `equation_weight` the weight of the residual beside the readings. It stops when the held-out error
-    has not improved for `patience` iterations. `evidence` fits under a prior on the weights whose
-    strength the readings themselves tell (training/evidence.py), as noise requires; None: where the
-    noise is given or held-out readings cannot be predicted.
+    Parameters
+    ----------
+    iterations, seconds
+        The budget; None: no limit on the seconds.
+    points
+        Residual points of a step; None: so many that there are more rows than weights, where that can
+        be afforded.
+    equation_weight
+        The weight of the residual beside the readings.
+    patience
+        Stop when the held-out error has not improved for so many iterations.
+    evidence
+        Fit under a prior on the weights whose strength the readings themselves tell
+        (training/evidence.py), as noise requires; None: where the noise is given or held-out readings
+        cannot be predicted.
+    weights
+        "all", or "decoder": what the readings are encoded with stays as it was trained; None: "all" in
+        networks that encode nothing.
+    fresh
+        The share of the budget in which every step sees residual points of its own; after it they are
+        fixed. None: 1 where all weights are tuned, 0 with the decoder alone.
+    memory
+        Gigabytes that the derivatives of the rows may take; None: 2, and half of the memory of a GPU.
 
-    >>> Polish(iterations=50, seconds=10.0).points
-    1600
+    >>> Polish(iterations=50, seconds=10.0).patience
+    40
     """
 
     iterations: Count = 100
     seconds: Positive | None = None
-    points: Count = 1600
+    points: Count | None = None
     equation_weight: Positive = 1.0
     patience: Count = 40
     evidence: bool | None = None
+    weights: Literal["all", "decoder"] | None = None
+    fresh: Annotated[float, Limits(at_least=0, at_most=1)] | None = None
+    memory: Positive | None = None
 
     def __post_init__(self):
-        for name in ("iterations", "points", "patience"):
+        for name in ("iterations", "patience"):
             value = getattr(self, name)
             _require("Polish", value >= 1, name, value, "a whole number from 1 up")
-        for name in ("seconds", "equation_weight"):
+        points = self.points is None or self.points >= 1
+        _require("Polish", points, "points", self.points, "a whole number from 1 up, or None")
+        for name in ("seconds", "equation_weight", "memory"):
             value = getattr(self, name)
             _require("Polish", value is None or value > 0, name, value, "above 0")
+        known = self.weights in (None, "all", "decoder")
+        _require("Polish", known, "weights", self.weights, "'all', 'decoder' or None")
+        share = self.fresh is None or 0 <= self.fresh <= 1
+        _require("Polish", share, "fresh", self.fresh, "from 0 to 1, or None")
 
 
 @dataclass(frozen=True)

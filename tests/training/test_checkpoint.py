@@ -1,5 +1,6 @@
 """A run that is killed continues bit for bit."""
 
+import dataclasses
 import os
 import random
 import signal
@@ -16,7 +17,8 @@ import pytest
 import pgt
 from pgt.ground import serialise
 from pgt.physics import Heat
-from pgt.training.checkpoint import NAME
+from pgt.training.checkpoint import NAME, POLISH_NAME, States
+from pgt.training.descent import State
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
@@ -37,16 +39,23 @@ SCRIPT = """
     pde = Mine(pgt.Unknown(0.2, positive=True))
     model = pgt.PGT(Scaling.fit(readings, domain), pde.kernel(), width=8, blocks=1, heads=2,
                     decoder_width=8, decoder_layers=1)
-    training = pgt.Training(steps=300, collocation=16, check_every=3, polish=False, patience=10.0)
-    folder, checkpoint = sys.argv[1:]
+    folder, checkpoint, stage = sys.argv[1:]
+    steps, finish = 300, False
+    if stage == "polish":
+        import pgt.training.checkpoint
+
+        pgt.training.checkpoint.SECONDS_BETWEEN = 0.0
+        steps, finish = 3, pgt.Polish(iterations=60, patience=100, points=25, fresh=0.5)
+        model = pgt.PINN(Scaling.fit(readings, domain), width=6, layers=2)
+    training = pgt.Training(steps=steps, collocation=16, check_every=3, polish=finish, patience=10.0)
     result = pgt.reconstruct(readings, pde, domain, model=model, training=training, progress=False,
                              checkpoint=checkpoint)
     result.save(folder)
 """
 
 
-def started(folder, checkpoint):
-    command = [sys.executable, "-c", textwrap.dedent(SCRIPT), str(folder), str(checkpoint)]
+def started(folder, checkpoint, stage):
+    command = [sys.executable, "-c", textwrap.dedent(SCRIPT), str(folder), str(checkpoint), stage]
     quickly = {"JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}  # compiling is all that takes time here
     environment = os.environ | {"PYTHONPATH": str(ROOT)} | quickly
     return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
@@ -57,15 +66,21 @@ def finished(process):
     assert process.returncode == 0, errors
 
 
-@pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.slow)])
-def test_killed_and_none_the_worse(tmp_path, times):
+FILES = {"train": f"{NAME}.safetensors", "polish": f"member_0/{POLISH_NAME}.safetensors"}
+
+
+@pytest.mark.parametrize(
+    ("stage", "times"),
+    [("train", 1), ("polish", 1), pytest.param("train", 3, marks=pytest.mark.slow)],
+)
+def test_killed_and_none_the_worse(tmp_path, stage, times):
     folder, progress = tmp_path / "killed", tmp_path / "progress"
-    whole = started(tmp_path / "whole", tmp_path / "other")
+    whole = started(tmp_path / "whole", tmp_path / "other", stage)
     pauses = random.Random(time.time_ns())
     killed = 0
     for _ in range(times):
-        process = started(folder, progress)
-        file = progress / f"{NAME}.safetensors"
+        process = started(folder, progress, stage)
+        file = progress / FILES[stage]
         before = file.stat().st_mtime_ns if file.exists() else 0
         # Killed a random moment after its first new checkpoint, perhaps in the middle of another.
         while process.poll() is None:
@@ -77,7 +92,7 @@ def test_killed_and_none_the_worse(tmp_path, times):
         process.communicate()
         killed += process.returncode == -signal.SIGKILL
     assert killed == times, "the run ended before it could be killed: give it more steps"
-    finished(started(folder, progress))
+    finished(started(folder, progress, stage))
     finished(whole)
 
     class Mine(Heat):
@@ -89,6 +104,8 @@ def test_killed_and_none_the_worse(tmp_path, times):
     )
     for a, b in zip(*(jax.tree.leaves((r.model, r.pde)) for r in (ours, theirs)), strict=True):
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+    assert ours.summary["polish_costs"] == theirs.summary["polish_costs"]
+    assert (len(ours.summary["polish_costs"]) > 1) == (stage == "polish")
     for name in ours.history:
         np.testing.assert_array_equal(ours.history[name], theirs.history[name])
 
@@ -164,3 +181,20 @@ def test_a_damaged_checkpoint_is_named(folder, tmp_path):
     (tmp_path / f"{NAME}.safetensors").write_bytes(content[: len(content) // 2])
     with pytest.raises(pgt.InputError, match=NAME):
         fit(tmp_path)
+
+
+def test_a_polish_is_kept_stage_by_stage(tmp_path):
+    states = States(tmp_path, {"seed": 0})
+    assert states.get("plain", None) is None
+    running = State(np.arange(3.0), costs=(2.0, 1.0), best=np.ones(3), best_error=0.5)
+    states.keep("plain", running)  # a moment after the start: not yet on disk
+    assert not serialise.exists(tmp_path, POLISH_NAME)
+    states.keep("plain", dataclasses.replace(running, over=True))
+    again = States(tmp_path, {"seed": 0}).get("plain", None)
+    np.testing.assert_array_equal(again.theta, running.theta)
+    assert (again.over, again.costs, again.prior) == (True, running.costs, running.prior)
+    with pytest.raises(pgt.InputError, match="seed: 0 there, 1 here"):
+        States(tmp_path, {"seed": 1})
+    serialise.save(tmp_path, POLISH_NAME, {"layout": 1})
+    with pytest.raises(pgt.InputError, match=r"another version of pgt"):
+        States(tmp_path, {"seed": 0})

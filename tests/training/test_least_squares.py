@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from small_searches import noisy_polynomial, run
 
-from pgt.training.least_squares import Block, Prior, Search
+from pgt.training.jacobian import Plan
+from pgt.training.least_squares import Damped, Prior, Search, revised
+from pgt.training.rows import Block
 
 
 def test_a_linear_problem_reaches_least_squares():
@@ -88,8 +90,51 @@ def test_stiffness_weighs_all_but_the_readings():
     blocks = [Block(lambda t, item: t * item, np.ones((1, 1)), np.array([w])) for w in (2.0, 3.0)]
     with jax.enable_x64(True):
         search, theta = Search(blocks), jnp.asarray([0.5])
-        rows, jacobian = search.stiffened(10.0).jacobian_at(theta)
-        np.testing.assert_allclose(rows, [1.0, 15.0])
-        np.testing.assert_allclose(jacobian, [[2.0], [30.0]])
-        np.testing.assert_allclose(search.stiffened(10.0).rows_at(theta), rows)
+        jacobian = search.stiffened(10.0).jacobian_at(theta)
+        np.testing.assert_allclose(jacobian.rows, [1.0, 15.0])
+        np.testing.assert_allclose(jacobian.matrix, [[2.0], [30.0]])
+        np.testing.assert_allclose(search.stiffened(10.0).rows_at(theta), jacobian.rows)
         np.testing.assert_allclose(search.rows_at(theta), [1.0, 1.5])
+
+
+def coefficients_last(theta, item):
+    """Rows of six numbers, of which the last is a coefficient."""
+    return jnp.stack([jnp.sin(item @ theta), theta[5] * (item[:5] @ theta[:5])])
+
+
+def both_ways(monkeypatch, prior):
+    """The same system with JᵀJ and with JJᵀ."""
+    random = np.random.default_rng(5)
+    block = Block(coefficients_last, random.standard_normal((4, 6)), np.ones(4))
+    theta = jnp.asarray(random.standard_normal(6))
+    found = []
+    for dual in (False, True):
+        monkeypatch.setattr(Plan, "of", staticmethod(lambda *_, dual=dual: Plan(dual, 3, True)))
+        found.append(Search([block]).normal_at(theta))
+    assert found[1].gram.shape == (8, 8)
+    return found
+
+
+@pytest.mark.parametrize("hold", [0.0, 0.3])
+def test_both_matrices_give_one_step(monkeypatch, hold):
+    prior, momentum = Prior(hold, 4, 4.0, 0.0, free=1), np.linspace(-1, 1, 6)
+    with jax.enable_x64(True):
+        normals = both_ways(monkeypatch, prior)
+        damped = [Damped(normal, prior, 0.1) for normal in normals]
+        for one, two in (
+            [d.step() for d in damped],
+            [d.step(momentum) for d in damped],
+            [d.pull(normals[0].rows) for d in damped],
+        ):
+            np.testing.assert_allclose(one, two, rtol=1e-9)
+        # Momentum: what the rows do not say is as it was.
+        stiff = Damped(normals[0], prior._replace(hold=0.0), 1e9)
+        np.testing.assert_allclose(stiff.step(momentum), momentum, rtol=1e-6)
+
+
+def test_both_matrices_give_one_evidence(monkeypatch):
+    prior = Prior(0.3, 4, 4.0, 0.0, free=1)
+    with jax.enable_x64(True):
+        one, two = (revised(prior, n, 3) for n in both_ways(monkeypatch, prior))
+    assert one[0].hold == pytest.approx(two[0].hold, rel=1e-5)
+    assert one[1] == pytest.approx(two[1], rel=1e-5)

@@ -1,20 +1,17 @@
-"""The least-squares finish: never uphill, learns a coefficient, moves the decoder alone."""
+"""The least-squares finish: never uphill, learns a coefficient, moves what it was told to."""
 
 import itertools
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import pgt
-from pgt.models.network import AbstractNetwork
 from pgt.nn import frozen
-from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
-from pgt.training.losses import Problem, data_loss
-from pgt.training.polish import Expansion, _blocks, _parameters, polish
+from pgt.training.losses import Problem
+from pgt.training.polish import is_whole, memory_of, polish
 from pgt.training.settings import Polish
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
@@ -34,7 +31,7 @@ def polished():
     )  # fmt: skip
     problem = Problem.build(readings, pde, (Initial(u="sin(pi*x)"),), DOMAIN, scaling)
     seen = []
-    settings = Polish(iterations=25, points=100)
+    settings = Polish(iterations=25, points=100, weights="decoder")
     result = polish(
         model,
         pde,
@@ -76,74 +73,32 @@ def test_only_the_decoder_moves(polished):
     assert frozen.count_parameters(after) == frozen.count_parameters(before)
 
 
-def test_readings_count_as_in_the_loss():
-    """The polish's data rows and the training loss agree, also where one reading is far noisier."""
-    points = np.random.default_rng(1).uniform(0, 1, (4, 2))
-    readings = pgt.Observations.from_arrays(
-        points, np.ones((4, 1)) * [[1.0], [2.0], [3.0], [9.0]], coords=("x", "t"), fields=("u",),
-        noise=np.array([[0.1], [0.1], [0.2], [5.0]]),
-    )  # fmt: skip
-    pde = Heat(0.1)
+def test_all_weights_may_move_and_some_points_are_new_every_time():
+    """The encoder too; with fewer rows than weights, so that JJᵀ is what is solved."""
+    random = np.random.default_rng(0)
+    points = random.uniform(0, 1, (12, 2))
+    u = np.sin(np.pi * points[:, :1])
+    readings = pgt.Observations.from_arrays(points, u, coords=("x", "t"), fields=("u",))
+    pde = Heat(0.01)
+    scaling = Scaling.fit(readings, DOMAIN)
     model = pgt.PGT(
-        Scaling.fit(readings, DOMAIN), pde.kernel(), width=8, blocks=1, heads=2, decoder_width=6,
-        decoder_layers=1,
-    )  # fmt: skip
-    problem = Problem.build(readings, pde, (), DOMAIN, model.scaling)
-    with jax.enable_x64(True):
-        model, pde, problem = cast((model, pde, problem), np.float64)
-        theta, rebuild = _parameters(model, pde)
-        context = model.encode(readings)
-        data = _blocks(rebuild, model, pde, context, problem, Polish(points=4))[0]
-        rows = jax.vmap(data.function, in_axes=(None, 0))(theta, data.items)
-        cost = float(np.sum((np.asarray(rows) * data.weights[:, None]) ** 2))
-        assert cost == pytest.approx(float(data_loss(model, context, readings, ())), rel=1e-9)
-
-
-class InOneStage(AbstractNetwork):
-    """The same network, which does not say that it looks before it answers."""
-
-    network: AbstractNetwork
-
-    def encode(self, readings):
-        return self.network.encode(readings)
-
-    def decode(self, context, z):
-        return self.network.decode(context, z)
-
-    def tunable(self):
-        return self.network.tunable()
-
-
-def test_two_stages_change_the_cost_and_not_the_rows():
-    """Expanded around its points or evaluated anew: equal rows, and equal derivatives in θ."""
-    points = np.random.default_rng(1).uniform(0, 1, (4, 2))
-    readings = pgt.Observations.from_arrays(
-        points, np.ones((4, 1)) * [[1.0], [2.0], [3.0], [9.0]], coords=("x", "t"), fields=("u",)
+        scaling, pde.kernel(), width=4, blocks=1, heads=1, decoder_width=4, decoder_layers=1
     )
-    pde = Heat(pgt.Unknown(0.1))
-    staged = pgt.PGT(
-        Scaling.fit(readings, DOMAIN), pde.kernel(), width=8, blocks=1, heads=2, decoder_width=6,
-        decoder_layers=1,
-    )  # fmt: skip
-    plain = pgt.Frame(staged.scaling, InOneStage(staged.network), staged.kernel)
-    problem = Problem.build(readings, pde, (Initial(u="sin(pi*x)"),), DOMAIN, staged.scaling)
+    problem = Problem.build(readings, pde, (), DOMAIN, scaling)
+    settings = Polish(iterations=20, points=16, weights="all", fresh=0.5)
+    after, _, costs = polish(model, pde, problem, settings, readings.take(np.zeros(0, int)))
+    assert costs[-1] < 0.1 * costs[0]
+    old, new = (jax.tree.leaves(m.network.embed_value)[0] for m in (model, after))
+    assert np.abs(np.asarray(old) - np.asarray(new)).max() > 1e-4
 
-    def rows(model, expanded):
-        model, equation, task = cast((model, pde, problem), np.float64)
-        theta, rebuild = _parameters(model, equation)
-        blocks = _blocks(rebuild, model, equation, model.encode(readings), task, Polish(points=9))
-        assert all(is_expanded(block.items) == expanded for block in blocks)
-        along = jnp.asarray(np.random.default_rng(2).standard_normal(theta.shape))
-        found = []
-        for block in blocks:
-            function = jax.jit(jax.vmap(block.function, in_axes=(None, 0)))
-            found += jax.jvp(lambda t, f=function, b=block: f(t, b.items), (theta,), (along,))
-        return found
 
-    def is_expanded(items):
-        return isinstance(items[-1] if type(items) is tuple else items, Expansion)
+@pytest.mark.parametrize(("weights", "whole"), [("all", True), ("decoder", False), (None, False)])
+def test_which_weights_are_tuned(polished, weights, whole):
+    model = polished[0]
+    assert is_whole(model, Polish(weights=weights)) == whole
+    assert is_whole(pgt.SIREN(model.scaling, width=4, layers=2), Polish())
 
-    with jax.enable_x64(True):
-        for one, two in zip(rows(staged, True), rows(plain, False), strict=True):
-            np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
-            assert np.abs(one).max() > 1e-3
+
+def test_memory_is_in_gigabytes():
+    assert memory_of(Polish(memory=0.5)) == 5e8
+    assert memory_of(Polish()) >= 2e9

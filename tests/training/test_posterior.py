@@ -13,11 +13,12 @@ import pgt
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import batched
 from pgt.training import posterior as posterior_of
-from pgt.training.least_squares import Block, Prior, Search
+from pgt.training.least_squares import Prior, Search
 from pgt.training.loop import Fit
 from pgt.training.losses import Problem
 from pgt.training.polish import polish
 from pgt.training.posterior import draw, laplace_members, posterior
+from pgt.training.rows import Block
 from pgt.trust.intervals import intervals
 from pgt.trust.members import Members
 

@@ -1,0 +1,150 @@
+"""Least-squares steps, one after the other, until they no longer help.
+
+λ falls after a step that lowers the cost and rises after one that does not. Far from the goal every
+step sees residual points of its own: a network with many weights would else fulfil the equation at the
+points, and not between them. Whether a step is better is judged at the points it was made for.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import jax.numpy as jnp
+import numpy as np
+
+from pgt.training.dense import Vector
+from pgt.training.least_squares import NO_PRIOR, Damped, Normal, Prior, Search, revised
+from pgt.training.settings import Polish
+
+START, EASE, STIFFEN = 1e-2, 2.0, 1.5  # damping at first, after a success, after a failure
+GROWTH, MOST_GROWTH = 1.5, 10.0  # of the latter, with every failure before the first success
+LEAST, GIVE_UP = 1e-15, 1e8
+SETTLE = 30  # iterations before the prior's strength is first revised
+MOMENTUM = 0.5  # of the step before, on fresh points
+
+Judge = Callable[[Vector], float]
+Report = Callable[[int, float], None]
+
+
+@dataclass(frozen=True)
+class State:
+    """All that a descent goes on from, bit for bit."""
+
+    theta: Vector
+    prior: Prior = NO_PRIOR
+    momentum: Vector | float = 0.0
+    damping: float = START
+    iteration: int = 0
+    moved: bool = False  # at least once
+    draw: int = 0  # of the residual points; 0: the fixed ones
+    costs: tuple[float, ...] = ()
+    best: Vector | None = None
+    best_error: float = np.inf
+    best_iteration: int = 0
+    seconds: float = 0.0
+    over: bool = False
+
+
+def descend(
+    search: Search,
+    state: State,
+    settings: Polish,
+    judge: Judge | None,
+    report: Report = lambda iteration, cost: None,
+    keep: Callable[[State], None] = lambda state: None,
+    *,
+    is_revised: bool = False,
+) -> State:
+    """The state after the last iteration.
+
+    `judge` is the held-out error at θ: readings can be memorised, so the best θ is the one that
+    predicts what was not fitted. Without a judge the last θ is the best: under a prior nothing is
+    memorised. Where the prior `is_revised`, its strength follows the evidence.
+    """
+    if state.over:
+        return state
+    began = time.monotonic() - state.seconds
+    if not state.costs:
+        state = replace(state, draw=_next_draw(state, settings))
+    here, normal = _system(search, state)
+    if not state.costs:
+        state = _judged(replace(state, costs=(normal.cost(state.prior),)), judge)
+    while not state.over:
+        found = _tried(here, normal, state)
+        is_better = found is not None
+        state = replace(state, iteration=state.iteration + 1)
+        if is_better:
+            state = _judged(_moved(state, found, settings), judge)
+            here, normal = _system(search, state)
+        else:
+            state = _refused(state)
+        # Once it must be, however well the first prior is fulfilled; then whenever θ has moved.
+        settled = state.iteration > SETTLE and is_better
+        if is_revised and (state.iteration == SETTLE or settled):
+            state = replace(state, prior=revised(state.prior, normal)[0])
+        cost = normal.cost(state.prior)
+        state = replace(state, costs=(*state.costs, cost), seconds=time.monotonic() - began)
+        state = replace(state, over=_is_over(state, settings))
+        report(state.iteration, cost)
+        keep(state)
+    return state
+
+
+def _system(search: Search, state: State) -> tuple[Search, Normal]:
+    theta = jnp.asarray(state.theta)
+    here = search.anew(state.draw).refreshed(theta)
+    return here, here.normal_at(theta)
+
+
+def _tried(search: Search, normal: Normal, state: State) -> Vector | None:
+    """A better θ by one step; None where the step leads to none."""
+    damped = Damped(normal, state.prior, state.damping)
+    if damped.factor is None:
+        return None
+    step = damped.bent(search, damped.step(state.momentum))
+    if step is None:
+        return None
+    theta = np.asarray(state.theta) + step
+    cost = search.cost(jnp.asarray(theta), state.prior)
+    return theta if cost < normal.cost(state.prior) else None
+
+
+def _moved(state: State, theta: Vector, settings: Polish) -> State:
+    moved = replace(
+        state,
+        theta=theta,
+        damping=max(state.damping / EASE, LEAST),
+        moved=True,
+        draw=_next_draw(state, settings),
+    )
+    if not moved.draw:
+        return replace(moved, momentum=0.0)
+    return replace(moved, momentum=MOMENTUM * (theta - np.asarray(state.theta)))
+
+
+def _refused(state: State) -> State:
+    """Before the first success every failure raises the damping by more than the one before: nobody
+    knows yet how large it has to be."""
+    growth = min(GROWTH**state.iteration, MOST_GROWTH) if not state.moved else 1.0
+    return replace(state, damping=state.damping * STIFFEN * growth, momentum=0.0)
+
+
+def _next_draw(state: State, settings: Polish) -> int:
+    """Which residual points the next step is to see."""
+    shares = [state.iteration / settings.iterations]
+    if settings.seconds is not None:
+        shares.append(state.seconds / settings.seconds)
+    return state.draw + 1 if max(shares) < (settings.fresh or 0.0) else 0
+
+
+def _judged(state: State, judge: Judge | None) -> State:
+    error = judge(jnp.asarray(state.theta)) if judge else 0.0
+    if error > state.best_error:
+        return state
+    return replace(state, best=state.theta, best_error=error, best_iteration=state.iteration)
+
+
+def _is_over(state: State, settings: Polish) -> bool:
+    late = settings.seconds is not None and state.seconds > settings.seconds
+    waited = state.iteration - state.best_iteration > settings.patience
+    return late or waited or state.iteration >= settings.iterations or state.damping > GIVE_UP

@@ -1,0 +1,193 @@
+"""The derivative J of the rows with respect to θ: whole where it fits into memory, else in pieces.
+
+    JᵀJ = Σ_c J_cᵀJ_c  over groups c of rows,        JJᵀ = Σ_l J_l J_lᵀ  over strips l of columns
+
+so that neither product needs all of J at once. A product with a vector goes through the pieces once
+more: beside the Gram matrix that costs little, and nothing else has to be compiled.
+"""
+
+import itertools
+from collections.abc import Iterator
+from functools import partial
+from operator import itemgetter
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PyTree
+
+from pgt.training import dense
+from pgt.training.dense import Matrix, Square, Vector
+from pgt.training.rows import Block
+
+COPIES = 3  # of a piece, that exist at one moment
+LONG, TOGETHER = 30_000, 64  # numbers in a long θ, and items that are then differentiated at once
+
+Data = tuple[tuple[PyTree, Vector], ...]  # items and weights of every block
+
+
+class Plan(NamedTuple):
+    """Whether it is JJᵀ that is wanted, and how many columns (else rows) of J a piece has at most."""
+
+    dual: bool
+    piece: int
+    whole: bool
+
+    @staticmethod
+    def of(rows: int, size: int, memory: float) -> "Plan":
+        """For J with so many rows and columns, and so many bytes for it."""
+        dual = rows < size
+        across, along = (rows, size) if dual else (size, rows)
+        piece = max(int(memory / (8 * COPIES * across)), 1)
+        return Plan(dual, min(piece, along), piece >= along)
+
+
+class Program:
+    """The rows of some blocks and their derivatives, compiled once for any θ, items and weights."""
+
+    def __init__(self, blocks: tuple[Block, ...]):
+        functions = tuple(block.function for block in blocks)
+        self.rows = jax.jit(partial(_rows, functions))
+        self.whole = jax.jit(partial(_whole, functions))
+        self.strip = jax.jit(partial(_strip, functions), static_argnums=3)
+        self.groups = [jax.jit(partial(_with_gradient, function)) for function in functions]
+
+
+class Jacobian:
+    """J at θ. `scale`, where there is one, multiplies its rows."""
+
+    def __init__(self, program: Program, theta: Float[Array, " p"], data: Data, plan: Plan):
+        self.program, self.theta, self.data, self.plan = program, theta, data, plan
+        self.scale: Vector | None = None
+        if plan.whole:
+            rows, matrix = program.whole(theta, data)
+            self.rows, self.matrix = dense.local(rows), dense.local(matrix)
+        else:
+            self.rows, self.matrix = dense.local(program.rows(theta, data)), None
+
+    def scaled(self, scale: Vector | None) -> "Jacobian":
+        """The same with rows times `scale`."""
+        self.scale = None if scale is None else dense.local(scale)
+        if self.scale is not None and self.matrix is not None:
+            self.matrix = self.scale[:, None] * self.matrix
+        return self
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.rows), len(self.theta)
+
+    def pieces(self) -> Iterator[tuple[slice, slice, Matrix]]:
+        """(rows, columns, that part of J) one after the other."""
+        if self.matrix is not None:
+            yield slice(None), slice(None), self.matrix
+            return
+        for rows, columns, piece in self._strips() if self.plan.dual else self._groups():
+            scale = None if self.scale is None else self.scale[rows, None]
+            yield rows, columns, dense.local(piece) if scale is None else scale * piece
+
+    def _strips(self) -> Iterator[tuple[slice, slice, Matrix]]:
+        size, width = len(self.theta), self.plan.piece
+        for start in range(0, size, width):
+            first = min(start, size - width)
+            strip = self.program.strip(self.theta, self.data, first, width)
+            yield slice(None), slice(start, first + width), strip[:, start - first :]
+
+    def _groups(self) -> Iterator[tuple[slice, slice, Matrix]]:
+        begin = 0
+        for program, (items, weights) in zip(self.program.groups, self.data, strict=True):
+            each = _rows_each(program, self.theta, items, weights)
+            count = max(min(self.plan.piece // each, len(weights)), 1)
+            for start in range(0, len(weights), count):
+                first = min(start, len(weights) - count)
+                part = jax.tree.map(itemgetter(slice(first, first + count)), items)
+                _, group = program(self.theta, part, weights[first : first + count])
+                group = group[(start - first) * each :]
+                yield slice(begin, begin + len(group)), slice(None), group
+                begin += len(group)
+
+    def assembled(self) -> Matrix:
+        """All of it."""
+        if self.matrix is not None:
+            return self.matrix
+        parts = [np.asarray(piece) for _, _, piece in self.pieces()]
+        return np.concatenate(parts, axis=1 if self.plan.dual else 0)
+
+    def first(self, count: int) -> Matrix:
+        """The first rows."""
+        if self.matrix is not None:
+            return self.matrix[:count]
+        groups = itertools.takewhile(lambda part: part[0].start < count, self.pieces())
+        return np.concatenate([np.asarray(piece) for _, _, piece in groups])[:count]
+
+    def last(self, count: int) -> Matrix:
+        """The last columns."""
+        if self.matrix is not None:
+            return self.matrix[:, -count:]
+        matrix = self.program.strip(self.theta, self.data, len(self.theta) - count, count)
+        return dense.local(matrix if self.scale is None else self.scale[:, None] * matrix)
+
+    def gram(self) -> Square:
+        """JJᵀ or JᵀJ, as planned."""
+        return sum(dense.gram(piece, dual=self.plan.dual) for _, _, piece in self.pieces())
+
+    def times(self, vector: Vector) -> Vector:
+        """J v."""
+        vector, total = dense.local(vector), np.zeros(len(self.rows))
+        for rows, columns, piece in self.pieces():
+            total[rows] += np.asarray(piece @ vector[columns])
+        return total
+
+    def transposed(self, vector: Vector) -> Vector:
+        """Jᵀ v."""
+        vector, total = dense.local(vector), np.zeros(len(self.theta))
+        for rows, columns, piece in self.pieces():
+            total[columns] += np.asarray(vector[rows] @ piece)
+        return total
+
+
+def _rows_each(program, theta, items, weights) -> int:
+    """Rows that one item gives."""
+    shape = jax.eval_shape(program, theta, items, jnp.asarray(weights))[0].shape
+    return shape[0] // len(weights)
+
+
+def _rows(functions, theta, data: Data) -> Float[Array, " rows"]:
+    def weighted(function, items, weights):
+        return (_each(partial(function, theta), items, theta) * weights[:, None]).reshape(-1)
+
+    return jnp.concatenate([weighted(f, *part) for f, part in zip(functions, data, strict=True)])
+
+
+def _whole(functions, theta, data: Data):
+    parts = [_with_gradient(f, theta, *part) for f, part in zip(functions, data, strict=True)]
+    return jnp.concatenate([r for r, _ in parts]), jnp.concatenate([j for _, j in parts])
+
+
+def _strip(functions, theta, data: Data, start, width: int):
+    """Columns `start` to `start + width` of J."""
+
+    def cut(gradient):
+        return jax.lax.dynamic_slice_in_dim(gradient, start, width)
+
+    parts = [_with_gradient(f, theta, *part, cut) for f, part in zip(functions, data, strict=True)]
+    return jnp.concatenate([j for _, j in parts])
+
+
+def _with_gradient(function, theta, items, weights, cut=lambda gradient: gradient):
+    """Rows and their gradients item by item: reverse mode, since θ is much longer than a row."""
+
+    def one(item):
+        item, weight = item
+        rows, pull = jax.vjp(lambda t: weight * function(t, item), theta)
+        return rows, jax.vmap(lambda seed: cut(pull(seed)[0]))(jnp.eye(len(rows)))
+
+    rows, gradient = _each(one, (items, weights), theta)
+    return rows.reshape(-1), gradient.reshape(-1, gradient.shape[-1])
+
+
+def _each(function, items, theta):
+    """The function of every item, some at a time where θ is long."""
+    if len(theta) < LONG:
+        return jax.vmap(function)(items)
+    return jax.lax.map(function, items, batch_size=TOGETHER)

@@ -1,0 +1,224 @@
+"""The rows of the loss (losses.py) as functions of θ, the numbers that a least-squares step tunes.
+
+θ is all that is trained of the model, or its decoder alone, and the unknown coefficients, which come
+last. Rows come in blocks of one kind each: readings first, then the equations at points of the domain,
+then the conditions. Weights are such that the sum of squares is a sum of mean squares.
+
+With the decoder alone the readings are encoded once, and so is what the model sees around each point.
+With all weights `encode` depends on θ and stands inside every row.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float, PyTree
+
+from pgt.data.domain import Domain
+from pgt.data.sampling import Sobol
+from pgt.ground.types import Points
+from pgt.nn import frozen
+from pgt.physics.derivatives import expansion, highest_order
+from pgt.training.losses import (
+    Problem,
+    condition_rows,
+    equation_rows,
+    reading_rows,
+    reading_weights,
+)
+from pgt.training.settings import Polish
+from pgt.training.step import split
+
+BEYOND_EXPANSION = 3  # an order that an `Expansion` lacks: values away from its point are asked for
+ROWS_PER_NUMBER = 1.0  # of θ: fewer, and the equation is fulfilled at the points alone
+FEWEST_POINTS, MOST_POINTS = 1000, 8000
+TENSOR_AXES = 2  # with more, a grid with as many nodes along each axis is coarse along every one
+
+
+class Block(NamedTuple):
+    """Rows of one kind: a function of (θ, one item), the items, and the weight of each item."""
+
+    function: Callable
+    items: PyTree
+    weights: Float[Array | np.ndarray, " n"]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """All rows of a problem. The residual points may be drawn anew, as often as one likes."""
+
+    blocks: tuple[Block, ...]
+    placed: int = 0  # the position of the block of the equations
+    place: Callable[[int], Block] | None = None
+
+    def anew(self, number: int) -> "Rows":
+        """The same at the residual points of draw `number`; 0: the fixed ones."""
+        if self.place is None:
+            return self
+        blocks = list(self.blocks)
+        blocks[self.placed] = self.place(number)
+        return replace(self, blocks=tuple(blocks))
+
+
+class Tuned(NamedTuple):
+    """θ; the way back from it to (model, equation), and to (model, equation, context).
+
+    `fixed` is the context where θ does not change it.
+    """
+
+    theta: Float[Array, " p"]
+    rebuild: Callable
+    seen: Callable
+    fixed: PyTree | None
+
+
+def tuned(model, pde, readings, *, whole: bool) -> Tuned:
+    """The numbers to tune: all that is trained of the model where `whole`, else its decoder's."""
+    trained, fixed = split(model, pde, None)
+    part = trained[0] if whole else model.tunable()
+    theta, unravel = ravel_pytree((part, trained[1]))
+
+    def rebuild(vector):
+        part, unknowns = unravel(vector)
+        if whole:
+            return frozen.combine(part, fixed[0]), eqx.combine(unknowns, fixed[1])
+        tuned = eqx.tree_at(lambda m: m.tunable(), model, part)
+        return tuned, eqx.combine(unknowns, fixed[1])
+
+    context = None if whole else eqx.filter_jit(lambda m, o: m.encode(o))(model, readings)
+
+    def seen(vector):
+        model, pde = rebuild(vector)
+        return model, pde, model.encode(readings) if whole else context
+
+    return Tuned(theta, rebuild, seen, context)
+
+
+def rows_of(model, pde, problem: Problem, numbers: Tuned, settings: Polish) -> Rows:
+    """All rows of the loss; `model` and `pde` are those at the start."""
+    items = _expander(model, numbers.fixed)
+    count = point_count(settings, problem, len(numbers.theta))
+    blocks, place = [_readings(model, problem, numbers, items)], None
+    if problem.equation_scales:
+        equation, order = _equation(problem, numbers), highest_order(pde)
+
+        def place(number: int) -> Block:
+            inside, share = _points(problem.domain, count, number)
+            return Block(equation, items(order, inside), settings.equation_weight * np.sqrt(share))
+
+        blocks.append(place(0))
+    per_axis = round(count ** (1 / problem.domain.dimension))
+    for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
+        blocks.append(_on_face(condition, scale, numbers, items, 2 * per_axis))
+    return Rows(tuple(blocks), 1, place)
+
+
+def point_count(settings: Polish, problem: Problem, size: int) -> int:
+    """Residual points: as asked for, else so many that there are as many rows as numbers to tune."""
+    if settings.points is not None:
+        return settings.points
+    wanted = ROWS_PER_NUMBER * size / max(len(problem.equation_scales), 1)
+    return int(np.clip(wanted, FEWEST_POINTS, MOST_POINTS))
+
+
+def _points(domain: Domain, count: int, number: int) -> tuple[Points, Float[np.ndarray, " n"]]:
+    """Points of a draw and the share of the domain that each stands for; draw 0 is always the same.
+
+    Fixed points are those of Gauss and Legendre in up to two coordinates; all others are evenly
+    spread (Sobol), with another shift in every draw.
+    """
+    if number == 0 and domain.dimension <= TENSOR_AXES:
+        points, volume = domain.quadrature(count)
+        return jnp.asarray(points), volume / volume.sum()
+    points = Sobol().draw(jax.random.key(number), domain, count)
+    return points, np.full(count, 1 / count)
+
+
+def _readings(model, problem: Problem, numbers: Tuned, items) -> Block:
+    """Readings count as they do in the loss: in proportion to 1/σ² where their noise is given."""
+    readings = problem.observations
+    trust = np.sqrt(reading_weights(readings, model.scaling))
+    measured = np.full(len(readings), 1 / np.linalg.norm(trust))
+
+    def function(theta, item):
+        model, _, context = numbers.seen(theta)
+        reading, root, around = item
+        one = jax.tree.map(lambda leaf: leaf[None], reading)
+        field, _ = _field_at(model, context, around)
+        return root * reading_rows(field, one, model.scaling, problem.averaged)[0]
+
+    # An average over a box asks for more than the neighbourhood of its centre.
+    near = 2 if not problem.averaged else BEYOND_EXPANSION
+    around = items(near, jnp.asarray(readings.points))
+    return Block(function, (readings, trust, around), measured)
+
+
+def _equation(problem: Problem, numbers: Tuned) -> Callable:
+    def function(theta, item):
+        model, pde, context = numbers.seen(theta)
+        field, z = _field_at(model, context, item)
+        rows = equation_rows(field, pde, problem.equation_scales, z)
+        return jnp.stack(list(rows.values()))
+
+    return function
+
+
+def _on_face(condition, scale, numbers: Tuned, items, per_axis: int) -> Block:
+    def function(theta, item):
+        model, pde, context = numbers.seen(theta)
+        field, z = _field_at(model, context, item)
+        return condition_rows(field, condition, scale, pde, z)
+
+    face = condition.nodes(per_axis)
+    near = 2 if condition.is_local else BEYOND_EXPANSION
+    weights = np.full(len(face), 1 / np.sqrt(len(face)))
+    return Block(function, items(near, jnp.asarray(face)), weights)
+
+
+# --------------------------------------------------------------- what is seen around a point
+
+
+class Expansion(NamedTuple):
+    """What a model that looks before it answers sees around a point, to second order (Taylor).
+
+    With the decoder alone `look` never changes, so it is evaluated once: at its own point the expansion
+    has the same value, first and second derivatives, which is all that a second-order equation asks for.
+    """
+
+    point: Float[Array, " d"]
+    value: Float[Array, " k"]
+    slope: Float[Array, "k d"]
+    curvature: Float[Array, "k d d"]
+
+    def at(self, z: Float[Array, " d"]) -> Float[Array, " k"]:
+        away = z - self.point
+        return self.value + self.slope @ away + (self.curvature @ away) @ away / 2
+
+
+def _expander(model, context: PyTree | None) -> Callable[[int, Points], PyTree]:
+    """Items from (order, points): the points, with what the model sees around them where that is fixed,
+    it looks before it answers, and no more than second order is asked."""
+    halves = model.halves()
+    if context is None or halves is None:
+        return lambda order, points: points
+
+    def expand(z):
+        return Expansion(z, *expansion(lambda y: halves.look(context, y).reshape(-1), z))
+
+    expanded = jax.jit(jax.vmap(expand))
+    return lambda order, points: points if order > 2 else expanded(points)
+
+
+def _field_at(model, context, item):
+    """The field near an item, and the item's point."""
+    if not isinstance(item, Expansion):
+        return partial(model.decode, context), item
+    look, answer = model.halves()
+    shape = jax.eval_shape(partial(look, context), item.point).shape
+    return lambda z: answer(item.at(z).reshape(shape), z), item.point

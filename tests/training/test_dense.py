@@ -1,0 +1,40 @@
+"""Linear algebra of a step, against NumPy."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from pgt.training import dense
+
+MATRIX = np.random.default_rng(0).standard_normal((7, 4))
+
+
+@pytest.fixture(params=[True, False], ids=["host", "device"])
+def backend(request, monkeypatch):
+    monkeypatch.setattr(dense, "on_host", lambda: request.param)
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.mark.parametrize("dual", [True, False])
+def test_a_damped_system_is_solved(backend, dual):
+    gram = dense.gram(dense.local(MATRIX), dual=dual)
+    expected = MATRIX @ MATRIX.T if dual else MATRIX.T @ MATRIX
+    np.testing.assert_allclose(gram, expected)
+    diagonal = np.arange(1.0, len(expected) + 1)
+    factor = dense.factorised(gram, diagonal)
+    right = np.ones(len(expected))
+    np.testing.assert_allclose(
+        dense.solved(factor, right), np.linalg.solve(expected + np.diag(diagonal), right)
+    )
+
+
+def test_what_is_not_positive_has_no_factor(backend):
+    assert dense.factorised(dense.local(np.diag([1.0, -2.0])), np.ones(2)) is None
+
+
+def test_arrays_are_where_they_are_multiplied_fastest(backend):
+    kind = np.ndarray if dense.on_host() else jax.Array
+    assert isinstance(dense.local(jnp.ones(3)), kind)
+    assert isinstance(dense.local(np.ones(3)), kind)

@@ -1,0 +1,84 @@
+"""A descent goes on from where it was left, and sees new points where it should."""
+
+import itertools
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from pgt.training.descent import State, descend
+from pgt.training.least_squares import Prior, Search
+from pgt.training.rows import Block, Rows
+from pgt.training.settings import Polish
+
+
+def waves(number: int) -> Block:
+    """Rows of a small network that should be a wave, at points that depend on the draw."""
+    x = np.random.default_rng(number).uniform(-1, 1, 12)
+
+    def row(theta, x):
+        hidden = jnp.tanh(theta[:4] * x + theta[4:8])
+        return (hidden @ theta[8:12] - jnp.sin(3 * x))[None]
+
+    return Block(row, x, np.full(12, 12**-0.5))
+
+
+def search():
+    blocks = (Block(waves(0).function, np.array([0.1, 0.7, -0.5]), np.ones(3)), waves(0))
+    return Search(Rows(blocks, 1, waves))
+
+
+START = np.linspace(-1, 1, 12)
+
+
+@pytest.mark.parametrize("prior", [None, Prior(1e-4, 3, 3.0, 0.0)])
+@pytest.mark.parametrize("fresh", [0.0, 0.5, 1.0])
+def test_it_goes_on_bit_for_bit(fresh, prior):
+    with jax.enable_x64(True):
+        settings = Polish(iterations=40, patience=100, fresh=fresh)
+        states = []
+        start = State(START) if prior is None else State(START, prior)
+        revised = {"is_revised": prior is not None}
+        end = descend(
+            search(), start, settings, lambda t: float(t @ t), keep=states.append, **revised
+        )
+        again = descend(search(), states[31], settings, lambda t: float(t @ t), **revised)
+    assert end.over
+    assert states[31].iteration == 32
+    np.testing.assert_array_equal(end.theta, again.theta)
+    np.testing.assert_array_equal(end.best, again.best)
+    assert (end.costs, end.damping, end.prior) == (again.costs, again.damping, again.prior)
+    assert descend(search(), end, settings, None) is end
+
+
+def test_points_are_new_after_every_step_and_fixed_at_last():
+    with jax.enable_x64(True):
+        states = []
+        settings = Polish(iterations=30, patience=100, fresh=0.5)
+        descend(search(), State(START), settings, None, keep=states.append)
+    draws = [state.draw for state in states]
+    fresh = [state for state in states if state.draw]
+    accepted = sum(np.any(a.theta != b.theta) for a, b in itertools.pairwise(fresh))
+    assert accepted > 3
+    assert max(draws) - draws[0] == accepted
+    assert draws[-1] == 0
+    assert np.all(np.asarray(states[-1].momentum) == 0.0)
+    later = [s.costs[-1] for s in states if s.draw == 0]
+    assert all(b <= a for a, b in itertools.pairwise(later))
+
+
+def test_a_step_that_does_not_help_stiffens_the_damping():
+    stuck = Block(lambda t, x: (1 + t**2) * x, np.ones((1, 1)), np.ones(1))
+    with jax.enable_x64(True):
+        end = descend(Search([stuck]), State(np.zeros(1)), Polish(iterations=5), None)
+    assert end.damping > State(np.zeros(1)).damping
+    assert end.costs == (1.0,) * 6
+
+
+def test_seconds_count_from_where_it_was_left():
+    with jax.enable_x64(True):
+        spent = replace(State(START), seconds=100.0)
+        end = descend(search(), spent, Polish(iterations=50, seconds=50.0), None)
+    assert end.iteration == 1

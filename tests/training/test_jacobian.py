@@ -1,0 +1,69 @@
+"""J in pieces is J."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from pgt.training import jacobian as module
+from pgt.training.jacobian import Jacobian, Plan, Program
+from pgt.training.rows import Block
+
+random = np.random.default_rng(0)
+BLOCKS = (
+    Block(lambda t, x: jnp.sin(x @ t)[None], random.standard_normal((5, 6)), np.arange(1.0, 6)),
+    Block(lambda t, x: jnp.stack([x @ t**2, t[5] * x[0]]), random.standard_normal((7, 6)), np.ones(7)),
+)  # fmt: skip
+THETA, SCALE = np.linspace(-1, 1, 6), np.linspace(1, 2, 19)
+
+
+def jacobian(plan: Plan) -> Jacobian:
+    data = tuple((block.items, block.weights) for block in BLOCKS)
+    return Jacobian(Program(BLOCKS), jnp.asarray(THETA), data, plan).scaled(SCALE)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    def rows(theta):
+        parts = [
+            b.weights[:, None] * jax.vmap(lambda x, b=b: b.function(theta, x))(b.items)
+            for b in BLOCKS
+        ]
+        return jnp.concatenate([part.reshape(-1) for part in parts])
+
+    with jax.enable_x64(True):
+        theta = jnp.asarray(THETA)
+        return np.asarray(rows(theta)), SCALE[:, None] * np.asarray(jax.jacfwd(rows)(theta))
+
+
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("piece", [3, 4, None])
+@pytest.mark.parametrize("dual", [False, True])
+def test_pieces_add_up(expected, dual, piece, long, monkeypatch):
+    if long:  # some items at a time
+        monkeypatch.setattr(module, "LONG", 1)
+        monkeypatch.setattr(module, "TOGETHER", 2)
+    rows, matrix = expected
+    with jax.enable_x64(True):
+        found = jacobian(Plan(dual, piece or 100, piece is None))
+        np.testing.assert_allclose(found.rows, rows)
+        np.testing.assert_allclose(found.assembled(), matrix, atol=1e-14)
+        gram = matrix @ matrix.T if dual else matrix.T @ matrix
+        np.testing.assert_allclose(found.gram(), gram, atol=1e-13)
+        np.testing.assert_allclose(found.times(THETA), matrix @ THETA, atol=1e-13)
+        np.testing.assert_allclose(found.transposed(rows), matrix.T @ rows, atol=1e-13)
+        np.testing.assert_allclose(found.last(2), matrix[:, -2:], atol=1e-14)
+        if not dual:
+            np.testing.assert_allclose(found.first(5), matrix[:5], atol=1e-14)
+        assert found.shape == (19, 6)
+        assert (len(list(found.pieces())) > 1) == (piece is not None)
+
+
+def test_the_smaller_matrix_is_solved_and_the_memory_kept():
+    assert Plan.of(100, 50, 1e9) == Plan(dual=False, piece=100, whole=True)
+    assert Plan.of(50, 100, 1e9) == Plan(dual=True, piece=100, whole=True)
+    million = Plan.of(5000, 10**6, 30e9)
+    assert million.dual
+    assert not million.whole
+    assert 8 * module.COPIES * 5000 * million.piece <= 30e9
+    assert Plan.of(50, 100, 1.0).piece == 1

@@ -1,0 +1,134 @@
+"""Rows as functions of θ: those of the loss, at points that can be drawn anew."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pgt
+from pgt.models.network import AbstractNetwork
+from pgt.nn.precision import cast
+from pgt.nn.scaling import Scaling
+from pgt.physics import Heat, Initial
+from pgt.training.losses import Problem, data_loss
+from pgt.training.rows import MOST_POINTS, Expansion, point_count, rows_of, tuned
+from pgt.training.settings import Polish
+
+DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
+
+
+def test_readings_count_as_in_the_loss():
+    """The polish's data rows and the training loss agree, also where one reading is far noisier."""
+    points = np.random.default_rng(1).uniform(0, 1, (4, 2))
+    readings = pgt.Observations.from_arrays(
+        points, np.ones((4, 1)) * [[1.0], [2.0], [3.0], [9.0]], coords=("x", "t"), fields=("u",),
+        noise=np.array([[0.1], [0.1], [0.2], [5.0]]),
+    )  # fmt: skip
+    pde = Heat(0.1)
+    model = pgt.PGT(
+        Scaling.fit(readings, DOMAIN), pde.kernel(), width=8, blocks=1, heads=2, decoder_width=6,
+        decoder_layers=1,
+    )  # fmt: skip
+    problem = Problem.build(readings, pde, (), DOMAIN, model.scaling)
+    with jax.enable_x64(True):
+        model, pde, problem = cast((model, pde, problem), np.float64)
+        numbers = tuned(model, pde, readings, whole=False)
+        theta, context = numbers.theta, numbers.fixed
+        data = rows_of(model, pde, problem, numbers, Polish(points=4)).blocks[0]
+        rows = jax.vmap(data.function, in_axes=(None, 0))(theta, data.items)
+        cost = float(np.sum((np.asarray(rows) * data.weights[:, None]) ** 2))
+        assert cost == pytest.approx(float(data_loss(model, context, readings, ())), rel=1e-9)
+
+
+class InOneStage(AbstractNetwork):
+    """The same network, which does not say that it looks before it answers."""
+
+    network: AbstractNetwork
+
+    def encode(self, readings):
+        return self.network.encode(readings)
+
+    def decode(self, context, z):
+        return self.network.decode(context, z)
+
+    def tunable(self):
+        return self.network.tunable()
+
+
+def test_two_stages_change_the_cost_and_not_the_rows():
+    """Expanded around its points or evaluated anew: equal rows, and equal derivatives in θ."""
+    points = np.random.default_rng(1).uniform(0, 1, (4, 2))
+    readings = pgt.Observations.from_arrays(
+        points, np.ones((4, 1)) * [[1.0], [2.0], [3.0], [9.0]], coords=("x", "t"), fields=("u",)
+    )
+    pde = Heat(pgt.Unknown(0.1))
+    staged = pgt.PGT(
+        Scaling.fit(readings, DOMAIN), pde.kernel(), width=8, blocks=1, heads=2, decoder_width=6,
+        decoder_layers=1,
+    )  # fmt: skip
+    plain = pgt.Frame(staged.scaling, InOneStage(staged.network), staged.kernel)
+    problem = Problem.build(readings, pde, (Initial(u="sin(pi*x)"),), DOMAIN, staged.scaling)
+
+    def rows(model, expanded):
+        model, equation, task = cast((model, pde, problem), np.float64)
+        numbers = tuned(model, equation, readings, whole=False)
+        theta = numbers.theta
+        blocks = rows_of(model, equation, task, numbers, Polish(points=9)).blocks
+        assert all(is_expanded(block.items) == expanded for block in blocks)
+        along = jnp.asarray(np.random.default_rng(2).standard_normal(theta.shape))
+        found = []
+        for block in blocks:
+            function = jax.jit(jax.vmap(block.function, in_axes=(None, 0)))
+            found += jax.jvp(lambda t, f=function, b=block: f(t, b.items), (theta,), (along,))
+        return found
+
+    def is_expanded(items):
+        return isinstance(items[-1] if type(items) is tuple else items, Expansion)
+
+    with jax.enable_x64(True):
+        for one, two in zip(rows(staged, True), rows(plain, False), strict=True):
+            np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
+            assert np.abs(one).max() > 1e-3
+
+
+def siren_rows(pde, domain, settings):
+    points = np.random.default_rng(0).uniform(0, 1, (5, domain.dimension))
+    readings = pgt.Observations.from_arrays(
+        points, points[:, :1], coords=domain.axes, fields=("u",)
+    )
+    model = pgt.SIREN(Scaling.fit(readings, domain), width=4, layers=2, frequency=4.0)
+    problem = Problem.build(readings, pde, (), domain, model.scaling)
+    numbers = tuned(model, pde, readings, whole=True)
+    return rows_of(model, pde, problem, numbers, settings)
+
+
+def test_points_are_drawn_anew_and_the_fixed_ones_come_back():
+    with jax.enable_x64(True):
+        rows = siren_rows(Heat(0.1), DOMAIN, Polish(points=16, equation_weight=3.0))
+        fixed, first, second, again = (rows.anew(k).blocks[1] for k in (0, 1, 2, 1))
+        np.testing.assert_allclose(fixed.items, DOMAIN.quadrature(16)[0])
+        np.testing.assert_array_equal(first.items, again.items)
+        assert np.abs(np.asarray(first.items) - np.asarray(second.items)).max() > 0.01
+        for block in (fixed, first, second):
+            assert np.sum(np.asarray(block.weights) ** 2) == pytest.approx(9.0)
+            assert block.function is fixed.function  # or it would be compiled again
+        assert rows.anew(1).blocks[0] is rows.blocks[0]
+
+
+def test_in_three_coordinates_the_fixed_points_are_no_grid():
+    """A grid of 64 would have 4 different values along each axis."""
+    domain = pgt.Domain(x=(0, 1), y=(0, 1), t=(0, 1))
+    with jax.enable_x64(True):
+        items = np.asarray(
+            siren_rows(Heat(0.1, dimension=2), domain, Polish(points=64)).blocks[1].items
+        )
+    assert all(len(np.unique(items[:, axis])) == 64 for axis in range(3))
+
+
+def test_the_number_of_points_follows_the_numbers_to_tune():
+    pde, points = Heat(0.1), np.random.default_rng(0).uniform(0, 1, (5, 2))
+    readings = pgt.Observations.from_arrays(points, points[:, :1], coords=("x", "t"), fields=("u",))
+    problem = Problem.build(readings, pde, (), DOMAIN, Scaling.fit(readings, DOMAIN))
+    assert point_count(Polish(points=7), problem, 5000) == 7
+    assert point_count(Polish(), problem, 3000) >= 3000
+    assert point_count(Polish(), problem, 10**6) == MOST_POINTS
