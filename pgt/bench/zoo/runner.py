@@ -39,7 +39,7 @@ def runs(
     half: str | None = None,
     seeds: Sequence[int] = (0,),
 ) -> list[ZooRun]:
-    """What is asked for, problem by problem; all of them, and all methods that can run, where none is named."""
+    """What is asked for, problem by problem; where none is named all, by all methods that can run."""
     methods = tuple(methods) or installed()
     require_methods(methods)
     wanted = [get(name).name for name in problems or names()]

@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import jinns
 import numpy as np
 import optax
+from jax.experimental import io_callback
 from jinns.loss import LossPDEStatio, LossWeightsPDEStatio, PDEStatio
 from jinns.parameters import Params
 from jinns.validation._validation import AbstractValidationModule
@@ -99,7 +100,7 @@ class Until(AbstractValidationModule):
         # Asked about a weight, so that every step asks anew.
         weight = jax.tree.leaves(params.nn_params)[0].ravel()[0]
         answer = jax.ShapeDtypeStruct((), jnp.bool_)
-        over = jax.experimental.io_callback(self.clock.is_over, answer, weight)
+        over = io_callback(self.clock.is_over, answer, weight)
         return self, over, jnp.zeros(()), False
 
 
@@ -112,7 +113,7 @@ class Equations(PDEStatio):
         scaling, pde = self.task.scaling, self.task.asked.setup.pde
 
         def physical(z):
-            return scaling.to_physical(u(scaling.to_unit(z), params))
+            return jnp.asarray(scaling.to_physical(u(scaling.to_unit(z), params)))
 
         rows = residual(pde, physical, scaling.from_unit(x))
         return jnp.stack([row / self.task.sizes[name] for name, row in rows.items()])
