@@ -120,6 +120,9 @@ def zoo(
     page: Annotated[
         Path | None, typer.Option(help="A page whose tables are rewritten, such as docs/zoo.md.")
     ] = None,
+    stored: Annotated[
+        bool, typer.Option("--stored", help="Run nothing: summarise what is stored.")
+    ] = False,
 ) -> None:
     """Problems with known truth, defaults only, beside rivals.
 
@@ -134,7 +137,7 @@ def zoo(
         todo = runs(
             problem or (), methods, seconds=seconds, half=half or None, seeds=seed or (0,)
         )  # fmt: skip
-        _watched("zoo", todo, folder, sweep)
+        _watched("zoo", [] if stored else todo, folder, sweep)
         text, written = write(folder, page)
     except (InputError, OSError) as error:
         Console(stderr=True).print(f"pgt: {error}", style="red", soft_wrap=True, markup=False)

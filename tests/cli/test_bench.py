@@ -47,6 +47,8 @@ def test_the_zoo_leaves_records_a_table_and_figures(tmp_path):
         *(f"{name}.{method}.60s.seed0.json" for name in ("beam", "layer") for method in ("gp", "rbf")),
         "summary.md", "zoo-profile.png",
     ]  # fmt: skip
+    again = command("zoo", "--stored", "-o", str(tmp_path))
+    assert again.output.split("| problem")[1] == result.output.split("| problem")[1]
 
 
 def test_commands_and_tables_agree():

@@ -41,7 +41,7 @@ class Asked:
     seed: int
 
     @property
-    def axes(self) -> dict[str, np.ndarray]:
+    def axes(self) -> dict[str, Any]:
         """The truth's grid, by axis in the order of the domain."""
         return {axis: self.setup.truth[axis].to_numpy() for axis in self.setup.domain.axes}
 

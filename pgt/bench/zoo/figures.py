@@ -86,4 +86,4 @@ def _reach(record: dict) -> tuple[float, float]:
     return (max(value - low, 0.0) if low else 0.0, max(high - value, 0.0) if high else 0.0)
 
 
-FIGURES = {"zoo-profile": profile, "zoo-stated": stated_and_true}
+FIGURES = {"profile": profile, "stated": stated_and_true}

@@ -12,8 +12,8 @@ from pgt.bench.zoo.summary import Found, summary
 from pgt.ground.files import in_one_piece
 
 CAPTIONS = {
-    "zoo-profile": "The share of problems on which a method is within a factor of the smallest error.",
-    "zoo-stated": "The error that the default states for its field against the true one. Grey: within a "
+    "profile": "The share of problems on which a method is within a factor of the smallest error.",
+    "stated": "The error that the default states for its field against the true one. Grey: within a "
     "factor of 2.",
 }
 
@@ -21,32 +21,32 @@ CAPTIONS = {
 def write(folder: Path, page: Path | None = None) -> tuple[str, list[Path]]:
     """The summary of the records in a folder, and the files written: `summary.md` and figures there.
 
-    With a page, what stands there between the markers of "problems" and "results" is made anew, and
-    its figures go into the folder `figures` beside it.
+    With a page, what stands there between the markers of "problems", and between those named like the
+    folder (`<!-- gpu:begin -->`), is made anew; its figures go into the folder `figures` beside it.
     """
     found = Found.read(folder)
     text = summary(found)
-    place = folder if page is None else page.parent / "figures"
+    stem = folder / "zoo" if page is None else page.parent / "figures" / f"zoo-{folder.name}"
     figures = {name: make(found) for name, make in FIGURES.items()}
     drawn = {
-        name: plots.save(figure, place / f"{name}.png", DPI)
+        name: plots.save(figure, stem.with_name(f"{stem.name}-{name}.png"), DPI)
         for name, figure in figures.items()
         if figure is not None
     }
     target = folder / "summary.md" if page is None else page
-    shown = text if page is None else _rewritten(page, text, place, [*drawn])
+    shown = text if page is None else _rewritten(page, folder.name, text, drawn)
     with in_one_piece(target) as unfinished:
         unfinished.write_text(shown.rstrip("\n") + "\n", encoding="utf-8")
     return text, [*drawn.values(), target]
 
 
-def _rewritten(page: Path, text: str, figures: Path, drawn: list[str]) -> str:
+def _rewritten(page: Path, section: str, text: str, drawn: dict[str, Path]) -> str:
     pictures = [
-        f"![{CAPTIONS[name]}]({link(page, figures)}/{name}.png)\n\n*{CAPTIONS[name]}*"
-        for name in drawn
+        f"![{CAPTIONS[name]}]({link(page, path)})\n\n*{CAPTIONS[name]}*"
+        for name, path in drawn.items()
     ]
     whole = between(page.read_text(encoding="utf-8"), "problems", problems_table())
-    return between(whole, "results", "\n\n".join([text, *pictures]))
+    return between(whole, section, "\n\n".join([text, *pictures]))
 
 
 def problems_table() -> str:

@@ -11,7 +11,7 @@ from pgt.bench.stored import read_record, write_record
 from pgt.bench.zoo import judge
 from pgt.bench.zoo.answers import Asked
 from pgt.bench.zoo.catalogue import get, names
-from pgt.bench.zoo.methods import METHODS, require_methods
+from pgt.bench.zoo.methods import METHODS, installed, require_methods
 from pgt.ground.provenance import provenance
 
 Tell = Callable[["ZooRun", dict | None], None]
@@ -39,8 +39,8 @@ def runs(
     half: str | None = None,
     seeds: Sequence[int] = (0,),
 ) -> list[ZooRun]:
-    """What is asked for, problem by problem; all of them, and all methods, where none is named."""
-    methods = tuple(methods) or tuple(METHODS)
+    """What is asked for, problem by problem; where none is named all, by all methods that can run."""
+    methods = tuple(methods) or installed()
     require_methods(methods)
     wanted = [get(name).name for name in problems or names()]
     within = set(names(half))

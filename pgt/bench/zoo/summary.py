@@ -81,9 +81,11 @@ def geometric_mean(values: Sequence[float | None]) -> float | None:
 
 def summary(found: Found) -> str:
     """All of it as Markdown."""
+    if not found.records:
+        return "No runs are stored yet; `pgt bench zoo` makes them."
     parts = [errors_table(found)]
     parts += [f"{HALVES[half].capitalize()}: {line}" for half, line in _against_rivals(found)]
-    parts += _stated(found)
+    parts += [*_stated(found), _measured(found)]
     return "\n\n".join(parts)
 
 
@@ -149,3 +151,16 @@ def _stated(found: Found) -> list[str]:
             f"{min(shares):.2f}."
         )
     return parts
+
+
+def _measured(found: Found) -> str:
+    """Where, when in the history of the source, and for how long."""
+    places = sorted({r["device"] for r in found.records if "device" in r})
+    commits = sorted({str(r["commit"]) for r in found.records if r.get("commit")})
+    seconds = sorted({r["run"]["seconds"] for r in found.records})
+    seeds = sorted({r["run"]["seed"] for r in found.records})
+    parts = [f"Seconds given: {', '.join(f'{s:g}' for s in seconds)}"]
+    parts += [f"seeds: {', '.join(map(str, seeds))}"]
+    parts += [f"measured on {'; '.join(places)}"] if places else []
+    parts += [f"commits {', '.join(f'`{commit}`' for commit in commits)}"] if commits else []
+    return "; ".join(parts) + "."

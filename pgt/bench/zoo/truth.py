@@ -1,7 +1,8 @@
 """Where a truth comes from: a formula, or a solver of our own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +13,7 @@ from jaxtyping import Array, Float
 from pgt.data import Domain
 from pgt.ground.types import Point
 
-Named = Callable[..., dict[str, Array]]
+Named = Callable[..., Mapping[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)

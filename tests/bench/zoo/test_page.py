@@ -25,14 +25,13 @@ def test_a_folder_gets_its_summary_and_figures(tmp_path):
 
 
 def test_a_page_is_rewritten_between_its_markers(tmp_path):
-    records, document = tmp_path / "records", tmp_path / "docs" / "zoo.md"
+    records, document = tmp_path / "gpu", tmp_path / "docs" / "zoo.md"
     made_zoo.write(records, [made_zoo.record("beam", "ours", 0.5)])
     document.parent.mkdir()
-    marks = [
-        f"<!-- {name}:{end} -->" for name in ("problems", "results") for end in ("begin", "end")
-    ]
+    marks = [f"<!-- {name}:{end} -->" for name in ("problems", "gpu") for end in ("begin", "end")]
     document.write_text("\n".join(["before", *marks, "after"]), encoding="utf-8")
     page.write(records, document)
+    assert page.write(records, document)[1][-1] == document
     text = document.read_text(encoding="utf-8")
     assert text.startswith("before")
     assert text.rstrip().endswith("after")

@@ -55,3 +55,10 @@ def test_records_are_read_from_a_folder(tmp_path):
     found = Found.read(tmp_path)
     assert len(found.problems) == 38
     assert len(found.pairs()) == 38
+
+
+def test_where_it_was_measured_is_said():
+    found = Found((made_zoo.record("beam", "ours", 0.5, device="gpu: H", commit="abc"),))
+    said = "Seconds given: 60; seeds: 0; measured on gpu: H; commits `abc`."
+    assert summary(found).endswith(said)
+    assert "No runs are stored yet" in summary(Found(()))

@@ -51,14 +51,14 @@ def _graded_rod() -> xr.Dataset:
     x, slope = (nodes + 1) / 2, 2 * slope
     operator = slope @ np.diag(0.02 * (1 + 4 * x**2)) @ slope
     rates, shapes = np.linalg.eig(operator[1:-1, 1:-1])
-    order = np.argsort(-rates.real)[:4]
+    order = np.argsort(-np.real(rates))[:4]
     grid, times = np.linspace(0, 1, 101), np.linspace(0, 1, 101)
     u = np.zeros((len(grid), len(times)))
     for index, amplitude in zip(order, (1.0, -0.8, 0.6, 0.5), strict=True):
-        values = np.concatenate([[0], shapes[:, index].real, [0]])
+        values = np.concatenate([[0], np.real(shapes[:, index]), [0]])
         values = amplitude * values / np.abs(values).max() * np.sign(values[-2])
         on_grid = np.polynomial.Chebyshev.fit(nodes, values, 48, domain=[-1, 1])(2 * grid - 1)
-        u += np.outer(on_grid, np.exp(rates[index].real * times))
+        u += np.outer(on_grid, np.exp(np.real(rates[index]) * times))
     return xr.Dataset({"u": (("x", "t"), u)}, {"x": grid, "t": times})
 
 

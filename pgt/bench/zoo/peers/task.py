@@ -1,0 +1,79 @@
+"""A problem as every peer gets it: in numbers of order one, what is known as points and values."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from pgt.bench.methods import scaling_of
+from pgt.bench.zoo.answers import Asked
+from pgt.data import Observations
+from pgt.models.siren import SIREN
+from pgt.nn.scaling import Scaling
+from pgt.training.scales import typical_residuals, with_hidden_scales
+from pgt.trust.references.given_values import with_conditions
+
+ON_EACH_FACE = 121  # points where a condition gives values
+
+
+@dataclass(frozen=True)
+class Given:
+    """Values of one field, a column of the output: places in [-1, 1], values standardised."""
+
+    column: int
+    points: Float[np.ndarray, "n d"]
+    values: Float[np.ndarray, "n 1"]
+
+
+@dataclass(frozen=True)
+class PeerTask:
+    """`sizes`: how large each residual typically is, by name, in physical units."""
+
+    asked: Asked
+    scaling: Scaling
+    sizes: dict[str, float]
+    given: tuple[Given, ...]
+
+    @staticmethod
+    def of(asked: Asked) -> "PeerTask":
+        setup = asked.setup
+        # The size of a hidden field, such as a pressure, follows from the equation, as in our own fits.
+        carrier = SIREN(scaling_of(setup), width=4, layers=1)
+        scaling = with_hidden_scales(carrier, setup.observations, setup.pde).scaling
+        sizes = {n: float(s) for n, s in typical_residuals(setup.pde, scaling).items()}
+        nobody = setup.observations.take(np.zeros(len(setup.observations), bool))
+        conditions = with_conditions(nobody, setup.conditions, setup.domain, ON_EACH_FACE)
+        known = [part for part in (setup.observations, conditions) if len(part)]
+        return PeerTask(
+            asked, scaling, sizes, tuple(g for part in known for g in _given(part, scaling))
+        )
+
+    @property
+    def dimension(self) -> int:
+        return self.asked.setup.domain.dimension
+
+    @property
+    def inputs(self) -> int:
+        """Of a network that sees a periodic axis as a circle."""
+        return self.dimension + sum(self.scaling.periodic)
+
+    @property
+    def grid(self) -> Float[np.ndarray, "n d"]:
+        """Where the truth is known, in [-1, 1]."""
+        return np.asarray(self.scaling.to_unit(self.asked.points), np.float64)
+
+    def fields(self, standardised: Float[np.ndarray, "n c"]):
+        """What a network says at the points of `grid`, in physical units."""
+        physical = np.asarray(self.scaling.to_physical(standardised), np.float64)
+        return self.asked.dataset(physical, self.asked.setup.pde.fields)
+
+
+def _given(readings: Observations, scaling: Scaling) -> list[Given]:
+    points = np.asarray(scaling.to_unit(readings.points), np.float64)
+    values = np.asarray(scaling.standardise(readings.values), np.float64)
+    mask = np.asarray(readings.mask)
+    columns = [column for column in range(mask.shape[1]) if mask[:, column].any()]
+    return [
+        Given(column, points[mask[:, column]], values[mask[:, column], column, None])
+        for column in columns
+    ]

@@ -1,0 +1,18 @@
+"""A second of jinns on a small problem."""
+
+import pytest
+
+pytest.importorskip("jinns")
+
+from pgt.bench.zoo import judge
+from pgt.bench.zoo.answers import Asked
+from pgt.bench.zoo.catalogue import get
+from pgt.bench.zoo.peers import with_jinns
+
+
+def test_it_learns_something_in_a_second():
+    problem = get("layer")
+    found = with_jinns.answer(Asked(problem, problem.load(0), 2.0, 0))
+    assert judge.errors(problem, found.fields)["measured"] < 10
+    assert found.about["parameters"] > 1000
+    assert all(steps > 0 for steps in found.about["steps"])
