@@ -194,7 +194,7 @@ def centred(values: np.ndarray, times: np.ndarray) -> np.ndarray:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description="Gauss–Newton against SOAP at equal seconds")
     parser.add_argument("--problems", nargs="+", default=list(PROBLEMS), choices=PROBLEMS)
     parser.add_argument("--recipes", nargs="+", default=list(RECIPES), choices=RECIPES)
     parser.add_argument("--models", nargs="+", default=["tanh", "sine"], choices=["tanh", "sine"])

@@ -6,10 +6,11 @@ so that neither product needs all of J at once. A product with a vector goes thr
 more: beside the Gram matrix that costs little, and nothing else has to be compiled.
 """
 
+import functools
 import itertools
+import operator
 from collections.abc import Iterator
 from functools import partial
-from operator import itemgetter
 from typing import NamedTuple
 
 import jax
@@ -100,7 +101,7 @@ class Jacobian:
             count = max(min(self.plan.piece // each, len(weights)), 1)
             for start in range(0, len(weights), count):
                 first = min(start, len(weights) - count)
-                part = jax.tree.map(itemgetter(slice(first, first + count)), items)
+                part = jax.tree.map(operator.itemgetter(slice(first, first + count)), items)
                 _, group = program(self.theta, part, weights[first : first + count])
                 group = group[(start - first) * each :]
                 yield slice(begin, begin + len(group)), slice(None), group
@@ -129,7 +130,8 @@ class Jacobian:
 
     def gram(self) -> Square:
         """JJᵀ or JᵀJ, as planned."""
-        return sum(dense.gram(piece, dual=self.plan.dual) for _, _, piece in self.pieces())
+        parts = (dense.gram(piece, dual=self.plan.dual) for _, _, piece in self.pieces())
+        return functools.reduce(operator.add, parts)
 
     def times(self, vector: Vector) -> Vector:
         """J v."""

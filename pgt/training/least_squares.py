@@ -2,12 +2,12 @@
 
     (JᵀJ + Λ) δ₁ = λ D φ - Jᵀ r - a P θ,        (JᵀJ + Λ) δ₂ = -½ Jᵀ r''[δ₁, δ₁],        Λ = a P + λ D
 
-D is the mean eigenvalue of JᵀJ times the identity. φ is what is left of the step before: damping then pulls
-towards it and not towards no step at all, so that what the residual points of many steps tell adds up
-(SPRING, Goldshlager et al. 2024). δ₂, the geodesic acceleration of Transtrum & Sethna (2012), bends the
-step along the curved valley; a step whose δ₂ is not small beside δ₁ is refused. The prior adds a|w|² to
-the sum of squares (evidence.py), where w are the weights among θ, P = 1: coefficients, which come last,
-are not held back.
+D is the mean eigenvalue of JᵀJ times the identity. φ is what is left of the step before: damping then
+pulls towards it and not towards no step at all, so that what the residual points of many steps tell
+adds up (SPRING, Goldshlager et al. 2024). δ₂, the geodesic acceleration of Transtrum & Sethna (2012),
+bends the step along the curved valley; a step whose δ₂ is not small beside δ₁ is refused. The prior
+adds a|w|² to the sum of squares (evidence.py), where w are the weights among θ, P = 1: coefficients,
+which come last, are not held back.
 
 With fewer rows than numbers in θ the same step comes from the smaller matrix JJᵀ (ENGD-W),
 
@@ -214,6 +214,7 @@ class Damped:
         return self._solve(jacobian.transposed(rows))
 
     def _solve(self, right: Vector) -> Vector:
+        assert self.factor is not None  # asked for by whoever steps
         return np.asarray(dense.solved(self.factor, right))
 
     def bent(self, search: Search, step: Vector) -> Vector | None:

@@ -106,12 +106,8 @@ def rows_of(model, pde, problem: Problem, numbers: Tuned, settings: Polish) -> R
     count = point_count(settings, problem, len(numbers.theta))
     blocks, place = [_readings(model, problem, numbers, items)], None
     if problem.equation_scales:
-        equation, order = _equation(problem, numbers), highest_order(pde)
-
-        def place(number: int) -> Block:
-            inside, share = _points(problem.domain, count, number)
-            return Block(equation, items(order, inside), settings.equation_weight * np.sqrt(share))
-
+        at_points = partial(items, highest_order(pde))
+        place = _equation(problem, numbers, at_points, count, settings.equation_weight)
         blocks.append(place(0))
     per_axis = round(count ** (1 / problem.domain.dimension))
     for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
@@ -159,14 +155,22 @@ def _readings(model, problem: Problem, numbers: Tuned, items) -> Block:
     return Block(function, (readings, trust, around), measured)
 
 
-def _equation(problem: Problem, numbers: Tuned) -> Callable:
+def _equation(
+    problem: Problem, numbers: Tuned, at_points, count: int, weight: float
+) -> Callable[[int], Block]:
+    """The rows of the equations at the points of a draw."""
+
     def function(theta, item):
         model, pde, context = numbers.seen(theta)
         field, z = _field_at(model, context, item)
         rows = equation_rows(field, pde, problem.equation_scales, z)
         return jnp.stack(list(rows.values()))
 
-    return function
+    def place(number: int) -> Block:
+        inside, share = _points(problem.domain, count, number)
+        return Block(function, at_points(inside), weight * np.sqrt(share))
+
+    return place
 
 
 def _on_face(condition, scale, numbers: Tuned, items, per_axis: int) -> Block:
