@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import jax
+import numpy as np
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
@@ -98,18 +99,35 @@ def solve(
 
 def _field_errors(outcome: Outcome, task: Task) -> dict | None:
     """By field, the error expected over the domain; None where nothing tells."""
-    if outcome.deviate is None or outcome.misses is None:
+    if outcome.deviate is None:
         return None
     fit, pde, readings = outcome.fit, task.pde, task.problem.observations
-    points = places(task.domain)
+    points, held_out = places(task.domain), np.asarray(task.held_out.points, float)
+    deviations = outcome.deviate(np.concatenate([points, held_out]))
+    deviations, at_held_out = np.split(deviations, [len(points)], axis=1)
+    misses = outcome.misses
+    if misses is None:
+        misses = _misses(outcome, task, at_held_out)
     values = Evaluation(fit.model, fit.pde, readings, None, task.domain).values_at(points)
     fixed, hidden = fixed_fields(task.problem.conditions, pde), set(readings.hidden_fields)
     free = [n for n in pde.fields if n in hidden - set(fixed) and freedom(pde, n) is not None]
     found = expected_errors(
-        outcome.deviate(points), values, outcome.misses, pde.fields, free,
+        deviations, values, misses, pde.fields, free,
         near_readings(points, readings, task.domain),
     )  # fmt: skip
     return {name: asdict(error) for name, error in found.items()}
+
+
+def _misses(outcome: Outcome, task: Task, deviations) -> np.ndarray:
+    """Errors at readings held out, in units of what the posterior and the noise let expect."""
+    held_out, fit = task.held_out, outcome.fit
+    if not len(held_out):
+        return np.zeros(0)
+    readings = task.problem.observations
+    said = Evaluation(fit.model, fit.pde, readings, None, task.domain).of_readings(held_out)
+    sigma = outcome.noise * np.asarray(fit.model.scaling.spread)
+    expected = np.sqrt(np.mean(deviations**2, axis=0) + sigma**2)
+    return ((said - np.asarray(held_out.values)) / expected)[np.asarray(held_out.mask)]
 
 
 def _record(outcome: Outcome, task: Task) -> dict:

@@ -21,6 +21,7 @@ from pgt.nn.precision import cast, precision
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
+from pgt.training.budget import budgeted
 from pgt.training.default_model import suited_model
 from pgt.training.ensemble import member_seeds, resampled
 from pgt.training.error_bars import Ensemble, ErrorBars, Posterior
@@ -103,6 +104,7 @@ def assemble(
         build = _builder(model, error_bars, observations, pde, domain)
         networks = tuple(_prepared(build(s), observations, pde, training) for s in seeds)
         check_error_bars(error_bars, networks[0], training)
+        training = budgeted(training, networks[0])
         scaling = networks[0].scaling
         pde = with_unknown_units(pde, scaling)
         fitted, held_out = hold_out(observations, training, seed, networks[0])

@@ -3,13 +3,18 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, PyTree
 from pgt.models.features import Features
 from pgt.nn import batched
-from pgt.nn.precision import is_double, precision
+from pgt.nn.frozen import count_parameters
+from pgt.nn.precision import cast, is_double, precision
 from pgt.training.assemble import Task
 from pgt.training.checkpoint import States
 from pgt.training.ensemble import held_out_errors
@@ -21,6 +26,9 @@ from pgt.training.polish import polish, polish_settings
 from pgt.training.posterior import laplace_members
 from pgt.training.progress import ProgressBar
 from pgt.training.step import held_out_error
+
+DRAWS = 32  # from the posterior, to say how far the field may be wrong
+MOST_FOR_POSTERIOR = 4000  # weights
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,7 @@ class Outcome:
     left_out: Float[np.ndarray, "n c"] | None = None
     misses: Float[np.ndarray, " m"] | None = None
     deviate: Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "k n c"]] | None = None
+    noise: float = 0.0  # σ of the readings in units of their spread
 
 
 def fit_task(
@@ -61,9 +70,15 @@ def fit_task(
             return _ensemble(task, task.error_bars, fits, bar, checkpoint)
         fit = _polished(fits[0], task, 0, bar, "polish", checkpoint)
         outcome = Outcome(fit, _error(fit, task) if len(task.held_out) else None)
-        if isinstance(task.error_bars, Posterior):
-            return replace(outcome, members=_posterior(fit, task, task.error_bars))
-        return outcome
+        if not _has_posterior(fit, task):
+            return outcome
+        drawn = _posterior(fit, task, task.error_bars or Posterior(DRAWS))
+        outcome = replace(
+            outcome,
+            deviate=partial(_deviations, drawn.stacked[0], task),
+            noise=drawn.about["noise"],
+        )
+        return replace(outcome, members=drawn) if task.error_bars else outcome
 
 
 def _solved(task: Task, progress: ProgressBar) -> Outcome:
@@ -74,7 +89,10 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
     if task.problem.likelihood == "gauss":
         left_out = left_out_predictions(found, readings)
     error = _error(fit, task) if len(task.held_out) else float(np.sqrt(np.mean(errors**2)))
-    outcome = Outcome(fit, error, left_out=left_out, misses=errors / sigmas, deviate=found.deviate)
+    outcome = Outcome(
+        fit, error, left_out=left_out, misses=errors / sigmas, deviate=found.deviate,
+        noise=found.solved.sigma,
+    )  # fmt: skip
     if not isinstance(task.error_bars, Posterior):
         return outcome
     models, pdes = drawn_members(found, task.error_bars)
@@ -100,6 +118,34 @@ def _posterior(fit: Fit, task: Task, settings: Posterior) -> Drawn:
     )
     readings = batched.repeat(task.problem.observations, settings.samples)
     return Drawn((models, pdes, readings), {"settings": repr(settings)} | info)
+
+
+def _has_posterior(fit: Fit, task: Task) -> bool:
+    """Where it was polished, and is small enough to say at once how far it may be wrong."""
+    settings, asked = polish_settings(fit.model, task.training), task.error_bars is not None
+    small = count_parameters(fit.model.tunable()) <= MOST_FOR_POSTERIOR
+    return settings is not False and (asked or small)
+
+
+def _deviations(members, task: Task, points) -> Float[np.ndarray, "k n c"]:
+    """How far linearised members are from the fit that they were drawn around."""
+    with jax.enable_x64(True):
+        base = batched.member(members, 0).base
+        context = base.encode(cast(task.problem.observations, jnp.float64))
+        found = _changes(base, context, members.direction, jnp.asarray(points))
+        return np.asarray(found, float)
+
+
+@eqx.filter_jit
+def _changes(base, context, directions, points):
+    def along(direction):
+        def values(tuned):
+            model = eqx.tree_at(lambda m: m.tunable(), base, tuned)
+            return jax.vmap(lambda z: model.decode(context, z))(points)
+
+        return jax.jvp(values, (base.tunable(),), (direction,))[1]
+
+    return jax.lax.map(along, directions)
 
 
 def _ensemble(

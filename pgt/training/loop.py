@@ -50,6 +50,8 @@ def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list
     A network whose loss turns non-finite loses the steps of that run and half its rate, alone.
     """
     training, held_out, seeds = task.training, task.held_out, task.seeds
+    if training.steps == 0:
+        return [_untrained(model, task) for model in task.networks]
     step, problems = training.of_a_step(), task.problems
     starts = [
         start(model, task.pde, problem, step, task.noise or 0.0)
@@ -94,6 +96,13 @@ def identity_of(task: Task) -> dict:
         "training": task.training.describe(),
         "problem": fingerprint(described, (problem.observations, task.held_out)),
     }
+
+
+def _untrained(model: AbstractFieldModel, task: Task) -> Fit:
+    """A network as it was drawn, for a polish that starts there."""
+    unknowns = [name for name, _ in named_unknowns(task.pde)]
+    history = History.empty(task.problem.term_names(), unknowns)
+    return Fit(model, task.pde, task.noise or 0.0, history, stopped=SPENT)
 
 
 def _next_run(logbook: Logbook, state: State, training: Training):

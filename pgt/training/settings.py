@@ -78,8 +78,9 @@ class Training:
     Parameters
     ----------
     steps, seconds
-        The budget. With `seconds` training stops when they are over, and the learning rate follows the
-        clock; results then depend on the machine's speed.
+        The budget. `steps` of the optimiser, none where it is 0; None: 2000, but none before a polish
+        that tunes all weights, which does better from the start (training/budget.py). `seconds` are
+        those of the whole fit; results then depend on the machine's speed.
     optimiser
         "soap", "adam", "adamw", "lion", the name of one that you registered, or any Optax transformation
         that gives the direction of a step, such as `optax.scale_by_yogi()`: learning rate and schedule
@@ -112,7 +113,7 @@ class Training:
     pgt.InputError: Training(hold_out=1.0): hold_out must be in [0, 1), for example 0.1.
     """
 
-    steps: Count = 2000
+    steps: Annotated[int, Limits(at_least=0, at_most=10**9)] | None = None
     seconds: Positive | None = None
     optimiser: Annotated[str, PartOf("optimiser")] | optax.GradientTransformation = "soap"
     learning_rate: Positive = 3e-3
@@ -130,7 +131,9 @@ class Training:
     check_every: Count = 50
 
     def __post_init__(self):
-        for name in ("steps", "batch", "condition_points", "check_every"):
+        steps = self.steps is None or self.steps >= 0
+        _require("Training", steps, "steps", self.steps, "0 or more, or None")
+        for name in ("batch", "condition_points", "check_every"):
             value = getattr(self, name)
             _require("Training", value >= 1, name, value, "a whole number from 1 up")
         none_or_more = self.collocation >= 0
