@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, PyTree
+from pgt.ground.threads import blas_threads
 from pgt.models.features import Features
 from pgt.nn import batched
 from pgt.nn.frozen import count_parameters
@@ -62,7 +63,8 @@ def fit_task(
     task: Task, *, checkpoint: Path | None = None, progress: bool | None = None
 ) -> Outcome:
     """Train, polish, and draw members where they are asked for."""
-    with task.in_precision(), ProgressBar(progress) as bar:
+    size = count_parameters(task.model.tunable())
+    with task.in_precision(), blas_threads(size), ProgressBar(progress) as bar:
         if isinstance(task.model, Features):
             return _solved(task, bar)
         fits = train(task, checkpoint=checkpoint, progress=bar)
