@@ -67,7 +67,7 @@ def polish(
     """
     with jax.enable_x64(True):
         numbers, search, judge = system(model, pde, problem, settings, held_out)
-        states, settings = states or States(), _with_points(model, settings)
+        states, settings = states or States(), _with_freshness(model, settings)
         theta, costs, spent = numbers.theta, [], 0.0
         if settings.evidence is not True:
             keep = partial(states.keep, "plain")
@@ -108,7 +108,7 @@ def _fit_noisy(search: Search, start: State, settings: Polish, report: Report, s
     return jnp.asarray(more.theta), [*end.costs, *more.costs]
 
 
-def _with_points(model: AbstractFieldModel, settings: Polish) -> Polish:
+def _with_freshness(model: AbstractFieldModel, settings: Polish) -> Polish:
     """With a word on fresh points, where the user said none.
 
     All weights together can fulfil the equation at fixed points and not between them.

@@ -36,8 +36,10 @@ from pgt.training.settings import Polish
 from pgt.training.step import split
 
 BEYOND_EXPANSION = 3  # an order that an `Expansion` lacks: values away from its point are asked for
-ROWS_PER_NUMBER = 1.0  # of θ: fewer, and the equation is fulfilled at the points alone
-FEWEST_POINTS, MOST_POINTS = 1000, 8000
+# Rows of the equations for every number in θ, and the fewest and most points. Fixed points are to be so
+# many that θ cannot fulfil the equation at them alone; of fresh ones the next step has others.
+FIXED = (1.0, 1600, 8000)
+FRESH = (0.4, 300, 4000)
 TENSOR_AXES = 2  # with more, a grid with as many nodes along each axis is coarse along every one
 
 
@@ -103,24 +105,27 @@ def tuned(model, pde, readings, *, whole: bool) -> Tuned:
 def rows_of(model, pde, problem: Problem, numbers: Tuned, settings: Polish) -> Rows:
     """All rows of the loss; `model` and `pde` are those at the start."""
     items = _expander(model, numbers.fixed)
-    count = point_count(settings, problem, len(numbers.theta))
+    fixed, fresh = (
+        point_count(settings, problem, len(numbers.theta), fresh=fresh) for fresh in (False, True)
+    )
     blocks, place = [_readings(model, problem, numbers, items)], None
     if problem.equation_scales:
         at_points = partial(items, highest_order(pde))
-        place = _equation(problem, numbers, at_points, count, settings.equation_weight)
+        counts = fixed, fresh
+        place = _equation(problem, numbers, at_points, counts, settings.equation_weight)
         blocks.append(place(0))
-    per_axis = round(count ** (1 / problem.domain.dimension))
+    per_axis = round(fixed ** (1 / problem.domain.dimension))
     for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
         blocks.append(_on_face(condition, scale, numbers, items, 2 * per_axis))
     return Rows(tuple(blocks), 1, place)
 
 
-def point_count(settings: Polish, problem: Problem, size: int) -> int:
-    """Residual points: as asked for, else so many that there are as many rows as numbers to tune."""
+def point_count(settings: Polish, problem: Problem, size: int, *, fresh: bool) -> int:
+    """Residual points: as asked for, else as many as suit the numbers to tune."""
     if settings.points is not None:
         return settings.points
-    wanted = ROWS_PER_NUMBER * size / max(len(problem.equation_scales), 1)
-    return int(np.clip(wanted, FEWEST_POINTS, MOST_POINTS))
+    share, fewest, most = FRESH if fresh else FIXED
+    return int(np.clip(share * size / max(len(problem.equation_scales), 1), fewest, most))
 
 
 def _points(domain: Domain, count: int, number: int) -> tuple[Points, Float[np.ndarray, " n"]]:
@@ -156,9 +161,9 @@ def _readings(model, problem: Problem, numbers: Tuned, items) -> Block:
 
 
 def _equation(
-    problem: Problem, numbers: Tuned, at_points, count: int, weight: float
+    problem: Problem, numbers: Tuned, at_points, counts: tuple[int, int], weight: float
 ) -> Callable[[int], Block]:
-    """The rows of the equations at the points of a draw."""
+    """The rows of the equations at the points of a draw; `counts`: of fixed and of fresh ones."""
 
     def function(theta, item):
         model, pde, context = numbers.seen(theta)
@@ -167,7 +172,7 @@ def _equation(
         return jnp.stack(list(rows.values()))
 
     def place(number: int) -> Block:
-        inside, share = _points(problem.domain, count, number)
+        inside, share = _points(problem.domain, counts[number > 0], number)
         return Block(function, at_points(inside), weight * np.sqrt(share))
 
     return place

@@ -11,7 +11,7 @@ from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
 from pgt.training.losses import Problem, data_loss
-from pgt.training.rows import MOST_POINTS, Expansion, point_count, rows_of, tuned
+from pgt.training.rows import FIXED, FRESH, Expansion, point_count, rows_of, tuned
 from pgt.training.settings import Polish
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
@@ -129,6 +129,9 @@ def test_the_number_of_points_follows_the_numbers_to_tune():
     pde, points = Heat(0.1), np.random.default_rng(0).uniform(0, 1, (5, 2))
     readings = pgt.Observations.from_arrays(points, points[:, :1], coords=("x", "t"), fields=("u",))
     problem = Problem.build(readings, pde, (), DOMAIN, Scaling.fit(readings, DOMAIN))
-    assert point_count(Polish(points=7), problem, 5000) == 7
-    assert point_count(Polish(), problem, 3000) >= 3000
-    assert point_count(Polish(), problem, 10**6) == MOST_POINTS
+    for fresh in (False, True):
+        assert point_count(Polish(points=7), problem, 5000, fresh=fresh) == 7
+    assert point_count(Polish(), problem, 3000, fresh=False) == 3000
+    assert point_count(Polish(), problem, 3000, fresh=True) == 1200
+    assert point_count(Polish(), problem, 10, fresh=False) == FIXED[1]
+    assert point_count(Polish(), problem, 10**6, fresh=True) == FRESH[2]
