@@ -21,6 +21,7 @@ from jaxtyping import Array, Float, PyTree
 from pgt.training import dense
 from pgt.training.dense import Matrix, Square, Vector
 from pgt.training.rows import Block
+from pgt.training.step import OPTIONS
 
 COPIES = 3  # of a piece, that exist at one moment
 LONG, TOGETHER = 30_000, 64  # numbers in a long θ, and items that are then differentiated at once
@@ -49,10 +50,11 @@ class Program:
 
     def __init__(self, blocks: tuple[Block, ...]):
         functions = tuple(block.function for block in blocks)
-        self.rows = jax.jit(partial(_rows, functions))
-        self.whole = jax.jit(partial(_whole, functions))
-        self.strip = jax.jit(partial(_strip, functions), static_argnums=3)
-        self.groups = [jax.jit(partial(_with_gradient, function)) for function in functions]
+        compiled = partial(jax.jit, compiler_options=OPTIONS)
+        self.rows = compiled(partial(_rows, functions))
+        self.whole = compiled(partial(_whole, functions))
+        self.strip = compiled(partial(_strip, functions), static_argnums=3)
+        self.groups = [compiled(partial(_with_gradient, function)) for function in functions]
 
 
 class Jacobian:

@@ -84,7 +84,7 @@ def tuned(model, pde, readings, *, whole: bool) -> Tuned:
     """The numbers to tune: all that is trained of the model where `whole`, else its decoder's."""
     trained, fixed = split(model, pde, None)
     part = trained[0] if whole else model.tunable()
-    theta, unravel = ravel_pytree((part, trained[1]))
+    theta, unravel = _flattened((part, trained[1]))
 
     def rebuild(vector):
         part, unknowns = unravel(vector)
@@ -100,6 +100,19 @@ def tuned(model, pde, readings, *, whole: bool) -> Tuned:
         return model, pde, model.encode(readings) if whole else context
 
     return Tuned(theta, rebuild, seen, context)
+
+
+def _flattened(tree) -> tuple[Float[Array, " p"], Callable]:
+    """As `ravel_pytree`, in one program in the place of one for every shape of an array."""
+    ways_back = []
+
+    def flat(tree):
+        vector, back = ravel_pytree(tree)
+        ways_back.append(back)  # it knows shapes and types only
+        return vector
+
+    theta = jax.jit(flat)(tree)
+    return theta, ways_back[0]
 
 
 def rows_of(model, pde, problem: Problem, numbers: Tuned, settings: Polish) -> Rows:
@@ -137,14 +150,18 @@ def _points(domain: Domain, count: int, number: int) -> tuple[Points, Float[np.n
     if number == 0 and domain.dimension <= TENSOR_AXES:
         points, volume = domain.quadrature(count)
         return jnp.asarray(points), volume / volume.sum()
-    points = Sobol().draw(jax.random.key(number), domain, count)
-    return points, np.full(count, 1 / count)
+    return _spread(domain, count, number), np.full(count, 1 / count)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _spread(domain: Domain, count: int, number) -> Points:
+    return Sobol().draw(jax.random.key(number), domain, count)
 
 
 def _readings(model, problem: Problem, numbers: Tuned, items) -> Block:
     """Readings count as they do in the loss: in proportion to 1/σ² where their noise is given."""
     readings = problem.observations
-    trust = np.sqrt(reading_weights(readings, model.scaling))
+    trust = np.sqrt(eqx.filter_jit(reading_weights)(readings, model.scaling))
     measured = np.full(len(readings), 1 / np.linalg.norm(trust))
 
     def function(theta, item):
