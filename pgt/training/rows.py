@@ -18,9 +18,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Bool, Float, PyTree
 
 from pgt.data.domain import Domain
+from pgt.data.observations import Observations
 from pgt.data.sampling import Sobol
 from pgt.ground.types import Points
 from pgt.nn import frozen
@@ -158,18 +159,25 @@ def _spread(domain: Domain, count: int, number) -> Points:
     return Sobol().draw(jax.random.key(number), domain, count)
 
 
+def reading_mask(readings: Observations) -> Bool[np.ndarray, "n measured"]:
+    """Which rows of the readings were measured; fields without any reading have no rows."""
+    mask = np.asarray(readings.mask)
+    return mask[:, mask.any(axis=0)]
+
+
 def _readings(model, problem: Problem, numbers: Tuned, items) -> Block:
     """Readings count as they do in the loss: in proportion to 1/σ² where their noise is given."""
     readings = problem.observations
     trust = np.sqrt(eqx.filter_jit(reading_weights)(readings, model.scaling))
     measured = np.full(len(readings), 1 / np.linalg.norm(trust))
+    fields = np.flatnonzero(np.asarray(readings.mask).any(axis=0))
 
     def function(theta, item):
         model, _, context = numbers.seen(theta)
         reading, root, around = item
         one = jax.tree.map(lambda leaf: leaf[None], reading)
         field, _ = _field_at(model, context, around)
-        return root * reading_rows(field, one, model.scaling, problem.averaged)[0]
+        return (root * reading_rows(field, one, model.scaling, problem.averaged)[0])[fields]
 
     # An average over a box asks for more than the neighbourhood of its centre.
     near = 2 if not problem.averaged else BEYOND_EXPANSION
