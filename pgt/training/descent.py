@@ -19,8 +19,9 @@ from pgt.training.settings import Polish
 START, EASE, STIFFEN = 1e-2, 2.0, 1.5  # damping at first, after a success, after a failure
 GROWTH, MOST_GROWTH = 1.5, 10.0  # of the latter, with every failure before the first success
 LEAST, GIVE_UP = 1e-15, 1e8
+LEAST_FRESH = 1e-8  # with less, a step fits the few points that it sees and forgets all others
 SETTLE = 30  # iterations before the prior's strength is first revised
-MOMENTUM = 0.5  # of the step before, on fresh points
+MOMENTUM = 0.9  # of the step before, on fresh points
 
 Judge = Callable[[Vector], float]
 Report = Callable[[int, float], None]
@@ -110,10 +111,11 @@ def _tried(search: Search, normal: Normal, state: State) -> Vector | None:
 
 
 def _moved(state: State, theta: Vector, settings: Polish) -> State:
+    least = LEAST_FRESH if state.draw else LEAST
     moved = replace(
         state,
         theta=theta,
-        damping=max(state.damping / EASE, LEAST),
+        damping=max(state.damping / EASE, least),
         moved=True,
         draw=_next_draw(state, settings),
     )

@@ -2,8 +2,8 @@
 
     JᵀJ = Σ_c J_cᵀJ_c  over groups c of rows,        JJᵀ = Σ_l J_l J_lᵀ  over strips l of columns
 
-so that neither product needs all of J at once. A product with a vector goes through the pieces once
-more: beside the Gram matrix that costs little, and nothing else has to be compiled.
+so that neither product needs all of J at once. In pieces, a product with a vector comes from the rows
+by forward or reverse differentiation, at the cost of a few evaluations.
 """
 
 import functools
@@ -21,6 +21,7 @@ from jaxtyping import Array, Float, PyTree
 from pgt.training import dense
 from pgt.training.dense import Matrix, Square, Vector
 from pgt.training.rows import Block
+from pgt.training.step import OPTIONS
 
 COPIES = 3  # of a piece, that exist at one moment
 LONG, TOGETHER = 30_000, 64  # numbers in a long θ, and items that are then differentiated at once
@@ -49,10 +50,13 @@ class Program:
 
     def __init__(self, blocks: tuple[Block, ...]):
         functions = tuple(block.function for block in blocks)
-        self.rows = jax.jit(partial(_rows, functions))
-        self.whole = jax.jit(partial(_whole, functions))
-        self.strip = jax.jit(partial(_strip, functions), static_argnums=3)
-        self.groups = [jax.jit(partial(_with_gradient, function)) for function in functions]
+        compiled = partial(jax.jit, compiler_options=OPTIONS)
+        self.rows = compiled(partial(_rows, functions))
+        self.whole = compiled(partial(_whole, functions))
+        self.strip = compiled(partial(_strip, functions), static_argnums=3)
+        self.push = compiled(partial(_pushed, functions))
+        self.pull = compiled(partial(_pulled, functions))
+        self.groups = [compiled(partial(_with_gradient, function)) for function in functions]
 
 
 class Jacobian:
@@ -135,17 +139,18 @@ class Jacobian:
 
     def times(self, vector: Vector) -> Vector:
         """J v."""
-        vector, total = dense.local(vector), np.zeros(len(self.rows))
-        for rows, columns, piece in self.pieces():
-            total[rows] += np.asarray(piece @ vector[columns])
-        return total
+        if self.matrix is not None:
+            return np.asarray(self.matrix @ dense.local(vector))
+        product = np.asarray(self.program.push(self.theta, self.data, jnp.asarray(vector)))
+        return product if self.scale is None else np.asarray(self.scale) * product
 
     def transposed(self, vector: Vector) -> Vector:
         """Jᵀ v."""
-        vector, total = dense.local(vector), np.zeros(len(self.theta))
-        for rows, columns, piece in self.pieces():
-            total[columns] += np.asarray(vector[rows] @ piece)
-        return total
+        vector = dense.local(vector)
+        if self.matrix is not None:
+            return np.asarray(vector @ self.matrix)
+        scaled = vector if self.scale is None else self.scale * vector
+        return np.asarray(self.program.pull(self.theta, self.data, jnp.asarray(scaled)))
 
 
 def _rows_each(program, theta, items, weights) -> int:
@@ -159,6 +164,14 @@ def _rows(functions, theta, data: Data) -> Float[Array, " rows"]:
         return (_each(partial(function, theta), items, theta) * weights[:, None]).reshape(-1)
 
     return jnp.concatenate([weighted(f, *part) for f, part in zip(functions, data, strict=True)])
+
+
+def _pushed(functions, theta, data: Data, direction) -> Float[Array, " rows"]:
+    return jax.jvp(lambda t: _rows(functions, t, data), (theta,), (direction,))[1]
+
+
+def _pulled(functions, theta, data: Data, seed) -> Float[Array, " p"]:
+    return jax.vjp(lambda t: _rows(functions, t, data), theta)[1](seed)[0]
 
 
 def _whole(functions, theta, data: Data):

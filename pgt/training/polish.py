@@ -15,7 +15,6 @@ from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from pgt.data.observations import Observations
 from pgt.ground.unknown import named_unknowns
@@ -29,7 +28,7 @@ from pgt.training.descent import Judge, Report, State, descend
 from pgt.training.least_squares import GIGABYTE, Prior, Search, revised
 from pgt.training.likelihood import misfit_size
 from pgt.training.losses import Problem, reading_rows
-from pgt.training.rows import Tuned, rows_of, tuned
+from pgt.training.rows import Tuned, reading_mask, rows_of, tuned
 from pgt.training.settings import Polish, Training
 
 POLISHABLE = 4000  # decoder parameters that a least-squares polish can take in seconds
@@ -67,7 +66,7 @@ def polish(
     """
     with jax.enable_x64(True):
         numbers, search, judge = system(model, pde, problem, settings, held_out)
-        states, settings = states or States(), _with_points(model, settings)
+        states, settings = states or States(), _with_freshness(model, settings)
         theta, costs, spent = numbers.theta, [], 0.0
         if settings.evidence is not True:
             keep = partial(states.keep, "plain")
@@ -108,7 +107,7 @@ def _fit_noisy(search: Search, start: State, settings: Polish, report: Report, s
     return jnp.asarray(more.theta), [*end.costs, *more.costs]
 
 
-def _with_points(model: AbstractFieldModel, settings: Polish) -> Polish:
+def _with_freshness(model: AbstractFieldModel, settings: Polish) -> Polish:
     """With a word on fresh points, where the user said none.
 
     All weights together can fulfil the equation at fixed points and not between them.
@@ -138,7 +137,7 @@ def system(model, pde, problem: Problem, settings: Polish, held_out: Observation
     model, pde, problem, held_out = cast((model, pde, problem, held_out), jnp.float64)
     numbers = tuned(model, pde, problem.observations, whole=is_whole(model, settings))
     rows = rows_of(model, pde, problem, numbers, settings)
-    mask = np.asarray(problem.observations.mask)
+    mask = reading_mask(problem.observations)
     search = Search(rows, problem.likelihood, mask, memory_of(settings))
     return System(numbers, search, _judge(numbers, held_out, problem))
 
@@ -162,7 +161,7 @@ def memory_of(settings: Polish) -> float:
 
 def prior_of(readings: Observations, pde: AbstractPDE, noise: float | None) -> Prior:
     """At first as if the weights were of order one."""
-    mask = np.asarray(readings.mask)
+    mask = reading_mask(readings)
     measured, free = float(mask.sum()), len(named_unknowns(pde))
     return Prior((noise or GUESS) ** 2 / measured, mask.size, measured, noise or 0.0, free)
 

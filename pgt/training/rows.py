@@ -18,9 +18,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Bool, Float, PyTree
 
 from pgt.data.domain import Domain
+from pgt.data.observations import Observations
 from pgt.data.sampling import Sobol
 from pgt.ground.types import Points
 from pgt.nn import frozen
@@ -36,8 +37,10 @@ from pgt.training.settings import Polish
 from pgt.training.step import split
 
 BEYOND_EXPANSION = 3  # an order that an `Expansion` lacks: values away from its point are asked for
-ROWS_PER_NUMBER = 1.0  # of θ: fewer, and the equation is fulfilled at the points alone
-FEWEST_POINTS, MOST_POINTS = 1000, 8000
+# Rows of the equations for every number in θ, and the fewest and most points. Fixed points are to be so
+# many that θ cannot fulfil the equation at them alone; of fresh ones the next step has others.
+FIXED = (1.0, 1600, 8000)
+FRESH = (0.4, 300, 4000)
 TENSOR_AXES = 2  # with more, a grid with as many nodes along each axis is coarse along every one
 
 
@@ -82,7 +85,7 @@ def tuned(model, pde, readings, *, whole: bool) -> Tuned:
     """The numbers to tune: all that is trained of the model where `whole`, else its decoder's."""
     trained, fixed = split(model, pde, None)
     part = trained[0] if whole else model.tunable()
-    theta, unravel = ravel_pytree((part, trained[1]))
+    theta, unravel = _flattened((part, trained[1]))
 
     def rebuild(vector):
         part, unknowns = unravel(vector)
@@ -100,27 +103,43 @@ def tuned(model, pde, readings, *, whole: bool) -> Tuned:
     return Tuned(theta, rebuild, seen, context)
 
 
+def _flattened(tree) -> tuple[Float[Array, " p"], Callable]:
+    """As `ravel_pytree`, in one program in the place of one for every shape of an array."""
+    ways_back = []
+
+    def flat(tree):
+        vector, back = ravel_pytree(tree)
+        ways_back.append(back)  # it knows shapes and types only
+        return vector
+
+    theta = jax.jit(flat)(tree)
+    return theta, ways_back[0]
+
+
 def rows_of(model, pde, problem: Problem, numbers: Tuned, settings: Polish) -> Rows:
     """All rows of the loss; `model` and `pde` are those at the start."""
     items = _expander(model, numbers.fixed)
-    count = point_count(settings, problem, len(numbers.theta))
+    fixed, fresh = (
+        point_count(settings, problem, len(numbers.theta), fresh=fresh) for fresh in (False, True)
+    )
     blocks, place = [_readings(model, problem, numbers, items)], None
     if problem.equation_scales:
         at_points = partial(items, highest_order(pde))
-        place = _equation(problem, numbers, at_points, count, settings.equation_weight)
+        counts = fixed, fresh
+        place = _equation(problem, numbers, at_points, counts, settings.equation_weight)
         blocks.append(place(0))
-    per_axis = round(count ** (1 / problem.domain.dimension))
+    per_axis = round(fixed ** (1 / problem.domain.dimension))
     for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
         blocks.append(_on_face(condition, scale, numbers, items, 2 * per_axis))
     return Rows(tuple(blocks), 1, place)
 
 
-def point_count(settings: Polish, problem: Problem, size: int) -> int:
-    """Residual points: as asked for, else so many that there are as many rows as numbers to tune."""
+def point_count(settings: Polish, problem: Problem, size: int, *, fresh: bool) -> int:
+    """Residual points: as asked for, else as many as suit the numbers to tune."""
     if settings.points is not None:
         return settings.points
-    wanted = ROWS_PER_NUMBER * size / max(len(problem.equation_scales), 1)
-    return int(np.clip(wanted, FEWEST_POINTS, MOST_POINTS))
+    share, fewest, most = FRESH if fresh else FIXED
+    return int(np.clip(share * size / max(len(problem.equation_scales), 1), fewest, most))
 
 
 def _points(domain: Domain, count: int, number: int) -> tuple[Points, Float[np.ndarray, " n"]]:
@@ -132,22 +151,33 @@ def _points(domain: Domain, count: int, number: int) -> tuple[Points, Float[np.n
     if number == 0 and domain.dimension <= TENSOR_AXES:
         points, volume = domain.quadrature(count)
         return jnp.asarray(points), volume / volume.sum()
-    points = Sobol().draw(jax.random.key(number), domain, count)
-    return points, np.full(count, 1 / count)
+    return _spread(domain, count, number), np.full(count, 1 / count)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _spread(domain: Domain, count: int, number) -> Points:
+    return Sobol().draw(jax.random.key(number), domain, count)
+
+
+def reading_mask(readings: Observations) -> Bool[np.ndarray, "n measured"]:
+    """Which rows of the readings were measured; fields without any reading have no rows."""
+    mask = np.asarray(readings.mask)
+    return mask[:, mask.any(axis=0)]
 
 
 def _readings(model, problem: Problem, numbers: Tuned, items) -> Block:
     """Readings count as they do in the loss: in proportion to 1/σ² where their noise is given."""
     readings = problem.observations
-    trust = np.sqrt(reading_weights(readings, model.scaling))
+    trust = np.sqrt(eqx.filter_jit(reading_weights)(readings, model.scaling))
     measured = np.full(len(readings), 1 / np.linalg.norm(trust))
+    fields = np.flatnonzero(np.asarray(readings.mask).any(axis=0))
 
     def function(theta, item):
         model, _, context = numbers.seen(theta)
         reading, root, around = item
         one = jax.tree.map(lambda leaf: leaf[None], reading)
         field, _ = _field_at(model, context, around)
-        return root * reading_rows(field, one, model.scaling, problem.averaged)[0]
+        return (root * reading_rows(field, one, model.scaling, problem.averaged)[0])[fields]
 
     # An average over a box asks for more than the neighbourhood of its centre.
     near = 2 if not problem.averaged else BEYOND_EXPANSION
@@ -156,9 +186,9 @@ def _readings(model, problem: Problem, numbers: Tuned, items) -> Block:
 
 
 def _equation(
-    problem: Problem, numbers: Tuned, at_points, count: int, weight: float
+    problem: Problem, numbers: Tuned, at_points, counts: tuple[int, int], weight: float
 ) -> Callable[[int], Block]:
-    """The rows of the equations at the points of a draw."""
+    """The rows of the equations at the points of a draw; `counts`: of fixed and of fresh ones."""
 
     def function(theta, item):
         model, pde, context = numbers.seen(theta)
@@ -167,7 +197,7 @@ def _equation(
         return jnp.stack(list(rows.values()))
 
     def place(number: int) -> Block:
-        inside, share = _points(problem.domain, count, number)
+        inside, share = _points(problem.domain, counts[number > 0], number)
         return Block(function, at_points(inside), weight * np.sqrt(share))
 
     return place

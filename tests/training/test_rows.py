@@ -11,7 +11,7 @@ from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
 from pgt.training.losses import Problem, data_loss
-from pgt.training.rows import MOST_POINTS, Expansion, point_count, rows_of, tuned
+from pgt.training.rows import FIXED, FRESH, Expansion, point_count, reading_mask, rows_of, tuned
 from pgt.training.settings import Polish
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
@@ -129,6 +129,28 @@ def test_the_number_of_points_follows_the_numbers_to_tune():
     pde, points = Heat(0.1), np.random.default_rng(0).uniform(0, 1, (5, 2))
     readings = pgt.Observations.from_arrays(points, points[:, :1], coords=("x", "t"), fields=("u",))
     problem = Problem.build(readings, pde, (), DOMAIN, Scaling.fit(readings, DOMAIN))
-    assert point_count(Polish(points=7), problem, 5000) == 7
-    assert point_count(Polish(), problem, 3000) >= 3000
-    assert point_count(Polish(), problem, 10**6) == MOST_POINTS
+    for fresh in (False, True):
+        assert point_count(Polish(points=7), problem, 5000, fresh=fresh) == 7
+    assert point_count(Polish(), problem, 3000, fresh=False) == 3000
+    assert point_count(Polish(), problem, 3000, fresh=True) == 1200
+    assert point_count(Polish(), problem, 10, fresh=False) == FIXED[1]
+    assert point_count(Polish(), problem, 10**6, fresh=True) == FRESH[2]
+
+
+def test_a_hidden_field_has_no_rows():
+    domain, pde = pgt.Domain(x=(0, 1), y=(0, 1), t=(0, 1)), pgt.NavierStokes2D(0.1)
+    points = np.random.default_rng(0).uniform(0, 1, (5, 3))
+    values = np.stack([points[:, 0], points[:, 1]], axis=1)
+    values[0, 1] = np.nan
+    readings = pgt.Observations.from_arrays(
+        points, values, coords=domain.axes, fields=("u", "v")
+    ).aligned(pde.fields)
+    model = pgt.SIREN(Scaling.fit(readings, domain), width=4, layers=2)
+    problem = Problem.build(readings, pde, (), domain, model.scaling)
+    with jax.enable_x64(True):
+        numbers = tuned(model, pde, readings, whole=True)
+        block = rows_of(model, pde, problem, numbers, Polish(points=4)).blocks[0]
+        rows = jax.vmap(block.function, in_axes=(None, 0))(numbers.theta, block.items)
+    mask = reading_mask(readings)
+    assert rows.shape == mask.shape == (5, 2)
+    np.testing.assert_array_equal(np.asarray(rows) != 0, mask)
