@@ -64,7 +64,7 @@ class FieldError:
 
     Attributes
     ----------
-    value : the expected root-mean-square error over the domain, relative to the spread of the field there.
+    value : the expected root-mean-square error over the domain, relative to the field's spread there.
     low, high : between which it lies in nine of ten cases.
     inside, outside : the same near readings and far from them; None where all places are one or the
         other.

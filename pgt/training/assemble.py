@@ -7,6 +7,7 @@ benchmarks all start here, so that each of them times, fits or judges the same p
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
 from pgt.training.budget import budgeted
-from pgt.training.default_model import suited_model
+from pgt.training.default_model import network, suited_model
 from pgt.training.ensemble import member_seeds, resampled
 from pgt.training.error_bars import Ensemble, ErrorBars, Posterior
 from pgt.training.losses import Problem
@@ -40,7 +41,8 @@ class Task:
     """What is to be fitted, and how: nothing about it is decided later.
 
     `networks` has one for each of the `seeds`: one, or a member of an ensemble each. `noise` is σ of
-    the readings in units of their spread, where it was given.
+    the readings in units of their spread, where it was given. `rival` assembles the same task for
+    another model, to be fitted where the answer of this one is poor; None where the user chose it.
     """
 
     networks: tuple[AbstractFieldModel, ...]
@@ -51,6 +53,7 @@ class Task:
     training: Training
     error_bars: ErrorBars | None
     noise: float | None
+    rival: "Callable[[], Task] | None" = None
 
     @property
     def model(self) -> AbstractFieldModel:
@@ -98,6 +101,7 @@ def assemble(
     (50, 0, 'Features')
     """
     training = training or Training()
+    asked, given = training, pde
     observations = checked(observations, pde, domain)
     seeds = _seeds(error_bars, seed)
     with in_precision(training):
@@ -112,8 +116,14 @@ def assemble(
             fitted, pde, conditions, domain, scaling,
             physics=training.collocation > 0, likelihood=training.likelihood,
         )  # fmt: skip
+    rival = None
+    if model is None and isinstance(networks[0], Features):
+        rival = partial(
+            assemble, observations, given, domain, conditions, training=asked,
+            model=partial(network, observations, given, domain), error_bars=error_bars, seed=seed,
+        )  # fmt: skip
     noise = _given_noise(observations, scaling)
-    return Task(networks, seeds, pde, problem, held_out, training, error_bars, noise)
+    return Task(networks, seeds, pde, problem, held_out, training, error_bars, noise, rival)
 
 
 def checked(observations: Observations, pde: AbstractPDE, domain: Domain) -> Observations:

@@ -32,12 +32,19 @@ def suited_model(
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(), n=40)
     >>> square = pgt.Domain(x=(0, 1), t=(0, 1))
-    >>> [type(suited_model(readings, pde, square)).__name__ for pde in (pgt.Heat(0.01), pgt.Burgers(0.01))]
+    >>> equations = pgt.Heat(0.01), pgt.Burgers(0.01)
+    >>> [type(suited_model(readings, pde, square)).__name__ for pde in equations]
     ['Features', 'PINN']
     """
     scaling = Scaling.fit(observations.aligned(pde.fields), domain)
     if not isinstance(error_bars, Ensemble) and is_linear(pde, scaling):
         return Features(scaling, seed=seed)
+    return network(observations, pde, domain, seed)
+
+
+def network(observations: Observations, pde: AbstractPDE, domain: Domain, seed: int = 0) -> PINN:
+    """A tanh network small enough for second-order steps on all of its weights."""
+    scaling = Scaling.fit(observations.aligned(pde.fields), domain)
     width = WIDTH_ON_GPU if jax.default_backend() != "cpu" else _width(domain, pde)
     return PINN(scaling, width=width, layers=3, seed=seed)
 

@@ -36,6 +36,7 @@ ROWS_PER_WEIGHT = 1.7
 STEPS = (2.0, math.sqrt(2.0))  # factors of the band that are tried, first large ones
 NARROW = 1.0  # of the log-evidence, for every doubling of a band
 MOST_TRIALS = 16
+QUICK = 800  # weights that a search can afford in every trial; of more, half are searched with
 EXACT = 1e-11  # of the spread: a field known that well needs no better band
 ITERATIONS, STALE, GAIN = (
     40,
@@ -44,6 +45,7 @@ ITERATIONS, STALE, GAIN = (
 )  # linearisations; those without a gain of evidence before the end
 SOFT = 2.0  # log10 of ρ at the first linearisation
 REWEIGHTINGS = 8
+SHARE = 0.3  # of the seconds, after which no further band is tried
 TESTED = 256  # points at which a field is asked whether it is exact
 DRAWS = 64  # from the posterior
 
@@ -130,6 +132,8 @@ class _Search:
     def __init__(self, task: Task, report: Report):
         self.task, self.report, self.tried = task, report, {}
         self.began = time.monotonic()
+        self.full = len(task.model.network.sines.phases)
+        self.count = self.full if task.model.network.readout.size <= QUICK else self.full // 2
         self.history = History.empty(["data"], [name for name, _ in named_unknowns(task.pde)])
         self.first_seconds = 0.0
         self.at_once = is_solved_at_once(task.pde, task.model.scaling)
@@ -139,11 +143,11 @@ class _Search:
         """The one of greatest evidence among those worth trying."""
         model = self.task.model
         if model.band is not None:
-            return self._try(model.band)
+            return self._try(model.band, self.full)
         best = self._try(tuple(self._first()))
         for factor in STEPS:
             best = self._climb(best, factor)
-        return best
+        return best if self.count == self.full else self._try(best.band, self.full)
 
     def _first(self) -> Iterator[float]:
         for wraps in self.task.model.scaling.periodic:
@@ -157,7 +161,7 @@ class _Search:
             for band in _neighbours(best.band, factor):
                 if band in self.tried or self._is_over(best):
                     continue
-                found = self._try(band, best)
+                found = self._try(band)
                 if found.evidence > best.evidence:
                     best, moved = found, True
                     break
@@ -165,15 +169,15 @@ class _Search:
 
     def _is_over(self, best: Found) -> bool:
         seconds = self.task.training.seconds
-        late = seconds is not None and time.monotonic() - self.began > seconds
+        late = seconds is not None and time.monotonic() - self.began > SHARE * seconds
         return late or len(self.tried) >= MOST_TRIALS or self._is_exact(best)
 
     def _is_exact(self, found: Found) -> bool:
         return self.at_once and float(np.max(found.spread(self.test))) < EXACT
 
-    def _try(self, band: tuple[float, ...], start: Found | None = None) -> Found:
+    def _try(self, band: tuple[float, ...], count: int | None = None) -> Found:
         task = self.task
-        model = task.model.with_sines(len(task.model.network.sines.phases), band)
+        model = task.model.with_sines(count or self.count, band)
         solve = _solved_at_once if self.at_once else _solved_in_turn
         found = self.tried[band] = Found(band, *solve(model, task))
         self.report(len(self.tried) / MOST_TRIALS, {"evidence": found.evidence})

@@ -36,6 +36,7 @@ NOISY = 0.01  # held-out readings missed by more of their spread than this are t
 GUESS = 0.1  # of the noise, where it is unknown: too weak a prior at first, and noise is memorised
 STIFF = 10.0  # the weight of the equation at last, where readings are noisy; more is hard to fit
 STIFF_SHARE = 1 / 3  # of the iterations
+MOST_UNDER_PRIOR = 120  # iterations: the fit before it is close
 ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
 HOST_MEMORY = 2.0  # gigabytes
 
@@ -88,6 +89,7 @@ def _fit_noisy(search: Search, start: State, settings: Polish, report: Report, s
     the equation after the noise, and a coefficient is known less well than the readings tell. At
     once stiff, the way to the fit would be a long and narrow valley.
     """
+    settings = replace(settings, iterations=min(settings.iterations, MOST_UNDER_PRIOR))
     first, last = _shared(settings, 1 - STIFF_SHARE), _shared(settings, STIFF_SHARE)
     start = states.get("prior", start)
     keep = partial(states.keep, "prior")

@@ -22,6 +22,7 @@ from jaxtyping import Array, Float
 from pgt.data.observations import Observations
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
+from pgt.nn.frozen import count_parameters
 from pgt.training import evidence
 from pgt.training.error_bars import Posterior
 from pgt.training.least_squares import Prior, Search, revised
@@ -34,6 +35,7 @@ from pgt.training.settings import Polish
 # field for that. An equation less stiff than the fit's, 10, makes up for it; how well, `bands-heat` of
 # benchmarks/instrument.py tells.
 STIFFEST = 3.0
+WHOLE_STIFFEST = 20.0  # where nothing is taken for granted, since all weights are drawn
 MEMORISED = 2.0  # readings not fitted that are missed by this many σ say more than σ itself
 READING_DIGITS = 1e-7  # in units of the spread: no reading has less noise
 # The logarithm, logit or number of units that a coefficient may differ by when no reading tells.
@@ -57,7 +59,9 @@ def laplace_members(
         decoder = replace(polish, weights="decoder")
         (theta, rebuild, *_), search, judge = system(fit.model, fit.pde, problem, decoder, held_out)
         prior = prior_of(problem.observations, fit.pde, _common_noise(problem, fit, noise))
-        found = posterior(theta, search, prior, judge(theta))
+        whole = len(theta) >= count_parameters(fit.model)
+        stiffest = WHOLE_STIFFEST if whole else STIFFEST
+        found = posterior(theta, search, prior, judge(theta), stiffest)
         scale = found.sigma / np.sqrt(prior.count)
         steps = draw(found.factor, scale, settings.samples, prior.free)
         models, pdes = _members(theta, rebuild, steps)
@@ -82,14 +86,18 @@ class Around(NamedTuple):
 
 
 def posterior(
-    theta: Float[Array, " p"], search: Search, prior: Prior, held_out_error: float
+    theta: Float[Array, " p"],
+    search: Search,
+    prior: Prior,
+    held_out_error: float,
+    stiffest: float = STIFFEST,
 ) -> Around:
-    """The posterior at θ, where the polish ended."""
+    """The posterior at θ, where the polish ended; the equation no stiffer than `stiffest`."""
     soft = search.stiffened(1.0)
     normal = soft.normal_at(theta)
     sigma = _noise(revised(prior, normal, ROUNDS)[1], held_out_error)
     unfulfilled = float(np.linalg.norm(normal.rows[prior.rows :]))
-    stiffness = float(np.clip(sigma / max(unfulfilled, READING_DIGITS), 1.0, STIFFEST))
+    stiffness = float(np.clip(sigma / max(unfulfilled, READING_DIGITS), 1.0, stiffest))
     normal = search.stiffened(stiffness).normal_at(theta)
     prior, estimated = revised(prior, normal, ROUNDS)
     sigma = _noise(estimated, held_out_error)

@@ -21,7 +21,7 @@ from pgt.data.observations import Observations
 from pgt.ground.verdict import FieldError
 
 INSTANTS, PLACES = 8, 128
-TRUSTED = (0.2, 30.0)  # of κ: more than the readings can say of places where there are none
+TRUSTED = (0.01, 30.0)  # of κ: more than the readings can say of places where there are none
 UNSURE = 1.5  # a factor either way, for what no posterior knows: that of κ itself, and of the model
 NEAR = 1.2  # of the distance between readings that fill the domain evenly
 SMALLEST = 1e-15
