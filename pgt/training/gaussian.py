@@ -19,6 +19,8 @@ import numpy as np
 import scipy.linalg
 from jaxtyping import Float
 
+from pgt.data.splits import Groups
+
 COARSE = np.arange(-2.0, 37.0, 4.0)  # log10 of ρ: a scan
 FINE = (2.0, 1.0)  # then steps around the best
 CLOSE = 2.0  # of log10 ρ, from one linearisation to the next
@@ -148,7 +150,7 @@ class Solved:
 
     # ------------------------------------------------------------------------------ leave one out
 
-    def left_out(self, groups: Float[np.ndarray, " n"] | None = None):
+    def left_out(self, groups: Groups | None = None):
         """What is wrong with the prediction of every reading from the others, and its σ.
 
         With `groups`, from the readings of other groups. In closed form: with K the covariance of the
