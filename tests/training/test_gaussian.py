@@ -57,7 +57,7 @@ class Dense:
 CASES = pytest.mark.parametrize(
     ("readings", "equations", "given"),
     [(4, 3, None), (4, 9, 0.3), (6, 2, None), (15, 3, None), (15, 9, 0.3), (15, 0, 0.3)],
-    ids="fewer fewer_given as_many more more_given no_equation".split(),
+    ids=["fewer", "fewer_given", "as_many", "more", "more_given", "no_equation"],
 )
 
 
