@@ -76,7 +76,7 @@ def rows_of(model: Features, pde: AbstractPDE, problem: Problem, points: int) ->
     return Rows(equation, target, readings, values, sigma, given)
 
 
-def field_rows(model: Features, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n m"]:
+def field_rows(model: Features, points: Float[np.ndarray, "*n d"]) -> Float[np.ndarray, "*n m"]:
     """The sines at points: those of every field, in units of its spread."""
     unit = np.asarray(model.scaling.to_unit(np.asarray(points, float)))
     with jax.enable_x64(True):
