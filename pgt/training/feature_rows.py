@@ -54,7 +54,7 @@ def weights_of(model: Features, pde: AbstractPDE) -> Float[np.ndarray, " p"]:
 
 
 def with_weights(
-    model: Features, pde: AbstractPDE, weights: Float[np.ndarray, " p"]
+    model: Features, pde: AbstractPDE, weights: Float[Array | np.ndarray, " p"]
 ) -> tuple[Features, AbstractPDE]:
     """The model and the equation with other weights."""
     shape = model.network.readout.shape

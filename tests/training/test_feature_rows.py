@@ -66,28 +66,31 @@ class Case:
     def direct(self, weights):
         """(n, k) residuals, then those of each condition, of the field with these weights."""
         with jax.enable_x64(True):
-            model, pde, problem = cast((*self.at(weights), self.problem), jnp.float64)
-            pde, domain = resolve(pde), problem.domain
+            return [np.asarray(part) for part in self.program(jnp.asarray(weights))]
 
-            def field(z):
-                return model.decode((), z)
-
-            def equation(z):
-                found = residual(pde, field, z)
-                return jnp.stack([found[name] for name in problem.equation_scales])
-
-            found = [_over(equation, nodes_of(domain, POINTS))]
-            per_axis = max(round(POINTS ** (1 / domain.dimension)), 8)
-            scales = problem.condition_scales
-            for condition, scale in zip(problem.conditions, scales, strict=True):
-                nodes = condition.nodes(2 * per_axis ** (domain.dimension - 1))
-                rows = functools.partial(condition_rows, field, condition, scale, pde)
-                found.append(_over(rows, nodes))
-            return found
+    @functools.cached_property
+    def program(self):
+        problem = cast(self.problem, np.float64)
+        return jax.jit(lambda weights: _direct(*self.at(weights), problem))
 
 
-def _over(function, points):
-    return np.asarray(jax.jit(jax.vmap(function))(jnp.asarray(points, float)))
+def _direct(model, pde, problem):
+    model, pde = cast((model, resolve(pde)), jnp.float64)
+
+    def field(z):
+        return model.decode((), z)
+
+    def equation(z):
+        found = residual(pde, field, z)
+        return jnp.stack([found[name] for name in problem.equation_scales])
+
+    parts = [jax.vmap(equation)(nodes_of(problem.domain, POINTS))]
+    per_axis, dimension = max(round(POINTS ** (1 / problem.domain.dimension)), 8), len(model.band)
+    for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
+        rows = functools.partial(condition_rows, field, condition, scale, pde)
+        nodes = np.asarray(condition.nodes(2 * per_axis ** (dimension - 1)), float)
+        parts.append(jax.vmap(rows)(nodes))
+    return parts
 
 
 def parts(stacked, like):
