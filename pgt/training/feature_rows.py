@@ -54,7 +54,7 @@ def weights_of(model: Features, pde: AbstractPDE) -> Float[np.ndarray, " p"]:
 
 
 def with_weights(
-    model: Features, pde: AbstractPDE, weights: Float[np.ndarray, " p"]
+    model: Features, pde: AbstractPDE, weights: Float[Array | np.ndarray, " p"]
 ) -> tuple[Features, AbstractPDE]:
     """The model and the equation with other weights."""
     shape = model.network.readout.shape
@@ -64,7 +64,7 @@ def with_weights(
 
 
 def rows_of(model: Features, pde: AbstractPDE, problem: Problem, points: int) -> Rows:
-    """All rows at the weights of model and equation; that of the equation at some `points`."""
+    """All rows at the weights of model and equation; the equation at some `points` of the domain."""
     with jax.enable_x64(True):
         model, pde, problem = cast((model, pde, problem), jnp.float64)
         blocks = list(_physics(model, pde, problem, points))
@@ -76,7 +76,7 @@ def rows_of(model: Features, pde: AbstractPDE, problem: Problem, points: int) ->
     return Rows(equation, target, readings, values, sigma, given)
 
 
-def field_rows(model: Features, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n m"]:
+def field_rows(model: Features, points: Float[np.ndarray, "*n d"]) -> Float[np.ndarray, "*n m"]:
     """The sines at points: those of every field, in units of its spread."""
     unit = np.asarray(model.scaling.to_unit(np.asarray(points, float)))
     with jax.enable_x64(True):
@@ -87,7 +87,7 @@ def _readings(model: Features, problem: Problem):
     """Rows and values of all measured numbers, and σ of each relative to the common one."""
     readings, scaling = problem.observations, model.scaling
     nodes, weights = cell_quadrature(readings)
-    sines = np.einsum("nqm,q->nm", field_rows(model, np.asarray(nodes, float)), weights)
+    sines = np.einsum("nqm,q->nm", field_rows(model, np.asarray(nodes)), weights)
     fields, count = len(readings.fields), sines.shape[1]
     rows, values, sigma = [], [], []
     for field, name in enumerate(readings.fields):

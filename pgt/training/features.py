@@ -38,11 +38,8 @@ NARROW = 1.0  # of the log-evidence, for every doubling of a band
 MOST_TRIALS = 16
 QUICK = 800  # weights that a search can afford in every trial; of more, half are searched with
 EXACT = 1e-11  # of the spread: a field known that well needs no better band
-ITERATIONS, STALE, GAIN = (
-    40,
-    3,
-    0.5,
-)  # linearisations; those without a gain of evidence before the end
+ITERATIONS = 40  # linearisations
+STALE, GAIN = 3, 0.5  # those without such a gain of evidence before the end
 SOFT = 2.0  # log10 of ρ at the first linearisation
 REWEIGHTINGS = 8
 SHARE = 0.3  # of the seconds, after which no further band is tried
@@ -177,9 +174,9 @@ class _Search:
         return self.at_once and float(np.max(found.spread(self.test))) < EXACT
 
     def _try(self, band: tuple[float, ...], count: int | None = None) -> Found:
-        task, model = self.task, self.model.with_sines(count or self.count, band)
+        model = self.model.with_sines(count or self.count, band)
         solve = _solved_at_once if self.at_once else _solved_in_turn
-        found = self.tried[band] = Found(band, *solve(model, task))
+        found = self.tried[band] = Found(band, *solve(model, self.task))
         self.report(len(self.tried) / MOST_TRIALS, {"evidence": found.evidence})
         self._write_down(found)
         return found
