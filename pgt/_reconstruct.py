@@ -166,7 +166,7 @@ def _field_errors(outcome: Outcome, task: Task) -> dict | None:
     found = expected_errors(
         deviations, values, weights, misses, pde.fields, free,
         near_readings(points, readings, task.domain),
-        own_error(outcome.noise, solved=outcome.misses is not None),
+        own_error(outcome.noise, solved=outcome.misses is not None), outcome.at_least,
     )  # fmt: skip
     return {name: asdict(error) for name, error in found.items()}
 

@@ -11,7 +11,27 @@ from pgt.ground.errors import InputError
 READINGS_PER_BLOCK = 5
 FEWEST_BLOCKS, MOST_BLOCKS = 10, 200  # enough to choose from; not so many that a block is a point
 
+TIMES_OF_A_SENSOR = 2  # readings that it takes at one place, on average
 Groups = Int[np.ndarray, " n"]  # for each reading the group that it shares the fate of
+
+
+def sensors(observations: Observations) -> Groups | None:
+    """For each reading the number of the sensor that took it, where sensors stand still and read many
+    times; None where readings are scattered.
+
+    >>> places = {"x": [0.1, 0.1, 0.9, 0.9], "t": [0, 1, 0, 1]}
+    >>> rod = Observations.from_arrays(places, {"u": [1, 2, 3, 4]})
+    >>> sensors(rod).tolist()
+    [0, 0, 1, 1]
+    """
+    space = [k for k, axis in enumerate(observations.coords) if axis != "t"]
+    if "t" not in observations.coords or not space or not len(observations):
+        return None
+    places, which = np.unique(
+        np.asarray(observations.points, float)[:, space], axis=0, return_inverse=True
+    )
+    stand_still = 1 < len(places) <= len(observations) / TIMES_OF_A_SENSOR
+    return which.reshape(-1) if stand_still else None
 
 
 def blocks(observations: Observations) -> Groups:

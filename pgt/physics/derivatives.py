@@ -49,6 +49,10 @@ class DerivativeTable:
     def laplacian(self, field: str) -> Float[Array, ""]:
         return self._values[f"{LAPLACIAN}({field})"]
 
+    def value(self, name: str) -> Float[Array, ""]:
+        """By the name that `requested` gives, that of a Laplacian included."""
+        return self._values[name]
+
 
 class _Recorder:
     """Answers every question with zero and remembers the questions."""
@@ -98,6 +102,27 @@ def residual(
     """The residual of each equation for the field `function` at one point."""
     pde = resolve(pde)
     return pde.residual(differentiate(function, requested(pde), pde.coords, pde.fields)(z))
+
+
+def residual_and_size(
+    pde: AbstractPDE, function: Callable[[Point], Float[Array, " c"]], z: Point
+) -> dict[str, tuple[Float[Array, ""], Float[Array, ""]]]:
+    """The residual of each equation at one point, and how large its terms are together: Σ |∂r/∂d · d|
+    over all derivatives d that it asks for."""
+    pde = resolve(pde)
+    names = [name for name in requested(pde) if name not in pde.coords]
+    table = differentiate(function, requested(pde), pde.coords, pde.fields)(z)
+    here = {axis: z[k] for k, axis in enumerate(pde.coords)}
+    values = {name: table.value(name) for name in names}
+
+    def rows(values):
+        return pde.residual(DerivativeTable(values | here))
+
+    found, slopes = rows(values), jax.jacrev(rows)(values)
+    return {
+        row: (r, jnp.sum(jnp.stack([jnp.abs(slopes[row][n] * values[n]) for n in names])))
+        for row, r in found.items()
+    }
 
 
 def highest_order(pde: AbstractPDE) -> int:

@@ -18,7 +18,7 @@ from pgt.ground.verdict import Doubt, FieldError, Verdict
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import batched
 from pgt.nn.precision import is_double, precision
-from pgt.physics.derivatives import residual
+from pgt.physics.derivatives import residual, residual_and_size
 from pgt.physics.gauge import freedom
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
@@ -28,6 +28,7 @@ from pgt.trust import sensors, suspicion
 from pgt.trust.calibration import Predicted, calibrate
 from pgt.trust.convergence import Descent
 from pgt.trust.coverage import LEVELS, Noise, bands, coverage_table, predict, predicted_noise
+from pgt.trust.field_error import places
 from pgt.trust.held_out import Unseen, interpolated, left_out_in_turn
 from pgt.trust.intervals import Estimate, intervals
 from pgt.trust.members import Members, required
@@ -192,7 +193,7 @@ class Reconstruction(eqx.Module):
             misfits=suspicion.misfit_table((self.observations, fitted), (self.held_out, held_out)),
             values=dict(zip(self.pde.fields, said.T, strict=True)),
             free_fields=self._free_fields(), coefficient_notes=self._coefficient_notes(),
-            field_error=self.field_error,
+            field_error=self.field_error, unfulfilled=self._unfulfilled(),
         )  # fmt: skip
 
     def intervals(self, level: float = 0.9) -> dict[str, Estimate]:
@@ -288,6 +289,18 @@ class Reconstruction(eqx.Module):
         errors = self.history.get("held_out", ()) if len(self.held_out) else ()
         costs = self.record.get("polish_costs") or ()
         return Descent(str(self.record.get("stopped") or ""), np.asarray(errors, float), costs)
+
+    def _unfulfilled(self) -> dict[str, float]:
+        """Of every equation, the residual over the domain relative to the size of its terms."""
+
+        def rows(field, z):
+            both = residual_and_size(self.pde, field, z)
+            return {f"{name} {k}": pair[k] for name, pair in both.items() for k in range(2)}
+
+        found = self._evaluation.scattered(places(self.domain).points, Asked(rows, {}, None))
+        sizes = {str(n): float(np.sqrt(np.mean(found[n].to_numpy() ** 2))) for n in found.data_vars}
+        names = dict.fromkeys(name[:-2] for name in sizes)
+        return {n: sizes[f"{n} 0"] / sizes[f"{n} 1"] for n in names if sizes[f"{n} 1"] > 0}
 
     def _free_fields(self) -> dict[str, str]:
         """Hidden fields of which the equations hold only derivatives, and what they leave open."""

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pgt.data.observations import Observations
+from pgt.data.splits import sensors
 from pgt.ground.unknown import named_unknowns
 from pgt.models.features import FIRST_BAND, Features
 from pgt.models.linearised import LinearisedModel
@@ -95,11 +96,22 @@ def fit_features(task: Task, report: Report) -> tuple[Found, Fit]:
     return replace(found, model=model, pde=pde), fit
 
 
+def left_out_errors(found: Found, readings: Observations):
+    """What is wrong with the prediction of every measured value from the readings but that one, and
+    its σ; where sensors stand still, from the other sensors."""
+    which = sensors(readings)
+    if which is None:
+        return found.solved.left_out()
+    by_field = [which[readings.measured(name).rows] for name in readings.fields]
+    return found.solved.left_out(np.concatenate(by_field))
+
+
 def left_out_predictions(found: Found, readings: Observations) -> Float[np.ndarray, "n c"]:
-    """What is said of every measured value by the readings but that one; NaN where there is none."""
+    """What is said of every measured value by the others, as `left_out_errors` means it; NaN where there
+    is none."""
     predictions = np.full(np.shape(readings.values), np.nan)
     spread, start = np.asarray(found.model.scaling.spread, float), 0
-    errors, _ = found.solved.left_out()
+    errors, _ = left_out_errors(found, readings)
     for field, name in enumerate(readings.fields):
         rows, _, values, _ = readings.measured(name)
         own = errors[start : start + len(rows)]

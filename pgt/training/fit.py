@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, PyTree
 
+from pgt.data.splits import sensors
 from pgt.ground.threads import blas_threads
 from pgt.models.features import Features
 from pgt.nn import batched
@@ -21,7 +22,12 @@ from pgt.training.assemble import Task
 from pgt.training.checkpoint import States
 from pgt.training.ensemble import held_out_errors
 from pgt.training.error_bars import Ensemble, Posterior
-from pgt.training.features import drawn_members, fit_features, left_out_predictions
+from pgt.training.features import (
+    drawn_members,
+    fit_features,
+    left_out_errors,
+    left_out_predictions,
+)
 from pgt.training.history import median
 from pgt.training.loop import DIVERGED, Fit, identity_of, train
 from pgt.training.polish import polish, polish_settings
@@ -58,6 +64,7 @@ class Outcome:
     misses: Float[np.ndarray, " m"] | None = None
     deviate: Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "k n c"]] | None = None
     noise: float = 0.0  # σ of the readings in units of their spread
+    at_least: float = 0.0  # the error between sensors that stand still, in the same units
 
 
 def fit_task(
@@ -88,13 +95,14 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
     """A sum of sines needs no training (features.py)."""
     found, fit = fit_features(task, lambda share, numbers: progress.update("solve", share, numbers))
     readings, left_out = task.problem.observations, None
-    errors, sigmas = found.solved.left_out()
+    errors, sigmas = left_out_errors(found, readings)
     if task.problem.likelihood == "gauss":
         left_out = left_out_predictions(found, readings)
     error = _error(fit, task) if len(task.held_out) else float(np.sqrt(np.mean(errors**2)))
     outcome = Outcome(
         fit, error, left_out=left_out, misses=errors / sigmas, deviate=found.deviate,
         noise=found.solved.sigma,
+        at_least=error if sensors(readings) is not None else 0.0,
     )  # fmt: skip
     if not isinstance(task.error_bars, Posterior):
         return outcome

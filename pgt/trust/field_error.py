@@ -14,6 +14,7 @@ defaults are tuned on, where nothing but such errors is left; it is 1 where nois
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -70,12 +71,14 @@ def expected_errors(
     free: Sequence[str] = (),
     near: Bool[np.ndarray, " n"] | None = None,
     own: float = 1.0,
+    at_least: float = 0.0,
 ) -> dict[str, FieldError]:
     """By field: what `deviations` of draws at `places`, with their `weights`, say, calibrated by
     `misses`: the errors z of readings predicted from others, in units of their predicted σ.
 
     `free` are fields that the equations leave open at each instant: there the mean does not count.
-    `near` are the places that have readings around them, `own` is ε.
+    `near` are the places that have readings around them, `own` is ε, `at_least` the error at sensors
+    that stand still, each predicted from the others.
     """
     kappa = own * calibration(misses)
     found = {}
@@ -83,8 +86,15 @@ def expected_errors(
         away, truth = kappa * deviations[..., column], values[:, column]
         if name in free:
             away, truth = _without_mean(away, weights), _without_mean(truth, weights)
-        found[name] = _of_field(away, truth, weights, near)
+        found[name] = _no_less_than(at_least, _of_field(away, truth, weights, near))
     return found
+
+
+def _no_less_than(least: float, found: FieldError) -> FieldError:
+    """Between two sensors a field is known no better than at one that its neighbours predict."""
+    if found.value >= least:
+        return found
+    return replace(found, value=least, low=least / UNSURE, high=max(found.high, least * UNSURE))
 
 
 def own_error(noise: float, *, solved: bool) -> float:

@@ -16,6 +16,7 @@ from pgt.trust.suspicion import drifting, far
 
 HOPELESS = 0.5  # relative held-out error above which a fit has not converged
 LARGE = 0.2  # of the spread of the readings
+UNFULFILLED = 0.1  # of the size of the terms of an equation
 FEW = 10  # the error of n readings is itself known to about 1/√(2n): 22 % of it for ten
 
 Doubts = Iterator[Doubt]
@@ -35,6 +36,7 @@ class Evidence:
     free_fields : by hidden field, up to what the equations determine it, where they leave something open.
     coefficient_notes : by learnt coefficient, what is to be known about it, where there is something.
     field_error : by field, the error to be expected over the whole domain, where it is known.
+    unfulfilled : by equation, its residual relative to the size of its terms.
     """
 
     fitted: Observations
@@ -46,6 +48,7 @@ class Evidence:
     free_fields: Mapping[str, str] = field(default_factory=dict)
     coefficient_notes: Mapping[str, str] = field(default_factory=dict)
     field_error: Mapping[str, FieldError] = field(default_factory=dict)
+    unfulfilled: Mapping[str, float] = field(default_factory=dict)
 
     def measured(self, name: str) -> np.ndarray:
         """All readings of a field, fitted or not."""
@@ -76,6 +79,7 @@ def judge(evidence: Evidence) -> Verdict:
         *_holes(evidence),
         *_large_errors(evidence, errors),
         *_undetermined_places(evidence),
+        *_large_residuals(evidence),
         *_far_readings(evidence),
         *_drifting_sensors(evidence),
         *_too_few_held_out(evidence),
@@ -149,6 +153,18 @@ def _undetermined_places(evidence: Evidence) -> Doubts:
             f"than a constant).{where} Boundary or initial values, or readings there, would help.",
             {"field": name, "expected": found.value},
         )
+
+
+def _large_residuals(evidence: Evidence) -> Doubts:
+    for name, share in evidence.unfulfilled.items():
+        if np.isfinite(share) and share > UNFULFILLED:
+            yield Doubt(
+                "large_residual",
+                f"The field does not fulfil the equation {name}: {percent(share)} of the size of its "
+                "terms is left over. Either the fit is not good enough, or the equation, its "
+                "coefficients or its units do not describe what was read.",
+                {"equation": name, "share": share},
+            )
 
 
 def given_noise(readings: Observations, name: str) -> float:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pgt
-from pgt.data.splits import MOST_BLOCKS, READINGS_PER_BLOCK, blocks, folds, split
+from pgt.data.splits import MOST_BLOCKS, READINGS_PER_BLOCK, blocks, folds, sensors, split
 from pgt.ground.errors import InputError
 from pgt.training.assemble import hold_out
 from pgt.trust.references.interpolation import rbf
@@ -141,3 +141,15 @@ def test_blocks_are_harder_to_interpolate_than_single_readings():
             errors[by] = np.linalg.norm(guess - held_out.values) / np.linalg.norm(held_out.values)
         ratios.append(errors["block"] / errors["reading"])
     assert np.median(ratios) > 1.5
+
+
+def test_sensors_are_known_by_their_place():
+    places = {"x": [0.2, 0.8, 0.2, 0.8, 0.2], "t": [0, 0, 1, 1, 2]}
+    rod = pgt.Observations.from_arrays(places, {"u": np.zeros(5)})
+    found = sensors(rod)
+    assert found is not None
+    assert found.tolist() == [0, 1, 0, 1, 0]
+    assert sensors(rod.take([0, 1, 3])) is None  # hardly any of them reads twice
+    assert sensors(rod.take([0, 2, 4])) is None  # one alone cannot be predicted from others
+    steady = pgt.Observations.from_arrays({"x": [0.2, 0.2]}, {"u": [1.0, 1.1]})
+    assert sensors(steady) is None

@@ -11,7 +11,13 @@ from nested_derivatives import random_points, residual_at
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown
 from pgt.physics import Equation, Heat, NavierStokes2D
-from pgt.physics.derivatives import differentiate, parse_name, requested, residual
+from pgt.physics.derivatives import (
+    differentiate,
+    parse_name,
+    requested,
+    residual,
+    residual_and_size,
+)
 from pgt.physics.exact import ALL_PDES
 
 COORDS, FIELDS = ("x", "y", "t"), ("u", "v")
@@ -149,3 +155,16 @@ def test_residuals_vanish_on_exact_solutions(case):
         assert np.abs(exact[name]).max() < 1e-10, name
         assert np.abs(ours[name]).max() > 1e-3, name
         np.testing.assert_allclose(ours[name], nested[name], rtol=1e-9, atol=1e-9)
+
+
+def test_the_size_of_an_equation_is_that_of_its_terms():
+    """u = sin x · exp(-t): u_t = u_xx = -u, so that u_t - 3 u_xx = 2u with terms of 4|u|."""
+
+    def field(z):
+        return jnp.array([jnp.sin(z[0]) * jnp.exp(-z[1])])
+
+    z = jnp.array([0.7, 0.2])
+    ((r, size),) = residual_and_size(Heat(3.0), field, z).values()
+    u = float(field(z)[0])
+    assert float(r) == pytest.approx(2 * u, rel=1e-5)
+    assert float(size) == pytest.approx(4 * u, rel=1e-5)
