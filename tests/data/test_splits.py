@@ -151,5 +151,5 @@ def test_sensors_are_known_by_their_place():
     assert found.tolist() == [0, 1, 0, 1, 0]
     assert sensors(rod.take([0, 1, 3])) is None  # hardly any of them reads twice
     assert sensors(rod.take([0, 2, 4])) is None  # one alone cannot be predicted from others
-    steady = pgt.Observations.from_arrays({"x": [0.2, 0.2]}, {"u": [1.0, 1.1]})
+    steady = pgt.Observations.from_arrays({"x": [0.2, 0.4]}, {"u": [1.0, 1.1]})
     assert sensors(steady) is None

@@ -216,13 +216,13 @@ def test_a_field_that_is_not_determined_everywhere_is_doubted_and_it_says_where(
     unsure = FieldError(0.4, 0.2, 0.8, inside=0.01, outside=0.7)
     found = one(heat(field_error={"u": unsure}), "undetermined_places")
     assert found.numbers == {"field": "u", "expected": 0.4}
-    assert "40 %" in found.sentence
-    assert "far from them 70 %" in found.sentence
+    assert "40\xa0%" in found.sentence
+    assert "far from them 70\xa0%" in found.sentence
     assert judge(heat(field_error={"u": FieldError(0.1, 0.05, 0.2)})).doubts == ()
 
 
 def test_an_equation_that_is_not_fulfilled_is_doubted():
     found = one(heat(unfulfilled={"heat": 0.34}), "large_residual")
     assert found.numbers == {"equation": "heat", "share": 0.34}
-    assert "34 % of the size of its terms" in found.sentence
+    assert "34\xa0% of the size of its terms" in found.sentence
     assert judge(heat(unfulfilled={"heat": 0.01, "mass": NAN})).doubts == ()
