@@ -75,7 +75,7 @@ def rows_of(model: Features, pde: AbstractPDE, problem: Problem, points: int) ->
     return Rows(equation, target, readings, values, sigma, given)
 
 
-def field_rows(model: Features, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n m"]:
+def field_rows(model: Features, points: Float[np.ndarray, "*n d"]) -> Float[np.ndarray, "*n m"]:
     """The sines at points: those of every field, in units of its spread."""
     unit = np.asarray(model.scaling.to_unit(np.asarray(points, float)))
     with jax.enable_x64(True):
@@ -86,7 +86,7 @@ def _readings(model: Features, problem: Problem):
     """Rows and values of all measured numbers, and σ of each relative to the common one."""
     readings, scaling = problem.observations, model.scaling
     nodes, weights = cell_quadrature(readings)
-    sines = np.einsum("nqm,q->nm", field_rows(model, nodes), weights)
+    sines = np.einsum("nqm,q->nm", field_rows(model, np.asarray(nodes)), weights)
     fields, count = len(readings.fields), sines.shape[1]
     rows, values, sigma = [], [], []
     for field, name in enumerate(readings.fields):
