@@ -145,7 +145,9 @@ def _stated(found: Found) -> list[str]:
             f"The stated error is within a factor 2 of the true one in {near} of {ratios.size} runs, "
             f"at worst {ratios.max():.2g} times too small and {1 / ratios.min():.2g} times too large."
         )
-    if inside := [_is_inside(r["stated"], e) for r, _, e in found.pairs() if r["stated"].get("high")]:
+    if inside := [
+        _is_inside(r["stated"], e) for r, _, e in found.pairs() if r["stated"].get("high")
+    ]:
         parts.append(
             f"The interval stated for it, meant for nine of ten, holds the true error in {sum(inside)} "
             f"of {len(inside)} runs."
