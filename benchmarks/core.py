@@ -136,7 +136,7 @@ def summary(result) -> dict:
     return {name: result.summary[name] for name in kept} | {
         "train_seconds": result.summary["seconds"],
         "polish_seconds": result.summary["polish_seconds"],
-        "steps": int(result.history.step[-1]),
+        "steps": int(result.history.step.to_numpy().max(initial=0)),
         "training": result.summary["training"],
     }
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from math import inf
 from pathlib import Path
 
 import jax
@@ -21,11 +20,12 @@ from pgt.training.assemble import Model, Task, assemble
 from pgt.training.error_bars import ErrorBars
 from pgt.training.fit import Outcome, fit_task
 from pgt.training.settings import Training
-from pgt.trust.field_error import expected_errors, near_readings, places
+from pgt.trust.field_error import expected_errors, near_readings, own_error, places
 from pgt.trust.members import Members
 
 POOR = 1e-3  # of the spread: an error of sines beyond which a network is tried, too
-NOISE_ALONE = 3.0  # times the noise: readings that are missed by more are not just noisy
+FEWEST_TO_CHOOSE = 80  # readings, a tenth of which judge between two models
+SIGNIFICANT = 2.0  # standard deviations of the error of so many readings
 
 
 def reconstruct(
@@ -94,10 +94,11 @@ def solve(
     folder = Path(checkpoint) if checkpoint else None
     outcome, errors = _fitted(task, folder, progress)
     choice = "named" if task.is_named else "suited"
-    if task.rival is not None and _is_poor(outcome, errors):
+    if _needs_rival(task, errors):
+        assert task.rival is not None
         rival = _in_time_left(task.rival(), outcome.fit.seconds)
         other, others = _fitted(rival, folder, progress)
-        if others is not None and _size(others, rival) < _size(errors, task):
+        if _predicts_better(other, outcome, rival.held_out):
             task, outcome, errors, choice = rival, other, others, "rival"
     fit, problem, drawn = outcome.fit, task.problem, outcome.members
     members = None if drawn is None else Members.of(*drawn.stacked)
@@ -115,12 +116,19 @@ def _fitted(task: Task, checkpoint: Path | None, progress: bool | None):
     return outcome, _field_errors(outcome, task)
 
 
-def _is_poor(outcome: Outcome, errors: dict | None) -> bool:
-    """Whether sines could not follow the field: readings are missed, and not because they are noisy."""
-    if errors is None or outcome.held_out_error is None:
+def _needs_rival(task: Task, errors: dict | None) -> bool:
+    """Whether sines may not have been able to follow the field, and there are readings to tell."""
+    if task.rival is None or errors is None or len(task.problem.observations) < FEWEST_TO_CHOOSE:
         return False
-    missed = outcome.held_out_error > NOISE_ALONE * outcome.noise
-    return missed and max(error["value"] for error in errors.values()) > POOR
+    return _together(errors, task)["value"] > POOR
+
+
+def _predicts_better(other: Outcome, outcome: Outcome, held_out: Observations) -> bool:
+    """Whether readings that were not fitted are missed by less, and by more than chance explains."""
+    if other.held_out_error is None or outcome.held_out_error is None:
+        return False
+    count = int(np.asarray(held_out.mask).sum())
+    return other.held_out_error < (1 - SIGNIFICANT / np.sqrt(2 * count)) * outcome.held_out_error
 
 
 def _in_time_left(task: Task, spent: float) -> Task:
@@ -130,11 +138,6 @@ def _in_time_left(task: Task, spent: float) -> Task:
         return task
     left = replace(finish, seconds=max(finish.seconds - spent, finish.seconds / 3))
     return replace(task, training=replace(task.training, polish=left))
-
-
-def _size(errors: dict | None, task: Task) -> float:
-    """The expected error of the fields that are measured, all together."""
-    return inf if errors is None else _together(errors, task)["value"]
 
 
 def _together(errors: dict, task: Task) -> dict[str, float]:
@@ -153,7 +156,7 @@ def _field_errors(outcome: Outcome, task: Task) -> dict | None:
     if outcome.deviate is None:
         return None
     fit, pde, readings = outcome.fit, task.pde, task.problem.observations
-    points, held_out = places(task.domain), np.asarray(task.held_out.points, float)
+    (points, weights), held_out = places(task.domain), np.asarray(task.held_out.points, float)
     deviations = outcome.deviate(np.concatenate([points, held_out]))
     deviations, at_held_out = np.split(deviations, [len(points)], axis=1)
     misses = outcome.misses
@@ -163,8 +166,9 @@ def _field_errors(outcome: Outcome, task: Task) -> dict | None:
     fixed, hidden = fixed_fields(task.problem.conditions, pde), set(readings.hidden_fields)
     free = [n for n in pde.fields if n in hidden - set(fixed) and freedom(pde, n) is not None]
     found = expected_errors(
-        deviations, values, misses, pde.fields, free,
+        deviations, values, weights, misses, pde.fields, free,
         near_readings(points, readings, task.domain),
+        own_error(outcome.noise, solved=outcome.misses is not None),
     )  # fmt: skip
     return {name: asdict(error) for name, error in found.items()}
 

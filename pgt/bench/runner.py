@@ -117,7 +117,7 @@ def _fit(run: Run, setup: Setup) -> tuple[Reconstruction, dict]:
             "polish": summary["polish_seconds"],
             "all": seconds,
         },
-        "steps": int(result.history.step[-1]),
+        "steps": int(result.history.step.to_numpy().max(initial=0)),
         "polish_iterations": max(len(summary["polish_costs"]) - 1, 0),
         "stopped": summary["stopped"],
         "training": summary["training"],

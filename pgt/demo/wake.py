@@ -93,7 +93,7 @@ def _numbers(
         "readings": READINGS,
         "measured": ["u", "v", "p"] if pressure else ["u", "v"],
         "seconds": seconds,
-        "steps": int(result.history.step[-1]),
+        "steps": int(result.history.step.to_numpy().max(initial=0)),
         "parameters": summary["parameter_count"],
         **{name: summary[name] for name in kept},
         **provenance(),

@@ -18,7 +18,7 @@ def blas_threads(size: int) -> Iterator[None]:
     ...     pass
     """
     try:
-        from threadpoolctl import threadpool_limits  # noqa: PLC0415
+        from threadpoolctl import threadpool_limits
     except ImportError:  # only ever slower without it
         yield
         return

@@ -4,8 +4,12 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import equinox as eqx
+import numpy as np
+
 from pgt.models.base import AbstractFieldModel
 from pgt.models.deeponet import DeepONet
+from pgt.models.features import Features
 from pgt.models.fno import FNO
 from pgt.models.pgt import PGT
 from pgt.models.pinn import PINN
@@ -48,6 +52,14 @@ def _small_pinn(scaling, pde, seed: int) -> PINN:
     return PINN(scaling, width=12, layers=3, seed=seed)
 
 
+def _small_features(scaling, pde, seed: int) -> Features:
+    """With weights by chance, as after a fit: without, its field is the same everywhere."""
+    model = Features(scaling, count=12, band=4.0, seed=seed)
+    shape = model.network.readout.shape
+    readout = np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+    return eqx.tree_at(lambda m: m.network.readout, model, readout)
+
+
 def _small_siren(scaling, pde, seed: int) -> SIREN:
     return SIREN(scaling, width=12, layers=3, frequency=8.0, seed=seed)
 
@@ -71,6 +83,7 @@ ALL_MODELS = (
     ModelCase("fno", _small_fno),
     ModelCase("deeponet", _small_deeponet),
     ModelCase("pinn", _small_pinn, reads=False),
+    ModelCase("features", _small_features, reads=False),
     ModelCase("siren", _small_siren, reads=False),
     ModelCase("wire", _small_wire, reads=False),
     ModelCase("pinnsformer", _small_pinnsformer, reads=False),

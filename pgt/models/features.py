@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from pgt.ground.arguments import Positive, Size
 from pgt.ground.errors import InputError
@@ -28,7 +28,8 @@ class Sines(Frozen):
     Derivatives are exact: each adds a quarter of a wave to the phase and a factor w.
 
     >>> sines = Sines.draw(4, (2.0,), (False,), seed=0)
-    >>> here, curvature = sines(jnp.zeros(1)), sines(jnp.zeros(1), (0, 0))
+    >>> z = jnp.array([0.3])
+    >>> here, curvature = sines(z), sines(z, (0, 0))
     >>> bool(jnp.allclose(curvature, -(sines.frequencies[:, 0] ** 2) * here))
     True
     """
@@ -74,7 +75,7 @@ class FeatureNetwork(AbstractNetwork):
         """The sum of sines at z."""
         return jnp.asarray(self.readout) @ self.sines(z)
 
-    def tunable(self) -> Float[Array | np.ndarray, "c m"]:
+    def tunable(self) -> PyTree:
         """The weights of the sum."""
         return self.readout
 

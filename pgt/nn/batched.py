@@ -18,8 +18,8 @@ def stack(trees: Sequence):
     >>> both["weight"].shape, member(both, 1)["weight"].tolist()
     ((2, 3), [1.0, 1.0, 1.0])
     """
-    structure = jax.tree.structure(trees[0])
-    if any(jax.tree.structure(tree) != structure for tree in trees):
+    structure, shapes = jax.tree.structure(trees[0]), _shapes(trees[0])
+    if any(jax.tree.structure(t) != structure or _shapes(t) != shapes for t in trees):
         raise InputError("the members of an ensemble must be built alike, but for their weights.")
     return jax.tree.map(_stack_leaves, *trees)
 
@@ -59,6 +59,10 @@ def repeat(tree, count: int):
 def over_members(function: Callable, own, common, count: int):
     """`function` of every member, mapped over what is their own alone; compiles inside `jit`."""
     return jax.vmap(lambda part: function(eqx.combine(part, common)), axis_size=count)(own)
+
+
+def _shapes(tree) -> list[tuple[int, ...]]:
+    return [leaf.shape for leaf in jax.tree.leaves(tree) if eqx.is_array(leaf)]
 
 
 def _stack_leaves(*leaves):

@@ -144,7 +144,10 @@ def checked(observations: Observations, pde: AbstractPDE, domain: Domain) -> Obs
 
 
 def hold_out(
-    observations: Observations, training: Training, seed: int, model: AbstractFieldModel
+    observations: Observations,
+    training: Training,
+    seed: int,
+    model: AbstractFieldModel | None = None,
 ) -> tuple[Observations, Observations]:
     """Readings to fit and readings held out, as the settings say."""
     share = training.hold_out

@@ -21,6 +21,7 @@ from pgt.ground.types import Point
 from pgt.ground.unknown import is_unknown, named_unknowns, resolve
 from pgt.models.features import Features, evenly
 from pgt.nn.precision import cast
+from pgt.physics.conditions import AbstractCondition
 from pgt.physics.derivatives import parse_name
 from pgt.physics.pde import AbstractPDE
 from pgt.training.gaussian import Rows
@@ -53,7 +54,7 @@ def weights_of(model: Features, pde: AbstractPDE) -> Float[np.ndarray, " p"]:
 
 
 def with_weights(
-    model: Features, pde: AbstractPDE, weights: Float[np.ndarray, " p"]
+    model: Features, pde: AbstractPDE, weights: Float[Array | np.ndarray, " p"]
 ) -> tuple[Features, AbstractPDE]:
     """The model and the equation with other weights."""
     shape = model.network.readout.shape
@@ -63,7 +64,7 @@ def with_weights(
 
 
 def rows_of(model: Features, pde: AbstractPDE, problem: Problem, points: int) -> Rows:
-    """All rows at the weights of model and equation, with some `points` of the domain for the equation."""
+    """All rows at the weights of model and equation; the equation at some `points` of the domain."""
     with jax.enable_x64(True):
         model, pde, problem = cast((model, pde, problem), jnp.float64)
         blocks = list(_physics(model, pde, problem, points))
@@ -133,7 +134,7 @@ class _Equation(eqx.Module):
 
 
 class _Condition(eqx.Module):
-    condition: eqx.Module
+    condition: AbstractCondition
     scale: Float[Array | np.ndarray, " k"]
     pde: AbstractPDE
 
@@ -164,7 +165,7 @@ def _evaluator(model: Features, readout, pde: AbstractPDE):
     def evaluate(z, name: str):
         field, along = parse_name(name, pde.coords, pde.fields)
         size = scaling.spread[field] / jnp.prod(scaling.half_extent[np.asarray(along, int)])
-        value = size * (readout[field] @ sines(scaling.to_unit(z), along))
+        value = size * (readout[field] @ sines(jnp.asarray(scaling.to_unit(z)), along))
         return value if along else value + scaling.mean[field]
 
     return evaluate

@@ -23,9 +23,9 @@ from pgt.nn import batched
 from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
+from pgt.training.error_bars import Posterior
 from pgt.training.feature_rows import field_rows, nodes_of, rows_of, weights_of, with_weights
 from pgt.training.gaussian import Basis, Rows, Solved, most_probable
-from pgt.training.error_bars import Posterior
 from pgt.training.history import History
 from pgt.training.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
 from pgt.training.linearity import is_solved_at_once
@@ -38,11 +38,8 @@ NARROW = 1.0  # of the log-evidence, for every doubling of a band
 MOST_TRIALS = 16
 QUICK = 800  # weights that a search can afford in every trial; of more, half are searched with
 EXACT = 1e-11  # of the spread: a field known that well needs no better band
-ITERATIONS, STALE, GAIN = (
-    40,
-    3,
-    0.5,
-)  # linearisations; those without a gain of evidence before the end
+ITERATIONS = 40  # linearisations
+STALE, GAIN = 3, 0.5  # those without such a gain of evidence before the end
 SOFT = 2.0  # log10 of ρ at the first linearisation
 REWEIGHTINGS = 8
 SHARE = 0.3  # of the seconds, after which no further band is tried
@@ -130,27 +127,28 @@ class _Search:
     """Bands tried so far, and what was found with each."""
 
     def __init__(self, task: Task, report: Report):
-        self.task, self.report, self.tried = task, report, {}
+        assert isinstance(task.model, Features)
+        self.task, self.report, self.model = task, report, task.model
+        self.tried: dict[tuple[float, ...], Found] = {}
         self.began = time.monotonic()
-        self.full = len(task.model.network.sines.phases)
-        self.count = self.full if task.model.network.readout.size <= QUICK else self.full // 2
+        self.full = len(self.model.network.sines.phases)
+        self.count = self.full if self.model.network.readout.size <= QUICK else self.full // 2
         self.history = History.empty(["data"], [name for name, _ in named_unknowns(task.pde)])
         self.first_seconds = 0.0
-        self.at_once = is_solved_at_once(task.pde, task.model.scaling)
+        self.at_once = is_solved_at_once(task.pde, self.model.scaling)
         self.test = nodes_of(task.domain, TESTED)
 
     def best(self) -> Found:
         """The one of greatest evidence among those worth trying."""
-        model = self.task.model
-        if model.band is not None:
-            return self._try(model.band, self.full)
+        if self.model.band is not None:
+            return self._try(self.model.band, self.full)
         best = self._try(tuple(self._first()))
         for factor in STEPS:
             best = self._climb(best, factor)
         return best if self.count == self.full else self._try(best.band, self.full)
 
     def _first(self) -> Iterator[float]:
-        for wraps in self.task.model.scaling.periodic:
+        for wraps in self.model.scaling.periodic:
             yield 3 * math.pi if wraps else FIRST_BAND
 
     def _climb(self, best: Found, factor: float) -> Found:
@@ -176,10 +174,9 @@ class _Search:
         return self.at_once and float(np.max(found.spread(self.test))) < EXACT
 
     def _try(self, band: tuple[float, ...], count: int | None = None) -> Found:
-        task = self.task
-        model = task.model.with_sines(count or self.count, band)
+        model = self.model.with_sines(count or self.count, band)
         solve = _solved_at_once if self.at_once else _solved_in_turn
-        found = self.tried[band] = Found(band, *solve(model, task))
+        found = self.tried[band] = Found(band, *solve(model, self.task))
         self.report(len(self.tried) / MOST_TRIALS, {"evidence": found.evidence})
         self._write_down(found)
         return found

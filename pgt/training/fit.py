@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, PyTree
+
 from pgt.ground.threads import blas_threads
 from pgt.models.features import Features
 from pgt.nn import batched

@@ -13,15 +13,16 @@ a condition number: fields are exact to 1e-12 where the equation and the reading
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 from jaxtyping import Float
 
-COARSE, FINE = (
-    np.arange(-2.0, 37.0, 4.0),
-    (2.0, 1.0),
-)  # log10 of ρ: a scan, then steps around the best
+from pgt.data.splits import Groups
+
+COARSE = np.arange(-2.0, 37.0, 4.0)  # log10 of ρ: a scan
+FINE = (2.0, 1.0)  # then steps around the best
 CLOSE = 2.0  # of log10 ρ, from one linearisation to the next
 TAUS = 10.0 ** np.arange(-15.0, 3.01, 0.25)  # σ / s
 SCALES = 10.0 ** np.arange(-16.0, 13.0, 0.25)  # s², where σ is given
@@ -48,7 +49,7 @@ class Basis:
     def __init__(self, equation: Float[np.ndarray, "rows p"], target: Float[np.ndarray, " rows"]):
         size = equation.shape[1]
         stacked = np.column_stack([equation, target])
-        triangle = scipy.linalg.qr(stacked, mode="r", check_finite=False)[0][: size + 1]
+        triangle = _qr(stacked, "r")[-1][: size + 1]
         left, values, right = _svd(triangle[:, :-1], full=True)
         self.vectors, self.values, self.pull = right.T, np.zeros(size), np.zeros(size)
         self.values[: len(values)] = values
@@ -66,7 +67,7 @@ class Reduced:
         self.turn, self.rest = None, 0.0
         self.seen, self.values = self.full, self.full_values
         if self.full.shape[0] > self.full.shape[1]:
-            self.turn, self.seen = scipy.linalg.qr(self.full, mode="economic", check_finite=False)
+            self.turn, self.seen = _qr(self.full, "economic")
             self.values = self.turn.T @ self.full_values
             self.rest = float(np.sum((self.full_values - self.turn @ self.values) ** 2))
 
@@ -149,7 +150,7 @@ class Solved:
 
     # ------------------------------------------------------------------------------ leave one out
 
-    def left_out(self, groups: Float[np.ndarray, " n"] | None = None):
+    def left_out(self, groups: Groups | None = None):
         """What is wrong with the prediction of every reading from the others, and its σ.
 
         With `groups`, from the readings of other groups. In closed form: with K the covariance of the
@@ -200,6 +201,10 @@ def most_probable(rows: Rows, near: float | None = None, basis: Basis | None = N
             if exponent not in tried:
                 tried[exponent] = reduced.solved(exponent)
     return max(tried.values(), key=lambda solved: solved.evidence)
+
+
+def _qr(matrix: np.ndarray, mode: str) -> Any:  # its types do not tell one mode from another
+    return scipy.linalg.qr(matrix, mode=mode, check_finite=False)
 
 
 def _svd(matrix: np.ndarray, full: bool = False):

@@ -51,6 +51,7 @@ def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list
     """
     training, held_out, seeds = task.training, task.held_out, task.seeds
     if training.steps == 0:
+        batched.stack(task.networks)  # which are alike, or refused before they are fitted
         return [_untrained(model, task) for model in task.networks]
     step, problems = training.of_a_step(), task.problems
     starts = [
@@ -110,8 +111,9 @@ def _next_run(logbook: Logbook, state: State, training: Training):
     done = int(state.step)
     count = training.check_every - done % training.check_every if done else 1
     if training.seconds is None:
-        count = min(count, training.steps - done)
-        clock = (0.0, 1 / training.steps)
+        steps = training.steps or 1
+        count = min(count, steps - done)
+        clock = (0.0, 1 / steps)
     else:
         running = max(logbook.seconds - logbook.first_step_seconds, 1e-9)
         rate = running / max(done - 1, 1) if done > 1 else 0.0
@@ -123,7 +125,7 @@ def _next_run(logbook: Logbook, state: State, training: Training):
 
 def _share_spent(logbook: Logbook, state: State, training: Training) -> float:
     if training.seconds is None:
-        return int(state.step) / training.steps
+        return int(state.step) / (training.steps or 1)
     return logbook.seconds / training.seconds
 
 

@@ -37,7 +37,7 @@ from pgt.training.settings import Polish
 STIFFEST = 3.0
 WHOLE_STIFFEST = 20.0  # where nothing is taken for granted, since all weights are drawn
 MEMORISED = 2.0  # readings not fitted that are missed by this many σ say more than σ itself
-READING_DIGITS = 1e-7  # in units of the spread: no reading has less noise
+READING_DIGITS = 1e-9  # in units of the spread: no reading has less noise
 # The logarithm, logit or number of units that a coefficient may differ by when no reading tells.
 UNTOLD_RANGE = 7.0
 

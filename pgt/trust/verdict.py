@@ -140,7 +140,8 @@ def _undetermined_places(evidence: Evidence) -> Doubts:
             continue
         where = ""
         if found.inside is not None and found.outside is not None and found.outside > found.inside:
-            where = f" Near readings it is {percent(found.inside)}, far from them {percent(found.outside)}."
+            far_off = percent(found.outside)
+            where = f" Near readings it is {percent(found.inside)}, far from them {far_off}."
         yield Doubt(
             "undetermined_places",
             f"Readings and equation do not determine {name} everywhere: an error of "

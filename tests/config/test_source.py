@@ -49,7 +49,10 @@ def test_overrides(load):
             "training.stps=1",
             "run.toml, --set, training.stps: there is no such key; did you mean 'steps'",
         ),
-        ("training.steps=0", "--set, training.steps: 0 is out of range; write a number at least 1"),
+        (
+            "training.steps=-1",
+            "--set, training.steps: -1 is out of range; write a number at least 0",
+        ),
         ("training.steps", "--set training.steps: a setting is one key and its value"),
         ("training.steps=", "the value is not TOML"),
         ("model.name=siren", "text in quotes"),
@@ -74,10 +77,10 @@ def test_wrong_overrides(load, override, message):
      "a = [" + "1," * 49_000 + "]", "a={b=1}\n" * 10_000, "#" * 99_000]
 )  # fmt: skip
 def test_hostile_files_take_no_time(load, text):
-    began = time.monotonic()
+    began = time.process_time()  # of this process: the machine may have other things to do
     with pytest.raises(InputError):
         load(text)
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
 
 
 def test_keys_and_values_are_written_as_toml():

@@ -28,6 +28,6 @@ def test_every_model_of_the_library_is_among_the_cases_under_a_name_of_its_own()
     assert len({case.name for case in ALL_MODELS}) == len(ALL_MODELS)
 
 
-def test_only_networks_of_the_coordinate_do_not_read():
+def test_only_functions_of_the_coordinate_do_not_read():
     blind = {case.name for case in ALL_MODELS if not case.reads}
-    assert blind == {"pinn", "siren", "wire", "pinnsformer"}
+    assert blind == {"pinn", "siren", "wire", "pinnsformer", "features"}

@@ -88,7 +88,7 @@ MISTAKES = {
     "unknown quantity": (
         altered(output={"quantities": ["vorticity"]}), "output.quantities.0", "v_x"),
     "unknown format": (altered(output={"formats": ["pdf"]}), "output.formats.0", '"pdf"'),
-    "no steps": (altered(training={"steps": 0}), "training.steps", "at least 1"),
+    "no steps": (altered(training={"steps": -1}), "training.steps", "at least 0"),
     "everything held out": (altered(training={"hold_out": 1.0}), "training.hold_out", "below 1"),
     "noise in no column": (with_observations(noise={"u": "sigma"}), "sensors.csv", "'sigma'"),
     "negative noise": (with_observations(noise={"u": -1}), "observations.noise.u", "out of range"),

@@ -87,6 +87,10 @@ def test_a_budget_in_seconds_takes_the_place_of_the_files(home):
     trained = load_run(home / "run.toml", [SIREN[1], "training.polish=false"])
     assert prepare(trained)[1].training.seconds != 7.0
     assert prepare(trained, seconds=7.0)[1].training.seconds == 7.0
+    both = load_run(home / "run.toml", [SIREN[1], "training.steps=300"])
+    training = prepare(both, seconds=7.0)[1].training  # some of them for the polish
+    finish = training.polish.seconds if training.polish else 0.0
+    assert training.seconds + finish == pytest.approx(7.0)
 
 
 def test_cells_without_a_reading_are_counted(tmp_path):

@@ -57,7 +57,21 @@ def test_a_lost_origin_is_named():
     [
         ({"model": network(0), "error_bars": pgt.Ensemble()}, "lambda seed: PINN"),
         ({"model": lambda seed: None}, "gives a NoneType"),
-        ({"error_bars": pgt.Posterior(), "training": pgt.Training(polish=False)}, "polish"),
+        (
+            {
+                "model": network,
+                "error_bars": pgt.Posterior(),
+                "training": pgt.Training(polish=False),
+            },
+            "polish",
+        ),
+        (
+            {
+                "model": lambda seed: pgt.Features(SCALING, seed=seed),
+                "error_bars": pgt.Ensemble(),
+            },
+            "posterior of Features is exact",
+        ),
     ],
 )
 def test_what_cannot_give_error_bars(keywords, message):

@@ -89,10 +89,9 @@ def fitted(readings, pde, basis: Callable, samples: int = 64, noise=None, iterat
 # ------------------------------------------------------------------------------ a linear field
 
 
-def test_the_posterior_is_the_gaussian_conditional_on_an_exact_equation(monkeypatch):
+def test_the_posterior_is_the_gaussian_conditional_on_an_exact_equation():
     """p = 5 weights, 20 readings d = Aθ + noise, 2 equations Bθ = 0, as stiff as can be."""
     stiffest = 100.0
-    monkeypatch.setattr(posterior_of, "STIFFEST", stiffest)
     random = np.random.default_rng(0)
     design, equations = random.standard_normal((20, 5)), random.standard_normal((2, 5))
     null = np.linalg.svd(equations)[2][2:].T
@@ -110,7 +109,7 @@ def test_the_posterior_is_the_gaussian_conditional_on_an_exact_equation(monkeypa
         prior = Prior(1e-3, 20, 20.0, noise)
         inside = np.linalg.lstsq(design @ null, data, rcond=None)[0]
         theta = jnp.asarray(null @ inside)
-        factor, sigma, stiffness, *_ = posterior(theta, search, prior, 0.0)
+        factor, sigma, stiffness, *_ = posterior(theta, search, prior, 0.0, stiffest)
     factor, theta = np.asarray(factor), np.asarray(theta)
     matrix = factor.T @ factor
     likelihood = design.T @ design / 20 + stiffest**2 * equations.T @ equations / 2

@@ -1,0 +1,160 @@
+"""Random sines: exact derivatives, frequencies that fill their box, a field linear in its weights."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from few_readings import DOMAINS, POINTS, field, readings
+
+from pgt.ground.errors import InputError
+from pgt.models.features import COUNTS, FIRST_BAND, MOST, Features, Sines, evenly, usual_count
+from pgt.nn.scaling import Scaling
+
+SCALING = Scaling.fit(readings(), DOMAINS["open"])
+
+
+@pytest.fixture
+def in_float64():
+    with jax.enable_x64(True):
+        yield
+
+
+def along_axes(function, axes):
+    for axis in axes:
+        function = (lambda f, a: lambda z: jax.jvp(f, (z,), (jnp.eye(2)[a],))[1])(function, axis)
+    return function
+
+
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 0), (0, 1), (1, 1, 0), (0, 0, 1, 1)])
+def test_derivatives_are_those_of_autodiff(in_float64, axes):
+    sines = Sines.draw(8, (5.0, 3.0), (False, False), seed=1)
+    z = jnp.array([0.3, -0.7])
+    np.testing.assert_allclose(sines(z, axes), along_axes(sines, axes)(z), rtol=1e-12, atol=1e-12)
+
+
+def test_many_points_at_once(in_float64):
+    sines = Sines.draw(7, (5.0, 3.0), (False, False))
+    points = jnp.asarray(np.random.default_rng(0).uniform(-1, 1, (4, 2)))
+    assert sines(points, (1,)).shape == (4, 7)
+    for row, z in zip(sines(points, (1,)), points, strict=True):
+        np.testing.assert_allclose(row, sines(z, (1,)), rtol=1e-14, atol=1e-14)
+
+
+def test_the_first_is_constant_and_the_others_come_in_pairs():
+    sines = Sines.draw(11, (5.0, 3.0), (False, False))
+    assert sines.frequencies.shape == (11, 2)
+    np.testing.assert_array_equal(np.asarray(sines(jnp.asarray(POINTS)))[:, 0], 1.0)
+    np.testing.assert_array_equal(sines.frequencies[:10:2], sines.frequencies[1::2])
+    assert len(np.unique(sines.frequencies[::2], axis=0)) == 6
+    np.testing.assert_allclose(np.unique(sines.phases), [0.0, np.pi / 2])
+    assert (np.abs(sines.frequencies) <= [5.0, 3.0]).all()
+
+
+def test_only_periodic_axes_repeat(in_float64):
+    sines = Sines.draw(40, (15.0, 15.0), (True, False))
+    z = jnp.array([-1.0, 0.4])
+    there = z + jnp.array([2.0, 0.0])
+    for axes in ((), (0,), (0, 1)):
+        np.testing.assert_allclose(sines(z, axes), sines(there, axes), rtol=0, atol=1e-11)
+    assert np.abs(sines(z) - sines(z + jnp.array([0.0, 2.0]))).max() > 0.5
+    waves = sines.frequencies[:, 0] / np.pi
+    assert set(np.round(np.abs(waves), 12)) == {0, 1, 2, 3, 4, 5}
+
+
+def test_another_band_stretches_the_same_directions():
+    one, other = (Sines.draw(20, band, (False, False), seed=2) for band in ((1, 1), (4, 9)))
+    np.testing.assert_allclose(one.frequencies * [4, 9], other.frequencies, rtol=1e-14)
+    third = Sines.draw(20, (1, 1), (False, False), seed=3)
+    assert np.abs(third.frequencies - one.frequencies).max() > 0.1
+
+
+# ---------------------------------------------------------------------------------- evenly
+
+
+def largest_gap(points):
+    return np.diff(np.sort(np.concatenate([[0.0], points, [1.0]]))).max()
+
+
+def largest_hole(points):
+    """Distance from somewhere in the unit square to the nearest point, where that is largest."""
+    side = np.linspace(0.02, 0.98, 25)
+    places = np.stack(np.meshgrid(side, side), -1).reshape(-1, 1, 2)
+    return np.linalg.norm(places - points, axis=2).min(axis=1).max()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_evenly_leaves_no_gaps(seed):
+    random = np.random.default_rng(seed).uniform(size=(200, 2))
+    # Along a line no two neighbours are further apart than (golden ratio)²/n.
+    assert largest_gap(evenly(200, 1, seed)[:, 0]) < 2.62 / 200 < largest_gap(random[:, 0]) / 1.5
+    assert largest_hole(evenly(200, 2, seed)) < 0.085 < largest_hole(random) / 1.2
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3, 4])
+def test_evenly_stays_in_the_cube_and_integrates_well(dimension):
+    points = evenly(500, dimension)
+    assert points.shape == (500, dimension)
+    assert ((points >= 0) & (points < 1)).all()
+    # The mean of cos²(πx) + ... is d/2; 500 random points miss it by some 0.016 √d.
+    mean = np.mean(np.sum(np.cos(np.pi * points) ** 2, axis=1))
+    assert abs(mean - dimension / 2) < 0.004 * dimension
+
+
+# ---------------------------------------------------------------------------------- the model
+
+
+def test_the_field_is_the_weighted_sum_in_physical_units():
+    model = Features(SCALING, count=9, band=(4.0, 2.0))
+    readout = np.random.default_rng(0).normal(size=(2, 9)).astype(np.float32)
+    model = eqx.tree_at(lambda m: m.network.readout, model, readout)
+    sines = model.network.sines
+    unit = (POINTS - [1.0, 1.5]) / [1.0, 1.5]  # of a domain 0 < x < 2, 0 < t < 3
+    sums = np.sin(unit @ sines.frequencies.T + sines.phases) @ readout.T
+    values = np.where(readings().mask, readings().values, np.nan)
+    expected = np.nanmean(values, axis=0) + np.nanstd(values, axis=0) * sums
+    np.testing.assert_allclose(field(model, readings(), POINTS), expected, rtol=2e-5)
+
+
+def test_unfitted_it_is_the_mean_of_the_readings():
+    found = field(Features(SCALING, count=5), readings(), POINTS)
+    np.testing.assert_allclose(found, np.tile(SCALING.mean, (len(POINTS), 1)), rtol=1e-6)
+
+
+def test_other_sines_of_the_same_problem():
+    model = Features(SCALING, count=30, seed=7)
+    other = model.with_sines(12, [3.0, 5.0])
+    assert (other.count, other.band, other.seed) == (12, (3.0, 5.0), 7)
+    assert other.network.readout.shape == (2, 12)
+    ratio = other.network.sines.frequencies[2:] / model.network.sines.frequencies[2:12]
+    np.testing.assert_allclose(ratio, np.tile([3 / FIRST_BAND, 5 / FIRST_BAND], (10, 1)))
+    assert other.scaling is model.scaling
+
+
+def test_one_band_for_all_axes():
+    assert Features(SCALING, band=3).band == (3.0, 3.0)
+    assert Features(SCALING).band is None
+
+
+@pytest.mark.parametrize("band", [(1.0,), (1.0, 2.0, 3.0), 0.0, -1.0, (1.0, np.inf), (1.0, np.nan)])
+def test_a_band_that_does_not_fit_is_refused(band):
+    with pytest.raises(InputError, match="one for each of the 2 coordinates"):
+        Features(SCALING, band=band)
+
+
+@pytest.mark.parametrize("count", [0, -3])
+def test_without_sines_there_is_no_model(count):
+    with pytest.raises(InputError, match="Features"):
+        Features(SCALING, count=count)
+
+
+def test_more_coordinates_more_sines_but_no_more_than_a_solve_can_bear():
+    def size(dimension, fields):
+        scaling = eqx.tree_at(
+            lambda s: (s.middle, s.mean), SCALING, (np.zeros(dimension), np.zeros(fields))
+        )
+        return usual_count(scaling)
+
+    assert [size(d, 1) for d in (1, 2, 3, 4)] == list(COUNTS)
+    assert size(3, 3) * 3 == MOST
+    assert np.shape(Features(SCALING).network.readout) == (2, COUNTS[1])

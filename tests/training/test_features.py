@@ -1,0 +1,207 @@
+"""The fit in closed form: exact where it can be, honest where it cannot."""
+
+import equinox as eqx
+import jax
+import numpy as np
+import pytest
+
+from pgt.data.domain import Domain
+from pgt.data.observations import Observations
+from pgt.data.synthetic import sample
+from pgt.datasets.analytic import heat
+from pgt.ground.unknown import Unknown, named_unknowns
+from pgt.models.features import Features
+from pgt.nn.scaling import Scaling
+from pgt.physics import Dirichlet, Equation, Heat
+from pgt.training.assemble import assemble
+from pgt.training.error_bars import Posterior
+from pgt.training.features import (
+    MOST_TRIALS,
+    drawn_members,
+    fit_features,
+    left_out_predictions,
+)
+from pgt.training.settings import Training
+
+SQUARE = Domain(x=(0, 1), t=(0, 1))
+MODES = {1: 1.0, 2: 0.5}
+DIFFUSIVITY = 0.05
+
+
+def fitted(readings, pde, domain, *conditions, report=lambda share, numbers: None, **options):
+    """With so few sines, and a band that is given, a fit takes a moment."""
+    training = Training(likelihood=options.pop("likelihood", "gauss"))
+    observations = readings.aligned(pde.fields)
+    model = Features(Scaling.fit(observations, domain), **options)
+    task = assemble(readings, pde, domain, conditions, model=model, training=training)
+    return fit_features(task, report)
+
+
+def field(model, points):
+    with jax.enable_x64(True):
+        return np.asarray(jax.vmap(lambda z: model.decode((), z))(np.asarray(points, float)))
+
+
+def heat_at(points):
+    x, t = points.T
+    return sum(
+        a * np.exp(-DIFFUSIVITY * (n * np.pi) ** 2 * t) * np.sin(n * np.pi * x)
+        for n, a in MODES.items()
+    )
+
+
+def heat_readings(n, noise=0.0, seed=0):
+    random = np.random.default_rng(seed)
+    points = random.uniform(size=(n, 2))
+    values = heat_at(points) + noise * random.normal(size=n)
+    return Observations.from_arrays(points, values[:, None], coords=("x", "t"), fields=("u",))
+
+
+ASKED = np.random.default_rng(5).uniform(size=(50, 2))
+
+
+def test_heat_from_sixty_readings():
+    truth = heat(x=41, t=41)
+    found, fit = fitted(sample(truth, n=60), Heat(0.01), SQUARE, count=200, band=(10.0, 4.0))
+    points = np.stack(np.meshgrid(truth.x, truth.t), -1).reshape(-1, 2)
+    error = field(fit.model, points)[:, 0] - truth.u.values.ravel()
+    assert np.sqrt(np.mean(error**2) / np.mean(truth.u.values**2)) < 1e-6
+    assert found.model is fit.model
+    assert found.band == (10.0, 4.0)
+
+
+def test_fields_that_nobody_measured_follow_from_the_equations():
+    """Darcy's flow: the pressure was measured, the flow is its gradient."""
+    pde = Equation("u + p_x = 0", "v + p_y = 0", "u_x + v_y = 0", fields=("p", "u", "v"))
+    points = np.random.default_rng(0).uniform(size=(30, 2))
+    x, y = points.T
+    seen = {"p": np.exp(x) * np.sin(y)}
+    readings = Observations.from_arrays({"x": x, "y": y}, seen)
+    domain = Domain(x=(0, 1), y=(0, 1))
+    _, fit = fitted(readings, pde, domain, count=100, band=2.0)
+    x, y = ASKED.T
+    size = np.exp(x)
+    expected = np.stack([size * np.sin(y), -size * np.sin(y), -size * np.cos(y)], axis=1)
+    np.testing.assert_allclose(field(fit.model, ASKED), expected, rtol=0, atol=1e-5)
+
+
+def test_conditions_count_as_much_as_the_equation():
+    """Six readings alone say next to nothing; the walls make up for it."""
+    walls = Dirichlet("x", u=0.0)
+    _, fit = fitted(heat_readings(6), Heat(DIFFUSIVITY), SQUARE, walls, count=150, band=8.0)
+    _, open_fit = fitted(heat_readings(6), Heat(DIFFUSIVITY), SQUARE, count=150, band=8.0)
+    error, without = (np.abs(field(f.model, ASKED)[:, 0] - heat_at(ASKED)) for f in (fit, open_fit))
+    edge = np.array([[0.0, 0.3], [1.0, 0.7]])
+    np.testing.assert_allclose(field(fit.model, edge), 0.0, atol=1e-4)
+    assert error.max() < without.max() / 3
+
+
+def test_a_nonlinear_equation_is_linearised_again_and_again():
+    times = np.array([0.1, 0.9, 1.7])
+    readings = Observations.from_arrays({"t": times}, {"u": 1 / (1 + times)})
+    pde, domain = Equation("u_t = -u^2", fields=("u",)), Domain(t=(0, 2))
+    _, fit = fitted(readings, pde, domain, count=40, band=4.0)
+    asked = np.linspace(0, 2, 21)[:, None]
+    np.testing.assert_allclose(field(fit.model, asked), 1 / (1 + asked), rtol=0, atol=1e-6)
+
+
+def test_an_unknown_diffusivity_is_found():
+    pde = Heat(Unknown(0.2, positive=True))
+    found, fit = fitted(heat_readings(50), pde, SQUARE, count=120, band=(8.0, 4.0))
+    ((_, node),) = named_unknowns(fit.pde)
+    assert float(node.value) == pytest.approx(DIFFUSIVITY, rel=1e-3)
+    assert np.abs(field(fit.model, ASKED)[:, 0] - heat_at(ASKED)).max() < 1e-3
+    assert len(found.solved.weights) == 121
+
+
+@pytest.mark.parametrize("likelihood", ["student", "huber"])
+def test_gross_outliers_are_survived(likelihood):
+    readings = heat_readings(80, noise=0.01)
+    values = np.array(readings.values)
+    values[::10] += 5.0
+    spoilt = eqx.tree_at(lambda r: r.values, readings, values)
+    options = {"count": 100, "band": (8.0, 4.0)}
+
+    def error(**more):
+        _, fit = fitted(spoilt, Heat(DIFFUSIVITY), SQUARE, **options, **more)
+        return np.sqrt(np.mean((field(fit.model, ASKED)[:, 0] - heat_at(ASKED)) ** 2))
+
+    assert error(likelihood=likelihood) < {"student": 0.01, "huber": 0.05}[likelihood]
+    assert error() > 0.1
+
+
+# ------------------------------------------------------------------------- how wrong it may be
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    readings = heat_readings(60, noise=0.05)
+    found, fit = fitted(readings, Heat(DIFFUSIVITY), SQUARE, count=100, band=(8.0, 4.0))
+    return readings, found, fit
+
+
+def test_the_error_is_as_large_as_the_posterior_says(noisy):
+    _, found, fit = noisy
+    spread = float(fit.model.scaling.spread[0])
+    assert fit.noise_floor == pytest.approx(0.05 / spread, rel=0.35)
+    error = field(fit.model, ASKED)[:, 0] - heat_at(ASKED)
+    share = np.sqrt(np.mean((error / (spread * found.spread(ASKED)[:, 0])) ** 2))
+    assert 0.4 < share < 1.8
+
+
+def test_members_are_drawn_from_the_posterior(noisy):
+    _, found, fit = noisy
+    points = ASKED[:8]
+    models, pdes = drawn_members(found, Posterior(samples=400))
+    with jax.enable_x64(True):
+        over = eqx.filter_vmap(lambda m: jax.vmap(lambda z: m.decode((), z))(points))
+        fields = np.asarray(over(models))
+    assert fields.shape == (400, 8, 1)
+    np.testing.assert_allclose(fields.mean(axis=0), field(fit.model, points), rtol=0, atol=1e-10)
+    expected = float(fit.model.scaling.spread[0]) * found.spread(points)
+    # 200 pairs know a spread to 5 %.
+    np.testing.assert_allclose(fields.std(axis=0), expected, rtol=0.2)
+    np.testing.assert_allclose(found.deviate(points).std(axis=0), expected, rtol=0.4)
+    assert jax.tree.structure(pdes) == jax.tree.structure(fit.pde)
+
+
+def test_left_out_predictions_do_not_know_their_reading(noisy):
+    readings, found, fit = noisy
+    said = left_out_predictions(found, readings)
+    assert said.shape == readings.values.shape
+    assert np.isfinite(said).all()
+    misfit = np.std(field(fit.model, readings.points) - readings.values)
+    left_out = np.std(said - readings.values)
+    assert misfit < left_out < 1.5 * misfit
+    assert np.std(said[:, 0] - heat_at(np.asarray(readings.points))) < 0.05
+
+
+def test_what_is_hidden_has_no_prediction():
+    values = np.column_stack([np.linspace(0, 1, 6), np.full(6, np.nan)])
+    values[4:, 1] = 2.0
+    points = np.linspace(0, 1, 6)[:, None]
+    readings = Observations.from_arrays(points, values, coords=("x",), fields=("u", "v"))
+    pde = Equation("u_xx = 0", "v_x = 0")
+    found, _ = fitted(readings, pde, Domain(x=(0, 1)), count=20, band=2.0)
+    said = left_out_predictions(found, readings)
+    assert np.isnan(said[:4, 1]).all()
+    assert np.isfinite(said[readings.mask]).all()
+    np.testing.assert_allclose(said[readings.mask], values[readings.mask], rtol=0, atol=1e-3)
+
+
+# ------------------------------------------------------------------------- which band
+
+
+def test_the_most_probable_band_is_kept_and_every_trial_written_down():
+    positions = np.random.default_rng(1).uniform(size=14)
+    readings = Observations.from_arrays({"x": positions}, {"u": np.sin(25 * positions)})
+    pde, reports = Equation("u_xx + 625*u = 0", fields=("u",)), []
+    options = {"count": 60, "report": lambda share, numbers: reports.append((share, numbers))}
+    found, fit = fitted(readings, pde, Domain(x=(0, 1)), **options)
+    assert 1 < len(reports) <= MOST_TRIALS
+    assert found.evidence == max(numbers["evidence"] for _, numbers in reports)
+    assert found.band[0] > 12.5  # the wave itself, in unit coordinates
+    assert len(fit.history.step) == len(reports)
+    assert [share for share, _ in reports] == sorted(share for share, _ in reports)
+    asked = np.linspace(0, 1, 21)[:, None]
+    np.testing.assert_allclose(field(fit.model, asked), np.sin(25 * asked), rtol=0, atol=1e-8)

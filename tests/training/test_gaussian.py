@@ -1,0 +1,202 @@
+"""The closed form against the formulas that it stands for, with matrices written out in full."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from pgt.training.gaussian import Basis, Reduced, Rows, most_probable
+
+WEIGHTS = 6
+
+
+def problem(readings, equations=4, seed=0, given=None, weights=WEIGHTS):
+    random = np.random.default_rng(seed)
+    return Rows(
+        equation=random.normal(size=(equations, weights)),
+        target=random.normal(size=equations),
+        readings=random.normal(size=(readings, weights)),
+        values=random.normal(size=readings),
+        sigma=random.uniform(0.5, 2.0, readings),
+        given=given,
+    )
+
+
+class Dense:
+    """Prior and posterior of the weights at the ρ, s² and σ of a solution, by inverses."""
+
+    def __init__(self, rows, solved):
+        self.rows, rho = rows, 10.0**solved.exponent
+        self.noise = np.diag((solved.sigma * rows.sigma) ** 2)
+        inner = np.eye(rows.equation.shape[1]) + rho * rows.equation.T @ rows.equation
+        self.prior = solved.scale * np.linalg.inv(inner)
+        self.prior_mean = rho * np.linalg.solve(inner, rows.equation.T @ rows.target)
+        seen = rows.readings
+        self.misfit = rows.values - seen @ self.prior_mean
+        self.covariance = seen @ self.prior @ seen.T + self.noise
+        gain = self.prior @ seen.T @ np.linalg.inv(self.covariance)
+        self.mean = self.prior_mean + gain @ self.misfit
+        self.posterior = self.prior - gain @ seen @ self.prior
+
+    @property
+    def evidence(self):
+        """Without its constant, n/2 log 2π."""
+        square = self.misfit @ np.linalg.solve(self.covariance, self.misfit)
+        return -0.5 * (np.linalg.slogdet(self.covariance)[1] + square)
+
+    def without(self, inside):
+        """Error and σ of the prediction of some readings by the others."""
+        others = np.setdiff1d(np.arange(len(self.misfit)), inside)
+        across = self.covariance[np.ix_(inside, others)]
+        gain = across @ np.linalg.inv(self.covariance[np.ix_(others, others)])
+        error = self.misfit[inside] - gain @ self.misfit[others]
+        left = self.covariance[np.ix_(inside, inside)] - gain @ across.T
+        return error, np.sqrt(np.diag(left))
+
+
+CASES = pytest.mark.parametrize(
+    ("readings", "equations", "given"),
+    [(4, 3, None), (4, 9, 0.3), (6, 2, None), (15, 3, None), (15, 9, 0.3), (15, 0, 0.3)],
+    ids=["fewer", "fewer_given", "as_many", "more", "more_given", "no_equation"],
+)
+
+
+@CASES
+@pytest.mark.parametrize("exponent", [-1.0, 1.0])
+def test_mean_spread_and_evidence_are_those_of_the_formulas(readings, equations, given, exponent):
+    rows = problem(readings, equations, given=given)
+    solved = Reduced(rows).solved(exponent)
+    dense = Dense(rows, solved)
+    np.testing.assert_allclose(solved.weights, dense.mean, rtol=1e-8, atol=1e-10)
+    asked = np.random.default_rng(9).normal(size=(5, WEIGHTS))
+    spread = np.sqrt(np.diag(asked @ dense.posterior @ asked.T))
+    np.testing.assert_allclose(solved.spread(asked), spread, rtol=1e-7)
+    assert solved.evidence == pytest.approx(dense.evidence, abs=1e-8)
+    if given is not None:
+        assert solved.sigma == pytest.approx(given)
+
+
+@CASES
+def test_no_other_scale_or_sigma_is_more_probable(readings, equations, given):
+    rows = problem(readings, equations, given=given)
+    solved = Reduced(rows).solved(0.5)
+    for scale in (0.5, 1.0, 2.0):
+        for sigma in (1.0,) if given else (0.5, 1.0, 2.0):
+            moved = _moved(solved, scale * solved.scale, sigma * solved.sigma)
+            # Where all is noise s hardly matters, and ends where the search does.
+            assert Dense(rows, moved).evidence <= solved.evidence + 1e-5
+
+
+def _moved(solved, scale, sigma):
+    kind = dataclasses.make_dataclass("Moved", ["exponent", "scale", "sigma"])
+    return kind(solved.exponent, scale, sigma)
+
+
+@CASES
+def test_left_out_is_what_a_fit_without_the_reading_misses(readings, equations, given):
+    rows = problem(readings, equations, given=given)
+    solved = Reduced(rows).solved(1.0)
+    dense = Dense(rows, solved)
+    error, spread = solved.left_out()
+    for i in range(readings):
+        expected = dense.without(np.array([i]))
+        np.testing.assert_allclose((error[i], spread[i]), np.ravel(expected), rtol=1e-6)
+
+
+@CASES
+def test_left_out_by_group(readings, equations, given):
+    rows = problem(readings, equations, given=given)
+    solved = Reduced(rows).solved(1.0)
+    dense = Dense(rows, solved)
+    groups = np.arange(readings) % 3
+    error, spread = solved.left_out(groups)
+    for group in range(3):
+        inside = np.flatnonzero(groups == group)
+        expected = dense.without(inside)
+        np.testing.assert_allclose(error[inside], expected[0], rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(spread[inside], expected[1], rtol=1e-6)
+    alone = solved.left_out(np.arange(readings))
+    np.testing.assert_allclose(alone, solved.left_out(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("readings", [4, 15])
+def test_draws_have_the_covariance_of_the_posterior(readings):
+    rows = problem(readings)
+    solved = Reduced(rows).solved(1.0)
+    expected = Dense(rows, solved).posterior
+    draws = solved.draw(20_000)
+    size = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+    # Of 20,000 draws a covariance is known to some 0.7 %, a mean too.
+    assert np.abs((draws.T @ draws / len(draws) - expected) / size).max() < 0.04
+    assert np.abs(draws.mean(axis=0) / np.sqrt(np.diag(expected))).max() < 0.04
+    np.testing.assert_array_equal(solved.draw(3, seed=1), solved.draw(3, seed=1))
+    assert np.abs(solved.draw(3, seed=1) - solved.draw(3, seed=2)).min() > 0
+
+
+# ------------------------------------------------------------------------- what is most probable
+
+
+def synthetic(sigma, seed=0, weights=40, readings=300, equations=25):
+    """Weights by chance of which an equation holds, and readings of them with noise."""
+    random = np.random.default_rng(seed)
+    truth = random.normal(size=weights)
+    equation = random.normal(size=(equations, weights)) / np.sqrt(weights)
+    seen = random.normal(size=(readings, weights)) / np.sqrt(weights)
+    relative = random.uniform(0.5, 2.0, readings)
+    values = seen @ truth + sigma * relative * random.normal(size=readings)
+    return truth, Rows(equation, equation @ truth, seen, values, relative)
+
+
+@pytest.mark.parametrize("sigma", [1e-6, 1e-2, 0.3])
+def test_the_noise_is_found(sigma):
+    truth, rows = synthetic(sigma)
+    solved = most_probable(rows)
+    # 300 readings know it to 4 %, and it is sought in steps of 10^(1/4), a factor of 1.33 either way.
+    assert sigma / 1.4 < solved.sigma < 1.4 * sigma
+    error = solved.weights - truth
+    spread = solved.spread(np.eye(len(truth)))
+    assert 0.6 < np.sqrt(np.mean((error / spread) ** 2)) < 1.5
+    assert np.abs(error).max() < 10 * sigma
+
+
+def test_the_equation_is_trusted_where_it_holds_and_not_where_it_does_not():
+    _, rows = synthetic(1e-3)
+    wrong = dataclasses.replace(rows, target=np.random.default_rng(1).normal(size=25))
+    assert most_probable(rows).exponent >= most_probable(wrong).exponent + 4
+
+
+def test_the_best_exponent_of_all_tried():
+    _, rows = synthetic(1e-2)
+    best, reduced = most_probable(rows), Reduced(rows)
+    assert all(reduced.solved(e).evidence <= best.evidence for e in np.arange(-2.0, 37.0, 4.0))
+    assert all(
+        reduced.solved(best.exponent + d).evidence <= best.evidence + 1e-9 for d in (-1.0, 1.0)
+    )
+
+
+def test_near_stays_near_and_takes_a_basis_that_is_known():
+    _, rows = synthetic(1e-2)
+    basis = Basis(rows.equation, rows.target)
+    solved = most_probable(rows, near=0.0, basis=basis)
+    assert abs(solved.exponent) <= 3.0
+    assert solved.reduced.basis is basis
+    again = most_probable(rows, near=0.0)
+    np.testing.assert_allclose(solved.weights, again.weights, rtol=1e-12)
+
+
+def test_readings_alone():
+    truth, rows = synthetic(1e-4)
+    alone = dataclasses.replace(rows, equation=rows.equation[:0], target=rows.target[:0])
+    assert np.abs(most_probable(alone).weights - truth).max() < 2e-3
+
+
+def test_exact_rows_are_met_to_the_last_digits():
+    """No condition number is squared: equation and readings span seven orders of magnitude."""
+    random = np.random.default_rng(3)
+    truth = random.normal(size=30)
+    equation = random.normal(size=(24, 30)) * 10.0 ** -random.uniform(0, 7, 24)[:, None]
+    seen = random.normal(size=(12, 30))
+    rows = Rows(equation, equation @ truth, seen, seen @ truth, np.ones(12))
+    solved = most_probable(rows)
+    assert np.abs(seen @ solved.weights - seen @ truth).max() < 1e-10
+    assert np.abs(solved.weights - truth).max() < 1e-8

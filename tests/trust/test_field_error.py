@@ -1,0 +1,83 @@
+"""The error of the field over the whole domain, as far as it can be known without the truth."""
+
+import numpy as np
+import pytest
+
+import pgt
+from pgt.trust.field_error import (
+    OWN_ERROR_FITTED,
+    OWN_ERROR_SOLVED,
+    TRUSTED,
+    UNSURE,
+    calibration,
+    expected_errors,
+    near_readings,
+    own_error,
+    places,
+)
+
+PLATE = pgt.Domain(x=(0, 2), y=(-1, 1), t=(0, 3))
+
+
+@pytest.mark.parametrize("domain", [PLATE, pgt.Domain(x=(0, 2)), pgt.Domain(t=(0, 3))])
+def test_places_stand_for_all_of_the_domain(domain):
+    points, weights = places(domain)
+    assert domain.contains(points).all()
+    assert weights.sum() == pytest.approx(1)
+    unit = (points - domain.lower) / domain.extent
+    np.testing.assert_allclose(weights @ unit, 0.5, atol=0.01)  # ∫ x
+    np.testing.assert_allclose(weights @ unit**2, 1 / 3, atol=0.01)  # ∫ x²
+    assert (unit.min(axis=0) < 0.02).all()
+    assert (unit.max(axis=0) > 0.98).all()
+
+
+def test_draws_of_known_size_give_that_size():
+    points, weights = places(PLATE)
+    random = np.random.default_rng(0)
+    wave = np.sin(3 * points[:, 0])
+    spread = np.sqrt(weights @ (wave - weights @ wave) ** 2)
+    deviations = 0.1 * spread * random.standard_normal((200, len(points), 1))
+    found = expected_errors(deviations, wave[:, None], weights, np.ones(50), ("u",))["u"]
+    assert found.value == pytest.approx(0.1, rel=0.02)
+    assert found.low == pytest.approx(0.1 / UNSURE, rel=0.1)
+    assert found.high == pytest.approx(0.1 * UNSURE, rel=0.1)
+    missed = expected_errors(deviations, wave[:, None], weights, np.full(50, 3.0), ("u",))["u"]
+    assert missed.value == pytest.approx(0.3, rel=0.02)
+
+
+def test_what_is_open_at_every_instant_does_not_count():
+    points, weights = places(PLATE)
+    values = np.cos(points[:, :1])
+    drift = np.stack([np.sin(k * points[:, 2]) for k in (1, 2, 5)])[..., None]
+    fixed = expected_errors(drift, values, weights, np.ones(9), ("p",))["p"]
+    free = expected_errors(drift, values, weights, np.ones(9), ("p",), free=("p",))["p"]
+    assert fixed.value > 0.5
+    assert free.value < 1e-12
+
+
+def test_places_far_from_readings_are_told_apart():
+    points, weights = places(PLATE)
+    quarter = pgt.Observations.from_arrays(
+        PLATE.lower + PLATE.extent * np.random.default_rng(1).uniform(0, 0.5, (60, 3)),
+        np.zeros((60, 1)),
+        coords=("x", "y", "t"),
+        fields=("u",),
+    )
+    near = near_readings(points, quarter, PLATE)
+    assert 0.05 < weights @ near < 0.6
+    deviations = np.where(near, 0.01, 1.0)[None, :, None]
+    found = expected_errors(deviations, points[:, :1], weights, np.ones(9), ("u",), near=near)["u"]
+    assert found.outside == pytest.approx(100 * found.inside)
+
+
+def test_readings_can_raise_but_not_lower_what_is_expected():
+    assert calibration(np.zeros(0)) == 1
+    assert calibration(np.full(9, 0.1)) == TRUSTED[0]
+    assert calibration(np.full(9, 2.0)) == pytest.approx(2)
+    assert calibration(np.array([np.nan, 1e9])) == TRUSTED[1]
+
+
+def test_a_models_own_error_counts_where_readings_are_exact():
+    assert own_error(0.05, solved=False) == own_error(0.05, solved=True) == 1
+    assert own_error(1e-9, solved=True) == OWN_ERROR_SOLVED
+    assert own_error(1e-9, solved=False) == OWN_ERROR_FITTED
