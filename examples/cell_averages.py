@@ -1,17 +1,13 @@
 """Readings that are averages over boxes, as from a coarse simulation or a satellite's pixel.
 
-    python examples/cell_averages.py [steps]
+    python examples/cell_averages.py
 
 A box of half a wavelength flattens a sine to 2/π of its height; the reconstruction must undo that.
 """
 
-import sys
-
 import numpy as np
 
 import pgt
-
-steps = int(sys.argv[1]) if len(sys.argv) > 1 else 300
 
 truth = pgt.datasets.heat(x=101, t=101)
 width = 0.25
@@ -26,7 +22,6 @@ result = pgt.reconstruct(
     readings,
     pgt.Heat(diffusivity=0.01),
     pgt.Domain(x=(0, 1), t=(0, 1)),
-    training=pgt.Training(steps=steps, collocation=500, polish=None if steps >= 100 else False),
 )
 field = result.grid(x=truth.x.values, t=truth.t.values)
 

@@ -15,10 +15,12 @@ is_tiny = steps < 100
 
 wake = pgt.datasets.cylinder_wake()
 readings = pgt.sample(wake, n=100 if is_tiny else 1500, fields=("u", "v"), seed=0)
+pde, domain = pgt.NavierStokes2D(viscosity=0.01), pgt.Domain(x=(1, 8), y=(-2, 2), t=(0, 19.9))
 result = pgt.reconstruct(
     readings,
-    pgt.NavierStokes2D(viscosity=0.01),
-    pgt.Domain(x=(1, 8), y=(-2, 2), t=(0, 19.9)),
+    pde,
+    domain,
+    model=pgt.default_model(readings, pde, domain),  # the transformer, through anchors
     training=pgt.Training(steps=steps, collocation=50 if is_tiny else 1000),
 )
 

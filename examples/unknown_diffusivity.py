@@ -1,15 +1,11 @@
 """The field and the diffusivity together: the coefficient is learnt from noisy readings.
 
-    python examples/unknown_diffusivity.py [steps]
+    python examples/unknown_diffusivity.py
 
 The first guess is three times too large.
 """
 
-import sys
-
 import pgt
-
-steps = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
 
 truth = pgt.datasets.heat(modes={1: 0.5, 3: 0.7, 5: -0.6}, diffusivity=0.01)
 readings = pgt.sample(truth, n=200, noise=0.01, seed=0)
@@ -17,7 +13,6 @@ result = pgt.reconstruct(
     readings,
     pgt.Heat(diffusivity=pgt.Unknown(0.03, positive=True)),
     pgt.Domain(x=(0, 1), t=(0, 1)),
-    training=pgt.Training(steps=steps, collocation=500, polish=None if steps >= 100 else False),
 )
 
 print("diffusivity:", result.parameters["diffusivity"], "(truth 0.01, first guess 0.03)")

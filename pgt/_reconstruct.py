@@ -52,8 +52,9 @@ def reconstruct(
         `Initial`, `Dirichlet`, `Neumann`, `Periodic`, where they are known; `Gauge` for a hidden field
         that the equations leave open.
     model
-        A model, or a function that builds one from a seed, as an ensemble needs. Default:
-        `default_model`, a PGT of a size that suits the problem.
+        A model, or a function that builds one from a seed, as an ensemble needs. Default: what suits
+        the problem: `Features` for a linear equation, which it solves in closed form, else a small
+        `PINN`. `default_model(...)` is a PGT of a size that suits it.
     training
         Settings; default `Training()`.
     error_bars
@@ -92,16 +93,17 @@ def solve(
     """The result of an assembled task; the other arguments are those of `reconstruct`."""
     folder = Path(checkpoint) if checkpoint else None
     outcome, errors = _fitted(task, folder, progress)
+    choice = "named" if task.is_named else "suited"
     if _needs_rival(task, errors):
         assert task.rival is not None
         rival = _in_time_left(task.rival(), outcome.fit.seconds)
         other, others = _fitted(rival, folder, progress)
         if _predicts_better(other, outcome, rival.held_out):
-            task, outcome, errors = rival, other, others
+            task, outcome, errors, choice = rival, other, others, "rival"
     fit, problem, drawn = outcome.fit, task.problem, outcome.members
     members = None if drawn is None else Members.of(*drawn.stacked)
     with task.in_precision():
-        record = _record(outcome, task, errors)
+        record = _record(outcome, task, errors) | {"model_choice": choice}
     return Reconstruction(
         fit.model, fit.pde, problem.observations, task.held_out, record, task.domain, members,
         outcome.left_out,

@@ -107,11 +107,12 @@ def fit(
     console = Console()
     with mistakes_are_messages():
         run = load_run(run_file, overrides)
+        from pgt.report.sentences import expected_errors, is_left_out_in_turn, which_model
         from pgt.runs.fit import fit as fit_run
         from pgt.runs.fit import is_begun
 
         try:
-            _, verdict, crossed = fit_run(
+            result, verdict, crossed = fit_run(
                 run, output, resume=resume, seconds=seconds, say=console.print, folds=folds
             )
         except KeyboardInterrupt:
@@ -119,7 +120,10 @@ def fit(
             how = f"continue with: {again}"
             typer.echo(f"\nStopped; {how if is_begun(output) else 'nothing was saved yet.'}")
             raise typer.Exit(INTERRUPTED) from None
-    console.print(_held_out(verdict, crossed))
+    for line in (*expected_errors(verdict), which_model(result.summary)):
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
+    in_turn = is_left_out_in_turn(verdict, result.observations, result.held_out)
+    console.print(_held_out(verdict, crossed, in_turn))
     for doubt in verdict.doubts:
         console.print(f"Note: {doubt.sentence}", style="yellow", soft_wrap=True, markup=False)
     if verdict.converged is False:
@@ -201,8 +205,10 @@ def _again(
     return shlex.join(words + (["--folds", str(folds)] if folds is not None else []))
 
 
-def _held_out(verdict: Verdict, folds: "CrossValidation | None") -> Table:
+def _held_out(verdict: Verdict, folds: "CrossValidation | None", in_turn: bool) -> Table:
     unseen = "Readings that were not fitted"
+    if in_turn:
+        unseen = "Each reading predicted from all the others (leave-one-out)"
     if folds is not None:
         unseen = f"{folds.folds}-fold: each reading predicted by a fit that did not see it"
     spread = () if folds is None else ("± over folds",)

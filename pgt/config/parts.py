@@ -1,5 +1,6 @@
 """From the sections of a run file to the library's objects, each built once."""
 
+from collections.abc import Callable
 from dataclasses import fields
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,7 @@ from pgt.nn.scaling import Scaling
 from pgt.physics.gauge import check_gauges
 from pgt.physics.parser import parse_equation
 from pgt.physics.quantities import parts_of
-from pgt.training.default_model import default_model
+from pgt.training.default_model import default_model, suited_model
 from pgt.training.error_bars import ErrorBars
 from pgt.training.settings import Training
 
@@ -136,7 +137,7 @@ class Parts:
         """How influence spreads: as [model] says, or else as the equation does; None for a model that
         does not ask."""
         section = self.tables.model
-        if section is not None and "kernel" not in arguments_of(section.builds):
+        if section is None or "kernel" not in arguments_of(section.builds):
             return None
         named = getattr(section, "kernel", None)
         return self._build.part(named, "model", "kernel") if named else self.pde.kernel()
@@ -150,12 +151,18 @@ class Parts:
         }
         return {field.name: getattr(own, field.name) for field in fields(own)} | of_the_run
 
+    @property
+    def named_model(self) -> Callable[[int], models.AbstractFieldModel] | None:
+        """`model`, where the file has a [model]; None: what suits the problem."""
+        return None if self.tables.model is None else self.model
+
     def model(self, seed: int) -> models.AbstractFieldModel:
         """The network of a seed; what the file leaves out is as it suits the problem."""
-        section = self.tables.model
-        if section is None or section.builds is models.PGT:
-            problem = (self.observations, self.pde, self.domain)
-            sizes = {} if section is None else self._build.options(section, "model")
+        section, problem = self.tables.model, (self.observations, self.pde, self.domain)
+        if section is None:
+            return suited_model(*problem, self.error_bars, seed=seed)
+        if section.builds is models.PGT:
+            sizes = self._build.options(section, "model")
             with self.run.located("model"):
                 return default_model(*problem, seed=seed, **sizes)
         scaling = Scaling.fit(self.observations.aligned(self.pde.fields), self.domain)

@@ -11,7 +11,6 @@ from pgt.config.schema import did_you_mean
 from pgt.config.source import dotted, toml
 from pgt.ground.errors import InputError
 from pgt.ground.registry import parts
-from pgt.models import PGT
 from pgt.physics import AbstractPDE, Equation
 from pgt.physics.about import About
 from pgt.physics.expression import CONSTANTS, names_in
@@ -96,8 +95,7 @@ def _written(about: About, pde: str) -> str:
         periodic="" if space == "t" else periodic,
         pde=pde,
         conditions="\n\n".join(_switched_off(table) for table in about.conditions),
-        models=", ".join(name for name, model in parts("model").items() if model is not PGT),
-        training=_SMALL if small else _LARGE,
+        models=", ".join(name for name in parts("model") if name != "pgt"),
         error_bars="posterior" if small else "ensemble",
         grid=toml(dict.fromkeys(coords, 101 if small else 50)),
         quantities=toml(fields),
@@ -108,13 +106,6 @@ def _switched_off(condition: Mapping[str, Any]) -> str:
     lines = [f"#{dotted((name,))} = {toml(value)}" for name, value in condition.items()]
     return "\n".join(["#[[conditions]]", *lines])
 
-
-_SMALL = """\
-steps = 300
-collocation = 500  # points at which the equation is enforced in each step"""
-_LARGE = """\
-#steps = 2000
-#collocation = 1000  # points at which the equation is enforced in each step"""
 
 # Prose has a blank after the #; a setting that is switched off has none.
 _PAGE = """\
@@ -141,15 +132,17 @@ fields = {fields}  # what was measured; the equation's other fields are inferred
 # What else is known: a number, or a formula in the coordinates.
 {conditions}
 
-# Left out: a transformer of a size that suits the problem. Others:
+# Left out: what suits the problem, a sum of sines that is solved for in closed form where the equation is
+# linear, else a small network. "pgt" is a transformer that reads the readings. Others:
 # {models}.
 #[model]
 #name = "pgt"
 #kernel = "none"  # of its attention; left out: as the equation spreads influence
 
 [training]
-{training}
-#seconds = 60  # stop after that time
+#seconds = 60  # of the whole fit
+#steps = 2000  # of a first-order optimiser, before the second-order ones
+#collocation = 1000  # points at which the equation is enforced in each of these steps
 #hold_out = 0.1  # the share of readings that is kept aside to measure the error
 #hold_out_by = "block"  # whole blocks of space and time instead of single readings
 #likelihood = "student"  # where some readings may be grossly wrong

@@ -25,8 +25,9 @@ def write_files(
     history = result.history
     plots.save(plots.field(field, sensors=readings), folder / "field.png")
     plots.save(plots.compare(truth, field), folder / "compare.png")
-    plots.save(plots.convergence(history), folder / "convergence.png")
-    plots.save(plots.loss_contributions(history), folder / "contributions.png")
+    if history.sizes["step"]:  # second-order steps from the start leave none
+        plots.save(plots.convergence(history), folder / "convergence.png")
+        plots.save(plots.loss_contributions(history), folder / "contributions.png")
     io.write_field(field, folder / "field.nc")
     write_report(report_data(result, field), folder / "report.html")
     result.save(folder)

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pgt.ground.numbers import percent
+
 Kind = Literal[
     "not_converged",
     "not_finite",
@@ -68,6 +70,9 @@ class FieldError:
     low, high : between which it lies in nine of ten cases.
     inside, outside : the same near readings and far from them; None where all places are one or the
         other.
+
+    >>> print(FieldError(0.019, 0.008, 0.04).in_words.replace("\N{NO-BREAK SPACE}", " "))
+    1.9 % of the spread, between 0.8 % and 4 % in nine of ten cases
     """
 
     value: float
@@ -75,6 +80,17 @@ class FieldError:
     high: float
     inside: float | None = None
     outside: float | None = None
+
+    @property
+    def in_words(self) -> str:
+        """Value and interval, and both parts where there are two."""
+        between = f"between {percent(self.low)} and {percent(self.high)} in nine of ten cases"
+        whole = f"{percent(self.value)} of the spread, {between}"
+        if self.inside is None or self.outside is None:
+            return whole
+        return (
+            f"{whole}; near readings {percent(self.inside)}, far from them {percent(self.outside)}"
+        )
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,19 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from pgt.ground.numbers import number, percent
+from pgt.ground.numbers import listed, number, percent
 from pgt.ground.verdict import Doubt
 from pgt.report.charts import agreement_chart, line_chart, share_chart
 from pgt.report.contents import ReportData, written
 from pgt.report.sentences import (
+    expected_errors,
     how_it_was_judged,
+    is_left_out_in_turn,
     ranges,
     relative_errors,
     what_was_inferred,
     what_was_measured,
+    which_model,
 )
 
 
@@ -41,12 +44,13 @@ def summary(data: ReportData) -> str:
     answer = {True: "Yes.", False: "No.", None: "Cannot be told."}[verdict.converged]
     parts = [
         _cards(data),
+        *(_paragraph(sentence) for sentence in expected_errors(verdict)),
         _doubts(verdict.doubts),
         "<h3>What was measured</h3>",
         _paragraph(what_was_measured(data)),
         _measured_table(data),
         "<h3>What was inferred</h3>",
-        _paragraph(what_was_inferred(data)),
+        _paragraph(" ".join(filter(None, (what_was_inferred(data), which_model(data.summary))))),
         "<h3>Did it converge?</h3>",
         _paragraph(f"{answer} {verdict.reason}"),
         "<h3>How far to trust it</h3>",
@@ -64,14 +68,17 @@ def viewer(name: str) -> str:
 
 
 def agreement(data: ReportData) -> str:
-    charts = []
+    charts, in_turn = [], is_left_out_in_turn(data.verdict, data.fitted, data.held_out)
+    kind = "readings, each left out in turn" if in_turn else "held-out readings"
     for name, found in data.verdict.held_out.items():
         chart = agreement_chart(*data.readings.pairs(name), name, data.unit(name))
-        charts.append(_figure(chart, f"{name} at {found.readings} held-out readings"))
+        charts.append(_figure(chart, f"{name} at {found.readings} {kind}"))
     if not charts:
         return ""
     is_one_fit = data.verdict.folds is None
     which = "was not fitted" if is_one_fit else "the fit that predicts it did not see"
+    if in_turn:
+        which = "its own prediction does not rest on"
     before = (
         f"Each dot is a reading that {which}: what the sensor measured, and what the field says "
         "there. On the dashed line both agree."
@@ -184,7 +191,9 @@ def _columns(table: xr.DataArray, over: str) -> dict[str, np.ndarray]:
 def _cards(data: ReportData) -> str:
     took = [data.summary.get(key) for key in ("seconds", "polish_seconds")]
     seconds = sum(t for t in took if isinstance(t, int | float))
+    expected = [f"{name} {percent(e.value)}" for name, e in data.verdict.field_error.items()]
     cards = [
+        ("expected error, whole domain", listed(expected) if expected else "not known"),
         ("held-out error", relative_errors(data) or "not known"),
         ("converged", {True: "yes", False: "no", None: "not known"}[data.verdict.converged]),
         ("readings", f"{len(data.fitted)} fitted, {len(data.held_out)} held out"),
@@ -223,9 +232,13 @@ def _misfit_table(data: ReportData) -> str:
         rows.append([name, str(found.readings), error, *shares])
     if not rows:
         return _paragraph("No readings were held out, so there is no independent measure of error.")
+    in_turn = is_left_out_in_turn(data.verdict, data.fitted, data.held_out)
+    which = (
+        "each reading as the others predict it" if in_turn else "readings the fit has never seen"
+    )
     before = _paragraph(
-        "The error at readings the fit has never seen, as a root mean square; relative to the size of "
-        "the readings, and to their spread about the mean."
+        f"The error at {which}, as a root mean square; relative to the size of the readings, and to "
+        "their spread about the mean."
     )
     heads = ["field", "readings", "held-out error", "of their size", "of their spread"]
     return before + _table(heads, rows)

@@ -1,11 +1,16 @@
 """The run in sentences: what was measured, what was inferred, and who judged it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from pgt.data.observations import Observations
 from pgt.ground.numbers import listed, number, percent
+from pgt.ground.verdict import Verdict
 from pgt.report.contents import ReportData
+
+IN_TURN = "each reading was predicted from all the others (leave-one-out)"
 
 
 @dataclass(frozen=True)
@@ -50,10 +55,13 @@ def what_was_measured(data: ReportData) -> str:
         along = np.concatenate(parts)
         bounds = f"{number(along.min())} to {number(along.max(), unit=data.unit(axis))}"
         span.append(f"{axis} from {bounds}")
+    read = f"Sensors read {listed(measured)} at {count} {where}, {listed(span)}."
+    if is_left_out_in_turn(data.verdict, data.fitted, data.held_out):
+        return f"{read} All of these rows were fitted: {IN_TURN}, which judges the result."
     purpose = "judge the result" if data.verdict.folds is None else "tell when to stop"
     return (
-        f"Sensors read {listed(measured)} at {count} {where}, {listed(span)}. "
-        f"{len(data.fitted)} of these rows were fitted and {len(data.held_out)} held out to {purpose}."
+        f"{read} {len(data.fitted)} of these rows were fitted and {len(data.held_out)} held out to "
+        f"{purpose}."
     )
 
 
@@ -77,6 +85,8 @@ def what_was_inferred(data: ReportData) -> str:
 
 def how_it_was_judged(data: ReportData) -> str:
     """What the held-out error is an error of."""
+    if is_left_out_in_turn(data.verdict, data.fitted, data.held_out):
+        return f"{IN_TURN[0].upper()}{IN_TURN[1:]}: {relative_errors(data) or 'no relative error'}."
     settings = data.summary.get("training")
     blocked = isinstance(settings, dict) and settings.get("hold_out_by") == "block"
     if data.verdict.folds is not None:
@@ -98,3 +108,43 @@ def relative_errors(data: ReportData) -> str:
     known = {name: found.relative for name, found in data.verdict.held_out.items()}
     errors = [f"{name} {percent(e)}" for name, e in known.items() if e is not None]
     return listed(errors) if errors else ""
+
+
+def is_left_out_in_turn(verdict: Verdict, fitted: Observations, held_out: Observations) -> bool:
+    """Whether every reading was fitted, and judges what the others say of it."""
+    return verdict.folds == len(fitted) and not len(held_out)
+
+
+def expected_errors(verdict: Verdict) -> list[str]:
+    """A sentence for each field of which it is known how wrong it is where nobody measured."""
+    return [
+        f"{name}: expected error over the whole domain: {error.in_words}."
+        for name, error in verdict.field_error.items()
+    ]
+
+
+def which_model(summary: Mapping) -> str:
+    """Which model was fitted and why; empty where that was not written down."""
+    name, choice = summary.get("model"), summary.get("model_choice")
+    if name is None or choice is None:
+        return ""
+    return f"{_why(str(name), str(choice), summary)} Model: {name}."
+
+
+def _why(name: str, choice: str, summary: Mapping) -> str:
+    if choice == "named":
+        return "The model is the one that was asked for."
+    if name == "Features":
+        return (
+            "The equation is linear, so the field was solved for in closed form, as a sum of sines."
+        )
+    settings = summary.get("training")
+    at_once = isinstance(settings, Mapping) and settings.get("steps") == 0
+    how = ", with second-order steps on all of its weights from the start" if at_once else ""
+    if choice == "rival":
+        return (
+            f"A sum of sines could not follow the field, so a small tanh network was fitted{how}."
+        )
+    if "Ensemble" in str((summary.get("members") or {}).get("settings")):
+        return f"The members of an ensemble are small tanh networks that differ by chance{how}."
+    return f"The equation is not linear, so a small tanh network was fitted{how}."

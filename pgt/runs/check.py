@@ -11,12 +11,13 @@ from pgt.ground.errors import InputError
 from pgt.ground.unknown import named_unknowns
 from pgt.io._files import naming
 from pgt.kernels import NoKernel
+from pgt.models.features import Features
 from pgt.nn.frozen import count_parameters
 from pgt.physics import Equation
 from pgt.runs.dimensions import check_dimensions, coefficient_units
 from pgt.training.assemble import Task, assemble, groups_of
+from pgt.training.linearity import is_solved_at_once
 from pgt.training.optimisers import described
-from pgt.training.settings import Training
 
 CELLS = 4  # per axis, in which the readings are counted
 
@@ -34,7 +35,7 @@ def prepare(run: RunFile, seconds: float | None = None) -> tuple[Parts, Task]:
         _check_enough(readings)
         task = assemble(
             readings, pde, domain, conditions,
-            model=parts.model, training=training, error_bars=error_bars, seed=run.seed,
+            model=parts.named_model, training=training, error_bars=error_bars, seed=run.seed,
         )  # fmt: skip
         check_dimensions(pde, _units(readings, domain))
     return parts, task
@@ -74,7 +75,7 @@ def describe(run: RunFile, parts: Parts, task: Task) -> list[tuple[str, str]]:
     rows.append(("error bars", repr(task.error_bars) if task.error_bars else "none"))
     network = f"{type(task.model).__name__}, {count_parameters(task.model):,} parameters"
     rows += [("model", network), *_kernel(parts)]
-    return [*rows, ("budget", _budget(task.training))]
+    return [*rows, ("budget", _budget(task))]
 
 
 def _kernel(parts: Parts) -> list[tuple[str, str]]:
@@ -117,6 +118,8 @@ def _coverage(readings: Observations, domain: Domain) -> str:
 
 def _held_out(readings: Observations, task: Task) -> str:
     """How many readings, and how they are chosen."""
+    if not len(task.held_out) and isinstance(task.model, Features):
+        return "nothing: each reading is predicted from all the others"
     if not len(task.held_out):
         return "nothing: no error can be told"
     count, groups = (
@@ -128,6 +131,19 @@ def _held_out(readings: Observations, task: Task) -> str:
     return f"{count}, in whole blocks ({groups.max() + 1} in all)"
 
 
-def _budget(training: Training) -> str:
+def _budget(task: Task) -> str:
+    training, polish = task.training, task.training.polish
+    if isinstance(task.model, Features):
+        return f"{how_solved(task)}, in seconds"
+    if training.steps == 0 and polish:
+        length = f"{polish.iterations}" if polish.seconds is None else f"{polish.seconds:g} s of"
+        return f"{length} second-order steps on all weights"
     length = f"{training.steps} steps" if training.seconds is None else f"{training.seconds:g} s"
     return f"{length} of {described(training.optimiser)}, {training.collocation} collocation points"
+
+
+def how_solved(task: Task) -> str:
+    """How a sum of sines is found: there is no step to repeat."""
+    if is_solved_at_once(task.pde, task.model.scaling):
+        return "solved in closed form"
+    return "solved by linearising the equation again and again"

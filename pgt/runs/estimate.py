@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from pgt.bench.cost import CompiledStep, compile_step
+from pgt.models.features import Features
+from pgt.runs.check import how_solved
 from pgt.training.assemble import Task
 from pgt.training.polish import polish, polish_settings
 from pgt.training.settings import Polish
@@ -18,22 +20,35 @@ Say = Callable[[str], None]
 
 def estimate(task: Task, say: Say) -> list[tuple[str, str]]:
     """Rows on memory and time: a step is compiled and timed, and the polish begun where there is one."""
-    training = task.training
+    if isinstance(task.model, Features):
+        return [("time (estimate)", _of_solution(task))]
+    training, rows, before = task.training, [], 0.0
     with task.in_precision():
-        say("compiling one step, to see what it needs")
-        step = compile_step(task)
-        say("timing some steps")
-        each = _seconds_of_a_step(step)
-        train = training.steps * each if training.seconds is None else training.seconds
+        if training.steps:
+            say("compiling one step, to see what it needs")
+            step = compile_step(task)
+            say("timing some steps")
+            each = _seconds_of_a_step(step)
+            train = training.steps * each if training.seconds is None else training.seconds
+            before, rows = train + step.seconds, _of_steps(step, each)
         settings, finish = polish_settings(task.model, training), 0.0
         if settings:
-            say("timing the polish")
+            say("timing the polish" if training.steps else "timing some second-order steps")
             finish = _seconds_of_polish(task, settings)
+    of_which = finish if training.steps else 0.0
+    return [*rows, ("time (estimate)", _in_words(before + finish, of_which))]
+
+
+def _of_solution(task: Task) -> str:
+    rival = "; a network after it, should sines not follow the field" if task.rival else ""
+    return f"seconds: {how_solved(task)}{rival}"
+
+
+def _of_steps(step: CompiledStep, each: float) -> list[tuple[str, str]]:
     memory = step.peak_bytes
     return [
         ("memory of a step", "not told by this device" if memory is None else _size(memory)),
         ("time of a step", f"{1e3 * each:.3g} ms, after {step.seconds:.0f} s of compiling"),
-        ("time (estimate)", _in_words(train + finish + step.seconds, finish)),
     ]
 
 

@@ -18,11 +18,11 @@ from pgt.ground.serialise import exists
 from pgt.ground.verdict import Verdict
 from pgt.reconstruction.cross_validate import cross_validate
 from pgt.reconstruction.cross_validation import CrossValidation
-from pgt.reconstruction.result import Reconstruction
+from pgt.reconstruction.result import FILE, Reconstruction
 from pgt.report import ReportData, write_report
 from pgt.runs.check import prepare
 from pgt.runs.report import report_data
-from pgt.training.checkpoint import NAME
+from pgt.training.checkpoint import NAME, POLISH_NAME
 
 RUN_FILE, CHECKPOINT, METRICS, REPORT = "run.toml", "checkpoint", "metrics.json", "report.html"
 FOLDS = "folds"
@@ -78,8 +78,11 @@ def written_down(run: RunFile) -> str:
 
 
 def is_begun(folder: Path) -> bool:
-    """Whether a run in this folder can be continued."""
-    return exists(folder / CHECKPOINT, NAME) or (folder / FOLDS).is_dir()
+    """Whether a run in this folder can be continued, or was finished there."""
+    members = (folder / CHECKPOINT).glob("member_*")
+    polished = any(exists(member, POLISH_NAME) for member in members)
+    begun = exists(folder / CHECKPOINT, NAME) or polished or (folder / FOLDS).is_dir()
+    return begun or exists(folder, FILE)
 
 
 def check_folder(folder: Path, resume: bool, folds: int | None) -> None:
@@ -112,7 +115,8 @@ def write_results(
         if kind == "png":
             figure = plots.field(_drawable(field), sensors=result.observations)
             plots.save(figure, folder / "field.png")
-            plots.save(plots.convergence(result.history), folder / "convergence.png")
+            if result.history.sizes["step"]:  # second-order steps from the start leave none
+                plots.save(plots.convergence(result.history), folder / "convergence.png")
         else:
             io.write_field(field, folder / f"field.{'vtr' if kind == 'vtk' else kind}")
     with in_one_piece(folder / METRICS) as path:
@@ -124,8 +128,13 @@ def write_results(
 def numbers(result: Reconstruction, shown: ReportData, folds: CrossValidation | None) -> dict:
     """What `metrics.json` holds."""
     verdict = shown.verdict
-    kept = ("seconds", "polish_seconds", "first_step_seconds", "stopped", "seed", "parameter_count")
+    kept = (
+        "model", "model_choice", "seconds", "polish_seconds", "first_step_seconds", "stopped", "seed",
+        "parameter_count",
+    )  # fmt: skip
     return {
+        "expected_error": result.summary.get("expected_error"),
+        "field_error": {name: dataclasses.asdict(e) for name, e in verdict.field_error.items()},
         "held_out": {name: dataclasses.asdict(found) for name, found in verdict.held_out.items()},
         "cross_validation": folds and _of_folds(folds),
         "converged": verdict.converged is not False,

@@ -43,6 +43,7 @@ class Task:
     `networks` has one for each of the `seeds`: one, or a member of an ensemble each. `noise` is σ of
     the readings in units of their spread, where it was given. `rival` assembles the same task for
     another model, to be fitted where the answer of this one is poor; None where the user chose it.
+    `is_named`: the user chose the model.
     """
 
     networks: tuple[AbstractFieldModel, ...]
@@ -54,6 +55,7 @@ class Task:
     error_bars: ErrorBars | None
     noise: float | None
     rival: "Callable[[], Task] | None" = None
+    is_named: bool = False
 
     @property
     def model(self) -> AbstractFieldModel:
@@ -123,7 +125,10 @@ def assemble(
             model=partial(network, observations, given, domain), error_bars=error_bars, seed=seed,
         )  # fmt: skip
     noise = _given_noise(observations, scaling)
-    return Task(networks, seeds, pde, problem, held_out, training, error_bars, noise, rival)
+    return Task(
+        networks, seeds, pde, problem, held_out, training, error_bars, noise, rival,
+        is_named=model is not None,
+    )  # fmt: skip
 
 
 def checked(observations: Observations, pde: AbstractPDE, domain: Domain) -> Observations:

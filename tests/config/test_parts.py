@@ -10,6 +10,7 @@ import pgt
 from pgt import InputError
 from pgt.config.parts import Parts
 from pgt.config.template import template
+from pgt.training.default_model import suited_model
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +48,14 @@ def test_readings_are_found_beside_the_run_file(load, folder, monkeypatch):
 
 def test_the_model_is_left_to_the_library(load):
     short = re.sub(r"\[model\].*?(?=\[training\])", "", HEAT, flags=re.DOTALL)
-    suited = pgt.default_model(*_problem(build_all(load(short))), seed=3)
-    for text in (short, short + '[model]\nname = "pgt"'):
-        assert eqx.tree_equal(build_all(load(text)).model(3), suited)
+    left, named = build_all(load(short)), build_all(load(short + '[model]\nname = "pgt"'))
+    suited = suited_model(*_problem(left), left.error_bars, seed=3)
+    assert eqx.tree_equal(left.model(3), suited)
+    assert left.named_model is None
+    assert left.kernel is None
+    assert eqx.tree_equal(named.model(3), pgt.default_model(*_problem(named), seed=3))
+    assert named.named_model == named.model
+    assert named.kernel == named.pde.kernel()
     narrow = build_all(load(short + '[model]\nname = "pgt"\nwidth = 8\nheads = 2'))
     sized = pgt.default_model(*_problem(narrow), seed=3, width=8, heads=2)
     assert eqx.tree_equal(narrow.model(3), sized)

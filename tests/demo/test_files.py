@@ -44,3 +44,8 @@ def test_numbers_that_json_does_not_know_are_refused_and_leave_no_file(
     with pytest.raises(ValueError, match="JSON"):
         written(tmp_path, result, {"rel_l2": float("nan")})
     assert not list(tmp_path.glob("*.json*"))
+
+
+def test_without_a_history_there_are_no_figures_of_it(tmp_path, result, monkeypatch):
+    monkeypatch.setattr(Reconstruction, "history", history("data").isel(step=slice(0)))
+    assert {"convergence.png", "contributions.png"}.isdisjoint(written(tmp_path, result, {}))

@@ -1,10 +1,12 @@
 """The demonstration of the heat equation: interpolation, and ours beside the others."""
 
+import numpy as np
 import pytest
 
 import pgt
 from pgt.demo import interpolation_errors
-from pgt.demo.heat import PAPER, table
+from pgt.demo.heat import PAPER, process_errors, table
+from pgt.trust.references.interpolation import Reference
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -15,9 +17,27 @@ def test_interpolation_is_better_with_boundary_and_initial_values(seed):
 
 
 def test_the_table_has_ours_first_then_the_papers_then_interpolation():
-    found = {"kernel": "cubic", "rel_l2": 0.02, "seconds": 0.1}
-    numbers = {"rel_l2": 1e-4, "seconds": 30.0, "parameters": 7, "interpolation": {"alone": found}}
-    ours, *paper, interpolated = table(numbers)
-    assert ours == ("this run", 1e-4, 30.0, 7)
+    found = {"method": "scipy RBF (cubic)", "rel_l2": 0.02, "seconds": 0.1}
+    process = {"method": "Gaussian process", "sees": "alone", "rel_l2": 0.03, "seconds": 0.2}
+    numbers = {
+        "model": "Features", "rel_l2": 1e-4, "seconds": 30.0, "parameters": 7,
+        "interpolation": {"alone": found, "gp": process},
+    }  # fmt: skip
+    ours, *paper, interpolated, gaussian = table(numbers)
+    assert ours == ("this run (Features)", 1e-4, 30.0, 7)
     assert paper == [(name, *row) for name, row in PAPER.items()]
-    assert interpolated == ("scipy RBF, alone (cubic)", 0.02, 0.1, None)
+    assert interpolated == ("scipy RBF (cubic), alone", 0.02, 0.1, None)
+    assert gaussian == ("Gaussian process, alone", 0.03, 0.2, None)
+
+
+def test_a_gaussian_process_stands_beside_where_scikit_learn_is_there(monkeypatch):
+    truth = pgt.datasets.heat()
+    readings = pgt.sample(truth, 60)
+    said = np.zeros((truth.u.size, 1))
+    answer = Reference(said, 0.5, {}, {})
+    monkeypatch.setattr("pgt.demo.heat.gaussian_process", lambda *_: answer)
+    monkeypatch.setattr("pgt.demo.heat.find_spec", lambda name: name)
+    found = process_errors(readings, truth)["gaussian process"]
+    assert (found["rel_l2"], found["seconds"]) == (1.0, 0.5)
+    monkeypatch.setattr("pgt.demo.heat.find_spec", lambda name: None)
+    assert process_errors(readings, truth) == {}

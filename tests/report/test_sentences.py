@@ -10,6 +10,8 @@ from page_reader import text_of
 
 from pgt.ground.errors import InputError
 from pgt.ground.numbers import number
+from pgt.ground.verdict import FieldError
+from pgt.report.sentences import which_model
 from pgt.trust.held_out import Unseen
 
 
@@ -48,3 +50,65 @@ def test_it_says_which_readings_are_the_judges():
     assert "u at 108 held-out readings" in text_of(crossed)
     with pytest.raises(InputError, match="predictions"):
         replace(crossed.readings, predictions=guess[:3])
+
+
+def test_leave_one_out_is_named_where_every_reading_was_fitted():
+    field = verdicts.heat_field()
+    readings = verdicts.readings_of(field, ("u",), 120)[0]
+    guess = np.asarray(readings.values) * 1.02
+    found = verdicts.evidence(
+        field, readings, readings.take(np.zeros(0, int)),
+        unseen=Unseen(readings, guess, folds=len(readings)),
+    )  # fmt: skip
+    text = text_of(cases.judged(field, found))
+    said = "ach reading was predicted from all the others (leave-one-out)"
+    assert f"All of these rows were fitted: e{said}, which judges the result." in text
+    assert f"E{said}: u 2" in text
+    assert "u at 108 readings, each left out in turn" in text
+    assert "held out to" not in text
+    assert "cross-validation" not in text
+
+
+def test_the_expected_error_comes_before_that_at_readings():
+    error = FieldError(0.019, 0.008, 0.04, 0.01, 0.05)
+    text = text_of(cases.judged(verdicts.heat_field(), verdicts.heat(field_error={"u": error})))
+    text = text.replace("\N{NO-BREAK SPACE}", " ")
+    said = (
+        "u: expected error over the whole domain: 1.9 % of the spread, between 0.8 % and 4 % in nine of "
+        "ten cases; near readings 1 %, far from them 5 %."
+    )
+    assert said in text
+    assert "expected error, whole domain u 1.9 %" in text
+    assert text.index(said) < text.index("The error at readings the fit has never seen")
+    assert "expected error, whole domain not known" in text_of(cases.heat())
+
+
+@pytest.mark.parametrize(
+    ("summary", "words"),
+    [
+        (
+            {"model": "Features", "model_choice": "suited"},
+            "The equation is linear, so the field was",
+        ),
+        (
+            {"model": "PINN", "model_choice": "suited", "training": {"steps": 0}},
+            "not linear, so a small tanh network was fitted, with second-order steps on all",
+        ),
+        (
+            {"model": "PINN", "model_choice": "suited", "training": {"steps": 9}},
+            "not linear, so a small tanh network was fitted. Model: PINN.",
+        ),
+        (
+            {"model": "PINN", "model_choice": "suited", "members": {"settings": "Ensemble()"}},
+            "members of an ensemble are small tanh networks that differ by chance",
+        ),
+        ({"model": "PINN", "model_choice": "rival"}, "A sum of sines could not follow the field"),
+        ({"model": "PGT", "model_choice": "named"}, "the one that was asked for. Model: PGT."),
+    ],
+)
+def test_which_model_and_why(summary, words):
+    assert words in which_model(summary)
+
+
+def test_an_older_record_says_nothing_of_the_model():
+    assert which_model({"model": "PGT"}) == ""

@@ -51,8 +51,10 @@ def test_check_says_what_will_happen(folder):
         "60 in sensors.csv",
         "hidden fields",
         "cells hold a reading",
-        "PGT",
+        "nothing: each reading is predicted from all the others",
+        "Features",
         "parameters",
+        "solved in closed form, in seconds",
     ):
         assert words in said(result)
 
@@ -80,8 +82,13 @@ def test_check_says_how_readings_are_held_out(home):
 
 def test_a_budget_in_seconds_takes_the_place_of_the_files(home):
     run = load_run(home / "run.toml", [SIREN[1]])
-    assert prepare(run)[1].training.seconds != 7.0
-    training = prepare(run, seconds=7.0)[1].training  # some of them for the polish
+    assert prepare(run)[1].training.polish.seconds != 7.0
+    assert prepare(run, seconds=7.0)[1].training.polish.seconds == 7.0
+    trained = load_run(home / "run.toml", [SIREN[1], "training.polish=false"])
+    assert prepare(trained)[1].training.seconds != 7.0
+    assert prepare(trained, seconds=7.0)[1].training.seconds == 7.0
+    both = load_run(home / "run.toml", [SIREN[1], "training.steps=300"])
+    training = prepare(both, seconds=7.0)[1].training  # some of them for the polish
     finish = training.polish.seconds if training.polish else 0.0
     assert training.seconds + finish == pytest.approx(7.0)
 
@@ -101,3 +108,18 @@ def test_one_reading_is_too_few(tmp_path):
         pgt.InputError, match=r"sensors\.csv.*1 reading in all: one is fitted by any"
     ):
         prepare(load_run(tmp_path / "run.toml", [SIREN[1]]))
+
+
+def test_the_budget_is_in_the_units_of_what_is_done(home):
+    def budget(*settings):
+        run = load_run(home / "run.toml", settings)
+        return dict(describe(run, *prepare(run)))["budget"]
+
+    pinn = "model={name='pinn', width=4, layers=2}"
+    assert budget(pinn) == "300 second-order steps on all weights"
+    assert budget(pinn, "training.seconds=9.0") == "9 s of second-order steps on all weights"
+    assert budget(pinn, "training.steps=7", "training.polish=false").startswith("7 steps of soap")
+    unknown = "pde.diffusivity={unknown=true, initial=0.05, positive=true}"
+    again = "solved by linearising the equation again and again, in seconds"
+    assert budget("model.name='features'", unknown) == again
+    assert budget("model.name='pgt'").startswith("2000 steps of soap")

@@ -113,6 +113,26 @@ def test_the_time_is_that_of_the_budget(run_file, monkeypatch):
     assert dict(estimate(timed, print))["time (estimate)"] == "about 63 s on this machine"
 
 
+def test_what_is_solved_in_closed_form_has_no_step_to_time(run_file, monkeypatch):
+    monkeypatch.setattr("pgt.runs.estimate.compile_step", None)
+    monkeypatch.setattr("pgt.runs.estimate.polish", None)
+    _, named = prepare(load_run(run_file, ["model={name='features'}"]))
+    words = "seconds: solved in closed form"
+    assert estimate(named, print) == [("time (estimate)", words)]
+    suited = dataclasses.replace(named, rival=lambda: named)
+    ((_, longer),) = estimate(suited, print)
+    assert longer == f"{words}; a network after it, should sines not follow the field"
+
+
+def test_second_order_steps_from_the_start_are_all_that_is_timed(run_file, monkeypatch):
+    monkeypatch.setattr("pgt.runs.estimate.compile_step", None)
+    monkeypatch.setattr("pgt.runs.estimate._seconds_of_polish", lambda *_: 42.0)
+    settings = ["model={name='pinn', width=4, layers=2}", "training={collocation=8}"]
+    _, task = prepare(load_run(run_file, settings))
+    assert task.training.steps == 0
+    assert estimate(task, print) == [("time (estimate)", "about 42 s on this machine")]
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"), [(42, "42 s"), (99, "99 s"), (240, "4 minutes"), (9000, "2.5 hours")]
 )

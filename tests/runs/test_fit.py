@@ -1,5 +1,6 @@
 """From a CSV to a folder without writing Python: the commands, in the order a user meets them."""
 
+import dataclasses
 import functools
 import json
 from collections import Counter
@@ -12,10 +13,12 @@ from typer.testing import CliRunner
 
 import pgt
 from pgt.cli import app
+from pgt.config import load_run
 from pgt.data import Domain, Observations
 from pgt.runs import fit as fitting
 from pgt.runs.predict import load
 from pgt.runs.report import report_data
+from pgt.training.history import History
 
 QUICK = (
     "--set", "training.steps=15", "--set", "training.collocation=32", "--set", "training.polish=false",
@@ -47,7 +50,7 @@ def folder(tmp_path_factory):
     here = tmp_path_factory.mktemp("run")
     write_readings(here / "sensors.csv")
     assert command("init", "heat", "-o", here / "run.toml").exit_code == 0
-    result = command("fit", here / "run.toml", "-o", here / "out", *QUICK)
+    result = command("fit", here / "run.toml", "-o", here / "out", *QUICK, *SIREN)
     # A few steps explain nothing: that is said, and the exit code says it too.
     assert result.exit_code == 3, result.output
     assert "Readings that were not fitted" in said(result)
@@ -183,12 +186,14 @@ def test_compare_info_and_report(folder):
 
 
 def test_a_folder_in_use_is_not_overwritten(folder):
-    taken = command("fit", folder / "run.toml", "-o", folder / "out", *QUICK)
+    taken = command("fit", folder / "run.toml", "-o", folder / "out", *QUICK, *SIREN)
     assert taken.exit_code == 2
     assert "--resume" in said(taken)
-    resumed = command("fit", folder / "run.toml", "-o", folder / "out", "--resume", *QUICK)
+    resumed = command("fit", folder / "run.toml", "-o", folder / "out", "--resume", *QUICK, *SIREN)
     assert resumed.exit_code in (0, 3), resumed.output
-    nothing = command("fit", folder / "run.toml", "-o", folder / "fresh", "--resume", *QUICK)
+    nothing = command(
+        "fit", folder / "run.toml", "-o", folder / "fresh", "--resume", *QUICK, *SIREN
+    )
     assert nothing.exit_code == 2
     assert "no run to resume" in said(nothing)
 
@@ -198,10 +203,10 @@ def test_an_interrupt_says_how_to_go_on(folder, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fitting, "solve", interrupted)
-    again = ("fit", folder / "run.toml", "-o", folder / "out", "--resume", *QUICK)
+    again = ("fit", folder / "run.toml", "-o", folder / "out", "--resume", *QUICK, *SIREN)
     saved, nothing = (
         command(*again),
-        command("fit", folder / "run.toml", "-o", folder / "no", *QUICK),
+        command("fit", folder / "run.toml", "-o", folder / "no", *QUICK, *SIREN),
     )
     assert saved.exit_code == nothing.exit_code == 130
     assert "--resume" in said(saved)
@@ -241,6 +246,53 @@ def test_error_bars_from_a_run_file(tmp_path, built):
     assert "not estimated" not in page
 
 
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    """A run with nothing but what is needed: the equation is linear, so it is solved."""
+    here = tmp_path_factory.mktemp("solved")
+    write_readings(here / "sensors.csv", n=40)
+    command("init", "heat", "-o", here / "run.toml")
+    small = ("--set", "output={grid={x=5,t=4},formats=['png']}")
+    result = command("fit", here / "run.toml", "-o", here / "out", *small)
+    assert result.exit_code == 0, result.output
+    (here / "said.txt").write_text(said(result))
+    return here
+
+
+def test_the_expected_error_and_the_model_are_said_first(solved):
+    said = (solved / "said.txt").read_text().replace("\N{NO-BREAK SPACE}", " ")
+    expected, judged = "u: expected error over the whole domain: ", "(leave-one-out)"
+    assert -1 < said.index(expected) < said.index("solved for in closed form") < said.index(judged)
+    numbers = json.loads((solved / "out" / "metrics.json").read_text())
+    assert next(iter(numbers)) == "expected_error"
+    error = numbers["field_error"]["u"]
+    assert error["low"] <= error["value"] == numbers["expected_error"]["value"] <= error["high"]
+    assert (numbers["model"], numbers["model_choice"]) == ("Features", "suited")
+    page = (solved / "out" / "report.html").read_text(encoding="utf-8")
+    assert page.index("expected error over the whole domain") < page.index("leave-one-out")
+
+
+def test_a_run_that_was_solved_is_not_overwritten(solved):
+    taken = command("fit", solved / "run.toml", "-o", solved / "out")
+    assert taken.exit_code == 2
+    assert "--resume" in said(taken)
+
+
+def test_without_a_history_there_is_no_figure_of_it(solved, tmp_path):
+    result = load(solved / "out")
+    nothing = History.empty(["data"], [])
+    record = dict(result.record) | {"history": dataclasses.asdict(nothing)}
+    bare = dataclasses.replace(result, record=record)
+    field = bare.grid(x=5, t=4)
+    run = load_run(solved / "run.toml", ["output.formats=['png']"])
+    fitting.write_results(run, bare, field, report_data(bare, field), None, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "field.png",
+        "metrics.json",
+        "report.html",
+    }
+
+
 def test_a_posterior_needs_the_polish(tmp_path):
     write_readings(tmp_path / "sensors.csv")
     command("init", "heat", "-o", tmp_path / "run.toml")
@@ -252,6 +304,7 @@ def test_a_posterior_needs_the_polish(tmp_path):
         *QUICK,
         "--set",
         "error_bars.name='posterior'",
+        *SIREN,
     )
     assert result.exit_code == 2
     assert "switched off or too long" in said(result)

@@ -143,7 +143,14 @@ def _stated(found: Found) -> list[str]:
         near = int(((ratios > 0.5) & (ratios < 2)).sum())
         parts.append(
             f"The stated error is within a factor 2 of the true one in {near} of {ratios.size} runs, "
-            f"at worst {ratios.max():.2g} times too small."
+            f"at worst {ratios.max():.2g} times too small and {1 / ratios.min():.2g} times too large."
+        )
+    if inside := [
+        _is_inside(r["stated"], e) for r, _, e in found.pairs() if r["stated"].get("high")
+    ]:
+        parts.append(
+            f"The interval stated for it, meant for nine of ten, holds the true error in {sum(inside)} "
+            f"of {len(inside)} runs."
         )
     if shares:
         parts.append(
@@ -153,6 +160,10 @@ def _stated(found: Found) -> list[str]:
     return parts
 
 
+def _is_inside(stated: dict, true: float) -> bool:
+    return (stated.get("low") or 0.0) <= true <= stated["high"]
+
+
 def _measured(found: Found) -> str:
     """Where, when in the history of the source, and for how long."""
     places = sorted({r["device"] for r in found.records if "device" in r})
@@ -160,7 +171,17 @@ def _measured(found: Found) -> str:
     seconds = sorted({r["run"]["seconds"] for r in found.records})
     seeds = sorted({r["run"]["seed"] for r in found.records})
     parts = [f"Seconds given: {', '.join(f'{s:g}' for s in seconds)}"]
+    parts += [f"taken: {', '.join(_taken(found))}"] if _taken(found) else []
     parts += [f"seeds: {', '.join(map(str, seeds))}"]
     parts += [f"measured on {'; '.join(places)}"] if places else []
     parts += [f"commits {', '.join(f'`{commit}`' for commit in commits)}"] if commits else []
     return "; ".join(parts) + "."
+
+
+def _taken(found: Found) -> list[str]:
+    """From the least to the most seconds of every method, compiling and all."""
+    every = {
+        method: [r["took"] for r in found.records if r["run"]["method"] == method and "took" in r]
+        for method in found.methods
+    }
+    return [f"{name} {min(took):.0f} to {max(took):.0f}" for name, took in every.items() if took]

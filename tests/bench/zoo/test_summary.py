@@ -59,6 +59,15 @@ def test_records_are_read_from_a_folder(tmp_path):
 
 def test_where_it_was_measured_is_said():
     found = Found((made_zoo.record("beam", "ours", 0.5, device="gpu: H", commit="abc"),))
-    said = "Seconds given: 60; seeds: 0; measured on gpu: H; commits `abc`."
+    said = "Seconds given: 60; taken: ours 1 to 1; seeds: 0; measured on gpu: H; commits `abc`."
     assert summary(found).endswith(said)
     assert "No runs are stored yet" in summary(Found(()))
+
+
+def test_the_stated_interval_is_judged():
+    stated = {"value": 0.1, "low": 0.05, "high": 0.2}
+    made = [("beam", 0.15), ("kdv", 0.5), ("fisher", 0.01)]
+    records = [made_zoo.record(name, "ours", error, stated=stated) for name, error in made]
+    text = summary(Found(tuple(records)))
+    assert "at worst 5 times too small and 10 times too large" in text
+    assert "meant for nine of ten, holds the true error in 1 of 3 runs" in text
