@@ -67,12 +67,12 @@ class FieldError:
     Attributes
     ----------
     value : the expected root-mean-square error over the domain, relative to the field's spread there.
-    low, high : between which it lies in nine of ten cases.
+    low, high : between which it probably lies; how often it does, `pgt bench zoo` counts.
     inside, outside : the same near readings and far from them; None where all places are one or the
         other.
 
     >>> print(FieldError(0.019, 0.008, 0.04).in_words.replace("\N{NO-BREAK SPACE}", " "))
-    1.9 % of the spread, between 0.8 % and 4 % in nine of ten cases
+    1.9 % of the spread, probably between 0.8 % and 4 %
     """
 
     value: float
@@ -84,7 +84,7 @@ class FieldError:
     @property
     def in_words(self) -> str:
         """Value and interval, and both parts where there are two."""
-        between = f"between {percent(self.low)} and {percent(self.high)} in nine of ten cases"
+        between = f"probably between {percent(self.low)} and {percent(self.high)}"
         whole = f"{percent(self.value)} of the spread, {between}"
         if self.inside is None or self.outside is None:
             return whole

@@ -149,7 +149,7 @@ def _stated(found: Found) -> list[str]:
         _is_inside(r["stated"], e) for r, _, e in found.pairs() if r["stated"].get("high")
     ]:
         parts.append(
-            f"The interval stated for it, meant for nine of ten, holds the true error in {sum(inside)} "
+            f"The interval stated for it holds the true error in {sum(inside)} "
             f"of {len(inside)} runs."
         )
     if shares:

@@ -70,4 +70,4 @@ def test_the_stated_interval_is_judged():
     records = [made_zoo.record(name, "ours", error, stated=stated) for name, error in made]
     text = summary(Found(tuple(records)))
     assert "at worst 5 times too small and 10 times too large" in text
-    assert "meant for nine of ten, holds the true error in 1 of 3 runs" in text
+    assert "The interval stated for it holds the true error in 1 of 3 runs" in text
