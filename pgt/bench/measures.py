@@ -52,8 +52,9 @@ def _log_variances(model, observations: Observations):
 def history(result: Reconstruction) -> dict[str, Any]:
     """How training went, by kind as in a `History`, thinned evenly in the logarithm of the step."""
     steps = result.history.step.to_numpy()
-    wanted = np.geomspace(1, steps[-1], HISTORY_ROWS)
-    rows = np.unique(np.searchsorted(steps, wanted).clip(0, len(steps) - 1))
+    wanted = np.geomspace(1, steps.max(initial=1), HISTORY_ROWS)
+    rows = np.unique(np.searchsorted(steps, wanted))
+    rows = rows[rows < len(steps)]  # none where nothing came before the second-order steps
     kept = result.history.isel(step=rows)
     columns = {"step": kept.step.to_numpy().tolist(), "held_out": _rounded(kept.held_out)}
     for kind, over in (("loss", "term"), ("weight", "term"), ("coefficient", "unknown")):

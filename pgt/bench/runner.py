@@ -29,6 +29,7 @@ from pgt.ground.provenance import provenance
 from pgt.nn import frozen
 from pgt.reconstruction.result import Reconstruction
 from pgt.training.assemble import Task, assemble
+from pgt.training.budget import STEPS
 from pgt.training.settings import Polish, Training
 from pgt.training.weighting import Fixed, Uncertainty
 from pgt.trust.references.given_values import with_conditions
@@ -156,7 +157,8 @@ def training_for(run: Run, method: Method, scale: Scale) -> Training:
             evidence=run.problem.noise > 0,
             equation_weight=5.0 if run.problem.noise else 1.0,
         )
-    return Training(seconds=scale.seconds - polish_seconds, **options)
+    # Every method is trained by its optimiser first, as long as its share of the seconds lasts.
+    return Training(steps=STEPS, seconds=scale.seconds - polish_seconds, **options)
 
 
 def _hold_out(run: Run) -> float:
