@@ -53,7 +53,8 @@ format: $(READY) ## rewrite the source in the house style
 	$(BIN)/ruff check --fix
 
 bench: $(READY) ## measure the README's numbers that need no GPU, into benchmarks/results
-	$(BIN)/python benchmarks/core.py heat heat-long heat-free three-modes three-modes-noise wake-cpu
+	$(BIN)/python benchmarks/core.py default-heat default-heat-free default-three-modes \
+	  default-three-modes-noise heat heat-long heat-free three-modes three-modes-noise wake-cpu
 	$(BIN)/python benchmarks/tables.py
 
 clean: ## remove the environment, caches and build leftovers (runs/ stays)

@@ -42,13 +42,19 @@ def draw(seed: int, model: str) -> dict:
     """One set of readings, fitted: the estimate, its interval, and the error of the field."""
     truth = pgt.datasets.heat(diffusivity=TRUE)
     readings = pgt.sample(truth, READINGS, noise=NOISE, seed=seed)
+    pde = pgt.Heat(pgt.Unknown(START, positive=True))
     scaling = pgt.Scaling.fit(readings, SQUARE)
+    network = (
+        pgt.SIREN(scaling, seed=seed, **SIREN)
+        if model == "siren"
+        else pgt.default_model(readings, pde, SQUARE, seed=seed)
+    )
     began = time.monotonic()
     result = pgt.reconstruct(
         readings,
-        pgt.Heat(pgt.Unknown(START, positive=True)),
+        pde,
         SQUARE,
-        model=pgt.SIREN(scaling, seed=seed, **SIREN) if model == "siren" else None,
+        model=network,
         training=TRAINING[model],
         error_bars=pgt.Posterior(),
         seed=seed,

@@ -39,7 +39,9 @@ def stored_run(folder: Path) -> None:
     readings = pgt.sample(pgt.datasets.heat(), 100)
     training = pgt.Training(steps=2, collocation=16, polish=False)
     domain = pgt.Domain(x=(0, 1), t=(0, 1))
-    pgt.reconstruct(readings, pgt.Heat(0.01), domain, training=training).save(folder)
+    pde = pgt.Heat(0.01)
+    network = pgt.default_model(readings, pde, domain)
+    pgt.reconstruct(readings, pde, domain, model=network, training=training).save(folder)
 
 
 def points_file(path: Path, count: int) -> None:

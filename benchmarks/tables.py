@@ -18,12 +18,16 @@ README = ROOT / "README.md"
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 
 HEAT = {
-    "heat": "one mode, boundary and initial values known",
+    "default-heat": "all defaults: one mode, boundary and initial values known",
+    "default-heat-free": "all defaults: one mode, readings only",
+    "default-three-modes": "all defaults: three modes, readings only",
+    "default-three-modes-noise": "all defaults: three modes, readings only, 5 % noise",
+    "heat": "PGT: one mode, boundary and initial values known",
     "heat-long": "the same, wider decoder, 500 iterations of polish",
     "heat-longest": "the same, 2000 iterations of polish",
-    "heat-free": "one mode, readings only, 400 iterations of polish",
-    "three-modes": "three modes, readings only",
-    "three-modes-noise": "three modes, readings only, 5 % noise, polished under a prior",
+    "heat-free": "PGT: one mode, readings only, 400 iterations of polish",
+    "three-modes": "PGT: three modes, readings only",
+    "three-modes-noise": "PGT: three modes, readings only, 5 % noise, polished under a prior",
 }
 WAKE = {"wake": "pgt", "wake-cpu": "pgt, small, on the CPU"}
 PAPER_HEAT = "| paper: PGT, boundary and initial values known | 5.9e-03 | 570 | – | 405 M | |"
