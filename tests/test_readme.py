@@ -73,7 +73,7 @@ def test_tables_of_all_kinds(tmp_path):
         (tmp_path / f"{name}.json").write_text(json.dumps(result))
     text = tables.section(tmp_path)
     known = "boundary and initial values known"
-    assert f"| one mode, {known} | 2.0e-05 (1.0e-05 to 3.0e-05) | 10 | 3 | 32 k | cpu" in text
+    assert f"| PGT: one mode, {known} | 2.0e-05 (1.0e-05 to 3.0e-05) | 10 | 3 | 32 k | cpu" in text
     fields = "1.0e-01 / 2.0e-01 / 3.0e-01"
     assert f"| pgt | 1.0e-01 | 2.0e-01 | {fields} | 1.0e-01 | 1.0e-06 | 10 |" in text
     assert "| eager PyTorch, Adam | 80.0 | 1.0 | – | cpu: cpu, `abc` |" in text

@@ -63,5 +63,5 @@ def result_with(members=6, variance=None):
         jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *parts)
         for parts in (models, [PDE] * members, [fitted] * members)
     ]
-    record = {"rows": [], "seed": 0}
+    record = {"history": {}, "seed": 0}
     return pgt.Reconstruction(models[0], PDE, fitted, held_out, record, BOX, Members.of(*stack))

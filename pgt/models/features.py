@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from pgt.data.sampling import evenly
 from pgt.ground.arguments import Positive, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
@@ -141,21 +142,6 @@ def usual_count(scaling: Scaling) -> int:
     """Sines per field: more in more coordinates, but no more in all than a solve of seconds allows."""
     dimension, fields = len(scaling.middle), len(scaling.mean)
     return min(COUNTS[min(dimension, len(COUNTS)) - 1], MOST // fields)
-
-
-def evenly(count: int, dimension: int, seed: int = 0) -> Float[np.ndarray, "count d"]:
-    """Points that fill the unit cube evenly: multiples of powers of the generalised golden ratio
-    (Roberts 2018), from a random start.
-
-    >>> evenly(3, 1).shape
-    (3, 1)
-    """
-    ratio = 2.0
-    for _ in range(64):  # the root of x^(d+1) = x + 1
-        ratio = (1 + ratio) ** (1 / (dimension + 1))
-    steps = ratio ** -np.arange(1.0, dimension + 1)
-    start = np.random.default_rng(seed).uniform(size=dimension)
-    return (start + np.arange(count)[:, None] * steps) % 1.0
 
 
 def _per_axis(band, dimension: int) -> tuple[float, ...]:

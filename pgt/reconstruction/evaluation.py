@@ -16,7 +16,7 @@ from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.precision import is_double, precision
-from pgt.physics.derivatives import differentiate
+from pgt.physics.derivatives import differentiate, residual_and_size
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.quantities import parts_of, quantity, units_of
 from pgt.trust.members import Members, checked_quantiles, quantile_name, required, statistics
@@ -86,6 +86,18 @@ class Evaluation:
         table = self._evaluate(asked, points, int(np.prod(shape)))
         data = {name: (dims, column.reshape(shape)) for name, column in table.items()}
         return self._dataset(data, {a: (a, p) for a, p in positions.items()}, asked.units)
+
+    def unfulfilled(self, points: np.ndarray) -> dict[str, float]:
+        """Of every equation, its residual at points relative to the size of its terms."""
+
+        def rows(field, z):
+            both = residual_and_size(self.pde, field, z)
+            return {f"{name} {k}": pair[k] for name, pair in both.items() for k in range(2)}
+
+        table = self._evaluate(Asked(rows, {}, None), lambda chosen: points[chosen], len(points))
+        size = {name: float(np.sqrt(np.mean(column**2))) for name, column in table.items()}
+        names = dict.fromkeys(name[:-2] for name in size)
+        return {n: size[f"{n} 0"] / size[f"{n} 1"] for n in names if size[f"{n} 1"] > 0}
 
     def members_at(self, points: np.ndarray) -> dict[str, np.ndarray]:
         """(k, n) by field: what every member says."""

@@ -18,7 +18,7 @@ from pgt.ground.verdict import Doubt, FieldError, Verdict
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import batched
 from pgt.nn.precision import is_double, precision
-from pgt.physics.derivatives import residual, residual_and_size
+from pgt.physics.derivatives import residual
 from pgt.physics.gauge import freedom
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
@@ -35,7 +35,6 @@ from pgt.trust.members import Members, required
 from pgt.trust.verdict import Evidence, judge
 
 FILE = "reconstruction"
-STORED_HISTORY = ("history", "rows")  # as it is written, and as it was
 
 
 class Reconstruction(eqx.Module):
@@ -148,12 +147,12 @@ class Reconstruction(eqx.Module):
         `history.loss.sel(term="data")` is the misfit of the readings, and
         `history.coefficient.sel(unknown="viscosity")` a coefficient by its name in `parameters`.
         """
-        return _history(self.record, self.pde).dataset()
+        return History(**self.record["history"]).dataset()
 
     @property
     def summary(self) -> dict:
         """How the run went: seconds, held-out error, why it stopped, settings, seed, versions."""
-        return {name: value for name, value in self.record.items() if name not in STORED_HISTORY}
+        return {name: value for name, value in self.record.items() if name != "history"}
 
     # ------------------------------------------------------------------------------ trust
 
@@ -193,7 +192,8 @@ class Reconstruction(eqx.Module):
             misfits=suspicion.misfit_table((self.observations, fitted), (self.held_out, held_out)),
             values=dict(zip(self.pde.fields, said.T, strict=True)),
             free_fields=self._free_fields(), coefficient_notes=self._coefficient_notes(),
-            field_error=self.field_error, unfulfilled=self._unfulfilled(),
+            field_error=self.field_error,
+            unfulfilled=self._evaluation.unfulfilled(places(self.domain).points),
         )  # fmt: skip
 
     def intervals(self, level: float = 0.9) -> dict[str, Estimate]:
@@ -290,18 +290,6 @@ class Reconstruction(eqx.Module):
         costs = self.record.get("polish_costs") or ()
         return Descent(str(self.record.get("stopped") or ""), np.asarray(errors, float), costs)
 
-    def _unfulfilled(self) -> dict[str, float]:
-        """Of every equation, the residual over the domain relative to the size of its terms."""
-
-        def rows(field, z):
-            both = residual_and_size(self.pde, field, z)
-            return {f"{name} {k}": pair[k] for name, pair in both.items() for k in range(2)}
-
-        found = self._evaluation.scattered(places(self.domain).points, Asked(rows, {}, None))
-        sizes = {str(n): float(np.sqrt(np.mean(found[n].to_numpy() ** 2))) for n in found.data_vars}
-        names = dict.fromkeys(name[:-2] for name in sizes)
-        return {n: sizes[f"{n} 0"] / sizes[f"{n} 1"] for n in names if sizes[f"{n} 1"] > 0}
-
     def _free_fields(self) -> dict[str, str]:
         """Hidden fields of which the equations hold only derivatives, and what they leave open."""
         fixed = self.record.get("fixed_fields", ())
@@ -346,15 +334,6 @@ class Reconstruction(eqx.Module):
             "equation": type(self.pde).__name__,
             **{name: self.record[name] for name in kept if self.record.get(name) is not None},
         }
-
-
-def _history(record: dict, pde: AbstractPDE) -> History:
-    """As it was stored; once that was a list of rows, with the coefficients by number."""
-    if "history" in record:
-        return History(**record["history"])
-    rows = record["rows"]
-    flat = {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
-    return History.from_flat(flat, [name for name, _ in named_unknowns(pde)])
 
 
 def _read_by(result: Reconstruction) -> Observations:

@@ -17,9 +17,10 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.data.observations import cell_quadrature
+from pgt.data.sampling import evenly
 from pgt.ground.types import Point
 from pgt.ground.unknown import is_unknown, named_unknowns, resolve
-from pgt.models.features import Features, evenly
+from pgt.models.features import Features
 from pgt.nn.precision import cast
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.derivatives import parse_name

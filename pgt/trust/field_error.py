@@ -23,6 +23,7 @@ from scipy.spatial import KDTree
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.data.sampling import evenly
 from pgt.ground.verdict import FieldError
 
 INSTANTS, PLACES = 8, 128
@@ -35,10 +36,12 @@ SMALLEST = 1e-15
 
 
 class Places(NamedTuple):
-    """Points that fill the domain, and how much of it each stands for."""
+    """Points that fill the domain, how much of it each stands for, and how many instants they share:
+    those of one instant stand together."""
 
     points: Float[np.ndarray, "n d"]
     weights: Float[np.ndarray, " n"]
+    instants: int
 
 
 def places(domain: Domain) -> Places:
@@ -46,26 +49,22 @@ def places(domain: Domain) -> Places:
 
     They lie closer towards the ends of every axis, where fields are known worst, and count less there.
     """
-    space = len(domain.spatial_axes)
-    count = PLACES if domain.has_time else PLACES * INSTANTS
-    even = np.modf(np.arange(1, count + 1)[:, None] * _irrational(space))[0]
-    if domain.has_time:
+    if domain.has_time and domain.spatial_axes:
+        there = evenly(PLACES, domain.dimension - 1)
         moments = (np.arange(INSTANTS) + 0.5) / INSTANTS
-        even = np.concatenate([np.column_stack([even, np.full(count, t)]) for t in moments])
+        even = np.concatenate([np.column_stack([there, np.full(PLACES, t)]) for t in moments])
+        instants = INSTANTS
+    else:
+        even, instants = evenly(PLACES * INSTANTS, domain.dimension), 1
     weights = np.prod(np.sin(np.pi * even), axis=1)
     points = np.asarray(domain.from_unit((1 - np.cos(np.pi * even)) / 2), float)
-    return Places(points, weights / weights.sum())
-
-
-def _irrational(dimension: int) -> np.ndarray:
-    """Steps whose multiples fill the unit cube evenly (roots of primes)."""
-    return np.sqrt(np.array([2.0, 3.0, 5.0][:dimension])) % 1.0
+    return Places(points, weights / weights.sum(), instants)
 
 
 def expected_errors(
     deviations: Float[np.ndarray, "k n c"],
     values: Float[np.ndarray, "n c"],
-    weights: Float[np.ndarray, " n"],
+    where: Places,
     misses: Float[np.ndarray, " m"],
     fields: Sequence[str],
     free: Sequence[str] = (),
@@ -73,7 +72,7 @@ def expected_errors(
     own: float = 1.0,
     at_least: float = 0.0,
 ) -> dict[str, FieldError]:
-    """By field: what `deviations` of draws at `places`, with their `weights`, say, calibrated by
+    """By field: what `deviations` of draws from `values` say at the places `where`, calibrated by
     `misses`: the errors z of readings predicted from others, in units of their predicted σ.
 
     `free` are fields that the equations leave open at each instant: there the mean does not count.
@@ -85,8 +84,8 @@ def expected_errors(
     for column, name in enumerate(fields):
         away, truth = kappa * deviations[..., column], values[:, column]
         if name in free:
-            away, truth = _without_mean(away, weights), _without_mean(truth, weights)
-        found[name] = _no_less_than(at_least, _of_field(away, truth, weights, near))
+            away, truth = _without_mean(away, where), _without_mean(truth, where)
+        found[name] = _no_less_than(at_least, _of_field(away, truth, where.weights, near))
     return found
 
 
@@ -129,10 +128,11 @@ def _over(part: Bool[np.ndarray, " n"], away, weights) -> float:
     return float(np.sqrt(np.mean(away[:, part] ** 2 @ weights[part]) / weights[part].sum()))
 
 
-def _without_mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _without_mean(values: np.ndarray, where: Places) -> np.ndarray:
     """The mean over the places of every instant taken out."""
-    count = min(PLACES, values.shape[-1]) if len(weights) == PLACES * INSTANTS else len(weights)
-    by_instant, own = (a.reshape(*a.shape[:-1], -1, count) for a in (values, weights))
+    by_instant, own = (
+        a.reshape(*a.shape[:-1], where.instants, -1) for a in (values, where.weights)
+    )
     mean = np.sum(by_instant * own, axis=-1, keepdims=True) / own.sum(axis=-1, keepdims=True)
     return (by_instant - mean).reshape(values.shape)
 

@@ -8,7 +8,7 @@ import pytest
 from few_readings import DOMAINS, POINTS, field, readings
 
 from pgt.ground.errors import InputError
-from pgt.models.features import COUNTS, FIRST_BAND, MOST, Features, Sines, evenly, usual_count
+from pgt.models.features import COUNTS, FIRST_BAND, MOST, Features, Sines, usual_count
 from pgt.nn.scaling import Scaling
 
 SCALING = Scaling.fit(readings(), DOMAINS["open"])
@@ -67,38 +67,6 @@ def test_another_band_stretches_the_same_directions():
     np.testing.assert_allclose(one.frequencies * [4, 9], other.frequencies, rtol=1e-14)
     third = Sines.draw(20, (1, 1), (False, False), seed=3)
     assert np.abs(third.frequencies - one.frequencies).max() > 0.1
-
-
-# ---------------------------------------------------------------------------------- evenly
-
-
-def largest_gap(points):
-    return np.diff(np.sort(np.concatenate([[0.0], points, [1.0]]))).max()
-
-
-def largest_hole(points):
-    """Distance from somewhere in the unit square to the nearest point, where that is largest."""
-    side = np.linspace(0.02, 0.98, 25)
-    places = np.stack(np.meshgrid(side, side), -1).reshape(-1, 1, 2)
-    return np.linalg.norm(places - points, axis=2).min(axis=1).max()
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_evenly_leaves_no_gaps(seed):
-    random = np.random.default_rng(seed).uniform(size=(200, 2))
-    # Along a line no two neighbours are further apart than (golden ratio)²/n.
-    assert largest_gap(evenly(200, 1, seed)[:, 0]) < 2.62 / 200 < largest_gap(random[:, 0]) / 1.5
-    assert largest_hole(evenly(200, 2, seed)) < 0.085 < largest_hole(random) / 1.2
-
-
-@pytest.mark.parametrize("dimension", [1, 2, 3, 4])
-def test_evenly_stays_in_the_cube_and_integrates_well(dimension):
-    points = evenly(500, dimension)
-    assert points.shape == (500, dimension)
-    assert ((points >= 0) & (points < 1)).all()
-    # The mean of cos²(πx) + ... is d/2; 500 random points miss it by some 0.016 √d.
-    mean = np.mean(np.sum(np.cos(np.pi * points) ** 2, axis=1))
-    assert abs(mean - dimension / 2) < 0.004 * dimension
 
 
 # ---------------------------------------------------------------------------------- the model

@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
     domain, pde = pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Heat(0.01)
     model = pgt.default_model(readings, pde, domain, width=8, blocks=1, decoder_width=4)
     nothing = readings.take(np.zeros(0, int))
-    pgt.Reconstruction(model, pde, readings, nothing, {"rows": []}, domain).save(here / "run")
+    pgt.Reconstruction(model, pde, readings, nothing, {"history": {}}, domain).save(here / "run")
     rows = np.random.default_rng(0).integers(0, 10**4, (ROWS, 2)) / 10**4
     text = "\n".join(f"{x},{t}" for x, t in rows.tolist())
     (here / "many.csv").write_text(f"x,t\n{text}\n")

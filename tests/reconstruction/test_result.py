@@ -264,15 +264,7 @@ def test_a_polished_fit_survives_a_file_to_the_last_digit(fitted, tmp_path):
     assert not jax.config.jax_enable_x64
 
 
-def test_a_history_from_before_it_was_stored_by_kind(fitted):
-    """A list of rows, with names that said by a prefix what they were."""
-    history = fitted.record["history"]
-    flat = {"step": history["step"], "held_out": history["held_out"]} | history["loss"]
-    flat |= {f"weight_{name}": column for name, column in history["weight"].items()}
-    flat |= {"unknown_0": history["coefficient"]["diffusivity"]}
-    rows = [dict(zip(flat, row, strict=True)) for row in zip(*flat.values(), strict=True)]
-    old = replace(fitted, record={"rows": rows, "seed": 0})
-    xr.testing.assert_identical(old.history, fitted.history)
-    assert old.summary == {"seed": 0}
-    none = replace(fitted, record={"rows": []})
+def test_a_fit_without_a_check_has_an_empty_history(fitted):
+    none = replace(fitted, record={"history": {}, "seed": 0})
     assert none.history.sizes["step"] == 0
+    assert none.summary == {"seed": 0}

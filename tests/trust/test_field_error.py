@@ -21,7 +21,7 @@ PLATE = pgt.Domain(x=(0, 2), y=(-1, 1), t=(0, 3))
 
 @pytest.mark.parametrize("domain", [PLATE, pgt.Domain(x=(0, 2)), pgt.Domain(t=(0, 3))])
 def test_places_stand_for_all_of_the_domain(domain):
-    points, weights = places(domain)
+    points, weights, _ = places(domain)
     assert domain.contains(points).all()
     assert weights.sum() == pytest.approx(1)
     unit = (points - domain.lower) / domain.extent
@@ -32,31 +32,34 @@ def test_places_stand_for_all_of_the_domain(domain):
 
 
 def test_draws_of_known_size_give_that_size():
-    points, weights = places(PLATE)
+    where = places(PLATE)
+    points, weights, _ = where
     random = np.random.default_rng(0)
     wave = np.sin(3 * points[:, 0])
     spread = np.sqrt(weights @ (wave - weights @ wave) ** 2)
     deviations = 0.1 * spread * random.standard_normal((200, len(points), 1))
-    found = expected_errors(deviations, wave[:, None], weights, np.ones(50), ("u",))["u"]
+    found = expected_errors(deviations, wave[:, None], where, np.ones(50), ("u",))["u"]
     assert found.value == pytest.approx(0.1, rel=0.02)
     assert found.low == pytest.approx(0.1 / UNSURE, rel=0.1)
     assert found.high == pytest.approx(0.1 * UNSURE, rel=0.1)
-    missed = expected_errors(deviations, wave[:, None], weights, np.full(50, 3.0), ("u",))["u"]
+    missed = expected_errors(deviations, wave[:, None], where, np.full(50, 3.0), ("u",))["u"]
     assert missed.value == pytest.approx(0.3, rel=0.02)
 
 
 def test_what_is_open_at_every_instant_does_not_count():
-    points, weights = places(PLATE)
+    where = places(PLATE)
+    points = where.points
     values = np.cos(points[:, :1])
     drift = np.stack([np.sin(k * points[:, 2]) for k in (1, 2, 5)])[..., None]
-    fixed = expected_errors(drift, values, weights, np.ones(9), ("p",))["p"]
-    free = expected_errors(drift, values, weights, np.ones(9), ("p",), free=("p",))["p"]
+    fixed = expected_errors(drift, values, where, np.ones(9), ("p",))["p"]
+    free = expected_errors(drift, values, where, np.ones(9), ("p",), free=("p",))["p"]
     assert fixed.value > 0.5
     assert free.value < 1e-12
 
 
 def test_places_far_from_readings_are_told_apart():
-    points, weights = places(PLATE)
+    where = places(PLATE)
+    points, weights, _ = where
     quarter = pgt.Observations.from_arrays(
         PLATE.lower + PLATE.extent * np.random.default_rng(1).uniform(0, 0.5, (60, 3)),
         np.zeros((60, 1)),
@@ -66,7 +69,7 @@ def test_places_far_from_readings_are_told_apart():
     near = near_readings(points, quarter, PLATE)
     assert 0.05 < weights @ near < 0.6
     deviations = np.where(near, 0.01, 1.0)[None, :, None]
-    found = expected_errors(deviations, points[:, :1], weights, np.ones(9), ("u",), near=near)["u"]
+    found = expected_errors(deviations, points[:, :1], where, np.ones(9), ("u",), near=near)["u"]
     assert found.outside == pytest.approx(100 * found.inside)
 
 
@@ -81,3 +84,22 @@ def test_a_models_own_error_counts_where_readings_are_exact():
     assert own_error(0.05, solved=False) == own_error(0.05, solved=True) == 1
     assert own_error(1e-9, solved=True) == OWN_ERROR_SOLVED
     assert own_error(1e-9, solved=False) == OWN_ERROR_FITTED
+
+
+def test_of_a_steady_field_one_constant_is_open_and_of_one_in_time_alone_all_instants_count():
+    steady, alone = pgt.Domain(x=(0, 2), y=(-1, 1)), pgt.Domain(t=(0, 3))
+    where = places(steady)
+    assert where.instants == places(alone).instants == 1
+    assert len(np.unique(places(alone).points)) == len(places(alone).points)
+    tilt = where.points[None, :, :1]  # which is no constant
+    found = expected_errors(tilt, where.points[:, :1], where, np.ones(9), ("p",), free=("p",))["p"]
+    assert found.value == pytest.approx(1)
+
+
+def test_between_standing_sensors_a_field_is_known_no_better_than_at_them():
+    where = places(PLATE)
+    deviations = np.full((3, len(where.points), 1), 1e-9)
+    found = expected_errors(
+        deviations, where.points[:, :1], where, np.ones(9), ("u",), at_least=0.3
+    )["u"]
+    assert (found.value, found.low, found.high) == (0.3, 0.3 / UNSURE, 0.3 * UNSURE)

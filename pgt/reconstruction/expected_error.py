@@ -1,0 +1,56 @@
+"""What a fit lets expect of its own error over the domain: trust/field_error.py, asked for one fit."""
+
+from dataclasses import asdict
+
+import numpy as np
+
+from pgt.physics.gauge import fixed_fields, freedom
+from pgt.reconstruction.evaluation import Evaluation
+from pgt.training.assemble import Task
+from pgt.training.fit import Outcome
+from pgt.trust.field_error import expected_errors, near_readings, own_error, places
+
+
+def field_errors(outcome: Outcome, task: Task) -> dict | None:
+    """By field, the error expected over the domain; None where nothing tells."""
+    if outcome.deviate is None:
+        return None
+    fit, pde, readings = outcome.fit, task.pde, task.problem.observations
+    where, held_out = places(task.domain), np.asarray(task.held_out.points, float)
+    deviations = outcome.deviate(np.concatenate([where.points, held_out]))
+    deviations, at_held_out = np.split(deviations, [len(where.points)], axis=1)
+    misses = outcome.misses
+    if misses is None:
+        misses = _misses(outcome, task, at_held_out)
+    values = Evaluation(fit.model, fit.pde, readings, None, task.domain).values_at(where.points)
+    fixed, hidden = fixed_fields(task.problem.conditions, pde), set(readings.hidden_fields)
+    free = [n for n in pde.fields if n in hidden - set(fixed) and freedom(pde, n) is not None]
+    found = expected_errors(
+        deviations, values, where, misses, pde.fields, free,
+        near_readings(where.points, readings, task.domain),
+        own_error(outcome.noise, solved=outcome.misses is not None), outcome.at_least,
+    )  # fmt: skip
+    return {name: asdict(error) for name, error in found.items()}
+
+
+def together(errors: dict, task: Task) -> dict[str, float]:
+    """Value and interval over all measured fields: root mean squares."""
+    hidden = task.problem.observations.hidden_fields
+    measured = [error for name, error in errors.items() if name not in hidden]
+    parts = measured or list(errors.values())
+    return {
+        name: float(np.sqrt(np.mean([part[name] ** 2 for part in parts])))
+        for name in ("value", "low", "high")
+    }
+
+
+def _misses(outcome: Outcome, task: Task, deviations) -> np.ndarray:
+    """Errors at readings held out, in units of what the posterior and the noise let expect."""
+    held_out, fit = task.held_out, outcome.fit
+    if not len(held_out):
+        return np.zeros(0)
+    readings = task.problem.observations
+    said = Evaluation(fit.model, fit.pde, readings, None, task.domain).of_readings(held_out)
+    sigma = outcome.noise * np.asarray(fit.model.scaling.spread)
+    expected = np.sqrt(np.mean(deviations**2, axis=0) + sigma**2)
+    return ((said - np.asarray(held_out.values)) / expected)[np.asarray(held_out.mask)]

@@ -1,0 +1,64 @@
+"""What a fit lets expect of its own error over the domain."""
+
+import numpy as np
+import pytest
+
+import pgt
+from pgt.reconstruction.expected_error import field_errors, together
+from pgt.training.assemble import assemble
+from pgt.training.fit import Outcome
+from pgt.training.loop import Fit
+
+DOMAIN, EQUATION = pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Heat(0.01)
+TRUTH = pgt.datasets.heat({2: 1.0})
+READINGS = pgt.sample(TRUTH, n=60, noise=0.05, seed=1)
+
+
+def test_the_error_expected_of_noisy_readings_is_about_the_true_one():
+    scaling = pgt.Scaling.fit(READINGS, DOMAIN)
+    model = pgt.Features(scaling, count=150, band=(8.0, 4.0))
+    result = pgt.reconstruct(READINGS, EQUATION, DOMAIN, model=model)
+    gap = result.grid(x=41, t=41).u - pgt.datasets.heat({2: 1.0}, x=41, t=41).u
+    true = float(np.sqrt((gap**2).mean()) / TRUTH.u.std())
+    expected = result.field_error["u"]
+    assert expected.low < true < expected.high
+    assert expected.value == pytest.approx(true, rel=1.0)  # within a factor of two
+    assert result.summary["expected_error"]["value"] == pytest.approx(expected.value)
+
+
+def test_readings_held_out_that_are_missed_raise_it():
+    network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
+    task = assemble(READINGS, EQUATION, DOMAIN, model=network)
+
+    def deviate(points):
+        return np.full((2, len(points), 1), 1e-2)
+
+    found = [
+        field_errors(Outcome(Fit(network, EQUATION, 0.0), 0.1, deviate=deviate, noise=n), task)
+        for n in (0.1, 1e3)
+    ]
+    missed, excused = (error["u"]["value"] for error in found)  # by a noise larger than any misfit
+    assert missed > 3 * excused
+
+
+def test_without_a_posterior_nothing_is_expected():
+    network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
+    task = assemble(READINGS, EQUATION, DOMAIN, model=network)
+    assert field_errors(Outcome(Fit(network, EQUATION, 0.0), 0.1), task) is None
+
+
+def test_the_headline_is_that_of_the_measured_fields():
+    pde = pgt.NavierStokes2D(0.1)
+    box = pgt.Domain(x=(0, 1), y=(0, 1), t=(0, 1))
+    points = np.random.default_rng(0).uniform(size=(9, 3))
+    flow = pgt.Observations.from_arrays(
+        points, points[:, :2], coords=("x", "y", "t"), fields=("u", "v")
+    )
+    task = assemble(flow, pde, box, model=lambda s: pgt.PINN(
+        pgt.Scaling.fit(flow.aligned(pde.fields), box), width=2, layers=1, seed=s
+    ))  # fmt: skip
+    errors = {
+        name: {"value": size, "low": size / 2, "high": 2 * size}
+        for name, size in (("u", 0.3), ("v", 0.4), ("p", 9.0))
+    }
+    assert together(errors, task)["value"] == pytest.approx(np.sqrt(0.125))
