@@ -27,6 +27,7 @@ LONG = tuple(
     f"guides/{name}"
     for name in (
         "burgers-viscosity",
+        "heat-from-sensors",
         "outliers",
         "piv",
         "pressure-from-velocity",

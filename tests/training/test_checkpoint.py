@@ -71,7 +71,7 @@ FILES = {"train": f"{NAME}.safetensors", "polish": f"member_0/{POLISH_NAME}.safe
 
 @pytest.mark.parametrize(
     ("stage", "times"),
-    [("train", 1), ("polish", 1), pytest.param("train", 3, marks=pytest.mark.slow)],
+    [("polish", 1), *(pytest.param("train", n, marks=pytest.mark.slow) for n in (1, 3))],
 )
 def test_killed_and_none_the_worse(tmp_path, stage, times):
     folder, progress = tmp_path / "killed", tmp_path / "progress"

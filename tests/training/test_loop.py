@@ -104,7 +104,7 @@ def slow(settings):
     [
         slow({"optimiser": "adam"}),
         slow({"weighting": Fixed(data=2.0, heat=1.0, ic=1.0)}),
-        {"weighting": GradientNorm()},
+        slow({"weighting": GradientNorm()}),
         slow({"sampler": Sobol()}),
         slow({"sampler": ResidualAdaptive()}),
         slow({"precision": "float64"}),
@@ -136,6 +136,10 @@ def test_without_collocation_points_the_equation_is_not_fitted():
     result = fit(collocation=0, steps=12)
     assert result.history.term.values.tolist() == ["data", "ic"]
     assert result.history.weight.shape == result.history.loss.shape
+
+
+@pytest.mark.slow
+def test_without_collocation_points_a_polish_fits_readings_and_conditions():
     finish = pgt.Polish(iterations=2, points=16, evidence=False)
     polished = fit(collocation=0, steps=2, polish=finish)
     assert len(polished.summary["polish_costs"]) == 3

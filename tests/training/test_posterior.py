@@ -204,6 +204,7 @@ def test_a_steady_linear_profile_does_not_determine_the_diffusivity():
     assert found.upper > 2 * found.value
 
 
+@pytest.mark.slow
 def test_speed_and_diffusivity_of_a_travelling_gaussian_lie_in_their_intervals():
     speed, diffusivity = 0.4, 0.03
 

@@ -82,6 +82,7 @@ def same_history(one, other, rtol: float):
         np.testing.assert_allclose(other.history[name], one.history[name], rtol=rtol, err_msg=name)
 
 
+@pytest.mark.slow
 def test_a_rod_in_metres_and_seconds_or_millimetres_and_hours_around_300_kelvin():
     """With an unknown coefficient, in training and in the polish under a prior."""
     one, other = rod(SI), rod(OTHER)

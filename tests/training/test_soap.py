@@ -132,7 +132,7 @@ def test_parts_that_are_not_trained_pass_through():
     model = eqx.nn.MLP(2, 1, 4, 2, key=jax.random.key(0))
     trained, _ = eqx.partition(model, eqx.is_inexact_array)
     transformation = scale_by_soap()
-    updates, _ = transformation.update(trained, transformation.init(trained))
+    updates, _ = jax.jit(transformation.update)(trained, transformation.init(trained))
     assert jax.tree.structure(updates) == jax.tree.structure(trained)
     eqx.apply_updates(model, updates)
     assert jax.tree.leaves(transformation.update({}, transformation.init({}))[0]) == []
@@ -157,11 +157,12 @@ def test_dtype_follows_the_parameters_in_a_scan(dtype):
 def test_zero_and_tiny_gradients_stay_finite():
     params = {"w": jnp.zeros((4, 3)), "b": jnp.zeros(2)}
     transformation = scale_by_soap(refresh_every=1)
+    update = jax.jit(transformation.update)
     for size in (0.0, 1e-30):
         state = transformation.init(params)
         for _ in range(4):
             gradient = jax.tree.map(lambda p, s=size: p + s, params)
-            updates, state = transformation.update(gradient, state)
+            updates, state = update(gradient, state)
         assert all(jnp.isfinite(a).all() for a in jax.tree.leaves((updates, state)))
 
 
@@ -171,15 +172,16 @@ def test_an_ensemble_shares_the_step_count():
     member = transformation.init(params[0])
     axes = SoapState(None, 0, 0, 0, 0)
     batched = jax.tree.map(lambda a: jnp.stack([a, a]), member)._replace(step=member.step)
-    update = jax.vmap(transformation.update, in_axes=(0, axes), out_axes=(0, axes))
+    update = jax.jit(jax.vmap(transformation.update, in_axes=(0, axes), out_axes=(0, axes)))
+    update_one = jax.jit(transformation.update)
     assert "cond[" in str(jax.make_jaxpr(update)(params, batched))
     single = member
     for gradient in random_trees(params, steps=4):
         together, batched = update(gradient, batched)
-        alone, single = transformation.update(gradient[1], single)
+        alone, single = update_one(gradient[1], single)
     np.testing.assert_allclose(together[1], alone, rtol=1e-4, atol=1e-5)
     everything = jax.vmap(transformation.init)(params)  # a count per member works too, only slower
-    assert jax.vmap(transformation.update)(params, everything)[0].shape == params.shape
+    assert jax.jit(jax.vmap(transformation.update))(params, everything)[0].shape == params.shape
 
 
 def minimise(transformation, rate, steps, loss, start):
