@@ -33,6 +33,7 @@ LONG = tuple(
         "pressure-from-velocity",
         "rod",
         "unknown-coefficient",
+        "unknown-function",
         "your-own-equation",
     )
 )

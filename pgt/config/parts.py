@@ -118,8 +118,8 @@ class Parts:
         pde = self.pde
         for index, name in enumerate(self.run.output.quantities or ()):
             with self.run.located("output", "quantities", index):
-                parts_of(name, pde.coords, pde.fields)
-        return self.run.output.quantities or pde.fields
+                parts_of(name, pde.coords, pde.fields, pde.quantities)
+        return self.run.output.quantities or (*pde.fields, *pde.quantities)
 
     @cached_property
     def training(self) -> Training:

@@ -5,22 +5,31 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
-from pgt.config.schema import Bounds, Number, Numbers, Section, Text, wrong
+from pgt.config.schema import Bounds, Names, Number, Numbers, Section, Text, wrong
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown
 from pgt.physics.parser import parse
+from pgt.physics.unknown_function import UnknownFunction
 
 
 class UnknownCoefficient(Section):
-    """A coefficient to be learnt: {unknown = true, initial = 0.05}."""
+    """A coefficient to be learnt: {unknown = true, initial = 0.05}.
+
+    In equations as text also a function: {unknown = true, of = ["x", "y"], positive = true}.
+    """
 
     unknown: Annotated[Literal[True], Field(examples=["unknown = true"])]
-    initial: Annotated[Number, Field(examples=["initial = 0.05"])]
+    initial: Annotated[Number | None, Field(examples=["initial = 0.05"])] = None
+    of: Names | None = None
     positive: bool | None = None
     bounds: Bounds | None = None
 
     @model_validator(mode="after")
     def _check_initial(self):
+        if self.of is not None:
+            return self._check_function()
+        if self.initial is None:
+            wrong("this is missing; add for example initial = 0.05", "initial")
         if self.positive and self.initial <= 0:
             wrong("a positive coefficient starts above 0; write for example 0.05.", "initial")
         if self.bounds and not self.bounds[0] < self.initial < self.bounds[1]:
@@ -29,10 +38,21 @@ class UnknownCoefficient(Section):
             wrong("the bounds already say whether it is positive; remove this key.", "positive")
         return self
 
-    def value(self) -> Unknown:
+    def _check_function(self):
+        if self.bounds:
+            wrong("a function may be positive but has no bounds; remove this key.", "bounds")
+        try:
+            self.value()
+        except InputError as error:
+            wrong(str(error), "of" if self.initial is None else "initial")
+        return self
+
+    def value(self) -> Unknown | UnknownFunction:
         """The coefficient, at its starting value."""
+        if self.of is not None:
+            return UnknownFunction(*self.of, positive=bool(self.positive), initial=self.initial)
         bounds = (self.bounds[0], self.bounds[1]) if self.bounds else None
-        return Unknown(self.initial, bool(self.positive), bounds)
+        return Unknown(self.initial or 0.0, bool(self.positive), bounds)
 
 
 class Table(Section):
@@ -55,7 +75,9 @@ class Table(Section):
 
 
 def _check_positive(value: UnknownCoefficient) -> UnknownCoefficient:
-    if value.initial <= 0:
+    if value.of is not None:
+        wrong("a function stands in equations as text only; write equations = [...].", "of")
+    if value.initial is None or value.initial <= 0:
         wrong(f"{value.initial:g} is not above 0; write a positive number.", "initial")
     if value.positive is None and not value.bounds:
         return value.model_copy(update={"positive": True})

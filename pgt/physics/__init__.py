@@ -20,4 +20,5 @@ from pgt.physics.navier_stokes import NavierStokes2D as NavierStokes2D
 from pgt.physics.pde import AbstractPDE as AbstractPDE
 from pgt.physics.poisson import Laplace as Laplace
 from pgt.physics.poisson import Poisson as Poisson
+from pgt.physics.unknown_function import UnknownFunction as UnknownFunction
 from pgt.physics.wave import Wave as Wave

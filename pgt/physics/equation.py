@@ -1,7 +1,8 @@
 """A governing equation from text."""
 
+import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import equinox as eqx
 from jaxtyping import Array, Float
@@ -11,13 +12,13 @@ from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown
 from pgt.kernels.base import AbstractKernel
 from pgt.physics.affine import Affine, affine
+from pgt.physics.calculus import MAX_ORDER, Expansion
 from pgt.physics.coefficients import Coefficient, as_coefficient, current
 from pgt.physics.expression import CONSTANTS, evaluate, names_in
 from pgt.physics.form import Implied, implied_kernel
-from pgt.physics.parser import FUNCTIONS, Name, parse_equation, point_at, suggestion
-from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives
-
-MAX_ORDER = 6  # of a derivative: text from a stranger must not ask for a thousand
+from pgt.physics.parser import CALCULUS, FUNCTIONS, Name, Tree, parse_equation, point_at, suggestion
+from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives, Quantity
+from pgt.physics.unknown_function import UnknownFunction, constancy
 
 _DERIVATIVE = re.compile(r"(?P<field>\w+)_(?P<axes>[xyzt]+)")
 _LAPLACIAN = re.compile(r"lap\((?P<field>\w+)\)")
@@ -31,7 +32,9 @@ class Equation(AbstractPDE):
     $$ u_t + u\, u_x = \nu\, u_{xx} $$
 
     `u_xt` is a derivative of the field u, `lap(u)` its Laplacian over the spatial axes, and x, y,
-    z, t are the coordinates; every other name is a coefficient.
+    z, t are the coordinates; every other name is a coefficient. Conservative forms are written with
+    `div`, `grad`, `curl`, `diff(formula, axis)`, `dot(a, b)` and vectors such as (u, v):
+    `Equation("c*u_t = div(k*grad(u)) + q", ...)`.
 
     Parameters
     ----------
@@ -48,7 +51,8 @@ class Equation(AbstractPDE):
         How influence spreads; by default as the form of the equation implies (form.py): like heat, in
         transport, as waves or at rest. Where it is none of these, attention gets no bias.
     **coefficients
-        Numbers, or `Unknown` to learn them.
+        Numbers, `Unknown` to learn them, or `UnknownFunction` for those that vary, such as a source
+        q(x) or a conductivity k(x, y).
 
     >>> pde = Equation("u_t + u*u_x = nu*u_xx", nu=0.01)
     >>> pde.coords, pde.fields
@@ -60,6 +64,7 @@ class Equation(AbstractPDE):
     texts: tuple[str, ...] = eqx.field(static=True)
     names: tuple[str, ...] = eqx.field(static=True)
     coefficients: dict[str, Coefficient]
+    functions: dict[str, UnknownFunction]
     influence: AbstractKernel | None
 
     def __init__(
@@ -69,15 +74,24 @@ class Equation(AbstractPDE):
         coords: Sequence[str] = (),
         names: Sequence[str] | None = None,
         kernel: AbstractKernel | None = None,
-        **coefficients: float | int | Unknown,
+        **coefficients: float | int | Unknown | UnknownFunction,
     ):
         self.texts = _as_texts(texts)
         self.names = _as_names(names, len(self.texts))
-        self.fields = _fields(self.texts, _as_tuple(fields), tuple(coefficients))
-        self.coords = _coords(self.texts, _as_tuple(coords), tuple(coefficients))
+        varying = {n: f for n, f in coefficients.items() if isinstance(f, UnknownFunction)}
+        self.functions = varying
         self.coefficients = {
-            name: as_coefficient(f"Equation({name})", value) for name, value in coefficients.items()
+            name: as_coefficient(f"Equation({name})", value)
+            for name, value in coefficients.items()
+            if name not in varying
         }
+        known = tuple(self.coefficients)
+        self.coords = _coords(
+            self.texts, (*_as_tuple(coords), *_axes(varying)), tuple(coefficients)
+        )
+        trees = _taken_apart(self.texts, self.coords, known, varying)
+        hidden = tuple(function.field(name) for name, function in varying.items())
+        self.fields = _fields(self.texts, trees, _as_tuple(fields), known, hidden)
         self.influence = kernel
         _check_coefficients(self)
         _check_names(self)
@@ -90,16 +104,29 @@ class Equation(AbstractPDE):
                 return d.laplacian(laplacian["field"])
             return CONSTANTS[name] if _is_constant(self, name) else d(name)
 
-        trees = (parse_equation(text) for text in self.texts)
-        return {n: evaluate(tree, lookup) for n, tree in zip(self.names, trees, strict=True)}
+        found = {n: evaluate(t, lookup) for n, t in zip(self.names, self._trees, strict=True)}
+        return found | {name: d(name) for name in constancy(self.functions, self.coords)}
+
+    @property
+    def quantities(self) -> Mapping[str, Quantity]:
+        """Positive unknown functions, of which the fields are logarithms."""
+        return {
+            name: Quantity((function.field(name),), function.of_field)
+            for name, function in self.functions.items()
+            if function.positive
+        }
+
+    @property
+    def _trees(self) -> tuple[Tree, ...]:
+        """The equations, in derivatives of the fields alone."""
+        return _taken_apart(self.texts, self.coords, tuple(self.coefficients), self.functions)
 
     def kernel(self) -> AbstractKernel:
         return self.implied_kernel().kernel if self.influence is None else self.influence
 
     def implied_kernel(self) -> Implied:
         """The kernel that the form of the equation implies, or why there is none."""
-        trees = map(parse_equation, self.texts)
-        return implied_kernel((affine(tree, self._affine) for tree in trees), self.coords)
+        return implied_kernel((affine(tree, self._affine) for tree in self._trees), self.coords)
 
     def _affine(self, name: str) -> Affine:
         """A name as the analysis of the form sees it."""
@@ -143,8 +170,27 @@ def _as_names(names, count) -> tuple[str, ...]:
     return names
 
 
-def _all_names(texts):
-    return [(text, name) for text in texts for name in names_in(parse_equation(text))]
+def _axes(functions: Mapping[str, UnknownFunction]) -> tuple[str, ...]:
+    return tuple(axis for function in functions.values() for axis in function.axes)
+
+
+def _taken_apart(texts, coords, coefficients, functions) -> tuple[Tree, ...]:
+    return _trees(texts, coords, coefficients, tuple(sorted(functions.items())))
+
+
+@functools.lru_cache(maxsize=256)
+def _trees(texts, coords, coefficients, functions) -> tuple[Tree, ...]:
+    meaning = {name: function.tree(name) for name, function in functions}
+    return tuple(
+        Expansion(text, coords, coefficients, meaning)(parse_equation(text)) for text in texts
+    )
+
+
+def _all_names(texts, trees=None) -> list[tuple[str, Name]]:
+    """Every name with the text that it stands in, as written or as taken apart."""
+    trees = map(parse_equation, texts) if trees is None else trees
+    pairs = zip(texts, trees, strict=True)
+    return [(text, name) for text, tree in pairs for name in names_in(tree)]
 
 
 def _derived_field(name: str, coefficients) -> str | None:
@@ -155,11 +201,12 @@ def _derived_field(name: str, coefficients) -> str | None:
     return match["field"] if match else None
 
 
-def _fields(texts, declared, coefficients) -> tuple[str, ...]:
-    found = set()
-    for text, name in _all_names(texts):
+def _fields(texts, trees, declared, coefficients, hidden) -> tuple[str, ...]:
+    """Those declared or differentiated, then those that stand for unknown functions."""
+    names, found = _all_names(texts, trees), set()
+    for text, name in names:
         field = _derived_field(name.name, coefficients)
-        if field is None:
+        if field is None or field in hidden:
             continue
         if field in AXES or (declared and field not in declared):
             message = f"Equation: '{name.name}' differentiates '{field}', which is not a field."
@@ -167,14 +214,14 @@ def _fields(texts, declared, coefficients) -> tuple[str, ...]:
             raise point_at(text, name.position, message + hint)
         found.add(field)
     # In the order in which they are first mentioned, with or without a derivative.
-    mentioned = (_derived_field(n.name, coefficients) or n.name for _, n in _all_names(texts))
+    mentioned = (_derived_field(n.name, coefficients) or n.name for _, n in names)
     fields = declared or tuple(dict.fromkeys(name for name in mentioned if name in found))
     if not fields or set(fields) & {*AXES}:
         raise InputError(
             f"Equation(fields={fields}): an equation needs a field other than x, y, z, t; write a "
             'derivative such as u_t, or name it with fields=("u",).'
         )
-    return fields
+    return (*fields, *(name for name in hidden if name not in fields))
 
 
 def _coords(texts, declared, coefficients) -> tuple[str, ...]:
@@ -204,13 +251,16 @@ def _is_constant(equation, name: str) -> bool:
 
 def _check_coefficients(equation) -> None:
     occurring = {name.name for _, name in _all_names(equation.texts)}
-    for name in equation.coefficients:
-        if name in equation.fields or name in AXES or name in FUNCTIONS:
+    taken = {*AXES, *FUNCTIONS, *CALCULUS}
+    for name in (*equation.coefficients, *equation.functions):
+        is_field = name in equation.fields and name not in equation.functions
+        if is_field or name in taken:
             raise InputError(
                 f"Equation({name}=...): '{name}' is already a field, a coordinate or a function; "
                 "give the coefficient another name."
             )
-        if name not in occurring and not _missing(equation):
+        used = name in occurring or any(n.startswith(f"{name}_") for n in occurring)
+        if not used and not _missing(equation):
             raise InputError(
                 f"Equation({name}=...): '{name}' does not occur in the text; remove it."
                 + suggestion(name, occurring)
@@ -222,7 +272,7 @@ def _missing(equation) -> list[tuple[str, Name]]:
     explained = {*equation.fields, *equation.coords, *equation.coefficients, *CONSTANTS}
     return [
         (text, name)
-        for text, name in _all_names(equation.texts)
+        for text, name in _all_names(equation.texts, equation._trees)
         if name.name not in explained and _derived_field(name.name, equation.coefficients) is None
     ]
 

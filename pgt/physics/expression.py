@@ -18,6 +18,7 @@ from pgt.physics.parser import (
     Number,
     Tree,
     Unary,
+    Vector,
     parse,
     point_at,
     suggestion,
@@ -101,6 +102,8 @@ def names_in(tree: Tree) -> Iterator[Name]:
                 yield Name(f"{LAPLACIAN}({name})", position)
             case Call(_, argument):
                 pending.append(argument)
+            case Vector(items):
+                pending += reversed(items)
 
 
 def unknown_name(text: str, name: Name, known: Iterable[str], where: str) -> InputError:

@@ -11,6 +11,7 @@ from pgt.ground.errors import InputError
 
 FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "abs")
 LAPLACIAN = "lap"
+CALCULUS = (LAPLACIAN, "grad", "div", "curl", "diff", "dot")  # of equations (calculus.py)
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 100
@@ -56,13 +57,20 @@ class Call:
     argument: "Tree"
 
 
-Tree = Number | Name | Unary | Binary | Call
+@dataclasses.dataclass(frozen=True)
+class Vector:
+    """Components, or the arguments of a function of two."""
+
+    items: tuple["Tree", ...]
+
+
+Tree = Number | Name | Unary | Binary | Call | Vector
 
 
 @functools.lru_cache(maxsize=1024)
 def parse(text: str) -> Tree:
     """The expression tree of a formula such as `sin(pi*x)*exp(-t)`."""
-    parser = _Parser(text, laplacian=False)
+    parser = _Parser(text, calculus=False)
     tree = parser.expression()
     parser.finish("an operator or the end of the formula")
     return tree
@@ -71,7 +79,7 @@ def parse(text: str) -> Tree:
 @functools.lru_cache(maxsize=1024)
 def parse_equation(text: str) -> Tree:
     """Left minus right side of an equation such as `u_t = nu*lap(u)`."""
-    parser = _Parser(text, laplacian=True)
+    parser = _Parser(text, calculus=True)
     left = parser.expression()
     parser.take("=", "`=` and the right-hand side (write `= 0` if there is none)")
     right = parser.expression()
@@ -122,9 +130,10 @@ def _tokens(text: str) -> list[_Token]:
 class _Parser:
     """Precedence climbing: a prefix, then the operators that bind at least as tightly as asked."""
 
-    def __init__(self, text: str, laplacian: bool):
+    def __init__(self, text: str, calculus: bool):
         self.text = text
-        self.functions = (*FUNCTIONS, LAPLACIAN) if laplacian else FUNCTIONS
+        self.functions = (*FUNCTIONS, *CALCULUS) if calculus else FUNCTIONS
+        self.has_vectors = calculus
         self.tokens = iter(_tokens(text))
         self.token = next(self.tokens)
         self.depth = 0
@@ -166,14 +175,24 @@ class _Parser:
         if token.kind == "number":
             return self.number(token)
         if token.kind == "name":
-            return self.call(token) if self.token.text == "(" else self.name(token)
+            if self.token.text != "(":
+                return self.name(token)
+            self.function(token)
+            return Call(token.text, self.bracket())
         if token.text in ("+", "-"):
             return Unary(token.text, self.expression(_SIGN_PRECEDENCE))
         if token.text == "(":
-            tree = self.expression()
-            self.take(")", "`)` or an operator")
-            return tree
+            return self.bracket()
         raise self.expected("a number, a name or `(`", token)
+
+    def bracket(self) -> Tree:
+        """What stands up to the closing bracket: a formula or, between commas, a vector."""
+        items = [self.expression()]
+        while self.has_vectors and self.token.text == ",":
+            self.advance()
+            items.append(self.expression())
+        self.take(")", "`)` or an operator")
+        return items[0] if len(items) == 1 else Vector(tuple(items))
 
     def number(self, token: _Token) -> Number:
         value = float(token.text)
@@ -186,15 +205,10 @@ class _Parser:
             raise self.expected(f"`(` after the function name {token}")
         return Name(token.text, token.position)
 
-    def call(self, token: _Token) -> Call:
+    def function(self, token: _Token) -> None:
+        """Past the opening bracket of a function that is known."""
         if token.text not in self.functions:
             message = f"Unknown function {token} (known: {', '.join(self.functions)})."
             hint = suggestion(token.text, self.functions) or " Write `*` for a product."
             raise point_at(self.text, token.position, message + hint)
         self.advance()
-        argument = self.expression()
-        self.take(")", "`)` or an operator")
-        if token.text == LAPLACIAN and not isinstance(argument, Name):
-            message = "lap(...) takes the name of one field, as in lap(u)."
-            raise point_at(self.text, token.position, message)
-        return Call(token.text, argument)

@@ -1,7 +1,8 @@
 """What a governing equation is."""
 
 import abc
-from typing import ClassVar, Protocol, runtime_checkable
+from collections.abc import Callable, Mapping
+from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import equinox as eqx
 from jaxtyping import Array, Float
@@ -24,6 +25,13 @@ class Derivatives(Protocol):
     def __call__(self, name: str) -> Float[Array, ""]: ...
 
     def laplacian(self, field: str) -> Float[Array, ""]: ...
+
+
+class Quantity(NamedTuple):
+    """A formula of some fields and derivatives, by their names."""
+
+    parts: tuple[str, ...]
+    formula: Callable
 
 
 class AbstractPDE(eqx.Module):
@@ -56,6 +64,11 @@ class AbstractPDE(eqx.Module):
     @abc.abstractmethod
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
         """Left minus right side of each equation at one point, by name."""
+
+    @property
+    def quantities(self) -> Mapping[str, Quantity]:
+        """What it has names for beside fields and derivatives; shown together with the fields."""
+        return {}
 
     @abc.abstractmethod
     def kernel(self) -> AbstractKernel:

@@ -47,15 +47,15 @@ class Evaluation:
 
     def asked(self, quantities: Sequence[str] | None, quantiles=None) -> Asked:
         """The function of one point that answers, the units of the answers, and their statistics."""
-        coords, fields = self.pde.coords, self.pde.fields
-        quantities = fields if quantities is None else quantities
+        coords, fields, own = self.pde.coords, self.pde.fields, self.pde.quantities
+        quantities = (*fields, *own) if quantities is None else quantities
         if isinstance(quantities, str):
             quantities = (quantities,)
-        parts = dict.fromkeys(p for name in quantities for p in parts_of(name, coords, fields))
+        parts = dict.fromkeys(p for name in quantities for p in parts_of(name, coords, fields, own))
 
         def values(field, z):
             table = differentiate(field, parts, coords, fields)(z)
-            return {name: quantity(name, table, fields) for name in quantities}
+            return {name: quantity(name, table, fields, own) for name in quantities}
 
         asked = self._quantiles(quantiles)
         units = {name: units_of(name, dict(self.units), fields) for name in quantities}
@@ -101,7 +101,7 @@ class Evaluation:
 
     def members_at(self, points: np.ndarray) -> dict[str, np.ndarray]:
         """(k, n) by field: what every member says."""
-        return required(self.members).evaluate(self.asked(None).values, points)
+        return required(self.members).evaluate(self.asked(self.pde.fields).values, points)
 
     def of_readings(self, readings: Observations) -> Float[np.ndarray, "n c"]:
         """What the field says of readings, its mean over their boxes; with members their mean."""

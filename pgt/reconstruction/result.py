@@ -23,6 +23,7 @@ from pgt.physics.gauge import freedom
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Asked, Evaluation
+from pgt.reconstruction.functions import function_grids
 from pgt.training.history import History
 from pgt.trust import sensors, suspicion
 from pgt.trust.calibration import Predicted, calibrate
@@ -110,6 +111,10 @@ class Reconstruction(eqx.Module):
         """
         of = self._evaluation
         return of.gridded(axes, of.asked(quantities, quantiles))
+
+    def functions(self, **axes) -> xr.Dataset:
+        """Unknown functions of the equation, each over its own coordinates; `axes` as in `grid`."""
+        return function_grids(self.pde, self.domain, self.grid, axes)
 
     def residual(self, points=None, **axes) -> xr.Dataset:
         """What is left of each equation, in physical units, at points (as in `at`) or on a grid."""

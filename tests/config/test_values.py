@@ -53,3 +53,29 @@ def test_formulas_are_parsed_and_kept_as_text():
     assert check("2*sin(pi*x)") == "2*sin(pi*x)"
     with pytest.raises(ValidationError, match="expected `\\)`"):
         check("2*sin(pi*x")
+
+
+def test_an_unknown_function_is_one_of_some_coordinates():
+    written = {"unknown": True, "of": ["x", "y"], "positive": True, "initial": 2.0}
+    found = UnknownCoefficient.model_validate(written).value()
+    assert (found.axes, found.positive, found.initial) == (("x", "y"), True, 2.0)
+    assert UnknownCoefficient.model_validate({"unknown": True, "of": ["t"]}).value().axes == ("t",)
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"of": ["r"]}, "out of"),
+        ({"of": ["x"], "bounds": [0, 1]}, "no bounds"),
+        ({"of": ["x"], "initial": 2.0}, "positive"),
+        ({}, "initial = 0.05"),
+    ],
+)
+def test_what_is_neither_number_nor_function_is_refused(keys, said):
+    with pytest.raises(ValueError, match=said):
+        UnknownCoefficient.model_validate({"unknown": True} | keys)
+
+
+def test_only_a_text_takes_a_function():
+    with pytest.raises(ValueError, match="equations as text"):
+        TypeAdapter(PositiveUnknown).validate_python({"unknown": True, "of": ["x"]})

@@ -11,6 +11,7 @@ from pgt.physics.parser import (
     Call,
     Name,
     Number,
+    Vector,
     parse,
     parse_equation,
     suggestion,
@@ -81,10 +82,13 @@ def test_equations_need_exactly_one_equals_sign(text, message):
         parse_equation(text)
 
 
-def test_laplacian_takes_one_field():
+def test_equations_know_vector_calculus_and_formulas_do_not():
     assert parse_equation("lap(u) = 0") == Binary("-", Call("lap", Name("u")), Number(0.0))
-    with pytest.raises(InputError, match="name of one field"):
-        parse_equation("lap(u + v) = 0")
+    both = Vector((Name("u"), Name("v")))
+    assert parse_equation("div((u, v)) = 0") == Binary("-", Call("div", both), Number(0.0))
+    for text in ("lap(u)", "(u, v)", "sin(u, v)"):
+        with pytest.raises(InputError):
+            parse(text)
 
 
 def test_only_what_is_close_is_suggested():

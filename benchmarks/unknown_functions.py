@@ -1,0 +1,140 @@
+"""Functions that stand in the equation and are not known: how well readings of the field determine them.
+
+    python benchmarks/unknown_functions.py --seeds 3
+
+* source: u_t = 0.1 u_xx + q(x) on a rod that starts at zero and whose ends are held there, 60 readings of
+  u with 1 % noise; the truth is a sine series.
+* conductivity: div(k grad u) = -10 on a plate whose edges are held at zero, k(x, y) between 1/√5 and √5,
+  200 readings of u with 1 % noise; the truth by finite volumes on 201 × 201 nodes.
+
+Everything by default, with the bands of `Posterior`. Leaves `unknown-functions.json`.
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sparse
+from scipy.interpolate import RectBivariateSpline
+from scipy.sparse.linalg import spsolve
+
+import pgt
+from pgt.ground.provenance import provenance
+
+RESULTS = Path(__file__).parent / "results"
+NOISE, NODES, HEAT, DIFFUSIVITY = 0.01, 201, 10.0, 0.1
+QUANTILES = (0.05, 0.95)
+
+
+def source(x):
+    """A hot spot in front of a wave."""
+    return np.exp(-(((x - 0.35) / 0.12) ** 2)) + 0.4 * np.sin(2 * np.pi * x)
+
+
+def rod(x, t):
+    """The sine series of the rod."""
+    k, fine = np.pi * np.arange(1, 60), np.linspace(0, 1, 2001)
+    amplitude = 2 * np.trapezoid(source(fine) * np.sin(np.outer(k, fine)), fine, axis=1)
+    rate = DIFFUSIVITY * k**2
+    grown = amplitude / rate * (1 - np.exp(-np.outer(t, rate)))
+    return np.sum(grown * np.sin(np.outer(x, k)), axis=1)
+
+
+def conductivity(x, y):
+    """Smooth, with a contrast of five."""
+    return np.exp(np.log(5) / 2 * np.sin(1.4 * np.pi * x + 0.4) * np.cos(np.pi * y))
+
+
+def plate():
+    """u as a spline through finite volumes."""
+    g = np.linspace(0, 1, NODES)
+    middle, spacing = (g[:-1] + g[1:]) / 2, g[1]
+    along_x = conductivity(middle[:, None], g[None]) / spacing**2
+    along_y = conductivity(g[:, None], middle[None]) / spacing**2
+    number = np.arange(NODES**2).reshape(NODES, NODES)
+    inner = number[1:-1, 1:-1]
+    walls = [
+        (number[2:, 1:-1], along_x[1:, 1:-1]), (number[:-2, 1:-1], along_x[:-1, 1:-1]),
+        (number[1:-1, 2:], along_y[1:-1, 1:]), (number[1:-1, :-2], along_y[1:-1, :-1]),
+    ]  # fmt: skip
+    entries = [(inner, other, value) for other, value in walls]
+    entries.append((inner, inner, -sum(value for _, value in walls)))
+    edge = np.setdiff1d(number, inner)
+    entries.append((edge, edge, np.ones(len(edge))))
+    row, column, value = (np.concatenate([np.ravel(e[k]) for e in entries]) for k in range(3))
+    right = np.full(NODES**2, -HEAT)
+    right[edge] = 0.0
+    matrix = sparse.csr_matrix((value, (row, column)))
+    return RectBivariateSpline(g, g, spsolve(matrix, right).reshape(NODES, NODES))
+
+
+def noisy(points, values, axes, seed):
+    """Readings of u with noise relative to their spread."""
+    values = values + NOISE * values.std() * np.random.default_rng(seed + 100).standard_normal(
+        len(values)
+    )
+    return pgt.Observations.from_arrays(dict(zip(axes, points.T, strict=True)), {"u": values})
+
+
+def of_source(seed: int) -> dict:
+    points = np.random.default_rng(seed).uniform(size=(60, 2))
+    readings = noisy(points, rod(*points.T), "xt", seed)
+    pde = pgt.Equation("u_t = D*u_xx + q", D=DIFFUSIVITY, q=pgt.UnknownFunction("x"))
+    domain = pgt.Domain(x=(0, 1), t=(0, 1))
+    known = [pgt.Initial(u=0), pgt.Dirichlet(axis="x", u=0)]
+    return measured(readings, pde, domain, known, seed, "q", lambda at: source(at.x.to_numpy()))
+
+
+def of_conductivity(seed: int) -> dict:
+    points = np.random.default_rng(seed).uniform(size=(200, 2))
+    readings = noisy(points, plate()(*points.T, grid=False), "xy", seed)
+    k = pgt.UnknownFunction("x", "y", positive=True, initial=1.0)
+    pde = pgt.Equation("div(k*grad(u)) + heat = 0", coords=("x", "y"), k=k, heat=HEAT)
+    domain = pgt.Domain(x=(0, 1), y=(0, 1))
+
+    def true(at):
+        return conductivity(at.x.to_numpy()[None], at.y.to_numpy()[:, None])
+
+    return measured(readings, pde, domain, [pgt.Dirichlet(u=0)], seed, "k", true)
+
+
+def measured(readings, pde, domain, known, seed, name, true) -> dict:
+    """One fit: the relative error of the function, and the share of it inside the band of 90 %."""
+    began = time.monotonic()
+    result = pgt.reconstruct(
+        readings, pde, domain, known, error_bars=pgt.Posterior(), seed=seed, progress=False
+    )
+    seconds = time.monotonic() - began
+    middle = {axis: 1 if axis == "t" else 61 for axis in domain.axes}
+    found = result.grid([name], QUANTILES, **middle).squeeze(drop=True)
+    truth = true(found)
+    low, high = (found[f"{name}_{end}"] for end in ("q05", "q95"))
+    return {
+        "seed": seed,
+        "rel_l2": float(np.linalg.norm(found[name] - truth) / np.linalg.norm(truth)),
+        "inside": float(((low <= truth) & (truth <= high)).mean()),
+        "seconds": seconds,
+        "model": result.summary["model"],
+    }
+
+
+CASES = {"source": of_source, "conductivity": of_conductivity}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--case", choices=CASES, action="append")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    record = provenance()
+    for name in options.case or CASES:
+        record[name] = [CASES[name](seed) for seed in range(options.seeds)]
+        print(name, json.dumps(record[name], indent=1))
+    (options.out / "unknown-functions.json").write_text(json.dumps(record, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

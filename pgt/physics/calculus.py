@@ -1,0 +1,350 @@
+"""Vector calculus in the text of an equation: `div(k*grad(u))`, `diff(u^2/2, x)`, `curl((u, v))`.
+
+A formula is taken apart into the derivatives of its fields by the rules of differentiation, so that the
+rest of the library meets nothing but names such as u_xx. Text from a stranger stays small: orders of
+derivatives and the size of the outcome are limited.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from pgt.ground.errors import InputError
+from pgt.physics.expression import CONSTANTS, names_in
+from pgt.physics.parser import (
+    CALCULUS,
+    LAPLACIAN,
+    Binary,
+    Call,
+    Name,
+    Number,
+    Tree,
+    Unary,
+    Vector,
+    point_at,
+)
+
+MAX_ORDER = 6  # of a derivative: text from a stranger must not ask for a thousand
+MAX_NODES = 20_000  # of a formula that is taken apart
+MAX_DEPTH = 80  # of one that has to be
+
+ZERO, ONE = Number(0.0), Number(1.0)
+
+
+@dataclass
+class Expansion:
+    """Takes formulas of one text apart.
+
+    Parameters
+    ----------
+    text
+        For messages.
+    coords
+        The axes, of which those other than t are space.
+    constants
+        Names that do not vary: coefficients.
+    meaning
+        What stands for a name, where that is a formula.
+    """
+
+    text: str
+    coords: tuple[str, ...]
+    constants: Collection[str] = ()
+    meaning: Mapping[str, Tree] | None = None
+    nodes: int = 0
+
+    def __call__(self, tree: Tree) -> Tree:
+        """The same formula in derivatives of fields alone."""
+        if not self._has_any(tree):
+            return tree
+        found = self._expand(tree)
+        if isinstance(found, Vector):
+            raise self._error(
+                tree, "both sides are vectors; write one equation for each component."
+            )
+        return found
+
+    @property
+    def space(self) -> tuple[str, ...]:
+        return tuple(axis for axis in self.coords if axis != "t")
+
+    def _has_any(self, tree: Tree) -> bool:
+        """Whether there is anything to take apart; a Laplacian of one field is not."""
+        found, deepest, pending = False, 0, [(tree, 1)]
+        while pending:
+            node, depth = pending.pop()
+            deepest = max(deepest, depth)
+            plain = isinstance(node, Call) and isinstance(node.argument, Name)
+            if isinstance(node, Call) and node.function in CALCULUS:
+                found |= node.function != LAPLACIAN or not plain
+            found |= isinstance(node, Vector)
+            found |= isinstance(node, Name) and self._meaning(node) is not node
+            pending += [(part, depth + 1) for part in _parts(node)]
+        if found and deepest > MAX_DEPTH:
+            raise self._error(tree, f"more than {MAX_DEPTH} operations deep; write it simpler.")
+        return found
+
+    # -------------------------------------------------------------------------- operators
+
+    def _expand(self, tree: Tree) -> Tree:
+        match tree:
+            case Name():
+                return self._meaning(tree)
+            case Number():
+                return tree
+            case Vector(items):
+                return Vector(tuple(self._scalar(item) for item in items))
+            case Unary(operator, operand):
+                return self._each(lambda a: Unary(operator, a), self._expand(operand))
+            case Binary(operator, left, right):
+                return self._combined(tree, operator, self._expand(left), self._expand(right))
+            case Call(function, argument) if function in CALCULUS:
+                return self._calculus(tree, function, argument)
+            case Call(function, argument):
+                return Call(function, self._scalar(argument))
+
+    def _meaning(self, name: Name) -> Tree:
+        """What stands for a name: of k, and of k_x, where k stands for a formula."""
+        known = self.meaning or {}
+        if name.name in known:
+            return known[name.name]
+        stem, _, letters = name.name.rpartition("_")
+        if stem not in known or set(letters) - set(self.coords):
+            return name
+        found = known[stem]
+        for axis in letters:
+            found = self._slope(found, axis)
+        return found
+
+    def _calculus(self, tree: Tree, function: str, argument: Tree) -> Tree:
+        if not self.space:
+            raise self._error(
+                tree, f"{function}(...) over which axes? Write e.g. coords=('x', 'y', 't')."
+            )
+        if function in ("diff", "dot"):
+            return self._of_two(tree, function, argument)
+        if function == LAPLACIAN:
+            return self._laplacian(argument)
+        inner = self._expand(argument)
+        if function == "grad":
+            self._check(tree, not isinstance(inner, Vector), "grad(...) takes a scalar")
+            return Vector(tuple(self._slope(inner, axis) for axis in self.space))
+        if function == "curl":
+            return self._curl(tree, inner)
+        return self._divergence(tree, inner)
+
+    def _of_two(self, tree: Tree, function: str, argument: Tree) -> Tree:
+        if not isinstance(argument, Vector) or len(argument.items) != 2:
+            raise self._error(tree, f"{function}(...) takes two arguments")
+        pair = argument.items
+        if function == "diff":
+            along = pair[1].name if isinstance(pair[1], Name) else ""
+            self._check(tree, along in self.coords, "diff(...) takes a formula and an axis, as x")
+            return self._each(lambda a: self._slope(a, along), self._expand(pair[0]))
+        left, right = map(self._expand, pair)
+        if not isinstance(left, Vector) or not isinstance(right, Vector):
+            raise self._error(tree, "dot(...) takes two vectors")
+        self._check(tree, len(left.items) == len(right.items), "dot(...) takes equal lengths")
+        return _sum(_times(a, b) for a, b in zip(left.items, right.items, strict=True))
+
+    def _laplacian(self, argument: Tree) -> Tree:
+        inner = self._expand(argument)
+        if isinstance(inner, Name) and self._is_field(inner.name):
+            return Call(LAPLACIAN, inner)  # in one pass, cheaper than axis by axis
+        return self._each(
+            lambda a: _sum(self._slope(self._slope(a, axis), axis) for axis in self.space), inner
+        )
+
+    def _divergence(self, tree: Tree, inner: Tree) -> Tree:
+        parts = inner.items if isinstance(inner, Vector) else ()
+        self._check(
+            tree, len(parts) == len(self.space),
+            f"div(...) takes a vector with {len(self.space)} components, as grad(u) or (u, v)",
+        )  # fmt: skip
+        return _sum(self._slope(a, axis) for a, axis in zip(parts, self.space, strict=True))
+
+    def _curl(self, tree: Tree, inner: Tree) -> Tree:
+        parts = inner.items if isinstance(inner, Vector) else (inner,)
+        match self.space, parts:
+            case (x, y), (u, v):
+                return _minus(self._slope(v, x), self._slope(u, y))
+            case (x, y), (u,):
+                return Vector((self._slope(u, y), _negative(self._slope(u, x))))
+            case (x, y, z), (u, v, w):
+                return Vector((
+                    _minus(self._slope(w, y), self._slope(v, z)),
+                    _minus(self._slope(u, z), self._slope(w, x)),
+                    _minus(self._slope(v, x), self._slope(u, y)),
+                ))  # fmt: skip
+        raise self._error(tree, "curl(...) takes a vector of as many components as axes, 2 or 3")
+
+    def _combined(self, tree: Tree, operator: str, left: Tree, right: Tree) -> Tree:
+        """Sums of vectors, and vectors times and over scalars."""
+        if not isinstance(left, Vector) and not isinstance(right, Vector):
+            return _simple(operator, left, right)
+        if operator in "+-" and isinstance(left, Vector) and isinstance(right, Vector):
+            self._check(tree, len(left.items) == len(right.items), "a sum of unequal vectors")
+            pairs = zip(left.items, right.items, strict=True)
+            return Vector(tuple(_simple(operator, a, b) for a, b in pairs))
+        if operator == "*" and not isinstance(left, Vector):
+            return self._each(lambda a: _times(left, a), right)
+        if operator in "*/" and not isinstance(right, Vector):
+            return self._each(lambda a: _simple(operator, a, right), left)
+        raise self._error(
+            tree, f"'{operator}' between a vector and this; write dot(a, b) for an inner product"
+        )
+
+    def _scalar(self, tree: Tree) -> Tree:
+        found = self._expand(tree)
+        self._check(tree, not isinstance(found, Vector), "a vector stands where a scalar should")
+        return found
+
+    def _each(self, function: Callable[[Tree], Tree], tree: Tree) -> Tree:
+        if isinstance(tree, Vector):
+            return Vector(tuple(function(item) for item in tree.items))
+        return function(tree)
+
+    # ------------------------------------------------------------------------ derivatives
+
+    def _slope(self, tree: Tree, axis: str) -> Tree:
+        """The derivative of a scalar along an axis."""
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            raise self._error(tree, "this is too long when it is taken apart; write it simpler.")
+        match tree:
+            case Number():
+                return ZERO
+            case Name():
+                return self._of_name(tree, axis)
+            case Unary("-", operand):
+                return _negative(self._slope(operand, axis))
+            case Unary(_, operand):
+                return self._slope(operand, axis)
+            case Binary("^", base, exponent):
+                return self._of_power(base, exponent, axis)
+            case Binary(operator, left, right):
+                slopes = self._slope(left, axis), self._slope(right, axis)
+                return _of_pair(operator, left, right, *slopes)
+            case Call(function, Name(name, position)) if function == LAPLACIAN:
+                parts = (Name(f"{name}_{a}{a}", position) for a in self.space)
+                return _sum(self._slope(part, axis) for part in parts)
+            case Call(function, argument):
+                inner = self._slope(argument, axis)
+                return ZERO if inner == ZERO else _times(_OUTER[function](argument), inner)
+        raise self._error(tree, "a vector stands where a scalar should")
+
+    def _of_name(self, name: Name, axis: str) -> Tree:
+        if name.name in self.coords:
+            return ONE if name.name == axis else ZERO
+        if not self._is_field(name.name):
+            return ZERO
+        field, _, letters = name.name.rpartition("_")
+        if not field or set(letters) - set(self.coords):
+            field, letters = name.name, ""
+        if len(letters) >= MAX_ORDER:
+            raise point_at(
+                self.text, name.position,
+                f"Equation: a derivative of order {len(letters) + 1}; at most {MAX_ORDER} can be taken.",
+            )  # fmt: skip
+        return Name(f"{field}_{letters}{axis}", name.position)
+
+    def _of_power(self, base: Tree, exponent: Tree, axis: str) -> Tree:
+        inner, outer = self._slope(base, axis), self._slope(exponent, axis)
+        if outer == ZERO:
+            lower = Number(exponent.value - 1) if isinstance(exponent, Number) else None
+            less = _minus(exponent, ONE) if lower is None else lower
+            factor = base if less == ONE else Binary("^", base, less)
+            return ZERO if inner == ZERO else _times(_times(exponent, factor), inner)
+        grown = _plus(_times(outer, Call("log", base)), _times(exponent, _simple("/", inner, base)))
+        return _times(Binary("^", base, exponent), grown)
+
+    def _is_field(self, name: str) -> bool:
+        return name not in self.constants and name not in CONSTANTS and name not in self.coords
+
+    # -------------------------------------------------------------------------- messages
+
+    def _check(self, tree: Tree, holds: bool, message: str) -> None:
+        if not holds:
+            raise self._error(tree, message)
+
+    def _error(self, tree: Tree, message: str) -> InputError:
+        position = next((name.position for name in names_in(tree)), 0)
+        return point_at(self.text, position, f"Equation: {message}")
+
+
+def _parts(tree: Tree) -> tuple[Tree, ...]:
+    match tree:
+        case Vector(items):
+            return items
+        case Unary(_, part) | Call(_, part):
+            return (part,)
+        case Binary(_, left, right):
+            return left, right
+    return ()
+
+
+def _of_pair(operator: str, left: Tree, right: Tree, slope: Tree, other: Tree) -> Tree:
+    """The derivative of a sum, product or quotient, from those of its parts."""
+    if operator in "+-":
+        return _simple(operator, slope, other)
+    if operator == "*":
+        return _plus(_times(slope, right), _times(left, other))
+    if other == ZERO:
+        return _simple("/", slope, right)
+    square = Binary("^", right, Number(2.0))
+    return _simple("/", _minus(_times(slope, right), _times(left, other)), square)
+
+
+# What is multiplied with the derivative of the argument.
+_OUTER: Mapping[str, Callable[[Tree], Tree]] = {
+    "sin": lambda a: Call("cos", a),
+    "cos": lambda a: _negative(Call("sin", a)),
+    "tan": lambda a: _plus(ONE, Binary("^", Call("tan", a), Number(2.0))),
+    "exp": lambda a: Call("exp", a),
+    "log": lambda a: Binary("/", ONE, a),
+    "sqrt": lambda a: Binary("/", Number(0.5), Call("sqrt", a)),
+    "tanh": lambda a: _minus(ONE, Binary("^", Call("tanh", a), Number(2.0))),
+    "sinh": lambda a: Call("cosh", a),
+    "cosh": lambda a: Call("sinh", a),
+    "abs": lambda a: Binary("/", a, Call("abs", a)),
+}
+
+
+def _simple(operator: str, left: Tree, right: Tree) -> Tree:
+    """left ∘ right without zeros and ones."""
+    if operator in _SIMPLER:
+        return _SIMPLER[operator](left, right)
+    return ZERO if operator == "/" and left == ZERO else Binary(operator, left, right)
+
+
+def _plus(left: Tree, right: Tree) -> Tree:
+    if left == ZERO:
+        return right
+    return left if right == ZERO else Binary("+", left, right)
+
+
+def _minus(left: Tree, right: Tree) -> Tree:
+    if left == ZERO:
+        return _negative(right)
+    return left if right == ZERO else Binary("-", left, right)
+
+
+def _times(left: Tree, right: Tree) -> Tree:
+    if ZERO in (left, right):
+        return ZERO
+    if left == ONE:
+        return right
+    return left if right == ONE else Binary("*", left, right)
+
+
+def _negative(tree: Tree) -> Tree:
+    return ZERO if tree == ZERO else Unary("-", tree)
+
+
+def _sum(parts) -> Tree:
+    total: Tree = ZERO
+    for part in parts:
+        total = _plus(total, part)
+    return total
+
+
+_SIMPLER = {"+": _plus, "-": _minus, "*": _times}

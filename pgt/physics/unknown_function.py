@@ -1,0 +1,90 @@
+"""Functions of the coordinates that are learnt together with the field.
+
+An unknown function is one more field that nobody measured: q in u_t = D u_xx + q, with a further equation
+q_t = 0 for every coordinate that it does not depend on. So all that is known of hidden fields holds for
+it, too: smoothness chosen by the evidence, bands, an expected error. Of a positive function the logarithm
+is the field.
+"""
+
+import math
+from collections.abc import Mapping
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from pgt.data.domain import AXES
+from pgt.ground.errors import InputError
+from pgt.physics.parser import Binary, Call, Name, Number, Tree
+
+
+class UnknownFunction(eqx.Module):
+    """A function of some of the coordinates, to be learnt: a source q(x), a conductivity k(x, y).
+
+    It stands in the text of an `Equation` by its name, and is found together with the field, as smooth
+    as the evidence says.
+
+    Parameters
+    ----------
+    *axes
+        The coordinates that it depends on.
+    positive
+        Whether it is above zero everywhere; its logarithm is then what is learnt.
+    initial
+        For a positive one: its order of magnitude.
+
+    >>> UnknownFunction("x", "y", positive=True, initial=0.5).axes
+    ('x', 'y')
+    """
+
+    axes: tuple[str, ...] = eqx.field(static=True)
+    positive: bool = eqx.field(static=True)
+    initial: float | None = eqx.field(static=True)
+
+    def __init__(self, *axes: str, positive: bool = False, initial: float | None = None):
+        _check_function(axes, positive, initial)
+        self.axes, self.positive = axes, positive
+        self.initial = float(initial or 1.0) if positive else None
+
+    def field(self, name: str) -> str:
+        """The field that stands for it."""
+        return f"log_{name}" if self.positive else name
+
+    def tree(self, name: str) -> Tree:
+        """What its name in a formula stands for."""
+        field = Name(self.field(name))
+        if self.initial is None:
+            return field
+        return Binary("*", Number(self.initial), Call("exp", field))
+
+    def of_field(self, value):
+        """The function, from the field that stands for it."""
+        return value if self.initial is None else self.initial * jnp.exp(value)
+
+
+def constancy(functions: Mapping[str, UnknownFunction], coords: tuple[str, ...]) -> tuple[str, ...]:
+    """The derivatives that vanish: along the coordinates that a function does not depend on.
+
+    >>> constancy({"q": UnknownFunction("x")}, ("x", "t"))
+    ('q_t',)
+    """
+    return tuple(
+        f"{function.field(name)}_{axis}"
+        for name, function in functions.items() for axis in coords if axis not in function.axes
+    )  # fmt: skip
+
+
+def _check_function(axes, positive, initial):
+    known = all(isinstance(axis, str) and axis in AXES for axis in axes)
+    if not axes or not known or len(set(axes)) < len(axes):
+        given = ", ".join(map(repr, axes))
+        raise InputError(
+            f"UnknownFunction({given}): name the coordinates it depends on, each once, out of "
+            'x, y, z and t, as in pgt.UnknownFunction("x", "y").'
+        )
+    if initial is not None and not positive:
+        raise InputError(
+            "UnknownFunction(initial=...): only a positive function needs an order of magnitude; "
+            "leave it out, or write positive=True."
+        )
+    if initial is not None and not (math.isfinite(initial) and initial > 0):
+        raise InputError(f"UnknownFunction(initial={initial}): write a number above 0.")

@@ -1,0 +1,34 @@
+"""Unknown functions of a result, each over the coordinates that it depends on."""
+
+from collections.abc import Callable, Mapping
+
+import xarray as xr
+
+from pgt.data.domain import Domain
+from pgt.ground.errors import InputError
+from pgt.physics.equation import Equation
+from pgt.physics.pde import AbstractPDE
+
+
+def function_grids(
+    pde: AbstractPDE, domain: Domain, grid: Callable[..., xr.Dataset], axes: Mapping
+) -> xr.Dataset:
+    """Every unknown function with its error bars: `grid` asks the field, `axes` say where.
+
+    Along the other coordinates a function is constant, but for how well the fit knows that: it is taken
+    in the middle of the domain.
+    """
+    functions = pde.functions if isinstance(pde, Equation) else {}
+    if not functions:
+        raise InputError(
+            "functions(): the equation has no unknown function; write one into its text, as in "
+            'pgt.Equation("u_t = D*u_xx + q", D=0.1, q=pgt.UnknownFunction("x")).'
+        )
+    found: dict[str, xr.DataArray] = {}
+    for name, function in functions.items():
+        others = [axis for axis in domain.axes if axis not in function.axes]
+        middle = {axis: [sum(domain.bounds(axis)) / 2] for axis in others}
+        asked = {axis: size for axis, size in axes.items() if axis in function.axes}
+        table = grid([name], **middle, **asked).isel(dict.fromkeys(others, 0), drop=True)
+        found |= {str(column): table[column] for column in table.data_vars}
+    return xr.Dataset(found)

@@ -1,0 +1,144 @@
+"""Vector calculus in equations, against automatic differentiation of the same formulas."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pgt
+from pgt.physics.calculus import Expansion
+from pgt.physics.derivatives import residual
+from pgt.physics.parser import CALCULUS, FUNCTIONS, parse_equation
+
+PLACE = np.array([0.3, 0.7, 0.2])
+
+
+def field(z):
+    """(u, v, k): smooth, positive, of everything."""
+    x, y, t = z
+    return jnp.stack([
+        1.5 + jnp.sin(x + 2 * y) * jnp.exp(-t), 2 + jnp.cos(x * y) + t, jnp.exp(0.3 * x - 0.2 * y)
+    ])  # fmt: skip
+
+
+def left_of(text, **options):
+    """Of `text = 0` at one place, by the library."""
+    options = {"fields": ("u", "v", "k"), "coords": ("x", "y", "t")} | options
+    pde = pgt.Equation(f"{text} = 0", **options)
+    with jax.enable_x64(True):
+        return float(residual(pde, field, jnp.asarray(PLACE))["equation"])
+
+
+def along(formula, *axes):
+    """∂formula/∂axes by differentiation of the function itself."""
+    for axis in axes:
+        formula = (lambda f, a: lambda z: jax.jvp(f, (z,), (jnp.eye(3)[a],))[1])(formula, axis)
+    with jax.enable_x64(True):
+        return float(formula(jnp.asarray(PLACE, float)))
+
+
+def u(z):
+    return field(z)[0]
+
+
+def v(z):
+    return field(z)[1]
+
+
+def k(z):
+    return field(z)[2]
+
+
+X, Y, T = 0, 1, 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "div(k*grad(u))",
+            lambda: sum(along(lambda z, a=a: k(z) * jax.grad(u)(z)[a], a) for a in (X, Y)),
+        ),
+        ("diff(u^2/2, x)", lambda: along(lambda z: u(z) ** 2 / 2, X)),
+        ("diff(u*v, t)", lambda: along(lambda z: u(z) * v(z), T)),
+        ("diff(diff(exp(-u), x), y)", lambda: along(lambda z: jnp.exp(-u(z)), X, Y)),
+        ("curl((u, v))", lambda: along(v, X) - along(u, Y)),
+        ("div(curl(u))", lambda: 0.0),
+        ("div((u, v))", lambda: along(u, X) + along(v, Y)),
+        ("div(2*(u, v) - (v, u)/3)", lambda: along(lambda z: 2 * u(z) - v(z) / 3, X)
+         + along(lambda z: 2 * v(z) - u(z) / 3, Y)),
+        ("dot(grad(u), (v, k))", lambda: along(u, X) * along(v) + along(u, Y) * along(k)),
+        ("lap(u*k)", lambda: sum(along(lambda z: u(z) * k(z), a, a) for a in (X, Y))),
+        ("lap(lap(u))", lambda: sum(along(u, a, a, b, b) for a in (X, Y) for b in (X, Y))),
+        ("diff(x*u_x + t, x)", lambda: along(lambda z: z[0] * jax.grad(u)(z)[0], X)),
+        ("diff(u^v, x)", lambda: along(lambda z: u(z) ** v(z), X)),
+        ("diff(c*u^n, y)", lambda: along(lambda z: 0.7 * u(z) ** 1.5, Y)),
+        ("diff(-u/v + (+k), x)", lambda: along(lambda z: -u(z) / v(z) + k(z), X)),
+        *((f"diff({name}(u), x)", lambda name=name: along(lambda z: getattr(jnp, name)(u(z)), X))
+          for name in FUNCTIONS),
+    ],
+)  # fmt: skip
+def test_against_differentiation_of_the_formula(text, expected):
+    coefficients = {name: value for name, value in (("c", 0.7), ("n", 1.5)) if f"{name}*" in text}
+    coefficients = {"c": 0.7, "n": 1.5} if "c*u^n" in text else coefficients
+    with jax.enable_x64(True):
+        assert left_of(text, **coefficients) == pytest.approx(expected(), rel=1e-9, abs=1e-9)
+
+
+def test_in_three_dimensions_a_curl_has_no_divergence_and_a_gradient_no_curl():
+    pde = pgt.Equation(
+        "div(curl((u*v, v, u))) = 0", "dot(curl(grad(u*v)), (u, v, 1)) = 0", coords=("x", "y", "z")
+    )
+    with jax.enable_x64(True):
+        found = residual(pde, lambda z: field(z)[:2], jnp.asarray(PLACE))
+    np.testing.assert_allclose(list(found.values()), 0.0, atol=1e-12)
+
+
+def test_conservative_and_plain_forms_imply_the_same_kernel():
+    plain = pgt.Equation("u_t = D*lap(u)", D=0.3, coords=("x", "y"))
+    flux = pgt.Equation("u_t = div(D*grad(u))", D=0.3, coords=("x", "y", "t"))
+    assert flux.kernel() == plain.kernel()
+    assert flux.fields == plain.fields == ("u",)
+
+
+@pytest.mark.parametrize(
+    ("text", "coords", "said"),
+    [
+        ("grad(u) = 0", "xy", "dot(a, b)"),
+        ("grad(u) = grad(v)", "xy", "one equation for each component"),
+        ("div(u) = 0", "xy", "a vector with 2 components"),
+        ("div(grad(u)) = 0", "", "over which axes"),
+        ("grad(grad(u)) = 0", "xy", "takes a scalar"),
+        ("sin(u, v) = u_x", "x", "a vector stands where a scalar should"),
+        ("dot(u, v) = u_x", "x", "takes two vectors"),
+        ("dot((u, v), (u, v, u)) = u_x", "x", "equal lengths"),
+        ("(u, v) + (u, v, u) = u_x", "x", "unequal vectors"),
+        ("diff(u) = u_x", "x", "two arguments"),
+        ("diff(u, 3) = u_x", "x", "an axis"),
+        ("curl((u, v)) = u_x", "x", "as many components as axes"),
+        ("grad(u)*grad(u) = u_x", "xy", "dot(a, b)"),
+        ("div(grad(" * 4 + "u" + "))" * 4 + " = 0", "xy", "at most 6"),
+        ("lap(u*v)" + " + 1" * 300 + " = 0", "xy", "write it simpler"),
+        ("lap(lap(lap(" + "*".join(["sin(u)"] * 40) + "))) = 0", "xyz", "too long"),
+    ],
+)
+def test_what_makes_no_sense_is_said_where_it_stands(text, coords, said):
+    with pytest.raises(pgt.InputError, match="Equation") as caught:
+        pgt.Equation(text, coords=tuple(coords))
+    assert said in str(caught.value)
+    assert str(caught.value).endswith("^")
+
+
+WORDS = [*CALCULUS, "u", "v", "x", "2", "(", ")", ",", "+", "*", "^", "(u, v)", "grad(u)", "u_x"]
+
+
+@given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=9))
+def test_any_text_is_taken_apart_or_refused(words):
+    try:
+        tree = parse_equation("".join(words) + " = u_x")
+        taken = Expansion("", ("x", "y"))(tree)
+    except pgt.InputError:
+        return
+    assert "Vector" not in repr(taken)
