@@ -9,7 +9,7 @@ from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown
 from pgt.kernels.heat import HeatKernel
 from pgt.physics import NavierStokes2D
-from pgt.physics.exact import taylor_green
+from pgt.physics.exact.flow import taylor_green
 
 
 def test_body_forces_and_convection_of_navier_stokes():
