@@ -1,6 +1,7 @@
 """The shallow-water equations."""
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
 import equinox as eqx
@@ -55,7 +56,7 @@ class ShallowWater(AbstractPDE):
     def __init__(
         self,
         gravity: Gravity = 9.81,
-        slope: tuple[Source | None, Source | None] | None = None,
+        slope: Sequence[Source | None] | None = None,
         coriolis: Rate = 0.0,
         depth: Positive = 1.0,
     ):

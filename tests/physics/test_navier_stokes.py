@@ -51,7 +51,6 @@ def test_influence_spreads_with_the_current_viscosity():
             lambda: NavierStokes2D(0.1, source="x"),
             r"NavierStokes2D\(source\) must be 2 body forces",
         ),
-        (lambda: NavierStokes3D(0.1, source=(1, 2)), r"NavierStokes3D\(source\) must be 3 body"),
         (lambda: NavierStokes2D(0.1, source=(1, "t"), steady=True), "unknown name 't'"),
     ],
 )

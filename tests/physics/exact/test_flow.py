@@ -21,7 +21,7 @@ def test_vortices_by_hand():
     found = taylor_green(0.05, (0.6, -0.3))(jnp.array([0.0, jnp.pi / 2, 0.0]))
     np.testing.assert_allclose(found, [0.6 - 1, -0.3, 0], atol=1e-6)
     wake = kovasznay(20.0)(jnp.array([0.0, 0.25]))
-    np.testing.assert_allclose(wake[[0, 2]], [1, -0.5], atol=1e-6)
+    np.testing.assert_allclose(wake[::2], [1, -0.5], atol=1e-6)
 
 
 def test_the_flow_of_abc_is_its_own_vorticity():
