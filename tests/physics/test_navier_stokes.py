@@ -47,10 +47,6 @@ def test_influence_spreads_with_the_current_viscosity():
     [
         (lambda: NavierStokes2D(0.1, source=("x", "z")), r"source\[1\]\): unknown name 'z'"),
         (lambda: NavierStokes2D(0.0), r"NavierStokes2D\(viscosity\) is 0.0"),
-        (
-            lambda: NavierStokes2D(0.1, source="x"),
-            r"NavierStokes2D\(source\) must be 2 body forces",
-        ),
         (lambda: NavierStokes2D(0.1, source=(1, "t"), steady=True), "unknown name 't'"),
     ],
 )
