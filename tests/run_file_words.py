@@ -17,7 +17,7 @@ from pgt.ground.registry import parts
 Row = tuple[str, str, str]  # key, type, default
 # In the order of a run file: heading on the page, section, and the class whose defaults it has.
 Tables = dict[str, tuple[type[BaseModel], Any]]
-BY_THE_DOMAIN = ("dimension", "has_time")  # what these are by default, the domain tells
+BY_THE_DOMAIN = ("dimension", "steady", "has_time")  # what these are by default, the domain tells
 
 
 def _chosen(heading: str, kind: str) -> Tables:

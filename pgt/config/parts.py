@@ -65,7 +65,8 @@ class Parts:
             pde = self._equations(section)
         else:
             spatial = [axis for axis in axes if axis != "t"]
-            pde = self._build.part(section, "pde", known={"dimension": len(spatial)})
+            known = {"dimension": len(spatial), "steady": "t" not in axes}
+            pde = self._build.part(section, "pde", known=known)
         if pde.coords != axes:
             raise run.error(
                 f"the equation has the coordinates {', '.join(pde.coords)}, but [domain] has "

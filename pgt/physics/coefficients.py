@@ -23,6 +23,7 @@ Velocity = Annotated[Given, Powers(length=1, time=-1)]
 Rate = Annotated[Given, Powers(time=-1)]
 Ratio = Annotated[Given, Powers()]  # a pure number
 Dimension = Annotated[int, OneOf(1, 2, 3)]
+PlaneOrSpace = Annotated[int, OneOf(2, 3)]
 
 
 def as_coefficient(where: str, value, positive: bool = False) -> Coefficient:
@@ -42,10 +43,11 @@ def current(value: Coefficient) -> float:
     return float(value.value) if is_unknown(value) else float(value)
 
 
-def spatial(where: str, dimension: int) -> tuple[str, ...]:
-    """The first `dimension` of x, y, z."""
-    if dimension not in (1, 2, 3):
-        raise InputError(f"{where}(dimension={dimension}): write 1, 2 or 3.")
+def spatial(where: str, dimension: int, least: int = 1) -> tuple[str, ...]:
+    """The first `dimension` of x, y, z; an equation may need two of them at `least`."""
+    if dimension not in range(least, 4):
+        choices = {1: "1, 2 or 3", 2: "2 or 3"}[least]
+        raise InputError(f"{where}(dimension={dimension}): write {choices}.")
     return ("x", "y", "z")[:dimension]
 
 

@@ -1,4 +1,4 @@
-"""The incompressible Navier–Stokes equations in two dimensions."""
+"""The incompressible Navier–Stokes equations in two and three dimensions."""
 
 from typing import ClassVar
 
@@ -6,13 +6,23 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from pgt.ground.arguments import Powers
-from pgt.ground.errors import InputError
 from pgt.ground.registry import register
+from pgt.kernels.elliptic import PoissonKernel
 from pgt.kernels.heat import HeatKernel
 from pgt.physics.about import About
 from pgt.physics.coefficients import Coefficient, Diffusivity, Ratio, as_coefficient, current
+from pgt.physics.form import RADIUS
 from pgt.physics.pde import AbstractPDE, Derivatives
-from pgt.physics.values import Source, Value, as_source, source_at
+from pgt.physics.values import Source, Value
+from pgt.physics.vectors import (
+    as_forces,
+    carried,
+    change,
+    components,
+    divergence,
+    forces_at,
+    space_of,
+)
 
 
 @register("navier_stokes")
@@ -26,10 +36,12 @@ class NavierStokes2D(AbstractPDE):
     Good starting values: ν = 0.01 for the wake of a cylinder of unit diameter in unit flow (Re =
     100). `convection` is λ₁ and `viscosity` λ₂ of Raissi, Perdikaris and Karniadakis (2019),
     doi:10.1016/j.jcp.2018.10.045. `source` is a pair of body forces (f_x, f_y), each written like
-    any source.
+    any source. With `steady=True` there is no time, and u_t and v_t are left out.
 
     >>> NavierStokes2D(viscosity=0.01).fields
     ('u', 'v', 'p')
+    >>> NavierStokes2D(viscosity=0.01, steady=True).coords
+    ('x', 'y')
     """
 
     about: ClassVar[About] = About(
@@ -47,47 +59,97 @@ class NavierStokes2D(AbstractPDE):
     fields: tuple[str, ...] = eqx.field(static=True)
     viscosity: Coefficient
     convection: Coefficient
-    source: tuple[Value | None, Value | None]
+    source: tuple[Value | None, ...]
 
     def __init__(
         self,
         viscosity: Diffusivity,
         convection: Ratio = 1.0,
         source: tuple[Source | None, Source | None] | None = None,
+        steady: bool = False,
     ):
-        force_x, force_y = _pair(source)
-        self.coords = ("x", "y", "t")
+        self.coords = ("x", "y") if steady else ("x", "y", "t")
         self.fields = ("u", "v", "p")
         self.viscosity = as_coefficient("NavierStokes2D(viscosity)", viscosity, positive=True)
         self.convection = as_coefficient("NavierStokes2D(convection)", convection)
-        self.source = (
-            as_source("NavierStokes2D(source[0])", force_x, self.coords),
-            as_source("NavierStokes2D(source[1])", force_y, self.coords),
-        )
+        self.source = as_forces("NavierStokes2D(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        u, v = d("u"), d("v")
-        convection_x = self.convection * (u * d("u_x") + v * d("u_y"))
-        convection_y = self.convection * (u * d("v_x") + v * d("v_y"))
-        viscous_x = self.viscosity * d.laplacian("u")
-        viscous_y = self.viscosity * d.laplacian("v")
-        f_x, f_y = (source_at(f, d, self.coords) for f in self.source)
-        return {
-            "momentum_x": d("u_t") + convection_x + d("p_x") - viscous_x - f_x,
-            "momentum_y": d("v_t") + convection_y + d("p_y") - viscous_y - f_y,
-            "continuity": d("u_x") + d("v_y"),
-        }
+        return _balances(self, d)
 
-    def kernel(self) -> HeatKernel:
-        return HeatKernel(current(self.viscosity))
+    def kernel(self) -> HeatKernel | PoissonKernel:
+        return _kernel(self)
 
 
-def _pair(source):
-    if source is None:
-        return None, None
-    if not isinstance(source, tuple) or len(source) != 2:
-        raise InputError(
-            "NavierStokes2D(source) must be a pair of body forces (f_x, f_y); write None for one "
-            'that is absent, e.g. source=("0.1*sin(y)", None).'
-        )
-    return source
+@register("navier_stokes_3d")
+class NavierStokes3D(AbstractPDE):
+    r"""Incompressible flow in space: velocity (u, v, w) and pressure p over density.
+
+    $$ \mathbf{u}_t + \lambda (\mathbf{u} \cdot \nabla) \mathbf{u} = -\nabla p + \nu \nabla^2 \mathbf{u}
+       + \mathbf{f}, \qquad u_x + v_y + w_z = 0 $$
+
+    Good starting values: ν = 0.01 for vortices of unit size and speed. `convection` is λ, `source`
+    are the body forces (f_x, f_y, f_z), and `steady=True` leaves the time out, as in
+    `NavierStokes2D`.
+
+    >>> NavierStokes3D(viscosity=0.01).fields
+    ('u', 'v', 'w', 'p')
+    """
+
+    about: ClassVar[About] = About(
+        "u_t + convection*(u*u_x + v*u_y + w*u_z) = -p_x + viscosity*lap(u) + source; v, w alike; "
+        "u_x + v_y + w_z = 0",
+        {"viscosity": 0.01, "source": ("0.1*sin(y)", 0, 0)},
+        box={"x": (0, 6), "y": (0, 6), "z": (0, 6), "t": (0, 5)},
+        measured=("u", "v", "w"),
+        conditions=(
+            {"kind": "dirichlet", "axis": "z", "u": 0, "v": 0, "w": 0},
+            {"kind": "gauge", "field": "p"},
+        ),
+        units={
+            **dict.fromkeys(("u", "v", "w"), Powers(1, -1)),
+            "p": Powers(2, -2),  # it is over density
+        },
+    )
+    coords: tuple[str, ...] = eqx.field(static=True)
+    fields: tuple[str, ...] = eqx.field(static=True)
+    viscosity: Coefficient
+    convection: Coefficient
+    source: tuple[Value | None, ...]
+
+    def __init__(
+        self,
+        viscosity: Diffusivity,
+        convection: Ratio = 1.0,
+        source: tuple[Source | None, Source | None, Source | None] | None = None,
+        steady: bool = False,
+    ):
+        self.coords = ("x", "y", "z") if steady else ("x", "y", "z", "t")
+        self.fields = ("u", "v", "w", "p")
+        self.viscosity = as_coefficient("NavierStokes3D(viscosity)", viscosity, positive=True)
+        self.convection = as_coefficient("NavierStokes3D(convection)", convection)
+        self.source = as_forces("NavierStokes3D(source)", source, self.coords)
+
+    def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        return _balances(self, d)
+
+    def kernel(self) -> HeatKernel | PoissonKernel:
+        return _kernel(self)
+
+
+def _balances(flow, d: Derivatives) -> dict[str, Float[Array, ""]]:
+    """Momentum along each axis, and continuity."""
+    coords, rows = flow.coords, {}
+    forces = forces_at(flow.source, d, coords)
+    for axis, name, force in zip(space_of(coords), components(coords), forces, strict=True):
+        inertia = change(d, name, coords) + flow.convection * carried(d, name, coords)
+        viscous = flow.viscosity * d.laplacian(name)
+        rows[f"momentum_{axis}"] = inertia + d(f"p_{axis}") - viscous - force
+    return rows | {"continuity": divergence(d, coords)}
+
+
+def _kernel(flow) -> HeatKernel | PoissonKernel:
+    """Viscosity spreads what happens; at rest, what happens is felt everywhere."""
+    if "t" in flow.coords:
+        return HeatKernel(current(flow.viscosity))
+    return PoissonKernel(RADIUS)

@@ -22,7 +22,8 @@ def field(
     sensors: Observations | None = None,
     at: Mapping[str, Any] | None = None,
 ) -> Figure:
-    """One row per field: a map over (t, x), or snapshots over (x, y), with the sensors on top.
+    """One row per field: a map over (t, x), snapshots over (x, y), or three planes through the middle of
+    space, with the sensors on top.
 
     Parameters
     ----------
@@ -31,8 +32,8 @@ def field(
     name
         The field to draw; all of them by default.
     sensors
-        Drawn where they measured the field; on a snapshot, those read close to its time
-        (within 2.5 % of the time the readings span).
+        Drawn where they measured the field; on a snapshot or plane, those close to it
+        (within 2.5 % of what the readings span).
     at
         Coordinates to hold fixed: `{"t": 10.0}` for one snapshot, `{"t": [0, 5, 10]}` for three.
 
@@ -45,8 +46,9 @@ def field(
     figure, table = pieces.table(rows)
     for key, axes_row, panels in zip(names, table, rows, strict=True):
         limits = pieces.colour_range(*panels)
+        alike = len({panel.dims for panel in panels}) == 1
         meshes = [
-            pieces.draw(axes, panel, limits, sensors)
+            pieces.draw(axes, panel, limits, sensors, alike)
             for axes, panel in zip(axes_row, panels, strict=True)
         ]
         if meshes[-1] is not None:
@@ -67,7 +69,7 @@ def compare(
 
     The first two share a colour scale; the error has its own, and its title gives
     ‖estimate − truth‖₂ / ‖truth‖₂ over the points shown. Without `at`, a field over (x, y, t) is
-    shown at the middle of the estimate's times.
+    shown at the middle of the estimate's times, one in space in the middle of z.
 
     >>> u = xr.Dataset({"u": (("x", "t"), np.eye(3))}, {"x": range(3), "t": range(3)})
     >>> [axes.get_title() for axes in compare(u, u).axes[:2]]

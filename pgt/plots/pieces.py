@@ -17,6 +17,7 @@ from pgt.ground.errors import InputError
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B6B6B", "#B8A800")
 INK = "#333333"
 SIZE = 8  # points: the size of a caption in most journals
+SPACE = ("x", "y", "z")
 MANY = 50  # steps, above which a loss is smoothed over 2 % of them
 
 
@@ -48,11 +49,14 @@ def select(array: xr.DataArray, at: Mapping[str, Any] | None) -> xr.DataArray:
 
 
 def panels(array: xr.DataArray, at: Mapping[str, Any] | None) -> list[xr.DataArray]:
-    """What is drawn side by side: the snapshots asked for, or first, middle and last."""
+    """What is drawn side by side: the snapshots asked for, or first, middle and last; of a field in space
+    the planes through its middle."""
     array = select(array, at)
     listed = [axis for axis in at or {} if axis in array.dims]
     if listed:
         shown = [array.isel({listed[0]: index}) for index in range(array.sizes[listed[0]])]
+    elif set(SPACE) <= set(array.dims):
+        shown = planes(array)
     elif array.ndim == 3 and "t" in array.dims:
         indices = np.unique(np.linspace(0, array.sizes["t"] - 1, 3).round().astype(int))
         shown = [array.isel(t=index) for index in indices]
@@ -66,10 +70,17 @@ def panels(array: xr.DataArray, at: Mapping[str, Any] | None) -> list[xr.DataArr
     return shown
 
 
+def planes(array: xr.DataArray) -> list[xr.DataArray]:
+    """Three planes across each other through the middle of space, at the middle of time."""
+    half = {axis: size // 2 for axis, size in array.sizes.items()}
+    moment = array.isel(t=half["t"]) if "t" in array.dims else array
+    return [moment.isel({axis: half[axis]}) for axis in reversed(SPACE)]
+
+
 def middle(array: xr.DataArray) -> dict[str, float]:
-    """The middle snapshot of a field over two axes and time."""
-    snapshots = array.ndim == 3 and "t" in array.dims
-    return {"t": float(array["t"][array.sizes["t"] // 2])} if snapshots else {}
+    """Where to cut a field over more than two axes: the middle of time, then of z."""
+    spare = [axis for axis in ("t", "z") if axis in array.dims][: max(array.ndim - 2, 0)]
+    return {axis: float(array[axis][array.sizes[axis] // 2]) for axis in spare}
 
 
 def triple(truth: xr.DataArray, estimate: xr.DataArray, at: Mapping[str, Any]):
@@ -112,8 +123,8 @@ def drawing_axes(panel: xr.DataArray) -> list[str]:
     return sorted((str(axis) for axis in panel.dims), key="txyz".find)
 
 
-def draw(axes: Axes, panel: xr.DataArray, limits, sensors=None) -> QuadMesh | None:
-    """One panel: a line over one axis, a map over two."""
+def draw(axes: Axes, panel: xr.DataArray, limits, sensors=None, alike=True) -> QuadMesh | None:
+    """One panel: a line over one axis, a map over two. Those `alike` share the labels of their axes."""
     styled(axes)
     across, *up = drawing_axes(panel)
     mesh = draw_map(axes, panel, across, up[0], limits) if up else None
@@ -122,7 +133,7 @@ def draw(axes: Axes, panel: xr.DataArray, limits, sensors=None) -> QuadMesh | No
         axes.plot(panel[across], panel, color=PALETTE[0], linewidth=1.4)
         axes.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
     axes.set(xlabel=label(panel[across]), ylabel=label(panel[up[0]] if up else panel))
-    if mesh is not None:
+    if mesh is not None and alike:
         axes.label_outer()
     if sensors is not None:
         draw_sensors(axes, panel, across, sensors)

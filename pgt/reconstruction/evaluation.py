@@ -55,10 +55,10 @@ class Evaluation:
 
         def values(field, z):
             table = differentiate(field, parts, coords, fields)(z)
-            return {name: quantity(name, table, fields, own) for name in quantities}
+            return {n: quantity(n, table, coords, fields, own) for n in quantities}
 
         asked = self._quantiles(quantiles)
-        units = {name: units_of(name, dict(self.units), fields) for name in quantities}
+        units = {name: units_of(name, dict(self.units), coords, fields) for name in quantities}
         endings = ("",) if asked is None else ("", "_std", *(f"_{quantile_name(p)}" for p in asked))
         named = {f"{n}{end}": unit for n, unit in units.items() if unit for end in endings}
         return Asked(values, named, asked)

@@ -167,6 +167,8 @@ def _of_folds(found: CrossValidation) -> dict:
 
 
 def _drawable(field: xr.Dataset) -> xr.Dataset:
-    """A figure shows two axes at most: of further ones the middle."""
+    """A figure shows two axes, or planes through space: of further ones the middle."""
+    if {"x", "y", "z"} <= set(field.dims):
+        return field
     spare = [axis for axis in ("t", "z", "y") if axis in field.dims][: max(len(field.dims) - 2, 0)]
     return field.isel({axis: field.sizes[axis] // 2 for axis in spare})

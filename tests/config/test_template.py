@@ -35,7 +35,7 @@ def test_templates_load_and_build(load, pde):
     text = template(pde)
     run = load(text)
     assert set(run.observations.fields) <= set(build_all(run).pde.fields)
-    everything = re.sub(r"(?m)^#(?=[a-z\[\"])(?!periodic)", "", text)
+    everything = re.sub(r"(?m)^#(?=[A-Za-z\[\"])(?!periodic)", "", text)
     assert everything != text
     build_all(load(everything))
 

@@ -35,3 +35,6 @@ def test_axes_come_in_order():
     assert [spatial("here", n) for n in (1, 2, 3)] == [("x",), ("x", "y"), ("x", "y", "z")]
     with pytest.raises(InputError, match=r"^Heat\(dimension=0\): write 1, 2 or 3"):
         spatial("Heat", 0)
+    assert spatial("here", 2, least=2) == ("x", "y")
+    with pytest.raises(InputError, match=r"^Stokes\(dimension=1\): write 2 or 3"):
+        spatial("Stokes", 1, least=2)

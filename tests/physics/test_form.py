@@ -13,6 +13,19 @@ FLOW = (
     "v_t + c*(u*v_x + v*v_y) = -p_y + nu*lap(v)",
     "u_x + v_y = 0",
 )
+SPACE = (
+    "u_t + u*u_x + v*u_y + w*u_z = -p_x + nu*lap(u)",
+    "v_t + u*v_x + v*v_y + w*v_z = -p_y + nu*lap(v)",
+    "w_t + u*w_x + v*w_y + w*w_z = -p_z + nu*lap(w)",
+    "u_x + v_y + w_z = 0",
+)
+SLOW = ("p_x = nu*lap(u)", "p_y = nu*lap(v)", "u_x + v_y = 0")
+HEATED = (
+    "u_t + u*u_x + v*u_y = -p_x + nu*lap(u)",
+    "v_t + u*v_x + v*v_y = -p_y + nu*lap(v) + b*T",
+    "T_t + u*T_x + v*T_y = nu*lap(T)",
+    "u_x + v_y = 0",
+)
 # By the run-file name: the class, and the same equation as text.
 ZOO = {
     "heat": [
@@ -38,13 +51,35 @@ ZOO = {
         (pgt.Poisson("x", 1), Equation("-3*u_xx = x")),
     ],
     "laplace": [(pgt.Laplace(3), Equation("u_xx + u_yy + u_zz = 0"))],
-    "navier_stokes": [(pgt.NavierStokes2D(0.05, 2.0), Equation(*FLOW, nu=0.05, c=2.0))],
+    "navier_stokes": [
+        (pgt.NavierStokes2D(0.05, 2.0), Equation(*FLOW, nu=0.05, c=2.0)),
+        (
+            pgt.NavierStokes2D(0.05, steady=True),
+            Equation(*(text.split("_t + c*")[-1] for text in FLOW), nu=0.05),
+        ),
+    ],
+    "navier_stokes_3d": [(pgt.NavierStokes3D(0.05), Equation(*SPACE, nu=0.05))],
+    "stokes": [(pgt.Stokes(0.05), Equation(*SLOW, nu=0.05))],
+    "boussinesq": [(pgt.Boussinesq(0.05, 0.05, 2.0), Equation(*HEATED, nu=0.05, b=2.0))],
+    "darcy": [
+        (pgt.Darcy(0.5), Equation("0 = K*lap(h) + x", K=0.5, coords=("x", "y"))),
+        (pgt.Darcy(0.5, 1, 0.1), Equation("S*h_t = K*h_xx", K=0.5, S=0.1)),
+    ],
+    "helmholtz": [(pgt.Helmholtz(2.0), Equation("lap(u) + 4*u = x*y"))],
+}
+# Systems of first order, and mixed derivatives: the class knows what no form of a text implies.
+OWN_KERNELS = {
+    "acoustics": pgt.Acoustics(1.5),
+    "elasticity": pgt.Elasticity(1.0, 0.3),
+    "maxwell": pgt.Maxwell(),
+    "shallow_water": pgt.ShallowWater(),
 }
 
 
 def test_every_equation_of_the_library_is_here():
     own = {n for n, cls in parts("equation").items() if cls.__module__.startswith("pgt.")}
-    assert own == set(ZOO)
+    assert own == set(ZOO) | set(OWN_KERNELS)
+    assert not any(isinstance(pde.kernel(), pgt.NoKernel) for pde in OWN_KERNELS.values())
 
 
 @pytest.mark.parametrize(("of_class", "text"), [pair for pairs in ZOO.values() for pair in pairs])

@@ -12,7 +12,7 @@ from pgt.config import load_run
 from pgt.config.parts import Parts
 from pgt.data.domain import Domain
 from pgt.data.regions import INSTANTS
-from pgt.physics.exact import taylor_green
+from pgt.physics.exact.flow import taylor_green
 from pgt.physics.gauge import fixed_fields, freedom
 from pgt.training.losses import Problem
 

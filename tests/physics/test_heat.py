@@ -10,7 +10,7 @@ from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown, resolve
 from pgt.kernels.heat import HeatKernel
 from pgt.physics import Heat
-from pgt.physics.exact import heat_mode
+from pgt.physics.exact.scalar import heat_mode
 
 
 def test_residual_of_a_polynomial_by_hand():

@@ -7,9 +7,10 @@ from nested_derivatives import residual_at
 
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown
+from pgt.kernels.elliptic import PoissonKernel
 from pgt.kernels.heat import HeatKernel
-from pgt.physics import NavierStokes2D
-from pgt.physics.exact import taylor_green
+from pgt.physics import NavierStokes2D, NavierStokes3D
+from pgt.physics.exact.flow import taylor_green
 
 
 def test_body_forces_and_convection_of_navier_stokes():
@@ -46,8 +47,29 @@ def test_influence_spreads_with_the_current_viscosity():
     [
         (lambda: NavierStokes2D(0.1, source=("x", "z")), r"source\[1\]\): unknown name 'z'"),
         (lambda: NavierStokes2D(0.0), r"NavierStokes2D\(viscosity\) is 0.0"),
+        (lambda: NavierStokes2D(0.1, source=(1, "t"), steady=True), "unknown name 't'"),
     ],
 )
 def test_mistakes_are_named(make, message):
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_the_third_dimension_by_hand():
+    # u = y z t, v = z, w = x: ∇·u = 0, and only u changes in time.
+    def flow(z):
+        return jnp.stack([z[1] * z[2] * z[3], z[2], z[0], z[2] ** 2])
+
+    pde = NavierStokes3D(0.5, convection=2.0, source=(None, 1.0, "x"))
+    found = residual_at(pde, flow, jnp.array([1.0, 2.0, 3.0, 4.0]))
+    assert list(found) == ["momentum_x", "momentum_y", "momentum_z", "continuity"]
+    # y z + 2 (v z t + w y t),  2 w - 1,  2 u + 2 z - x
+    expected = [6 + 2 * (36 + 8), 2 - 1, 2 * 24 + 6 - 1, 0]
+    assert [float(value) for value in found.values()] == pytest.approx(expected)
+
+
+def test_a_steady_flow_has_no_time():
+    pde = NavierStokes2D(0.1, steady=True)
+    assert (pde.coords, pde.kernel()) == (("x", "y"), PoissonKernel(1.0))
+    assert NavierStokes3D(0.1, steady=True).coords == ("x", "y", "z")
+    assert NavierStokes3D(0.1).kernel() == HeatKernel(0.1)

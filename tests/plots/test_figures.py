@@ -26,6 +26,11 @@ def flow():
     return xr.Dataset(fields, {"x": X, "y": Y, "t": T})
 
 
+def space():
+    z = xr.DataArray(np.linspace(0, 3, 5), dims="z")
+    return (flow() + z).assign_coords(z=z)
+
+
 def readings(times):
     n = len(times)
     points = {"x": np.linspace(0.1, 0.9, n), "y": np.linspace(-0.5, 0.5, n), "t": times}
@@ -66,6 +71,26 @@ def test_snapshots_show_the_sensors_read_at_their_time():
 def test_at_chooses_snapshots(at, panels):
     figure = plots.field(flow(), "u", at=at)
     assert len([axes for axes in figure.axes if drawn(axes, QuadMesh)]) == panels
+
+
+def test_a_field_in_space_is_three_planes_through_its_middle():
+    points = {"x": [0.5, 0.9], "y": [0.1, 0.2], "z": [1.5, 3.0], "t": [1.0, 1.0]}
+    sensors = Observations.from_arrays(points, {"u": [1.0, 2.0]})
+    figure = plots.field(space(), "u", sensors=sensors)
+    found = [axes for axes in figure.axes if drawn(axes, QuadMesh)][:3]
+    labels = [(axes.get_xlabel(), axes.get_ylabel()) for axes in found]
+    assert labels == [("$x$", "$y$"), ("$x$", "$z$"), ("$y$", "$z$")]
+    assert {"$z$ = 1.5", "$t$ = 1"} == set(found[0].get_title().split(", "))
+    middle = space().u.isel(t=4, z=2).transpose("y", "x")
+    np.testing.assert_allclose(drawn(found[0], QuadMesh)[0].get_array(), middle)
+    np.testing.assert_allclose(drawn(found[0], PathCollection)[0].get_offsets(), [[0.5, 0.1]])
+    at_once = plots.field(space().isel(t=0), "u")
+    assert len([axes for axes in at_once.axes if drawn(axes, QuadMesh)]) >= 3
+
+
+def test_two_fields_in_space_are_compared_in_the_middle():
+    axes = plots.compare(space(), space() * 1.01).axes
+    assert r"1.0\times10^{-2}" in axes[2].get_title()
 
 
 def test_one_axis_left_is_a_line_through_the_field():
@@ -156,7 +181,7 @@ def test_no_global_figures():
         (lambda: plots.field(heat(), "w"), "'w'.*holds.*'u'"),
         (lambda: plots.field(heat(), at={"t": 5.0}), "'t'.*0 to 2"),
         (lambda: plots.field(heat(), at={"z": 5.0}), "'z'.*axes"),
-        (lambda: plots.field(flow().expand_dims(z=[0.0, 1.0]), "u"), "one or two"),
+        (lambda: plots.field(space(), "u", at={"t": [0.0, 1.0]}), "one or two"),
         (lambda: plots.field(flow(), sensors=Observations.from_arrays({"x": [0.1]}, {"u": [1.0]})),
          "sensors have the axes"),
         (lambda: plots.compare(heat(), heat().isel(x=slice(5))), "different grids"),

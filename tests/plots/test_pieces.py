@@ -22,6 +22,15 @@ def test_snapshots_are_first_middle_and_last_unless_asked_for():
     assert [float(panel.t) for panel in pieces.panels(field(), {"t": [0.24, 1.9]})] == [0.25, 2]
     assert pieces.middle(field()) == {"t": 1.0}
     assert pieces.middle(field().isel(y=0)) == {}
+    assert pieces.middle(field().isel(t=0)) == {}
+
+
+def test_space_is_cut_through_the_middle_of_each_axis():
+    inside = field().expand_dims(z=[0.0, 2.0, 5.0])
+    assert [panel.dims for panel in pieces.planes(inside)] == [("y", "x"), ("z", "x"), ("z", "y")]
+    assert {float(panel.t) for panel in pieces.planes(inside)} == {1.0}
+    assert pieces.middle(inside) == {"t": 1.0, "z": 2.0}
+    assert pieces.middle(inside.isel(t=0)) == {"z": 2.0}
 
 
 def test_a_place_half_a_step_outside_the_grid_is_still_its_end():
