@@ -78,7 +78,9 @@ def _check_only(lines: Sequence[Line], best: Layout, found: Sequence[Layout]) ->
     line = lines[best.heading]
     for layout in found:
         mark = layout.separator
-        if mark != best.separator and re.search(rf"\w{re.escape(mark)}\w", _QUOTED.sub("", line[1])):
+        if mark in (best.separator, " "):
+            continue
+        if re.search(rf"\w{re.escape(mark)}\w", _QUOTED.sub("", line[1])):
             raise _unclear(line[0], [mark, best.separator])
 
 
@@ -108,18 +110,18 @@ def _best(rows: Sequence[_Row], separator: str) -> tuple[float, Layout] | None:
         return None
     units = first - 1 if first > 1 and rows[first - 1].is_units else None
     heading = _heading(rows, first if units is None else units, rows[first])
-    if heading is None and rows[first].words and first + 1 < len(rows):
+    if heading is None and _is_above(*rows[first : first + 2]):
         heading, units = first, None  # numbers of channels stand where names should
     if heading is None:
         return None
-    after = [row for row in rows[first:] if _fits(row, len(rows[heading].cells))]
+    after = [row for row in rows[first:] if _fits(row.cells, rows[heading].cells)]
     score = sum(row.numbers / len(row.cells) for row in after) / len(rows[first:])
     return score, Layout(separator, heading, units, heading + 1 if units is None else units + 1)
 
 
 def _heading(rows: Sequence[_Row], below: int, data: _Row) -> int | None:
     """The last line above without a number, skipping a few rows that are wrong; else the one above."""
-    fitting = [at for at in range(below - 1, -1, -1) if _fits(data, len(rows[at].cells))]
+    fitting = [at for at in range(below - 1, -1, -1) if _fits(data.cells, rows[at].cells)]
     plain = [at for at in fitting if not rows[at].numbers and at >= below - 3]
     return next(iter(plain or [at for at in fitting if at == below - 1]), None)
 
@@ -132,9 +134,21 @@ def _begins(rows: Sequence[_Row], at: int) -> bool:
     )
 
 
-def _fits(row: _Row, width: int) -> bool:
-    """Whether a row has so many cells; some loggers end every row with one more separator."""
-    return len(row.cells) == width or (len(row.cells) == width + 1 and not row.cells[-1])
+def _fits(row: Sequence[str], heading: Sequence[str]) -> bool:
+    is_open = [bool(cells) and not cells[-1] for cells in (row, heading)]
+    return fits(len(row), is_open[0], len(heading), is_open[1])
+
+
+def fits(count: int, is_open: bool, width: int, is_heading_open: bool) -> bool:
+    """Whether a row has as many cells as the heading; some loggers end either with one more separator."""
+    more, less = count == width + 1 and is_open, count == width - 1 and is_heading_open
+    return count == width or more or less
+
+
+def _is_above(row: _Row, below: _Row | None = None) -> bool:
+    """Whether text stands above a number."""
+    pairs = zip(row.cells, below.cells, strict=False) if below else ()
+    return any(not is_number_like(one) and is_number_like(other) for one, other in pairs if one)
 
 
 def _row(cells: Sequence[str]) -> _Row:

@@ -174,9 +174,8 @@ def _gathered(files: Files, names: Mapping[str, Any], noise, sensors, dialect: D
             tables.append(_renamed(table, own | sigma))
     with naming(_spoken(files)):
         spread = {name: name.removeprefix("σ ") for name in sigma}
-        found = together(
-            tables, [p.name for p in paths], names["units"] or {}, given.missing, spread
-        )
+        called, units = [path.name for path in paths], names["units"] or {}
+        found = together(tables, called, units, given.missing, fields, spread)
     noise = noise if not sigma else {n: found.values.get(f"σ {n}", v) for n, v in by_field.items()}
     plain = {name: found.values[name] for name in coords + fields}
     return replace(found, values=plain), noise

@@ -9,7 +9,8 @@ NUMBERS = (
     -99.99, -999.0, -999.9, -999.99, -6999.0, -7999.0, -9999.0, -9999.9, -9999.99, -32768.0,
     -99999.0, -999999.0, 9999.0, 9999.9, 9999.99, 32767.0, 99999.0, 999999.0,
 )  # fmt: skip
-ALWAYS = 1e20  # nothing that a sensor reads is as large
+# Fill values of archives, overflow of meters, the largest of float32: they count in any company.
+HUGE = (1e20, *(10.0**power for power in range(30, 39)), 9.9e37, 9.91e37, 9.969209968e36, 3.4028235e38)
 
 
 def hide(
@@ -30,7 +31,8 @@ def hide(
 
 def _suspected(name: str, values: np.ndarray) -> np.ndarray:
     finite = np.isfinite(values)
-    huge = finite & (np.abs(values) >= ALWAYS)
+    huge = finite & (np.abs(values) >= 0.99 * min(HUGE))
+    huge[huge] = np.isclose(np.abs(values[huge])[:, None], HUGE, rtol=1e-6, atol=0).any(axis=1)
     if huge[finite].all():  # all readings are of that size: they are readings
         huge = np.zeros_like(huge)
     candidates = np.isin(values, NUMBERS)

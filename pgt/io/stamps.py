@@ -156,7 +156,8 @@ def spoken(origin: np.datetime64) -> str:
     '2024-03-12T10:00:00.5'
     """
     text = str(origin.astype("datetime64[us]"))
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text.removesuffix("T00:00:00")
 
 
 def split_origin(unit: str) -> tuple[str, np.datetime64 | None]:

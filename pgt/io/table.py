@@ -77,7 +77,8 @@ def select(
     if plan.wide:
         values, lines = _melted(plan, values, raw, lines)
         said += [f"{count} sensors", f"{len(lines) // count} time stamps"]
-    said += [f"{marks.words} words in place of readings hidden"] if marks.words else []
+    words = {0: [], 1: ["1 word in place of a reading hidden"]}
+    said += words.get(marks.words, [f"{marks.words} words in place of readings hidden"])
     return Columns({n: values[n] for n in (*coords, *others)}, units, lines, tuple(said))
 
 

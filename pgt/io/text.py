@@ -21,7 +21,7 @@ from pgt.io.columns import Columns, check_count
 from pgt.io.dialect import SPOKEN, Dialect
 from pgt.io.encoding import Line, numbered, opened
 from pgt.io.headings import Places, as_unit, parse_headings, places_in
-from pgt.io.layout import Layout, check_names, find_layout, split
+from pgt.io.layout import Layout, check_names, find_layout, fits, split
 from pgt.io.table import Convert, Table, select
 
 BATCH = 1 << 14  # rows split at once
@@ -153,7 +153,7 @@ class _Rows:
             cells = split(number, text, self.separator)
             count, is_open = len(cells), bool(cells) and not cells[-1]
         width = len(self.names)
-        if count == width or (count == width + 1 and is_open):
+        if fits(count, is_open, width, not self.names[-1]):
             return count
         hint = " If the numbers have decimal commas, separate the cells by semicolons."
         raise InputError(

@@ -12,6 +12,7 @@ from pgt.io.columns import Columns, check_count
 from pgt.io.sentinels import hide
 from pgt.io.stamps import since, split_origin, spoken
 
+CF = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days", "ms": "milliseconds"}
 Wanted = Mapping[str, tuple[str, np.datetime64 | None]]
 
 
@@ -20,17 +21,19 @@ def together(
     files: Sequence[str],
     units: Mapping[str, str],
     missing: tuple[float, ...] | None,
+    fields: Sequence[str],
     sigma: Mapping[str, str],
 ) -> Columns:
     """One table of several, in the units asked for, or else in those of the first that has any.
 
-    `sigma` says which columns are standard deviations of which: they take the scale of its unit.
+    Sentinels are hidden in the `fields`: a coordinate cannot be hidden. `sigma` says which columns
+    are standard deviations of which: they take the scale of its unit.
     """
     check_count(sum(map(len, tables)))
     wanted = _wanted(tables, units)
     said: dict[str, None] = dict.fromkeys([f"{len(tables)} files"] if len(tables) > 1 else [])
     said |= dict.fromkeys(word for table in tables for word in table.said)
-    hidden = _hidden(tables, sigma, missing, said)  # first: in another unit no sentinel is known
+    hidden = _hidden(tables, fields, missing, said)  # first: in another unit no sentinel is known
     converted = [_converted(table, wanted, sigma, said) for table in hidden]
     values = {name: np.concatenate([part[name] for part in converted]) for name in converted[0]}
     origin = {name: spoken(at) for name, (_, at) in wanted.items() if at is not None}
@@ -38,8 +41,10 @@ def together(
         if column.dtype.kind == "M":
             values[name], origin[name] = _counted(name, column, wanted, said)
     known = {name: unit for name, (unit, _) in wanted.items() if unit}
-    known |= {name: "s" for name in origin if name not in known}
-    said |= dict.fromkeys(f"{n} in {known[n]} since {at}" for n, at in origin.items())
+    for name, at in origin.items():  # as CF writes it, so that a result can be read as dates
+        unit = known.get(name, "s")
+        known[name] = f"{CF.get(unit, unit)} since {at}"
+        said[f"{name} in {known[name]}"] = None
     return Columns(values, known, _lines(tables, files), tuple(said), origin)
 
 
@@ -97,16 +102,16 @@ def _counted(name: str, times: np.ndarray, wanted: Wanted, said: dict[str, None]
 
 def _hidden(
     tables: Sequence[Columns],
-    sigma: Mapping[str, str],
+    fields: Sequence[str],
     missing: tuple[float, ...] | None,
     said: dict[str, None],
 ) -> list[Columns]:
     """The tables with NaN for every sentinel, which all readings of one name decide together."""
     ends, counts = np.cumsum([len(table) for table in tables])[:-1], 0
     parts: list[dict[str, np.ndarray]] = [dict(table.values) for table in tables]
-    for name in tables[0].values:
+    for name in fields:
         columns = [table.values[name] for table in tables]
-        if name in sigma or any(column.dtype.kind not in "iuf" for column in columns):
+        if any(column.dtype.kind not in "iuf" for column in columns):
             continue
         plain, found = hide(name, np.concatenate(columns).astype(float), missing)
         counts += sum(found.values())
