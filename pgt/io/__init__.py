@@ -7,7 +7,7 @@ from pgt.io import gridded as gridded
 from pgt.io import parquet as parquet
 from pgt.io import text as text
 from pgt.io.columns import Columns as Columns
-from pgt.io.dialect import Dialect as Dialect
+from pgt.ground.dialect import Dialect as Dialect
 from pgt.io.gridded import read_field as read_field
 from pgt.io.readers import read_columns as read_columns
 from pgt.io.readers import read_observations as read_observations

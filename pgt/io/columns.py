@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ class Columns:
     lines : in text files, the line each row stands in.
     said : how the file was understood, in a few words each: "semicolons", "8 sensors".
     origin : of an axis that counts from a moment, that moment: {"t": "2024-03-12T10:00:00"}.
+    noise : σ as `Observations` take it, where a reader was told of it.
 
     >>> Columns({"x": np.array([0.1, 0.7])}, units={"x": "m"}).units
     {'x': 'm'}
@@ -34,6 +36,7 @@ class Columns:
     lines: np.ndarray | None = None
     said: tuple[str, ...] = ()
     origin: dict[str, str] = field(default_factory=dict)
+    noise: Any = None
 
     def __len__(self) -> int:
         return max(map(len, self.values.values()), default=0)

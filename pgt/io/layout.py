@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pgt.ground.errors import InputError
-from pgt.io.dialect import CHARACTERS, SPOKEN, Dialect
+from pgt.ground.dialect import CHARACTERS, SPOKEN, Dialect
 from pgt.io.encoding import Line
 from pgt.io.headings import as_unit
 from pgt.io.marks import MISSING, WORDS, is_number_like
@@ -76,11 +76,12 @@ def find_layout(lines: Sequence[Line], dialect: Dialect) -> Layout:
 def _check_only(lines: Sequence[Line], best: Layout, found: Sequence[Layout]) -> None:
     """Refuse a heading such as "x,t;u", which two marks may separate; in "u, m/s" the blank tells."""
     line = lines[best.heading]
+    names = re.sub(r"=\s*[+-]?\d+,\d+", "", _QUOTED.sub("", line[1]))  # x=0,1 is a position
     for layout in found:
         mark = layout.separator
         if mark in (best.separator, " "):
             continue
-        if re.search(rf"\w{re.escape(mark)}\w", _QUOTED.sub("", line[1])):
+        if re.search(rf"\w{re.escape(mark)}\w", names):
             raise _unclear(line[0], [mark, best.separator])
 
 

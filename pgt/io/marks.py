@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pgt.ground.errors import InputError
-from pgt.io.dialect import Dialect
+from pgt.ground.dialect import Dialect
 
 MISSING = {"", "na", "nan", "n/a", "null", "none"}
 # What instruments and spreadsheets write where there is no reading.

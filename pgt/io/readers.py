@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from pgt.ground.registry import parts
 from pgt.io._files import check_is_file, check_suffix, naming
 from pgt.io.cells import read_sensors
 from pgt.io.columns import Columns
-from pgt.io.dialect import Dialect
+from pgt.ground.dialect import Dialect
 from pgt.io.headings import Places
 from pgt.io.together import together
 
@@ -73,11 +72,17 @@ def read_observations(
     >>> readings.points.tolist(), readings.mask.tolist(), readings.units
     ([[0.5], [0.7]], [[True], [False]], (('x', 'm'),))
     """
-    names = {"coords": coords, "fields": fields, "columns": columns, "units": units}
-    table, noise = _gathered(files, names, noise, sensors, dialect)
-    return observations_of(
-        table, files, coords=coords, noise=noise, duplicates=duplicates, domain=domain
+    table = read_columns(
+        files,
+        coords=coords,
+        fields=fields,
+        columns=columns,
+        units=units,
+        noise=noise,
+        sensors=sensors,
+        dialect=dialect,
     )
+    return observations_of(table, files, coords=coords, duplicates=duplicates, domain=domain)
 
 
 def observations_of(
@@ -85,16 +90,16 @@ def observations_of(
     files: Files,
     *,
     coords: Sequence[str],
-    noise=None,
     duplicates: str = "error",
     domain: Domain | None = None,
 ) -> Observations:
     """Readings from columns that `read_columns` gave; errors name the files."""
-    with naming(_spoken(files)), _lines_for_rows(table):
+    coords = (coords,) if isinstance(coords, str) else coords
+    with naming(spoken(files)), _lines_for_rows(table):
         readings = Observations.from_arrays(
             {name: table.values[name] for name in coords},
             {name: column for name, column in table.values.items() if name not in coords},
-            noise=noise,
+            noise=table.noise,
             units=table.units,
             duplicates=duplicates,
         )
@@ -111,6 +116,7 @@ def read_columns(
     fields: Sequence[str],
     columns: Mapping[str, str] | None = None,
     units: Mapping[str, str] | None = None,
+    noise=None,
     sensors: str | os.PathLike | None = None,
     dialect: Dialect | None = None,
 ) -> Columns:
@@ -126,8 +132,28 @@ def read_columns(
     >>> found.values["T"].tolist()
     [20.5, 21.0, nan, 21.5]
     """
-    names = {"coords": coords, "fields": fields, "columns": columns, "units": units}
-    return _gathered(files, names, None, sensors, dialect)[0]
+    with naming(spoken(files)):
+        coords = check_names("coords", coords)
+        fields = check_names("fields", fields) if fields != () else ()
+        check_coords_and_fields((), fields)
+        check_units(units, coords + fields)
+        own = _own_names(coords + fields, columns)
+    by_field = noise if isinstance(noise, Mapping) else {}
+    sigma = {f"σ {name}": heading for name, heading in by_field.items() if isinstance(heading, str)}
+    places = read_sensors(None if sensors is None else Path(sensors), dialect or Dialect())
+    tables = []
+    for path in _paths(files):
+        with naming(path):
+            table = _read(path, own, coords, list(sigma.values()), places, dialect)
+            tables.append(_renamed(table, own | sigma))
+    with naming(spoken(files)):
+        called, missing = [path.name for path in _paths(files)], (dialect or Dialect()).missing
+        spread = {name: name.removeprefix("σ ") for name in sigma}
+        found = together(tables, called, units or {}, missing, fields, spread)
+    if sigma:
+        noise = {name: found.values.get(f"σ {name}", value) for name, value in by_field.items()}
+    plain = {name: found.values[name] for name in coords + fields}
+    return replace(found, values=plain, noise=noise)
 
 
 def read_points(
@@ -146,39 +172,11 @@ def read_points(
     [[1.0, 0.5], [2.0, 0.7]]
     """
     coords = (coords,) if isinstance(coords, str) else coords
-    names = {"coords": coords, "fields": (), "columns": columns, "units": units}
-    table, _ = _gathered(path, names, None, None, None)
+    table = read_columns(path, coords=coords, fields=(), columns=columns, units=units)
     points = np.stack([table.values[name] for name in coords], axis=1)
-    with naming(_spoken(path)), _lines_for_rows(table):
+    with naming(spoken(path)), _lines_for_rows(table):
         check_points(points, tuple(coords))
     return points
-
-
-def _gathered(files: Files, names: Mapping[str, Any], noise, sensors, dialect: Dialect | None):
-    """The columns by the equation's names, and σ with the columns in place of their names."""
-    paths = _paths(files)
-    with naming(_spoken(files)):
-        coords = check_names("coords", names["coords"])
-        fields = check_names("fields", names["fields"]) if names["fields"] != () else ()
-        check_coords_and_fields((), fields)
-        own = _own_names(coords + fields, names["columns"])
-        by_field = noise if isinstance(noise, Mapping) else {}
-        sigma = {f"σ {n}": column for n, column in by_field.items() if isinstance(column, str)}
-        check_units(names["units"], coords + fields)
-    given = dialect or Dialect()
-    places = read_sensors(None if sensors is None else Path(sensors), given)
-    tables = []
-    for path in paths:
-        with naming(path):
-            table = _read(path, own, coords, list(sigma.values()), places, dialect)
-            tables.append(_renamed(table, own | sigma))
-    with naming(_spoken(files)):
-        spread = {name: name.removeprefix("σ ") for name in sigma}
-        called, units = [path.name for path in paths], names["units"] or {}
-        found = together(tables, called, units, given.missing, fields, spread)
-    noise = noise if not sigma else {n: found.values.get(f"σ {n}", v) for n, v in by_field.items()}
-    plain = {name: found.values[name] for name in coords + fields}
-    return replace(found, values=plain), noise
 
 
 def _paths(files: Files) -> list[Path]:
@@ -190,7 +188,7 @@ def _paths(files: Files) -> list[Path]:
     return paths
 
 
-def _spoken(files: Files) -> Path:
+def spoken(files: Files) -> Path:
     """How messages call one file, or several."""
     first, *others = _paths(files)
     return Path(f"{first} and {len(others)} more") if others else first

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pgt.ground.errors import InputError
-from pgt.io.dialect import Dialect
+from pgt.ground.dialect import Dialect
 from pgt.io.headings import Places
 from pgt.io.marks import Marks, find_marks, is_number_like
 from pgt.io.table import Convert, Table

@@ -9,7 +9,7 @@ import pandas as pd
 
 from pgt.data.units import conversion
 from pgt.ground.errors import InputError
-from pgt.io.dialect import Dates
+from pgt.ground.dialect import Dates
 from pgt.io.marks import MISSING
 
 _CLOCK = r"\d{1,4}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[AaPp]\.?[Mm]\.?)?"

@@ -13,7 +13,7 @@ import numpy as np
 from pgt.data.units import conversion
 from pgt.ground.errors import InputError
 from pgt.io.columns import Columns, absent, check_count
-from pgt.io.dialect import Dialect
+from pgt.ground.dialect import Dialect
 from pgt.io.headings import Heading, Places
 from pgt.io.marks import Marks, find_marks
 from pgt.io.stamps import is_stamp, parse_stamps

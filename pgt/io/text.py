@@ -18,7 +18,7 @@ import pandas as pd
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.io.columns import Columns, check_count
-from pgt.io.dialect import SPOKEN, Dialect
+from pgt.ground.dialect import SPOKEN, Dialect
 from pgt.io.encoding import Line, numbered, opened
 from pgt.io.headings import Places, as_unit, parse_headings, places_in
 from pgt.io.layout import Layout, check_names, find_layout, fits, split
@@ -106,6 +106,7 @@ class _Rows:
     def __init__(self, lines: Iterator[Line], layout: Layout, names: list[str], heading: int):
         self.lines, self.separator = lines, layout.separator
         self.names, self.heading = names, heading
+        self.width: int | None = None  # of the first row, and so of all
 
     def cells(self, line: Line) -> list[str]:
         try:
@@ -153,7 +154,9 @@ class _Rows:
             cells = split(number, text, self.separator)
             count, is_open = len(cells), bool(cells) and not cells[-1]
         width = len(self.names)
-        if fits(count, is_open, width, not self.names[-1]):
+        if self.width is None and fits(count, is_open, width, not self.names[-1]):
+            self.width = count
+        if count == self.width:
             return count
         hint = " If the numbers have decimal commas, separate the cells by semicolons."
         raise InputError(

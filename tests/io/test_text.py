@@ -46,6 +46,7 @@ BROKEN = {
     ),
     "a thousand or a decimal": ("x;t;u\n0;1;1,234\n", "'1,234' may be 1234 or 1.234. Say which"),
     "decimal commas split": ("x,t,u\n0,5,1,2,3,5\n", "line 2 has 6 cell.*decimal commas"),
+    "one cell too many, and empty": ("x,t,u\n0,1,2\n0,2,.5,\n", "line 3 has 4 cell"),
     "too few cells": ("x,t,u\n0,1,2\n0,2\n", "line 3 has 2 cell"),
     "column twice": ("x,t,u,u\n0,1,2,3\n", "two columns are named 'u'"),
     "missing column": ("x,time,u\n0,1,2\n", "no column 't'.*Known: x, time, u"),
@@ -112,9 +113,12 @@ def plainly_read(data):
     return [[NAN if c.lower() in hidden else float(c) for c in row] for row in table]
 
 
-def test_thousands_of_mutations_are_read_rightly_or_refused(tmp_path):
+@pytest.mark.parametrize(
+    ("count", "least"), [(300, 20), pytest.param(3000, 300, marks=pytest.mark.slow)]
+)
+def test_thousands_of_mutations_are_read_rightly_or_refused(tmp_path, count, least):
     rng, accepted = np.random.default_rng(4), 0
-    for _ in range(3000):
+    for _ in range(count):
         path = write(tmp_path, data := mutated(rng))
         try:
             readings = read(path)
@@ -125,7 +129,7 @@ def test_thousands_of_mutations_are_read_rightly_or_refused(tmp_path):
             accepted += 1
             values = np.where(readings.mask, readings.values, NAN)
             np.testing.assert_array_equal(np.hstack([readings.points, values]), expected)
-    assert 300 < accepted < 2500
+    assert least < accepted < count / 1.2
 
 
 ALPHABET = b'0123456789.,;\t\n\r eE+-_"#xtuNa\x00\xff\xc3\xa9|'
