@@ -60,10 +60,10 @@ def init(
         Path | None, typer.Option(help="A table of the names of sensors and their positions.")
     ] = None,
     columns: Annotated[
-        list[str], typer.Option(help="A column that is called differently: x=\"pos. 1\".")
+        list[str], typer.Option(help='A column that is called differently: x="pos. 1".')
     ] = [],  # noqa: B006
     dialect: Annotated[
-        list[str], typer.Option(help="How the files are written: decimal=\",\".")
+        list[str], typer.Option(help='How the files are written: decimal=",".')
     ] = [],  # noqa: B006
 ) -> None:
     """Write a commented run file for an equation of the library, or for one given as text; with

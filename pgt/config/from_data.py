@@ -12,8 +12,14 @@ def observations(found: Survey, folder: Path, dialect: Dialect | None = None) ->
     """The table [observations] for files that were looked at; paths start in `folder`."""
     files = [_relative(file, folder) for file in found.files]
     lines = [f"# {', '.join(found.table.said)}."] if found.table.said else []
-    lines += [f"# {n}: {count} of {all_} readings hidden." for n, (count, all_) in found.hidden.items()]
+    lines += [
+        f"# {n}: {count} of {all_} readings hidden." for n, (count, all_) in found.hidden.items()
+    ]
     lines += [f"# Not used: {', '.join(found.unused)}."] if found.unused else []
+    if found.lacks_places:
+        lines.append(
+            "# No positions: if each column is one sensor, give a table of them (sensors = ...)."
+        )
     lines += [f"file = {toml(files[0] if len(files) == 1 else files)}  # relative to this file"]
     if found.sensors is not None:
         lines.append(f"sensors = {toml(_relative(found.sensors, folder))}  # names and positions")
@@ -33,7 +39,9 @@ def observations(found: Survey, folder: Path, dialect: Dialect | None = None) ->
 def bounds(found: Survey) -> str:
     """The lines of [domain]: the box around the readings."""
     lines = [f"{axis} = {toml(_short(pair))}" for axis, pair in found.bounds.items()]
-    return "\n".join(["# The box around the readings; widen it to where the field is sought.", *lines])
+    return "\n".join(
+        ["# The box around the readings; widen it to where the field is sought.", *lines]
+    )
 
 
 def equation(found: Survey) -> str:
@@ -42,7 +50,7 @@ def equation(found: Survey) -> str:
     left = f"{name}_t" if "t" in found.coords else "0"
     right = f"a*{name}_{space}{space}" if space else f"-a*{name}"
     return (
-        "# Write your equation: one of the library, such as name = \"heat\", or text:\n"
+        '# Write your equation: one of the library, such as name = "heat", or text:\n'
         f'#equations = ["{left} = {right}"]\n#a = 0.01'
     )
 

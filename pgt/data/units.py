@@ -48,8 +48,12 @@ WORDS = {
 }  # fmt: skip
 # kelvin = scale × degrees + offset
 DEGREES = {"K": (1.0, 0.0), "degC": (1.0, 273.15), "degF": (5 / 9, 459.67 * 5 / 9)}
-_CELSIUS = re.compile(r"(?:[°º˚]\s*|[Dd]eg(?:ree)?s?[ _]?)C\b|℃|(?:[Dd]eg(?:ree)?s?[ _])?[Cc]elsius")
-_FAHRENHEIT = re.compile(r"(?:[°º˚]\s*|[Dd]eg(?:ree)?s?[ _]?)F\b|℉|(?:[Dd]eg(?:ree)?s?[ _])?[Ff]ahrenheit")
+_CELSIUS = re.compile(
+    r"(?:[°º˚]\s*|[Dd]eg(?:ree)?s?[ _]?)C\b|℃|(?:[Dd]eg(?:ree)?s?[ _])?[Cc]elsius"
+)
+_FAHRENHEIT = re.compile(
+    r"(?:[°º˚]\s*|[Dd]eg(?:ree)?s?[ _]?)F\b|℉|(?:[Dd]eg(?:ree)?s?[ _])?[Ff]ahrenheit"
+)
 _RAISED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
 _FACTOR = re.compile(r"(?P<symbol>%|[^\W\d_]+|1(?!\d))(?:\^?(?P<power>[+-]?\d{1,2}))?")
 _JOINED = re.compile(r"\s*(?P<sign>[*·⋅./]|)\s*")

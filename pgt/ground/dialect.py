@@ -1,7 +1,7 @@
 """What a file of readings leaves open, and the reader cannot know."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from pgt.ground.errors import InputError
 
@@ -28,10 +28,10 @@ class Dialect:
     ','
     """
 
-    separator: Separator | None = None
-    decimal: Mark | None = None
-    dates: Dates | None = None
-    missing: tuple[float, ...] | None = None
+    separator: str | None = None
+    decimal: str | None = None
+    dates: str | None = None
+    missing: Any = None
     sheet: str | None = None
 
     def __post_init__(self):

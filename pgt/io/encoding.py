@@ -39,7 +39,9 @@ def _in_words() -> Iterator[None]:
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"the gzip file is cut short or damaged ({error}); write it anew.") from None
+        raise InputError(
+            f"the gzip file is cut short or damaged ({error}); write it anew."
+        ) from None
     except UnicodeError as error:
         raise InputError(f"the text is damaged ({error}); save the file as UTF-8.") from None
 

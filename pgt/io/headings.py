@@ -12,7 +12,9 @@ from pgt.ground.errors import InputError
 
 NUMBER = r"[+-]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
 UNIT = r"[^\W\d_]+(?![^\W_]|\s*=)"
-_PLACED = re.compile(rf"(?<![^\W_])(?P<axis>[xyzXYZ])\s*=\s*(?P<value>{NUMBER})\s*(?P<unit>{UNIT})?")
+_PLACED = re.compile(
+    rf"(?<![^\W_])(?P<axis>[xyzXYZ])\s*=\s*(?P<value>{NUMBER})\s*(?P<unit>{UNIT})?"
+)
 _BRACKETS = re.compile(r"[\[(<{]([^\[\](){}<>]*)[\])>}]")
 _TRAILING = re.compile(r"(?P<name>.*?\S)\s*(?:,|/|\bin\b)\s*(?P<unit>[^,]+)")
 # Behind an underscore only what is no index: T_s may be a surface, T_degC is not.

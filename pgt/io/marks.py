@@ -138,7 +138,7 @@ def find_marks(cells: Iterable[str], dialect: Dialect) -> Marks:
 
 def _decided(numbers: set[str], groups: set[str], sure: set[str]) -> Marks:
     decimals = sure | {"," if group == "." else "." for group in groups}
-    if decimals == {"."} or not any("," in text for text in numbers):
+    if decimals == {"."} or (not decimals and not any("," in text for text in numbers)):
         thousands = groups & {","}
         lone = [text for text in numbers if "," in text]
         if lone and not thousands:

@@ -10,7 +10,14 @@ NUMBERS = (
     -99999.0, -999999.0, 9999.0, 9999.9, 9999.99, 32767.0, 99999.0, 999999.0,
 )  # fmt: skip
 # Fill values of archives, overflow of meters, the largest of float32: they count in any company.
-HUGE = (1e20, *(10.0**power for power in range(30, 39)), 9.9e37, 9.91e37, 9.969209968e36, 3.4028235e38)
+HUGE = (
+    1e20,
+    *(10.0**power for power in range(30, 39)),
+    9.9e37,
+    9.91e37,
+    9.969209968e36,
+    3.4028235e38,
+)
 
 
 def hide(

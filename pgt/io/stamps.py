@@ -9,13 +9,14 @@ import pandas as pd
 
 from pgt.data.units import conversion
 from pgt.ground.errors import InputError
-from pgt.ground.dialect import Dates
 from pgt.io.marks import MISSING
 
 _CLOCK = r"\d{1,4}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[AaPp]\.?[Mm]\.?)?"
 _ZONE = r"(?:\s*(?:Z|UTC|[+-]\d{2}:?\d{2}))?"
 _YEAR_FIRST = re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}(?:[T ,]+{_CLOCK})?{_ZONE}")
-_NUMBERS = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})(?:[T ,]+{_CLOCK})?{_ZONE}")
+_NUMBERS = re.compile(
+    rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})(?:[T ,]+{_CLOCK})?{_ZONE}"
+)
 _MONTH_NAME = re.compile(rf"\d{{1,2}}[- ][A-Za-z]{{3}}[- ]\d{{4}}(?:[T ,]+{_CLOCK})?{_ZONE}")
 _TIME = re.compile(_CLOCK)
 CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
@@ -33,7 +34,7 @@ def is_stamp(text: str) -> bool:
 
 
 def parse_stamps(
-    cells: Sequence[str], lines: np.ndarray, name: str, dates: Dates | None
+    cells: Sequence[str], lines: np.ndarray, name: str, dates: str | None
 ) -> np.ndarray:
     """Dates as datetime64, times without a date as seconds; NaT and NaN where a cell is empty."""
     texts = pd.Series([_tidy(cell) for cell in cells], dtype=object)
@@ -83,7 +84,7 @@ def _shift(zone: str) -> float:
     return (-1 if zone[0] == "-" else 1) * (3600.0 * hours + 60.0 * minutes)
 
 
-def _date_format(texts: pd.Series, name: str, dates: Dates | None) -> str:
+def _date_format(texts: pd.Series, name: str, dates: str | None) -> str:
     first = texts.iloc[0]
     if found := _YEAR_FIRST.fullmatch(first):
         return f"%Y{found[1]}%m{found[1]}%d"
@@ -103,7 +104,7 @@ def _date_format(texts: pd.Series, name: str, dates: Dates | None) -> str:
     }[_order(texts, found, name, dates)]
 
 
-def _order(texts: pd.Series, first: re.Match, name: str, dates: Dates | None) -> Dates:
+def _order(texts: pd.Series, first: re.Match, name: str, dates: str | None) -> str:
     """Whether the day or the month comes first: by the mark, by a number above 12, or as was said."""
     if dates is not None:
         return dates
@@ -142,11 +143,13 @@ def _seconds(texts: pd.Series, lines: np.ndarray, name: str) -> pd.Series:
 
 def since(times: np.ndarray, origin: np.datetime64, unit: str) -> np.ndarray:
     """Dates as numbers in a unit since an origin."""
-    seconds = (times - origin) / np.timedelta64(1, "us") * 1e-6
-    found = conversion("s", unit)
+    seconds = (times - origin) / np.timedelta64(1, "s")
+    found = conversion(unit, "s")
     if found is None:
-        raise InputError(f"'t' is a column of times, which {unit!r} is no unit of; write t = \"s\".")
-    return np.where(np.isnat(times), np.nan, seconds * found[0])
+        raise InputError(
+            f"'t' is a column of times, which {unit!r} is no unit of; write t = \"s\"."
+        )
+    return np.where(np.isnat(times), np.nan, seconds / found[0])
 
 
 def spoken(origin: np.datetime64) -> str:

@@ -1,7 +1,7 @@
 """What files of readings hold, guessed from what they say: the start of a run file."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,6 +44,11 @@ class Survey:
     table: Columns
     repeated: int  # readings of one field at one place and time, beyond the first
     unused: tuple[str, ...] = ()
+
+    @property
+    def lacks_places(self) -> bool:
+        """Whether several columns change in time only: they may be sensors whose places are missing."""
+        return self.coords == ("t",) and len(self.fields) + len(self.unused) > 1
 
     @property
     def bounds(self) -> dict[str, tuple[float, float]]:
@@ -101,9 +106,7 @@ def survey(
     taken = {*own.values(), *fields, *guess.coords.values(), *coords}
     unused = tuple(h.text for h in guess.numeric if h.text not in taken and h.name not in taken)
     repeated = _repeated(table, coords, tuple(fields))
-    return Survey(
-        tuple(files), sensors, coords, tuple(fields), own, table, repeated, unused
-    )
+    return Survey(tuple(files), sensors, coords, tuple(fields), own, table, repeated, unused)
 
 
 def _table_of_sensors(files: Sequence[Path], dialect: Dialect) -> Path | None:
@@ -116,20 +119,25 @@ def _table_of_sensors(files: Sequence[Path], dialect: Dialect) -> Path | None:
         others = [other for other in files if other != file]
         if any(other.name.partition(".")[0] in names for other in others):
             return file
-        if any(h.text in names or h.name in names for h in _headings(others[0], dialect)):
+        if _are_named(names, others[0], dialect):
             return file
     return None
 
 
-def _headings(path: Path, dialect: Dialect) -> list[Heading]:
+def _are_named(names: Container[str], path: Path, dialect: Dialect) -> bool:
+    """Whether the columns of a table, or cells in it, have such names."""
     try:
         with open_cells(path, dialect) as table:
-            return list(table.headings)
+            cells = (cell for place in range(len(table.headings)) for cell in table.cells(place))
+            texts = (text for heading in table.headings for text in (heading.text, heading.name))
+            return any(text in names for text in (*texts, *cells))
     except InputError:
-        return []
+        return False
 
 
-def _look(path: Path, sensors: dict[str, Places], given: dict[str, str], dialect: Dialect) -> _Guess:
+def _look(
+    path: Path, sensors: dict[str, Places], given: dict[str, str], dialect: Dialect
+) -> _Guess:
     check_is_file(path)
     if check_suffix(path, (*TEXTS, *WORKBOOKS, *NAMES)) in NAMES:
         with understood("a file of arrays"):
@@ -148,7 +156,10 @@ def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], giv
     guess = _Guess({axis: given[axis] for axis in AXES if axis in given})
     for axis, words in CALLED.items():
         for word in words:
-            found = [h for h in headings if h.name.lower() == word and not h.places]
+            # T is a temperature
+            found = [
+                h for h in headings if word == h.name.lower() and h.name != "T" and not h.places
+            ]
             if found and axis not in guess.coords:
                 guess.coords[axis] = found[0].name if found[0].name == axis else found[0].text
     taken = {text for texts in guess.coords.values() for text in texts.split(JOINED)}

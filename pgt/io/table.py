@@ -219,7 +219,9 @@ def _numeric_cells(table: Table, plan: Plan) -> Iterable[str]:
     return (c for p in places if not _is_text(table, p) for c in table.cells(p))
 
 
-def _converters(table: Table, plan: Plan, coords: Sequence[str], marks: Marks) -> dict[int, Convert]:
+def _converters(
+    table: Table, plan: Plan, coords: Sequence[str], marks: Marks
+) -> dict[int, Convert]:
     """How each column is read: as numbers, or kept as text where it is times or names."""
 
     def number(place: int) -> Convert:

@@ -45,6 +45,8 @@ def from_files(
         raise InputError(_CODE.sub(_as_option, str(error))) from None
     said = [f"{len(found.table)} rows of {', '.join(found.fields)} over {', '.join(found.coords)}"]
     said += found.table.said
+    if found.lacks_places:
+        said.append("no positions (if each column is one sensor, give a table: --sensors FILE)")
     return text, f"{', '.join(said)}. {'Look it over' if pde else 'Write your equation in it'}"
 
 
@@ -54,7 +56,7 @@ def _settings(option: str, words: Sequence[str]) -> dict[str, Any]:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key.strip():
-            raise InputError(f"{option} {word}: write a name and a value, such as x=\"pos. 1\".")
+            raise InputError(f'{option} {word}: write a name and a value, such as x="pos. 1".')
         try:
             found[key.strip()] = tomllib.loads(f"value = {value}")["value"]
         except ValueError:

@@ -92,7 +92,9 @@ def test_file_and_caller_must_agree(tmp_path):
     assert (dict(metres.units)["x"], metres.points.ravel().tolist()) == ("m", [0.0, 0.5])
     said = read_columns(path, **names, units={"x": "m", "u": "degC"}).said
     assert said == ("x converted from mm to m", "u converted from K to degC")
-    with pytest.raises(InputError, match=r"probe\.nc: 'u' is in 'K' by the file.*'Pa'.*no multiple"):
+    with pytest.raises(
+        InputError, match=r"probe\.nc: 'u' is in 'K' by the file.*'Pa'.*no multiple"
+    ):
         read_observations(path, **names, units={"u": "Pa"})
 
 

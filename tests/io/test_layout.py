@@ -54,7 +54,9 @@ def test_rows_that_are_split_already():
 
 
 def test_one_more_separator_at_the_end():
-    assert [fits(3, False, 3, False), fits(4, True, 3, False), fits(2, False, 3, True)] == [True] * 3
+    assert [fits(3, False, 3, False), fits(4, True, 3, False), fits(2, False, 3, True)] == [
+        True
+    ] * 3
     assert not fits(4, False, 3, False)
     assert not fits(2, False, 3, False)
 

@@ -62,7 +62,10 @@ BROKEN = {
     "cell over two lines": ('x,t,u,note\n0,1,2,a"b,"c\n0,2,3,d"\n', "line 2"),
     "nul": ("x,t,u\n0,1,2\x00\n", "line 2, column 'u'"),
     "long text": ("x,t,u\n0,1," + "z" * 10**5 + "\n", "z{40}…' is not a number"),
-    "latin-1": ("x,t,u\n0,1,2\n0,2,°\n".encode("latin-1"), "line 3, column 'u': '°' is not a number"),
+    "latin-1": (
+        "x,t,u\n0,1,2\n0,2,°\n".encode("latin-1"),
+        "line 3, column 'u': '°' is not a number",
+    ),
     "utf-16 cut short": ("x,t,u\n0,1,2\n".encode("utf-16")[:-1], "damaged.*save the file as UTF-8"),
     "binary": (bytes(range(256)), "sensors.csv: "),
     "negative noise": ("x,t,u,s\n0,1,2,-1\n", "`noise` of 'u', line 2, is -1"),

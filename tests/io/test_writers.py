@@ -14,7 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgt.ground.errors import InputError
-from pgt.io import Dialect, read_field, read_observations, read_points, write_field, write_values, writers
+from pgt.io import (
+    Dialect,
+    read_field,
+    read_observations,
+    read_points,
+    write_field,
+    write_values,
+    writers,
+)
 
 # --- NetCDF -------------------------------------------------------------------
 
