@@ -7,6 +7,8 @@ says so one of them hidden.
 import datetime
 import gzip
 import io
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 NAN = float("nan")
@@ -25,9 +27,9 @@ class File(NamedTuple):
     files: dict[str, Any]
     rows: list[tuple[float, float, float]] | None = None
     said: str = ""
-    options: dict[str, Any] = {}
-    units: dict[str, str] = {}
-    origin: dict[str, str] = {}
+    options: Mapping[str, Any] = MappingProxyType({})
+    units: Mapping[str, str] = MappingProxyType({})
+    origin: Mapping[str, str] = MappingProxyType({})
     message: str = ""
 
 
@@ -99,7 +101,8 @@ LOGGERS = {
         ROWS, "commas", units={"x": "m", "t": "s", "T": "°C"},
     ),
     "units in the name": File(
-        {"a.csv": long("x_mm,t_min,T_degC", "{x},{t},{T}", rows=[(1e3 * x, t / 60, T) for x, t, T in ROWS])},
+        {"a.csv": long("x_mm,t_min,T_degC", "{x},{t},{T}",
+                       rows=[(1e3 * x, t / 60, T) for x, t, T in ROWS])},
         [(x, t, T + 273.15) for x, t, T in ROWS],
         "commas, x converted from mm to m, t converted from min to s, T converted from degC to K",
         {"units": {"x": "m", "t": "s", "T": "K"}}, {"x": "m", "t": "s", "T": "K"},
@@ -203,7 +206,8 @@ LOGGERS = {
     ),
     "words in place of readings": File(
         {"a.csv": wide(PLACED, values=(T[0], (22.25, "OVER"), T[2]))}, HIDDEN,
-        f"semicolons, decimal commas, 2 sensors, 3 time stamps, 1 word in place of a reading hidden, t in {STAMPED}",
+        "semicolons, decimal commas, 2 sensors, 3 time stamps, 1 word in place of a reading hidden, "
+        f"t in {STAMPED}",
         AT, {"x": "m", "t": STAMPED}, ORIGIN,
     ),
     "a thousand or a decimal": File(

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pgt.ground.dialect import Dialect
 from pgt.io import excel, text
 from pgt.io._files import check_is_file, check_suffix, naming
-from pgt.ground.dialect import Dialect
 from pgt.io.headings import Places
 from pgt.io.sensors import positions_in
 from pgt.io.table import Table

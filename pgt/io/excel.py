@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.io._files import need, understood
 from pgt.io.columns import Columns, check_count
-from pgt.ground.dialect import Dialect
 from pgt.io.headings import Places, parse_headings
 from pgt.io.layout import check_names, find_rows
 from pgt.io.table import Convert, Table, select

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pgt.data.units import is_known_unit
-from pgt.ground.errors import InputError
 
 NUMBER = r"[+-]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
 UNIT = r"[^\W\d_]+(?![^\W_]|\s*=)"
@@ -99,14 +98,3 @@ def parse_headings(texts: Sequence[str], units: Sequence[str] | None = None) -> 
         Heading(h.text, h.name, unit or h.unit, h.places)
         for h, unit in zip(headings, below, strict=False)
     ]
-
-
-def check_different(line: int, headings: Sequence[Heading]) -> None:
-    """Refuse two columns of one name."""
-    seen = set()
-    for heading in headings:
-        if heading.text in seen:
-            raise InputError(
-                f"line {line}: two columns are named {heading.text!r}; rename one of them."
-            )
-        seen |= {heading.text} if heading.text else set()

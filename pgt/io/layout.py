@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pgt.ground.errors import InputError
 from pgt.ground.dialect import CHARACTERS, SPOKEN, Dialect
+from pgt.ground.errors import InputError
 from pgt.io.encoding import Line
 from pgt.io.headings import as_unit
 from pgt.io.marks import MISSING, WORDS, is_number_like

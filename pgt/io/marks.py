@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pgt.ground.errors import InputError
 from pgt.ground.dialect import Dialect
+from pgt.ground.errors import InputError
 
 MISSING = {"", "na", "nan", "n/a", "null", "none"}
 # What instruments and spreadsheets write where there is no reading.

@@ -19,12 +19,12 @@ from pgt.data._checks import (
     closest,
 )
 from pgt.data.limits import check_limits
+from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import parts
 from pgt.io._files import check_is_file, check_suffix, naming
 from pgt.io.cells import read_sensors
 from pgt.io.columns import Columns
-from pgt.ground.dialect import Dialect
 from pgt.io.headings import Places
 from pgt.io.together import together
 

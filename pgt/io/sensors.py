@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pgt.ground.errors import InputError
 from pgt.ground.dialect import Dialect
+from pgt.ground.errors import InputError
 from pgt.io.headings import Places
 from pgt.io.marks import Marks, find_marks, is_number_like
 from pgt.io.table import Convert, Table

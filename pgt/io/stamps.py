@@ -37,14 +37,14 @@ def parse_stamps(
     cells: Sequence[str], lines: np.ndarray, name: str, dates: str | None
 ) -> np.ndarray:
     """Dates as datetime64, times without a date as seconds; NaT and NaN where a cell is empty."""
-    texts = pd.Series([_tidy(cell) for cell in cells], dtype=object)
-    given = texts[texts.str.lower().map(lambda text: text not in MISSING)]
+    texts: Any = pd.Series([_tidy(cell) for cell in cells], dtype=object)
+    given: Any = texts[texts.str.lower().map(lambda text: text not in MISSING)]
     if given.empty:
         return np.full(len(texts), np.nan)
     if all(map(_TIME.fullmatch, given)):
         return _seconds(given, lines, name).reindex(texts.index).to_numpy(float)
     days = _date_format(given, name, dates)
-    found = pd.Series(pd.NaT, index=texts.index, dtype="datetime64[us]")
+    found: Any = pd.Series(pd.NaT, index=texts.index, dtype="datetime64[us]")
     for clock in CLOCKS:
         rest = given[found[given.index].isna()]
         found[rest.index] = _parsed(rest, days + clock)

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pgt.data.units import conversion
+from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.io.columns import Columns, absent, check_count
-from pgt.ground.dialect import Dialect
 from pgt.io.headings import Heading, Places
 from pgt.io.marks import Marks, find_marks
 from pgt.io.stamps import is_stamp, parse_stamps
@@ -231,7 +231,7 @@ def _converters(
     wide = {place for by_place in plan.wide.values() for place in by_place.values()}
     found = {place: number(place) for place in wide}
     for name, places in plan.single.items():
-        is_time = len(places) > 1 or (name in coords and _is_text(table, places[0]))
+        is_time = len(places) > 1 or any(name in coords and _is_text(table, p) for p in places)
         found |= {p: _as_text if is_time else number(p) for p in places}
     return found if plan.named_by is None else found | {plan.named_by: _as_text}
 

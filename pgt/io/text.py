@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from pgt.ground.dialect import SPOKEN, Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.io.columns import Columns, check_count
-from pgt.ground.dialect import SPOKEN, Dialect
 from pgt.io.encoding import Line, numbered, opened
 from pgt.io.headings import Places, as_unit, parse_headings, places_in
 from pgt.io.layout import Layout, check_names, find_layout, fits, split

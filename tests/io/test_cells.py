@@ -24,7 +24,7 @@ def test_no_table_of_sensors_is_none():
 
 def test_what_is_no_table_of_cells(tmp_path):
     with (
-        pytest.raises(InputError, match="ending '.npz' is unknown"),
+        pytest.raises(InputError, match=r"ending '.npz' is unknown"),
         open_cells(tmp_path / "a.npz", Dialect()),
     ):
         pass

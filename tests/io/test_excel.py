@@ -46,5 +46,5 @@ def test_large_workbooks_and_missing_packages(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(InputError, match=r"needs the package openpyxl.*\[excel\]"):
         read_columns(path, **NAMES)
-    with pytest.raises(InputError, match="save it as .xlsx"):
+    with pytest.raises(InputError, match=r"save it as .xlsx"):
         read_columns(path.rename(tmp_path / "a.xls"), **NAMES)

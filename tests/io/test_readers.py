@@ -14,6 +14,7 @@ from sensor_files import VALID, T, U, X, check, read, write, write_mat, write_np
 
 from pgt.ground.errors import InputError
 from pgt.io import Dialect, read_columns, read_points
+from pgt.io.survey import survey
 
 
 def test_columns_units_and_noise(tmp_path):
@@ -190,3 +191,24 @@ def test_files_as_loggers_write_them(tmp_path, name):
 
 def test_thirty_kinds_of_files_are_read_or_refused_in_one_sentence():
     assert len(LOGGERS) >= 30
+
+
+PIECES = st.sampled_from(
+    [b"x", b"t", b"T", b"TC1 (x=0.1 m)", b"T@x=0,5", b"[m]", b"0,5", b"1.234", b"-9999", b"OVER", b"",
+     b"2024-03-12 10:00", b"01/02/2024", b"10:00:00", b"Zeit", b"\xb0C", b'"', b"#", b"\x00", b"1e999"]
+)  # fmt: skip
+LINES = st.lists(st.lists(PIECES, min_size=1, max_size=4), max_size=6)
+
+
+@given(LINES, st.sampled_from([b";", b",", b"\t", b" ", b";;"]), st.sampled_from(["", "utf-16"]))
+def test_whatever_a_logger_writes_is_read_or_refused_in_words(tmp_path_factory, rows, mark, encoding):
+    content = b"\n".join(mark.join(row) for row in rows)
+    if encoding:
+        content = content.decode("latin-1").encode(encoding)
+    path = write(tmp_path_factory.mktemp("logger"), content)
+    for look in (
+        lambda: read_columns(path, coords=("x", "t"), fields=("T",)).values,
+        lambda: survey([path]).bounds,
+    ):
+        with contextlib.suppress(InputError):
+            assert look()

@@ -62,7 +62,7 @@ TABLES = {
     "infinite values": (csv("0.5,0.5,-inf"), "field 'u', line 22, is infinite"),
     "infinite position": (csv("inf,0.5,1"), "coordinate 'x', line 22, is inf"),
     "tiny values": (csv(body=[f"{r[:17]},1e-40" for r in rows()]), "the largest value is 1e-40"),
-    "wrong encoding": (csv("0.5,0.5,1 # Zürich").encode("latin-1"), "line 22, column 'u': '1 # Zürich' is not"),
+    "wrong encoding": (csv("0.5,0.5,1 # Zürich").encode("latin-1"), "column 'u': '1 # Zürich' is not"),
     "UTF-16 cut short": (csv().encode("utf-16")[:-1], "the text is damaged"),
     "binary": (bytes(range(256)) * 9, "sensors.csv"),
     "unknown column": (csv(heading="x,t,temperature"), "there is no column 'u'"),
