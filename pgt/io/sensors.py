@@ -1,5 +1,7 @@
 """A table of sensors: what each is called, and where it is."""
 
+from collections.abc import Collection
+
 import numpy as np
 
 from pgt.ground.dialect import Dialect
@@ -16,7 +18,7 @@ def positions_in(table: Table, dialect: Dialect) -> dict[str, Places]:
     """Positions by the name of the sensor, out of a table of cells."""
     axes = {h.name.lower(): place for place, h in enumerate(table.headings)}
     axes = {axis: axes[axis] for axis in AXES if axis in axes}
-    names = _names(table)
+    names = _names(table, axes.values())
     if not axes or names is None:
         listed = ", ".join(repr(heading.text) for heading in table.headings)
         raise InputError(
@@ -43,12 +45,13 @@ def _numbers(marks: Marks, axis: str) -> Convert:
     return lambda cells, lines: marks.numbers(cells, lines, axis)
 
 
-def _names(table: Table) -> int | None:
+def _names(table: Table, taken: Collection[int]) -> int | None:
     """The column of names: by its heading, or the first whose cells are no numbers."""
-    for place, heading in enumerate(table.headings):
-        if heading.name.lower() in CALLED:
+    free = [place for place in range(len(table.headings)) if place not in taken]
+    for place in free:
+        if table.headings[place].name.lower() in CALLED:
             return place
-    for place in range(len(table.headings)):
+    for place in free:
         cells = table.cells(place)
         if cells and not any(is_number_like(cell) for cell in cells):
             return place

@@ -99,7 +99,7 @@ def _plan(table: Table, coords, others, sensors: dict[str, Places]) -> Plan:
     fixed = {axis: table.fixed[axis] for axis in lost if axis in table.fixed}
     fixed |= {a: at for a, at in sensors.get(table.called, {}).items() if a in lost}
     lost = [axis for axis in lost if axis not in fixed]
-    named_by = _names_column(table, sensors) if lost else None
+    named_by = _names_column(table, sensors, taken) if lost else None
     for name in (*(lost if named_by is None else ()), *unread):
         raise absent(name, _texts(table.headings), _sensor_hint(name))
     return Plan(single, {}, (), fixed, named_by)
@@ -189,10 +189,11 @@ def _position(heading: Heading, places: Places, axes: Sequence[str]) -> tuple[fl
     return tuple(places[axis][0] for axis in axes)
 
 
-def _names_column(table: Table, sensors: dict[str, Places]) -> int | None:
+def _names_column(table: Table, sensors: dict[str, Places], taken: set[int]) -> int | None:
+    """The column whose cells are names of sensors."""
     for place in range(len(table.headings)):
         cells = table.cells(place)
-        if cells and sum(cell in sensors for cell in cells) > 0.5 * len(cells):
+        if place not in taken and cells and sum(cell in sensors for cell in cells) > 0.5 * len(cells):
             return place
     return None
 

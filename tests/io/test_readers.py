@@ -208,6 +208,7 @@ def test_whatever_a_logger_writes_is_read_or_refused_in_words(tmp_path_factory, 
     path = write(tmp_path_factory.mktemp("logger"), content)
     for look in (
         lambda: read_columns(path, coords=("x", "t"), fields=("T",)).values,
+        lambda: read_columns(path, coords=("x", "t"), fields=("T",), sensors=path).values,
         lambda: survey([path]).bounds,
     ):
         with contextlib.suppress(InputError):
