@@ -32,6 +32,7 @@ def _chosen(heading: str, kind: str) -> Tables:
 def _tables() -> Tables:
     tables: Tables = {"At the top": (RunFile, None)}
     tables["[observations]"] = (sections.ObservationsSection, None)
+    tables["[observations.dialect]"] = (sections.DialectSection, None)
     tables["[domain]"] = (sections.DomainSection, None)
     tables.update(_chosen("[pde] with name = {}", "equation"))
     tables["[pde] with equations"] = (Equations, None)

@@ -44,23 +44,51 @@ def _in_words(error: InputError | OSError) -> str:
 
 def init(
     equation: Annotated[
-        list[str], typer.Argument(help='A name such as heat, or text: "u_t = nu*u_xx".')
-    ],
+        list[str] | None,
+        typer.Argument(help='A name such as heat, or text: "u_t = nu*u_xx"; or more files.'),
+    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path(
         "run.toml"
     ),
+    files: Annotated[
+        list[Path], typer.Option("--from", help="Files of readings to write it from.")
+    ] = [],  # noqa: B006
+    named: Annotated[
+        list[str], typer.Option("--equation", help="The equation, where files are given.")
+    ] = [],  # noqa: B006
+    sensors: Annotated[
+        Path | None, typer.Option(help="A table of the names of sensors and their positions.")
+    ] = None,
+    columns: Annotated[
+        list[str], typer.Option(help='A column that is called differently: x="pos. 1".')
+    ] = [],  # noqa: B006
+    dialect: Annotated[
+        list[str], typer.Option(help='How the files are written: decimal=",".')
+    ] = [],  # noqa: B006
 ) -> None:
-    """Write a commented run file for an equation of the library, or for one given as text."""
-    from pgt.config.template import template
+    """Write a commented run file for an equation of the library, or for one given as text; with
+    --from, from files of readings: coordinates, fields, domain, units and what is hidden."""
     from pgt.ground.files import in_one_piece
 
     with mistakes_are_messages():
-        text = template(equation if len(equation) > 1 else equation[0])
         if output.exists():
             raise InputError(f"{output} exists already; name another file with -o.")
+        if files:
+            from pgt.runs.init import from_files
+
+            how = {"sensors": sensors, "columns": columns, "dialect": dialect}
+            text, said = from_files(files, equation or [], named, output, **how)
+        else:
+            from pgt.config.template import template
+
+            words = [*(equation or []), *named]
+            if not words:
+                raise InputError("name an equation, such as heat, or files with --from.")
+            text = template(words if len(words) > 1 else words[0])
+            said = "name your file of readings in it"
         with in_one_piece(output) as path:
             path.write_text(text, encoding="utf-8")
-    typer.echo(f"{output}: name your file of readings in it, then `pgt check {output}`.")
+    typer.echo(f"{output}: {said}, then `pgt check {output}`.")
 
 
 def check(

@@ -1,11 +1,13 @@
 """What pydantic found, in plain words."""
 
+import ast
 import datetime
 import difflib
 from collections.abc import Mapping
 from typing import Any
 
 from pgt.config.lines import Key
+from pgt.config.source import toml
 
 # What must be written, by the type of pydantic's complaint.
 _WANTED = {
@@ -105,6 +107,23 @@ def shown(value: Any) -> str:
             return "a whole number of more than 20 digits"
         case _:
             return str(value)
+
+
+def as_toml(key: str, code: str) -> str | None:
+    """An argument of the library as a key of a run file; None where it cannot be one.
+
+    >>> as_toml("columns", '{"x": "X [m]"}'), as_toml("dialect", 'pgt.io.Dialect(decimal=",")')
+    ('`columns = {x = "X [m]"}`', '`dialect = {decimal = ","}`')
+    """
+    try:
+        node = ast.parse(code, mode="eval").body
+        if isinstance(node, ast.Call):
+            value = {str(k.arg): ast.literal_eval(k.value) for k in node.keywords}
+        else:
+            value = ast.literal_eval(node)
+        return f"`{key} = {toml(value)}`"
+    except (SyntaxError, ValueError, TypeError):
+        return None
 
 
 def printable(text: str) -> str:

@@ -10,7 +10,8 @@ from pgt.config.build import Builder, arguments_of
 from pgt.config.described import Equations, described
 from pgt.config.run import RunFile
 from pgt.config.schema import did_you_mean
-from pgt.io import read_observations
+from pgt.io import Columns, Dialect, read_columns
+from pgt.io.readers import observations_of
 from pgt.kernels.base import AbstractKernel
 from pgt.nn.scaling import Scaling
 from pgt.physics.gauge import check_gauges
@@ -43,17 +44,32 @@ class Parts:
             return data.Domain(periodic=run.domain.periodic or (), units=units, **axes)
 
     @cached_property
-    def observations(self) -> data.Observations:
-        """The readings, all of them inside the domain."""
-        section, domain = self.run.observations, self.domain
-        with self.run.located("observations", "file"):
-            return read_observations(
-                self.run.observations_path,
+    def columns(self) -> Columns:
+        """What the files of readings hold, and how they were understood."""
+        section, run = self.run.observations, self.run
+        dialect = None if section.dialect is None else Dialect(**section.dialect.given())
+        with run.located("observations", "file"):
+            return read_columns(
+                run.observations_paths,
                 coords=section.coords,
                 fields=section.fields,
                 columns=section.columns,
                 units=section.units,
                 noise=section.noise,
+                sensors=run.sensors_path,
+                dialect=dialect,
+            )
+
+    @cached_property
+    def observations(self) -> data.Observations:
+        """The readings, all of them inside the domain."""
+        section, domain = self.run.observations, self.domain
+        with self.run.located("observations", "file"):
+            return observations_of(
+                self.columns,
+                self.run.observations_paths,
+                coords=section.coords,
+                duplicates=section.duplicates,
                 domain=domain,
             )
 

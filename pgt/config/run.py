@@ -23,6 +23,7 @@ _NAMED = re.compile(r"^\w+\((\w+)|\bfield '(\w+)'")
 Tables = TypeVar("Tables", bound=Section)
 Described = dict[str, Any]  # a table that describes a part of the library
 
+_CODE = re.compile(r"`(\w+)=([^`]+)`")
 _UNKNOWN = re.compile(r"pgt\.Unknown\((?:\.\.\.|(?P<initial>[\d.]+))(?:, positive=True)?\)")
 
 
@@ -91,9 +92,14 @@ class RunFile(Section):
         return self._source.overrides
 
     @property
-    def observations_path(self) -> Path:
-        """The file of readings; a relative path starts in the run file's folder."""
-        return self.path.parent / self.observations.file
+    def observations_paths(self) -> tuple[Path, ...]:
+        """The files of readings; a relative path starts in the run file's folder."""
+        return tuple(self.path.parent / file for file in self.observations.files)
+
+    @property
+    def sensors_path(self) -> Path | None:
+        """The table of sensors, where there is one."""
+        return self.path.parent / self.observations.sensors if self.observations.sensors else None
 
     def error(self, message: str, *key: str | int) -> InputError:
         """An error that names the file, the line and the key: `raise run.error("...", "pde")`."""
@@ -137,7 +143,7 @@ def load_run(path: str | Path, overrides: Sequence[str] = ()) -> RunFile:
     source = read_source(path, overrides)
     run = validated(RunFile, source.data, source)
     run._source = source
-    _check_file(run)
+    _check_files(run)
     return run
 
 
@@ -151,8 +157,14 @@ def validated(section: type[Tables], data: dict[str, Any], source: Source) -> Ta
         raise source.error(key, message) from None
 
 
-def _check_file(run: RunFile) -> None:
-    path = run.observations_path
+def _check_files(run: RunFile) -> None:
+    for path in run.observations_paths:
+        _check_file(run, path, "file")
+    if run.sensors_path is not None:
+        _check_file(run, run.sensors_path, "sensors")
+
+
+def _check_file(run: RunFile, path: Path, key: str) -> None:
     try:
         is_file, is_folder = path.is_file(), path.is_dir()
     except (OSError, ValueError):  # a name that no file can have
@@ -160,10 +172,12 @@ def _check_file(run: RunFile) -> None:
     if not is_file:
         why = "is a folder; name the file in it" if is_folder else "does not exist; check the path"
         message = f"'{messages.printable(str(path))}' {why}, which is relative to the run file."
-        raise run.error(message, "observations", "file")
+        raise run.error(message, "observations", key)
 
 
 def _in_toml(message: str) -> str:
+    """A message of the library in the words of a run file: `a={"x": 1}` becomes `a = {x = 1}`."""
+    message = _CODE.sub(lambda found: messages.as_toml(found[1], found[2]) or found[0], message)
     return _UNKNOWN.sub(
         lambda found: f"{{unknown = true, initial = {found['initial'] or 0.1}}}", message
     )

@@ -12,12 +12,14 @@ from pgt.config.schema import (
     Bounds,
     Names,
     NotNegative,
+    Number,
     Numbers,
     Section,
     Text,
     did_you_mean,
     wrong,
 )
+from pgt.ground.dialect import Dates, Mark, Separator
 
 LARGEST_GRID = 10**8  # points
 
@@ -27,15 +29,39 @@ Noise = Annotated[
 ]
 
 
-class ObservationsSection(Section):
-    """Which file holds the readings, and which of its columns are what."""
+File = Annotated[
+    Annotated[Text, Tag("<text|array>")] | Annotated[Names, Tag("<array>")],
+    Discriminator(lambda value: "<array>" if isinstance(value, list) else "<text|array>"),
+]
 
-    file: Annotated[Text, Field(examples=['file = "sensors.csv"'])]
+
+class DialectSection(Section):
+    """How a table of readings is written, where that does not show."""
+
+    separator: Separator | None = None
+    decimal: Mark | None = None
+    dates: Dates | None = None
+    missing: Annotated[tuple[Number, ...], Array] | None = None
+    sheet: Text | None = None
+
+
+class ObservationsSection(Section):
+    """Which files hold the readings, and which of their columns are what."""
+
+    file: Annotated[File, Field(examples=['file = "sensors.csv"'])]
     coords: Annotated[Axes, Field(min_length=1, examples=['coords = ["x", "t"]'])]
     fields: Annotated[Names, Field(examples=['fields = ["u"]'])]
     columns: dict[str, Text] | None = None
     units: dict[str, Text] | None = None
     noise: dict[str, Noise] | None = None
+    duplicates: Literal["error", "mean"] = "error"
+    sensors: Text | None = None
+    dialect: DialectSection | None = None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of readings."""
+        return (self.file,) if isinstance(self.file, str) else self.file
 
     @model_validator(mode="after")
     def _check_names(self):

@@ -3,14 +3,19 @@
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from pgt.config import from_data
 from pgt.config.derive import section_of
 from pgt.config.described import RESERVED
 from pgt.config.schema import did_you_mean
 from pgt.config.source import dotted, toml
+from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import parts
+from pgt.io.survey import Survey
 from pgt.physics import AbstractPDE, Equation
 from pgt.physics.about import About
 from pgt.physics.expression import CONSTANTS, names_in
@@ -28,9 +33,47 @@ def template(pde: str | Sequence[str]) -> str:
     >>> print(template("u_t + u*u_x = nu*u_xx").split("[pde]")[1].split("[[")[0].splitlines()[1])
     equations = ["u_t + u*u_x = nu*u_xx"]
     """
+    about, lines = _equation(pde)
+    return _written(about, "\n".join(lines), *_to_fill_in(about))
+
+
+def template_from(
+    found: Survey,
+    folder: Path,
+    pde: str | Sequence[str] | None = None,
+    dialect: Dialect | None = None,
+) -> str:
+    """A commented run file for data that were looked at; without an equation, with one to fill in."""
+    if pde is None:
+        about = About("", box=found.bounds, measured=found.fields)
+        lines = [from_data.equation(found)]
+    else:
+        about, lines = _equation(pde)
+        _check_axes(about, found)
+        about = replace(about, box=found.bounds)
+    data = from_data.observations(found, folder, dialect), from_data.bounds(found)
+    return _written(about, "\n".join(lines), *data)
+
+
+def measured_by(pde: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The fields of an equation, those first that are usually measured."""
+    return tuple(_equation(pde)[0].measured) if pde is not None else ()
+
+
+def _check_axes(about: About, found: Survey) -> None:
+    for axis in about.box:
+        is_spatial = axis != "t"  # of which most equations have as many as the domain
+        if axis not in found.coords and not (is_spatial and set(found.coords) - {"t"}):
+            raise InputError(
+                f"the equation has the coordinate '{axis}', but the files have only "
+                f'{", ".join(found.coords)}; say which column it is: `columns={{"{axis}": "name in '
+                'the file"}`.'
+            )
+
+
+def _equation(pde: str | Sequence[str]) -> tuple[About, list[str]]:
     texts = (pde,) if isinstance(pde, str) else tuple(pde)
-    about, lines = _named(texts[0]) if len(texts) == 1 and "=" not in texts[0] else _text(texts)
-    return _written(about, "\n".join(lines))
+    return _named(texts[0]) if len(texts) == 1 and "=" not in texts[0] else _text(texts)
 
 
 def _named(name: str) -> tuple[About, list[str]]:
@@ -81,17 +124,27 @@ def _guessed(pde: AbstractPDE) -> About:
     return About("", box=box, measured=pde.fields, conditions=initial + walls)
 
 
-def _written(about: About, pde: str) -> str:
+def _to_fill_in(about: About) -> tuple[str, str]:
+    """[observations] and [domain] where nothing is known of the data."""
     coords, fields = list(about.box), list(about.measured)
-    space, small = coords[0], len(coords) <= 2
-    periodic = f'\n#periodic = ["{space}"]  # axes whose two ends are one place'
-    return _PAGE.format(
+    space = coords[0]
+    readings = _OBSERVATIONS.format(
         coords=toml(coords),
         fields=toml(fields),
         columns=toml({space: space}),
         units=toml({space: "m"}),
         noise=toml({fields[0]: 0.01}),
-        bounds="\n".join(f"{axis} = {toml(pair)}" for axis, pair in about.box.items()),
+    )
+    return readings, "\n".join(f"{axis} = {toml(pair)}" for axis, pair in about.box.items())
+
+
+def _written(about: About, pde: str, readings: str, bounds: str) -> str:
+    coords, fields = list(about.box), list(about.measured)
+    space, small = coords[0], len(coords) <= 2
+    periodic = f'\n#periodic = ["{space}"]  # axes whose two ends are one place'
+    return _PAGE.format(
+        observations=readings,
+        bounds=bounds,
         periodic="" if space == "t" else periodic,
         pde=pde,
         conditions="\n\n".join(_switched_off(table) for table in about.conditions),
@@ -107,6 +160,14 @@ def _switched_off(condition: Mapping[str, Any]) -> str:
     return "\n".join(["#[[conditions]]", *lines])
 
 
+_OBSERVATIONS = """\
+file = "sensors.csv"  # relative to this file
+coords = {coords}
+fields = {fields}  # what was measured; the equation's other fields are inferred
+#columns = {columns}  # where the file's headings are other names
+#units = {units}
+#noise = {noise}  # standard deviation, or the name of a column"""
+
 # Prose has a blank after the #; a setting that is switched off has none.
 _PAGE = """\
 # A run file of pgt. Check it with `pgt check`, run it with `pgt fit`.
@@ -115,12 +176,7 @@ _PAGE = """\
 seed = 0  # the only source of randomness
 
 [observations]
-file = "sensors.csv"  # relative to this file
-coords = {coords}
-fields = {fields}  # what was measured; the equation's other fields are inferred
-#columns = {columns}  # where the file's headings are other names
-#units = {units}
-#noise = {noise}  # standard deviation, or the name of a column
+{observations}
 
 [domain]
 {bounds}{periodic}

@@ -43,7 +43,7 @@ def check(first: np.ndarray, mask: np.ndarray, fields: tuple[str, ...]) -> None:
             twin = rows[first[rows] == first[row]][0]
             raise InputError(
                 f"rows {twin} and {row} both measure {field!r} at the same point. Average them, or "
-                'pass duplicates="mean" to have it done.'
+                'have it done: `duplicates="mean"`.'
             )
 
 

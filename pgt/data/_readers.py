@@ -36,7 +36,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
     except (OSError, ValueError, pd.errors.ParserWarning) as error:
         raise InputError(
             f"{str(path)!r} could not be read as comma-separated text with one heading line: "
-            f"{error}"
+            f"{error}. Files as loggers write them are read by pgt.io.read_observations."
         ) from None
 
 
@@ -53,7 +53,8 @@ def columns_or_numbers(frame: pd.DataFrame, data):
 
 def _column(frame: pd.DataFrame, name: str) -> np.ndarray:
     if name not in frame.columns:
-        raise InputError(f"the table has no column {name!r}.{closest(name, frame.columns)}")
+        other = " Other separators: pgt.io.read_observations." if len(frame.columns) == 1 else ""
+        raise InputError(f"the table has no column {name!r}.{closest(name, frame.columns)}{other}")
     column = frame[name]
     if column.dtype.kind in "iuf" and pd.api.types.is_extension_array_dtype(column.dtype):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)

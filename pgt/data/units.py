@@ -1,7 +1,8 @@
 """Units as text: whether two are the same, and by which factor they differ.
 
 A unit is a product of symbols with powers: "m/s", "m s-1", "m s**-1" and "m·s⁻¹" are one unit. Text
-that is no such product, and a symbol that nobody knows ("degC"), is a unit of its own.
+that is no such product, and a symbol that nobody knows, is a unit of its own. So are degrees Celsius
+and Fahrenheit, which are no multiple of a kelvin, but converted by `conversion`.
 """
 
 import math
@@ -26,6 +27,7 @@ DERIVED: dict[str, tuple[float, Powers]] = {
     "bar": (1e8, {"g": 1, "m": -1, "s": -2}),
     "J": (1e3, {"g": 1, "m": 2, "s": -2}),
     "W": (1e3, {"g": 1, "m": 2, "s": -3}),
+    "V": (1e3, {"g": 1, "m": 2, "s": -3, "A": -1}),
     "L": (1e-3, {"m": 3}),
     "l": (1e-3, {"m": 3}),
 }
@@ -44,6 +46,14 @@ WORDS = {
     "day": "d", "days": "d", "gram": "g", "grams": "g", "kelvin": "K", "pascal": "Pa",
     "dimensionless": "1", "radian": "rad", "radians": "rad",
 }  # fmt: skip
+# kelvin = scale × degrees + offset
+DEGREES = {"K": (1.0, 0.0), "degC": (1.0, 273.15), "degF": (5 / 9, 459.67 * 5 / 9)}
+_CELSIUS = re.compile(
+    r"(?:[°º˚]\s*|[Dd]eg(?:ree)?s?[ _]?)C\b|℃|(?:[Dd]eg(?:ree)?s?[ _])?[Cc]elsius"
+)
+_FAHRENHEIT = re.compile(
+    r"(?:[°º˚]\s*|[Dd]eg(?:ree)?s?[ _]?)F\b|℉|(?:[Dd]eg(?:ree)?s?[ _])?[Ff]ahrenheit"
+)
 _RAISED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
 _FACTOR = re.compile(r"(?P<symbol>%|[^\W\d_]+|1(?!\d))(?:\^?(?P<power>[+-]?\d{1,2}))?")
 _JOINED = re.compile(r"\s*(?P<sign>[*·⋅./]|)\s*")
@@ -70,6 +80,31 @@ def factor(first: str, second: str) -> float | None:
     if one is None or other is None or one[1] != other[1]:
         return None
     return float(f"{one[0] / other[0]:.16g}")
+
+
+def conversion(first: str, second: str) -> tuple[float, float] | None:
+    """Scale and offset that turn numbers in the first unit into the second; None: nobody can tell.
+
+    >>> conversion("mm", "m"), conversion("°C", "K"), conversion("K", "m")
+    ((0.001, 0.0), (1.0, 273.15), None)
+    """
+    one, other = DEGREES.get(_plain(first)), DEGREES.get(_plain(second))
+    if one and other:
+        return one[0] / other[0], (one[1] - other[1]) / other[0]
+    if first.strip() == second.strip():
+        return 1.0, 0.0
+    scale = factor(first, second)
+    return None if scale is None else (scale, 0.0)
+
+
+def is_known_unit(text: str) -> bool:
+    """Whether every symbol in it is one of the tables.
+
+    >>> is_known_unit("m/s"), is_known_unit("°C"), is_known_unit("inlet")
+    (True, True, False)
+    """
+    found = parse_unit(text)
+    return found is not None and set(found[1]) <= {*BASES, *DEGREES}
 
 
 def parse_unit(text: str) -> tuple[float, Powers] | None:
@@ -100,6 +135,7 @@ def parse_unit(text: str) -> tuple[float, Powers] | None:
 def _plain(text: str) -> str:
     """One way of writing powers and quotients; of a time axis, the unit without its origin."""
     text = text.translate(_RAISED).replace("**", "^").partition(" since ")[0].strip()
+    text = _FAHRENHEIT.sub("degF", _CELSIUS.sub("degC", text))
     return _BELOW.sub(lambda found: "/" + "/".join(re.split(r"[\s*·⋅.]+", found[1].strip())), text)
 
 

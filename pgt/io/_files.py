@@ -57,6 +57,8 @@ def _close_names(path: Path) -> str:
 def check_suffix(path: Path, known: Iterable[str]) -> str:
     """The suffix in small letters, or an error that lists the known ones."""
     suffix = path.suffix.lower()
+    if suffix == ".gz" and suffix not in known:  # of what is packed in it
+        suffix = path.with_suffix("").suffix.lower()
     if suffix not in known:
         ending = f"the ending {path.suffix!r} is unknown" if suffix else "the name has no ending"
         raise InputError(f"{ending}; known are {', '.join(sorted(known))}.")
@@ -81,7 +83,7 @@ def written(path: Path) -> Iterator[Path]:
         ) from None
 
 
-def need(package: str, what_for: str) -> InputError:
+def need(package: str, what_for: str, extra: str = "files") -> InputError:
     return InputError(
-        f"{what_for} needs the package {package}: pip install 'physics-guided-transformer[files]'"
+        f"{what_for} needs the package {package}: pip install 'physics-guided-transformer[{extra}]'"
     )

@@ -34,7 +34,7 @@ def read_npz(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Co
 def read_mat(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:
     """Numeric arrays of a MATLAB file of version 5 to 7."""
     wanted = coords + others
-    arrays = read_arrays(path.read_bytes())
+    arrays = read_arrays(path.read_bytes(), wanted)
     check_present(wanted, arrays)
     plain = {name: array for name in wanted if (array := arrays[name]) is not None}
     for name in wanted:

@@ -6,16 +6,18 @@ one). A file is a header of 128 bytes and then elements: type, size, content. An
 elements: flags (its class), dimensions, name, numbers.
 """
 
+import itertools
 import math
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 import numpy as np
 
 from pgt.ground.errors import InputError
 
-MOST_NUMBERS = 20_000_000  # of one array; beyond this it no longer fits beside everything else
+MOST_NUMBERS = 20_000_000  # of all arrays that are packed; beyond this they no longer fit in memory
+HEAD = 4096  # bytes in which the name of an array stands
 MATRIX, COMPRESSED = 14, 15
 NUMBERS = {
     1: "i1",
@@ -33,13 +35,14 @@ NUMERIC_CLASSES = range(6, 16)  # double, single, and the integers
 COMPLEX = 0x800
 
 
-def read_arrays(data: bytes) -> dict[str, np.ndarray | None]:
+def read_arrays(data: bytes, wanted: Container[str] | None = None) -> dict[str, np.ndarray | None]:
     """Every variable by name; None in place of text, structures, complex and sparse arrays.
 
-    Whatever is wrong with the file, the error is an `InputError`.
+    Only those that are `wanted` are unpacked, all where nothing is said; None stands for the others,
+    too. Whatever is wrong with the file, the error is an `InputError`.
     """
     try:
-        return _arrays(data)
+        return _arrays(data, wanted)
     except InputError:
         raise
     except Exception as error:  # damaged bytes: anything from struct.error to UnicodeDecodeError
@@ -49,7 +52,7 @@ def read_arrays(data: bytes) -> dict[str, np.ndarray | None]:
         ) from None
 
 
-def _arrays(data: bytes) -> dict[str, np.ndarray | None]:
+def _arrays(data: bytes, wanted: Container[str] | None) -> dict[str, np.ndarray | None]:
     if data[124:128] in (b"\x00\x02IM", b"\x02\x00MI"):
         raise InputError(
             "this is a MATLAB 7.3 file; save it with save(..., '-v7') or convert it to NetCDF."
@@ -57,13 +60,17 @@ def _arrays(data: bytes) -> dict[str, np.ndarray | None]:
     if data[124:128] not in (b"\x00\x01IM", b"\x01\x00MI"):
         raise InputError("this is not a MATLAB file of version 5 to 7; save it with '-v7'.")
     order = "<" if data[126:128] == b"IM" else ">"
-    arrays = {}
+    arrays, room = {}, 8 * MOST_NUMBERS + HEAD
     for kind, content in _elements(data[128:], order):
-        if kind == COMPRESSED:
-            ((kind, content),) = _elements(_unpacked(content), order)
-        if kind != MATRIX:
-            raise InputError("could not be read as MAT: there is something between the arrays.")
-        name, array = _matrix(content, order)
+        name, array = _packed_name(content, order) if kind == COMPRESSED else None, None
+        if wanted is None or name is None or name in wanted:
+            if kind == COMPRESSED:
+                unpacked = _unpacked(content, room)
+                room -= len(unpacked)
+                ((kind, content),) = _elements(unpacked, order)
+            if kind != MATRIX:
+                raise InputError("could not be read as MAT: there is something between the arrays.")
+            name, array = _matrix(content, order)
         if name in arrays:
             raise InputError(f"two variables are named {name!r}; save the file anew.")
         arrays[name] = array
@@ -84,12 +91,25 @@ def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
         start += step if kind == COMPRESSED else step + -step % 8  # padded to eight bytes
 
 
-def _unpacked(content: bytes) -> bytes:
+def _unpacked(content: bytes, room: int) -> bytes:
     unpacker = zlib.decompressobj()
-    data = unpacker.decompress(content, 8 * MOST_NUMBERS + 4096)
+    data = unpacker.decompress(content, max(room, 1))
     if not unpacker.eof:
-        raise InputError("an array is cut short, or larger than what is read at once.")
+        raise InputError(
+            "an array is cut short, or the arrays together are larger than what is read at once "
+            f"({MOST_NUMBERS:,} numbers). Save a part."
+        )
     return data
+
+
+def _packed_name(content: bytes, order: str) -> str | None:
+    """The name of an array, without unpacking the whole; None where it does not show."""
+    head = zlib.decompressobj().decompress(content, HEAD)
+    try:
+        _, _, (_, name) = itertools.islice(_elements(head[8:], order), 3)
+        return name.decode("ascii")
+    except (InputError, ValueError, struct.error):
+        return None
 
 
 def _matrix(content: bytes, order: str) -> tuple[str, np.ndarray | None]:

@@ -1,27 +1,39 @@
 """Readings and points out of any known kind of file."""
 
+import inspect
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from pgt.data import Domain, Observations
-from pgt.data._checks import check_names, check_points, closest
+from pgt.data._checks import (
+    check_coords_and_fields,
+    check_names,
+    check_points,
+    check_units,
+    closest,
+)
 from pgt.data.limits import check_limits
-from pgt.data.units import require_same
+from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import parts
 from pgt.io._files import check_is_file, check_suffix, naming
+from pgt.io.cells import read_sensors
 from pgt.io.columns import Columns
+from pgt.io.headings import Places
+from pgt.io.together import together
 
+Files = str | os.PathLike | Sequence[str | os.PathLike]
 _ROWS = re.compile(r"\brow(s?) (\d+)(?: and (\d+))?")
 
 
 def read_observations(
-    path: str | os.PathLike,
+    files: Files,
     *,
     coords: Sequence[str],
     fields: Sequence[str],
@@ -30,18 +42,22 @@ def read_observations(
     noise=None,
     duplicates: str = "error",
     domain: Domain | None = None,
+    sensors: str | os.PathLike | None = None,
+    dialect: Dialect | None = None,
 ) -> Observations:
-    r"""Readings from a CSV, TSV, Parquet, NetCDF, MAT, NPZ or registered kind of file, by its ending.
+    r"""Readings from a CSV, TSV, Excel, Parquet, NetCDF, MAT, NPZ or registered kind of file.
 
     Parameters
     ----------
-    path : the file; a missing value (empty cell, NA, NaN, null) is a hidden reading.
+    files : one, or several whose rows are taken together; a missing value is a hidden reading.
     coords, fields : names as the equation uses them.
-    columns : the file's own names where they differ: ``{"x": "X [m]"}``.
-    units : by name, where the file does not say; where it does, both must be the same.
+    columns : the file's own names where they differ: ``{"x": "position", "T": "TC*"}``.
+    units : by name: numbers that the file gives in another unit are converted.
     noise : σ: one number, or by field a number or the name of a column of the file.
     duplicates : "error", or "mean" to average repeated readings of one field at one point.
     domain : refuse readings outside of it, and numbers with which nothing can be computed in it.
+    sensors : a table of the names of sensors and their positions, where each is a column or a file.
+    dialect : how the table is written, where that does not show.
 
     Raises
     ------
@@ -51,33 +67,93 @@ def read_observations(
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "sensors.csv")
-    ...     _ = path.write_text("X [m],u\n0.5,20.1\n0.7,\n")
-    ...     readings = read_observations(path, coords=("x",), fields=("u",), columns={"x": "X [m]"})
-    >>> readings.points.tolist(), readings.mask.tolist()
-    ([[0.5], [0.7]], [[True], [False]])
+    ...     _ = path.write_text("x [m];u\n0,5;20,1\n0,7;\n")
+    ...     readings = read_observations(path, coords=("x",), fields=("u",))
+    >>> readings.points.tolist(), readings.mask.tolist(), readings.units
+    ([[0.5], [0.7]], [[True], [False]], (('x', 'm'),))
     """
-    path = Path(path)
-    with naming(path):
-        coords, fields = check_names("coords", coords), check_names("fields", fields)
+    table = read_columns(
+        files,
+        coords=coords,
+        fields=fields,
+        columns=columns,
+        units=units,
+        noise=noise,
+        sensors=sensors,
+        dialect=dialect,
+    )
+    return observations_of(table, files, coords=coords, duplicates=duplicates, domain=domain)
+
+
+def observations_of(
+    table: Columns,
+    files: Files,
+    *,
+    coords: Sequence[str],
+    duplicates: str = "error",
+    domain: Domain | None = None,
+) -> Observations:
+    """Readings from columns that `read_columns` gave; errors name the files."""
+    coords = (coords,) if isinstance(coords, str) else coords
+    with naming(spoken(files)), _lines_for_rows(table):
+        readings = Observations.from_arrays(
+            {name: table.values[name] for name in coords},
+            {name: column for name, column in table.values.items() if name not in coords},
+            noise=table.noise,
+            units=table.units,
+            duplicates=duplicates,
+        )
+        if domain is not None:
+            readings.check_inside(domain)
+            check_limits(readings, domain)
+    return readings
+
+
+def read_columns(
+    files: Files,
+    *,
+    coords: Sequence[str],
+    fields: Sequence[str],
+    columns: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
+    noise=None,
+    sensors: str | os.PathLike | None = None,
+    dialect: Dialect | None = None,
+) -> Columns:
+    r"""The columns of files as `read_observations` takes them, with what was found and done said.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "wide.csv")
+    ...     _ = path.write_text("t [s];T@x=0.1;T@x=0.5\n0;20,5;21\n60;-9999;21,5\n")
+    ...     found = read_columns(path, coords=("x", "t"), fields=("T",))
+    >>> ", ".join(found.said)
+    'semicolons, decimal commas, 2 sensors, 2 time stamps, 1 sentinel hidden'
+    >>> found.values["T"].tolist()
+    [20.5, 21.0, nan, 21.5]
+    """
+    with naming(spoken(files)):
+        coords = check_names("coords", coords)
+        fields = check_names("fields", fields) if fields != () else ()
+        check_coords_and_fields((), fields)
+        check_units(units, coords + fields)
         own = _own_names(coords + fields, columns)
-        by_field = noise if isinstance(noise, Mapping) else {}
-        sigma = [column for column in by_field.values() if isinstance(column, str)]
-        table = _read(path, [own[n] for n in coords], [own[n] for n in fields], sigma)
-        if sigma:
-            noise = {n: table.values[v] if isinstance(v, str) else v for n, v in by_field.items()}
-        found = _units(table, own, units)
-        with _lines_for_rows(table):
-            readings = Observations.from_arrays(
-                {name: table.values[own[name]] for name in coords},
-                {name: table.values[own[name]] for name in fields},
-                noise=noise,
-                units=found,
-                duplicates=duplicates,
-            )
-            if domain is not None:
-                readings.check_inside(domain)
-                check_limits(readings, domain)
-        return readings
+    by_field = noise if isinstance(noise, Mapping) else {}
+    sigma = {f"σ {name}": heading for name, heading in by_field.items() if isinstance(heading, str)}
+    places = read_sensors(None if sensors is None else Path(sensors), dialect or Dialect())
+    tables = []
+    for path in _paths(files):
+        with naming(path):
+            table = _read(path, own, coords, list(sigma.values()), places, dialect)
+            tables.append(_renamed(table, own | sigma))
+    with naming(spoken(files)):
+        called, missing = [path.name for path in _paths(files)], (dialect or Dialect()).missing
+        spread = {name: name.removeprefix("σ ") for name in sigma}
+        found = together(tables, called, units or {}, missing, fields, spread)
+    if sigma:
+        noise = {name: found.values.get(f"σ {name}", value) for name, value in by_field.items()}
+    plain = {name: found.values[name] for name in coords + fields}
+    return replace(found, values=plain, noise=noise)
 
 
 def read_points(
@@ -95,24 +171,33 @@ def read_points(
     ...     read_points(path, ("t", "x")).tolist()
     [[1.0, 0.5], [2.0, 0.7]]
     """
-    path = Path(path)
-    with naming(path):
-        coords = check_names("coords", coords)
-        own = _own_names(coords, columns)
-        table = _read(path, [own[name] for name in coords])
-        _units(table, own, units)
-        points = np.stack([table.values[own[name]] for name in coords], axis=1)
-        with _lines_for_rows(table):
-            check_points(points, coords)
+    coords = (coords,) if isinstance(coords, str) else coords
+    table = read_columns(path, coords=coords, fields=(), columns=columns, units=units)
+    points = np.stack([table.values[name] for name in coords], axis=1)
+    with naming(spoken(path)), _lines_for_rows(table):
+        check_points(points, tuple(coords))
     return points
 
 
-def _units(table: Columns, own: dict[str, str], given: Mapping[str, str] | None) -> dict[str, str]:
-    """Units by name, from the file and from the caller, who must not contradict each other."""
-    found = {name: table.units[own[name]] for name in own if own[name] in table.units}
-    for name, unit in (given or {}).items():
-        require_same(name, {"the file": found.get(name), "`units`": unit})
-    return found | dict(given or {})
+def _paths(files: Files) -> list[Path]:
+    if isinstance(files, str | os.PathLike):
+        return [Path(files)]
+    paths = [Path(file) for file in files]
+    if not paths:
+        raise InputError("there is no file to read; name one at least.")
+    return paths
+
+
+def spoken(files: Files) -> Path:
+    """How messages call one file, or several."""
+    first, *others = _paths(files)
+    return Path(f"{first} and {len(others)} more") if others else first
+
+
+def _renamed(table: Columns, own: Mapping[str, str]) -> Columns:
+    values = {name: table.values[column] for name, column in own.items()}
+    units = {n: table.units[column] for n, column in own.items() if column in table.units}
+    return replace(table, values=values, units=units)
 
 
 def _own_names(names: tuple[str, ...], columns: Mapping[str, str] | None) -> dict[str, str]:
@@ -121,7 +206,7 @@ def _own_names(names: tuple[str, ...], columns: Mapping[str, str] | None) -> dic
         if name not in names:
             raise InputError(
                 f"`columns` names {name!r}.{closest(name, names)} Write the equation's name first: "
-                '{"x": "name in the file"}.'
+                '`columns={"x": "name in the file"}`.'
             )
     own = dict(zip(names, names, strict=True)) | dict(columns or {})
     taken = list(own.values())
@@ -134,12 +219,27 @@ def _own_names(names: tuple[str, ...], columns: Mapping[str, str] | None) -> dic
     return own
 
 
-def _read(path: Path, coords: list[str], fields: Sequence[str] = (), sigma: Sequence[str] = ()):
+def _read(
+    path: Path,
+    own: Mapping[str, str],
+    coords: Sequence[str],
+    sigma: Sequence[str],
+    sensors: dict[str, Places] | None,
+    dialect: Dialect | None,
+) -> Columns:
     check_is_file(path)
     readers = parts("reader")
-    reader = readers[check_suffix(path, readers)]
-    others = dict.fromkeys(name for name in (*fields, *sigma) if name not in coords)
-    return reader(path, tuple(coords), tuple(others))
+    suffix = check_suffix(path, readers)
+    reader = readers[suffix]
+    where = tuple(own[name] for name in coords)
+    others = dict.fromkeys(name for name in (*own.values(), *sigma) if name not in where)
+    given = {"sensors": sensors, "dialect": dialect}
+    options = {name: value for name, value in given.items() if value is not None}
+    takes = inspect.signature(reader).parameters
+    for name in options:
+        if name not in takes:
+            raise InputError(f"a file {suffix} is no table of cells: `{name}` says nothing of it.")
+    return reader(path, where, tuple(others), **options)
 
 
 @contextmanager

@@ -1,173 +1,166 @@
-"""Tables as text: CSV, TSV and their relatives.
+"""Tables as text: CSV, TSV and their relatives, as loggers write them.
 
-One heading line, then one row per line. Cells are separated as in the heading: by commas,
-semicolons, tabs, or else spaces. Lines that start with # are comments. Text is UTF-8, numbers have
-a decimal point; an empty cell, NA, NaN, N/A, null or None is a missing value.
+A heading, then one row per line. What separates the cells, the decimal mark, where the heading is and
+how the text is encoded show in the file. Lines that start with # are comments. An empty cell, NA, NaN,
+N/A, null or None is a missing value, and so are words such as OVER or ---.
 """
 
 import csv
+import io
 import itertools
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
+from pgt.ground.dialect import SPOKEN, Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
-from pgt.io.columns import Columns, check_count, check_present
+from pgt.io.columns import Columns, check_count
+from pgt.io.encoding import Line, numbered, opened
+from pgt.io.headings import Places, as_unit, parse_headings, places_in
+from pgt.io.layout import Layout, check_names, find_layout, fits, split
+from pgt.io.table import Convert, Table, select
 
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
-MISSING = {"", "na", "nan", "n/a", "null", "none"}
-BATCH = 1 << 11  # rows split at once; many more at a time keep the garbage collector busy
-Line = tuple[int, str]
-_QUOTED = re.compile(r'"[^"]*"')
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+BATCH = 1 << 14  # rows split at once
+LOOKED_AT = 5000  # rows that show the decimal mark
 
 
-@register(".csv", ".tsv", ".txt", ".dat", kind="reader")
-def read(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:
+@register(".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", kind="reader")
+def read(
+    path: Path,
+    coords: tuple[str, ...],
+    others: tuple[str, ...],
+    *,
+    sensors: dict[str, Places] | None = None,
+    dialect: Dialect | None = None,
+) -> Columns:
     """The columns `coords` and `others` of a text table."""
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            return _read(_lines(file), coords + others)
-    except UnicodeDecodeError:
-        raise _encoding_error(path) from None
+    dialect = dialect or Dialect()
+    with open_text(path, dialect) as table:
+        return select(table, coords, others, sensors, dialect)
 
 
-def _lines(file: Iterable[str]) -> Iterator[Line]:
-    """Numbered lines without blank ones and comments."""
-    for number, line in enumerate(file, 1):
-        if line.lstrip()[:1] not in ("", "#"):
-            yield number, line
+@contextmanager
+def open_text(path: Path, dialect: Dialect) -> Iterator[Table]:
+    """The table in a text file, which stays open for its columns to be loaded."""
+    with opened(path) as (file, said):
+        yield _table(numbered(file), said, path.name, dialect)
 
 
-def _read(lines: Iterator[Line], wanted: tuple[str, ...]) -> Columns:
-    heading, first = next(lines, None), next(lines, None)
-    if heading is None:
-        raise InputError("the file is empty; write one heading line with the column names first.")
-    separator = _separator(heading, first)
-    names = [cell.strip() for cell in _cells(*heading, separator)]
-    _check_heading(heading[0], names)
-    check_present(wanted, filter(None, names))
-    if first is None:
-        raise InputError(f"line {heading[0]} is the heading, and no row follows it.")
-    places = {name: names.index(name) for name in wanted}
-    parts, numbers = {name: [] for name in wanted}, []
-    for batch in _batches(itertools.chain([first], lines)):
-        at, rows = _rows(batch, separator, heading[0], len(names))
-        numbers.append(at)
-        check_count(BATCH * (len(numbers) - 1) + len(at))
-        for name, place in places.items():
-            parts[name].append(_numbers([row[place] for row in rows], at, name))
-    values = {name: np.concatenate(columns) for name, columns in parts.items()}
-    return Columns(values, lines=np.concatenate(numbers))
+def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) -> Table:
+    """The table in numbered lines; the lines are read on when columns are loaded."""
+    head = list(itertools.islice(lines, LOOKED_AT))
+    kept = [line for line in head if _counts(line[1])]
+    layout = find_layout(kept, dialect)
+    number, text = kept[layout.heading]
+    names = [" ".join(cell.split()) for cell in split(number, text, layout.separator)]
+    check_names(number, names)
+    if len(kept) <= layout.first:
+        raise InputError(f"line {number} is the heading, and no row follows it.")
+    units = None if layout.units is None else split(*kept[layout.units], layout.separator)
+    before = [line for at, line in head if at < number]
+    rows = itertools.chain(kept[layout.first :], filter(lambda line: _counts(line[1]), lines))
+    source = _Rows(rows, layout, names, number)
+    sample = [source.cells(line) for line in kept[layout.first :]]
+    return Table(
+        parse_headings(names, units),
+        sample,
+        source.load,
+        (*said, SPOKEN[layout.separator], *layout.said),
+        _fixed(before, name),
+        name.partition(".")[0],
+    )
 
 
-def _batches(lines: Iterator[Line]) -> Iterator[list[Line]]:
-    while batch := list(itertools.islice(lines, BATCH)):
-        yield batch
+def _counts(line: str) -> bool:
+    """Whether a line is neither blank nor a comment."""
+    return line.lstrip()[:1] not in ("", "#")
 
 
-def _separator(heading: Line, first: Line | None) -> str:
-    """The one character that separates the names in the heading; a space stands for any blanks."""
-    bare = _QUOTED.sub("", heading[1])
-    found = [mark for mark in SEPARATORS if mark in bare]
-    if len(found) > 1:  # all but one belong to the names, as in "u, m/s"
-        row = _QUOTED.sub("", first[1]) if first else ""
-        fitting = [mark for mark in found if bare.count(mark) == row.count(mark)]
-        if len(fitting) != 1:
-            kinds = " and ".join(SEPARATORS[mark] for mark in found)
-            raise InputError(
-                f"line {heading[0]}: the heading holds {kinds}, so it is unclear which separate "
-                "the cells. Use one kind, and put names that contain it in quotation marks."
-            )
-        found = fitting
-    return found[0] if found else " "
+def _fixed(before: list[str], name: str) -> Places:
+    """Positions that the lines above the heading, or the name of the file, give for all rows."""
+    found = places_in(name.replace("_", " "))
+    for line in before:
+        if len(line) < 200:
+            found |= places_in(line) or _one_place(line)
+    return found
 
 
-def _cells(number: int, line: str, separator: str) -> list[str]:
-    if separator == " ":
-        return line.split()
-    if '"' not in line:
-        return line.rstrip("\n").split(separator)
-    try:
-        (cells,) = csv.reader([line], delimiter=separator, skipinitialspace=True, strict=True)
-    except (csv.Error, ValueError):
-        raise InputError(
-            f"line {number}: the quotation marks do not enclose whole cells of this line. Close "
-            "or remove them."
-        ) from None
-    return cells
+def _one_place(line: str) -> Places:
+    """A position as a line of its own: "x [m];0,1", "Position x: 0.1 m"."""
+    words = line.strip(" #\t\r\n;,").replace(":", " ").replace(";", " ").replace("\t", " ").split()
+    words = words[1:] if words and words[0].lower() in ("position", "pos", "sensor") else words
+    if len(words) not in (2, 3) or words[0].lower() not in ("x", "y", "z"):
+        return {}
+    unit = next((as_unit(word) for word in words[1:] if as_unit(word)), None)
+    number = next((word for word in words[1:] if places_in(f"x={word}")), None)
+    return {words[0].lower(): (places_in(f"x={number}")["x"][0], unit)} if number else {}
 
 
-def _check_heading(number: int, names: list[str]) -> None:
-    if all(_is_number(name) for name in names if name):
-        raise InputError(
-            f"line {number} holds numbers where the column names should stand. Write a heading "
-            "line first, such as x,t,u (without #, which marks comments)."
-        )
-    for name in names:
-        if name and names.count(name) > 1:
-            raise InputError(f"line {number}: two columns are named {name!r}; rename one of them.")
+class _Rows:
+    """The rows of a text, split by pandas, each with as many cells as the heading."""
 
+    def __init__(self, lines: Iterator[Line], layout: Layout, names: list[str], heading: int):
+        self.lines, self.separator = lines, layout.separator
+        self.names, self.heading = names, heading
+        self.width: int | None = None  # of the first row, and so of all
 
-def _rows(batch: list[Line], separator: str, heading: int, width: int):
-    rows = [_cells(number, line, separator) for number, line in batch]
-    if set(map(len, rows)) != {width}:
-        number, row = next((n, r) for (n, _), r in zip(batch, rows, strict=True) if len(r) != width)
-        hint = " If the numbers have decimal commas, write 0.5 for 0,5."
-        raise InputError(
-            f"line {number} has {len(row)} cell(s), the heading in line {heading} has {width}, "
-            f"separated by {SEPARATORS.get(separator, 'spaces')}. Give every row one cell per "
-            f"column.{hint if separator == ',' and len(row) > width else ''}"
-        )
-    return np.array([number for number, _ in batch]), rows
-
-
-def _numbers(cells: list[str], lines: np.ndarray, name: str) -> np.ndarray:
-    together = "".join(cells)
-    if together.isascii() and "_" not in together:  # float() also takes 1_000 and other digits
+    def cells(self, line: Line) -> list[str]:
         try:
-            return np.fromiter(map(float, cells), np.float64, len(cells))
-        except ValueError:  # a missing value, or text: look at every cell
-            pass
-    return np.array([_number(c, n, name) for c, n in zip(cells, lines.tolist(), strict=True)])
+            return split(*line, self.separator)
+        except InputError:  # said when the row is read
+            return []
 
+    def load(self, converters: dict[int, Convert]) -> tuple[dict[int, np.ndarray], np.ndarray]:
+        parts: dict[int, list[np.ndarray]] = {place: [] for place in converters}
+        numbers: list[np.ndarray] = []
+        while batch := list(itertools.islice(self.lines, BATCH)):
+            numbers.append(np.array([number for number, _ in batch]))
+            check_count(BATCH * (len(numbers) - 1) + len(batch))
+            columns = self._split(batch, sorted(converters))
+            for place, convert in converters.items():
+                parts[place].append(convert(columns[place], numbers[-1]))
+        values = {place: np.concatenate(columns) for place, columns in parts.items()}
+        return values, np.concatenate(numbers)
 
-def _number(cell: str, line: int, name: str) -> float:
-    text = cell.strip()
-    if text.lower() in MISSING:
-        return np.nan
-    if _is_number(text):
-        return float(text)
-    if _DECIMAL_COMMA.fullmatch(text):
-        advice = f"Write a decimal point: {text.replace(',', '.')}."
-    else:
-        advice = "Correct it, or leave the cell empty to hide the reading."
-    shown = text if len(text) <= 40 else text[:40] + "…"
-    raise InputError(f"line {line}, column {name!r}: {shown!r} is not a number. {advice}")
+    def _split(self, batch: list[Line], places: list[int]) -> dict[int, list[str]]:
+        width = max(self._checked(line) for line in batch)
+        frame = pd.read_csv(
+            io.StringIO("".join(line if line.endswith("\n") else line + "\n" for _, line in batch)),
+            sep=r"\s+" if self.separator == " " else self.separator,
+            header=None,
+            names=range(width),
+            usecols=places,
+            dtype=str,
+            keep_default_na=False,
+            quoting=csv.QUOTE_NONE if self.separator == " " else csv.QUOTE_MINIMAL,
+            skipinitialspace=True,
+            skip_blank_lines=False,
+        )
+        if len(frame) != len(batch):
+            raise InputError(f"the rows from line {batch[0][0]} on could not be told apart.")
+        return {place: frame[place].tolist() for place in places}
 
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return text.isascii() and "_" not in text
-
-
-def _encoding_error(path: Path) -> InputError:
-    with path.open("rb") as file:
-        if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
-            return InputError("the text is UTF-16; save the file as UTF-8.")
-        file.seek(0)
-        for number, line in enumerate(file, 1):
-            try:
-                line.decode()
-            except UnicodeDecodeError as error:
-                byte = line[error.start]
-                return InputError(
-                    f"line {number} is not UTF-8 text (byte 0x{byte:02x}); save the file as UTF-8."
-                )
-    return InputError("the text is not UTF-8; save the file as UTF-8.")
+    def _checked(self, line: Line) -> int:
+        """How many cells a row has: as many as the heading, or an empty one more."""
+        number, text = line
+        if self.separator != " " and '"' not in text:
+            count, is_open = text.count(self.separator) + 1, text.rstrip("\r\n")[-1:]
+            is_open = is_open == self.separator
+        else:
+            cells = split(number, text, self.separator)
+            count, is_open = len(cells), bool(cells) and not cells[-1]
+        width = len(self.names)
+        if self.width is None and fits(count, is_open, width, not self.names[-1]):
+            self.width = count
+        if count == self.width:
+            return count
+        hint = " If the numbers have decimal commas, separate the cells by semicolons."
+        raise InputError(
+            f"line {number} has {count} cell(s), the heading in line {self.heading} has {width}, "
+            f"separated by {SPOKEN[self.separator]}. Give every row one cell per "
+            f"column.{hint if self.separator == ',' and count > width else ''}"
+        )

@@ -10,6 +10,7 @@ from pgt.data import Domain, Observations
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import named_unknowns
 from pgt.io._files import naming
+from pgt.io.readers import spoken
 from pgt.kernels import NoKernel
 from pgt.models.features import Features
 from pgt.nn.frozen import count_parameters
@@ -31,7 +32,7 @@ def prepare(run: RunFile, seconds: float | None = None) -> tuple[Parts, Task]:
     if seconds is not None:
         training = replace(training, seconds=seconds)
     _ = parts.quantities, parts.kernel  # a mistake there shows before the training
-    with run.located("observations", "file"), naming(run.observations_path):
+    with run.located("observations", "file"), naming(spoken(run.observations_paths)):
         _check_enough(readings)
         task = assemble(
             readings, pde, domain, conditions,
@@ -60,7 +61,8 @@ def describe(run: RunFile, parts: Parts, task: Task) -> list[tuple[str, str]]:
     """(what, how much) of a run, in the order in which a reader asks."""
     readings, domain, pde = parts.observations, parts.domain, parts.pde
     units = _units(readings, domain)
-    rows = [("readings", f"{len(readings)} in {run.observations_path.name}")]
+    rows = [("readings", f"{len(readings)} in {spoken(run.observations_paths).name}")]
+    rows.append(("read as", ", ".join(parts.columns.said) or "it says"))
     rows += [_column(readings, name) for name in readings.fields]
     rows += [_axis(readings, domain, axis) for axis in domain.axes]
     rows.append(("coverage", _coverage(readings, domain)))

@@ -16,6 +16,7 @@ from pgt.ground.files import in_one_piece, require_writable
 from pgt.ground.provenance import provenance
 from pgt.ground.serialise import exists
 from pgt.ground.verdict import Verdict
+from pgt.io.readers import spoken
 from pgt.reconstruction.cross_validate import cross_validate
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.result import FILE, Reconstruction
@@ -58,6 +59,7 @@ def fit(
             model=task.model, training=task.training, seed=run.seed, checkpoint=folder / FOLDS, say=say,
         )  # fmt: skip
         found.save(folder)
+    say(f"{spoken(run.observations_paths).name}: {', '.join(parts.columns.said)}")
     say(f"{len(parts.observations)} readings; training (the first run also compiles)")
     result = solve(task, checkpoint=folder / CHECKPOINT)
     result.save(folder)

@@ -3,13 +3,15 @@
 import re
 
 import equinox as eqx
+import numpy as np
 import pytest
-from run_files import HEAT, build_all, loader, readings
+from run_files import HEAT, build_all, loader
 
 import pgt
 from pgt import InputError
 from pgt.config.parts import Parts
 from pgt.config.template import template
+from pgt.io import Columns
 from pgt.training.default_model import suited_model
 
 
@@ -24,22 +26,25 @@ def load(folder):
 
 
 def test_readings_are_found_beside_the_run_file(load, folder, monkeypatch):
-    asked, found = {}, readings(load(HEAT))
+    asked, columns = {}, Columns({"x": np.zeros(1), "t": np.zeros(1), "u": np.ones(1)})
 
-    def read_observations(path, **options):
-        asked.update(options, path=path)
-        return found
+    def read_columns(paths, **options):
+        asked.update(options, paths=paths)
+        return columns
 
-    monkeypatch.setattr("pgt.config.parts.read_observations", read_observations)
-    assert Parts(load(HEAT)).observations is found
-    assert asked["path"] == folder / "sensors.csv"
+    monkeypatch.setattr("pgt.config.parts.read_columns", read_columns)
+    parts = Parts(load(HEAT))
+    assert parts.columns is columns
+    assert parts.observations.values.tolist() == [[1.0]]
+    assert asked["paths"] == (folder / "sensors.csv",)
     assert asked["columns"] == {"x": "X [m]"}
     assert asked["noise"] == {"u": 0.01}
+    assert (asked["sensors"], asked["dialect"]) == (None, None)
 
-    def refuse(path, **options):
+    def refuse(paths, **options):
         raise InputError("sensors.csv has no column 'X [m]'.")
 
-    monkeypatch.setattr("pgt.config.parts.read_observations", refuse)
+    monkeypatch.setattr("pgt.config.parts.read_columns", refuse)
     with pytest.raises(
         InputError, match=r"run.toml, line 4, observations.file: sensors.csv has no"
     ):

@@ -4,9 +4,9 @@ import pytest
 import xarray as xr
 
 import pgt
-from pgt.data.units import factor, parse_unit, same_unit
+from pgt.data.units import conversion, factor, is_known_unit, parse_unit, same_unit
 from pgt.ground.errors import InputError
-from pgt.io import read_observations, read_points
+from pgt.io import read_columns, read_observations, read_points
 
 SAME = [
     ("m/s", "m s-1", "m s**-1", "m s^-1", "m*s-1", "m·s⁻¹", "meters/second", "m.s-1", " m / s "),
@@ -17,7 +17,8 @@ SAME = [
     ("1/s", "s-1", "Hz"),
     ("µm", "um", "μm"),
     ("h", "hours", "hours since 2020-01-01", "hours since 1990-01-01 00:00"),
-    ("degC", " degC"),
+    ("degC", " degC", "°C", "deg C", "Celsius", "℃", "degrees_Celsius", "Deg C"),
+    ("degF", "°F", "Fahrenheit"),
 ]
 DIFFERENT = [
     ("mm", "m", 1e-3),
@@ -57,6 +58,29 @@ def test_a_symbol_with_a_meaning_of_its_own_is_no_prefix():
     assert parse_unit("ft") == (1, {"ft": 1})
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "number", "converted"),
+    [
+        ("°C", "K", 20.0, 293.15),
+        ("K", "degC", 273.15, 0.0),
+        ("degF", "degC", 212.0, 100.0),
+        ("degF", "K", -459.67, 0.0),
+        ("mm", "m", 250.0, 0.25),
+        ("kelvin", "K", 1.0, 1.0),
+        ("counts", "counts", 7.0, 7.0),
+    ],
+)
+def test_degrees_have_an_offset(first, second, number, converted):
+    scale, offset = conversion(first, second)
+    assert scale * number + offset == pytest.approx(converted, abs=1e-12)
+
+
+def test_only_what_is_in_the_tables_is_known():
+    assert all(map(is_known_unit, ("m", "mV", "W/(m K)", "°C", "hours since 2020-01-01")))
+    assert not any(map(is_known_unit, ("", "inlet", "counts", "m/", "TC1")))
+    assert conversion("K", "m") is None
+
+
 def test_file_and_caller_must_agree(tmp_path):
     path = tmp_path / "probe.nc"
     table = xr.Dataset({"u": ("x", [1.0, 2.0], {"units": "K"})}, {"x": [0.0, 500.0]})
@@ -64,10 +88,14 @@ def test_file_and_caller_must_agree(tmp_path):
     table.to_netcdf(path, engine="h5netcdf")
     names = {"coords": ("x",), "fields": ("u",)}
     assert dict(read_observations(path, **names, units={"x": "1 mm"}).units)["x"] == "1 mm"
-    with pytest.raises(InputError, match=r"probe\.nc: 'x' is in 'mm' by the file.*'m'.*by 0\.001"):
-        read_observations(path, **names, units={"x": "m"})
-    with pytest.raises(InputError, match=r"'u' is in 'K'.*'degC'.*no multiple"):
-        read_observations(path, **names, units={"u": "degC"})
+    metres = read_observations(path, **names, units={"x": "m"})
+    assert (dict(metres.units)["x"], metres.points.ravel().tolist()) == ("m", [0.0, 0.5])
+    said = read_columns(path, **names, units={"x": "m", "u": "degC"}).said
+    assert said == ("x converted from mm to m", "u converted from K to degC")
+    with pytest.raises(
+        InputError, match=r"probe\.nc: 'u' is in 'K' by the file.*'Pa'.*no multiple"
+    ):
+        read_observations(path, **names, units={"u": "Pa"})
 
 
 def test_readings_and_domain_must_agree():
@@ -96,5 +124,6 @@ def test_points_and_field_must_agree(tmp_path):
     points = xr.Dataset({"x": ("point", [0.0, 500.0], {"units": "mm"})})
     points.to_netcdf(path, engine="h5netcdf")
     assert read_points(path, ("x",), units={"x": "mm"}).tolist() == [[0.0], [500.0]]
-    with pytest.raises(InputError, match=r"points\.nc: 'x' is in 'mm' by the file.*0\.001"):
-        read_points(path, ("x",), units={"x": "m"})
+    assert read_points(path, ("x",), units={"x": "m"}).tolist() == [[0.0], [0.5]]
+    with pytest.raises(InputError, match=r"points\.nc: 'x' is in 'mm' by the file.*'s' by `units`"):
+        read_points(path, ("x",), units={"x": "s"})

@@ -20,7 +20,7 @@ def test_many_rows(tmp_path, monkeypatch):
 def test_the_first_column_that_is_missing_is_named():
     columns.check_present(("x", "t"), iter(["t", "u", "x"]))
     with pytest.raises(
-        InputError, match=r"no column 'q'.*columns = \{\"q\": \"name in the file\"\}"
+        InputError, match=r"no column 'q'.*`columns=\{\"q\": \"name in the file\"\}"
     ):
         columns.check_present(("x", "q", "r"), ("x", "u"))
 

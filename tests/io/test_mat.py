@@ -139,3 +139,15 @@ def test_memory_is_bounded(monkeypatch):
         read_arrays(HEADER + bomb)
     assert tracemalloc.get_traced_memory()[1] < 10**6
     tracemalloc.stop()
+
+
+def test_only_what_is_asked_for_is_unpacked(monkeypatch):
+    monkeypatch.setattr(mat, "MOST_NUMBERS", 1000)
+    arrays = [array((1, 900), bytes(7200), name=name) for name in (b"a", b"b")]
+    packed = [zlib.compress(content) for content in (*arrays, SOUND)]
+    data = HEADER + b"".join(struct.pack("<II", mat.COMPRESSED, len(p)) + p for p in packed)
+    found = read_arrays(data, ("x",))
+    assert (found["a"], found["b"], found["x"].tolist()) == (None, None, [[1.0, 2.0]])
+    assert read_arrays(data, ("a",))["a"].shape == (1, 900)
+    with pytest.raises(InputError, match=r"together are larger than what is read at once \(1,000"):
+        read_arrays(data)

@@ -9,10 +9,12 @@ import scipy.io
 import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
+from logger_files import LOGGERS, written
 from sensor_files import VALID, T, U, X, check, read, write, write_mat, write_npz
 
 from pgt.ground.errors import InputError
-from pgt.io import read_points
+from pgt.io import Dialect, read_columns, read_points
+from pgt.io.survey import survey
 
 
 def test_columns_units_and_noise(tmp_path):
@@ -156,3 +158,58 @@ def test_gridded_arrays(tmp_path, suffix, layout):
     readings = read(path)
     table = {tuple(p): v for p, v in zip(readings.points, readings.values[:, 0], strict=True)}
     assert table == {(i, 5.0 + j): GRID[i, j] for i in range(3) for j in range(2)}
+
+
+# --- as loggers write them ----------------------------------------------------
+
+
+def read_logger(folder, file):
+    options = dict(file.options)
+    if "dialect" in options:
+        options["dialect"] = Dialect(**options["dialect"])
+    if "sensors" in options:
+        options["sensors"] = folder / options["sensors"]
+    paths = written(folder, file)
+    files = paths if len(paths) > 1 else paths[0]
+    return read_columns(files, coords=("x", "t"), fields=("T",), **options)
+
+
+@pytest.mark.parametrize("name", LOGGERS)
+def test_files_as_loggers_write_them(tmp_path, name):
+    file = LOGGERS[name]
+    if file.message:
+        with pytest.raises(InputError, match=file.message) as caught:
+            read_logger(tmp_path, file)
+        assert str(caught.value).startswith(str(tmp_path))
+        return
+    found = read_logger(tmp_path, file)
+    rows = np.stack([found.values[name] for name in ("x", "t", "T")], axis=1)
+    np.testing.assert_allclose(rows, file.rows, rtol=1e-14)
+    assert ", ".join(found.said) == file.said
+    assert (found.units, found.origin) == (file.units, file.origin)
+
+
+def test_thirty_kinds_of_files_are_read_or_refused_in_one_sentence():
+    assert len(LOGGERS) >= 30
+
+
+PIECES = st.sampled_from(
+    [b"x", b"t", b"T", b"TC1 (x=0.1 m)", b"T@x=0,5", b"[m]", b"0,5", b"1.234", b"-9999", b"OVER", b"",
+     b"2024-03-12 10:00", b"01/02/2024", b"10:00:00", b"Zeit", b"\xb0C", b'"', b"#", b"\x00", b"1e999"]
+)  # fmt: skip
+LINES = st.lists(st.lists(PIECES, min_size=1, max_size=4), max_size=6)
+
+
+@given(LINES, st.sampled_from([b";", b",", b"\t", b" ", b";;"]), st.sampled_from(["", "utf-16"]))
+def test_whatever_a_logger_writes_is_read_or_refused_in_words(tmp_path_factory, rows, mark, encoding):
+    content = b"\n".join(mark.join(row) for row in rows)
+    if encoding:
+        content = content.decode("latin-1").encode(encoding)
+    path = write(tmp_path_factory.mktemp("logger"), content)
+    for look in (
+        lambda: read_columns(path, coords=("x", "t"), fields=("T",)).values,
+        lambda: read_columns(path, coords=("x", "t"), fields=("T",), sensors=path).values,
+        lambda: survey([path]).bounds,
+    ):
+        with contextlib.suppress(InputError):
+            assert look()

@@ -40,12 +40,17 @@ BROKEN = {
         "line 2 has 1 cell.*has 3, separated by comma",
     ),
     "mixed separators": ("x,t;u\n0,1;2\n", "commas and semicolons"),
-    "decimal commas": ("x;t;u\n0;1;2,5\n", "'2,5' is not a number. Write a decimal point: 2.5"),
+    "two decimal marks": (
+        "x;t;u\n0;1,5;2,5\n0;2.5;2,5\n",
+        r"decimal points \(2.5\) and some decimal commas.*`dialect=pgt.io.Dialect\(decimal=",
+    ),
+    "a thousand or a decimal": ("x;t;u\n0;1;1,234\n", "'1,234' may be 1234 or 1.234. Say which"),
     "decimal commas split": ("x,t,u\n0,5,1,2,3,5\n", "line 2 has 6 cell.*decimal commas"),
+    "one cell too many, and empty": ("x,t,u\n0,1,2\n0,2,.5,\n", "line 3 has 4 cell"),
     "too few cells": ("x,t,u\n0,1,2\n0,2\n", "line 3 has 2 cell"),
     "column twice": ("x,t,u,u\n0,1,2,3\n", "two columns are named 'u'"),
     "missing column": ("x,time,u\n0,1,2\n", "no column 't'.*Known: x, time, u"),
-    "close name": ("x,t,u_\n0,1,2\n", "Did you mean 'u_'.*columns ="),
+    "close name": ("x,t,u_\n0,1,2\n", "Did you mean 'u_'.*`columns={"),
     "NaN everywhere": ("x,t,u\n0,1,NaN\n0,2,\n", "every value"),
     "infinite": ("x,t,u\n0,1,inf\n", "field 'u', line 2, is infinite"),
     "too large": ("x,t,u\n0,1,1e999\n", "line 2, is infinite"),
@@ -57,8 +62,11 @@ BROKEN = {
     "cell over two lines": ('x,t,u,note\n0,1,2,a"b,"c\n0,2,3,d"\n', "line 2"),
     "nul": ("x,t,u\n0,1,2\x00\n", "line 2, column 'u'"),
     "long text": ("x,t,u\n0,1," + "z" * 10**5 + "\n", "z{40}…' is not a number"),
-    "latin-1": ("x,t,u\n0,1,2\n0,2,°\n".encode("latin-1"), "line 3 is not UTF-8.*0xb0"),
-    "utf-16": ("x,t,u\n0,1,2\n".encode("utf-16"), "UTF-16; save the file as UTF-8"),
+    "latin-1": (
+        "x,t,u\n0,1,2\n0,2,°\n".encode("latin-1"),
+        "line 3, column 'u': '°' is not a number",
+    ),
+    "utf-16 cut short": ("x,t,u\n0,1,2\n".encode("utf-16")[:-1], "damaged.*save the file as UTF-8"),
     "binary": (bytes(range(256)), "sensors.csv: "),
     "negative noise": ("x,t,u,s\n0,1,2,-1\n", "`noise` of 'u', line 2, is -1"),
 }
@@ -94,7 +102,10 @@ def mutated(rng):
 
 def plainly_read(data):
     """x, t, u of a comma-separated file, without a single check; None where quotes occur."""
-    text = data.decode("utf-8-sig")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
     lines = [s.strip("\n") for s in re.split("\r\n|\r|\n", text)]
     rows = [line.split(",") for line in lines if line.strip() and line.strip()[0] != "#"]
     names = [cell.strip() for cell in rows[0]]
@@ -105,9 +116,12 @@ def plainly_read(data):
     return [[NAN if c.lower() in hidden else float(c) for c in row] for row in table]
 
 
-def test_thousands_of_mutations_are_read_rightly_or_refused(tmp_path):
+@pytest.mark.parametrize(
+    ("count", "least"), [(300, 20), pytest.param(3000, 300, marks=pytest.mark.slow)]
+)
+def test_thousands_of_mutations_are_read_rightly_or_refused(tmp_path, count, least):
     rng, accepted = np.random.default_rng(4), 0
-    for _ in range(3000):
+    for _ in range(count):
         path = write(tmp_path, data := mutated(rng))
         try:
             readings = read(path)
@@ -118,7 +132,7 @@ def test_thousands_of_mutations_are_read_rightly_or_refused(tmp_path):
             accepted += 1
             values = np.where(readings.mask, readings.values, NAN)
             np.testing.assert_array_equal(np.hstack([readings.points, values]), expected)
-    assert 300 < accepted < 2500
+    assert least < accepted < count / 1.2
 
 
 ALPHABET = b'0123456789.,;\t\n\r eE+-_"#xtuNa\x00\xff\xc3\xa9|'

@@ -62,8 +62,8 @@ TABLES = {
     "infinite values": (csv("0.5,0.5,-inf"), "field 'u', line 22, is infinite"),
     "infinite position": (csv("inf,0.5,1"), "coordinate 'x', line 22, is inf"),
     "tiny values": (csv(body=[f"{r[:17]},1e-40" for r in rows()]), "the largest value is 1e-40"),
-    "wrong encoding": (csv("0.5,0.5,1 # Zürich").encode("latin-1"), "line 22 is not UTF-8 text"),
-    "UTF-16": (csv().encode("utf-16"), "the text is UTF-16"),
+    "wrong encoding": (csv("0.5,0.5,1 # Zürich").encode("latin-1"), "column 'u': '1 # Zürich' is not"),
+    "UTF-16 cut short": (csv().encode("utf-16")[:-1], "the text is damaged"),
     "binary": (bytes(range(256)) * 9, "sensors.csv"),
     "unknown column": (csv(heading="x,t,temperature"), "there is no column 'u'"),
     "close column": (csv(heading="x,t,U"), "there is no column 'u'"),
@@ -100,7 +100,9 @@ FILES = {
     "broken NPZ": ("r.npz", b"PK\x03\x04" + b"\0" * 50, "could not be read as NPZ"),
     "broken Parquet": ("r.parquet", b"PAR1 and no more", "could not be read as Parquet"),
     "text in Parquet": ("r.parquet", parquet, "column 'u' holds string values"),
-    "unknown ending": ("r.xlsx", b"PK", "the ending '.xlsx' is unknown"),
+    "broken workbook": ("r.xlsx", b"PK", "could not be read as a workbook"),
+    "old workbook": ("r.xls", b"\xd0\xcf", "save it as .xlsx, or as CSV"),
+    "unknown ending": ("r.docx", b"PK", "the ending '.docx' is unknown"),
     "no ending": ("readings", csv(), "the name has no ending"),
 }  # fmt: skip
 
@@ -117,8 +119,8 @@ def test_units_of_file_and_run_file_must_agree(tmp_path):
         data = lambda path: netcdf(path, units=of_file)  # noqa: E731
         refuse(tmp_path, "observations.file", "r.nc", *expected, text=text, name="r.nc", data=data)
 
-    disagree({"x": "mm"}, {"x": "m"}, "'x' is in 'mm' by the file", "'m'", "multiply", "by 0.001")
-    disagree({"u": "degC"}, {"u": "K"}, "'u' is in 'degC' by the file", "'K'", "no multiple")
+    disagree({"x": "s"}, {"x": "m"}, "'x' is in 's' by the file", "'m'", "no multiple")
+    disagree({"u": "Pa"}, {"u": "K"}, "'u' is in 'Pa' by the file", "'K'", "no multiple")
 
 
 def test_no_run_file_and_a_folder_instead(tmp_path):

@@ -1,0 +1,64 @@
+"""The part of a run file that the data say: coordinates, fields, domain, units, what is hidden."""
+
+import os
+from pathlib import Path
+
+from pgt.config.source import toml
+from pgt.ground.dialect import Dialect
+from pgt.io.survey import Survey
+
+
+def observations(found: Survey, folder: Path, dialect: Dialect | None = None) -> str:
+    """The table [observations] for files that were looked at; paths start in `folder`."""
+    files = [_relative(file, folder) for file in found.files]
+    lines = [f"# {', '.join(found.table.said)}."] if found.table.said else []
+    lines += [
+        f"# {n}: {count} of {all_} readings hidden." for n, (count, all_) in found.hidden.items()
+    ]
+    lines += [f"# Not used: {', '.join(found.unused)}."] if found.unused else []
+    if found.lacks_places:
+        lines.append(
+            "# No positions: if each column is one sensor, give a table of them (sensors = ...)."
+        )
+    lines += [f"file = {toml(files[0] if len(files) == 1 else files)}  # relative to this file"]
+    if found.sensors is not None:
+        lines.append(f"sensors = {toml(_relative(found.sensors, folder))}  # names and positions")
+    lines.append(f"coords = {toml(found.coords)}")
+    lines.append(f"fields = {toml(found.fields)}  # what was measured; others are inferred")
+    if found.columns:
+        lines.append(f"columns = {toml(found.columns)}  # the file's own headings")
+    lines += [f"units = {toml(found.table.units)}"] if found.table.units else []
+    if found.repeated:
+        lines.append(f'duplicates = "mean"  # {found.repeated} readings repeat a place and time')
+    if dialect is not None:
+        given = {n: v for n, v in vars(dialect).items() if v is not None}
+        lines.append(f"dialect = {toml(given)}")
+    return "\n".join([*lines, f"#noise = {toml({found.fields[0]: 0.01})}  # standard deviation"])
+
+
+def bounds(found: Survey) -> str:
+    """The lines of [domain]: the box around the readings."""
+    lines = [f"{axis} = {toml(_short(pair))}" for axis, pair in found.bounds.items()]
+    return "\n".join(
+        ["# The box around the readings; widen it to where the field is sought.", *lines]
+    )
+
+
+def equation(found: Survey) -> str:
+    """The lines of [pde] where nobody named an equation: one to fill in."""
+    name, space = found.fields[0], next((axis for axis in found.coords if axis != "t"), "")
+    left = f"{name}_t" if "t" in found.coords else "0"
+    right = f"a*{name}_{space}{space}" if space else f"-a*{name}"
+    return (
+        '# Write your equation: one of the library, such as name = "heat", or text:\n'
+        f'#equations = ["{left} = {right}"]\n#a = 0.01'
+    )
+
+
+def _relative(path: Path, folder: Path) -> str:
+    return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def _short(pair: tuple[float, float]) -> list[float | int]:
+    """Whole numbers without a point, as one writes them."""
+    return [int(v) if v.is_integer() and abs(v) < 1e15 else v for v in pair]

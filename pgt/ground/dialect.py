@@ -1,0 +1,56 @@
+"""What a file of readings leaves open, and the reader cannot know."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from pgt.ground.errors import InputError
+
+Separator = Literal[",", ";", "tab", "space"]
+Mark = Literal[".", ","]
+Dates = Literal["day first", "month first"]
+CHARACTERS = {",": ",", ";": ";", "tab": "\t", "space": " "}
+SPOKEN = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces"}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a table is written, where it does not show by itself; None: as the file shows it.
+
+    Attributes
+    ----------
+    separator : between cells: ",", ";", "tab" or "space".
+    decimal : the decimal mark, "." or ",".
+    dates : whether 01/02/2024 has the "day first" or the "month first".
+    missing : numbers that stand for "no reading"; () for none, whatever they look like.
+    sheet : of a workbook.
+
+    >>> Dialect(decimal=",").decimal
+    ','
+    """
+
+    separator: str | None = None
+    decimal: str | None = None
+    dates: str | None = None
+    missing: Any = None
+    sheet: str | None = None
+
+    def __post_init__(self):
+        for name, kind in (("separator", Separator), ("decimal", Mark), ("dates", Dates)):
+            given = getattr(self, name)
+            if given is not None and given not in get_args(kind):
+                known = ", ".join(f'"{word}"' for word in get_args(kind))
+                raise InputError(f"Dialect({name}) is {given!r}; write one of {known}.")
+        if self.sheet is not None and not isinstance(self.sheet, str):
+            raise InputError(f"Dialect(sheet) is {self.sheet!r}; write the name of a sheet.")
+        object.__setattr__(self, "missing", _numbers(self.missing))
+
+
+def _numbers(missing) -> tuple[float, ...] | None:
+    if missing is None:
+        return None
+    try:
+        return tuple(float(number) for number in missing)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"Dialect(missing) is {missing!r}; write a list of numbers, such as [-9999]."
+        ) from None

@@ -1,0 +1,35 @@
+"""Any file that is a table of cells, opened: text or a workbook."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pgt.ground.dialect import Dialect
+from pgt.io import excel, text
+from pgt.io._files import check_is_file, check_suffix, naming
+from pgt.io.headings import Places
+from pgt.io.sensors import positions_in
+from pgt.io.table import Table
+
+WORKBOOKS = (".xlsx", ".xlsm")
+TEXTS = (".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn")
+
+
+@contextmanager
+def open_cells(path: Path, dialect: Dialect) -> Iterator[Table]:
+    """The table in a file; its columns can be loaded as long as it is open."""
+    if check_suffix(path, (*WORKBOOKS, *TEXTS)) in WORKBOOKS:
+        yield excel.sheet_of(path, dialect)
+        return
+    with text.open_text(path, dialect) as table:
+        yield table
+
+
+def read_sensors(path: Path | None, dialect: Dialect) -> dict[str, Places] | None:
+    """Positions by the name of the sensor; None where there is no such file."""
+    if path is None:
+        return None
+    with naming(path):
+        check_is_file(path)
+        with open_cells(path, dialect) as table:
+            return positions_in(table, dialect)

@@ -1,0 +1,212 @@
+"""Where in a text the table is: what separates its cells, and which line is the heading.
+
+A table begins where rows of one width follow each other that hold mostly numbers or times. The last
+line above them without a number is the heading; between the two there may be a row of units, and
+above it whatever the logger says of itself.
+"""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pgt.ground.dialect import CHARACTERS, SPOKEN, Dialect
+from pgt.ground.errors import InputError
+from pgt.io.encoding import Line
+from pgt.io.headings import as_unit
+from pgt.io.marks import MISSING, WORDS, is_number_like
+from pgt.io.stamps import is_stamp
+
+MOST_COLUMNS = 10_000
+SAMPLE = 200  # rows that are looked at to find the table
+_QUOTED = re.compile(r'"[^"]*"')
+
+
+class Layout(NamedTuple):
+    """Which of some lines are the heading, the units and the first row, and what separates cells."""
+
+    separator: str
+    heading: int
+    units: int | None
+    first: int
+
+    @property
+    def said(self) -> list[str]:
+        """What of it is worth saying."""
+        above = f"{self.heading} line{'s' if self.heading > 1 else ''} above the heading"
+        found = [above] if self.heading else []
+        return found + (["units in a row of their own"] if self.units is not None else [])
+
+
+class _Row(NamedTuple):
+    """How a line looks when it is split: its cells, how many are numbers, and how many other text."""
+
+    cells: list[str]
+    numbers: int
+    words: int
+
+    @property
+    def is_data(self) -> bool:
+        return self.numbers >= max(1, self.words)
+
+    @property
+    def is_units(self) -> bool:
+        given = [cell for cell in self.cells if cell.strip()]
+        units = [cell for cell in given if as_unit(cell)]
+        return bool(units) and all(as_unit(c) or c.strip(" []()") in ("", "-", "1") for c in given)
+
+
+def find_layout(lines: Sequence[Line], dialect: Dialect) -> Layout:
+    """The table in some numbered lines, none of them blank or a comment."""
+    if not lines:
+        raise InputError("the file is empty; write one heading line with the column names first.")
+    if dialect.separator is not None:
+        separator = CHARACTERS[dialect.separator]
+        return (_table(lines, separator) or (0.0, Layout(separator, 0, None, 1)))[1]
+    found = [table for mark in SPOKEN if (table := _table(lines, mark))]
+    best = max((score for score, _ in found), default=0.0)
+    tables = [layout for score, layout in found if score == best]
+    if len(tables) == 1:
+        _check_only(lines, tables[0], [layout for _, layout in found])
+        return tables[0]
+    return Layout(separator_of(*lines[:2]), 0, None, 1)
+
+
+def _check_only(lines: Sequence[Line], best: Layout, found: Sequence[Layout]) -> None:
+    """Refuse a heading such as "x,t;u", which two marks may separate; in "u, m/s" the blank tells."""
+    line = lines[best.heading]
+    names = re.sub(r"=\s*[+-]?\d+,\d+", "", _QUOTED.sub("", line[1]))  # x=0,1 is a position
+    for layout in found:
+        mark = layout.separator
+        if mark in (best.separator, " "):
+            continue
+        if re.search(rf"\w{re.escape(mark)}\w", names):
+            raise _unclear(line[0], [mark, best.separator])
+
+
+def _unclear(number: int, marks: Sequence[str]) -> InputError:
+    kinds = " and ".join(SPOKEN[mark] for mark in SPOKEN if mark in marks)
+    return InputError(
+        f"line {number}: the heading holds {kinds}, so it is unclear which separate "
+        "the cells. Use one kind, and put names that contain it in quotation marks; or say "
+        'it: `dialect=pgt.io.Dialect(separator=";")`.'
+    )
+
+
+def _table(lines: Sequence[Line], separator: str) -> tuple[float, Layout] | None:
+    """How good a table the lines make with this separator, and where it is; None for none."""
+    return _best([_row(_leniently(line, separator)) for _, line in lines[:SAMPLE]], separator)
+
+
+def find_rows(rows: Sequence[Sequence[str]]) -> Layout:
+    """The table in rows that are split already; where none shows, the first is the heading."""
+    found = _best([_row(cells) for cells in rows[:SAMPLE]], "")
+    return found[1] if found else Layout("", 0, None, 1)
+
+
+def _best(rows: Sequence[_Row], separator: str) -> tuple[float, Layout] | None:
+    first = next((at for at in range(1, len(rows)) if _begins(rows, at)), None)
+    if first is None or len(rows[first].cells) < 2:
+        return None
+    units = first - 1 if first > 1 and rows[first - 1].is_units else None
+    heading = _heading(rows, first if units is None else units, rows[first])
+    if heading is None and _is_above(*rows[first : first + 2]):
+        heading, units = first, None  # numbers of channels stand where names should
+    if heading is None:
+        return None
+    after = [row for row in rows[first:] if _fits(row.cells, rows[heading].cells)]
+    score = sum(row.numbers / len(row.cells) for row in after) / len(rows[first:])
+    return score, Layout(separator, heading, units, heading + 1 if units is None else units + 1)
+
+
+def _heading(rows: Sequence[_Row], below: int, data: _Row) -> int | None:
+    """The last line above without a number, skipping a few rows that are wrong; else the one above."""
+    fitting = [at for at in range(below - 1, -1, -1) if _fits(data.cells, rows[at].cells)]
+    plain = [at for at in fitting if not rows[at].numbers and at >= below - 3]
+    return next(iter(plain or [at for at in fitting if at == below - 1]), None)
+
+
+def _begins(rows: Sequence[_Row], at: int) -> bool:
+    """Whether rows of numbers begin here."""
+    row, below = rows[at], rows[at + 1 : at + 2]
+    return row.is_data and all(
+        other.is_data and len(other.cells) == len(row.cells) for other in below
+    )
+
+
+def _fits(row: Sequence[str], heading: Sequence[str]) -> bool:
+    is_open = [bool(cells) and not cells[-1] for cells in (row, heading)]
+    return fits(len(row), is_open[0], len(heading), is_open[1])
+
+
+def fits(count: int, is_open: bool, width: int, is_heading_open: bool) -> bool:
+    """Whether a row has as many cells as the heading; some loggers end either with one more separator."""
+    more, less = count == width + 1 and is_open, count == width - 1 and is_heading_open
+    return count == width or more or less
+
+
+def _is_above(row: _Row, below: _Row | None = None) -> bool:
+    """Whether text stands above a number."""
+    pairs = zip(row.cells, below.cells, strict=False) if below else ()
+    return any(not is_number_like(one) and is_number_like(other) for one, other in pairs if one)
+
+
+def _row(cells: Sequence[str]) -> _Row:
+    cells = [cell.strip() for cell in cells]
+    numbers = sum(is_number_like(cell) or is_stamp(cell) for cell in cells[:MOST_COLUMNS])
+    empty = sum(cell.lower() in MISSING or cell.lower() in WORDS for cell in cells[:MOST_COLUMNS])
+    return _Row(cells, numbers, len(cells) - numbers - empty)
+
+
+def _leniently(line: str, separator: str) -> list[str]:
+    try:
+        return split(0, line, separator)
+    except InputError:
+        return [line]
+
+
+def split(number: int, line: str, separator: str) -> list[str]:
+    """The cells of a line."""
+    if separator == " ":
+        return line.split()
+    if '"' not in line:
+        return line.rstrip("\n").split(separator)
+    try:
+        (cells,) = csv.reader([line], delimiter=separator, skipinitialspace=True, strict=True)
+    except (csv.Error, ValueError):
+        raise InputError(
+            f"line {number}: the quotation marks do not enclose whole cells of this line. Close "
+            "or remove them."
+        ) from None
+    return cells
+
+
+def separator_of(heading: Line, first: Line | None = None) -> str:
+    """The one character that separates the names in a heading; a space stands for any blanks."""
+    bare = _QUOTED.sub("", heading[1])
+    found = [mark for mark in SPOKEN if mark in bare and mark != " "]
+    if len(found) > 1:  # all but one belong to the names, as in "u, m/s"
+        row = _QUOTED.sub("", first[1]) if first else ""
+        fitting = [mark for mark in found if bare.count(mark) == row.count(mark)]
+        if len(fitting) != 1:
+            raise _unclear(heading[0], found)
+        found = fitting
+    return found[0] if found else " "
+
+
+def check_names(number: int, names: Sequence[str]) -> None:
+    """Refuse a heading of numbers, one with a name twice, and one that is far too long."""
+    if len(names) > MOST_COLUMNS:
+        raise InputError(
+            f"line {number} has {len(names):,} cells; at most {MOST_COLUMNS:,} columns are read. A "
+            "table has one row per reading or instant: turn it round, or take a part."
+        )
+    if all(is_number_like(name) for name in names if name):
+        raise InputError(
+            f"line {number} holds numbers where the column names should stand. Write a heading "
+            "line first, such as x,t,u (without #, which marks comments)."
+        )
+    for name, times in Counter(names).items():
+        if name and times > 1:
+            raise InputError(f"line {number}: two columns are named {name!r}; rename one of them.")

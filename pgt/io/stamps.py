@@ -1,0 +1,179 @@
+"""Times as loggers write them: dates, clocks and elapsed times become numbers with an origin."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pgt.data.units import conversion
+from pgt.ground.errors import InputError
+from pgt.io.marks import MISSING
+
+_CLOCK = r"\d{1,4}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[AaPp]\.?[Mm]\.?)?"
+_ZONE = r"(?:\s*(?:Z|UTC|[+-]\d{2}:?\d{2}))?"
+_YEAR_FIRST = re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}(?:[T ,]+{_CLOCK})?{_ZONE}")
+_NUMBERS = re.compile(
+    rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})(?:[T ,]+{_CLOCK})?{_ZONE}"
+)
+_MONTH_NAME = re.compile(rf"\d{{1,2}}[- ][A-Za-z]{{3}}[- ]\d{{4}}(?:[T ,]+{_CLOCK})?{_ZONE}")
+_TIME = re.compile(_CLOCK)
+CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
+HALF_A_DAY = 43200.0
+
+
+def is_stamp(text: str) -> bool:
+    """Whether a cell is a date or a time of day.
+
+    >>> is_stamp("12.03.2024 10:00"), is_stamp("0:05:30"), is_stamp("12.5")
+    (True, True, False)
+    """
+    kinds = (_YEAR_FIRST, _NUMBERS, _MONTH_NAME, _TIME)
+    return text[:1].isdigit() and any(kind.fullmatch(text) for kind in kinds)
+
+
+def parse_stamps(
+    cells: Sequence[str], lines: np.ndarray, name: str, dates: str | None
+) -> np.ndarray:
+    """Dates as datetime64, times without a date as seconds; NaT and NaN where a cell is empty."""
+    texts: Any = pd.Series([_tidy(cell) for cell in cells], dtype=object)
+    given: Any = texts[texts.str.lower().map(lambda text: text not in MISSING)]
+    if given.empty:
+        return np.full(len(texts), np.nan)
+    if all(map(_TIME.fullmatch, given)):
+        return _seconds(given, lines, name).reindex(texts.index).to_numpy(float)
+    days = _date_format(given, name, dates)
+    found: Any = pd.Series(pd.NaT, index=texts.index, dtype="datetime64[us]")
+    for clock in CLOCKS:
+        rest = given[found[given.index].isna()]
+        found[rest.index] = _parsed(rest, days + clock)
+    if found[given.index].isna().any():
+        row = found[given.index].isna().idxmax()
+        raise InputError(
+            f"line {lines[row]}, column {name!r}: {given[row][:40]!r} is not a time like the others; "
+            "write them all alike, such as 2024-03-12 10:00:00."
+        )
+    return found.to_numpy()
+
+
+def _tidy(cell: str) -> str:
+    """One blank between date and time, points in the seconds, no zone that is zero."""
+    text = re.sub(r"(?<=\d)[T,]?\s+(?=\d)|(?<=\d)T(?=\d)", " ", cell.strip())
+    text = re.sub(r"(:\d{2}),(\d+)", r"\1.\2", text)
+    text = re.sub(r"(:\d{2}\.\d{6})\d+", r"\1", text)  # beyond microseconds nobody measures a field
+    text = re.sub(r"([AaPp])\.?([Mm])\.?$", lambda found: f"{found[1]}{found[2]}".upper(), text)
+    return re.sub(r"(?<=\d)(?=[AP]M$)", " ", text)
+
+
+def _parsed(texts: pd.Series, layout: str) -> pd.Series:
+    """What fits the layout, in UTC where there is a zone."""
+    zone = texts.str.extract(r"(?P<time>.*?)\s*(?P<zone>Z|UTC|[+-]\d{2}:?\d{2})?$")
+    has_zone = zone["zone"].notna() & texts.str.contains(":")
+    plain = texts.where(~has_zone, zone["time"])
+    options: dict[str, Any] = {"format": layout, "errors": "coerce"}
+    found = pd.to_datetime(plain, **options).astype("datetime64[us]")
+    shifts = zone["zone"].where(has_zone).map(_shift, na_action="ignore").fillna(0.0)
+    return found - pd.to_timedelta(shifts.astype(float), unit="s")
+
+
+def _shift(zone: str) -> float:
+    if zone in ("Z", "UTC"):
+        return 0.0
+    hours, minutes = int(zone[1:3]), int(zone[-2:])
+    return (-1 if zone[0] == "-" else 1) * (3600.0 * hours + 60.0 * minutes)
+
+
+def _date_format(texts: pd.Series, name: str, dates: str | None) -> str:
+    first = texts.iloc[0]
+    if found := _YEAR_FIRST.fullmatch(first):
+        return f"%Y{found[1]}%m{found[1]}%d"
+    if _MONTH_NAME.fullmatch(first):
+        mark = re.sub(r"[^- ]", "", first)[0]
+        return f"%d{mark}%b{mark}%Y"
+    found = _NUMBERS.fullmatch(first)
+    if found is None:
+        raise InputError(
+            f"column {name!r}: {first[:40]!r} is neither a number nor a time; write times as "
+            "2024-03-12 10:00:00."
+        )
+    mark, year = found[2], "%Y" if len(found[4]) == 4 else "%y"
+    return {
+        "day first": f"%d{mark}%m{mark}{year}",
+        "month first": f"%m{mark}%d{mark}{year}",
+    }[_order(texts, found, name, dates)]
+
+
+def _order(texts: pd.Series, first: re.Match, name: str, dates: str | None) -> str:
+    """Whether the day or the month comes first: by the mark, by a number above 12, or as was said."""
+    if dates is not None:
+        return dates
+    if first[2] == ".":
+        return "day first"
+    parts = texts.str.extract(r"^(\d{1,2})[-/](\d{1,2})[-/]").astype(float).max()
+    is_day = [bool(parts[column] > 12) for column in (0, 1)]
+    if is_day[0] != is_day[1] and not (first[2] == "-" and len(first[4]) == 2):
+        return "day first" if is_day[0] else "month first"
+    raise InputError(
+        f"column {name!r}: {first[0]!r} may have the day or the month first. Say which: "
+        '`dialect=pgt.io.Dialect(dates="day first")` or `dialect=pgt.io.Dialect(dates="month first")`.'
+    )
+
+
+def _seconds(texts: pd.Series, lines: np.ndarray, name: str) -> pd.Series:
+    """Times without a date, as seconds."""
+    parts = texts.str.extract(r"^(\d+):(\d{2})(?::(\d{2}(?:\.\d+)?))?\s*([AP]M)?$")
+    if parts[2].isna().any():
+        raise InputError(
+            f"column {name!r}: {texts.iloc[0]!r} may be hours and minutes, or minutes and seconds. "
+            "Write three parts, 0:05:30, or a number."
+        )
+    hours, minutes, seconds = (parts[column].astype(float) for column in (0, 1, 2))
+    after = (parts[3] == "PM") & (hours < 12)
+    hours = hours.where(~((parts[3] == "AM") & (hours == 12)), 0.0) + 12.0 * after
+    found = 3600.0 * hours + 60.0 * minutes + seconds
+    back = found.diff() < -HALF_A_DAY
+    if back.any():
+        raise InputError(
+            f"column {name!r} goes back in time at line {lines[back.idxmax()]}, as a clock does at "
+            "midnight. Add the date to the times, or write a column of seconds."
+        )
+    return found
+
+
+def since(times: np.ndarray, origin: np.datetime64, unit: str) -> np.ndarray:
+    """Dates as numbers in a unit since an origin."""
+    seconds = (times - origin) / np.timedelta64(1, "s")
+    found = conversion(unit, "s")
+    if found is None:
+        raise InputError(
+            f"'t' is a column of times, which {unit!r} is no unit of; write t = \"s\"."
+        )
+    return np.where(np.isnat(times), np.nan, seconds / found[0])
+
+
+def spoken(origin: np.datetime64) -> str:
+    """The origin as it is said: no more digits than it has.
+
+    >>> spoken(np.datetime64("2024-03-12T10:00:00.500000"))
+    '2024-03-12T10:00:00.5'
+    """
+    text = str(origin.astype("datetime64[us]"))
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text.removesuffix("T00:00:00")
+
+
+def split_origin(unit: str) -> tuple[str, np.datetime64 | None]:
+    """The unit of a CF time axis, and its origin.
+
+    >>> split_origin("minutes since 2024-03-12 10:00")
+    ('minutes', np.datetime64('2024-03-12T10:00:00.000000'))
+    """
+    plain, word, text = unit.partition(" since ")
+    if not word:
+        return unit, None
+    try:
+        found = parse_stamps([text.strip()], np.zeros(1, int), "t", None)
+    except InputError:
+        return unit, None
+    return (plain.strip(), found[0]) if found.dtype.kind == "M" else (unit, None)

@@ -1,0 +1,294 @@
+"""What files of readings hold, guessed from what they say: the start of a run file."""
+
+import re
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from pgt.data._duplicates import groups
+from pgt.data.units import conversion
+from pgt.ground.dialect import Dialect
+from pgt.ground.errors import InputError
+from pgt.io._files import check_is_file, check_suffix, naming, understood
+from pgt.io.cells import TEXTS, WORKBOOKS, open_cells, read_sensors
+from pgt.io.columns import Columns
+from pgt.io.headings import Heading, Places, parse_headings
+from pgt.io.marks import MISSING, WORDS, is_number_like
+from pgt.io.readers import read_columns
+from pgt.io.stamps import is_stamp
+from pgt.io.table import JOINED, Table
+
+AXES = ("x", "y", "z", "t")
+# What loggers call an axis, in small letters; the letter itself first of all.
+CALLED = {
+    "x": ("x", "position", "pos", "location"),
+    "y": ("y",),
+    "z": ("z", "depth", "height"),
+    "t": ("t", "time", "timestamp", "time stamp", "datetime", "date time", "date/time", "date_time",
+          "elapsed", "elapsed time", "seconds", "zeit", "zeitstempel", "date", "datum"),
+}  # fmt: skip
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What was found: names as the equation uses them, and the file's own where they differ."""
+
+    files: tuple[Path, ...]
+    sensors: Path | None
+    coords: tuple[str, ...]
+    fields: tuple[str, ...]
+    columns: dict[str, str]
+    table: Columns
+    repeated: int  # readings of one field at one place and time, beyond the first
+    unused: tuple[str, ...] = ()
+
+    @property
+    def lacks_places(self) -> bool:
+        """Whether several columns change in time only: they may be sensors whose places are missing."""
+        return self.coords == ("t",) and len(self.fields) + len(self.unused) > 1
+
+    @property
+    def bounds(self) -> dict[str, tuple[float, float]]:
+        """The box around the readings; where they all have one position, a unit beyond it."""
+        found = {}
+        for axis in self.coords:
+            column = self.table.values[axis]
+            low, high = float(np.nanmin(column)), float(np.nanmax(column))
+            found[axis] = (low, high if high > low else low + 1.0)
+        return found
+
+    @property
+    def hidden(self) -> dict[str, tuple[int, int]]:
+        """By field, how many of how many readings are missing."""
+        counts = {n: int(np.isnan(self.table.values[n]).sum()) for n in self.fields}
+        return {name: (count, len(self.table)) for name, count in counts.items() if count}
+
+
+@dataclass
+class _Guess:
+    coords: dict[str, str] = field(default_factory=dict)  # by axis, the heading; "" for a position
+    numeric: list[Heading] = field(default_factory=list)
+    sensors: list[Heading] = field(default_factory=list)
+
+
+def survey(
+    files: Sequence[Path],
+    *,
+    measured: Sequence[str] = (),
+    sensors: Path | None = None,
+    columns: Mapping[str, str] | None = None,
+    dialect: Dialect | None = None,
+) -> Survey:
+    """Look at files of readings. `measured` are the fields of an equation, if one is known."""
+    files = [Path(file) for file in files]
+    if sensors is None:
+        sensors = _table_of_sensors(files, dialect or Dialect())
+        files = [file for file in files if file != sensors]
+    places = read_sensors(sensors, dialect or Dialect()) or {}
+    given = dict(columns or {})
+    with naming(files[0]):
+        guess = _look(files[0], places, given, dialect or Dialect())
+        fields = _fields(guess, measured, given)
+    coords = tuple(axis for axis in AXES if axis in guess.coords)
+    own = {a: guess.coords[a] for a in coords if guess.coords[a] not in ("", a)} | fields
+    own = {name: heading for name, heading in own.items() if heading != name} | given
+    table = read_columns(
+        files,
+        coords=coords,
+        fields=tuple(fields),
+        columns=own,
+        sensors=sensors,
+        dialect=dialect,
+    )
+    taken = {*own.values(), *fields, *guess.coords.values(), *coords}
+    unused = tuple(h.text for h in guess.numeric if h.text not in taken and h.name not in taken)
+    repeated = _repeated(table, coords, tuple(fields))
+    return Survey(tuple(files), sensors, coords, tuple(fields), own, table, repeated, unused)
+
+
+def _table_of_sensors(files: Sequence[Path], dialect: Dialect) -> Path | None:
+    """That of several files which names the columns, or the names, of the others."""
+    for file in files if len(files) > 1 else ():
+        try:
+            names = read_sensors(file, dialect) or {}
+        except InputError:
+            continue
+        others = [other for other in files if other != file]
+        if any(other.name.partition(".")[0] in names for other in others):
+            return file
+        if _are_named(names, others[0], dialect):
+            return file
+    return None
+
+
+def _are_named(names: Container[str], path: Path, dialect: Dialect) -> bool:
+    """Whether the columns of a table, or cells in it, have such names."""
+    try:
+        with open_cells(path, dialect) as table:
+            cells = (cell for place in range(len(table.headings)) for cell in table.cells(place))
+            texts = (text for heading in table.headings for text in (heading.text, heading.name))
+            return any(text in names for text in (*texts, *cells))
+    except InputError:
+        return False
+
+
+def _look(
+    path: Path, sensors: dict[str, Places], given: dict[str, str], dialect: Dialect
+) -> _Guess:
+    check_is_file(path)
+    if check_suffix(path, (*TEXTS, *WORKBOOKS, *NAMES)) in NAMES:
+        with understood("a file of arrays"):
+            names = NAMES[path.suffix.lower()](path)
+        headings = parse_headings(names)
+        return _guess(headings, headings, {}, given)
+    with open_cells(path, dialect) as table:
+        numeric = [h for at, h in enumerate(table.headings) if _is_numeric(table.cells(at))]
+        guess = _guess(table.headings, numeric, sensors, given)
+        _add_times(guess, table, given)
+        _add_places(guess, table, sensors)
+        return guess
+
+
+def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], given) -> _Guess:
+    guess = _Guess({axis: given[axis] for axis in AXES if axis in given})
+    for axis, words in CALLED.items():
+        for word in words:
+            # T is a temperature
+            found = [
+                h for h in headings if word == h.name.lower() and h.name != "T" and not h.places
+            ]
+            if found and axis not in guess.coords:
+                guess.coords[axis] = found[0].name if found[0].name == axis else found[0].text
+    taken = {text for texts in guess.coords.values() for text in texts.split(JOINED)}
+    for heading in numeric:
+        if heading.places or {heading.text, heading.name} & set(sensors):
+            guess.sensors.append(heading)
+        elif not {heading.text, heading.name} & taken:
+            guess.numeric.append(heading)
+    return guess
+
+
+def _add_times(guess: _Guess, table: Table, given: dict[str, str]) -> None:
+    """A column of times, whatever it is called; a date and a time of day belong together."""
+    if "t" in given:
+        return
+    stamps = [
+        (heading, cells)
+        for at, heading in enumerate(table.headings)
+        if (cells := [cell for cell in table.cells(at) if cell]) and all(map(is_stamp, cells))
+    ]
+    clocks = [h for h, cells in stamps if all(re.match(r"\d+:", cell) for cell in cells)]
+    days = [h for h, cells in stamps if not any(":" in cell for cell in cells)]
+    if clocks and days:
+        guess.coords["t"] = f"{days[0].text}{JOINED}{clocks[0].text}"
+    elif stamps and "t" not in guess.coords:
+        guess.coords["t"] = stamps[0][0].text
+
+
+def _add_places(guess: _Guess, table: Table, sensors: dict[str, Places]) -> None:
+    """The axes along which positions are given beside the columns."""
+    beside = [heading.places for heading in guess.sensors] + [table.fixed, *sensors.values()]
+    for axis in AXES[:3]:
+        if axis not in guess.coords and any(axis in places for places in beside):
+            guess.coords[axis] = ""
+
+
+def _is_numeric(cells: Sequence[str]) -> bool:
+    given = [c for c in cells if c.lower() not in MISSING and c.lower() not in WORDS]
+    return bool(given) and sum(map(is_number_like, given)) > 0.5 * len(given)
+
+
+def _fields(guess: _Guess, measured: Sequence[str], given: dict[str, str]) -> dict[str, str]:
+    """By the equation's name, the heading of each field."""
+    if not guess.coords:
+        raise InputError(
+            "no column is called x, y, z or t, and no heading gives a position; say which is which: "
+            '`columns={"x": "name in the file"}`.'
+        )
+    named = {name: heading for name, heading in given.items() if name not in AXES}
+    if named:
+        return named
+    if guess.sensors:
+        return _of_sensors(guess.sensors, measured)
+    if not guess.numeric:
+        raise InputError("there is no column of readings beside the coordinates.")
+    return _of_columns(guess.numeric, measured)
+
+
+def _of_sensors(headings: Sequence[Heading], measured: Sequence[str]) -> dict[str, str]:
+    names = list(dict.fromkeys(heading.name for heading in headings))
+    known = [name for name in measured if name in names]
+    if known:
+        return {name: name for name in known}
+    if measured:
+        return {measured[0]: measured[0]}
+    if len(names) == 1 and _NAME.fullmatch(names[0]):
+        return {names[0]: names[0]}
+    is_warm = any(h.unit and conversion(h.unit, "K") for h in headings)
+    return {"T": "T"} if is_warm else {"u": "u"}
+
+
+def _of_columns(headings: Sequence[Heading], measured: Sequence[str]) -> dict[str, str]:
+    if not measured:
+        return {_plain(h.name, n): h.text for n, h in enumerate(headings)}
+    found, left = {}, list(headings)
+    for name in measured:
+        same = [h for h in left if name in (h.name, h.text)]
+        same = same or [h for h in left if h.name.lower() == name.lower()]
+        if same:
+            found[name] = same[0].text
+            left.remove(same[0])
+    if not found:
+        found[measured[0]] = left[0].text
+    return found
+
+
+def _plain(name: str, number: int) -> str:
+    """A name that an equation can use."""
+    return name if _NAME.fullmatch(name) and name not in AXES else f"u{number}" if number else "u"
+
+
+def _repeated(table: Columns, coords: Sequence[str], fields: Sequence[str]) -> int:
+    points = np.stack([table.values[axis] for axis in coords], axis=1)
+    count = 0
+    for name in fields:
+        measured = points[np.isfinite(points).all(axis=1) & ~np.isnan(table.values[name])]
+        count += len(measured) - len(np.unique(groups(measured))) if len(measured) else 0
+    return count
+
+
+def _of_netcdf(path: Path) -> list[str]:
+    import xarray as xr
+
+    with xr.open_dataset(path, decode_times=False) as dataset:
+        return [str(n) for n, array in dataset.variables.items() if array.dtype.kind in "iuf"]
+
+
+def _of_parquet(path: Path) -> list[str]:
+    import pyarrow.parquet
+
+    return pyarrow.parquet.ParquetFile(path).schema_arrow.names
+
+
+def _of_npz(path: Path) -> list[str]:
+    with np.load(path, allow_pickle=False) as archive:
+        return list(archive.files)
+
+
+def _of_mat(path: Path) -> list[str]:
+    from pgt.io.mat import read_arrays
+
+    return list(read_arrays(path.read_bytes(), ()))
+
+
+NAMES: dict[str, Callable[[Path], list[str]]] = {
+    ".nc": _of_netcdf,
+    ".nc4": _of_netcdf,
+    ".cdf": _of_netcdf,
+    ".parquet": _of_parquet,
+    ".npz": _of_npz,
+    ".mat": _of_mat,
+}

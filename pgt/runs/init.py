@@ -1,0 +1,82 @@
+"""A run file from files of readings."""
+
+import ast
+import re
+import shlex
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pgt.config.source import toml
+from pgt.config.template import measured_by, template_from
+from pgt.ground.dialect import Dialect
+from pgt.ground.errors import InputError
+from pgt.io.survey import survey
+
+_CODE = re.compile(r"`(columns|dialect|sensors)=([^`]+)`")
+
+
+def from_files(
+    files: Sequence[Path],
+    words: Sequence[str],
+    named: Sequence[str],
+    output: Path,
+    *,
+    sensors: Path | None = None,
+    columns: Sequence[str] = (),
+    dialect: Sequence[str] = (),
+) -> tuple[str, str]:
+    """The text of a run file, and what to say of it. A word that is a file is one of the `files`."""
+    files = [*files, *(Path(word) for word in words if Path(word).is_file())]
+    texts = [*(word for word in words if not Path(word).is_file()), *named]
+    pde = None if not texts else texts if len(texts) > 1 else texts[0]
+    spoken = Dialect(**_settings("--dialect", dialect)) if dialect else None
+    try:
+        found = survey(
+            files,
+            measured=measured_by(pde),
+            sensors=sensors,
+            columns=_settings("--columns", columns),
+            dialect=spoken,
+        )
+        text = template_from(found, output.resolve().parent, pde, spoken)
+    except InputError as error:
+        raise InputError(_CODE.sub(_as_option, str(error))) from None
+    said = [f"{len(found.table)} rows of {', '.join(found.fields)} over {', '.join(found.coords)}"]
+    said += found.table.said
+    if found.lacks_places:
+        said.append("no positions (if each column is one sensor, give a table: --sensors FILE)")
+    return text, f"{', '.join(said)}. {'Look it over' if pde else 'Write your equation in it'}"
+
+
+def _settings(option: str, words: Sequence[str]) -> dict[str, Any]:
+    """Settings such as decimal="," as TOML has them; text needs no quotes."""
+    found: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key.strip():
+            raise InputError(f'{option} {word}: write a name and a value, such as x="pos. 1".')
+        try:
+            found[key.strip()] = tomllib.loads(f"value = {value}")["value"]
+        except ValueError:
+            found[key.strip()] = value.strip()
+    if option == "--dialect":
+        known = Dialect.__dataclass_fields__
+        for key in found:
+            if key not in known:
+                raise InputError(f"--dialect {key}: write one of {', '.join(known)}.")
+    return found
+
+
+def _as_option(code: re.Match) -> str:
+    """An argument of the library as an option of the command."""
+    option, node = code[1], ast.parse(code[2], mode="eval").body
+    if option == "sensors":
+        return f"`--sensors {ast.literal_eval(node)}`"
+    if isinstance(node, ast.Call):
+        pairs = {str(k.arg): ast.literal_eval(k.value) for k in node.keywords}
+    else:
+        pairs = ast.literal_eval(node)
+    words = [f"--{option} {shlex.quote(f'{name}={toml(value)}')}" for name, value in pairs.items()]
+    return f"`{' '.join(words)}`"

@@ -1,0 +1,50 @@
+"""Workbooks of Excel."""
+
+import sys
+
+import pytest
+from logger_files import CELLS, workbook
+from sensor_files import write
+
+from pgt.ground.dialect import Dialect
+from pgt.ground.errors import InputError
+from pgt.io import excel, read_columns
+
+NAMES = {"coords": ("x", "t"), "fields": ("T",)}
+
+
+def test_units_in_a_second_row_and_empty_cells(tmp_path):
+    rows = [["x", "t", "T"], ["m", "s", "°C"], [0.1, 0, 20.5], [0.5, 0, None], [], [0.5, 1, "OVER"]]
+    found = read_columns(write(tmp_path, workbook(("A", rows)), "a.xlsx"), **NAMES)
+    assert found.units == {"x": "m", "t": "s", "T": "°C"}
+    assert found.lines.tolist() == [3, 4, 6]
+    assert str(found.values["T"].tolist()) == "[20.5, nan, nan]"
+
+
+@pytest.mark.parametrize(
+    ("sheets", "dialect", "message"),
+    [
+        ([("A", CELLS), ("B", CELLS)], None, "'A', 'B' all hold something"),
+        ([("A", CELLS)], Dialect(sheet="C"), "there is no sheet 'C'; there are 'A'"),
+        ([("A", [])], None, "the sheet is empty"),
+        ([("A", [["x", "t", "T"]])], None, "row 1 is the heading, and nothing follows"),
+        ([("A", [["x", "t", "T"], [0, 0, "warm"]])], None, "line 2, column 'T': 'warm'"),
+    ],
+)
+def test_sheets_that_are_not_read(tmp_path, sheets, dialect, message):
+    path = write(tmp_path, workbook(*sheets), "a.xlsx")
+    with pytest.raises(InputError, match=message):
+        read_columns(path, dialect=dialect, **NAMES)
+
+
+def test_large_workbooks_and_missing_packages(tmp_path, monkeypatch):
+    path = write(tmp_path, workbook(("A", CELLS)), "a.xlsx")
+    with monkeypatch.context() as patched:
+        patched.setattr(excel, "LARGEST", 100)
+        with pytest.raises(InputError, match="the workbook unpacks to"):
+            read_columns(path, **NAMES)
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(InputError, match=r"needs the package openpyxl.*\[excel\]"):
+        read_columns(path, **NAMES)
+    with pytest.raises(InputError, match=r"save it as .xlsx"):
+        read_columns(path.rename(tmp_path / "a.xls"), **NAMES)

@@ -1,0 +1,92 @@
+"""Where the table is in a text, and what separates its cells."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgt.ground.dialect import Dialect
+from pgt.ground.errors import InputError
+from pgt.io import layout
+from pgt.io.layout import find_layout, find_rows, fits, split
+
+
+def found(text, **options):
+    lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    return tuple(find_layout(lines, Dialect(**options)))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x,t\n1,2\n3,4", (",", 0, None, 1)),
+        ("x;t\n1,5;2\n3;4,5", (";", 0, None, 1)),
+        ("x t\n1 2\n3 4", (" ", 0, None, 1)),
+        ("Logger 5\nName;rod\nx;t\n1;2\n3;4", (";", 2, None, 3)),
+        ("x;t\n[m];[s]\n1;2\n3;4", (";", 0, 1, 2)),
+        ("x;t\nm;-\n1;2\n3;4", (";", 0, 1, 2)),
+        ("Logger\ntime;1;2\n0;5;6\n1;7;8", (";", 1, None, 2)),
+        ("x;t\nleft;warm\n1;2\n3;4", (";", 1, None, 2)),
+        ("x;t;u\n0;left;warm\n1;2;3\n3;4;5", (";", 0, None, 1)),
+        ("x;t;\n1;2\n3;4", (";", 0, None, 1)),
+        ("x;t\n1;2;\n3;4;", (";", 0, None, 1)),
+        ("t;T (x=0,1)\n10:00:00;1,5\n10:00:01;2,5", (";", 0, None, 1)),
+        ("u, m/s;x\n0,5;1\n0,7;2", (";", 0, None, 1)),
+    ],
+)
+def test_the_table_is_found(text, expected):
+    assert found(text) == expected
+
+
+def test_what_was_said_decides():
+    assert found("x,t;u\n0,1;2", separator=";")[0] == ";"
+    assert found("a b;c\n1 2;3", separator="space")[0] == " "
+    with pytest.raises(InputError, match=r"commas and semicolons.*separator=\";\""):
+        found("x,t;u\n0,1;2")
+
+
+def test_rows_that_are_split_already():
+    rows = [["made by me", ""], ["x", "t"], ["m", "s"], ["1", "2"], ["3", "4"]]
+    assert find_rows(rows) == ("", 1, 2, 3)
+    assert find_rows(rows).said == ["1 line above the heading", "units in a row of their own"]
+    assert find_rows([["a"]]) == ("", 0, None, 1)
+
+
+def test_one_more_separator_at_the_end():
+    assert [fits(3, False, 3, False), fits(4, True, 3, False), fits(2, False, 3, True)] == [
+        True
+    ] * 3
+    assert not fits(4, False, 3, False)
+    assert not fits(2, False, 3, False)
+
+
+def test_many_columns_are_refused_at_once(tmp_path):
+    names = [f"c{n}" for n in range(200_000)]
+    start = time.perf_counter()
+    with pytest.raises(InputError, match="200,000 cells; at most 10,000 columns"):
+        layout.check_names(1, names)
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join([",".join(names), *[",".join(["1.5"] * 200_000)] * 2]))
+    from pgt.io import read_columns
+
+    with pytest.raises(InputError, match="200,000 cells; at most 10,000 columns"):
+        read_columns(path, coords=("x",), fields=("u",))
+    assert time.perf_counter() - start < 30
+
+
+@given(st.text(alphabet='x1,.;\t "\n-:/TC=@[]()°', max_size=80), st.booleans())
+def test_any_text_has_a_layout_or_a_reason(text, space):
+    lines = [(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+    try:
+        where = find_layout(lines, Dialect(separator="space" if space else None))
+    except InputError:
+        return
+    assert 0 <= where.heading < where.first
+    assert where.heading < len(lines)
+
+
+def test_quotation_marks_enclose_cells():
+    assert split(1, '"a;b"; c\n', ";") == ["a;b", "c"]
+    with pytest.raises(InputError, match="line 7: the quotation marks"):
+        split(7, '"a;b\n', ";")

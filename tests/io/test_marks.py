@@ -1,0 +1,78 @@
+"""Decimal marks, thousands, and words in place of readings."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgt.ground.dialect import Dialect
+from pgt.ground.errors import InputError
+from pgt.io.marks import Marks, find_marks, is_number_like
+
+
+@pytest.mark.parametrize(
+    ("cells", "decimal", "thousands"),
+    [
+        (["1", "2.5"], ".", None),
+        (["1.234", "5.678"], ".", None),
+        (["0,5", "1,234"], ",", None),
+        (["0,125"], ",", None),
+        (["1,234.5"], ".", ","),
+        (["1.234,5", "7"], ",", "."),
+        (["1,234,567"], ".", ","),
+        (["1.234.567"], ",", "."),
+        (["1,5e3", "2"], ",", None),
+        (["a,b", "x"], ".", None),
+    ],
+)
+def test_marks_show_in_the_numbers(cells, decimal, thousands):
+    assert find_marks(cells, Dialect()) == Marks(decimal, thousands)
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (["1,234", "12"], "'1,234' may be 1234 or 1.234"),
+        (["0.5", "1,234"], "'1,234' may be 1234 or 1.234"),
+        (["0.5", "0,5"], r"decimal points \(0.5\) and some decimal commas \(0,5\)"),
+    ],
+)
+def test_what_is_open_is_asked(cells, message):
+    with pytest.raises(InputError, match=message) as caught:
+        find_marks(cells, Dialect())
+    assert 'dialect=pgt.io.Dialect(decimal=",")' in str(caught.value)
+
+
+def test_what_was_said_decides():
+    assert find_marks(["1,234"], Dialect(decimal=",")) == Marks(",")
+    assert find_marks(["1,234"], Dialect(decimal=".")) == Marks(".", ",")
+    lines = np.array([2])
+    assert Marks(".", ",").numbers(["1,234"], lines, "u").tolist() == [1234.0]
+    assert Marks(",").numbers(["1,234"], lines, "u").tolist() == [1.234]
+
+
+def test_numbers_and_words():
+    marks, lines = Marks(",", "."), np.arange(2, 9)
+    cells = ["1.234,5", "", "OVER", " ---", "-,5", "NaN", "1e3"]
+    found = marks.numbers(cells, lines, "u")
+    np.testing.assert_array_equal(found, [1234.5, np.nan, np.nan, np.nan, -0.5, np.nan, 1000.0])
+    assert marks.words == 2
+    assert marks.said == ["decimal commas", "points between thousands"]
+
+
+@pytest.mark.parametrize("cell", ["1.23", "1.2345,6", "1,2,3", "1_000", "１２", "warm", "1.234"])
+def test_what_is_no_number_is_named_with_its_line(cell):
+    with pytest.raises(InputError, match=f"line 7, column 'u': '{cell}' is not a number"):
+        Marks(",").numbers([cell], np.array([7]), "u")
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_every_float_comes_back(number):
+    lines = np.array([1])
+    assert Marks().numbers([repr(number)], lines, "u")[0] == number
+    assert Marks(",").numbers([repr(number).replace(".", ",")], lines, "u")[0] == number
+
+
+def test_what_looks_like_a_number():
+    assert all(map(is_number_like, ("1", "-0,5", ".5", "1.234,5", "1e-3", "nan", "1,234.5")))
+    assert not any(map(is_number_like, ("", "x", "12:30", "0x10", "1_0", "TC1", "1-2")))

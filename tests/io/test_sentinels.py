@@ -1,0 +1,39 @@
+"""Numbers that stand for no reading."""
+
+import numpy as np
+import pytest
+
+from pgt.ground.errors import InputError
+from pgt.io.sentinels import hide
+
+
+@pytest.mark.parametrize("number", [-9999.0, -999.9, 1e30, -1e30, 9.9e37, 99999.0, -99.99])
+def test_sentinels_are_hidden_and_counted(number):
+    values, found = hide("T", np.array([20.5, number, 21.0, number]), None)
+    np.testing.assert_array_equal(values, [20.5, np.nan, 21.0, np.nan])
+    assert found == {number: 2}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [-998.0, -999.0, -1001.0],
+        [0.0, 5e4, 99999.0, 2e5],
+        [101325.0, 99999.0, 99990.0],
+        [1e30, 1e30],
+        [-9999.0],
+        [1.0, np.nan, 3e25],
+    ],
+)
+def test_readings_are_left_alone(values):
+    found, hidden = hide("T", np.array(values), None)
+    np.testing.assert_array_equal(found, values)
+    assert hidden == {}
+
+
+def test_what_is_open_is_asked_and_what_was_said_decides():
+    values = np.array([-900.0, 100.0, -999.9])
+    with pytest.raises(InputError, match=r"'T': -999.9 may be a reading.*missing=\[-999.9\]"):
+        hide("T", np.array([-700.0, 100.0, -999.9]), None)
+    assert hide("T", values, ())[1] == {}
+    assert hide("T", values, (100.0,))[1] == {100.0: 1}

@@ -1,0 +1,82 @@
+"""Times in all spellings become numbers."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgt.ground.errors import InputError
+from pgt.io.stamps import is_stamp, parse_stamps, since, split_origin, spoken
+
+TEN = np.datetime64("2024-03-12T10:00:00", "us")
+
+
+def parse(*cells, dates=None):
+    return parse_stamps(list(cells), np.arange(2, 2 + len(cells)), "Time", dates)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-03-12 10:00:00", "2024-03-12T10:00:00", "2024-03-12T10:00:00.000", "2024/03/12 10:00",
+        "2024-3-12 10:00", "12.03.2024 10:00", "12.3.24 10:00:00", "12.03.2024, 10:00:00,0",
+        "12-Mar-2024 10:00:00", "2024-03-12T10:00:00Z", "2024-03-12 12:00:00+02:00",
+        "2024-03-12 05:00-0500", "13/03/2024 10:00", "03/13/2024 10:00:00 AM",
+    ],
+)  # fmt: skip
+def test_spellings_of_one_moment(text):
+    assert is_stamp(text)
+    day = np.timedelta64(1 if "13" in text else 0, "D")
+    assert parse(text)[0] == TEN + day
+
+
+def test_clocks_are_seconds():
+    np.testing.assert_array_equal(parse("0:00:30", "", "10:00:01.5"), [30.0, np.nan, 36001.5])
+    np.testing.assert_array_equal(parse("12:00:00 AM", "1:00:00 PM"), [0.0, 46800.0])
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (["01/02/2024 10:00"], "'01/02/2024 10:00' may have the day or the month first"),
+        (["24-03-12"], "may have the day or the month first"),
+        (["10:00", "10:01"], "hours and minutes, or minutes and seconds"),
+        (["23:59:59", "00:00:01"], "goes back in time at line 3"),
+        (["2024-03-12", "warm"], "line 3, column 'Time': 'warm' is not a time like the others"),
+        (["31.02.2024"], "line 2, column 'Time': '31.02.2024' is not a time"),
+        (["20240312T10"], "neither a number nor a time"),
+    ],
+)
+def test_what_is_open_or_wrong(cells, message):
+    with pytest.raises(InputError, match=message):
+        parse(*cells)
+
+
+def test_what_was_said_decides():
+    assert parse("01/02/2024", dates="day first")[0] == np.datetime64("2024-02-01")
+    assert parse("01/02/2024", dates="month first")[0] == np.datetime64("2024-01-02")
+
+
+def test_numbers_since_an_origin():
+    times = np.array([TEN, TEN + np.timedelta64(90, "s"), np.datetime64("NaT")])
+    np.testing.assert_array_equal(since(times, TEN, "s"), [0.0, 90.0, np.nan])
+    np.testing.assert_array_equal(since(times, TEN, "min"), [0.0, 1.5, np.nan])
+    with pytest.raises(InputError, match="'m' is no unit"):
+        since(times, TEN, "m")
+    assert spoken(TEN) == "2024-03-12T10:00:00"
+    assert spoken(np.datetime64("2024-03-12", "us")) == "2024-03-12"
+
+
+def test_units_that_count_from_a_moment():
+    assert split_origin("minutes since 2024-03-12 10:00") == ("minutes", TEN)
+    assert split_origin("s") == ("s", None)
+    assert split_origin("days since the flood") == ("days since the flood", None)
+
+
+@given(st.lists(st.text(alphabet="0123456789-/.: TZ+apmM,", max_size=22), max_size=4))
+def test_any_text_is_a_time_or_refused(cells):
+    try:
+        found = parse(*cells)
+    except InputError:
+        return
+    assert len(found) == len(cells)
