@@ -5,22 +5,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import equinox as eqx
 import numpy as np
 
 from pgt.data import splits
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground import serialise
+from pgt.ground.content import contents
 from pgt.models.base import AbstractFieldModel
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Evaluation
 from pgt.training.assemble import assemble, checked, groups_of
-from pgt.training.checkpoint import fingerprint, require_same
+from pgt.training.checkpoint import require_same
 from pgt.training.default_model import default_model
 from pgt.training.fit import fit_task
+from pgt.training.identity import Identity, parts_of
 from pgt.training.settings import Training
 
 
@@ -127,11 +128,8 @@ class _Fits:
         field = Evaluation(fit.model, fit.pde, task.problem.observations, None, self.domain)
         return field.of_readings(self.observations.take(rows))
 
-    def identity(self, rows: np.ndarray) -> dict:
-        parts = (self.observations, self.pde, self.conditions, self.model, rows)
-        described = (self.domain, self.pde, self.conditions, self.model)
-        return {
-            "seed": self.seed,
-            "training": self.training.describe(),
-            "problem": fingerprint(described, eqx.filter(parts, eqx.is_array)),
-        }
+    def identity(self, rows: np.ndarray) -> Identity:
+        return {"seed": self.seed, "training": contents(self.training)} | parts_of(
+            self.observations, self.pde, self.domain, self.conditions, self.model,
+            {"held out": rows},
+        )  # fmt: skip

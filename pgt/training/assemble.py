@@ -43,7 +43,8 @@ class Task:
     `networks` has one for each of the `seeds`: one, or a member of an ensemble each. `noise` is σ of
     the readings in units of their spread, where it was given. `rival` assembles the same task for
     another model, to be fitted where the answer of this one is poor; None where the user chose it.
-    `is_named`: the user chose the model.
+    `is_named`: the user chose the model. `asked` are the settings as they were asked for, where less time
+    is left than that.
     """
 
     networks: tuple[AbstractFieldModel, ...]
@@ -56,6 +57,7 @@ class Task:
     noise: float | None
     rival: "Callable[[], Task] | None" = None
     is_named: bool = False
+    asked: Training | None = None
 
     @property
     def model(self) -> AbstractFieldModel:
