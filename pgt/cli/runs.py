@@ -10,13 +10,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from pgt.cli.interrupt import INTERRUPTED, saying
 from pgt.ground.errors import InputError
 from pgt.ground.verdict import Verdict
 
 if TYPE_CHECKING:  # help does not wait for JAX
     from pgt.reconstruction.cross_validation import CrossValidation
 
-NOT_CONVERGED, INTERRUPTED = 3, 130
+NOT_CONVERGED = 3
 RunFile = Annotated[Path, typer.Argument(help="A run file, such as `pgt init` writes.")]
 RunFolder = Annotated[Path, typer.Argument(help="A folder that `pgt fit` wrote.")]
 Set = Annotated[
@@ -93,6 +94,9 @@ def fit(
     ),
     overrides: Set = [],  # noqa: B006
     resume: Annotated[bool, typer.Option("--resume", help="Continue a run that stopped.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Begin anew where the folder holds a run.")
+    ] = False,
     seconds: Annotated[
         float | None, typer.Option("--seconds", min=0.0, help="Train for this long, every fit.")
     ] = None,
@@ -105,20 +109,25 @@ def fit(
     from pgt.config import load_run
 
     console = Console()
-    with mistakes_are_messages():
+    again = _again(run_file, output, overrides, seconds, folds)
+    with mistakes_are_messages(), saying(lambda: "Stopped before it began."):
         run = load_run(run_file, overrides)
         from pgt.report.sentences import expected_errors, is_left_out_in_turn, which_model
         from pgt.runs.fit import fit as fit_run
-        from pgt.runs.fit import is_begun
+        from pgt.runs.folder import is_begun
+
+        def stopped() -> str:
+            how = f"continue with: {again}" if is_begun(output) else "nothing was saved yet."
+            return f"Stopped; {how}"
 
         try:
-            result, verdict, crossed = fit_run(
-                run, output, resume=resume, seconds=seconds, say=console.print, folds=folds
-            )
-        except KeyboardInterrupt:
-            again = _again(run_file, output, overrides, seconds, folds)
-            how = f"continue with: {again}"
-            typer.echo(f"\nStopped; {how if is_begun(output) else 'nothing was saved yet.'}")
+            with saying(stopped):
+                result, verdict, crossed = fit_run(
+                    run, output, resume=resume, seconds=seconds, say=console.print, folds=folds,
+                    overwrite=overwrite,
+                )  # fmt: skip
+        except KeyboardInterrupt:  # where `pgt` is not the program, but a part of one
+            typer.echo(f"\n{stopped()}")
             raise typer.Exit(INTERRUPTED) from None
     for line in (*expected_errors(verdict), which_model(result.summary)):
         console.print(line, soft_wrap=True, markup=False, highlight=False)

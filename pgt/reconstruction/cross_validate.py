@@ -12,6 +12,8 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground import serialise
 from pgt.ground.content import contents
+from pgt.ground.files import require_writable
+from pgt.ground.owner import owned
 from pgt.models.base import AbstractFieldModel
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
@@ -23,6 +25,8 @@ from pgt.training.default_model import default_model
 from pgt.training.fit import fit_task
 from pgt.training.identity import Identity, parts_of
 from pgt.training.settings import Training
+
+Say = Callable[[str], None]
 
 
 def cross_validate(
@@ -37,7 +41,7 @@ def cross_validate(
     seed: int = 0,
     checkpoint: str | Path | None = None,
     progress: bool | None = None,
-    say: Callable[[str], None] | None = None,
+    say: Say | None = None,
 ) -> CrossValidation:
     """Fit `folds` times, each time without one part of the readings, and predict that part.
 
@@ -75,16 +79,11 @@ def cross_validate(
         observations, pde, domain, tuple(conditions),
         model or default_model(observations, pde, domain, seed=seed), training, seed, progress,
     )  # fmt: skip
-    predictions = np.full(observations.values.shape, np.nan)
-    fold = np.full(len(observations), -1)
-    for number, rows in enumerate(parts):
-        folder = Path(checkpoint) / f"fold-{number + 1}" if checkpoint else None
-        if say is not None:
-            others = len(observations) - len(rows)
-            task = f"{others} readings, to predict {len(rows)} others"
-            say(f"fold {number + 1} of {folds}: {'done before' if _is_done(folder) else task}")
-        predictions[rows], fold[rows] = fits.remembered(rows, folder), number
-    return CrossValidation(observations, predictions, fold, training.hold_out_by)
+    if not checkpoint:
+        return fits.of(parts, None, say)
+    require_writable(Path(checkpoint), "write another checkpoint=")
+    with owned(Path(checkpoint), below=True):
+        return fits.of(parts, Path(checkpoint), say)
 
 
 def _is_done(folder: Path | None) -> bool:
@@ -103,6 +102,19 @@ class _Fits:
     training: Training
     seed: int
     progress: bool | None
+
+    def of(self, parts: Sequence[np.ndarray], folder: Path | None, say: Say | None):
+        """Every part predicted by the fit without it."""
+        count = len(self.observations)
+        predictions, fold = np.full(self.observations.values.shape, np.nan), np.full(count, -1)
+        for number, rows in enumerate(parts):
+            place = folder / f"fold-{number + 1}" if folder else None
+            if say is not None:
+                task = f"{count - len(rows)} readings, to predict {len(rows)} others"
+                done = "done before" if _is_done(place) else task
+                say(f"fold {number + 1} of {len(parts)}: {done}")
+            predictions[rows], fold[rows] = self.remembered(rows, place), number
+        return CrossValidation(self.observations, predictions, fold, self.training.hold_out_by)
 
     def remembered(self, rows: np.ndarray, folder: Path | None) -> np.ndarray:
         """The predictions of these rows: kept beside the checkpoint in `folder` once they are made."""

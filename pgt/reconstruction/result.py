@@ -23,6 +23,7 @@ from pgt.physics.gauge import freedom
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Asked, Evaluation
+from pgt.reconstruction.stored import load_stored
 from pgt.training.history import History
 from pgt.trust import sensors, suspicion
 from pgt.trust.calibration import Predicted, calibrate
@@ -268,7 +269,7 @@ class Reconstruction(eqx.Module):
 
         `classes` are your own classes (an equation you wrote) that the file may refer to.
         """
-        return serialise.load(folder, FILE, classes)
+        return load_stored(Path(folder), FILE, Reconstruction, classes)
 
     # ------------------------------------------------------------------------------ inside
 

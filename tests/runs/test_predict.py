@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import pgt
-from pgt.runs.fit import METRICS
+from pgt.runs.folder import METRICS
 from pgt.runs.predict import info, load, parse_axes, predict
 
 
