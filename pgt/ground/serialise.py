@@ -37,8 +37,9 @@ _NATIVE = {"bool", "float16", "float32", "float64"} | {
 _AS_BYTES = {"complex64", "complex128", "bfloat16"}  # stored with their bytes as a last axis
 
 
-def save(directory: str | os.PathLike, name: str, obj: Any) -> None:
-    """Write `obj` as `<name>.safetensors` and `<name>.json`, each replaced in one atomic step.
+def save(directory: str | os.PathLike, name: str, obj: Any, *, copy: bool = True) -> None:
+    """Write `obj` as `<name>.safetensors`, and where it is to be read by people, with the `copy`
+    `<name>.json`; each is replaced in one atomic step.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
@@ -52,8 +53,9 @@ def save(directory: str | os.PathLike, name: str, obj: Any) -> None:
     header = {"pgt": text, "sha256": _checksum(text, arrays)}
     require_writable(directory, "name another folder")
     _replace(directory / f"{name}.safetensors", safetensors.numpy.save(arrays, header))
-    text = json.dumps(structure, allow_nan=False, indent=1)
-    _replace(directory / f"{name}.json", text.encode())
+    if copy:
+        text = json.dumps(structure, allow_nan=False, indent=1)
+        _replace(directory / f"{name}.json", text.encode())
 
 
 def exists(directory: str | os.PathLike, name: str) -> bool:

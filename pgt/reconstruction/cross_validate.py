@@ -126,7 +126,8 @@ class _Fits:
             require_same(beside, saved["identity"], identity)
             return saved["predictions"]
         predictions = self.predicted(rows, folder)
-        serialise.save(beside, name, {"identity": identity, "predictions": predictions})
+        saved = {"identity": identity, "predictions": predictions}
+        serialise.save(beside, name, saved, copy=False)
         shutil.rmtree(folder, ignore_errors=True)  # the checkpoint of a finished fit
         return predictions
 

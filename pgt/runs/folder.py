@@ -54,7 +54,7 @@ def claim(folder: Path, identity: Identity, *, resume: bool, overwrite: bool) ->
     # From here on files change: those that were written before are no longer what the list says.
     (folder / manifest.NAME).unlink(missing_ok=True)
     if not resume:
-        serialise.save(place, IDENTITY, identity)
+        serialise.save(place, IDENTITY, identity, copy=False)
 
 
 def require_same_run(folder: Path, identity: Identity) -> None:

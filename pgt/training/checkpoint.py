@@ -34,7 +34,7 @@ def save_checkpoint(folder: Path, identity: dict, content) -> None:
     arrays = jax.tree.leaves((state, best))
     folder.mkdir(parents=True, exist_ok=True)
     saved = {"layout": LAYOUT, "identity": identity, "arrays": arrays, "logbook": logbook}
-    serialise.save(folder, NAME, saved)
+    serialise.save(folder, NAME, saved, copy=False)
 
 
 def load_checkpoint(folder: Path, identity: dict, start):
@@ -77,7 +77,7 @@ class States:
         late = time.monotonic() - self.written > SECONDS_BETWEEN
         if self.folder is not None and (late or state.over):
             saved = {"layout": LAYOUT, "identity": self.identity, "states": self.states}
-            serialise.save(self.folder, POLISH_NAME, saved)
+            serialise.save(self.folder, POLISH_NAME, saved, copy=False)
             self.written = time.monotonic()
 
 
