@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from pgt import io
+from pgt.data.asked import require_points
 from pgt.ground.errors import InputError
 from pgt.ground.manifest import changed_files, read_manifest, require_unchanged, write_manifest
 from pgt.ground.owner import owned
@@ -45,9 +46,12 @@ def _positions(text: str, positions: str) -> int | list[float]:
     pieces = positions.split(":")
     try:
         if len(pieces) == 3 and int(pieces[2]) > 0:
+            require_points(int(pieces[2]), f"--grid {text}")
             return np.linspace(float(pieces[0]), float(pieces[1]), int(pieces[2])).tolist()
         if len(pieces) == 1:
             return int(positions) if positions.isdigit() else [float(positions)]
+    except InputError:
+        raise
     except ValueError:
         raise wrong from None
     raise wrong

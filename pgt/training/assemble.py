@@ -28,6 +28,7 @@ from pgt.training.ensemble import member_seeds, resampled
 from pgt.training.error_bars import Ensemble, ErrorBars, Posterior
 from pgt.training.losses import Problem
 from pgt.training.polish import polish_settings
+from pgt.training.room import check_room
 from pgt.training.scales import with_hidden_scales, with_unknown_units
 from pgt.training.settings import Training
 
@@ -113,6 +114,7 @@ def assemble(
         networks = tuple(_prepared(build(s), observations, pde, training) for s in seeds)
         check_error_bars(error_bars, networks[0], training)
         training = budgeted(training, networks[0])
+        check_room(training, networks[0])
         scaling = networks[0].scaling
         pde = with_unknown_units(pde, scaling)
         fitted, held_out = hold_out(observations, training, seed, networks[0])

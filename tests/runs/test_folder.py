@@ -25,7 +25,7 @@ from pgt.runs.folder import (
     stamps,
 )
 from pgt.runs.predict import info, load
-from pgt.training.checkpoint import NAME, POLISH_NAME, load_checkpoint, save_checkpoint
+from pgt.training.checkpoint import POLISH_NAME, load_checkpoint, save_checkpoint
 
 FLIPS = int(os.environ.get("PGT_FLIPS", "300"))  # 10000 takes minutes
 
