@@ -197,7 +197,7 @@ def test_a_folder_in_use_is_not_overwritten(folder):
     resumed = command("fit", folder / "run.toml", "-o", folder / "out", "--resume", *QUICK, *SIREN)
     assert resumed.exit_code in (0, 3), resumed.output
     before = {path: path.read_bytes() for path in (folder / "out").rglob("*") if path.is_file()}
-    changes = ("pde.diffusivity=0.02", "model.seed=1", "seed=1", "training.steps=16")
+    changes = ("pde.diffusivity=0.02", "model.frequency=9.0", "seed=1", "training.steps=16")
     for change in changes:
         again = ("fit", folder / "run.toml", "-o", folder / "out", "--resume", *QUICK, *SIREN)
         other = command(*again, "--set", change)
@@ -212,18 +212,18 @@ def test_a_folder_in_use_is_not_overwritten(folder):
     assert "no run to resume" in said(nothing)
 
 
-def test_a_run_is_begun_anew_where_that_is_asked_for(solved, tmp_path):
+def test_a_run_is_begun_anew_where_that_is_asked_for(folder, tmp_path):
     out = tmp_path / "out"
-    shutil.copytree(solved / "out", out)
+    shutil.copytree(folder / "out", out)
     (out / ".pgt-field-0a1b2c3d.nc").write_text("left by a kill")
     (out / "notes.txt").write_text("mine")
-    fit = ("fit", solved / "run.toml", "-o", out, "--set", "seed=1", "--set", SMALL)
+    fit = ("fit", folder / "run.toml", "-o", out, *QUICK, *SIREN, "--set", "seed=1")
     assert "--overwrite" in said(command(*fit))
     with owned(out):
         owner = command(*fit, "--overwrite")
     assert (owner.exit_code, "belongs to process" in said(owner)) == (2, True)
     anew = command(*fit, "--overwrite")
-    assert anew.exit_code == 0, anew.output
+    assert anew.exit_code == 3, anew.output
     assert load(out).summary["seed"] == 1
     assert (out / "notes.txt").read_text() == "mine"
     assert not [path for path in out.iterdir() if path.name.startswith(".")]
