@@ -64,12 +64,12 @@ class Terminal:
 def test_whatever_it_is_doing_it_ends(busy, tmp_path):
     """Also in the middle of code that never comes back to Python."""
     script = f"""
-        import hashlib, time
+        import hashlib, sys, time
         from pgt.cli.interrupt import end_at_once, saying
         end_at_once()
         with saying(lambda: "So far, so good."):
-            print("begun", flush=True)
-            print("half a line", end="")
+            print("half a line", end="")  # not shown yet
+            print("begun", file=sys.stderr)
             {busy}
     """
     code, said = Terminal(script, folder=tmp_path).look("begun").interrupt()
