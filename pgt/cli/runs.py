@@ -68,7 +68,7 @@ def check(
     run_file: RunFile,
     overrides: Set = [],  # noqa: B006
     quick: Annotated[
-        bool, typer.Option("--quick", help="Compile nothing: no estimate of memory and time.")
+        bool, typer.Option("--quick", help="Time nothing: no estimate of memory and time.")
     ] = False,
 ) -> None:
     """Read everything, train nothing: ranges, units, coverage, what is hidden and what is learnt,

@@ -70,6 +70,7 @@ class Jacobian:
     def __init__(self, program: Program, theta: Float[Array, " p"], data: Data, plan: Plan):
         self.program, self.theta, self.data, self.plan = program, theta, data, plan
         self.scale: Vector | None = None
+        self.triangles: dict[int | None, Matrix] = {}  # once made: each takes all of J anew
         if plan.whole:
             rows, matrix = program.whole(theta, data)
             self.rows, self.matrix = dense.local(rows), dense.local(matrix)
@@ -138,6 +139,8 @@ class Jacobian:
     def triangle(self, count: int | None = None) -> Matrix:
         """R, upper triangular, with RᵀR = JᵀJ of the first rows, or of all; of no more than so many rows
         at a time, so that J is never whole. (By QR: see evidence.root.)"""
+        if count in self.triangles:
+            return self.triangles[count]
         factor, begin = np.zeros((0, len(self.theta))), 0
         for _, _, piece in self.pieces():
             part = np.asarray(piece)[: None if count is None else max(count - begin, 0)]
@@ -147,6 +150,7 @@ class Jacobian:
             begin += len(part)
             if count is not None and begin >= count:
                 break
+        self.triangles[count] = factor
         return factor
 
     def last(self, count: int) -> Matrix:

@@ -72,9 +72,10 @@ def test_whatever_it_is_doing_it_ends(busy, tmp_path):
             print("begun", file=sys.stderr)
             {busy}
     """
-    code, said = Terminal(script, folder=tmp_path).look("begun").interrupt()
+    terminal = Terminal(script, folder=tmp_path).look("begun")
+    code, said = terminal.interrupt()
     assert code == INTERRUPTED == 130
-    assert "half a line" in said
+    assert "half a line" in terminal.shown
     assert said.endswith(f"{SHOW_CURSOR}\r\nSo far, so good.\r\n")
 
 
@@ -127,12 +128,16 @@ def fit(run_file, folder, *words):
     return Terminal(START, "fit", run_file, "-o", folder, *words, folder=folder.parent)
 
 
+def is_begun(folder):
+    return any((folder / "checkpoint").glob("**/[cp]*.safetensors"))
+
+
 def check_interrupted(ended, folder):
     code, said = ended
     assert code == INTERRUPTED, said
     assert said.count("Stopped") == 1
     assert "Traceback" not in said
-    assert ("--resume" in said) == any((folder / "checkpoint").glob("**/[cp]*.safetensors"))
+    assert "Stopped before it began." in said or ("--resume" in said) == is_begun(folder)
 
 
 def test_an_interrupt_while_compiling(run_file, tmp_path):
@@ -142,16 +147,25 @@ def test_an_interrupt_while_compiling(run_file, tmp_path):
 
 @pytest.mark.slow
 def test_at_any_moment_and_resume_continues(run_file, tmp_path):
-    """At random moments of one fit, again and again, until it has ended; the polish is continued, too."""
-    chance, folder = random.Random(TIMES), tmp_path / "out"
-    for _ in range(TIMES):
-        begun = (folder / "checkpoint").is_dir() and any(folder.rglob("[cp]*.safetensors"))
-        terminal = fit(run_file, folder, *(["--resume"] if begun else []))
-        terminal.look(seconds=chance.uniform(0.5, 20.0))
+    """At random moments of a fit, again and again until it has ended, and then of another one."""
+    chance, number, interrupted = random.Random(TIMES), 0, 0
+    while interrupted < TIMES:
+        folder = tmp_path / str(number)
+        terminal = fit(run_file, folder, *(["--resume"] if is_begun(folder) else []))
+        terminal.look(seconds=chance.uniform(0.5, 25.0))
         if terminal.process.poll() is None:
             check_interrupted(terminal.interrupt(), folder)
-    begun = any(folder.rglob("[cp]*.safetensors"))
-    last = fit(run_file, folder, *(["--resume"] if begun else [])).look()
-    assert last.process.wait(LONGEST) in (0, 3), last.shown
+            interrupted += 1
+        else:
+            check_finished(terminal, folder)
+            number += 1
+    folder = tmp_path / str(number)
+    check_finished(
+        fit(run_file, folder, *(["--resume"] if is_begun(folder) else [])).look(), folder
+    )
+
+
+def check_finished(terminal, folder):
+    assert terminal.process.wait(LONGEST) in (0, 3), terminal.shown
     assert (folder / "field.nc").is_file()
     assert not list(folder.rglob(".*"))

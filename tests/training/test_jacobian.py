@@ -61,6 +61,7 @@ def test_pieces_add_up(expected, dual, piece, long, monkeypatch):
             factor = found.triangle(5)
             np.testing.assert_allclose(factor.T @ factor, matrix[:5].T @ matrix[:5], atol=1e-13)
             assert found.triangle().shape == (6, 6)
+            assert found.triangle(5) is factor
             assert condensed.shape == ((6, 6) if piece else (19, 6))
         assert found.shape == (19, 6)
         assert (len(list(found.pieces())) > 1) == (piece is not None)
