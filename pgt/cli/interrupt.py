@@ -22,6 +22,8 @@ _words: list[Callable[[], str]] = [lambda: "Stopped."]
 
 def end_at_once() -> None:
     """From now on Ctrl-C ends the process; for the `pgt` command, not for who imports it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        return  # a shell started it in the background, where Ctrl-C is meant for others
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)
     signal.set_wakeup_fd(theirs.detach(), warn_on_full_buffer=False)

@@ -1,7 +1,7 @@
 """Commands around a run file: init, check, fit, predict, compare, report, info."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -116,19 +116,12 @@ def fit(
         from pgt.runs.fit import fit as fit_run
         from pgt.runs.folder import is_begun
 
-        def stopped() -> str:
-            how = f"continue with: {again}" if is_begun(output) else "nothing was saved yet."
-            return f"Stopped; {how}"
-
-        try:
-            with saying(stopped):
-                result, verdict, crossed = fit_run(
-                    run, output, resume=resume, seconds=seconds, say=console.print, folds=folds,
-                    overwrite=overwrite,
-                )  # fmt: skip
-        except KeyboardInterrupt:  # where `pgt` is not the program, but a part of one
-            typer.echo(f"\n{stopped()}")
-            raise typer.Exit(INTERRUPTED) from None
+        saved = f"Stopped; continue with: {again}"
+        with _stoppable(lambda: saved if is_begun(output) else "Stopped; nothing was saved yet."):
+            result, verdict, crossed = fit_run(
+                run, output, resume=resume, seconds=seconds, say=console.print, folds=folds,
+                overwrite=overwrite,
+            )  # fmt: skip
     for line in (*expected_errors(verdict), which_model(result.summary)):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     in_turn = is_left_out_in_turn(verdict, result.observations, result.held_out)
@@ -193,6 +186,17 @@ def info(folder: RunFolder) -> None:
     with mistakes_are_messages():
         rows = describe(folder)
     Console().print(_two_columns(rows, str(folder)))
+
+
+@contextmanager
+def _stoppable(words: Callable[[], str]) -> Iterator[None]:
+    """An interrupt is one sentence; also where `pgt` is not the program but a part of one."""
+    try:
+        with saying(words):
+            yield
+    except KeyboardInterrupt:
+        typer.echo(f"\n{words()}")
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _two_columns(rows: Sequence[tuple[str, str]], title: str) -> Table:
