@@ -8,6 +8,8 @@ import jax
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.ground.files import require_writable
+from pgt.ground.owner import owned
 from pgt.ground.version import __version__
 from pgt.nn import frozen
 from pgt.physics.conditions import AbstractCondition
@@ -86,7 +88,14 @@ def solve(
     task: Task, *, checkpoint: str | Path | None = None, progress: bool | None = None
 ) -> Reconstruction:
     """The result of an assembled task; the other arguments are those of `reconstruct`."""
-    folder = Path(checkpoint) if checkpoint else None
+    if checkpoint:
+        require_writable(Path(checkpoint), "write another checkpoint=")
+        with owned(Path(checkpoint), below=True):
+            return _solved(task, Path(checkpoint), progress)
+    return _solved(task, None, progress)
+
+
+def _solved(task: Task, folder: Path | None, progress: bool | None) -> Reconstruction:
     outcome, errors = _fitted(task, folder, progress)
     choice = "named" if task.is_named else "suited"
     if needs_rival(task, errors):

@@ -1,7 +1,7 @@
 """Commands around a run file: init, check, fit, predict, compare, report, info."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,13 +10,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from pgt.cli.interrupt import INTERRUPTED, saying
 from pgt.ground.errors import InputError
 from pgt.ground.verdict import Verdict
 
 if TYPE_CHECKING:  # help does not wait for JAX
     from pgt.reconstruction.cross_validation import CrossValidation
 
-NOT_CONVERGED, INTERRUPTED = 3, 130
+NOT_CONVERGED = 3
 RunFile = Annotated[Path, typer.Argument(help="A run file, such as `pgt init` writes.")]
 RunFolder = Annotated[Path, typer.Argument(help="A folder that `pgt fit` wrote.")]
 Set = Annotated[
@@ -95,7 +96,7 @@ def check(
     run_file: RunFile,
     overrides: Set = [],  # noqa: B006
     quick: Annotated[
-        bool, typer.Option("--quick", help="Compile nothing: no estimate of memory and time.")
+        bool, typer.Option("--quick", help="Time nothing: no estimate of memory and time.")
     ] = False,
 ) -> None:
     """Read everything, train nothing: ranges, units, coverage, what is hidden and what is learnt,
@@ -121,6 +122,9 @@ def fit(
     ),
     overrides: Set = [],  # noqa: B006
     resume: Annotated[bool, typer.Option("--resume", help="Continue a run that stopped.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Begin anew where the folder holds a run.")
+    ] = False,
     seconds: Annotated[
         float | None, typer.Option("--seconds", min=0.0, help="Train for this long, every fit.")
     ] = None,
@@ -133,21 +137,19 @@ def fit(
     from pgt.config import load_run
 
     console = Console()
-    with mistakes_are_messages():
+    again = _again(run_file, output, overrides, seconds, folds)
+    with mistakes_are_messages(), saying(lambda: "Stopped before it began."):
         run = load_run(run_file, overrides)
         from pgt.report.sentences import expected_errors, is_left_out_in_turn, which_model
         from pgt.runs.fit import fit as fit_run
-        from pgt.runs.fit import is_begun
+        from pgt.runs.folder import is_begun
 
-        try:
+        saved = f"Stopped; continue with: {again}"
+        with _stoppable(lambda: saved if is_begun(output) else "Stopped; nothing was saved yet."):
             result, verdict, crossed = fit_run(
-                run, output, resume=resume, seconds=seconds, say=console.print, folds=folds
-            )
-        except KeyboardInterrupt:
-            again = _again(run_file, output, overrides, seconds, folds)
-            how = f"continue with: {again}"
-            typer.echo(f"\nStopped; {how if is_begun(output) else 'nothing was saved yet.'}")
-            raise typer.Exit(INTERRUPTED) from None
+                run, output, resume=resume, seconds=seconds, say=console.print, folds=folds,
+                overwrite=overwrite,
+            )  # fmt: skip
     for line in (*expected_errors(verdict), which_model(result.summary)):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     in_turn = is_left_out_in_turn(verdict, result.observations, result.held_out)
@@ -212,6 +214,17 @@ def info(folder: RunFolder) -> None:
     with mistakes_are_messages():
         rows = describe(folder)
     Console().print(_two_columns(rows, str(folder)))
+
+
+@contextmanager
+def _stoppable(words: Callable[[], str]) -> Iterator[None]:
+    """An interrupt is one sentence; also where `pgt` is not the program but a part of one."""
+    try:
+        with saying(words):
+            yield
+    except KeyboardInterrupt:
+        typer.echo(f"\n{words()}")
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _two_columns(rows: Sequence[tuple[str, str]], title: str) -> Table:

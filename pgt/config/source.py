@@ -15,6 +15,7 @@ LONGEST = 100_000  # bytes; a run file has some hundreds
 MOST_DOTS = 2000  # on a line: for a key with n dots `tomllib` takes n² steps
 OVERRIDE = "--set"
 
+_WORDS = re.compile(r"[^\s\"'\[{}\]#=][^\"\[{}\]#\n]*")  # neither quoted nor a table or an array
 _POSITION = re.compile(r"\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)")
 
 
@@ -175,14 +176,22 @@ def _parse_override(override: str, wrong: Callable[[str], InputError]) -> tuple[
         found = None if "\n" in override.strip() else split_key(override)
         if found is None:
             raise wrong(f"a setting is one key and its value; {example}.")
-        value = tomllib.loads(f"value = {found[1]}")
+        return found[0], _value(found[1])
     except InputError:
         raise
     except (ValueError, RecursionError):
-        raise wrong(
-            f"the value is not TOML; {example}, and text in quotes: {OVERRIDE} 'pde.name=\"heat\"'."
-        ) from None
-    return found[0], value["value"]
+        raise wrong(f"the value is not TOML; {example}, or {OVERRIDE} pde.name=heat.") from None
+
+
+def _value(text: str) -> Any:
+    """A value in TOML; what is none and could not have been meant to be is text: a shell takes quotes
+    away that TOML would need."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except ValueError:
+        if not _WORDS.fullmatch(text.strip()):
+            raise
+        return text.strip()
 
 
 def _index(here: Any, part: str | int, wrong: Callable[[str], InputError]) -> Any:

@@ -1,5 +1,6 @@
 """Where a field is asked: scattered points, or positions along each axis."""
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -7,6 +8,10 @@ from jaxtyping import Float
 
 from pgt.data.domain import Domain
 from pgt.ground.errors import InputError
+from pgt.ground.memory import require_memory
+
+USUAL = 50  # positions along an axis
+COPIES = 3  # of values: as they are computed, labelled and written
 
 
 def as_points(points, domain: Domain) -> Float[np.ndarray, "n d"]:
@@ -48,7 +53,33 @@ def as_axes(axes: Mapping, domain: Domain) -> dict[str, np.ndarray]:
         raise InputError(
             f"grid: no axis is called {unknown[0]}; axes are {', '.join(domain.axes)}."
         )
-    return {axis: _positions(axis, axes.get(axis, 50), domain) for axis in domain.axes}
+    return {axis: _positions(axis, axes.get(axis, USUAL), domain) for axis in domain.axes}
+
+
+def require_grid(axes: Mapping, domain: Domain, columns: int = 1) -> None:
+    """Raise where a grid has more points than memory has room for values: before they are made.
+
+    >>> require_grid({"x": 10**9, "t": 10**9}, Domain(x=(0, 1), t=(0, 1)))
+    Traceback (most recent call last):
+    ...
+    pgt.InputError: grid(x=1000000000, t=1000000000): this needs 2.4e+10 GB of memory...
+    """
+    counts = {axis: _count(axes.get(axis, USUAL)) for axis in domain.axes}
+    asked = ", ".join(f"{axis}={count}" for axis, count in counts.items())
+    require_points(math.prod(counts.values()), f"grid({asked})", columns)
+
+
+def require_points(count: int, asked: str, columns: int = 1) -> None:
+    """Raise where there is no room for the values at so many points."""
+    remedy = "ask for fewer points, or for one part of them after the other"
+    require_memory(8.0 * COPIES * count * columns, asked, remedy)
+
+
+def _count(wanted) -> int:
+    """Positions along an axis; what is none counts as one, and is refused elsewhere."""
+    if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
+        return max(int(wanted), 1)
+    return max(int(np.size(wanted)), 1) if not isinstance(wanted, str) else 1
 
 
 def _positions(axis: str, wanted, domain: Domain) -> np.ndarray:

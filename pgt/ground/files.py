@@ -8,16 +8,26 @@ from pathlib import Path
 
 from pgt.ground.errors import InputError
 
+UNFINISHED = ".pgt-"  # how the names of files begin that nobody has finished
+
 
 @contextmanager
 def in_one_piece(path: Path) -> Iterator[Path]:
-    """A path to write to; it takes the place of `path` when all went well."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    """A path to write to; it takes the place of `path` when all went well.
+
+    Its name is that of this process alone, and its content is on the disk before it has the new name.
+    """
+    handle, name = tempfile.mkstemp(
+        dir=path.parent, prefix=f"{UNFINISHED}{path.stem}-", suffix=path.suffix
+    )
     os.close(handle)
     try:
         yield Path(name)
+        _settle(name)
         Path(name).chmod(0o644)  # mkstemp's own is for the owner only
         os.replace(name, path)
+        if os.name == "posix":  # the rename itself must survive a power cut
+            _settle(path.parent)
     except BaseException as error:
         Path(name).unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno is not None:
@@ -25,7 +35,24 @@ def in_one_piece(path: Path) -> Iterator[Path]:
         raise
 
 
-def require_writable(folder: Path) -> None:
+def _settle(path: str | Path) -> None:
+    """Wait until the file or folder is on the disk."""
+    handle = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def remove_unfinished(folder: Path, *, below: bool = False) -> None:
+    """Remove what a kill left half-written; for whoever owns the folder (owner.py)."""
+    found = folder.rglob(f"{UNFINISHED}*") if below else folder.glob(f"{UNFINISHED}*")
+    for path in found:
+        if path.is_file():
+            path.unlink(missing_ok=True)
+
+
+def require_writable(folder: Path, remedy: str = "name another folder with -o") -> None:
     """Make the folder, and refuse one that cannot be written to: before the work, not after it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -33,5 +60,5 @@ def require_writable(folder: Path) -> None:
             pass
     except OSError as error:
         raise InputError(
-            f"cannot write to {folder} ({error.strerror or error}); name another folder with -o."
+            f"cannot write to {folder} ({error.strerror or error}); {remedy}."
         ) from None

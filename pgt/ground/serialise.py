@@ -1,15 +1,16 @@
 """Any PyTree of ours on disk and back: arrays as safetensors, structure as JSON, no code ever run.
 
 `<name>.safetensors` is complete by itself: the structure stands in its header, so that a save takes
-effect at one moment and a crash never mixes two. `<name>.json` is a copy for people to read.
+effect at one moment and a crash never mixes two. `<name>.json` is a copy for people to read. A checksum
+covers all of it: a file in which one bit has changed is refused.
 """
 
 import dataclasses
+import hashlib
 import json
 import math
 import os
 import sys
-import zlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,11 @@ import safetensors
 import safetensors.numpy
 
 from pgt.ground.errors import InputError
+from pgt.ground.files import in_one_piece, require_writable
 from pgt.ground.registry import registered_classes
 
-VERSION = 2  # 1: a model held its weights beside its scaling, not in a network
+# 1: a model held its weights beside its scaling, not in a network; 2: only arrays had checksums
+VERSION = 3
 _TRUSTED = ("pgt", "optax", "equinox.nn")  # the packages whose classes a file may name
 _DEEPEST = 100
 _NATIVE = {"bool", "float16", "float32", "float64"} | {
@@ -34,8 +37,9 @@ _NATIVE = {"bool", "float16", "float32", "float64"} | {
 _AS_BYTES = {"complex64", "complex128", "bfloat16"}  # stored with their bytes as a last axis
 
 
-def save(directory: str | os.PathLike, name: str, obj: Any) -> None:
-    """Write `obj` as `<name>.safetensors` and `<name>.json`, each replaced in one atomic step.
+def save(directory: str | os.PathLike, name: str, obj: Any, *, copy: bool = True) -> None:
+    """Write `obj` as `<name>.safetensors`, and where it is to be read by people, with the `copy`
+    `<name>.json`; each is replaced in one atomic step.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
@@ -45,11 +49,13 @@ def save(directory: str | os.PathLike, name: str, obj: Any) -> None:
     """
     directory = Path(directory)
     structure, arrays = to_files(obj)
-    header = {"pgt": json.dumps(structure, allow_nan=False)}
-    directory.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(structure, allow_nan=False)
+    header = {"pgt": text, "sha256": _checksum(text, arrays)}
+    require_writable(directory, "name another folder")
     _replace(directory / f"{name}.safetensors", safetensors.numpy.save(arrays, header))
-    text = json.dumps(structure, allow_nan=False, indent=1)
-    _replace(directory / f"{name}.json", text.encode())
+    if copy:
+        text = json.dumps(structure, allow_nan=False, indent=1)
+        _replace(directory / f"{name}.json", text.encode())
 
 
 def exists(directory: str | os.PathLike, name: str) -> bool:
@@ -72,9 +78,22 @@ def load(directory: str | os.PathLike, name: str, classes: Collection[type] = ()
     except (safetensors.SafetensorError, OSError, ValueError, TypeError, RecursionError) as error:
         raise InputError(f"{path}: damaged or cut short ({error}); use another copy.") from None
     try:
+        _check_format(structure)
+        if header.get("sha256") != _checksum(header["pgt"], arrays):
+            raise InputError("damaged: its checksum does not match; use another copy.")
         return from_files(structure, arrays, classes)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def _checksum(structure: str, arrays: Mapping[str, np.ndarray]) -> str:
+    """Of the structure as it is written, and of every array with its name, type and shape."""
+    code = hashlib.sha256(structure.encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        code.update(f"{name}\n{array.dtype} {array.shape}\n".encode(errors="surrogatepass"))
+        code.update(array.tobytes())
+    return code.hexdigest()
 
 
 def to_files(obj: Any) -> tuple[dict, dict[str, np.ndarray]]:
@@ -88,9 +107,7 @@ def from_files(
     structure: Any, arrays: Mapping[str, np.ndarray], classes: Collection[type] = ()
 ) -> Any:
     """The object that `to_files` took apart."""
-    if not isinstance(structure, dict) or structure.get("format") != "pgt":
-        raise InputError("the structure was not written by pgt.")
-    _check_version(structure.get("version"))
+    _check_format(structure)
     used: set[str] = set()
     try:
         obj = _decode(structure["root"], 0, _Source(arrays, tuple(classes), used))
@@ -103,7 +120,10 @@ def from_files(
     return obj
 
 
-def _check_version(version: Any) -> None:
+def _check_format(structure: Any) -> None:
+    if not isinstance(structure, dict) or structure.get("format") != "pgt":
+        raise InputError("the structure was not written by pgt.")
+    version = structure.get("version")
     if type(version) is int and 0 < version < VERSION:
         raise InputError(
             f"written by an older pgt (file version {version}, this one reads {VERSION}); fit again "
@@ -171,7 +191,7 @@ def _encode_array(obj, path, arrays):
             "convert it to numbers first."
         )
     arrays[node["key"]] = value
-    return node | {"checksum": zlib.crc32(value.tobytes())}
+    return node
 
 
 def _refuse(obj, path):
@@ -188,20 +208,8 @@ def _refuse(obj, path):
 
 def _replace(path: Path, content: bytes) -> None:
     """All of `content` under `path`, or what was there before: never something in between."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    if os.name == "posix":  # the rename itself must survive a power cut
-        folder = os.open(path.parent, os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
+    with in_one_piece(path) as temporary:
+        temporary.write_bytes(content)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -240,8 +248,6 @@ def _decode_array(node, source: _Source):
         raise InputError(f"the array {key!r} is missing; structure and arrays do not match.")
     source.used.add(key)
     value = source.arrays[key]
-    if zlib.crc32(value.tobytes()) != node["checksum"]:
-        raise InputError(f"the array {key!r} is damaged: its checksum does not match.")
     if "dtype" in node:
         if node["dtype"] not in _AS_BYTES:
             raise InputError(f"the array {key!r} has the unknown type {node['dtype']!r}.")

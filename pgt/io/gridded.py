@@ -13,6 +13,7 @@ import xarray as xr
 from pgt.data._checks import as_numbers
 from pgt.data.domain import AXES
 from pgt.ground.errors import InputError
+from pgt.ground.manifest import require_intact
 from pgt.ground.registry import register
 from pgt.io._files import check_is_file, check_suffix, naming, understood
 from pgt.io.columns import Columns, check_count, check_present
@@ -51,6 +52,7 @@ def read_field(path: str | os.PathLike) -> xr.Dataset:
     with naming(path):
         check_is_file(path)
         check_suffix(path, SUFFIXES)
+        require_intact(path)
         with _opened(path) as dataset:
             _check_grid(dataset)
             return dataset.load()

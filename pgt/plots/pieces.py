@@ -285,7 +285,8 @@ def label(array: xr.DataArray) -> str:
 def _units(array: xr.DataArray) -> str:
     """What is written behind a number; nothing behind one without a dimension."""
     units = array.attrs.get("units", "")
-    return "" if units in ("1", "-") else units
+    # Between two dollars matplotlib reads mathematics: a unit such as "$/kg" is none.
+    return "" if units in ("1", "-") else str(units).replace("$", r"\$")
 
 
 def pinned(panel: xr.DataArray) -> str:

@@ -5,23 +5,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import equinox as eqx
 import numpy as np
 
 from pgt.data import splits
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground import serialise
+from pgt.ground.content import contents
+from pgt.ground.files import require_writable
+from pgt.ground.owner import owned
 from pgt.models.base import AbstractFieldModel
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Evaluation
 from pgt.training.assemble import assemble, checked, groups_of
-from pgt.training.checkpoint import fingerprint, require_same
+from pgt.training.checkpoint import require_same
 from pgt.training.default_model import default_model
 from pgt.training.fit import fit_task
+from pgt.training.identity import Identity, parts_of
 from pgt.training.settings import Training
+
+Say = Callable[[str], None]
 
 
 def cross_validate(
@@ -36,7 +41,7 @@ def cross_validate(
     seed: int = 0,
     checkpoint: str | Path | None = None,
     progress: bool | None = None,
-    say: Callable[[str], None] | None = None,
+    say: Say | None = None,
 ) -> CrossValidation:
     """Fit `folds` times, each time without one part of the readings, and predict that part.
 
@@ -74,16 +79,11 @@ def cross_validate(
         observations, pde, domain, tuple(conditions),
         model or default_model(observations, pde, domain, seed=seed), training, seed, progress,
     )  # fmt: skip
-    predictions = np.full(observations.values.shape, np.nan)
-    fold = np.full(len(observations), -1)
-    for number, rows in enumerate(parts):
-        folder = Path(checkpoint) / f"fold-{number + 1}" if checkpoint else None
-        if say is not None:
-            others = len(observations) - len(rows)
-            task = f"{others} readings, to predict {len(rows)} others"
-            say(f"fold {number + 1} of {folds}: {'done before' if _is_done(folder) else task}")
-        predictions[rows], fold[rows] = fits.remembered(rows, folder), number
-    return CrossValidation(observations, predictions, fold, training.hold_out_by)
+    if not checkpoint:
+        return fits.of(parts, None, say)
+    require_writable(Path(checkpoint), "write another checkpoint=")
+    with owned(Path(checkpoint), below=True):
+        return fits.of(parts, Path(checkpoint), say)
 
 
 def _is_done(folder: Path | None) -> bool:
@@ -103,6 +103,19 @@ class _Fits:
     seed: int
     progress: bool | None
 
+    def of(self, parts: Sequence[np.ndarray], folder: Path | None, say: Say | None):
+        """Every part predicted by the fit without it."""
+        count = len(self.observations)
+        predictions, fold = np.full(self.observations.values.shape, np.nan), np.full(count, -1)
+        for number, rows in enumerate(parts):
+            place = folder / f"fold-{number + 1}" if folder else None
+            if say is not None:
+                task = f"{count - len(rows)} readings, to predict {len(rows)} others"
+                done = "done before" if _is_done(place) else task
+                say(f"fold {number + 1} of {len(parts)}: {done}")
+            predictions[rows], fold[rows] = self.remembered(rows, place), number
+        return CrossValidation(self.observations, predictions, fold, self.training.hold_out_by)
+
     def remembered(self, rows: np.ndarray, folder: Path | None) -> np.ndarray:
         """The predictions of these rows: kept beside the checkpoint in `folder` once they are made."""
         if folder is None:
@@ -113,7 +126,8 @@ class _Fits:
             require_same(beside, saved["identity"], identity)
             return saved["predictions"]
         predictions = self.predicted(rows, folder)
-        serialise.save(beside, name, {"identity": identity, "predictions": predictions})
+        saved = {"identity": identity, "predictions": predictions}
+        serialise.save(beside, name, saved, copy=False)
         shutil.rmtree(folder, ignore_errors=True)  # the checkpoint of a finished fit
         return predictions
 
@@ -127,11 +141,8 @@ class _Fits:
         field = Evaluation(fit.model, fit.pde, task.problem.observations, None, self.domain)
         return field.of_readings(self.observations.take(rows))
 
-    def identity(self, rows: np.ndarray) -> dict:
-        parts = (self.observations, self.pde, self.conditions, self.model, rows)
-        described = (self.domain, self.pde, self.conditions, self.model)
-        return {
-            "seed": self.seed,
-            "training": self.training.describe(),
-            "problem": fingerprint(described, eqx.filter(parts, eqx.is_array)),
-        }
+    def identity(self, rows: np.ndarray) -> Identity:
+        return {"seed": self.seed, "training": contents(self.training)} | parts_of(
+            self.observations, self.pde, self.domain, self.conditions, self.model,
+            {"held out": rows},
+        )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from pgt.data.asked import as_axes, as_points
+from pgt.data.asked import as_axes, as_points, require_grid, require_points
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
@@ -66,12 +66,14 @@ class Evaluation:
     def scattered(self, points, asked: Asked) -> xr.Dataset:
         """The answers at points."""
         points = as_points(points, self.domain)
+        require_points(len(points), f"{len(points)} points", self._columns(asked))
         table = self._evaluate(asked, lambda rows: points[rows], len(points))
         coords = {a: ("point", points[:, i]) for i, a in enumerate(self.domain.axes)}
         return self._dataset({n: ("point", v) for n, v in table.items()}, coords, asked.units)
 
     def gridded(self, axes: Mapping, asked: Asked) -> xr.Dataset:
         """The answers on a grid, its points made a chunk at a time."""
+        require_grid(axes, self.domain, self._columns(asked))
         positions = as_axes(axes, self.domain)
         # Time first, then z, y, x: the order in which fields are stored and drawn.
         dims = tuple(reversed(self.domain.axes))
@@ -134,6 +136,10 @@ class Evaluation:
                 for k in starts
             ]
             return np.concatenate([np.asarray(part, float) for part in parts])[: len(points)]
+
+    def _columns(self, asked: Asked) -> int:
+        """Values of a point: every field, with its statistics where there are members."""
+        return len(self.pde.fields) * (1 if asked.quantiles is None else 2 + len(asked.quantiles))
 
     def _quantiles(self, quantiles) -> tuple[float, ...] | None:
         """Those asked for; None where there are no members to take them of."""

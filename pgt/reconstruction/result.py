@@ -24,6 +24,7 @@ from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Asked, Evaluation
 from pgt.reconstruction.functions import function_grids
+from pgt.reconstruction.stored import load_stored
 from pgt.training.history import History
 from pgt.trust import sensors, suspicion
 from pgt.trust.calibration import Predicted, calibrate
@@ -273,7 +274,7 @@ class Reconstruction(eqx.Module):
 
         `classes` are your own classes (an equation you wrote) that the file may refer to.
         """
-        return serialise.load(folder, FILE, classes)
+        return load_stored(Path(folder), FILE, Reconstruction, classes)
 
     # ------------------------------------------------------------------------------ inside
 

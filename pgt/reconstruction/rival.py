@@ -40,4 +40,5 @@ def in_time_left(task: Task, spent: float) -> Task:
     if not finish or finish.seconds is None:
         return task
     left = replace(finish, seconds=max(finish.seconds - spent, finish.seconds / 3))
-    return replace(task, training=replace(task.training, polish=left))
+    # What is left depends on the machine: a run that is continued has to be the same run.
+    return replace(task, training=replace(task.training, polish=left), asked=task.training)

@@ -7,6 +7,7 @@ import numpy as np
 from pgt.config import RunFile
 from pgt.config.parts import Parts
 from pgt.data import Domain, Observations
+from pgt.data.asked import require_grid
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import named_unknowns
 from pgt.io._files import naming
@@ -31,7 +32,9 @@ def prepare(run: RunFile, seconds: float | None = None) -> tuple[Parts, Task]:
     conditions, training, error_bars = parts.conditions, parts.training, parts.error_bars
     if seconds is not None:
         training = replace(training, seconds=seconds)
-    _ = parts.quantities, parts.kernel  # a mistake there shows before the training
+    names = parts.quantities, parts.kernel  # a mistake there shows before the training
+    with run.located("output", "grid"):
+        require_grid(run.output.grid, domain, len(names[0] or pde.fields))
     with run.located("observations", "file"), naming(spoken(run.observations_paths)):
         _check_enough(readings)
         task = assemble(

@@ -1,42 +1,125 @@
-"""What a run will need, measured before it: memory and time of a step, time of the polish."""
+"""What a run will need, told before it: memory and time of a step and of the polish.
 
-import dataclasses
+Nothing is traced or compiled, which would take longer than many a fit. What a step computes follows from
+the number of its points, weights and hidden units, what an iteration of the polish does from the number
+of its rows and weights; what the machine can do is measured on a product of matrices and on a sum. Such
+estimates are right within a factor of two or three.
+"""
+
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
-import numpy as np
+import jax
+import jax.numpy as jnp
 
-from pgt.bench.cost import CompiledStep, compile_step
+from pgt.ground.unknown import named_unknowns
 from pgt.models.features import Features
+from pgt.nn.frozen import count_parameters
 from pgt.runs.check import how_solved
 from pgt.training.assemble import Task
-from pgt.training.polish import polish, polish_settings
+from pgt.training.jacobian import COPIES, Plan
+from pgt.training.polish import is_whole, memory_of, polish_settings
+from pgt.training.room import hidden_units
+from pgt.training.rows import point_count, reading_mask
 from pgt.training.settings import Polish
 
-SECONDS, MOST_STEPS, ITERATIONS = 2.0, 20, 3  # spent on timing each part
+COMPILING = 15.0  # seconds of a step, and of a polish, on two cores
+# Of every point and weight, operations of a step; of every point and hidden unit, numbers that it keeps
+# (value, derivatives, and what leads back), and how often one is read or written. Counted by the compiler
+# on networks of 8 to 64 units and an equation of second order.
+OPERATIONS, KEPT, MOVED = 30, 20, 370
+# Of every derivative of a row: operations to compute it, and how often it is read or written.
+TO_DERIVE, PASSES = 40, 10
+SIDE, REPEATS = 512, 6  # of the product that is timed
+MEGABYTE = 2.0**20
 
 Say = Callable[[str], None]
 
 
+class Work(NamedTuple):
+    """Floating-point operations, and bytes that are read or written."""
+
+    flops: float
+    bytes: float
+
+
+class Speed(NamedTuple):
+    """Floating-point operations and bytes in a second."""
+
+    flops: float
+    bytes: float
+
+    def seconds(self, work: Work) -> float:
+        """How long so much takes: as long as the slower of computing and moving."""
+        return max(work.flops / self.flops, work.bytes / self.bytes)
+
+
+class Rows(NamedTuple):
+    """The least-squares problem of a polish: so many rows, so many numbers to find."""
+
+    count: int
+    size: int
+
+    def work(self) -> Work:
+        """Of one iteration: derivatives, the smaller of JᵀJ and JJᵀ, its factor."""
+        small, entries = min(self), self.count * self.size
+        flops = TO_DERIVE * entries + 2 * entries * small + small**3 / 3
+        return Work(flops, 8.0 * PASSES * entries)
+
+    def memory(self, limit: float) -> float:
+        """Bytes of one iteration, where derivatives may take so many."""
+        return min(8.0 * COPIES * self.count * self.size, limit) + 16.0 * min(self) ** 2
+
+
 def estimate(task: Task, say: Say) -> list[tuple[str, str]]:
-    """Rows on memory and time: a step is compiled and timed, and the polish begun where there is one."""
+    """Rows on memory and time; within seconds."""
     if isinstance(task.model, Features):
         return [("time (estimate)", _of_solution(task))]
-    training, rows, before = task.training, [], 0.0
+    training, rows, before, finish = task.training, [], 0.0, 0.0
     with task.in_precision():
+        say("timing this machine")
+        speed = measured_speed()
         if training.steps:
-            say("compiling one step, to see what it needs")
-            step = compile_step(task)
-            say("timing some steps")
-            each = _seconds_of_a_step(step)
-            train = training.steps * each if training.seconds is None else training.seconds
-            before, rows = train + step.seconds, _of_steps(step, each)
-        settings, finish = polish_settings(task.model, training), 0.0
-        if settings:
-            say("timing the polish" if training.steps else "timing some second-order steps")
-            finish = _seconds_of_polish(task, settings)
+            each = speed.seconds(_work_of_step(task))
+            spent = training.steps * each if training.seconds is None else training.seconds
+            before, rows = spent + COMPILING, _of_steps(task, each)
+        if settings := polish_settings(task.model, training):
+            found = rows_of_polish(task, settings)
+            finish = _seconds_of_polish(found, settings, speed)
+            rows += [("memory of the polish", _of_polish(found, settings))]
     of_which = finish if training.steps else 0.0
     return [*rows, ("time (estimate)", _in_words(before + finish, of_which))]
+
+
+def measured_speed() -> Speed:
+    """What this machine does with a product of matrices and with a copy."""
+    matrix = jnp.ones((SIDE, SIDE), jnp.float32)
+    long = jnp.ones(SIDE * SIDE * 4, jnp.float32)
+    product = _seconds_each(jax.jit(lambda a: a @ a), matrix)
+    copy = _seconds_each(jax.jit(lambda a: a + 1), long)
+    return Speed(2.0 * SIDE**3 / product, 2.0 * long.nbytes / copy)
+
+
+def _seconds_each(function: Callable, array) -> float:
+    marks = []
+    for _ in range(REPEATS):  # of which the first one compiles, and others may be disturbed
+        began = time.perf_counter()
+        jax.block_until_ready(function(array))
+        marks.append(time.perf_counter() - began)
+    return max(min(marks), 1e-9)
+
+
+def rows_of_polish(task: Task, settings: Polish) -> Rows:
+    """How many rows and numbers the polish has, as rows.py will make them."""
+    model, problem = task.model, task.problem
+    tuned = model if is_whole(model, settings) else model.tunable()
+    size = count_parameters(tuned) + len(named_unknowns(task.pde))
+    points = point_count(settings, problem, size, fresh=False)
+    per_axis = 2 * round(points ** (1 / problem.domain.dimension))
+    faces = sum(len(condition.nodes(per_axis)) for condition in problem.conditions)
+    equations = points * len(problem.equation_scales)
+    return Rows(int(reading_mask(problem.observations).size) + equations + faces, size)
 
 
 def _of_solution(task: Task) -> str:
@@ -44,31 +127,44 @@ def _of_solution(task: Task) -> str:
     return f"seconds: {how_solved(task)}{rival}"
 
 
-def _of_steps(step: CompiledStep, each: float) -> list[tuple[str, str]]:
-    memory = step.peak_bytes
+def _points(task: Task) -> int:
+    """Of a step, of all networks that are trained at once."""
+    training = task.training
+    points = training.collocation + min(training.batch, len(task.problem.observations))
+    points += training.condition_points * len(task.problem.conditions)
+    return points * len(task.seeds)
+
+
+def _values(task: Task) -> float:
+    """Bytes of one number for every point and hidden unit of a step."""
+    size = 8 if task.training.precision == "float64" else 4
+    return float(size * hidden_units(task.model) * _points(task))
+
+
+def _work_of_step(task: Task) -> Work:
+    return Work(
+        float(OPERATIONS * count_parameters(task.model) * _points(task)), MOVED * _values(task)
+    )
+
+
+def _of_steps(task: Task, each: float) -> list[tuple[str, str]]:
     return [
-        ("memory of a step", "not told by this device" if memory is None else _size(memory)),
-        ("time of a step", f"{1e3 * each:.3g} ms, after {step.seconds:.0f} s of compiling"),
+        ("memory of a step", f"about {_size(KEPT * _values(task))}"),
+        ("time of a step", f"about {1e3 * each:.2g} ms, after some {COMPILING:.0f} s of compiling"),
     ]
 
 
-def _seconds_of_a_step(step: CompiledStep) -> float:
-    first = step.run(1)  # the very first also loads the program
-    count = int(np.clip(SECONDS / max(first, 1e-6), 1, MOST_STEPS))
-    return step.run(count) / count
+def _of_polish(rows: Rows, settings: Polish) -> str:
+    limit = memory_of(settings)
+    whole = Plan.of(*rows, limit).whole
+    pieces = "" if whole else ", in pieces"
+    return (
+        f"about {_size(rows.memory(limit))}, {rows.count:,} rows of {rows.size:,} weights{pieces}"
+    )
 
 
-def _seconds_of_polish(task: Task, settings: Polish) -> float:
-    """Of all its iterations, from the first few: the very first one also compiles, and one whose step
-    is refused costs less than the others, so the slowest counts."""
-    began, marks = time.monotonic(), []
-    short = dataclasses.replace(settings, iterations=ITERATIONS, evidence=False)
-    polish(
-        task.model, task.pde, task.problem, short, task.held_out,
-        lambda iteration, cost: marks.append(time.monotonic()),
-    )  # fmt: skip
-    each = float(np.max(np.diff(marks))) if len(marks) > 1 else 0.0
-    whole = marks[0] - began + each * (settings.iterations - 1) if marks else 0.0
+def _seconds_of_polish(rows: Rows, settings: Polish, speed: Speed) -> float:
+    whole = COMPILING + settings.iterations * speed.seconds(rows.work())
     return whole if settings.seconds is None else min(whole, settings.seconds)
 
 
@@ -85,4 +181,4 @@ def _length(seconds: float) -> str:
 
 
 def _size(count: float) -> str:
-    return f"{count / 2**20:.3g} MiB"
+    return f"{count / MEGABYTE:.3g} MiB"

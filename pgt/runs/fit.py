@@ -11,22 +11,32 @@ import xarray as xr
 from pgt import io, plots
 from pgt._reconstruct import solve
 from pgt.config import RunFile
-from pgt.ground.errors import InputError
-from pgt.ground.files import in_one_piece, require_writable
+from pgt.config.parts import Parts
+from pgt.ground.files import in_one_piece
+from pgt.ground.manifest import write_manifest
+from pgt.ground.owner import owned
 from pgt.ground.provenance import provenance
-from pgt.ground.serialise import exists
 from pgt.ground.verdict import Verdict
 from pgt.io.readers import spoken
 from pgt.reconstruction.cross_validate import cross_validate
 from pgt.reconstruction.cross_validation import CrossValidation
-from pgt.reconstruction.result import FILE, Reconstruction
+from pgt.reconstruction.result import Reconstruction
 from pgt.report import ReportData, write_report
 from pgt.runs.check import prepare
+from pgt.runs.folder import (
+    CHECKPOINT,
+    FOLDS,
+    METRICS,
+    REPORT,
+    RUN_FILE,
+    check_folder,
+    claim,
+    stamps,
+)
 from pgt.runs.report import report_data
-from pgt.training.checkpoint import NAME, POLISH_NAME
+from pgt.training.assemble import Task
+from pgt.training.identity import identity_of
 
-RUN_FILE, CHECKPOINT, METRICS, REPORT = "run.toml", "checkpoint", "metrics.json", "report.html"
-FOLDS = "folds"
 Say = Callable[[str], None]
 
 
@@ -46,30 +56,47 @@ def fit(
     seconds: float | None,
     say: Say,
     folds: int | None = None,
+    overwrite: bool = False,
 ) -> Finished:
-    """Train as the run file says and leave everything in `folder`; with `folds`, cross-validate first."""
-    check_folder(folder, resume, folds)
+    """Train as the run file says and leave everything in `folder`; with `folds`, cross-validate first.
+
+    Nothing in the folder is touched before it is known that this run belongs there.
+    """
+    check_folder(folder, resume, folds, overwrite)
     parts, task = prepare(run, seconds)
-    with in_one_piece(folder / RUN_FILE) as path:
-        path.write_text(written_down(run), encoding="utf-8")
-    found = None
-    if folds is not None:
-        found = cross_validate(
-            parts.observations, parts.pde, parts.domain, parts.conditions, folds=folds,
-            model=task.model, training=task.training, seed=run.seed, checkpoint=folder / FOLDS, say=say,
-        )  # fmt: skip
-        found.save(folder)
-    say(f"{spoken(run.observations_paths).name}: {', '.join(parts.columns.said)}")
-    say(f"{len(parts.observations)} readings; training (the first run also compiles)")
-    result = solve(task, checkpoint=folder / CHECKPOINT)
-    result.save(folder)
-    field = result.grid(parts.quantities, **run.output.grid)
-    shown = report_data(result, field, written_down(run), found)
-    write_results(run, result, field, shown, found, folder)
-    say(
-        f"written to {folder}: {', '.join(sorted(p.name for p in folder.iterdir() if p.is_file()))}"
-    )
+    with owned(folder):
+        check_folder(folder, resume, folds, overwrite)  # it may have had another owner meanwhile
+        identity = identity_of(task) | {"folds": folds}
+        claim(folder, identity, resume=resume, overwrite=overwrite)
+        before = stamps(folder)
+        with in_one_piece(folder / RUN_FILE) as path:
+            path.write_text(written_down(run), encoding="utf-8")
+        found = _cross_validated(run, parts, task, folds, folder, say)
+        say(f"{spoken(run.observations_paths).name}: {', '.join(parts.columns.said)}")
+        say(f"{len(parts.observations)} readings; training (the first run also compiles)")
+        result = solve(task, checkpoint=folder / CHECKPOINT)
+        result.save(folder)
+        field = result.grid(parts.quantities, **run.output.grid)
+        shown = report_data(result, field, written_down(run), found)
+        write_results(run, result, field, shown, found, folder)
+        names = sorted(name for name, stamp in stamps(folder).items() if before.get(name) != stamp)
+        write_manifest(folder, names)
+    say(f"written to {folder}: {', '.join(names)}")
     return Finished(result, shown.verdict, found)
+
+
+def _cross_validated(
+    run: RunFile, parts: Parts, task: Task, folds: int | None, folder: Path, say: Say
+) -> CrossValidation | None:
+    """The cross-validation, saved, where it was asked for."""
+    if folds is None:
+        return None
+    found = cross_validate(
+        parts.observations, parts.pde, parts.domain, parts.conditions, folds=folds,
+        model=task.model, training=task.training, seed=run.seed, checkpoint=folder / FOLDS, say=say,
+    )  # fmt: skip
+    found.save(folder)
+    return found
 
 
 def written_down(run: RunFile) -> str:
@@ -77,28 +104,6 @@ def written_down(run: RunFile) -> str:
     lines = [f"# {run.path.name}; the readings' path starts in {run.path.parent.resolve()}"]
     lines += [f"# --set {override}" for override in run.overrides]
     return "\n".join([*lines, run.text])
-
-
-def is_begun(folder: Path) -> bool:
-    """Whether a run in this folder can be continued, or was finished there."""
-    members = (folder / CHECKPOINT).glob("member_*")
-    polished = any(exists(member, POLISH_NAME) for member in members)
-    begun = exists(folder / CHECKPOINT, NAME) or polished or (folder / FOLDS).is_dir()
-    return begun or exists(folder, FILE)
-
-
-def check_folder(folder: Path, resume: bool, folds: int | None) -> None:
-    """Before the training, not after it."""
-    begun = is_begun(folder)
-    if begun and not resume:
-        raise InputError(
-            f"{folder} holds a run already; continue it with --resume, or name another folder with -o."
-        )
-    if resume and not begun:
-        raise InputError(f"{folder} holds no run to resume; leave out --resume.")
-    if folds is None and (folder / FOLDS).is_dir():
-        raise InputError(f"{folder} was begun with --folds; give it again, with the same number.")
-    require_writable(folder)
 
 
 # ------------------------------------------------------------------------------- what is left

@@ -6,18 +6,22 @@ from pathlib import Path
 import numpy as np
 
 from pgt import io
+from pgt.data.asked import require_points
 from pgt.ground.errors import InputError
+from pgt.ground.manifest import changed_files, read_manifest, require_unchanged, write_manifest
+from pgt.ground.owner import owned
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.result import Reconstruction
 from pgt.report import write_report
-from pgt.runs.fit import METRICS, REPORT, RUN_FILE
+from pgt.runs.folder import METRICS, REPORT, RUN_FILE
 from pgt.runs.report import report_data
 
 
 def load(folder: Path) -> Reconstruction:
-    """The reconstruction in a folder that `pgt fit` wrote."""
+    """The reconstruction in a folder that `pgt fit` wrote, where none of its files is damaged."""
     if not folder.is_dir():
         raise InputError(f"there is no folder {folder}; give one that `pgt fit` wrote.")
+    require_unchanged(folder, editable=(RUN_FILE,))
     return Reconstruction.load(folder)
 
 
@@ -42,9 +46,12 @@ def _positions(text: str, positions: str) -> int | list[float]:
     pieces = positions.split(":")
     try:
         if len(pieces) == 3 and int(pieces[2]) > 0:
+            require_points(int(pieces[2]), f"--grid {text}")
             return np.linspace(float(pieces[0]), float(pieces[1]), int(pieces[2])).tolist()
         if len(pieces) == 1:
             return int(positions) if positions.isdigit() else [float(positions)]
+    except InputError:
+        raise
     except ValueError:
         raise wrong from None
     raise wrong
@@ -60,11 +67,18 @@ def predict(
     asked = quantities or None
     if points is None:
         axes = parse_axes(grid or "", result.domain.axes)
-        return io.write_field(result.grid(asked, **axes), output)
+        return _noted(io.write_field(result.grid(asked, **axes), output))
     known = dict(result.observations.units) | result.domain.units
     units = {axis: known[axis] for axis in result.domain.axes if axis in known}
     wanted = io.read_points(points, result.domain.axes, units=units)
-    return io.write_values(result.at(wanted, asked), output)
+    return _noted(io.write_values(result.at(wanted, asked), output))
+
+
+def _noted(output: Path) -> Path:
+    """A file of a run that was written anew is not damaged."""
+    if output.name in read_manifest(output.parent):
+        write_manifest(output.parent, [output.name])
+    return output
 
 
 def rewrite_report(folder: Path) -> Path:
@@ -72,15 +86,19 @@ def rewrite_report(folder: Path) -> Path:
     result = load(folder)
     text = folder / RUN_FILE
     shown = text.read_text(encoding="utf-8") if text.is_file() else ""
+    if RUN_FILE in changed_files(folder):
+        shown = f"# edited since the fit\n{shown}"
     folds = CrossValidation.load(folder)
-    return write_report(report_data(result, result.grid(), shown, folds), folder / REPORT)
+    with owned(folder):
+        return _noted(
+            write_report(report_data(result, result.grid(), shown, folds), folder / REPORT)
+        )
 
 
 def info(folder: Path) -> list[tuple[str, str]]:
     """What a stored run is."""
     result = load(folder)
-    summary, stored = result.summary, folder / METRICS
-    found = json.loads(stored.read_text(encoding="utf-8")) if stored.is_file() else {}
+    summary, found = result.summary, _metrics(folder / METRICS)
     rows = [
         ("equation", f"{type(result.pde).__name__} in {', '.join(result.pde.coords)}"),
         ("fields", ", ".join(result.pde.fields)),
@@ -90,11 +108,43 @@ def info(folder: Path) -> list[tuple[str, str]]:
         ("seed, version", f"{summary['seed']}, pgt {summary['version']}, jax {summary['jax']}"),
     ]
     rows += [(name, f"{value:.6g}, learnt") for name, value in result.parameters.items()]
-    if found.get("cross_validation"):
-        kind = f"{found['cross_validation']['folds']} folds by {found['cross_validation']['by']}"
-        rows.append(("cross-validation", kind))
-    for name, error in found.get("held_out", {}).items():
-        relative, rms = error["relative"], f"{error['rmse']:.2e} rms"
-        said = rms if relative is None else f"{relative:.2e} relative, {rms}"
-        rows.append((f"held-out error of {name}", said))
-    return rows + [("doubt", text) for text in found.get("doubts", [])]
+    rows += _of_metrics(found, folder / METRICS)
+    if RUN_FILE in changed_files(folder):
+        rows.append(
+            ("note", f"{RUN_FILE} was edited since the fit, which is that of the file before")
+        )
+    return rows
+
+
+def _metrics(path: Path) -> dict:
+    """What `pgt fit` wrote down; nothing where it was deleted."""
+    if not path.is_file():
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise _not_metrics(path, error) from None
+    if not isinstance(found, dict):
+        raise _not_metrics(path, "no table")
+    return found
+
+
+def _not_metrics(path: Path, error: object) -> InputError:
+    return InputError(
+        f"{path}: damaged ({error}); use another copy, or delete the file to go on without it."
+    )
+
+
+def _of_metrics(found: dict, path: Path) -> list[tuple[str, str]]:
+    """What the numbers say of the fit."""
+    rows = []
+    try:
+        if crossed := found.get("cross_validation"):
+            rows.append(("cross-validation", f"{crossed['folds']} folds by {crossed['by']}"))
+        for name, error in found.get("held_out", {}).items():
+            relative, rms = error["relative"], f"{error['rmse']:.2e} rms"
+            said = rms if relative is None else f"{relative:.2e} relative, {rms}"
+            rows.append((f"held-out error of {name}", said))
+        return rows + [("doubt", str(text)) for text in found.get("doubts", [])]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise _not_metrics(path, f"{type(error).__name__}: {error}") from None

@@ -28,6 +28,7 @@ from pgt.training.ensemble import member_seeds, resampled
 from pgt.training.error_bars import Ensemble, ErrorBars, Posterior
 from pgt.training.losses import Problem
 from pgt.training.polish import polish_settings
+from pgt.training.room import check_room
 from pgt.training.scales import with_hidden_scales, with_unknown_units
 from pgt.training.settings import Training
 
@@ -43,7 +44,8 @@ class Task:
     `networks` has one for each of the `seeds`: one, or a member of an ensemble each. `noise` is σ of
     the readings in units of their spread, where it was given. `rival` assembles the same task for
     another model, to be fitted where the answer of this one is poor; None where the user chose it.
-    `is_named`: the user chose the model.
+    `is_named`: the user chose the model. `asked` are the settings as they were asked for, where less time
+    is left than that.
     """
 
     networks: tuple[AbstractFieldModel, ...]
@@ -56,6 +58,7 @@ class Task:
     noise: float | None
     rival: "Callable[[], Task] | None" = None
     is_named: bool = False
+    asked: Training | None = None
 
     @property
     def model(self) -> AbstractFieldModel:
@@ -111,6 +114,7 @@ def assemble(
         networks = tuple(_prepared(build(s), observations, pde, training) for s in seeds)
         check_error_bars(error_bars, networks[0], training)
         training = budgeted(training, networks[0])
+        check_room(training, networks[0])
         scaling = networks[0].scaling
         pde = with_unknown_units(pde, scaling)
         fitted, held_out = hold_out(observations, training, seed, networks[0])

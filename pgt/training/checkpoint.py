@@ -1,18 +1,27 @@
 """Work in progress survives a kill: one file, replaced atomically, that holds everything."""
 
 import time
-import zlib
 from pathlib import Path
 
 import jax
-import numpy as np
 
 from pgt.ground import serialise
 from pgt.ground.errors import InputError
 
 NAME, POLISH_NAME = "checkpoint", "polish"
 SECONDS_BETWEEN = 2.0  # two checkpoints of a polish
-LAYOUT = 2  # one more whenever what is stored changes its form
+LAYOUT = 3  # one more whenever what is stored changes its form
+# What is said where a part differs; the settings of the training are named one by one.
+WORDS = {
+    "model": "another model",
+    "equation": "another equation",
+    "conditions": "other conditions",
+    "readings": "other readings",
+    "held out": "other readings held out",
+    "domain": "another domain",
+    "error bars": "other error bars",
+}
+MOST_NAMED = 3  # differences within a part
 
 
 def save_checkpoint(folder: Path, identity: dict, content) -> None:
@@ -25,7 +34,7 @@ def save_checkpoint(folder: Path, identity: dict, content) -> None:
     arrays = jax.tree.leaves((state, best))
     folder.mkdir(parents=True, exist_ok=True)
     saved = {"layout": LAYOUT, "identity": identity, "arrays": arrays, "logbook": logbook}
-    serialise.save(folder, NAME, saved)
+    serialise.save(folder, NAME, saved, copy=False)
 
 
 def load_checkpoint(folder: Path, identity: dict, start):
@@ -68,22 +77,14 @@ class States:
         late = time.monotonic() - self.written > SECONDS_BETWEEN
         if self.folder is not None and (late or state.over):
             saved = {"layout": LAYOUT, "identity": self.identity, "states": self.states}
-            serialise.save(self.folder, POLISH_NAME, saved)
+            serialise.save(self.folder, POLISH_NAME, saved, copy=False)
             self.written = time.monotonic()
-
-
-def fingerprint(described, arrays) -> str:
-    """A short code of what is fitted: work on other readings must not be continued."""
-    code = zlib.crc32(repr(described).encode())
-    for array in jax.tree.leaves(arrays):
-        code = zlib.crc32(np.ascontiguousarray(array).tobytes(), code)
-    return f"{code:08x}"
 
 
 def require_same(folder: Path, saved: dict, identity: dict) -> None:
     """Raise unless what lies in `folder` belongs to this run."""
     if saved != identity:
-        raise _belongs_elsewhere(folder, _difference(saved, identity))
+        raise _belongs_elsewhere(folder, difference(saved, identity))
 
 
 def _too_old(folder: Path) -> InputError:
@@ -100,18 +101,33 @@ def _belongs_elsewhere(folder: Path, difference: str) -> InputError:
     )
 
 
-def _difference(old: dict, new: dict) -> str:
-    flat_old, flat_new = _flat(old), _flat(new)
-    keys = [k for k in flat_new if flat_old.get(k) != flat_new[k]]
-    return (
-        ", ".join(f"{k}: {flat_old.get(k)} there, {flat_new[k]} here" for k in keys)
-        or "unlike keys"
-    )
+def difference(old: dict, new: dict) -> str:
+    """What differs between two runs, in words.
+
+    >>> difference({"seed": 0, "training": {"steps": "4"}}, {"seed": 1, "training": {"steps": "6"}})
+    'seed: 0 there, 1 here, steps: 4 there, 6 here'
+    """
+    changed = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    return ", ".join(_said(name, old.get(name), new.get(name)) for name in changed)
 
 
-def _flat(tree: dict) -> dict:
-    return {
-        name: value
-        for key, part in tree.items()
-        for name, value in (part.items() if isinstance(part, dict) else [(key, part)])
-    }
+def _said(name: str, old, new) -> str:
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return f"{name}: {_absent(old)} there, {_absent(new)} here"
+    paths = [path for path in {**old, **new} if old.get(path) != new.get(path)]
+    # The shortest paths say most: a class, a number of heads; weights only follow from it.
+    telling = sorted(paths, key=lambda path: (_is_array(new.get(path)), path.count(".")))
+    found = [
+        f"{path or name}: {_absent(old.get(path))} there, {_absent(new.get(path))} here"
+        for path in telling[:MOST_NAMED]
+    ]
+    more = f" and {len(paths) - len(found)} more" if len(paths) > len(found) else ""
+    return f"{WORDS[name]}: {', '.join(found)}{more}" if name in WORDS else ", ".join(found) + more
+
+
+def _absent(value) -> str:
+    return "nothing" if value is None else str(value)
+
+
+def _is_array(value) -> bool:
+    return value is not None and "[" in value

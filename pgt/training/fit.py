@@ -29,7 +29,8 @@ from pgt.training.features import (
     left_out_predictions,
 )
 from pgt.training.history import median
-from pgt.training.loop import DIVERGED, Fit, identity_of, train
+from pgt.training.identity import identity_of
+from pgt.training.loop import DIVERGED, Fit, train
 from pgt.training.polish import polish, polish_settings
 from pgt.training.posterior import laplace_members
 from pgt.training.progress import ProgressBar
@@ -224,7 +225,7 @@ def _polished(
     folder = None if checkpoint is None else checkpoint / f"member_{member}"
     model, pde, costs = polish(
         fit.model, fit.pde, task.problems[member], settings, task.held_out, report,
-        noise=task.noise, states=States(folder, identity_of(task)),
+        noise=task.noise, states=States(folder, identity_of(task) if folder else None),
     )  # fmt: skip
     seconds = time.monotonic() - began
     return replace(fit, model=model, pde=pde, polish_costs=tuple(costs), polish_seconds=seconds)

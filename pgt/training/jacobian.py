@@ -25,6 +25,11 @@ from pgt.training.step import OPTIONS
 
 COPIES = 3  # of a piece, that exist at one moment
 LONG, TOGETHER = 30_000, 64  # numbers in a long θ, and items that are then differentiated at once
+MANY, AT_ONCE = (
+    1 << 16,
+    1 << 13,
+)  # items that are many, and how many of them are then computed at once
+TRIANGLE = 1 << 14  # rows of which one factor is made at a time
 
 Data = tuple[tuple[PyTree, Vector], ...]  # items and weights of every block
 
@@ -65,6 +70,7 @@ class Jacobian:
     def __init__(self, program: Program, theta: Float[Array, " p"], data: Data, plan: Plan):
         self.program, self.theta, self.data, self.plan = program, theta, data, plan
         self.scale: Vector | None = None
+        self.triangles: dict[int | None, Matrix] = {}  # once made: each takes all of J anew
         if plan.whole:
             rows, matrix = program.whole(theta, data)
             self.rows, self.matrix = dense.local(rows), dense.local(matrix)
@@ -124,6 +130,28 @@ class Jacobian:
             return self.matrix[:count]
         groups = itertools.takewhile(lambda part: part[0].start < count, self.pieces())
         return np.concatenate([np.asarray(piece) for _, _, piece in groups])[:count]
+
+    def condensed(self) -> Matrix:
+        """All of it; or, where it was not to be whole, R in its place."""
+        is_long = self.matrix is None and not self.plan.dual
+        return self.triangle() if is_long else self.assembled()
+
+    def triangle(self, count: int | None = None) -> Matrix:
+        """R, upper triangular, with RᵀR = JᵀJ of the first rows, or of all; of no more than so many rows
+        at a time, so that J is never whole. (By QR: see evidence.root.)"""
+        if count in self.triangles:
+            return self.triangles[count]
+        factor, begin = np.zeros((0, len(self.theta))), 0
+        for _, _, piece in self.pieces():
+            part = np.asarray(piece)[: None if count is None else max(count - begin, 0)]
+            for start in range(0, len(part), TRIANGLE):
+                stacked = np.concatenate([factor, part[start : start + TRIANGLE]])
+                factor = np.asarray(np.linalg.qr(stacked, mode="r"))
+            begin += len(part)
+            if count is not None and begin >= count:
+                break
+        self.triangles[count] = factor
+        return factor
 
     def last(self, count: int) -> Matrix:
         """The last columns."""
@@ -202,7 +230,13 @@ def _with_gradient(function, theta, items, weights, cut=lambda gradient: gradien
 
 
 def _each(function, items, theta):
-    """The function of every item, some at a time where θ is long."""
-    if len(theta) < LONG:
-        return jax.vmap(function)(items)
-    return jax.lax.map(function, items, batch_size=TOGETHER)
+    """The function of every item, some at a time where θ is long or items are many.
+
+    Of many items nothing is kept to differentiate by but themselves: what a network computes on the way
+    would take far more memory than the rows.
+    """
+    if len(theta) >= LONG:
+        return jax.lax.map(function, items, batch_size=TOGETHER)
+    if len(jax.tree.leaves(items)[0]) > MANY:
+        return jax.lax.map(jax.checkpoint(function), items, batch_size=AT_ONCE)
+    return jax.vmap(function)(items)

@@ -252,10 +252,10 @@ def determined(normal: Normal, prior: Prior) -> evidence.Determined:
         kernel = normal.weighted(np.asarray(hold), free)
         last = jacobian.last(free) / np.sqrt(hold[-1]) if free else np.zeros((len(kernel), 1))
         return evidence.determined_dual(kernel, last, prior.rows)
-    readings = jacobian.first(prior.rows)
     if jacobian.matrix is not None:
-        root = evidence.root(jacobian.matrix, hold)
+        readings, root = jacobian.first(prior.rows), evidence.root(jacobian.matrix, hold)
     else:
+        readings = jacobian.triangle(prior.rows)  # which stands for the rows that it is made of
         factor = dense.factorised(normal.gram, hold)
         root = np.full_like(normal.gram, np.nan) if factor is None else factor.T
     return evidence.determined(root, readings, prior.hold, free)

@@ -15,9 +15,10 @@ from pgt.models.base import AbstractFieldModel
 from pgt.nn import batched
 from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
-from pgt.training.checkpoint import fingerprint, load_checkpoint, save_checkpoint
+from pgt.training.checkpoint import load_checkpoint, save_checkpoint
 from pgt.training.ensemble import Program, accept, choose, each, together, with_floors
 from pgt.training.history import History, Logbook
+from pgt.training.identity import identity_of
 from pgt.training.progress import ProgressBar
 from pgt.training.settings import Training
 from pgt.training.step import Clock, State, Tally, join, start
@@ -63,8 +64,9 @@ def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list
     state = together([state for state, _ in starts])
     unknowns = [name for name, _ in named_unknowns(task.pde)]
     best, logbook = state.trained, Logbook.empty(len(seeds), task.problem.term_names(), unknowns)
-    identity = identity_of(task)
+    identity = {}
     if checkpoint is not None:
+        identity = identity_of(task)
         content = load_checkpoint(checkpoint, identity, (state, best, logbook.plain()))
         state, best, logbook = *content[:2], Logbook.from_plain(content[2])
     began = time.monotonic() - logbook.seconds
@@ -85,18 +87,6 @@ def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list
             save_checkpoint(checkpoint, identity, (state, best, logbook.plain()))
     trained = best if logbook.stopped == NO_LONGER_FALLING else state.trained
     return _fits(trained, fixed, state, logbook)
-
-
-def identity_of(task: Task) -> dict:
-    """What a checkpoint must agree with to be continued."""
-    problem = task.problems[0]
-    described = (problem.domain, task.pde, problem.conditions)
-    return {
-        "seed": task.seeds[0],
-        "members": len(task.seeds),
-        "training": task.training.describe(),
-        "problem": fingerprint(described, (problem.observations, task.held_out)),
-    }
 
 
 def _untrained(model: AbstractFieldModel, task: Task) -> Fit:

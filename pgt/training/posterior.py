@@ -103,7 +103,7 @@ def posterior(
     sigma = _noise(estimated, held_out_error)
     held = np.full(len(theta), prior.hold)
     held[len(theta) - prior.free :] = sigma**2 / prior.count / UNTOLD_RANGE**2
-    factor = evidence.root(jnp.asarray(normal.jacobian.assembled()), jnp.asarray(held))
+    factor = evidence.root(jnp.asarray(normal.jacobian.condensed()), jnp.asarray(held))
     slope = jnp.asarray(normal.slope + prior.hold * prior.held(theta))
     unrest = _unrest(factor, slope, sigma / np.sqrt(prior.count), prior.free)
     return Around(factor, sigma, stiffness, unrest, sigma > max(estimated, READING_DIGITS))

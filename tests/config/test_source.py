@@ -26,6 +26,39 @@ def test_missing_files(tmp_path):
         load_run("a\0b")
 
 
+@pytest.mark.parametrize(
+    ("override", "value"),
+    [
+        ("observations.file=sensors.csv", "sensors.csv"),
+        ("observations.file='sensors.csv'", "sensors.csv"),
+        ("observations.file=my data/2024-01-02.csv", "my data/2024-01-02.csv"),
+        ("observations.file=3.csv", "3.csv"),
+        ("observations.file=../it's.csv", "../it's.csv"),
+        ("pde.text=u_t = 0.1*u_xx", "u_t = 0.1*u_xx"),
+        ("training.steps=500", 500),
+        ("training.polish=false", False),
+        ("training.rate=1e-3", 1e-3),
+        ("domain.x=[0, 1]", [0, 1]),
+    ],
+)
+def test_a_bare_word_is_text(tmp_path, override, value):
+    """A shell takes away the quotes that TOML needs."""
+    path = tmp_path / "run.toml"
+    path.write_text(HEAT)
+    section, key = override.partition("=")[0].split(".")
+    assert read_source(path, [override]).data[section][key] == value
+
+
+@pytest.mark.parametrize(
+    "value", ["[1, 2", "{a = 1", '"open', "'open", "", " ", "a # b", "1\n2", "]", 'a"b']
+)
+def test_what_was_meant_to_be_toml_and_is_none_is_refused(tmp_path, value):
+    path = tmp_path / "run.toml"
+    path.write_text(HEAT)
+    with pytest.raises(InputError, match="--set"):
+        read_source(path, [f"observations.file={value}"])
+
+
 def test_overrides(load):
     overrides = [
         "training.steps = 7",
@@ -55,7 +88,7 @@ def test_overrides(load):
         ),
         ("training.steps", "--set training.steps: a setting is one key and its value"),
         ("training.steps=", "the value is not TOML"),
-        ("model.name=siren", "text in quotes"),
+        ("model.name='siren", "not TOML; write for example --set training.steps=500"),
         ("seed.a=1", "seed is not a table"),
         ("conditions.7.u=1", "'7' is not a position in this array; they count from 0 to 1"),
         ("[training]", "a setting is one key"),

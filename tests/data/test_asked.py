@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pgt.data import Domain
-from pgt.data.asked import as_axes, as_points
+from pgt.data.asked import as_axes, as_points, require_grid, require_points
 from pgt.ground.errors import InputError
 
 BOX = Domain(x=(-1, 1), t=(0, 2))
@@ -52,3 +52,16 @@ def test_axes_that_are_none():
         as_axes({"y": 3}, BOX)
     with pytest.raises(InputError, match=r"grid\(x=0\): ask for at least one"):
         as_axes({"x": 0}, BOX)
+
+
+def test_more_points_than_memory_holds_are_refused_before_they_are_made(monkeypatch):
+    monkeypatch.setattr("pgt.ground.memory.available_memory", lambda: 16e9)
+    require_grid({"x": 1000, "t": [0.5, 1.0]}, BOX, 10)
+    require_points(10**6, "a million points")
+    with pytest.raises(
+        InputError, match=r"grid\(x=1000000000, t=1\): this needs 24 GB .*fewer points"
+    ):
+        require_grid({"x": 10**9, "t": [0.5]}, BOX)
+    with pytest.raises(InputError, match=r"grid\(x=30000, t=30000\)"):
+        require_grid({"x": 30_000, "t": 30_000}, BOX)
+    require_grid({"x": "many", "t": -1}, BOX)  # which is refused where positions are made

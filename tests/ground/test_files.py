@@ -3,7 +3,7 @@
 import pytest
 
 from pgt.ground.errors import InputError
-from pgt.ground.files import in_one_piece, require_writable
+from pgt.ground.files import UNFINISHED, in_one_piece, remove_unfinished, require_writable
 
 
 def test_the_old_file_stands_until_the_new_one_is_whole(tmp_path):
@@ -12,7 +12,11 @@ def test_the_old_file_stands_until_the_new_one_is_whole(tmp_path):
     with in_one_piece(path) as temporary:
         temporary.write_text("new")
         assert (temporary.parent, temporary.suffix) == (tmp_path, ".txt")
-        assert path.read_text() == "old"
+        assert temporary.name.startswith(UNFINISHED)
+        with in_one_piece(path) as other:  # another process, in the middle of the same file
+            assert other != temporary
+            other.write_text("theirs")
+        assert path.read_text() == "theirs"
     assert path.read_text() == "new"
     assert path.stat().st_mode & 0o777 == 0o644
     assert list(tmp_path.iterdir()) == [path]
@@ -46,3 +50,14 @@ def test_a_folder_below_a_file_is_refused_with_the_remedy(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"cannot write to .*file/out .*another folder with -o"):
         require_writable(tmp_path / "file" / "out")
+
+
+def test_what_nobody_finished_is_removed(tmp_path):
+    (tmp_path / "below").mkdir()
+    for name in (f"{UNFINISHED}field-x.nc", f"below/{UNFINISHED}a.json", "field.nc", ".hidden"):
+        (tmp_path / name).write_text("")
+    remove_unfinished(tmp_path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".hidden", "below", "field.nc"]
+    assert len(list((tmp_path / "below").iterdir())) == 1
+    remove_unfinished(tmp_path, below=True)
+    assert list((tmp_path / "below").iterdir()) == []

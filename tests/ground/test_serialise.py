@@ -19,7 +19,7 @@ import safetensors.numpy
 from hypothesis.extra import numpy as hnp
 
 import pgt
-from pgt.ground import serialise
+from pgt.ground import files, serialise
 from pgt.ground.errors import InputError
 from pgt.ground.serialise import VERSION, from_files, load, save, to_files
 from pgt.ground.unknown import Unknown
@@ -292,7 +292,7 @@ def test_an_older_file_says_what_to_do():
     path, _, advice = str(error.value).partition(": ")
     assert path.endswith("reconstruction.safetensors")
     assert advice == (
-        "written by an older pgt (file version 1, this one reads 2); fit again from the run file kept "
+        "written by an older pgt (file version 1, this one reads 3); fit again from the run file kept "
         "beside it, or load it with pgt 0.1.0 at the commit that wrote it."
     )
 
@@ -328,7 +328,7 @@ def test_a_failed_save_leaves_the_old_one(tmp_path, monkeypatch, fails):
         raise OSError("disk full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(serialise.os, fails, broken)
+        patch.setattr(files.os, fails, broken)
         with pytest.raises(OSError, match="disk full"):
             save(tmp_path, "state", {"step": 2, "a": np.ones(4)})
     assert load(tmp_path, "state")["step"] == 1

@@ -84,3 +84,13 @@ def test_labels_carry_names_and_units_but_none_without_a_dimension():
 )
 def test_powers_of_ten(number, text):
     assert pieces.power(number) == text
+
+
+@pytest.mark.parametrize("unit", ["$", "$/kg", "k$ per $", r"\$", "$x_{$"])
+def test_a_dollar_in_a_unit_is_no_mathematics(unit):
+    figure = Figure()
+    axes = figure.subplots()
+    axes.set_xlabel(pieces.label(field(units=unit)))
+    axes.set_title(pieces.pinned(field().isel(t=1).assign_coords(t=((), 0.25, {"units": unit}))))
+    figure.draw_without_rendering()  # reads every text
+    assert unit.replace("$", r"\$") in axes.get_xlabel()

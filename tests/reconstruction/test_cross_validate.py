@@ -13,7 +13,7 @@ import pgt
 from pgt.cli import app
 from pgt.data.splits import blocks, folds
 from pgt.ground.errors import InputError
-from pgt.runs.fit import FOLDS
+from pgt.runs.folder import FOLDS
 from pgt.runs.predict import load
 from pgt.training.fit import Outcome
 from pgt.training.loop import Fit

@@ -1,20 +1,30 @@
-"""`pgt check` says how much memory and time a run will take, from a step that it compiles and times."""
+"""`pgt check` says how much memory and time a run will take, within seconds."""
 
 import dataclasses
 import re
+import time
 
 import equinox as eqx
+import jax
 import pytest
 from typer.testing import CliRunner
 
 import pgt
-from pgt.bench.cost import CompiledStep
 from pgt.cli import app
 from pgt.config import load_run
 from pgt.config.parts import Parts
 from pgt.nn.frozen import count_parameters
 from pgt.runs.check import prepare
-from pgt.runs.estimate import ITERATIONS, MOST_STEPS, _length, estimate
+from pgt.runs.estimate import (
+    Rows,
+    Speed,
+    Work,
+    _length,
+    _of_polish,
+    estimate,
+    rows_of_polish,
+)
+from pgt.training.polish import system
 
 RUN = """
 [observations]
@@ -71,12 +81,13 @@ def test_check_prints_memory_and_time(run_file):
     said = " ".join(result.output.split())
     for words in ("memory of a step", "MiB", "time of a step", "time (estimate)"):
         assert words in said
-    assert "timing the polish" in said
+    for words in ("memory of the polish", "of which the polish"):
+        assert words in said
     assert set(run_file.parent.iterdir()) == before
 
 
-def test_a_quick_check_compiles_nothing(run_file, monkeypatch):
-    monkeypatch.setattr("pgt.runs.estimate.compile_step", None)
+def test_a_quick_check_times_nothing(run_file, monkeypatch):
+    monkeypatch.setattr("pgt.runs.estimate.measured_speed", None)
     result = CliRunner().invoke(app, ["check", str(run_file), "--quick"])
     assert result.exit_code == 0, result.output
     assert "coverage" in result.output
@@ -84,38 +95,53 @@ def test_a_quick_check_compiles_nothing(run_file, monkeypatch):
 
 
 def test_the_time_is_that_of_the_budget(run_file, monkeypatch):
-    """Steps that take 10 ms each, iterations that take 1 s each after 5 s of compiling."""
-    now, counts = [100.0], []
-
-    def steps(count):
-        counts.append(count)
-        now[0] += 0.01 * count
-
-    def polish(model, pde, problem, settings, held_out, report):
-        assert settings.iterations == ITERATIONS
-        for seconds in (5.0, 1.0, 1.0):
-            now[0] += seconds
-            report(0, 1.0)
-
-    step = CompiledStep(steps, None, 2.0**20, 3.0)
-    monkeypatch.setattr("pgt.runs.estimate.compile_step", lambda *_: step)
-    monkeypatch.setattr("pgt.runs.estimate.polish", polish)
-    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    """Steps that take 10 ms each, and an iteration of the polish that takes 1 s."""
     _, task = prepare(load_run(run_file, ["training.steps=2000"]))
+    monkeypatch.setattr("pgt.runs.estimate.measured_speed", lambda: Speed(1.0, 2.0))
+    monkeypatch.setattr("pgt.runs.estimate._work_of_step", lambda task: Work(0.0, 0.02))
+    monkeypatch.setattr(Rows, "work", lambda rows: Work(1.0, 0.0))
     rows = dict(estimate(task, lambda line: None))
-    assert counts == [1, MOST_STEPS]
-    assert rows["memory of a step"] == "1 MiB"
-    assert "10 ms, after 3 s" in rows["time of a step"]
-    # 2000 steps of 10 ms, 3 s of compiling; 5 s and 3 more iterations of 1 s
-    assert re.match(r"about 31 s .*polish 8 s$", rows["time (estimate)"])
+    assert rows["memory of a step"] == "about 0.246 MiB"
+    assert "10 ms, after some 15 s" in rows["time of a step"]
+    # 2000 steps of 10 ms and 4 iterations of 1 s, after 15 s of compiling each
+    assert re.match(r"about 54 s .*polish 19 s$", rows["time (estimate)"])
     training = dataclasses.replace(task.training, seconds=60.0, polish=False)
     timed = dataclasses.replace(task, training=training)
-    assert dict(estimate(timed, print))["time (estimate)"] == "about 63 s on this machine"
+    assert dict(estimate(timed, print))["time (estimate)"] == "about 75 s on this machine"
+
+
+def test_the_estimate_compiles_no_step(run_file):
+    """It may take seconds, where a step compiles for a minute."""
+    _, task = prepare(load_run(run_file))
+    began = time.perf_counter()
+    estimate(task, print)
+    assert time.perf_counter() - began < 5.0
+
+
+def test_many_readings_are_told(run_file):
+    """A million readings and 205 weights: gigabytes in pieces, and no minute."""
+    rows = Rows(10**6, 205)
+    assert rows.memory(2e9) == pytest.approx(2e9, rel=1e-3)
+    assert rows.memory(1e12) > 4e9
+    assert Speed(20e9, 20e9).seconds(rows.work()) == pytest.approx(4.6, rel=0.1)
+    assert Rows(205, 10**6).work() == rows.work()  # the smaller matrix is solved
+    assert "in pieces" in _of_polish(rows, pgt.Polish(memory=2.0))
+    assert "in pieces" not in _of_polish(rows, pgt.Polish(memory=20.0))
+
+
+def test_the_rows_are_those_of_the_polish(run_file):
+    settings = ["model={name='pinn', width=4, layers=2}", "training={polish={points=16}}"]
+    wall = "conditions=[{kind='dirichlet', axis='x', u=0}]"
+    _, task = prepare(load_run(run_file, [*settings, wall]))
+    found = rows_of_polish(task, task.training.polish)
+    model, pde = task.model, task.pde
+    with jax.enable_x64(True):
+        made = system(model, pde, task.problem, task.training.polish, task.held_out)
+        assert found == (len(made.search.rows_at(made.numbers.theta)), len(made.numbers.theta))
 
 
 def test_what_is_solved_in_closed_form_has_no_step_to_time(run_file, monkeypatch):
-    monkeypatch.setattr("pgt.runs.estimate.compile_step", None)
-    monkeypatch.setattr("pgt.runs.estimate.polish", None)
+    monkeypatch.setattr("pgt.runs.estimate.measured_speed", None)
     _, named = prepare(load_run(run_file, ["model={name='features'}"]))
     words = "seconds: solved in closed form"
     assert estimate(named, print) == [("time (estimate)", words)]
@@ -125,12 +151,14 @@ def test_what_is_solved_in_closed_form_has_no_step_to_time(run_file, monkeypatch
 
 
 def test_second_order_steps_from_the_start_are_all_that_is_timed(run_file, monkeypatch):
-    monkeypatch.setattr("pgt.runs.estimate.compile_step", None)
+    monkeypatch.setattr("pgt.runs.estimate._work_of_step", None)
     monkeypatch.setattr("pgt.runs.estimate._seconds_of_polish", lambda *_: 42.0)
     settings = ["model={name='pinn', width=4, layers=2}", "training={collocation=8}"]
     _, task = prepare(load_run(run_file, settings))
     assert task.training.steps == 0
-    assert estimate(task, print) == [("time (estimate)", "about 42 s on this machine")]
+    memory, whole = estimate(task, print)
+    assert memory[0] == "memory of the polish"
+    assert whole == ("time (estimate)", "about 42 s on this machine")
 
 
 @pytest.mark.parametrize(

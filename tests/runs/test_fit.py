@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import json
+import shutil
 from collections import Counter
 from html import escape
 
@@ -15,7 +16,10 @@ import pgt
 from pgt.cli import app
 from pgt.config import load_run
 from pgt.data import Domain, Observations
+from pgt.ground.manifest import read_manifest
+from pgt.ground.owner import owned
 from pgt.runs import fit as fitting
+from pgt.runs.folder import METRICS, RUN_FILE
 from pgt.runs.predict import load
 from pgt.runs.report import report_data
 from pgt.training.history import History
@@ -24,6 +28,7 @@ QUICK = (
     "--set", "training.steps=15", "--set", "training.collocation=32", "--set", "training.polish=false",
     "--set", "training.check_every=5", "--set", "output.grid={x=11,t=6}",
 )  # fmt: skip
+SMALL = "output={grid={x=5,t=4},formats=['png']}"
 SIREN = ("--set", "model={name='siren', width=8, layers=2}")
 
 
@@ -191,11 +196,53 @@ def test_a_folder_in_use_is_not_overwritten(folder):
     assert "--resume" in said(taken)
     resumed = command("fit", folder / "run.toml", "-o", folder / "out", "--resume", *QUICK, *SIREN)
     assert resumed.exit_code in (0, 3), resumed.output
+    before = {path: path.read_bytes() for path in (folder / "out").rglob("*") if path.is_file()}
+    changes = ("pde.diffusivity=0.02", "model.frequency=9.0", "seed=1", "training.steps=16")
+    for change in changes:
+        again = ("fit", folder / "run.toml", "-o", folder / "out", "--resume", *QUICK, *SIREN)
+        other = command(*again, "--set", change)
+        assert other.exit_code == 2, other.output
+        assert "holds another run" in said(other)
+        assert "there," in said(other)
+    assert before == {p: p.read_bytes() for p in (folder / "out").rglob("*") if p.is_file()}
     nothing = command(
         "fit", folder / "run.toml", "-o", folder / "fresh", "--resume", *QUICK, *SIREN
     )
     assert nothing.exit_code == 2
     assert "no run to resume" in said(nothing)
+
+
+def test_a_run_is_begun_anew_where_that_is_asked_for(folder, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(folder / "out", out)
+    (out / ".pgt-field-0a1b2c3d.nc").write_text("left by a kill")
+    (out / "notes.txt").write_text("mine")
+    fit = ("fit", folder / "run.toml", "-o", out, *QUICK, *SIREN, "--set", "seed=1")
+    assert "--overwrite" in said(command(*fit))
+    with owned(out):
+        owner = command(*fit, "--overwrite")
+    assert (owner.exit_code, "belongs to process" in said(owner)) == (2, True)
+    anew = command(*fit, "--overwrite")
+    assert anew.exit_code == 3, anew.output
+    assert load(out).summary["seed"] == 1
+    assert (out / "notes.txt").read_text() == "mine"
+    assert not [path for path in out.iterdir() if path.name.startswith(".")]
+    known = read_manifest(out)
+    written = {"reconstruction.safetensors", "field.png", METRICS, RUN_FILE, "report.html"}
+    assert written <= set(known)
+    assert "notes.txt" not in known
+    # A page that is written anew is not taken for damaged.
+    assert command("report", out).exit_code == command("info", out).exit_code == 0
+
+
+def test_a_damaged_file_of_a_run_is_named(solved, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(solved / "out", out)
+    (out / METRICS).write_bytes((out / METRICS).read_bytes()[:-9])
+    for words in (("info", out), ("report", out), ("predict", out, "-o", "a.nc", "--grid", "x=3")):
+        result = command(*words)
+        assert result.exit_code == 2
+        assert "metrics.json: damaged or changed" in said(result)
 
 
 def test_an_interrupt_says_how_to_go_on(folder, monkeypatch):
@@ -252,8 +299,7 @@ def solved(tmp_path_factory):
     here = tmp_path_factory.mktemp("solved")
     write_readings(here / "sensors.csv", n=40)
     command("init", "heat", "-o", here / "run.toml")
-    small = ("--set", "output={grid={x=5,t=4},formats=['png']}")
-    result = command("fit", here / "run.toml", "-o", here / "out", *small)
+    result = command("fit", here / "run.toml", "-o", here / "out", "--set", SMALL)
     assert result.exit_code == 0, result.output
     (here / "said.txt").write_text(said(result))
     return here

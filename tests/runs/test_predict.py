@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import pgt
-from pgt.runs.fit import METRICS
+from pgt.runs.folder import METRICS
 from pgt.runs.predict import info, load, parse_axes, predict
 
 
@@ -67,6 +67,14 @@ def test_a_grid_and_points_say_the_same(stored, tmp_path):
     with xr.open_dataset(tmp_path / "grid.nc") as field:
         assert dict(field.sizes) == {"t": 1, "x": 3}
         assert float(values.split(",")[2]) == pytest.approx(float(field.u[0, 1]), rel=1e-5)
+
+
+@pytest.mark.parametrize("grid", ["x=1000000000,t=0.5", "x=0:1:1000000000,t=1", "x=99999,t=99999"])
+def test_a_grid_that_no_memory_holds_is_refused(stored, tmp_path, grid, monkeypatch):
+    monkeypatch.setattr("pgt.ground.memory.available_memory", lambda: 16e9)
+    with pytest.raises(pgt.InputError, match=r"GB of memory.*fewer points"):
+        predict(stored, tmp_path / "grid.nc", grid, None, ())
+    assert not (tmp_path / "grid.nc").exists()
 
 
 def test_points_in_another_unit_are_refused(stored, tmp_path):

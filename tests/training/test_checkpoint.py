@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 
 import pgt
 from pgt.ground import serialise
+from pgt.ground.owner import owned
 from pgt.physics import Heat
 from pgt.training.checkpoint import NAME, POLISH_NAME, States
 from pgt.training.descent import State
@@ -198,3 +200,23 @@ def test_a_polish_is_kept_stage_by_stage(tmp_path):
     serialise.save(tmp_path, POLISH_NAME, {"layout": 1})
     with pytest.raises(pgt.InputError, match=r"another version of pgt"):
         States(tmp_path, {"seed": 0})
+
+
+def test_a_checkpoint_has_one_owner_and_leftovers_of_a_kill_are_removed(tmp_path, folder):
+    left = tmp_path / "member_0" / ".pgt-polish-x.safetensors"
+    left.parent.mkdir()
+    left.write_text("half")
+    with owned(tmp_path), pytest.raises(pgt.InputError, match=r"belongs to process \d+ on "):
+        fit(tmp_path)
+    for path in folder.glob("*.safetensors"):
+        shutil.copy(path, tmp_path)
+    fit(tmp_path)  # which was finished before
+    assert not left.exists()
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_the_fit(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(pgt.InputError, match=r"cannot write to .*another checkpoint="):
+        fit(tmp_path / "file" / "below")
+    with pytest.raises(pgt.InputError, match=r"cannot write to .*another folder"):
+        serialise.save(tmp_path / "file" / "below", "state", {})

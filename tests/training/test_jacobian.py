@@ -36,13 +36,14 @@ def expected():
         return np.asarray(rows(theta)), SCALE[:, None] * np.asarray(jax.jacfwd(rows)(theta))
 
 
-@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("long", ["", "θ", "items"])
 @pytest.mark.parametrize("piece", [3, 4, None])
 @pytest.mark.parametrize("dual", [False, True])
 def test_pieces_add_up(expected, dual, piece, long, monkeypatch):
-    if long:  # some items at a time
-        monkeypatch.setattr(module, "LONG", 1)
-        monkeypatch.setattr(module, "TOGETHER", 2)
+    # Some items at a time.
+    some = {"θ": {"LONG": 1, "TOGETHER": 2}, "items": {"MANY": 1, "AT_ONCE": 2, "TRIANGLE": 4}}
+    for name, value in some.get(long, {}).items():
+        monkeypatch.setattr(module, name, value)
     rows, matrix = expected
     with jax.enable_x64(True):
         found = jacobian(Plan(dual, piece or 100, piece is None))
@@ -53,8 +54,15 @@ def test_pieces_add_up(expected, dual, piece, long, monkeypatch):
         np.testing.assert_allclose(found.times(THETA), matrix @ THETA, atol=1e-13)
         np.testing.assert_allclose(found.transposed(rows), matrix.T @ rows, atol=1e-13)
         np.testing.assert_allclose(found.last(2), matrix[:, -2:], atol=1e-14)
+        condensed = found.condensed()
+        np.testing.assert_allclose(condensed.T @ condensed, matrix.T @ matrix, atol=1e-13)
         if not dual:
             np.testing.assert_allclose(found.first(5), matrix[:5], atol=1e-14)
+            factor = found.triangle(5)
+            np.testing.assert_allclose(factor.T @ factor, matrix[:5].T @ matrix[:5], atol=1e-13)
+            assert found.triangle().shape == (6, 6)
+            assert found.triangle(5) is factor
+            assert condensed.shape == ((6, 6) if piece else (19, 6))
         assert found.shape == (19, 6)
         assert (len(list(found.pieces())) > 1) == (piece is not None)
 

@@ -1,0 +1,57 @@
+"""Ctrl-C ends a command at once, with one sentence and exit code 130.
+
+Python would raise KeyboardInterrupt wherever its main thread comes back to Python: inside a callback of
+the compiler it is swallowed, and else the interpreter ends while the compiler's threads still run,
+which crashes. So a thread of its own waits for the signal and ends the process there and then. Nothing
+is lost by it: files are whole or not there (ground/files.py), and a lock ends with its process.
+"""
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+INTERRUPTED = 130
+SHOW_CURSOR = "\x1b[?25h"  # which a progress bar hides
+_LONGEST_FLUSH = 0.5  # seconds
+_words: list[Callable[[], str]] = [lambda: "Stopped."]
+
+
+def end_at_once() -> None:
+    """From now on Ctrl-C ends the process; for the `pgt` command, not for who imports it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        return  # a shell started it in the background, where Ctrl-C is meant for others
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    signal.set_wakeup_fd(theirs.detach(), warn_on_full_buffer=False)
+    signal.signal(signal.SIGINT, lambda number, frame: None)
+    threading.Thread(target=_wait, args=(ours,), daemon=True).start()
+
+
+@contextmanager
+def saying(words: Callable[[], str]) -> Iterator[None]:
+    """What is said of an interrupt while inside. `words` runs beside the work: it may import nothing."""
+    _words.append(words)
+    try:
+        yield
+    finally:
+        _words.remove(words)
+
+
+def _wait(received: socket.socket) -> None:
+    while content := received.recv(64):  # the numbers of signals
+        if signal.SIGINT in content:
+            _end()
+
+
+def _end() -> None:
+    # What was printed before comes first; the main thread may hold the lock of its stream for ever.
+    flush = threading.Thread(target=sys.stdout.flush, daemon=True)
+    flush.start()
+    flush.join(_LONGEST_FLUSH)
+    shown = SHOW_CURSOR if os.isatty(2) else ""
+    os.write(2, f"{shown}\n{_words[-1]()}\n".encode())
+    os._exit(INTERRUPTED)

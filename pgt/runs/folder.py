@@ -1,0 +1,91 @@
+"""The folder of a run: what lies in it, whether it is in the way, and to which run it belongs."""
+
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from pgt.ground import manifest, serialise
+from pgt.ground.errors import InputError
+from pgt.ground.files import require_writable
+from pgt.ground.serialise import exists
+from pgt.reconstruction import cross_validation, result
+from pgt.training.checkpoint import NAME, POLISH_NAME, difference
+from pgt.training.identity import Identity
+
+RUN_FILE, CHECKPOINT, METRICS, REPORT = "run.toml", "checkpoint", "metrics.json", "report.html"
+FOLDS, IDENTITY = "folds", "identity"
+
+
+def is_begun(folder: Path) -> bool:
+    """Whether a run in this folder can be continued, or was finished there."""
+    members = (folder / CHECKPOINT).glob("member_*")
+    polished = any(exists(member, POLISH_NAME) for member in members)
+    begun = exists(folder / CHECKPOINT, NAME) or polished or (folder / FOLDS).is_dir()
+    return begun or exists(folder, result.FILE)
+
+
+def check_folder(folder: Path, resume: bool, folds: int | None, overwrite: bool = False) -> None:
+    """Before the training, not after it."""
+    begun = is_begun(folder)
+    if resume and overwrite:
+        raise InputError(
+            "--resume continues a run and --overwrite begins it anew: give one of them."
+        )
+    if begun and not (resume or overwrite):
+        raise InputError(
+            f"{folder} holds a run already; continue it with --resume, begin it anew with --overwrite, "
+            "or name another folder with -o."
+        )
+    if resume and not begun:
+        raise InputError(f"{folder} holds no run to resume; leave out --resume.")
+    if folds is None and (folder / FOLDS).is_dir() and not overwrite:
+        raise InputError(f"{folder} was begun with --folds; give it again, with the same number.")
+    require_writable(folder)
+
+
+def claim(folder: Path, identity: Identity, *, resume: bool, overwrite: bool) -> None:
+    """Make the folder that of this run; refused, with nothing changed, where it is that of another one
+    that was to be resumed."""
+    place = folder / CHECKPOINT
+    if resume:
+        require_same_run(folder, identity)
+    if overwrite:
+        clear(folder)
+    # From here on files change: those that were written before are no longer what the list says.
+    (folder / manifest.NAME).unlink(missing_ok=True)
+    if not resume:
+        serialise.save(place, IDENTITY, identity, copy=False)
+
+
+def require_same_run(folder: Path, identity: Identity) -> None:
+    """Raise unless the run in the folder is this one, in everything that decides its result."""
+    if not exists(folder / CHECKPOINT, IDENTITY):
+        raise InputError(
+            f"{folder} holds a run, but not what it was made of, so that it cannot be continued; begin "
+            "anew with --overwrite, or name another folder with -o."
+        )
+    saved = serialise.load(folder / CHECKPOINT, IDENTITY)
+    if saved != identity:
+        raise InputError(
+            f"{folder} holds another run ({difference(saved, identity)}). Undo the change to continue "
+            "it, begin anew with --overwrite, or name another folder with -o."
+        )
+
+
+def clear(folder: Path) -> None:
+    """Remove what a run left in the folder; whatever else lies there stays."""
+    for name, mark in ((CHECKPOINT, f"{IDENTITY}.*"), (FOLDS, "fold-*")):
+        if any((folder / name).glob(mark)):
+            shutil.rmtree(folder / name)
+    saved = (result.FILE, cross_validation.FILE)
+    kept = [f"{name}.{end}" for name in saved for end in ("safetensors", "json")]
+    with suppress(InputError):  # a damaged list: what it named is written over
+        kept += manifest.read_manifest(folder)
+    for name in (*kept, METRICS, REPORT):
+        (folder / name).unlink(missing_ok=True)
+
+
+def stamps(folder: Path) -> dict[str, tuple[int, int]]:
+    """Which files lie in the folder, with something that changes when they are written anew."""
+    found = {path.name: path.stat() for path in folder.iterdir() if path.is_file()}
+    return {name: (stat.st_mtime_ns, stat.st_ino) for name, stat in found.items()}

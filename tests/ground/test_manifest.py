@@ -1,0 +1,79 @@
+"""Every file of a folder has a checksum, and so has the list of them."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from pgt.ground.errors import InputError
+from pgt.ground.manifest import (
+    NAME,
+    changed_files,
+    read_manifest,
+    require_intact,
+    require_unchanged,
+    write_manifest,
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "a.json").write_text("{}")
+    (tmp_path / "b.png").write_bytes(b"\x00\xff" * 100)
+    (tmp_path / "mine.txt").write_text("not of the run")
+    write_manifest(tmp_path, ["a.json", "b.png"])
+    return tmp_path
+
+
+def test_what_was_written_is_unchanged(folder):
+    assert sorted(read_manifest(folder)) == ["a.json", "b.png"]
+    assert require_unchanged(folder) == []
+    (folder / "mine.txt").write_text("changed")
+    (folder / "b.png").unlink()  # deleted on purpose: nothing can be read wrongly from it
+    assert changed_files(folder) == []
+
+
+def test_a_changed_file_is_named(folder):
+    (folder / "b.png").write_bytes(b"\x00\xff" * 99 + b"\x00\xfe")
+    with pytest.raises(InputError, match=r"b\.png: damaged or changed"):
+        require_unchanged(folder)
+    assert require_unchanged(folder, editable=["b.png"]) == ["b.png"]
+    require_intact(folder / "a.json")
+    require_intact(folder / "mine.txt")
+    with pytest.raises(InputError, match="damaged or changed"):
+        require_intact(folder / "b.png")
+
+
+def test_a_file_that_is_written_anew_is_noted(folder):
+    (folder / "a.json").write_text("[]")
+    write_manifest(folder, ["a.json"])
+    assert changed_files(folder) == []
+    assert sorted(read_manifest(folder)) == ["a.json", "b.png"]
+
+
+def test_no_bit_of_the_list_itself_can_change(folder):
+    path = folder / NAME
+    whole = path.read_bytes()
+    for place in range(0, 8 * len(whole), 7):
+        content = bytearray(whole)
+        content[place // 8] ^= 1 << (place % 8)
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=NAME):
+            read_manifest(folder)
+    for length in range(0, len(whole), 11):
+        path.write_bytes(whole[:length])
+        with pytest.raises(InputError, match=NAME):
+            read_manifest(folder)
+
+
+def test_where_there_is_no_list_nothing_is_checked(tmp_path):
+    (tmp_path / "a.json").write_text("{}")
+    assert require_unchanged(tmp_path) == []
+    require_intact(tmp_path / "a.json")
+
+
+@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="a tool of Linux")
+def test_the_tool_of_the_system_reads_it(folder):
+    found = subprocess.run(["sha256sum", "-c", NAME], cwd=folder, capture_output=True, text=True)
+    assert found.returncode == 0
+    assert found.stdout.split("\n")[:2] == ["a.json: OK", "b.png: OK"]

@@ -1,0 +1,168 @@
+"""A run is what decides its result: whatever is changed, it is another one, and that is said."""
+
+import dataclasses
+import re
+
+import fresh_python
+import numpy as np
+import optax
+import pytest
+
+import pgt
+from pgt.physics import Heat
+from pgt.reconstruction.rival import in_time_left
+from pgt.training.assemble import assemble
+from pgt.training.checkpoint import difference
+from pgt.training.identity import identity_of
+
+POINTS = np.random.default_rng(0).uniform(0, 1, (12, 2))
+
+
+def value(x, t):
+    return x * (1 - x)
+
+
+def other_value(x, t):
+    return x * (1 - 2 * x)
+
+
+class Mine(Heat):
+    def extra(self):
+        return 1
+
+
+def network(readings, domain, kind="pgt", kernel=None, **sizes):
+    scaling = pgt.Scaling.fit(readings, domain)
+    if kind != "pgt":
+        return {"pinn": pgt.PINN, "siren": pgt.SIREN}[kind](scaling, width=4, layers=2, **sizes)
+    sizes = {"width": 8, "blocks": 1, "heads": 2, "decoder_width": 8, "decoder_layers": 1} | sizes
+    return pgt.PGT(scaling, kernel or Heat(0.1).kernel(), **sizes)
+
+
+def identity(
+    points=POINTS, values=None, pde=None, domain=None, initial=value, wall=0.0, side="both",
+    model=None, kernel=None, seed=0, error_bars=None, noise=None, units=None, more=(), **training,
+):  # fmt: skip
+    values = POINTS[:, :1] if values is None else values
+    readings = pgt.Observations.from_arrays(
+        points, values, coords=("x", "t"), fields=("u",), noise=noise, units=units
+    )
+    domain = domain or pgt.Domain(x=(0, 1), t=(0, 1))
+    conditions = [pgt.Initial(u=initial), pgt.Dirichlet("x", side, u=wall), *more]
+    task = assemble(
+        readings, pde or Heat(0.1), domain, conditions,
+        model=network(readings, domain, kernel=kernel, **(model or {})), seed=seed,
+        training=pgt.Training(**{"steps": 4, "polish": False} | training), error_bars=error_bars,
+    )  # fmt: skip
+    return identity_of(task)
+
+
+@pytest.fixture(scope="module")
+def before():
+    return identity()
+
+
+def moved(array, size=1e-12):
+    changed = array.copy()
+    changed[3, 0] += size
+    return changed
+
+
+CHANGES = {
+    "a wall": ({"wall": 5.0}, "other conditions.*0.0 there, 5.0 here"),
+    "a formula": ({"initial": "sin(pi*x)"}, "other conditions"),
+    "another frequency": ({"initial": "sin(2*pi*x)"}, "other conditions"),
+    "a function": ({"initial": other_value}, "other conditions"),
+    "a lambda": ({"initial": lambda x, t: x}, "other conditions"),
+    "one more condition": ({"more": [pgt.Initial(u=1.0)]}, "other conditions"),
+    "another kind": ({"more": [pgt.Neumann("x", u=1.0)]}, "other conditions"),
+    "heads": ({"model": {"heads": 4}}, "another model.*heads: 2 there, 4 here"),
+    "seed of the weights": ({"model": {"seed": 1}}, "another model"),
+    "width": ({"model": {"width": 12}}, "another model"),
+    "blocks": ({"model": {"blocks": 2}}, "another model"),
+    "frequency of the decoder": ({"model": {"frequency": 9.0}}, "another model"),
+    "decoder": ({"model": {"decoder_layers": 2}}, "another model"),
+    "anchors": ({"model": {"anchors": 4}}, "another model"),
+    "another model": ({"model": {"kind": "pinn"}}, "another model.*PGT there, PINN here"),
+    "kernel": ({"kernel": Heat(0.2).kernel()}, "another model"),
+    "no kernel": ({"kernel": pgt.NoKernel()}, "another model.*HeatKernel there, NoKernel here"),
+    "seed": ({"seed": 1}, "seed: 0 there, 1 here"),
+    "steps": ({"steps": 6}, "steps: 4 there, 6 here"),
+    "learning rate": ({"learning_rate": 1e-2}, "learning_rate: 0.003 there, 0.01 here"),
+    "collocation": ({"collocation": 999}, "collocation: 1000 there, 999 here"),
+    "batch": ({"batch": 10}, "batch"),
+    "optimiser": ({"optimiser": "adam"}, "optimiser: soap there, adam here"),
+    "optimiser's own number": ({"optimiser": optax.scale_by_adam(b1=0.8)}, "optimiser"),
+    "sampler": ({"sampler": pgt.Sobol()}, "sampler: Uniform there, Sobol here"),
+    "weighting": ({"weighting": pgt.Fixed()}, "weighting: Uncertainty there, Fixed here"),
+    "weights": ({"weighting": pgt.Fixed(data=2.0)}, "weighting"),
+    "share held out": ({"hold_out": 0.2}, "hold_out: None there, 0.2 here"),
+    "held out in blocks": ({"hold_out_by": "block"}, "hold_out_by: reading there, block here"),
+    "likelihood": ({"likelihood": "student"}, "likelihood: gauss there, student here"),
+    "precision": ({"precision": "float64"}, "precision: float32 there, float64 here"),
+    "polish": ({"polish": pgt.Polish(iterations=3)}, "polish: False there, Polish here"),
+    "seconds": ({"seconds": 3.0}, "seconds: None there, 3.0 here"),
+    "one reading by a little": ({"values": moved(POINTS[:, :1])}, "other readings"),
+    "one place by a little": ({"points": moved(POINTS)}, "other readings"),
+    "one reading less": ({"points": POINTS[:-1], "values": POINTS[:-1, :1]}, "other readings"),
+    "noise": ({"noise": 0.1}, "other readings"),
+    "unit": ({"units": {"u": "K"}}, "other readings.*K here"),
+    "coefficient": ({"pde": Heat(0.2)}, "another equation.*diffusivity: 0.1 there, 0.2 here"),
+    "learnt": ({"pde": Heat(pgt.Unknown(0.1))}, "another equation.*Unknown here"),
+    "source": ({"pde": Heat(0.1, source="x")}, "another equation"),
+    "equation": ({"pde": pgt.Equation("u_t = 0.1*u_xx")}, "another equation"),
+    "own class": ({"pde": Mine(0.1)}, "another equation.*Heat there, Mine here"),
+    "domain": ({"domain": pgt.Domain(x=(0, 1), t=(0, 2))}, "another domain"),
+    "side": ({"side": "lower"}, "other conditions.*both there, lower here"),
+    "table on a wall": ({"wall": ([0.0, 1.0], [0.0, 1.0])}, "other conditions"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_whatever_is_changed_it_is_another_run(before, change):
+    changes, words = CHANGES[change]
+    changed = identity(**changes)
+    assert changed != before
+    assert re.search(words, difference(before, changed)), difference(before, changed)
+
+
+def test_values_of_a_table_count_and_not_their_shape_alone():
+    one, other = (identity(wall=([0.0, 0.5, 1.0], [0.0, v, 0.0])) for v in (1.0, 2.0))
+    assert "other conditions" in difference(one, other)
+
+
+def test_the_code_of_a_class_of_the_users_own_counts():
+    def made(number):
+        class Mine(Heat):
+            def extra(self):
+                return number * 2
+
+        return identity(pde=Mine(0.1))
+
+    assert made(1) == made(1)
+    assert "another equation" in difference(made(1), made(2))
+
+
+def test_the_same_run_is_the_same_in_another_process(before):
+    assert identity() == before
+    script = """
+import sys
+sys.path[:0] = ["tests", "tests/training"]
+from test_identity import identity
+print(sorted(map(str, identity().items())))
+"""
+    again = fresh_python.run("-c", script)
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.strip() == str(sorted(map(str, before.items())))
+
+
+def test_a_rival_that_has_less_time_is_the_same_run():
+    readings = pgt.Observations.from_arrays(POINTS, POINTS[:, :1], coords=("x", "t"), fields=("u",))
+    domain = pgt.Domain(x=(0, 1), t=(0, 1))
+    settings = pgt.Training(steps=4, polish=pgt.Polish(seconds=9.0))
+    task = assemble(
+        readings, Heat(0.1), domain, training=settings, model=network(readings, domain, "pinn")
+    )
+    short, shorter = (in_time_left(task, spent) for spent in (1.0, 2.5))
+    assert dataclasses.asdict(short.training.polish)["seconds"] == 8.0
+    assert identity_of(short) == identity_of(shorter) == identity_of(task)
