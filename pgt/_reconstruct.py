@@ -8,6 +8,8 @@ import jax
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.ground.arguments import Seed
+from pgt.ground.checked import checked
 from pgt.ground.version import __version__
 from pgt.nn import frozen
 from pgt.physics.conditions import AbstractCondition
@@ -23,6 +25,7 @@ from pgt.training.settings import Training
 from pgt.trust.members import Members
 
 
+@checked
 def reconstruct(
     observations: Observations,
     pde: AbstractPDE,
@@ -32,7 +35,7 @@ def reconstruct(
     model: Model | None = None,
     training: Training | None = None,
     error_bars: ErrorBars | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     checkpoint: str | Path | None = None,
     progress: bool | None = None,
 ) -> Reconstruction:

@@ -11,11 +11,13 @@ import scipy.special
 import xarray as xr
 
 from pgt.data.domain import Real
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 
 Axis = int | np.integer | Sequence[Real] | np.ndarray
 
 
+@checked
 def heat(
     modes: Mapping[int, Real] | None = None,
     diffusivity: Real = 0.01,
@@ -41,6 +43,7 @@ def heat(
     return _dataset("heat", "u_t = diffusivity u_xx", {"t": t, "x": x}, {"u": u}, attributes)
 
 
+@checked
 def burgers(viscosity: Real = 0.01 / np.pi, x: Axis = 201, t: Axis = 101) -> xr.Dataset:
     """Burgers' equation u_t + u u_x = ν u_xx from u(x, 0) = −sin πx on [−1, 1], t in [0, 1].
 
@@ -70,6 +73,7 @@ def burgers(viscosity: Real = 0.01 / np.pi, x: Axis = 201, t: Axis = 101) -> xr.
     )
 
 
+@checked
 def travelling_wave(speed: Real = 1.0, x: Axis = 101, t: Axis = 101) -> xr.Dataset:
     """Wave equation u_tt = c² u_xx, periodic in x on [0, 1], t in [0, 1]: u = sin 2π(x − ct).
 
@@ -83,6 +87,7 @@ def travelling_wave(speed: Real = 1.0, x: Axis = 101, t: Axis = 101) -> xr.Datas
     return _dataset("travelling_wave", "u_tt = speed² u_xx", {"t": t, "x": x}, {"u": u}, attributes)
 
 
+@checked
 def advected_gaussian(
     velocity: Real = 0.5,
     diffusivity: Real = 0.005,
@@ -115,6 +120,7 @@ def advected_gaussian(
     return _dataset("advected_gaussian", equation, {"t": t, "x": x}, {"u": u}, attributes)
 
 
+@checked
 def taylor_green(viscosity: Real = 0.01, x: Axis = 33, y: Axis = 33, t: Axis = 11) -> xr.Dataset:
     """Taylor–Green vortex: 2D incompressible Navier–Stokes, x and y in [0, 2π], t in [0, 1].
 

@@ -12,6 +12,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any, TypeVar
 
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 
 KINDS = (
@@ -55,7 +56,7 @@ def register(*names: str, kind: str | None = None) -> Callable[[Part], Part]:
         _check(part, family, names)
         for name in names:
             _parts[str(family)][name] = part
-        return part
+        return checked(part) if isinstance(part, type) else part
 
     return keep
 

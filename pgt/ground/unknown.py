@@ -6,9 +6,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 
 
+@checked
 class Unknown(eqx.Module):
     """A coefficient to be learnt, starting from `initial`.
 

@@ -12,6 +12,7 @@ from pgt.data import Domain, Observations
 from pgt.data._checks import check_names, check_points, closest
 from pgt.data.limits import check_limits
 from pgt.data.units import require_same
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.registry import parts
 from pgt.io._files import check_is_file, check_suffix, naming
@@ -20,6 +21,7 @@ from pgt.io.columns import Columns
 _ROWS = re.compile(r"\brow(s?) (\d+)(?: and (\d+))?")
 
 
+@checked
 def read_observations(
     path: str | os.PathLike,
     *,
@@ -80,6 +82,7 @@ def read_observations(
         return readings
 
 
+@checked
 def read_points(
     path: str | os.PathLike,
     coords: Sequence[str],

@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from pgt.data.domain import AXES
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.io import vtk
 from pgt.io._files import check_suffix, naming, written
@@ -25,6 +26,7 @@ AXIS_ATTRIBUTES = {
 }
 
 
+@checked
 def write_field(dataset: xr.Dataset, path: str | os.PathLike) -> Path:
     """Write a field by the ending of `path`; returns the file to open.
 
@@ -46,6 +48,7 @@ def write_field(dataset: xr.Dataset, path: str | os.PathLike) -> Path:
         return write(dataset, path)
 
 
+@checked
 def write_values(dataset: xr.Dataset, path: str | os.PathLike) -> Path:
     """Write values at scattered points, such as `Reconstruction.at` gives, as CSV.
 

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pgt.ground.arguments import Size
+from pgt.ground.arguments import Seed, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
@@ -119,7 +119,7 @@ class DeepONet(AbstractFrame):
         width: Size = 128,
         layers: Size = 4,
         basis: Size = 64,
-        seed: int = 0,
+        seed: Seed = 0,
     ):
         if min(width, layers, basis) < 1:
             raise InputError(

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from pgt.data.sampling import evenly
-from pgt.ground.arguments import Positive, Size
+from pgt.ground.arguments import Positive, Seed, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
@@ -122,7 +122,7 @@ class Features(AbstractFrame):
         *,
         count: Size | None = None,
         band: Positive | Sequence[Positive] | None = None,
-        seed: int = 0,
+        seed: Seed = 0,
     ):
         check_sizes("Features", 1 if count is None else count, 1)
         self.scaling, self.kernel = scaling, NoKernel()

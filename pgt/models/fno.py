@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from pgt.ground.arguments import Size
+from pgt.ground.arguments import Seed, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
@@ -163,7 +163,7 @@ class FNO(AbstractFrame):
         modes: Size = 8,
         width: Size = 20,
         layers: Size = 4,
-        seed: int = 0,
+        seed: Seed = 0,
     ):
         dimension, fields = len(scaling.periodic), len(scaling.mean)
         grid = (grid,) * dimension if isinstance(grid, int) else tuple(grid)

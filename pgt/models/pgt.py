@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from pgt.ground.arguments import Limits, Positive, Size
+from pgt.ground.arguments import Limits, Positive, Seed, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.base import AbstractKernel
@@ -265,7 +265,7 @@ class PGT(AbstractFrame):
         decoder_layers: Size = 4,
         frequency: Positive = 8.0,
         variance_head: bool = False,
-        seed: int = 0,
+        seed: Seed = 0,
     ):
         _check_sizes(width, heads, blocks, decoder_layers, anchors, decoder)
         sizes = Sizes(

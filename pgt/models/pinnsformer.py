@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.ground.arguments import Limits, Positive, Size
+from pgt.ground.arguments import Limits, Positive, Seed, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
@@ -207,7 +207,7 @@ class PINNsFormer(AbstractFrame):
         times: Size = 5,
         step: Positive = 1e-4,
         time_axis: Annotated[int, Limits(at_least=-1, at_most=3)] = -1,
-        seed: int = 0,
+        seed: Seed = 0,
     ):
         dimension, fields = len(scaling.periodic), len(scaling.mean)
         _check(width, heads, (layers, hidden, output_hidden, times), step, time_axis, dimension)

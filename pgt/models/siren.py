@@ -2,7 +2,7 @@
 
 import math
 
-from pgt.ground.arguments import Positive, Size
+from pgt.ground.arguments import Positive, Seed, Size
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
 from pgt.models.coordinate import CoordinateNetwork, check_positive, check_sizes
@@ -53,7 +53,7 @@ class SIREN(AbstractFrame):
         width: Size = 64,
         layers: Size = 5,
         frequency: Positive = 30.0,
-        seed: int = 0,
+        seed: Seed = 0,
     ):
         check_sizes("SIREN", width, layers)
         check_positive("SIREN", frequency=frequency)

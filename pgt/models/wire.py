@@ -1,6 +1,6 @@
 """The wavelet implicit neural representation."""
 
-from pgt.ground.arguments import Positive, Size
+from pgt.ground.arguments import Positive, Seed, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
@@ -55,7 +55,7 @@ class WIRE(AbstractFrame):
         layers: Size = 3,
         frequency: Positive = 2.0,
         spread: Positive = 1.0,
-        seed: int = 0,
+        seed: Seed = 0,
     ):
         check_sizes("WIRE", width, layers)
         check_positive("WIRE", frequency=frequency, spread=spread)

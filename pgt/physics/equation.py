@@ -7,6 +7,7 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from pgt.data.domain import AXES
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown
 from pgt.kernels.base import AbstractKernel
@@ -23,6 +24,7 @@ _DERIVATIVE = re.compile(r"(?P<field>\w+)_(?P<axes>[xyzt]+)")
 _LAPLACIAN = re.compile(r"lap\((?P<field>\w+)\)")
 
 
+@checked
 class Equation(AbstractPDE):
     r"""One equation, or a system, written as text.
 

@@ -11,11 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from pgt.data.observations import Observations
+from pgt.ground.checked import checked
 from pgt.ground.files import in_one_piece
 from pgt.plots import pieces
 from pgt.plots.pieces import INK, MANY, PALETTE, SIZE
 
 
+@checked
 def field(
     dataset: xr.Dataset,
     name: str | None = None,
@@ -56,6 +58,7 @@ def field(
     return figure
 
 
+@checked
 def compare(
     truth: xr.Dataset,
     estimate: xr.Dataset,
@@ -88,6 +91,7 @@ def compare(
     return figure
 
 
+@checked
 def convergence(history: xr.Dataset, terms: Sequence[str] | None = None) -> Figure:
     """Loss terms against the training step on a logarithmic scale, each named at its end.
 
@@ -122,6 +126,7 @@ def convergence(history: xr.Dataset, terms: Sequence[str] | None = None) -> Figu
     return figure
 
 
+@checked
 def loss_contributions(history: xr.Dataset, terms: Sequence[str] | None = None) -> Figure:
     """Share of each loss term in the sum of `terms`, by default of all: L_k / Σ_j L_j, stacked to 100 %.
 
@@ -150,6 +155,7 @@ def loss_contributions(history: xr.Dataset, terms: Sequence[str] | None = None) 
     return figure
 
 
+@checked
 def save(figure: Figure, path: str | os.PathLike, dpi: int = 200) -> Path:
     """Write a PNG in one piece: whoever looks at `path` sees the old file or the whole new one.
 

@@ -12,18 +12,21 @@ from pgt.data import splits
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground import serialise
+from pgt.ground.arguments import Seed
+from pgt.ground.checked import checked
 from pgt.models.base import AbstractFieldModel
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Evaluation
-from pgt.training.assemble import assemble, checked, groups_of
+from pgt.training.assemble import assemble, groups_of, matched
 from pgt.training.checkpoint import fingerprint, require_same
 from pgt.training.default_model import default_model
 from pgt.training.fit import fit_task
 from pgt.training.settings import Training
 
 
+@checked
 def cross_validate(
     observations: Observations,
     pde: AbstractPDE,
@@ -33,7 +36,7 @@ def cross_validate(
     folds: int = 5,
     model: AbstractFieldModel | None = None,
     training: Training | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     checkpoint: str | Path | None = None,
     progress: bool | None = None,
     say: Callable[[str], None] | None = None,
@@ -68,7 +71,7 @@ def cross_validate(
     ((20, 1), 20, 2)
     """
     training = training or Training()
-    observations = checked(observations, pde, domain)
+    observations = matched(observations, pde, domain)
     parts = splits.folds(observations, folds, seed, groups_of(observations, training))
     fits = _Fits(
         observations, pde, domain, tuple(conditions),

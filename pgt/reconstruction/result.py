@@ -13,6 +13,7 @@ from pgt.data.asked import as_points
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground import serialise
+from pgt.ground.checked import checked
 from pgt.ground.unknown import named_unknowns
 from pgt.ground.verdict import Doubt, FieldError, Verdict
 from pgt.models.base import AbstractFieldModel
@@ -80,6 +81,7 @@ class Reconstruction(eqx.Module):
 
     # ------------------------------------------------------------------------------ evaluate
 
+    @checked
     def at(
         self,
         points,
@@ -98,6 +100,7 @@ class Reconstruction(eqx.Module):
         of = self._evaluation
         return of.scattered(points, of.asked(quantities, quantiles))
 
+    @checked
     def grid(
         self,
         quantities: Sequence[str] | None = None,
@@ -111,6 +114,7 @@ class Reconstruction(eqx.Module):
         of = self._evaluation
         return of.gridded(axes, of.asked(quantities, quantiles))
 
+    @checked
     def residual(self, points=None, **axes) -> xr.Dataset:
         """What is left of each equation, in physical units, at points (as in `at`) or on a grid."""
 
@@ -120,6 +124,7 @@ class Reconstruction(eqx.Module):
         asked, of = Asked(rows, {}, None), self._evaluation
         return of.gridded(axes, asked) if points is None else of.scattered(points, asked)
 
+    @checked
     def predict_readings(
         self, readings: Observations, members: bool = False
     ) -> Float[np.ndarray, "*k n c"]:
@@ -156,6 +161,7 @@ class Reconstruction(eqx.Module):
 
     # ------------------------------------------------------------------------------ trust
 
+    @checked
     def verdict(self, folds: CrossValidation | None = None) -> Verdict:
         """Whether the fit converged, its error at readings that were not fitted, and what is doubtful.
 
@@ -176,6 +182,7 @@ class Reconstruction(eqx.Module):
         found = self.record.get("field_error") or {}
         return {name: FieldError(**error) for name, error in found.items()}
 
+    @checked
     def evidence(self, folds: CrossValidation | None = None) -> Evidence:
         """What `verdict` rests on: readings beside predictions, the course of training, what is open."""
         fitted, held_out = (self.predict_readings(part) for part in self._all_readings)
@@ -196,6 +203,7 @@ class Reconstruction(eqx.Module):
             unfulfilled=self._evaluation.unfulfilled(places(self.domain).points),
         )  # fmt: skip
 
+    @checked
     def intervals(self, level: float = 0.9) -> dict[str, Estimate]:
         """The learnt coefficients with their intervals, and whether the readings determine them.
 
@@ -203,6 +211,7 @@ class Reconstruction(eqx.Module):
         """
         return intervals(self.members, level, self._about_members.get("unrest", 0.0))
 
+    @checked
     def coverage(self, levels: Sequence[float] = LEVELS) -> xr.Dataset:
         """How often bands of these levels hold readings, their width, and the CRPS.
 
@@ -211,6 +220,7 @@ class Reconstruction(eqx.Module):
         """
         return coverage_table(self._unfitted_predictions(), levels)
 
+    @checked
     def band(self, points=None, level: float = 0.9, of: str = "field", **axes) -> xr.Dataset:
         """`u`, `u_lower` and `u_upper`, calibrated as in `coverage`, at points or on a grid.
 
@@ -222,6 +232,7 @@ class Reconstruction(eqx.Module):
         modelled = predicted_noise(self.model, _read_by(self), self.pde.fields)
         return bands(values, found, level, of, modelled, required(self.members).drawn)
 
+    @checked
     def suggest_sensors(self, n: int, candidates=None) -> xr.Dataset:
         """n places where one more reading would say most, the most telling first.
 
@@ -242,6 +253,7 @@ class Reconstruction(eqx.Module):
         fitted, held_out = ((part, self.predict_readings(part)) for part in self._all_readings)
         return suspicion.misfit_table(fitted, held_out)
 
+    @checked
     def suspicious(self, n: int = 10) -> pd.DataFrame:
         """The n readings, fitted or held out, that are farthest from the field in units of their σ."""
         return suspicion.suspicious(self.misfits(), n)
@@ -258,11 +270,13 @@ class Reconstruction(eqx.Module):
 
     # ------------------------------------------------------------------------------ keep
 
+    @checked
     def save(self, folder: str | Path) -> None:
         """Write everything into `folder` (safetensors + JSON)."""
         serialise.save(folder, FILE, self)
 
     @staticmethod
+    @checked
     def load(folder: str | Path, classes: Sequence[type] = ()) -> "Reconstruction":
         """Read what `save` wrote; no code in the file is ever run.
 

@@ -7,6 +7,7 @@ import optax
 
 from pgt.data.sampling import AbstractSampler, Uniform
 from pgt.ground.arguments import Count, Limits, PartOf, Positive, Share
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.registry import parts
 from pgt.training.likelihood import LIKELIHOODS, Likelihood
@@ -14,6 +15,7 @@ from pgt.training.optimisers import check_direction, described
 from pgt.training.weighting import AbstractWeighting, Uncertainty
 
 
+@checked
 @dataclass(frozen=True)
 class Polish:
     """Levenberg–Marquardt in float64: second-order steps on all weights, or on the decoder alone.
@@ -71,6 +73,7 @@ class Polish:
         _require("Polish", share, "fresh", self.fresh, "from 0 to 1, or None")
 
 
+@checked
 @dataclass(frozen=True)
 class Training:
     """Settings of a fit. Everything has a default that works on the problems of the benchmark.

@@ -1,0 +1,350 @@
+"""Arguments read as their annotations say, before a function sees them.
+
+What may be given stands once, in the signature: plain types and the marks of `arguments.py`. A run file
+is checked against them, and so is a call in Python. What does not fit is an `InputError`; where the
+meaning is plain it is taken: the name of a part for the part, a dict of its arguments for a record such
+as `Training`, one item for a list of one, 1e4 for a whole number.
+"""
+
+import collections.abc
+import dataclasses
+import functools
+import inspect
+import math
+import numbers
+import os
+import types
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+from pgt.ground.arguments import Form, Limits, OneOf, metadata_of
+from pgt.ground.errors import InputError
+
+REFUSED: Any = object()  # what comes of a value that does not fit
+HUGE = 2**63  # no whole number that means anything is larger
+LONGEST = 60  # characters of a value that an error shows
+
+Target = TypeVar("Target", bound=Callable)
+
+
+def checked(target: Target) -> Target:
+    """A function, or a class, whose arguments are read before it sees them.
+
+    >>> @checked
+    ... def count(steps: Annotated[int, Limits(at_least=1)], name: str | None = None):
+    ...     return steps
+    >>> count(1e4)
+    10000
+    >>> count(2.5)
+    Traceback (most recent call last):
+    ...
+    pgt.InputError: count(steps=2.5): steps must be a whole number from 1 up.
+    """
+    if not isinstance(target, type):
+        return _reading(target)
+    if not hasattr(target.__init__, "reads_arguments"):
+        target.__init__ = _reading(target.__init__)
+    return target
+
+
+def _reading(function: Callable) -> Any:
+    is_constructor = function.__name__ == "__init__"
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def read_first(*given, **named):
+        try:
+            bound = signature.bind(*given, **named)
+        except TypeError:
+            return function(*given, **named)  # Python says best what is missing or has no such name
+        owner = type(given[0]).__name__ if is_constructor else function.__qualname__
+        for name, value in bound.arguments.items():
+            bound.arguments[name] = _argument(owner, signature.parameters[name], value)
+        return function(*bound.args, **bound.kwargs)
+
+    read_first.reads_arguments = True
+    return read_first
+
+
+def _argument(owner: str, parameter: inspect.Parameter, value: Any) -> Any:
+    hint = parameter.annotation
+    if hint is parameter.empty or metadata_of(
+        hint, Form
+    ):  # text and curves are read where they are used
+        return value
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return tuple(_one(owner, parameter.name, hint, item) for item in value)
+    if parameter.kind is parameter.VAR_KEYWORD:
+        return {name: _one(owner, name, hint, item) for name, item in value.items()}
+    return _one(owner, parameter.name, hint, value)
+
+
+def _one(owner: str, name: str, hint: Any, value: Any) -> Any:
+    found = read(hint, value)
+    if found is REFUSED:
+        raise InputError(f"{owner}({name}={shown(value)}): {name} must be {wanted(hint, value)}.")
+    return found
+
+
+def shown(value: Any) -> str:
+    """A value as it was written, where that is short.
+
+    >>> shown([1, 2]), shown("a" * 100)
+    ('[1, 2]', '<str>')
+    """
+    try:
+        text = repr(value)
+    except Exception:  # someone else's
+        text = "\n"
+    return text if len(text) <= LONGEST and "\n" not in text else f"<{type(value).__name__}>"
+
+
+# ------------------------------------------------------------------------------- what fits
+
+
+def read(hint: Any, value: Any, marks: tuple = ()) -> Any:
+    """The value as `hint` wants it, or REFUSED.
+
+    >>> read(int | None, 3.0), read(Sequence[str], "u"), read(Literal["a"], "b") is REFUSED
+    (3, ('u',), True)
+    """
+    origin, inside = get_origin(hint), get_args(hint)
+    if hint is Any or isinstance(hint, str | TypeVar):
+        return value
+    if origin is Annotated:
+        return read(inside[0], value, (*marks, *hint.__metadata__))
+    if origin in (Union, types.UnionType):
+        return _read_one_of(inside, value, marks)
+    if origin is Literal:
+        return value if any(type(value) is type(c) and value == c for c in inside) else REFUSED
+    if origin in (collections.abc.Sequence, tuple, list):
+        return _read_list(inside, value, marks)
+    if origin in (collections.abc.Mapping, dict):
+        return _read_dict(inside, value)
+    if origin is collections.abc.Callable or hint is Callable:
+        return value if callable(value) else REFUSED
+    return _read_class(types.NoneType if hint is None else hint, value, marks)
+
+
+def _read_one_of(hints: tuple, value: Any, marks: tuple) -> Any:
+    if value is True and Literal[False] in hints:  # where False means none: as it is by default
+        return next((hint() for hint in hints if dataclasses.is_dataclass(hint)), REFUSED)
+    found = (read(hint, value, marks) for hint in hints)
+    return next((one for one in found if one is not REFUSED), REFUSED)
+
+
+def _read_list(inside: tuple, value: Any, marks: tuple) -> Any:
+    item, several = inside[0], len(inside) > 1 and inside[-1] is not Ellipsis
+    if getattr(getattr(value, "dtype", None), "kind", "-") in "iuf" and _is_number(item):
+        return value if getattr(value, "ndim", 0) == 1 else REFUSED
+    if not _is_listed(value):
+        single = REFUSED if several or _is_number(item) else read(item, value, marks)
+        return REFUSED if single is REFUSED else (single,)
+    hints = inside if several else (item,) * len(value)
+    if len(hints) != len(value):
+        return REFUSED
+    found = [read(hint, one, marks) for hint, one in zip(hints, value, strict=True)]
+    if any(one is REFUSED for one in found):
+        return REFUSED
+    return found if isinstance(value, list) else tuple(found)
+
+
+def _is_listed(value: Any) -> bool:
+    single = isinstance(value, str | bytes | Mapping | type) or not isinstance(value, Iterable)
+    if single or not hasattr(value, "__len__") or hasattr(value, "data_vars"):
+        return False
+    return getattr(value, "ndim", 1) == 1
+
+
+def _is_number(hint: Any) -> bool:
+    """Whether every way to read it is a number: one alone is then no list of one."""
+    parts = get_args(hint) if get_origin(hint) in (Annotated, Union, types.UnionType) else (hint,)
+    plain = [part for part in parts if isinstance(part, type) or get_origin(part) is Annotated]
+    return all(_is_number(p) if get_origin(p) else issubclass(p, numbers.Number) for p in plain)
+
+
+def _read_dict(inside: tuple, value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return REFUSED
+    keys = [read(inside[0], key) for key in value]
+    items = [read(inside[1], one) for one in value.values()]
+    if any(one is REFUSED for one in (*keys, *items)):
+        return REFUSED
+    return dict(zip(keys, items, strict=True))
+
+
+def _read_class(hint: type, value: Any, marks: tuple) -> Any:
+    if isinstance(hint, type) and issubclass(hint, numbers.Number) and hint is not bool:
+        return _read_number(int if issubclass(hint, numbers.Integral) else float, value, marks)
+    if hint is bool:
+        flag = isinstance(value, bool) or _kind(value) == "b"
+        return bool(value) if flag and getattr(value, "ndim", 0) == 0 else REFUSED
+    if hint is str:
+        return value if isinstance(value, str) and _is_chosen(value, marks) else REFUSED
+    if isinstance(value, str) and isinstance(getattr(hint, "part", None), str):
+        return _named_part(hint, value)
+    if isinstance(value, Mapping) and _is_record(hint):
+        return _record(hint, value)
+    try:
+        return value if isinstance(value, hint) else REFUSED
+    except TypeError:  # a hint that is no type: nobody can tell
+        return value
+
+
+def _is_chosen(value: Any, marks: tuple) -> bool:
+    choices = [mark.choices for mark in marks if isinstance(mark, OneOf)]
+    return all(value in known for known in choices) and not (
+        isinstance(value, str) and "\0" in value
+    )
+
+
+def _kind(value: Any) -> str:
+    """The kind of a numpy or JAX scalar, as numpy names it."""
+    return getattr(getattr(value, "dtype", None), "kind", "-") if _is_scalar(value) else "-"
+
+
+def _is_scalar(value: Any) -> bool:
+    return not isinstance(value, type) and getattr(value, "shape", None) == ()
+
+
+def _read_number(hint: type, value: Any, marks: tuple) -> Any:
+    if isinstance(value, bool) or not (
+        isinstance(value, numbers.Real) or _kind(value) in "iuf"
+    ):
+        return REFUSED
+    try:
+        number = value if isinstance(value, int) else float(value)
+        most = HUGE if hint is int or isinstance(value, int) else math.inf
+        fits = abs(number) < most
+    except OverflowError:
+        return REFUSED
+    except Exception:  # traced by JAX: it cannot be looked at
+        return value
+    limits = [mark for mark in marks if isinstance(mark, Limits)]
+    if not fits or not all(_within(number, one) for one in limits):
+        return REFUSED
+    if hint is int:
+        whole = number == int(number) and _is_chosen(int(number), marks)
+        return int(number) if whole else REFUSED
+    is_jax = _is_scalar(value) and not hasattr(value, "__array_interface__")
+    return value if isinstance(value, int) or is_jax else number
+
+
+def _within(number: float, limits: Limits) -> bool:
+    return (
+        (limits.at_least is None or number >= limits.at_least)
+        and (limits.above is None or number > limits.above)
+        and (limits.at_most is None or number <= limits.at_most)
+        and (limits.below is None or number < limits.below)
+    )
+
+
+def _named_part(hint: Any, name: str) -> Any:
+    """The registered part of that name, as it is by default."""
+    known = _known_parts(hint.part)
+    if name not in known:
+        return REFUSED
+    missing = _required(known[name])
+    if missing:
+        title = known[name].__name__
+        raise InputError(f"'{name}' needs its {missing[0]}: write pgt.{title}({missing[0]}=...).")
+    return known[name]()
+
+
+def _known_parts(kind: str) -> dict[str, Any]:
+    from pgt.ground.registry import parts  # which checks the parts it registers with this module
+
+    return parts(kind)
+
+
+def _required(part: Callable) -> list[str]:
+    parameters = inspect.signature(part).parameters.values()
+    spread = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in parameters if p.default is p.empty and p.kind not in spread]
+
+
+def _is_record(hint: Any) -> bool:
+    """Whether it is made of settings that all have a default."""
+    return dataclasses.is_dataclass(hint) and not hasattr(hint, "part") and not _required(hint)
+
+
+def _record(hint: Any, table: Mapping) -> Any:
+    known = [one.name for one in dataclasses.fields(hint) if one.init]
+    for name in table:
+        if name not in known:
+            raise InputError(
+                f"{hint.__name__} has no argument {name!r}; its arguments are {', '.join(known)}."
+            )
+    return hint(**table)
+
+
+# ------------------------------------------------------------------------------- in words
+
+
+def wanted(hint: Any, value: Any = None) -> str:
+    """What fits a hint, in words.
+
+    >>> wanted(Annotated[int, Limits(at_least=2)] | None)
+    'a whole number from 2 up, or None'
+    """
+    ways = list(dict.fromkeys(_ways(hint, value, ())))
+    *most, last = ways
+    return f"{', '.join(most)}, or {last}" if most else last
+
+
+def _ways(hint: Any, value: Any, marks: tuple) -> list[str]:
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _ways(inside[0], value, (*marks, *hint.__metadata__))
+    if origin in (Union, types.UnionType):
+        return [way for part in inside for way in _ways(part, value, marks)]
+    if origin is Literal:
+        return [" or ".join(map(repr, inside))]
+    if origin in (collections.abc.Sequence, tuple, list):
+        return [f"a list of which each is {wanted(inside[0])}"]
+    if origin in (collections.abc.Mapping, dict):
+        return [f"a dict of which each value is {wanted(inside[1])}"]
+    if origin is collections.abc.Callable or hint is Callable:
+        return ["a function"]
+    return [_of_class(types.NoneType if hint is None else hint, value, marks)]
+
+
+def _of_class(hint: Any, value: Any, marks: tuple) -> str:
+    choices = next((mark.choices for mark in marks if isinstance(mark, OneOf)), ())
+    if choices and hint in (str, int):
+        return " or ".join(map(repr, choices))
+    plain = {types.NoneType: "None", bool: "True or False", str: "text", os.PathLike: "a path"}
+    if hint in plain:
+        return plain[hint]
+    if isinstance(hint, type) and issubclass(hint, numbers.Number):
+        kind = "a whole number" if issubclass(hint, numbers.Integral) else "a number"
+        return " ".join([kind, *_bounds(marks, value)])
+    if kind := getattr(hint, "part", None):
+        names = [repr(name) for name, part in _known_parts(kind).items() if not _required(part)]
+        return f"{_a(kind)} ({', '.join([*names, f'or a {_title(hint)}'])})"
+    return _a(_title(hint)) + (
+        " or a dict of its arguments" if _is_record(hint) else ""
+    )
+
+
+def _bounds(marks: tuple, value: Any) -> list[str]:
+    """The limits of a number; of a far upper one nobody hears who stays below."""
+    for limits in (mark for mark in marks if isinstance(mark, Limits)):
+        is_beyond = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        low, high = limits.at_least, limits.at_most
+        if low is not None and limits.below is not None:
+            return [f"in [{low:g}, {limits.below:g})"]
+        said = [f"above {limits.above:g}"] if limits.above is not None else []
+        if high is not None and is_beyond and value > high:
+            return [*said, f"up to {high:g}"]
+        return said if low is None else [*said, f"from {low:g} up"]
+    return []
+
+
+def _title(hint: Any) -> str:
+    module = getattr(hint, "__module__", "").partition(".")[0]
+    return f"{module}.{getattr(hint, '__name__', hint)}"
+
+
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeioux" else f"a {noun}"
