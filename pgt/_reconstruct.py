@@ -10,6 +10,7 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground.arguments import Seed
 from pgt.ground.checked import checked
+from pgt.ground.files import make_folder
 from pgt.ground.version import __version__
 from pgt.nn import frozen
 from pgt.physics.conditions import AbstractCondition
@@ -90,6 +91,8 @@ def solve(
 ) -> Reconstruction:
     """The result of an assembled task; the other arguments are those of `reconstruct`."""
     folder = Path(checkpoint) if checkpoint else None
+    if folder is not None:
+        make_folder(folder)
     outcome, errors = _fitted(task, folder, progress)
     choice = "named" if task.is_named else "suited"
     if needs_rival(task, errors):

@@ -53,22 +53,23 @@ class Strange:
 def wrong_values() -> list:
     """What people give by mistake, and what nobody would."""
     return [
-        None, True, False, 0, 1, -1, 2, 3, 7, 10**9, 10**400, -(10**20), 0.0, 0.5, -0.5, 1.5, 2.5, 1e-300,
-        1e30, 1e308, NAN, INF, -INF, 1 + 2j, "", "a", "u", "x", "t", "sobol", "u_t = u_xx", "1/0", "log(x)",
-        "9**9**9**9", "\0", "ü\n", "/proc/1/none", b"u", b"", [], {}, (), set(), [1], [0.5, 0.5],
-        [NAN, 1.0], ["a"], ["u", "u"], [None], DEEP, (0, 1), (1, 0), (0, 1, 2), (NAN, 1.0), ("x", 1),
-        {"x": 1}, {"x": [0.5], "t": [0.5]}, {"x": [0.5]}, {"u": [1.0]}, {"a": {}}, {1: 2}, {"u": "a"},
-        {None: None}, {"x": (0, 1), "t": (0, 1)}, {"steps": 3}, {"steps": "a"}, np.zeros(0), np.zeros((0, 2)),
-        np.zeros((3, 2)), np.zeros((3, 5)), np.full((2, 2), NAN), np.array("a"), np.array([1j]),
-        np.array(["a", "b"]), np.array([None, 1], object), np.float64(0.3), np.int32(3), np.bool_(True),
-        np.array(0.5), np.array([2**62]), np.datetime64("2020-01-01"), object, object(), Strange, Strange(),
-        int, dict, len, print, lambda: None, lambda *a: None, lambda **k: {}, lambda x: "a", range(3),
-        iter([1, 2]), Path("nowhere"), pd.DataFrame(), pd.DataFrame({"x": [0.1], "u": [1.0]}),
-        pd.Series([1.0, 2.0]), xr.Dataset(), xr.DataArray([1.0, 2.0]), xr.Dataset({"u": ("x", [1.0])}),
-        xr.Dataset({"u": ("x", ["a", "b"])}, {"x": [0.0, 1.0]}), pgt, pgt.Heat, pgt.Heat(0.01), pgt.Domain,
-        pgt.Domain(x=(0, 1)), pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Unknown(0.1), pgt.Unknown, pgt.Initial(u=0),
-        pgt.Dirichlet("x", u=0), pgt.Sobol(), pgt.Uniform, pgt.Training, pgt.Training(), pgt.Polish(),
-        pgt.Fixed(data=1.0), pgt.Posterior(), pgt.NoKernel(), slice(3), NotImplemented, ...,
+        None, True, False, 0, 1, -1, 2, 3, 7, 10**9, 10**400, -(10**20), 0.0, 0.5, -0.5, 1.5, 2.5,
+        1e-300, 1e30, 1e308, NAN, INF, -INF, 1 + 2j, "", "a", "u", "x", "t", "sobol", "u_t = u_xx",
+        "1/0", "log(x)", "9**9**9**9", "\0", "ü\n", "/proc/1/none", b"u", b"", [], {}, (), set(), [1],
+        [0.5, 0.5], [NAN, 1.0], ["a"], ["u", "u"], [None], DEEP, (0, 1), (1, 0), (0, 1, 2), (NAN, 1.0),
+        ("x", 1), {"x": 1}, {"x": [0.5], "t": [0.5]}, {"x": [0.5]}, {"u": [1.0]}, {"a": {}}, {1: 2},
+        {"u": "a"}, {None: None}, {"x": (0, 1), "t": (0, 1)}, {"steps": 3}, {"steps": "a"}, np.zeros(0),
+        np.zeros((0, 2)), np.zeros((3, 2)), np.zeros((3, 5)), np.full((2, 2), NAN), np.array("a"),
+        np.array([1j]), np.array(["a", "b"]), np.array([None, 1], object), np.float64(0.3), np.int32(3),
+        np.bool_(True), np.array(0.5), np.array([2**62]), np.datetime64("2020-01-01"), object, object(),
+        Strange, Strange(), int, dict, len, print, lambda: None, lambda *a: None, lambda **k: {}, lambda
+        x: "a", range(3), iter([1, 2]), Path("nowhere"), pd.DataFrame(), pd.DataFrame({"x": [0.1], "u":
+        [1.0]}), pd.Series([1.0, 2.0]), xr.Dataset(), xr.DataArray([1.0, 2.0]), xr.Dataset({"u": ("x",
+        [1.0])}), xr.Dataset({"u": ("x", ["a", "b"])}, {"x": [0.0, 1.0]}), pgt, pgt.Heat,
+        pgt.Heat(0.01), pgt.Domain, pgt.Domain(x=(0, 1)), pgt.Domain(x=(0, 1), t=(0, 1)),
+        pgt.Unknown(0.1), pgt.Unknown, pgt.Initial(u=0), pgt.Dirichlet("x", u=0), pgt.Sobol(),
+        pgt.Uniform, pgt.Training, pgt.Training(), pgt.Polish(), pgt.Fixed(data=1.0), pgt.Posterior(),
+        pgt.NoKernel(), slice(3), NotImplemented, ...,
     ]  # fmt: skip
 
 
@@ -86,17 +87,18 @@ def problem() -> dict[str, Any]:
     )  # fmt: skip
     return {
         "truth": truth, "estimate": truth, "dataset": truth, "data": truth, "n": 5, "fields": ("u",),
-        "field": "u", "observations": readings, "readings": readings, "pde": pgt.Heat(0.01), "domain": domain,
-        "conditions": (pgt.Initial(u="sin(pi*x)"),), "scaling": scaling, "model": network, "training": brief,
-        "network": network.network, "kernel": pgt.HeatKernel(0.01), "kernels": pgt.HeatKernel(0.01),
-        "velocity": 0.5, "diffusivity": 0.01, "viscosity": 0.01, "speed": 1.0, "source": "x*t", "axis": "x",
-        "wavenumber": 1.0, "radius": 1.0, "length": 1.0, "heads": 2, "initial": 0.1, "texts": "u_t = a*u_xx",
-        "a": 0.1, "u": 0.0, "equation": "u_t = u_xx", "width": 4, "layers": 2, "points": {"x": [0.5], "t": [0.5]},
-        "candidates": {"x": [0.1, 0.5], "t": [0.5, 0.2]}, "values": {"u": [1.0]}, "coords": ("x", "t"),
-        "table": pd.DataFrame({"x": [0.5], "t": [0.1], "u": [1.0]}), "folds": 2, "level": 0.9, "indices": [0, 1],
-        "history": result.history, "names": "made_up", "kind": "optimiser", "path": "file.csv",
-        "figure": pgt.plots.field(truth), "folder": "kept", "result": result, "key": None, "side": "lower",
-        "unit": [[0.5, 0.5]], "position": {"x": 0.5}, "x": 3, "t": [0.5], "classes": (), "levels": (0.5,),
+        "field": "u", "observations": readings, "readings": readings, "pde": pgt.Heat(0.01), "domain":
+        domain, "conditions": (pgt.Initial(u="sin(pi*x)"),), "scaling": scaling, "model": network,
+        "training": brief, "network": network.network, "kernel": pgt.HeatKernel(0.01), "kernels":
+        pgt.HeatKernel(0.01), "velocity": 0.5, "diffusivity": 0.01, "viscosity": 0.01, "speed": 1.0,
+        "source": "x*t", "axis": "x", "wavenumber": 1.0, "radius": 1.0, "length": 1.0, "heads": 2,
+        "initial": 0.1, "texts": "u_t = a*u_xx", "a": 0.1, "u": 0.0, "equation": "u_t = u_xx", "width":
+        4, "layers": 2, "points": {"x": [0.5], "t": [0.5]}, "candidates": {"x": [0.1, 0.5], "t": [0.5,
+        0.2]}, "values": {"u": [1.0]}, "coords": ("x", "t"), "table": pd.DataFrame({"x": [0.5], "t":
+        [0.1], "u": [1.0]}), "folds": 2, "level": 0.9, "indices": [0, 1], "history": result.history,
+        "names": "made_up", "kind": "optimiser", "path": "file.csv", "figure": pgt.plots.field(truth),
+        "folder": "kept", "result": result, "key": None, "side": "lower", "unit": [[0.5, 0.5]],
+        "position": {"x": 0.5}, "x": 3, "t": [0.5], "classes": (), "levels": (0.5,),
     }  # fmt: skip
 
 
@@ -120,7 +122,9 @@ def calls(known: dict[str, Any], *, fits: bool) -> list[Call]:
 def _of(name: str, value: Any, known: dict) -> Iterator[Call]:
     if isinstance(value, types.ModuleType):
         for part, inner in vars(value).items():
-            if not part.startswith("_") and getattr(inner, "__module__", "").startswith(f"pgt.{name}"):
+            if not part.startswith("_") and getattr(inner, "__module__", "").startswith(
+                f"pgt.{name}"
+            ):
                 yield from _of(f"{name}.{part}", inner, known) if callable(inner) else ()
     elif callable(value) and not inspect.isabstract(value):
         yield _call(name, value, known)
@@ -238,6 +242,13 @@ def _limited(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """Nothing that a call prints is shown: `print` is among the values."""
+    with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing):
+        yield
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=300)
@@ -247,9 +258,8 @@ def main() -> None:
     )
     parser.add_argument("--only", default="", help="names that hold this text")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing):
-            tally = fuzz(asked.calls, asked.seed, fits=asked.fits, only=asked.only)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), _silence():
+        tally = fuzz(asked.calls, asked.seed, fits=asked.fits, only=asked.only)
     for place, example in sorted(tally.places.items()):
         print(f"{place}\n    {example}")
     print(dict(tally.ends), len(tally.places), "places")

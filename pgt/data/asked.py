@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Float
 
+from pgt.data._numbers import as_numbers
 from pgt.data.domain import Domain
 from pgt.ground.errors import InputError
 
@@ -21,12 +22,12 @@ def as_points(points, domain: Domain) -> Float[np.ndarray, "n d"]:
             raise InputError(
                 f"points have {', '.join(map(str, points))}; give exactly {', '.join(domain.axes)}."
             )
-        columns = [np.atleast_1d(np.asarray(points[a], float)) for a in domain.axes]
+        columns = [np.atleast_1d(as_numbers(f"points[{a!r}]", points[a])) for a in domain.axes]
         if len({c.shape for c in columns}) > 1:
             shapes = ", ".join(f"{a} {c.shape}" for a, c in zip(domain.axes, columns, strict=True))
             raise InputError(f"points: every axis needs the same number of values; got {shapes}.")
         points = np.stack(columns, axis=-1)
-    points = np.asarray(points, float)
+    points = as_numbers("points", points)
     if points.ndim != 2 or points.shape[1] != len(domain.axes):
         raise InputError(
             f"points have shape {points.shape}; give (n, {len(domain.axes)}) with columns "
@@ -59,7 +60,7 @@ def _positions(axis: str, wanted, domain: Domain) -> np.ndarray:
     try:
         positions = np.atleast_1d(np.asarray(wanted))
         positions = positions.astype(float) if positions.dtype.kind in "iuf" else np.empty((0, 0))
-    except ValueError:  # rows of unequal length
+    except (ValueError, TypeError):  # rows of unequal length, or no rows
         positions = np.empty((0, 0))
     if positions.ndim != 1 or not positions.size or not np.isfinite(positions).all():
         raise InputError(f"grid({axis}=...): give a number of positions or a list of numbers.")

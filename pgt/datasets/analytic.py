@@ -10,6 +10,7 @@ import numpy as np
 import scipy.special
 import xarray as xr
 
+from pgt.data._numbers import as_numbers
 from pgt.data.domain import Real
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
@@ -144,15 +145,18 @@ def taylor_green(viscosity: Real = 0.01, x: Axis = 33, y: Axis = 33, t: Axis = 1
     return _dataset("taylor_green", equation, {"t": t, "y": y, "x": x}, fields, attributes)
 
 
+MOST_POINTS = 100_000  # along one axis
 _HERMITE_NODES = 400  # exact to rounding for viscosities from 0.001 to 1 and t up to 1
 
 
 def _axis(name: str, axis: Axis, low: Real, high: Real) -> np.ndarray:
     if isinstance(axis, (int, np.integer)):
-        if axis < 2:
-            raise InputError(f"{name}={axis}: write a number of points of 2 or more, or positions.")
+        if not 2 <= axis <= MOST_POINTS:
+            raise InputError(
+                f"{name}={axis}: write a number of points from 2 to {MOST_POINTS}, or positions."
+            )
         return np.linspace(low, high, int(axis))
-    positions = np.asarray(axis, dtype=np.float64)
+    positions = as_numbers(name, axis)
     if positions.ndim != 1 or positions.size == 0 or not np.isfinite(positions).all():
         raise InputError(f"{name} must be a number of points or a list of finite positions.")
     return positions

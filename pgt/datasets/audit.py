@@ -36,6 +36,8 @@ def audit(dataset: xr.Dataset, pde) -> dict[str, float]:
 
     Half of that is the file's rounding to 15 bits, which differences amplify.
     """
+    if isinstance(pde, type) or not all(hasattr(pde, n) for n in ("coords", "fields", "residual")):
+        raise InputError(f"audit(pde={pde!r:.60}): write an equation, such as pgt.Heat(0.01).")
     grid = _Grid(dataset, tuple(pde.coords), tuple(pde.fields))
     pde = resolve(pde)
     names = []

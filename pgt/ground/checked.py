@@ -12,13 +12,13 @@ import functools
 import inspect
 import math
 import numbers
-import os
 import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from pgt.ground.arguments import Form, Limits, OneOf, metadata_of
+from pgt.ground.arguments import Form, Limits, metadata_of
 from pgt.ground.errors import InputError
+from pgt.ground.wanted import choices, is_record, known_parts, required, wanted
 
 REFUSED: Any = object()  # what comes of a value that does not fit
 HUGE = 2**63  # no whole number that means anything is larger
@@ -157,10 +157,10 @@ def _is_listed(value: Any) -> bool:
 
 
 def _is_number(hint: Any) -> bool:
-    """Whether every way to read it is a number: one alone is then no list of one."""
-    parts = get_args(hint) if get_origin(hint) in (Annotated, Union, types.UnionType) else (hint,)
-    plain = [part for part in parts if isinstance(part, type) or get_origin(part) is Annotated]
-    return all(_is_number(p) if get_origin(p) else issubclass(p, numbers.Number) for p in plain)
+    """Whether it may be a number: one alone is then no list of one."""
+    if get_origin(hint) in (Annotated, Union, types.UnionType):
+        return any(map(_is_number, get_args(hint)))
+    return isinstance(hint, type) and issubclass(hint, numbers.Number)
 
 
 def _read_dict(inside: tuple, value: Any) -> Any:
@@ -183,7 +183,7 @@ def _read_class(hint: type, value: Any, marks: tuple) -> Any:
         return value if isinstance(value, str) and _is_chosen(value, marks) else REFUSED
     if isinstance(value, str) and isinstance(getattr(hint, "part", None), str):
         return _named_part(hint, value)
-    if isinstance(value, Mapping) and _is_record(hint):
+    if isinstance(value, Mapping) and is_record(hint):
         return _record(hint, value)
     try:
         return value if isinstance(value, hint) else REFUSED
@@ -192,10 +192,7 @@ def _read_class(hint: type, value: Any, marks: tuple) -> Any:
 
 
 def _is_chosen(value: Any, marks: tuple) -> bool:
-    choices = [mark.choices for mark in marks if isinstance(mark, OneOf)]
-    return all(value in known for known in choices) and not (
-        isinstance(value, str) and "\0" in value
-    )
+    return all(value in known for known in choices(marks)) and "\0" not in str(value)
 
 
 def _kind(value: Any) -> str:
@@ -208,9 +205,7 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _read_number(hint: type, value: Any, marks: tuple) -> Any:
-    if isinstance(value, bool) or not (
-        isinstance(value, numbers.Real) or _kind(value) in "iuf"
-    ):
+    if isinstance(value, bool) or not (isinstance(value, numbers.Real) or _kind(value) in "iuf"):
         return REFUSED
     try:
         number = value if isinstance(value, int) else float(value)
@@ -241,31 +236,14 @@ def _within(number: float, limits: Limits) -> bool:
 
 def _named_part(hint: Any, name: str) -> Any:
     """The registered part of that name, as it is by default."""
-    known = _known_parts(hint.part)
+    known = known_parts(hint.part)
     if name not in known:
         return REFUSED
-    missing = _required(known[name])
+    missing = required(known[name])
     if missing:
         title = known[name].__name__
         raise InputError(f"'{name}' needs its {missing[0]}: write pgt.{title}({missing[0]}=...).")
     return known[name]()
-
-
-def _known_parts(kind: str) -> dict[str, Any]:
-    from pgt.ground.registry import parts  # which checks the parts it registers with this module
-
-    return parts(kind)
-
-
-def _required(part: Callable) -> list[str]:
-    parameters = inspect.signature(part).parameters.values()
-    spread = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [p.name for p in parameters if p.default is p.empty and p.kind not in spread]
-
-
-def _is_record(hint: Any) -> bool:
-    """Whether it is made of settings that all have a default."""
-    return dataclasses.is_dataclass(hint) and not hasattr(hint, "part") and not _required(hint)
 
 
 def _record(hint: Any, table: Mapping) -> Any:
@@ -276,75 +254,3 @@ def _record(hint: Any, table: Mapping) -> Any:
                 f"{hint.__name__} has no argument {name!r}; its arguments are {', '.join(known)}."
             )
     return hint(**table)
-
-
-# ------------------------------------------------------------------------------- in words
-
-
-def wanted(hint: Any, value: Any = None) -> str:
-    """What fits a hint, in words.
-
-    >>> wanted(Annotated[int, Limits(at_least=2)] | None)
-    'a whole number from 2 up, or None'
-    """
-    ways = list(dict.fromkeys(_ways(hint, value, ())))
-    *most, last = ways
-    return f"{', '.join(most)}, or {last}" if most else last
-
-
-def _ways(hint: Any, value: Any, marks: tuple) -> list[str]:
-    origin, inside = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        return _ways(inside[0], value, (*marks, *hint.__metadata__))
-    if origin in (Union, types.UnionType):
-        return [way for part in inside for way in _ways(part, value, marks)]
-    if origin is Literal:
-        return [" or ".join(map(repr, inside))]
-    if origin in (collections.abc.Sequence, tuple, list):
-        return [f"a list of which each is {wanted(inside[0])}"]
-    if origin in (collections.abc.Mapping, dict):
-        return [f"a dict of which each value is {wanted(inside[1])}"]
-    if origin is collections.abc.Callable or hint is Callable:
-        return ["a function"]
-    return [_of_class(types.NoneType if hint is None else hint, value, marks)]
-
-
-def _of_class(hint: Any, value: Any, marks: tuple) -> str:
-    choices = next((mark.choices for mark in marks if isinstance(mark, OneOf)), ())
-    if choices and hint in (str, int):
-        return " or ".join(map(repr, choices))
-    plain = {types.NoneType: "None", bool: "True or False", str: "text", os.PathLike: "a path"}
-    if hint in plain:
-        return plain[hint]
-    if isinstance(hint, type) and issubclass(hint, numbers.Number):
-        kind = "a whole number" if issubclass(hint, numbers.Integral) else "a number"
-        return " ".join([kind, *_bounds(marks, value)])
-    if kind := getattr(hint, "part", None):
-        names = [repr(name) for name, part in _known_parts(kind).items() if not _required(part)]
-        return f"{_a(kind)} ({', '.join([*names, f'or a {_title(hint)}'])})"
-    return _a(_title(hint)) + (
-        " or a dict of its arguments" if _is_record(hint) else ""
-    )
-
-
-def _bounds(marks: tuple, value: Any) -> list[str]:
-    """The limits of a number; of a far upper one nobody hears who stays below."""
-    for limits in (mark for mark in marks if isinstance(mark, Limits)):
-        is_beyond = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        low, high = limits.at_least, limits.at_most
-        if low is not None and limits.below is not None:
-            return [f"in [{low:g}, {limits.below:g})"]
-        said = [f"above {limits.above:g}"] if limits.above is not None else []
-        if high is not None and is_beyond and value > high:
-            return [*said, f"up to {high:g}"]
-        return said if low is None else [*said, f"from {low:g} up"]
-    return []
-
-
-def _title(hint: Any) -> str:
-    module = getattr(hint, "__module__", "").partition(".")[0]
-    return f"{module}.{getattr(hint, '__name__', hint)}"
-
-
-def _a(noun: str) -> str:
-    return f"an {noun}" if noun[0] in "aeioux" else f"a {noun}"

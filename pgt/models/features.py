@@ -12,7 +12,6 @@ from pgt.ground.arguments import Positive, Seed, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
-from pgt.models.coordinate import check_sizes
 from pgt.models.frame import AbstractFrame
 from pgt.models.network import AbstractNetwork, UnitReadings
 from pgt.nn.frozen import Frozen
@@ -124,7 +123,6 @@ class Features(AbstractFrame):
         band: Positive | Sequence[Positive] | None = None,
         seed: Seed = 0,
     ):
-        check_sizes("Features", 1 if count is None else count, 1)
         self.scaling, self.kernel = scaling, NoKernel()
         self.count, self.seed = count, seed
         self.band = None if band is None else _per_axis(band, len(scaling.middle))

@@ -5,7 +5,7 @@ import math
 from pgt.ground.arguments import Positive, Seed, Size
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
-from pgt.models.coordinate import CoordinateNetwork, check_positive, check_sizes
+from pgt.models.coordinate import CoordinateNetwork
 from pgt.models.frame import AbstractFrame
 from pgt.nn.draw import Draw, zeros
 from pgt.nn.embedding import Embedding
@@ -55,8 +55,6 @@ class SIREN(AbstractFrame):
         frequency: Positive = 30.0,
         seed: Seed = 0,
     ):
-        check_sizes("SIREN", width, layers)
-        check_positive("SIREN", frequency=frequency)
         embedding, draw = Embedding(scaling.periodic), Draw(seed)
         outputs, hidden = len(scaling.mean), layers - 1
         # Folding ω₀ into the weights keeps all arrays of order one, as every other model's are: one

@@ -4,7 +4,7 @@ from pgt.ground.arguments import Positive, Seed, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
-from pgt.models.coordinate import CoordinateNetwork, check_positive, check_sizes
+from pgt.models.coordinate import CoordinateNetwork
 from pgt.models.frame import AbstractFrame
 from pgt.nn.draw import Draw
 from pgt.nn.embedding import Embedding
@@ -57,8 +57,6 @@ class WIRE(AbstractFrame):
         spread: Positive = 1.0,
         seed: Seed = 0,
     ):
-        check_sizes("WIRE", width, layers)
-        check_positive("WIRE", frequency=frequency, spread=spread)
         if frequency > MOST_WAVES * spread:
             raise InputError(
                 f"WIRE(frequency={frequency}, spread={spread}): at a ratio above {MOST_WAVES} the "

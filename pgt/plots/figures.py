@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import xarray as xr
@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from pgt.data.observations import Observations
+from pgt.ground.arguments import Limits
 from pgt.ground.checked import checked
-from pgt.ground.files import in_one_piece
+from pgt.ground.files import in_one_piece, make_folder, naming_the_place
 from pgt.plots import pieces
 from pgt.plots.pieces import INK, MANY, PALETTE, SIZE
 
@@ -156,7 +157,11 @@ def loss_contributions(history: xr.Dataset, terms: Sequence[str] | None = None) 
 
 
 @checked
-def save(figure: Figure, path: str | os.PathLike, dpi: int = 200) -> Path:
+def save(
+    figure: Figure,
+    path: str | os.PathLike,
+    dpi: Annotated[int, Limits(at_least=1, at_most=2400)] = 200,
+) -> Path:
     """Write a PNG in one piece: whoever looks at `path` sees the old file or the whole new one.
 
     >>> import tempfile
@@ -165,7 +170,7 @@ def save(figure: Figure, path: str | os.PathLike, dpi: int = 200) -> Path:
     True
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with in_one_piece(path) as unfinished:
+    make_folder(path.parent)
+    with naming_the_place(path), in_one_piece(path) as unfinished:
         figure.savefig(unfinished, format="png", dpi=dpi, bbox_inches="tight", facecolor="white")
     return path

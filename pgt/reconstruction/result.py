@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Literal
 
 import equinox as eqx
 import numpy as np
@@ -13,7 +14,10 @@ from pgt.data.asked import as_points
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground import serialise
+from pgt.ground.arguments import Count, Limits
 from pgt.ground.checked import checked
+from pgt.ground.errors import InputError
+from pgt.ground.files import naming_the_place
 from pgt.ground.unknown import named_unknowns
 from pgt.ground.verdict import Doubt, FieldError, Verdict
 from pgt.models.base import AbstractFieldModel
@@ -36,6 +40,7 @@ from pgt.trust.members import Members, required
 from pgt.trust.verdict import Evidence, judge
 
 FILE = "reconstruction"
+Level = Annotated[float, Limits(above=0, below=1)]
 
 
 class Reconstruction(eqx.Module):
@@ -204,7 +209,7 @@ class Reconstruction(eqx.Module):
         )  # fmt: skip
 
     @checked
-    def intervals(self, level: float = 0.9) -> dict[str, Estimate]:
+    def intervals(self, level: Level = 0.9) -> dict[str, Estimate]:
         """The learnt coefficients with their intervals, and whether the readings determine them.
 
         Needs error bars; `pgt.trust.intervals.intervals` says what stands in an `Estimate`.
@@ -212,16 +217,20 @@ class Reconstruction(eqx.Module):
         return intervals(self.members, level, self._about_members.get("unrest", 0.0))
 
     @checked
-    def coverage(self, levels: Sequence[float] = LEVELS) -> xr.Dataset:
+    def coverage(self, levels: Sequence[Level] = LEVELS) -> xr.Dataset:
         """How often bands of these levels hold readings, their width, and the CRPS.
 
         The readings were held out; with a posterior also the others, each left out in turn.
         Needs error bars; `pgt.trust.coverage.coverage_table` says what stands in the table.
         """
+        if not len(levels):
+            raise InputError("coverage(levels=()): write at least one level, such as (0.5, 0.9).")
         return coverage_table(self._unfitted_predictions(), levels)
 
     @checked
-    def band(self, points=None, level: float = 0.9, of: str = "field", **axes) -> xr.Dataset:
+    def band(
+        self, points=None, level: Level = 0.9, of: Literal["field", "reading"] = "field", **axes
+    ) -> xr.Dataset:
         """`u`, `u_lower` and `u_upper`, calibrated as in `coverage`, at points or on a grid.
 
         `of` is "field", or "reading" for where a new, noisy reading would lie. What is promised, and
@@ -233,7 +242,7 @@ class Reconstruction(eqx.Module):
         return bands(values, found, level, of, modelled, required(self.members).drawn)
 
     @checked
-    def suggest_sensors(self, n: int, candidates=None) -> xr.Dataset:
+    def suggest_sensors(self, n: Count, candidates=None) -> xr.Dataset:
         """n places where one more reading would say most, the most telling first.
 
         `candidates` are points as in `at`; default: 2048 that fill the domain.
@@ -254,7 +263,7 @@ class Reconstruction(eqx.Module):
         return suspicion.misfit_table(fitted, held_out)
 
     @checked
-    def suspicious(self, n: int = 10) -> pd.DataFrame:
+    def suspicious(self, n: Count = 10) -> pd.DataFrame:
         """The n readings, fitted or held out, that are farthest from the field in units of their σ."""
         return suspicion.suspicious(self.misfits(), n)
 
@@ -273,7 +282,8 @@ class Reconstruction(eqx.Module):
     @checked
     def save(self, folder: str | Path) -> None:
         """Write everything into `folder` (safetensors + JSON)."""
-        serialise.save(folder, FILE, self)
+        with naming_the_place(Path(folder)):
+            serialise.save(folder, FILE, self)
 
     @staticmethod
     @checked

@@ -27,13 +27,6 @@ class Ensemble:
     members: Annotated[int, Limits(at_least=2, at_most=1000)] = 8
     bootstrap: bool = False
 
-    def __post_init__(self):
-        _require_whole("Ensemble", "members", self.members, 2)
-        if not isinstance(self.bootstrap, bool):
-            raise InputError(
-                f"Ensemble(bootstrap={self.bootstrap!r}): bootstrap must be True or False."
-            )
-
 
 @register("posterior", kind="error bars")
 @dataclass(frozen=True)
@@ -55,7 +48,6 @@ class Posterior:
     samples: Annotated[int, Limits(at_least=2, at_most=10**5)] = 64
 
     def __post_init__(self):
-        _require_whole("Posterior", "samples", self.samples, 2)
         if self.samples % 2:
             raise InputError(
                 f"Posterior(samples={self.samples}): samples come in pairs; write an even number."
@@ -63,10 +55,3 @@ class Posterior:
 
 
 ErrorBars = Ensemble | Posterior
-
-
-def _require_whole(owner: str, name: str, value, least: int):
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise InputError(
-            f"{owner}({name}={value!r}): {name} must be a whole number from {least} up."
-        )
