@@ -124,12 +124,10 @@ class Domain:
 
     def from_unit(self, unit: Points) -> Points:
         """Points of the unit cube as points of the domain: what is spread evenly stays so."""
-        if getattr(getattr(unit, "dtype", None), "kind", "") != "f" or unit.shape[-1:] != (
-            self.dimension,
-        ):
-            raise InputError(
-                f"from_unit: write an array of numbers with {self.dimension} columns, {', '.join(self.axes)}."
-            )
+        is_float = getattr(getattr(unit, "dtype", None), "kind", "") == "f"
+        if not is_float or unit.shape[-1:] != (self.dimension,):
+            columns = ", ".join(self.axes)
+            raise InputError(f"from_unit: write an array of numbers with the columns {columns}.")
         return self.box.from_unit(unit)
 
     @checked

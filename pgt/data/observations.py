@@ -247,7 +247,10 @@ class Observations(eqx.Module):
         """Some of the rows; traced indices are welcome."""
         if isinstance(indices, jax.Array):
             return jax.tree.map(lambda leaf: jnp.asarray(leaf)[indices], self)
-        indices = np.asarray(indices)
+        try:
+            indices = np.asarray(indices)
+        except (TypeError, ValueError):  # a dataset, or rows of unequal length
+            indices = np.asarray(None)
         if indices.dtype.kind == "b" and indices.shape == (len(self),):
             indices = np.flatnonzero(indices)
         if indices.ndim != 1 or indices.dtype.kind not in "iu":

@@ -7,6 +7,7 @@ import numbers
 import os
 import types
 from collections.abc import Callable
+from math import isfinite
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pgt.ground.arguments import Limits, OneOf, PartOf
@@ -79,7 +80,10 @@ def _of_class(hint: Any, value: Any, marks: tuple) -> str:
     if hint in plain:
         return plain[hint]
     if isinstance(hint, type) and issubclass(hint, numbers.Number):
-        kind = "a whole number" if issubclass(hint, numbers.Integral) else "a number"
+        plain = (
+            "a finite number" if isinstance(value, float) and not isfinite(value) else "a number"
+        )
+        kind = "a whole number" if issubclass(hint, numbers.Integral) else plain
         return " ".join([kind, *_bounds(marks, value)])
     if kind := getattr(hint, "part", None):
         names = [repr(name) for name, part in known_parts(kind).items() if not required(part)]

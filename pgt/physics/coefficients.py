@@ -58,6 +58,7 @@ def _as_float(where, value) -> float:
         number = math.nan
     if not abs(number) <= LARGEST:
         raise InputError(
-            f"{where} is {value!r} but must be a finite number up to {LARGEST:g} or pgt.Unknown(...) to learn it."
+            f"{where} is {value!r} but must be a finite number up to {LARGEST:g} or pgt.Unknown(...) to "
+            "learn it."
         )
     return number

@@ -13,7 +13,7 @@ from pgt.ground.unknown import Unknown
 from pgt.kernels.base import AbstractKernel
 from pgt.physics.affine import Affine, affine
 from pgt.physics.coefficients import Coefficient, as_coefficient, current
-from pgt.physics.expression import CONSTANTS, evaluate, names_in
+from pgt.physics.expression import CONSTANTS, evaluate, names_in, require_finite
 from pgt.physics.form import Implied, implied_kernel
 from pgt.physics.parser import FUNCTIONS, Name, parse_equation, point_at, suggestion
 from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives
@@ -129,7 +129,7 @@ def _as_texts(texts) -> tuple[str, ...]:
             'Equation: no equation given; write e.g. Equation("u_t = nu*u_xx", nu=0.01).'
         )
     for text in flat:
-        parse_equation(text)
+        require_finite(text, parse_equation(text))
     return tuple(flat)
 
 

@@ -17,6 +17,8 @@ from pgt.ground.files import in_one_piece, make_folder, naming_the_place
 from pgt.plots import pieces
 from pgt.plots.pieces import INK, MANY, PALETTE, SIZE
 
+Resolution = Annotated[int, Limits(at_least=1, at_most=2400)]
+
 
 @checked
 def field(
@@ -160,7 +162,7 @@ def loss_contributions(history: xr.Dataset, terms: Sequence[str] | None = None) 
 def save(
     figure: Figure,
     path: str | os.PathLike,
-    dpi: Annotated[int, Limits(at_least=1, at_most=2400)] = 200,
+    dpi: Resolution = 200,
 ) -> Path:
     """Write a PNG in one piece: whoever looks at `path` sees the old file or the whole new one.
 

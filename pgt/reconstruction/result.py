@@ -40,6 +40,7 @@ from pgt.trust.members import Members, required
 from pgt.trust.verdict import Evidence, judge
 
 FILE = "reconstruction"
+Of = Literal["field", "reading"]
 Level = Annotated[float, Limits(above=0, below=1)]
 
 
@@ -228,9 +229,7 @@ class Reconstruction(eqx.Module):
         return coverage_table(self._unfitted_predictions(), levels)
 
     @checked
-    def band(
-        self, points=None, level: Level = 0.9, of: Literal["field", "reading"] = "field", **axes
-    ) -> xr.Dataset:
+    def band(self, points=None, level: Level = 0.9, of: Of = "field", **axes) -> xr.Dataset:
         """`u`, `u_lower` and `u_upper`, calibrated as in `coverage`, at points or on a grid.
 
         `of` is "field", or "reading" for where a new, noisy reading would lie. What is promised, and
