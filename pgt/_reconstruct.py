@@ -6,8 +6,6 @@ from pathlib import Path
 
 import jax
 
-from pgt.data.domain import Domain
-from pgt.data.observations import Observations
 from pgt.ground.arguments import Seed
 from pgt.ground.checked import checked
 from pgt.ground.files import make_folder
@@ -15,7 +13,7 @@ from pgt.ground.version import __version__
 from pgt.nn import frozen
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.gauge import fixed_fields
-from pgt.physics.pde import AbstractPDE
+from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.reconstruction.expected_error import field_errors, together
 from pgt.reconstruction.result import Reconstruction
 from pgt.reconstruction.rival import in_time_left, needs_rival, predicts_better
@@ -28,9 +26,9 @@ from pgt.trust.members import Members
 
 @checked
 def reconstruct(
-    observations: Observations,
-    pde: AbstractPDE,
-    domain: Domain,
+    observations: Readings,
+    pde: Governing,
+    domain: Where,
     conditions: Sequence[AbstractCondition] = (),
     *,
     model: Model | None = None,
@@ -46,7 +44,8 @@ def reconstruct(
     ----------
     observations, pde, domain
         What was measured, the equation it obeys, and where. Fields of the equation that were not
-        measured are hidden and inferred.
+        measured are hidden and inferred. A DataFrame, Dataset or dict whose columns are the coordinates
+        and fields serves as readings, an equation's text as equation, a dict of bounds as domain.
     conditions
         `Initial`, `Dirichlet`, `Neumann`, `Periodic`, where they are known; `Gauge` for a hidden field
         that the equations leave open.
@@ -79,6 +78,7 @@ def reconstruct(
     >>> result.grid(x=5, t=[0.5]).u.shape
     (1, 5)
     """
+    observations, pde, domain = as_problem(observations, pde, domain)
     task = assemble(
         observations, pde, domain, conditions,
         model=model, training=training, error_bars=error_bars, seed=seed,

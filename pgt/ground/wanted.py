@@ -53,7 +53,9 @@ def required(part: Callable) -> list[str]:
 
 def is_record(hint: Any) -> bool:
     """Whether it is made of settings that all have a default."""
-    return dataclasses.is_dataclass(hint) and not hasattr(hint, "part") and not required(hint)
+    if not dataclasses.is_dataclass(hint) or hasattr(hint, "part") or required(hint):
+        return False
+    return set(inspect.signature(hint).parameters) == {one.name for one in dataclasses.fields(hint)}
 
 
 def _ways(hint: Any, value: Any, marks: tuple) -> list[str]:
@@ -67,7 +69,7 @@ def _ways(hint: Any, value: Any, marks: tuple) -> list[str]:
     if origin in (collections.abc.Sequence, tuple, list):
         return [f"a list of {_many(wanted(inside[0]))}"]
     if origin in (collections.abc.Mapping, dict):
-        return [f"a dict of {_many(wanted(inside[1]))}"]
+        return ["a dict" if inside[1] is Any else f"a dict of {_many(wanted(inside[1]))}"]
     if origin is collections.abc.Callable or hint is Callable:
         return ["a function"]
     if hint in (str, int) and (known := choices(marks)):
@@ -86,9 +88,22 @@ def _of_class(hint: Any, value: Any, marks: tuple) -> str:
         kind = "a whole number" if issubclass(hint, numbers.Integral) else plain
         return " ".join([kind, *_bounds(marks, value)])
     if kind := getattr(hint, "part", None):
-        names = [repr(name) for name, part in known_parts(kind).items() if not required(part)]
-        return f"{_a(kind)}: {', '.join([*names, _a(_title(hint))])}"
+        return f"{_a(kind)} {_examples(kind)}"
     return _a(_title(hint)) + (" or a dict of its arguments" if is_record(hint) else "")
+
+
+def _examples(kind: str) -> str:
+    """The parts that a name alone stands for; where none does, one that needs more."""
+    parts = known_parts(kind)
+    alone = [name for name, part in parts.items() if _has_defaults(part)]
+    if alone:
+        return f"({', '.join(map(repr, alone))})"
+    return f"such as pgt.{next(iter(parts.values())).__name__}(...)"
+
+
+def _has_defaults(part: Callable) -> bool:
+    parameters = inspect.signature(part).parameters.values()
+    return all(p.default is not p.empty for p in parameters)
 
 
 def _bounds(marks: tuple, value: Any) -> list[str]:
@@ -118,8 +133,11 @@ def _many(words: str) -> str:
     """
     if words == "text":
         return "texts"
-    return words.removeprefix("an ").removeprefix("a ").replace("number", "numbers", 1)
+    one = words.removeprefix("an ").removeprefix("a ")
+    return one.replace("number", "numbers", 1).replace(" such as", "s such as", 1)
 
 
 def _a(noun: str) -> str:
+    if noun.endswith("bars"):
+        return noun
     return f"an {noun}" if noun[0] in "aeioxO" else f"a {noun}"

@@ -16,6 +16,7 @@ from pgt.ground.arguments import Seed
 from pgt.ground.checked import checked
 from pgt.models.base import AbstractFieldModel
 from pgt.physics.conditions import AbstractCondition
+from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Evaluation
@@ -28,9 +29,9 @@ from pgt.training.settings import Training
 
 @checked
 def cross_validate(
-    observations: Observations,
-    pde: AbstractPDE,
-    domain: Domain,
+    observations: Readings,
+    pde: Governing,
+    domain: Where,
     conditions: Sequence[AbstractCondition] = (),
     *,
     folds: int = 5,
@@ -70,6 +71,7 @@ def cross_validate(
     >>> found.predictions.shape, found.errors["u"].readings, len(found.errors["u"].by_fold)
     ((20, 1), 20, 2)
     """
+    observations, pde, domain = as_problem(observations, pde, domain)
     training = training or Training()
     observations = matched(observations, pde, domain)
     parts = splits.folds(observations, folds, seed, groups_of(observations, training))

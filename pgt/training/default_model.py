@@ -11,6 +11,7 @@ from pgt.models.features import Features
 from pgt.models.pgt import PGT
 from pgt.models.pinn import PINN
 from pgt.nn.scaling import Scaling
+from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.physics.pde import AbstractPDE
 from pgt.training.error_bars import Ensemble, ErrorBars
 from pgt.training.linearity import is_linear
@@ -60,7 +61,7 @@ def _width(domain: Domain, pde: AbstractPDE) -> int:
 
 @checked
 def default_model(
-    observations: Observations, pde: AbstractPDE, domain: Domain, *, seed: Seed = 0, **sizes
+    observations: Readings, pde: Governing, domain: Where, *, seed: Seed = 0, **sizes
 ) -> PGT:
     """A PGT sized for the problem: a small decoder, fit for a polish, in up to two coordinates; a wide
     one beyond; every reading a token while they are few, anchors when they are many.
@@ -73,6 +74,7 @@ def default_model(
     >>> type(model).__name__, len(model.network.anchors.points)
     ('PGT', 64)
     """
+    observations, pde, domain = as_problem(observations, pde, domain)
     small = domain.dimension <= 2
     suited = {
         "width": 32 if small else 64,

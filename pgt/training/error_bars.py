@@ -1,7 +1,7 @@
 """How error bars are made: one frozen record per way."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pgt.ground.arguments import Limits
 from pgt.ground.errors import InputError
@@ -24,6 +24,7 @@ class Ensemble:
     pgt.InputError: Ensemble(members=1): members must be a whole number from 2 up.
     """
 
+    part: ClassVar[str] = "error bars"
     members: Annotated[int, Limits(at_least=2, at_most=1000)] = 8
     bootstrap: bool = False
 
@@ -45,6 +46,7 @@ class Posterior:
     pgt.InputError: Posterior(samples=5): samples come in pairs; write an even number.
     """
 
+    part: ClassVar[str] = "error bars"
     samples: Annotated[int, Limits(at_least=2, at_most=10**5)] = 64
 
     def __post_init__(self):
