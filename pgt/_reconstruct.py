@@ -5,9 +5,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 import jax
+import numpy as np
 
 from pgt.ground.arguments import Seed
 from pgt.ground.checked import checked
+from pgt.ground.errors import warn_of
 from pgt.ground.files import make_folder
 from pgt.ground.version import __version__
 from pgt.nn import frozen
@@ -20,6 +22,7 @@ from pgt.reconstruction.rival import in_time_left, needs_rival, predicts_better
 from pgt.training.assemble import Model, Task, assemble
 from pgt.training.error_bars import ErrorBars
 from pgt.training.fit import Outcome, fit_task
+from pgt.training.loop import DIVERGED
 from pgt.training.settings import Training
 from pgt.trust.members import Members
 
@@ -105,10 +108,23 @@ def solve(
     members = None if drawn is None else Members.of(*drawn.stacked)
     with task.in_precision():
         record = _record(outcome, task, errors) | {"model_choice": choice}
+    if _has_diverged(outcome):
+        record["stopped"] = DIVERGED
+        warn_of(
+            f"the fit {DIVERGED}. The field is not to be trusted: look at `.doubts`, check coefficients "
+            "and units of the equation, or lower the learning rate."
+        )
     return Reconstruction(
         fit.model, fit.pde, problem.observations, task.held_out, record, task.domain, members,
         outcome.left_out,
     )  # fmt: skip
+
+
+def _has_diverged(outcome: Outcome) -> bool:
+    """Whether nothing came of the fit: no finite loss, cost or error."""
+    fit, error = outcome.fit, outcome.held_out_error
+    numbers = [*fit.polish_costs[-1:], *([] if error is None else [error])]
+    return fit.stopped == DIVERGED or not np.isfinite(numbers).all()
 
 
 def _fitted(task: Task, checkpoint: Path | None, progress: bool | None):

@@ -40,11 +40,12 @@ def checked(target: Target) -> Target:
     ...
     pgt.InputError: count(steps=2.5): steps must be a whole number from 1 up.
     """
-    if not isinstance(target, type):
-        return _reading(target)
-    if not hasattr(target.__init__, "reads_arguments"):
-        target.__init__ = _reading(target.__init__)
-    return target
+    made: Any = target
+    if not inspect.isclass(target):
+        return _reading(made)
+    if not hasattr(made.__init__, "reads_arguments"):
+        made.__init__ = _reading(made.__init__)
+    return made
 
 
 def _reading(function: Callable) -> Any:
@@ -62,8 +63,9 @@ def _reading(function: Callable) -> Any:
             bound.arguments[name] = _argument(owner, signature.parameters[name], value)
         return function(*bound.args, **bound.kwargs)
 
-    read_first.reads_arguments = True
-    return read_first
+    known: Any = read_first
+    known.reads_arguments = True
+    return known
 
 
 def _argument(owner: str, parameter: inspect.Parameter, value: Any) -> Any:
@@ -128,7 +130,7 @@ def read(hint: Any, value: Any, marks: tuple = ()) -> Any:
 
 def _read_one_of(hints: tuple, value: Any, marks: tuple) -> Any:
     if value is True and Literal[False] in hints:  # where False means none: as it is by default
-        return next((hint() for hint in hints if dataclasses.is_dataclass(hint)), REFUSED)
+        return next((hint() for hint in hints if is_record(hint)), REFUSED)
     found = (read(hint, value, marks) for hint in hints)
     return next((one for one in found if one is not REFUSED), REFUSED)
 

@@ -56,7 +56,8 @@ def register(*names: str, kind: str | None = None) -> Callable[[Part], Part]:
         _check(part, family, names)
         for name in names:
             _parts[str(family)][name] = part
-        return checked(part) if isinstance(part, type) else part
+        made: Any = part
+        return checked(made) if inspect.isclass(part) else made
 
     return keep
 

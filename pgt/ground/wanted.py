@@ -1,7 +1,6 @@
 """What an annotation asks for, in words."""
 
 import collections.abc
-import dataclasses
 import inspect
 import numbers
 import os
@@ -53,9 +52,10 @@ def required(part: Callable) -> list[str]:
 
 def is_record(hint: Any) -> bool:
     """Whether it is made of settings that all have a default."""
-    if not dataclasses.is_dataclass(hint) or hasattr(hint, "part") or required(hint):
+    named = set(getattr(hint, "__dataclass_fields__", ()))
+    if not named or hasattr(hint, "part") or required(hint):
         return False
-    return set(inspect.signature(hint).parameters) == {one.name for one in dataclasses.fields(hint)}
+    return set(inspect.signature(hint).parameters) == named
 
 
 def _ways(hint: Any, value: Any, marks: tuple) -> list[str]:
@@ -109,7 +109,7 @@ def _has_defaults(part: Callable) -> bool:
 def _bounds(marks: tuple, value: Any) -> list[str]:
     """The limits of a number; of a far upper one nobody hears who stays below."""
     limits = next((mark for mark in marks if isinstance(mark, Limits)), Limits())
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
     low, high = limits.at_least, limits.at_most
     if low is not None and limits.below is not None:
         return [f"in [{low:g}, {limits.below:g})"]

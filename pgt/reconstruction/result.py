@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import equinox as eqx
 import numpy as np
@@ -21,18 +21,18 @@ from pgt.ground.files import naming_the_place
 from pgt.ground.unknown import named_unknowns
 from pgt.ground.verdict import Doubt, FieldError, Verdict
 from pgt.models.base import AbstractFieldModel
-from pgt.nn import batched
 from pgt.nn.precision import is_double, precision
 from pgt.physics.derivatives import residual
 from pgt.physics.gauge import freedom
 from pgt.physics.pde import AbstractPDE
+from pgt.reconstruction import shown, unfitted
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Asked, Evaluation
 from pgt.training.history import History
 from pgt.trust import sensors, suspicion
-from pgt.trust.calibration import Predicted, calibrate
+from pgt.trust.calibration import calibrate
 from pgt.trust.convergence import Descent
-from pgt.trust.coverage import LEVELS, Noise, bands, coverage_table, predict, predicted_noise
+from pgt.trust.coverage import LEVELS, bands, coverage_table, predicted_noise
 from pgt.trust.field_error import places
 from pgt.trust.held_out import Unseen, interpolated, left_out_in_turn
 from pgt.trust.intervals import Estimate, intervals
@@ -49,7 +49,7 @@ class Reconstruction(eqx.Module):
 
     `at` and `grid` give xarray Datasets; `residual` says how well the equation holds; `parameters`
     are the learnt coefficients; `history` is the course of training; `summary` how the run went;
-    `verdict` says how far to trust it, `doubts` what is doubtful.
+    `verdict` says how far to trust it, `doubts` what is doubtful; `plot` and `report` show it.
 
     `left_out` is what the others say of each reading, where that is known in closed form (`Features`).
 
@@ -90,9 +90,10 @@ class Reconstruction(eqx.Module):
     @checked
     def at(
         self,
-        points,
+        points=None,
         quantities: Sequence[str] | None = None,
         quantiles: float | Sequence[float] | None = None,
+        **axes,
     ) -> xr.Dataset:
         """Values at scattered points.
 
@@ -102,9 +103,14 @@ class Reconstruction(eqx.Module):
         quantities : fields, derivatives ("u_xx") or "vorticity", "divergence", "speed".
             Default: all fields.
         quantiles : of the members, between 0 and 1: 0.05 of "u" is called "u_q05".
+        **axes : instead of `points`, numbers by axis: `at(x=0.5, t=[0.1, 0.2])`.
+
+        Points outside the domain are answered with a warning, and marked by a coordinate `outside`.
         """
+        if (points is None) != bool(axes):
+            raise InputError("at: write either points, or every axis by name: at(x=0.5, t=0.5).")
         of = self._evaluation
-        return of.scattered(points, of.asked(quantities, quantiles))
+        return of.scattered(axes if points is None else points, of.asked(quantities, quantiles))
 
     @checked
     def grid(
@@ -215,7 +221,7 @@ class Reconstruction(eqx.Module):
 
         Needs error bars; `pgt.trust.intervals.intervals` says what stands in an `Estimate`.
         """
-        return intervals(self.members, level, self._about_members.get("unrest", 0.0))
+        return intervals(self.members, level, self.record.get("members", {}).get("unrest", 0.0))
 
     @checked
     def coverage(self, levels: Sequence[Level] = LEVELS) -> xr.Dataset:
@@ -226,7 +232,7 @@ class Reconstruction(eqx.Module):
         """
         if not len(levels):
             raise InputError("coverage(levels=()): write at least one level, such as (0.5, 0.9).")
-        return coverage_table(self._unfitted_predictions(), levels)
+        return coverage_table(unfitted.predictions(self), levels)
 
     @checked
     def band(self, points=None, level: Level = 0.9, of: Of = "field", **axes) -> xr.Dataset:
@@ -235,9 +241,9 @@ class Reconstruction(eqx.Module):
         `of` is "field", or "reading" for where a new, noisy reading would lie. What is promised, and
         what is not, stands in pgt/trust/calibration.py.
         """
-        found = {name: calibrate(p) for name, p in self._unfitted_predictions().items()}
+        found = {name: calibrate(p) for name, p in unfitted.predictions(self).items()}
         values = self.grid(**axes) if points is None else self.at(points)
-        modelled = predicted_noise(self.model, _read_by(self), self.pde.fields)
+        modelled = predicted_noise(self.model, unfitted.read_by(self), self.pde.fields)
         return bands(values, found, level, of, modelled, required(self.members).drawn)
 
     @checked
@@ -246,7 +252,7 @@ class Reconstruction(eqx.Module):
 
         `candidates` are points as in `at`; default: 2048 that fill the domain.
         """
-        noise = {name: calibrate(p).noise for name, p in self._unfitted_predictions().items()}
+        noise = {name: calibrate(p).noise for name, p in unfitted.predictions(self).items()}
         points = (
             sensors.candidates(self.domain)
             if candidates is None
@@ -276,6 +282,24 @@ class Reconstruction(eqx.Module):
         """σ of the readings of each field in its units: as given, else estimated from held-out ones."""
         return suspicion.noise_by_field(self.misfits())
 
+    # ------------------------------------------------------------------------------ show
+
+    def __repr__(self) -> str:
+        return shown.in_brief(self)
+
+    @checked
+    def plot(self, name: str | None = None, **axes) -> Any:
+        """A figure of the field with the readings on top, as `pgt.plots.field` draws it.
+
+        `name` is one of the fields, by default all; the axes are those of `grid`.
+        """
+        return shown.plot(self, name, axes)
+
+    @checked
+    def report(self, path: str | Path = "report.html", **axes) -> Path:
+        """Write all that is known of the fit as one page, which works offline; returns the file."""
+        return shown.report(self, Path(path), axes)
+
     # ------------------------------------------------------------------------------ keep
 
     @checked
@@ -298,9 +322,9 @@ class Reconstruction(eqx.Module):
     @property
     def _evaluation(self) -> Evaluation:
         return Evaluation(
-            self.model, self.pde, _read_by(self), self.members, self.domain,
+            self.model, self.pde, unfitted.read_by(self), self.members, self.domain,
             units=dict(self.observations.units) | dict(self.domain.units),
-            attributes=self._provenance(),
+            attributes=shown.provenance(self),
         )  # fmt: skip
 
     @property
@@ -324,43 +348,3 @@ class Reconstruction(eqx.Module):
         """What is to be known of coefficients: not determined, at a bound, still on their way."""
         found = {} if self.members is None else self.intervals()
         return {name: estimate.note for name, estimate in found.items() if estimate.note}
-
-    @property
-    def _about_members(self) -> dict:
-        """What there is to say of how the members were made."""
-        return self.record.get("members", {})
-
-    def _unfitted_predictions(self) -> dict[str, Predicted]:
-        """What is said of readings by a fit that did not see them."""
-        members = required(self.members)
-        return predict(
-            *self._all_readings, lambda readings: self.predict_readings(readings, members=True),
-            self._predicted_noise(),
-            members=members.drawn, in_turn=self._about_members.get("leave_one_out", False),
-        )  # fmt: skip
-
-    def _predicted_noise(self) -> Noise | None:
-        """σ of readings as PGT-UW predicts it, else that of a posterior; None where neither is."""
-        predicted = predicted_noise(self.model, _read_by(self), self.pde.fields)
-        common = self._about_members.get("noise")
-        if predicted is not None or common is None:
-            return predicted
-        sigma = dict(
-            zip(self.pde.fields, common * np.asarray(self.model.scaling.spread), strict=True)
-        )
-        return lambda points: {name: np.full(len(points), s) for name, s in sigma.items()}
-
-    def _provenance(self) -> dict:
-        kept = ("version", "seed", "held_out_error")
-        return {
-            "source": "physics-guided-transformer",
-            "equation": type(self.pde).__name__,
-            **{name: self.record[name] for name in kept if self.record.get(name) is not None},
-        }
-
-
-def _read_by(result: Reconstruction) -> Observations:
-    """The readings of `result.model`: the first member may have been fitted to a draw of them."""
-    if result.members is None:
-        return result.observations
-    return batched.member(result.members.observations, 0)

@@ -28,9 +28,9 @@ from pgt.training.settings import Polish
         ({"learning_rate": float("inf")}, "learning_rate must be a finite number above 0"),
         (
             {"sampler": "sobl"},
-            "sampler must be a sampler \('uniform', 'sobol', 'residual_adaptive'",
+            r"sampler must be a sampler \('uniform', 'sobol', 'residual_adaptive'",
         ),
-        ({"weighting": {}}, "weighting must be a weighting \('uncertainty'"),
+        ({"weighting": {}}, r"weighting must be a weighting \('uncertainty'"),
         (
             {"polish": {"iteratons": 3}},
             "Polish has no argument 'iteratons'; its arguments are iterations",
