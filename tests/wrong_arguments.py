@@ -103,7 +103,7 @@ def problem() -> dict[str, Any]:
 
 
 QUIET = {"checkpoint": None, "progress": False, "say": None}  # files and bars
-SKIPPED = {"InputError", "datasets.cylinder_wake", "io.Columns"}
+SKIPPED = {"InputError", "DoubtWarning", "datasets.cylinder_wake", "io.Columns"}
 CONSTRUCTED = {"result": "Reconstruction", "domain": "Domain", "observations": "Observations"}
 # What takes long or needs what no user has; the loader of results is asked with a folder that is one.
 NOT_ASKED = {"Domain.sample", "Observations.read", "Reconstruction.load"}

@@ -26,7 +26,7 @@ def wanted(hint: Any, value: Any = None) -> str:
     "'all' or 'decoder'"
     """
     *most, last = dict.fromkeys(_ways(hint, value, ()))
-    comma = "" if all(way[:1] == "'" for way in (*most, last)) else ","
+    comma = "," if any(" " in way for way in (*most, last)) else ""
     return f"{', '.join(most)}{comma} or {last}" if most else last
 
 

@@ -1,5 +1,6 @@
 """The incompressible Navier–Stokes equations in two dimensions."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import equinox as eqx
@@ -11,8 +12,11 @@ from pgt.ground.registry import register
 from pgt.kernels.heat import HeatKernel
 from pgt.physics.about import About
 from pgt.physics.coefficients import Coefficient, Diffusivity, Ratio, as_coefficient, current
+from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Source, Value, as_source, source_at
+
+FIELDS = ("u", "v", "p")
 
 
 @register("navier_stokes")
@@ -42,6 +46,7 @@ class NavierStokes2D(AbstractPDE):
             {"kind": "gauge", "field": "p"},
         ),
         units={"u": Powers(1, -1), "v": Powers(1, -1), "p": Powers(2, -2)},  # p is over density
+        fields=FIELDS,
     )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)
@@ -54,10 +59,11 @@ class NavierStokes2D(AbstractPDE):
         viscosity: Diffusivity,
         convection: Ratio = 1.0,
         source: tuple[Source | None, Source | None] | None = None,
+        fields: Sequence[str] = FIELDS,
     ):
         force_x, force_y = _pair(source)
         self.coords = ("x", "y", "t")
-        self.fields = ("u", "v", "p")
+        self.fields = as_fields("NavierStokes2D", fields, FIELDS)
         self.viscosity = as_coefficient("NavierStokes2D(viscosity)", viscosity, positive=True)
         self.convection = as_coefficient("NavierStokes2D(convection)", convection)
         self.source = (
@@ -66,6 +72,7 @@ class NavierStokes2D(AbstractPDE):
         )
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        d = by_own_names(d, FIELDS, self.fields)
         u, v = d("u"), d("v")
         convection_x = self.convection * (u * d("u_x") + v * d("u_y"))
         convection_y = self.convection * (u * d("v_x") + v * d("v_y"))

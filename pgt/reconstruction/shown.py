@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from pgt.ground.numbers import number
+from pgt.physics.names import rewritten
 from pgt.trust.convergence import convergence
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ def equation_text(pde) -> str:
     """The equation as it is written, else its name."""
     about, name = getattr(type(pde), "about", None), type(pde).__name__
     written = "; ".join(getattr(pde, "texts", ()))
-    text = written or (f"{name}: {about.equation}" if about else name)
+    if about and not written:
+        written = f"{name}: {rewritten(about.equation, about.fields, pde.fields)}"
+    text = written or name
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
