@@ -1,6 +1,7 @@
 """Commands around a run file: init, check, fit, predict, compare, report, info."""
 
 import shlex
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pgt.ground.errors import InputError
+from pgt.ground.errors import DoubtWarning, InputError
 from pgt.ground.verdict import Verdict
 
 if TYPE_CHECKING:  # help does not wait for JAX
@@ -26,14 +27,34 @@ Set = Annotated[
 
 @contextmanager
 def mistakes_are_messages() -> Iterator[None]:
-    """Bad input ends with one line on standard error and exit code 2."""
+    """Bad input ends with one line on standard error and exit code 2; a doubt is one line, too."""
     try:
-        yield
+        with doubts_are_messages():
+            yield
     except (InputError, OSError) as error:
         Console(stderr=True).print(
             f"pgt: {_in_words(error)}", style="red", soft_wrap=True, markup=False
         )
         raise typer.Exit(2) from None
+
+
+@contextmanager
+def doubts_are_messages() -> Iterator[None]:
+    """What the library warns of, without the place in the code that a terminal has no use for."""
+    as_before = warnings.showwarning
+
+    def show(message, category, *place):
+        if issubclass(category, DoubtWarning):
+            Console(stderr=True).print(
+                f"pgt: {message}", style="yellow", soft_wrap=True, markup=False
+            )
+        else:
+            as_before(message, category, *place)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DoubtWarning)
+        warnings.showwarning = show
+        yield
 
 
 def _in_words(error: InputError | OSError) -> str:
@@ -107,6 +128,7 @@ def fit(
     console = Console()
     with mistakes_are_messages():
         run = load_run(run_file, overrides)
+        from pgt.reconstruction.shown import learnt
         from pgt.report.sentences import expected_errors, is_left_out_in_turn, which_model
         from pgt.runs.fit import fit as fit_run
         from pgt.runs.fit import is_begun
@@ -120,7 +142,8 @@ def fit(
             how = f"continue with: {again}"
             typer.echo(f"\nStopped; {how if is_begun(output) else 'nothing was saved yet.'}")
             raise typer.Exit(INTERRUPTED) from None
-    for line in (*expected_errors(verdict), which_model(result.summary)):
+    coefficients = (f"Learnt: {name} = {said}." for name, said in learnt(result).items())
+    for line in (*expected_errors(verdict), *coefficients, which_model(result.summary)):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     in_turn = is_left_out_in_turn(verdict, result.observations, result.held_out)
     console.print(_held_out(verdict, crossed, in_turn))

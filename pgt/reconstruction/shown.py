@@ -28,7 +28,10 @@ def in_brief(result: "Reconstruction") -> str:
         f"  equation  {equation_text(pde)}",
         f"  readings  {len(result.observations)} fitted, {len(result.held_out)} held out",
         f"  model     {model}, {summary.get('seconds', 0.0):.1f} s",
-        *_coefficients(result),
+        *(
+            f"  learnt    {name} = {said}"
+            for name, said in list(learnt(result).items())[:MOST_LINES]
+        ),
         *_errors(result),
         f"  verdict   {CAME_DOWN[convergence(result._descent())[0]]}; see .verdict(), .doubts, .report()",
     ]
@@ -45,15 +48,11 @@ def equation_text(pde) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
-def _coefficients(result: "Reconstruction") -> list[str]:
-    found = {} if result.members is None else result.intervals()
-    lines = []
-    for name, value in list(result.parameters.items())[:MOST_LINES]:
-        between = (
-            f", {found[name].lower:.4g} to {found[name].upper:.4g} (90 %)" if name in found else ""
-        )
-        lines.append(f"  learnt    {name} = {value:.4g}{between}")
-    return lines
+def learnt(result: "Reconstruction") -> dict[str, str]:
+    """The learnt coefficients by name, with their intervals where there are error bars."""
+    if result.members is not None:
+        return {name: estimate.in_words for name, estimate in result.intervals().items()}
+    return {name: number(value, 4) for name, value in result.parameters.items()}
 
 
 def _errors(result: "Reconstruction") -> list[str]:

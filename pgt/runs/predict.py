@@ -9,6 +9,7 @@ from pgt import io
 from pgt.ground.errors import InputError
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.result import Reconstruction
+from pgt.reconstruction.shown import learnt
 from pgt.report import write_report
 from pgt.runs.fit import METRICS, REPORT, RUN_FILE
 from pgt.runs.report import report_data
@@ -89,7 +90,7 @@ def info(folder: Path) -> list[tuple[str, str]]:
         ("training", f"{summary['seconds']:.1f} s, {summary['stopped']}"),
         ("seed, version", f"{summary['seed']}, pgt {summary['version']}, jax {summary['jax']}"),
     ]
-    rows += [(name, f"{value:.6g}, learnt") for name, value in result.parameters.items()]
+    rows += [(name, f"learnt: {said}") for name, said in learnt(result).items()]
     if found.get("cross_validation"):
         kind = f"{found['cross_validation']['folds']} folds by {found['cross_validation']['by']}"
         rows.append(("cross-validation", kind))

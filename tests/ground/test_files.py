@@ -3,7 +3,7 @@
 import pytest
 
 from pgt.ground.errors import InputError
-from pgt.ground.files import in_one_piece, require_writable
+from pgt.ground.files import in_one_piece, make_folder, naming_the_place, require_writable
 
 
 def test_the_old_file_stands_until_the_new_one_is_whole(tmp_path):
@@ -46,3 +46,13 @@ def test_a_folder_below_a_file_is_refused_with_the_remedy(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"cannot write to .*file/out .*another folder with -o"):
         require_writable(tmp_path / "file" / "out")
+
+
+def test_a_place_that_is_none_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"cannot write .*file/inside \(Not a directory\)"):
+        make_folder(tmp_path / "file" / "inside")
+    with pytest.raises(InputError, match="Is a directory"), naming_the_place(tmp_path):
+        tmp_path.write_text("")
+    with pytest.raises(OSError, match="No space"), naming_the_place(tmp_path):
+        raise OSError(28, "No space left on device")
