@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from pgt.ground.arguments import Limits as Limits
 from pgt.ground.arguments import OneOf as OneOf
 from pgt.ground.arguments import Powers as Powers
+from pgt.ground.errors import DoubtWarning as DoubtWarning
 from pgt.ground.errors import InputError as InputError
 from pgt.ground.registry import register as register
 from pgt.ground.version import __version__ as __version__
@@ -33,7 +34,7 @@ if _TYPE_CHECKING:  # the same for editors and type checkers
 
 _FOLDERS = ("data", "kernels", "physics", "models", "training", "trust", "reconstruction")
 _MODULES = ("datasets", "io", "metrics", "plots")
-_HERE = ("register", "Limits", "OneOf", "Powers", "InputError", "__version__")
+_HERE = ("register", "Limits", "OneOf", "Powers", "InputError", "DoubtWarning", "__version__")
 
 
 def _load(name: str):

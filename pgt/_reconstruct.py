@@ -5,36 +5,40 @@ from dataclasses import asdict
 from pathlib import Path
 
 import jax
+import numpy as np
 
-from pgt.data.domain import Domain
-from pgt.data.observations import Observations
+from pgt.ground.arguments import Seed
+from pgt.ground.checked import checked
+from pgt.ground.errors import warn_of
 from pgt.ground.files import require_writable
 from pgt.ground.owner import owned
 from pgt.ground.version import __version__
 from pgt.nn import frozen
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.gauge import fixed_fields
-from pgt.physics.pde import AbstractPDE
+from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.reconstruction.expected_error import field_errors, together
 from pgt.reconstruction.result import Reconstruction
 from pgt.reconstruction.rival import in_time_left, needs_rival, predicts_better
 from pgt.training.assemble import Model, Task, assemble
 from pgt.training.error_bars import ErrorBars
 from pgt.training.fit import Outcome, fit_task
+from pgt.training.loop import DIVERGED
 from pgt.training.settings import Training
 from pgt.trust.members import Members
 
 
+@checked
 def reconstruct(
-    observations: Observations,
-    pde: AbstractPDE,
-    domain: Domain,
+    observations: Readings,
+    pde: Governing,
+    domain: Where,
     conditions: Sequence[AbstractCondition] = (),
     *,
     model: Model | None = None,
     training: Training | None = None,
     error_bars: ErrorBars | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     checkpoint: str | Path | None = None,
     progress: bool | None = None,
 ) -> Reconstruction:
@@ -44,7 +48,8 @@ def reconstruct(
     ----------
     observations, pde, domain
         What was measured, the equation it obeys, and where. Fields of the equation that were not
-        measured are hidden and inferred.
+        measured are hidden and inferred. A DataFrame, Dataset or dict whose columns are the coordinates
+        and fields serves as readings, an equation's text as equation, a dict of bounds as domain.
     conditions
         `Initial`, `Dirichlet`, `Neumann`, `Periodic`, where they are known; `Gauge` for a hidden field
         that the equations leave open.
@@ -77,6 +82,7 @@ def reconstruct(
     >>> result.grid(x=5, t=[0.5]).u.shape
     (1, 5)
     """
+    observations, pde, domain = as_problem(observations, pde, domain)
     task = assemble(
         observations, pde, domain, conditions,
         model=model, training=training, error_bars=error_bars, seed=seed,
@@ -108,10 +114,23 @@ def _solved(task: Task, folder: Path | None, progress: bool | None) -> Reconstru
     members = None if drawn is None else Members.of(*drawn.stacked)
     with task.in_precision():
         record = _record(outcome, task, errors) | {"model_choice": choice}
+    if _has_diverged(outcome):
+        record["stopped"] = DIVERGED
+        warn_of(
+            f"the fit {DIVERGED}. The field is not to be trusted: look at `.doubts`, check coefficients "
+            "and units of the equation, or lower the learning rate."
+        )
     return Reconstruction(
         fit.model, fit.pde, problem.observations, task.held_out, record, task.domain, members,
         outcome.left_out,
     )  # fmt: skip
+
+
+def _has_diverged(outcome: Outcome) -> bool:
+    """Whether nothing came of the fit: no finite loss, cost or error."""
+    fit, error = outcome.fit, outcome.held_out_error
+    numbers = [*fit.polish_costs[-1:], *([] if error is None else [error])]
+    return fit.stopped == DIVERGED or not np.isfinite(numbers).all()
 
 
 def _fitted(task: Task, checkpoint: Path | None, progress: bool | None):

@@ -6,11 +6,13 @@ import numpy as np
 import xarray as xr
 
 from pgt.data.units import require_same
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 
 Labelled = xr.Dataset | xr.DataArray
 
 
+@checked
 def relative_l2(truth: Labelled, estimate: Labelled) -> dict[str, float]:
     """‖estimate − truth‖ / ‖truth‖ of every field of the truth.
 
@@ -26,6 +28,7 @@ def relative_l2(truth: Labelled, estimate: Labelled) -> dict[str, float]:
     }
 
 
+@checked
 def overall(truth: Labelled, estimate: Labelled) -> dict[str, float]:
     """The relative error over all fields, by both definitions in use.
 
@@ -46,6 +49,7 @@ def overall(truth: Labelled, estimate: Labelled) -> dict[str, float]:
     }
 
 
+@checked
 def compare(truth: Labelled, estimate: Labelled) -> dict:
     """All measures at once: relative L2, both overall figures, RMSE and largest error by field.
 
@@ -63,6 +67,7 @@ def compare(truth: Labelled, estimate: Labelled) -> dict:
     }
 
 
+@checked
 def remove_mean(data: Labelled, over: Sequence[str] = ("x", "y")) -> Labelled:
     """The data less its mean over some dimensions.
 

@@ -1,6 +1,7 @@
 """Commands around a run file: init, check, fit, predict, compare, report, info."""
 
 import shlex
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pgt.cli.interrupt import INTERRUPTED, saying
-from pgt.ground.errors import InputError
+from pgt.ground.errors import DoubtWarning, InputError
 from pgt.ground.verdict import Verdict
 
 if TYPE_CHECKING:  # help does not wait for JAX
@@ -27,14 +28,34 @@ Set = Annotated[
 
 @contextmanager
 def mistakes_are_messages() -> Iterator[None]:
-    """Bad input ends with one line on standard error and exit code 2."""
+    """Bad input ends with one line on standard error and exit code 2; a doubt is one line, too."""
     try:
-        yield
+        with doubts_are_messages():
+            yield
     except (InputError, OSError) as error:
         Console(stderr=True).print(
             f"pgt: {_in_words(error)}", style="red", soft_wrap=True, markup=False
         )
         raise typer.Exit(2) from None
+
+
+@contextmanager
+def doubts_are_messages() -> Iterator[None]:
+    """What the library warns of, without the place in the code that a terminal has no use for."""
+    as_before = warnings.showwarning
+
+    def show(message, category, *place):
+        if issubclass(category, DoubtWarning):
+            Console(stderr=True).print(
+                f"pgt: {message}", style="yellow", soft_wrap=True, markup=False
+            )
+        else:
+            as_before(message, category, *place)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DoubtWarning)
+        warnings.showwarning = show
+        yield
 
 
 def _in_words(error: InputError | OSError) -> str:
@@ -140,6 +161,7 @@ def fit(
     again = _again(run_file, output, overrides, seconds, folds)
     with mistakes_are_messages(), saying(lambda: "Stopped before it began."):
         run = load_run(run_file, overrides)
+        from pgt.reconstruction.shown import learnt
         from pgt.report.sentences import expected_errors, is_left_out_in_turn, which_model
         from pgt.runs.fit import fit as fit_run
         from pgt.runs.folder import is_begun
@@ -150,7 +172,8 @@ def fit(
                 run, output, resume=resume, seconds=seconds, say=console.print, folds=folds,
                 overwrite=overwrite,
             )  # fmt: skip
-    for line in (*expected_errors(verdict), which_model(result.summary)):
+    coefficients = (f"Learnt: {name} = {said}." for name, said in learnt(result).items())
+    for line in (*expected_errors(verdict), *coefficients, which_model(result.summary)):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     in_turn = is_left_out_in_turn(verdict, result.observations, result.held_out)
     console.print(_held_out(verdict, crossed, in_turn))

@@ -1,11 +1,14 @@
 """Where a field is asked: scattered points, or positions along each axis."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Float
+import pandas as pd
+from jaxtyping import Bool, Float
 
+from pgt.data._numbers import as_numbers
+from pgt.data.box import TOLERANCE
 from pgt.data.domain import Domain
 from pgt.ground.errors import InputError
 from pgt.ground.memory import require_memory
@@ -13,25 +16,31 @@ from pgt.ground.memory import require_memory
 USUAL = 50  # positions along an axis
 COPIES = 3  # of values: as they are computed, labelled and written
 
+MOST_POINTS = 100_000_000  # along one axis
+
 
 def as_points(points, domain: Domain) -> Float[np.ndarray, "n d"]:
-    """Points given as rows, or as columns by axis.
+    """Points given as rows, or as columns by axis; a number alone serves all of them.
 
     >>> as_points({"t": [0.5], "x": [0.1]}, Domain(x=(0, 1), t=(0, 1))).tolist()
     [[0.1, 0.5]]
     """
+    if isinstance(points, pd.DataFrame):
+        points = {str(name): points[name] for name in points.columns}
     if isinstance(points, Mapping):
         missing = [a for a in domain.axes if a not in points]
         if missing or len(points) != len(domain.axes):
             raise InputError(
                 f"points have {', '.join(map(str, points))}; give exactly {', '.join(domain.axes)}."
             )
-        columns = [np.atleast_1d(np.asarray(points[a], float)) for a in domain.axes]
+        given = [as_numbers(f"points[{a!r}]", points[a]) for a in domain.axes]
+        count = next((c.shape for c in given if c.ndim), (1,))
+        columns = [np.broadcast_to(c, count) if c.ndim == 0 else c for c in given]
         if len({c.shape for c in columns}) > 1:
             shapes = ", ".join(f"{a} {c.shape}" for a, c in zip(domain.axes, columns, strict=True))
             raise InputError(f"points: every axis needs the same number of values; got {shapes}.")
         points = np.stack(columns, axis=-1)
-    points = np.asarray(points, float)
+    points = as_numbers("points", points)
     if points.ndim != 2 or points.shape[1] != len(domain.axes):
         raise InputError(
             f"points have shape {points.shape}; give (n, {len(domain.axes)}) with columns "
@@ -86,12 +95,45 @@ def _positions(axis: str, wanted, domain: Domain) -> np.ndarray:
     if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
         if wanted < 1:
             raise InputError(f"grid({axis}={wanted}): ask for at least one position.")
+        if wanted > MOST_POINTS:
+            raise InputError(f"grid({axis}={wanted}): ask for at most {MOST_POINTS:,} positions.")
         return np.linspace(*domain.bounds(axis), int(wanted))
+    if isinstance(wanted, float) and _beyond(axis, np.array([wanted]), domain).any():
+        low, high = domain.bounds(axis)
+        raise InputError(
+            f"grid({axis}={wanted:g}): neither a whole number of positions nor a position in the domain, "
+            f"({low:g}, {high:g}); for a position outside write {axis}=[{wanted:g}]."
+        )
     try:
         positions = np.atleast_1d(np.asarray(wanted))
         positions = positions.astype(float) if positions.dtype.kind in "iuf" else np.empty((0, 0))
-    except ValueError:  # rows of unequal length
+    except (ValueError, TypeError):  # rows of unequal length, or no rows
         positions = np.empty((0, 0))
     if positions.ndim != 1 or not positions.size or not np.isfinite(positions).all():
         raise InputError(f"grid({axis}=...): give a number of positions or a list of numbers.")
     return positions
+
+
+def outside(points: Float[np.ndarray, "n d"], domain: Domain) -> Bool[np.ndarray, " n"]:
+    """Which of the points lie outside the domain; an axis that repeats has no outside.
+
+    >>> outside(np.array([[0.5, 0.5], [9.0, 0.5]]), Domain(x=(0, 1), t=(0, 1))).tolist()
+    [False, True]
+    """
+    found = [_beyond(axis, points[:, k], domain) for k, axis in enumerate(domain.axes)]
+    return np.any(found, axis=0)
+
+
+def outside_grid(
+    axes: Mapping[str, np.ndarray], domain: Domain, order: Sequence[str]
+) -> Bool[np.ndarray, "..."]:
+    """The same of every point of a grid, whose dimensions are in this order."""
+    found = [_beyond(axis, axes[axis], domain) for axis in order]
+    return np.any(np.stack(np.meshgrid(*found, indexing="ij")), axis=0)
+
+
+def _beyond(axis: str, positions: np.ndarray, domain: Domain) -> np.ndarray:
+    (low, high), slack = domain.bounds(axis), TOLERANCE * domain.extent[domain.index(axis)]
+    if axis in domain.periodic:
+        return np.zeros(len(positions), bool)
+    return (positions < low - slack) | (positions > high + slack)

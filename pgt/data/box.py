@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from pgt.data._numbers import as_numbers
 from pgt.ground.errors import InputError
 from pgt.ground.types import Key, Point, Points, Scalar
 
@@ -77,7 +78,7 @@ class Box:
 
     def contains(self, points) -> Bool[np.ndarray, " n"]:
         """Which of the points (n, d) lie inside, boundary included."""
-        points = np.asarray(points, dtype=np.float64)
+        points = as_numbers("points", points)
         if points.ndim != 2 or points.shape[1] != self.dimension:
             raise InputError(
                 f"points have shape {points.shape}; the domain has axes {self.axes}, so write an "

@@ -13,6 +13,7 @@ from jaxtyping import Array, Bool, Float
 
 from pgt.data.box import Box
 from pgt.data.regions import Faces, Instants, Seam, ends_of
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.types import Key, Points
 
@@ -20,6 +21,7 @@ AXES = ("x", "y", "z", "t")
 Real = float | int | np.floating | np.integer
 
 
+@checked
 @dataclasses.dataclass(frozen=True, init=False, repr=False)
 class Domain:
     """Named, bounded axes, any of x, y, z, t, always kept in that order.
@@ -100,10 +102,12 @@ class Domain:
         """Number of axes, time included: the d of points with shape (n, d)."""
         return self.box.dimension
 
+    @checked
     def index(self, axis: str) -> int:
         """The column of `axis` in an array of points."""
         return self.box.index(axis)
 
+    @checked
     def bounds(self, axis: str) -> tuple[float, float]:
         """Lower and upper bound of one axis."""
         return self.box.bounds(axis)
@@ -120,8 +124,13 @@ class Domain:
 
     def from_unit(self, unit: Points) -> Points:
         """Points of the unit cube as points of the domain: what is spread evenly stays so."""
+        is_float = getattr(getattr(unit, "dtype", None), "kind", "") == "f"
+        if not is_float or unit.shape[-1:] != (self.dimension,):
+            columns = ", ".join(self.axes)
+            raise InputError(f"from_unit: write an array of numbers with the columns {columns}.")
         return self.box.from_unit(unit)
 
+    @checked
     def quadrature(self, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
         """At least n fixed points, and weights that sum to the volume.
 
@@ -133,6 +142,7 @@ class Domain:
 
     # --------------------------------------------------------------- where conditions hold
 
+    @checked
     def walls(self, axis: str | Sequence[str] | None = None, side: str = "both") -> Faces:
         """The ends of some spatial axes, or of all that are not periodic.
 
@@ -156,11 +166,13 @@ class Domain:
         self.index("t")
         return Faces(self.box, (("t", 0),))
 
+    @checked
     def seam(self, axis: str) -> Seam:
         """The two ends of an axis, as one place."""
         self.index(axis)
         return Seam(self.box, axis)
 
+    @checked
     def instants(self, position: Mapping[str, float] | None = None) -> Instants:
         """A position, or all of space where none is given, at every time; at one, if it names a t."""
         held = None if position is None else tuple(position.items())
@@ -176,6 +188,7 @@ class Domain:
         return {"bounds": bounds, "periodic": list(self.periodic), "units": self.units}
 
     @classmethod
+    @checked
     def from_dict(cls, data: Mapping) -> "Domain":
         """The inverse of `to_dict`."""
         if set(data) != {"bounds", "periodic", "units"} or not isinstance(data["bounds"], Mapping):

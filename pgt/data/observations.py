@@ -15,6 +15,7 @@ from jaxtyping import Array, Bool, Float, Int
 from pgt.data import _checks, _duplicates, _readers
 from pgt.data.domain import AXES, Domain
 from pgt.data.units import require_same
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 
 
@@ -59,6 +60,7 @@ class Observations(eqx.Module):
     units: tuple[tuple[str, str], ...] = eqx.field(static=True, default=())
 
     @classmethod
+    @checked
     def from_arrays(
         cls,
         points,
@@ -106,6 +108,7 @@ class Observations(eqx.Module):
         return _duplicates.settle(readings, duplicates)
 
     @classmethod
+    @checked
     def from_table(
         cls,
         table: str | os.PathLike | pd.DataFrame,
@@ -137,6 +140,7 @@ class Observations(eqx.Module):
         )
 
     @classmethod
+    @checked
     def from_xarray(
         cls,
         dataset: xr.Dataset | xr.DataArray,
@@ -166,6 +170,7 @@ class Observations(eqx.Module):
         seen = np.asarray(self.mask).any(axis=0).reshape(-1)
         return tuple(f for f, is_seen in zip(self.fields, seen, strict=True) if not is_seen)
 
+    @checked
     def measured(self, field: str) -> Measured:
         """The readings of one field; none where it is not among the fields.
 
@@ -180,6 +185,7 @@ class Observations(eqx.Module):
         parts = (np.asarray(part, float)[rows, column] for part in (self.values, self.noise))
         return Measured(rows, np.asarray(self.points, float)[rows], *parts)
 
+    @checked
     def read(self, field: Callable) -> Float[np.ndarray, "*k n c"]:
         """What these sensors would read of a field: averages where a reading is one over a box.
 
@@ -195,6 +201,7 @@ class Observations(eqx.Module):
         boxes = values.reshape(*values.shape[:-2], *nodes.shape[:2], values.shape[-1])
         return np.einsum("...nqc,q->...nc", boxes, weights)
 
+    @checked
     def check_inside(self, domain: Domain) -> None:
         """Raise unless every reading, its box included, lies in the domain, in the same units."""
         if self.coords != domain.axes:
@@ -213,6 +220,7 @@ class Observations(eqx.Module):
             half = np.asarray(self.half_width)[:, column] if is_box else np.zeros(len(self))
             _checks.check_axis(axis, np.asarray(self.points)[:, column], half, domain)
 
+    @checked
     def aligned(self, fields: Sequence[str]) -> "Observations":
         """The same readings with exactly these fields in this order, absent ones hidden."""
         fields = _checks.check_names("fields", fields)
@@ -239,7 +247,10 @@ class Observations(eqx.Module):
         """Some of the rows; traced indices are welcome."""
         if isinstance(indices, jax.Array):
             return jax.tree.map(lambda leaf: jnp.asarray(leaf)[indices], self)
-        indices = np.asarray(indices)
+        try:
+            indices = np.asarray(indices)
+        except (TypeError, ValueError):  # a dataset, or rows of unequal length
+            indices = np.asarray(None)
         if indices.dtype.kind == "b" and indices.shape == (len(self),):
             indices = np.flatnonzero(indices)
         if indices.ndim != 1 or indices.dtype.kind not in "iu":

@@ -14,7 +14,6 @@ from jaxtyping import Array, Float, UInt32
 
 from pgt.data.domain import Domain
 from pgt.ground.arguments import Limits, NotNegative, Positive
-from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.ground.types import Key
 
@@ -95,18 +94,6 @@ class ResidualAdaptive(AbstractSampler):
     )
     power: Positive = eqx.field(static=True, default=1.0)
     floor: NotNegative = eqx.field(static=True, default=0.1)
-
-    def __check_init__(self):
-        if self.candidates_per_point < 2:
-            raise InputError(
-                f"ResidualAdaptive(candidates_per_point={self.candidates_per_point}): with "
-                "fewer than 2 candidates per point there is nothing to choose from."
-            )
-        if not (self.power > 0 and self.floor >= 0):
-            raise InputError(
-                f"ResidualAdaptive(power={self.power}, floor={self.floor}): `power` must be above "
-                "0 and `floor` 0 or above."
-            )
 
     def draw(self, key, domain, n, residual=None):
         if residual is None:

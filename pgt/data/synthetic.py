@@ -8,15 +8,18 @@ import xarray as xr
 from pgt.data import _checks, _readers
 from pgt.data.domain import Real
 from pgt.data.observations import Observations
+from pgt.ground.arguments import Seed
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 
 
+@checked
 def sample(
     truth: xr.Dataset | xr.DataArray,
     n: int,
     fields: Sequence[str] | None = None,
     noise: Real | Mapping[str, Real] = 0.0,
-    seed: int = 0,
+    seed: Seed = 0,
     record_noise: bool = False,
 ) -> Observations:
     """Readings at `n` different grid points of a known field, chosen at random.

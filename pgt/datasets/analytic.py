@@ -10,12 +10,15 @@ import numpy as np
 import scipy.special
 import xarray as xr
 
+from pgt.data._numbers import as_numbers
 from pgt.data.domain import Real
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 
 Axis = int | np.integer | Sequence[Real] | np.ndarray
 
 
+@checked
 def heat(
     modes: Mapping[int, Real] | None = None,
     diffusivity: Real = 0.01,
@@ -41,6 +44,7 @@ def heat(
     return _dataset("heat", "u_t = diffusivity u_xx", {"t": t, "x": x}, {"u": u}, attributes)
 
 
+@checked
 def burgers(viscosity: Real = 0.01 / np.pi, x: Axis = 201, t: Axis = 101) -> xr.Dataset:
     """Burgers' equation u_t + u u_x = ν u_xx from u(x, 0) = −sin πx on [−1, 1], t in [0, 1].
 
@@ -70,6 +74,7 @@ def burgers(viscosity: Real = 0.01 / np.pi, x: Axis = 201, t: Axis = 101) -> xr.
     )
 
 
+@checked
 def travelling_wave(speed: Real = 1.0, x: Axis = 101, t: Axis = 101) -> xr.Dataset:
     """Wave equation u_tt = c² u_xx, periodic in x on [0, 1], t in [0, 1]: u = sin 2π(x − ct).
 
@@ -83,6 +88,7 @@ def travelling_wave(speed: Real = 1.0, x: Axis = 101, t: Axis = 101) -> xr.Datas
     return _dataset("travelling_wave", "u_tt = speed² u_xx", {"t": t, "x": x}, {"u": u}, attributes)
 
 
+@checked
 def advected_gaussian(
     velocity: Real = 0.5,
     diffusivity: Real = 0.005,
@@ -115,6 +121,7 @@ def advected_gaussian(
     return _dataset("advected_gaussian", equation, {"t": t, "x": x}, {"u": u}, attributes)
 
 
+@checked
 def taylor_green(viscosity: Real = 0.01, x: Axis = 33, y: Axis = 33, t: Axis = 11) -> xr.Dataset:
     """Taylor–Green vortex: 2D incompressible Navier–Stokes, x and y in [0, 2π], t in [0, 1].
 
@@ -138,15 +145,18 @@ def taylor_green(viscosity: Real = 0.01, x: Axis = 33, y: Axis = 33, t: Axis = 1
     return _dataset("taylor_green", equation, {"t": t, "y": y, "x": x}, fields, attributes)
 
 
+MOST_POINTS = 100_000  # along one axis
 _HERMITE_NODES = 400  # exact to rounding for viscosities from 0.001 to 1 and t up to 1
 
 
 def _axis(name: str, axis: Axis, low: Real, high: Real) -> np.ndarray:
     if isinstance(axis, (int, np.integer)):
-        if axis < 2:
-            raise InputError(f"{name}={axis}: write a number of points of 2 or more, or positions.")
+        if not 2 <= axis <= MOST_POINTS:
+            raise InputError(
+                f"{name}={axis}: write a number of points from 2 to {MOST_POINTS}, or positions."
+            )
         return np.linspace(low, high, int(axis))
-    positions = np.asarray(axis, dtype=np.float64)
+    positions = as_numbers(name, axis)
     if positions.ndim != 1 or positions.size == 0 or not np.isfinite(positions).all():
         raise InputError(f"{name} must be a number of points or a list of finite positions.")
     return positions

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import resolve
 
@@ -14,6 +15,7 @@ MARGIN = 4  # grid points lost at each end of every axis
 HIGHEST_ORDER = 2 * MARGIN
 
 
+@checked
 def audit(dataset: xr.Dataset, pde) -> dict[str, float]:
     """Mean square residual of each equation, by central differences on the interior of the grid.
 
@@ -34,6 +36,8 @@ def audit(dataset: xr.Dataset, pde) -> dict[str, float]:
 
     Half of that is the file's rounding to 15 bits, which differences amplify.
     """
+    if isinstance(pde, type) or not all(hasattr(pde, n) for n in ("coords", "fields", "residual")):
+        raise InputError(f"audit(pde={pde!r:.60}): write an equation, such as pgt.Heat(0.01).")
     grid = _Grid(dataset, tuple(pde.coords), tuple(pde.fields))
     pde = resolve(pde)
     names = []

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.io.mat import read_arrays
 
@@ -14,6 +15,7 @@ _PACKAGED = "cylinder_wake_re100.nc"
 _EQUATION = "incompressible Navier-Stokes, density 1"
 
 
+@checked
 def cylinder_wake(path: str | os.PathLike | None = None) -> xr.Dataset:
     """Velocity u, v and pressure p in the wake, over (t, y, x), lengths in diameters.
 

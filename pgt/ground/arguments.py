@@ -89,6 +89,7 @@ NotNegative = Annotated[float, Limits(at_least=0, at_most=LARGEST)]
 Share = Annotated[float, Limits(at_least=0, below=1)]
 Count = Annotated[int, Limits(at_least=1, at_most=10**9)]
 Size = Annotated[int, Limits(at_least=1, at_most=10_000)]
+Seed = Annotated[int, Limits(at_least=0, at_most=2**31 - 1)]
 AxisName = Annotated[str, OneOf("x", "y", "z", "t")]
 
 

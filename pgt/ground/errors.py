@@ -1,4 +1,9 @@
-"""The one exception for anything a user can get wrong."""
+"""The one exception for anything a user can get wrong, and the one warning about an answer."""
+
+import sys
+import warnings
+
+INSIDE = ("pgt", "equinox")  # whose methods call ours
 
 
 class InputError(ValueError):
@@ -21,3 +26,19 @@ class InputError(ValueError):
 InputError.__module__ = (
     "pgt"  # the name by which users catch it, and under which tracebacks show it
 )
+
+
+class DoubtWarning(UserWarning):
+    """What was asked is answered, but there is cause for doubt: points outside the domain, a fit that
+    diverged."""
+
+
+DoubtWarning.__module__ = "pgt"
+
+
+def warn_of(doubt: str) -> None:
+    """Warn whoever called the library, and not a line of its own."""
+    level, frame = 2, sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in INSIDE:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(doubt, DoubtWarning, stacklevel=level)

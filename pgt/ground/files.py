@@ -1,5 +1,6 @@
 """Files that are either whole or not there."""
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -9,6 +10,28 @@ from pathlib import Path
 from pgt.ground.errors import InputError
 
 UNFINISHED = ".pgt-"  # how the names of files begin that nobody has finished
+# What a path that was named wrongly gives; a full disk, for example, is another matter.
+_WRONG_PATH = {
+    errno.EISDIR, errno.ENOTDIR, errno.ENOENT, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS,
+    errno.ENAMETOOLONG, errno.EINVAL, errno.ENOTEMPTY,
+}  # fmt: skip
+
+
+@contextmanager
+def naming_the_place(path: Path) -> Iterator[None]:
+    """Where nothing can be written, say where."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _WRONG_PATH:
+            raise
+        raise InputError(f"cannot write {path} ({error.strerror}); name another place.") from None
+
+
+def make_folder(folder: Path) -> None:
+    """The folder, and those above it."""
+    with naming_the_place(folder):
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any, TypeVar
 
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 
 KINDS = (
@@ -55,7 +56,8 @@ def register(*names: str, kind: str | None = None) -> Callable[[Part], Part]:
         _check(part, family, names)
         for name in names:
             _parts[str(family)][name] = part
-        return part
+        made: Any = part
+        return checked(made) if inspect.isclass(part) else made
 
     return keep
 

@@ -4,11 +4,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import wadler_lindig
 from jaxtyping import Array, Float
 
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 
 
+@checked
 class Unknown(eqx.Module):
     """A coefficient to be learnt, starting from `initial`.
 
@@ -50,6 +53,19 @@ class Unknown(eqx.Module):
             low, high = self.bounds
             return low + (high - low) * jax.nn.sigmoid(self.raw)
         return jnp.exp(self.raw) if self.positive else self.unit * jnp.asarray(self.raw)
+
+    def __repr__(self) -> str:
+        try:
+            shown = f"{float(self.value):.6g}"
+        except Exception:  # traced, or one of many members
+            shown = "..."
+        kind = (
+            f", bounds={self.bounds}" if self.bounds else ", positive=True" if self.positive else ""
+        )
+        return f"Unknown({shown}{kind})"
+
+    def __pdoc__(self, **_):
+        return wadler_lindig.TextDoc(repr(self))  # inside an equation, too
 
     @property
     def is_plain(self) -> bool:

@@ -12,6 +12,7 @@ import xarray as xr
 
 from pgt.data._checks import as_numbers
 from pgt.data.domain import AXES
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.manifest import require_intact
 from pgt.ground.registry import register
@@ -36,6 +37,7 @@ def read(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Column
     return Columns(values, units)
 
 
+@checked
 def read_field(path: str | os.PathLike) -> xr.Dataset:
     """A gridded field from NetCDF, such as `write_field` writes; wholly in memory.
 

@@ -19,6 +19,7 @@ from pgt.data._checks import (
     closest,
 )
 from pgt.data.limits import check_limits
+from pgt.ground.checked import checked
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import parts
@@ -32,6 +33,7 @@ Files = str | os.PathLike | Sequence[str | os.PathLike]
 _ROWS = re.compile(r"\brow(s?) (\d+)(?: and (\d+))?")
 
 
+@checked
 def read_observations(
     files: Files,
     *,
@@ -156,6 +158,7 @@ def read_columns(
     return replace(found, values=plain, noise=noise)
 
 
+@checked
 def read_points(
     path: str | os.PathLike,
     coords: Sequence[str],

@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from pgt.data.domain import AXES
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.io import vtk
 from pgt.io._files import check_suffix, naming, written
@@ -25,6 +26,7 @@ AXIS_ATTRIBUTES = {
 }
 
 
+@checked
 def write_field(dataset: xr.Dataset, path: str | os.PathLike) -> Path:
     """Write a field by the ending of `path`; returns the file to open.
 
@@ -43,9 +45,10 @@ def write_field(dataset: xr.Dataset, path: str | os.PathLike) -> Path:
     with naming(path):
         write = WRITERS[check_suffix(path, WRITERS)]
         _check(dataset)
-        return write(dataset, path)
+        return write(_as_numbers(dataset), path)
 
 
+@checked
 def write_values(dataset: xr.Dataset, path: str | os.PathLike) -> Path:
     """Write values at scattered points, such as `Reconstruction.at` gives, as CSV.
 
@@ -61,7 +64,7 @@ def write_values(dataset: xr.Dataset, path: str | os.PathLike) -> Path:
     with naming(path):
         check_suffix(path, (".csv",))
         _check(dataset)
-        return _csv(dataset, path)
+        return _csv(_as_numbers(dataset), path)
 
 
 def _check(dataset) -> None:
@@ -73,11 +76,21 @@ def _check(dataset) -> None:
     if not dataset.data_vars:
         raise InputError("there is nothing to write: the dataset has no variables.")
     for name in dataset.variables:
-        if dataset[name].dtype.kind not in "iuf" or not dataset[name].size:
+        if dataset[name].dtype.kind not in "iufb" or not dataset[name].size:
             raise InputError(
                 f"the variable {name!r} holds {dataset[name].size} values of type "
                 f"{dataset[name].dtype}; only numbers can be written, and at least one."
             )
+
+
+def _as_numbers(dataset: xr.Dataset) -> xr.Dataset:
+    """With 0 and 1 for what is false or true, such as the mark of points outside the domain."""
+    flags = {
+        n: array.astype("int8") for n, array in dataset.variables.items() if array.dtype == bool
+    }
+    fields = {name: flag for name, flag in flags.items() if name in dataset.data_vars}
+    marks = {name: flag for name, flag in flags.items() if name in dataset.coords}
+    return dataset.assign(fields).assign_coords(marks)
 
 
 def _netcdf(dataset: xr.Dataset, path: Path) -> Path:

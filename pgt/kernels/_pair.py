@@ -7,14 +7,14 @@ import numpy as np
 from jax.errors import TracerArrayConversionError
 from jaxtyping import Array, Bool, Float
 
-from pgt.ground.arguments import Limits
+from pgt.ground.arguments import LARGEST, Limits
 from pgt.ground.errors import InputError
 from pgt.ground.types import Point
 
 Coefficient = float | int | np.number | Float[Array, ""]
 """A number, or a scalar array where the coefficient is being learnt."""
 
-PositiveCoefficient = Annotated[Coefficient, Limits(above=0)]
+PositiveCoefficient = Annotated[Coefficient, Limits(above=0, at_most=LARGEST)]
 
 Number = Float[Array, ""]
 SIMULTANEOUS = 1e-3  # of the resolution in time: closer than that, two moments are one

@@ -12,8 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pgt.ground.arguments import Size
-from pgt.ground.errors import InputError
+from pgt.ground.arguments import Seed, Size
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
 from pgt.models.frame import AbstractFrame
@@ -119,12 +118,8 @@ class DeepONet(AbstractFrame):
         width: Size = 128,
         layers: Size = 4,
         basis: Size = 64,
-        seed: int = 0,
+        seed: Seed = 0,
     ):
-        if min(width, layers, basis) < 1:
-            raise InputError(
-                f"DeepONet(width={width}, layers={layers}, basis={basis}): all must be at least 1."
-            )
         embedding, fields = Embedding(scaling.periodic), len(scaling.mean)
         self.scaling, self.kernel = scaling, NoKernel()
         self.network = BranchAndTrunk(embedding, fields, width, layers, basis, Draw(seed))

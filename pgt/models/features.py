@@ -8,11 +8,10 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from pgt.data.sampling import evenly
-from pgt.ground.arguments import Positive, Size
+from pgt.ground.arguments import Positive, Seed, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
-from pgt.models.coordinate import check_sizes
 from pgt.models.frame import AbstractFrame
 from pgt.models.network import AbstractNetwork, UnitReadings
 from pgt.nn.frozen import Frozen
@@ -122,9 +121,8 @@ class Features(AbstractFrame):
         *,
         count: Size | None = None,
         band: Positive | Sequence[Positive] | None = None,
-        seed: int = 0,
+        seed: Seed = 0,
     ):
-        check_sizes("Features", 1 if count is None else count, 1)
         self.scaling, self.kernel = scaling, NoKernel()
         self.count, self.seed = count, seed
         self.band = None if band is None else _per_axis(band, len(scaling.middle))

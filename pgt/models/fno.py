@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from pgt.ground.arguments import Size
+from pgt.ground.arguments import Seed, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
@@ -163,24 +163,24 @@ class FNO(AbstractFrame):
         modes: Size = 8,
         width: Size = 20,
         layers: Size = 4,
-        seed: int = 0,
+        seed: Seed = 0,
     ):
         dimension, fields = len(scaling.periodic), len(scaling.mean)
         grid = (grid,) * dimension if isinstance(grid, int) else tuple(grid)
-        _check_sizes(grid, dimension, modes, width, layers)
+        _check_sizes(grid, dimension, modes)
         embedding, draw = Embedding(scaling.periodic), Draw(seed)
         self.scaling, self.kernel = scaling, NoKernel()
         self.network = FourierNetwork(embedding, fields, grid, modes, width, layers, draw)
 
 
-def _check_sizes(grid, dimension, modes, width, layers):
+def _check_sizes(grid, dimension, modes):
     if len(grid) != dimension or min(grid) < STENCIL:
         raise InputError(
             f"FNO(grid={grid}): write one number of nodes, at least {STENCIL}, for each of the "
             f"domain's {dimension} axes, or a single number for all."
         )
-    if min(modes, width, layers) < 1 or 2 * modes > min(grid):
+    if 2 * modes > min(grid):
         raise InputError(
-            f"FNO(modes={modes}, width={width}, layers={layers}): all must be at least 1, and modes "
-            f"at most half the nodes of the shortest axis, here {min(grid) // 2}."
+            f"FNO(modes={modes}): write at most half the nodes of the shortest axis, here "
+            f"{min(grid) // 2}."
         )

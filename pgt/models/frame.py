@@ -17,6 +17,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
 from pgt.data.observations import Observations
+from pgt.ground.checked import checked
 from pgt.ground.types import Point
 from pgt.kernels.base import AbstractKernel
 from pgt.kernels.combine import NoKernel
@@ -100,6 +101,7 @@ class AbstractFrame(AbstractFieldModel):
         return jnp.asarray(self.scaling.to_physical(values))
 
 
+@checked
 class Frame(AbstractFrame):
     """Any network as a model: one of your own, or one that was trained in another frame.
 

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from pgt.ground.arguments import Limits, Positive, Size
+from pgt.ground.arguments import Limits, Positive, Seed, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.base import AbstractKernel
@@ -265,9 +265,12 @@ class PGT(AbstractFrame):
         decoder_layers: Size = 4,
         frequency: Positive = 8.0,
         variance_head: bool = False,
-        seed: int = 0,
+        seed: Seed = 0,
     ):
-        _check_sizes(width, heads, blocks, decoder_layers, anchors, decoder)
+        if width % heads:
+            raise InputError(
+                f"PGT(width={width}, heads={heads}): width must be a multiple of heads."
+            )
         sizes = Sizes(
             width, blocks, heads, anchors, decoder, decoder_width, decoder_layers, frequency,
             variance_head,
@@ -275,15 +278,3 @@ class PGT(AbstractFrame):
         embedding, fields = Embedding(scaling.periodic), len(scaling.mean)
         self.scaling, self.kernel = scaling, kernel
         self.network = PGTNetwork(embedding, fields, sizes, Draw(seed))
-
-
-def _check_sizes(width, heads, blocks, layers, anchors, decoder):
-    if min(width, heads) < 1 or width % heads:
-        raise InputError(f"PGT(width={width}, heads={heads}): width must be a multiple of heads.")
-    if min(blocks, layers) < 1 or anchors < 0:
-        raise InputError(
-            f"PGT(blocks={blocks}, decoder_layers={layers}, anchors={anchors}): blocks and layers "
-            "must be at least 1, anchors at least 0."
-        )
-    if decoder not in DECODERS:
-        raise InputError(f"PGT(decoder={decoder!r}): choose one of {', '.join(DECODERS)}.")

@@ -2,10 +2,10 @@
 
 import math
 
-from pgt.ground.arguments import Size
+from pgt.ground.arguments import Seed, Size
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
-from pgt.models.coordinate import CoordinateNetwork, check_sizes
+from pgt.models.coordinate import CoordinateNetwork
 from pgt.models.frame import AbstractFrame
 from pgt.nn.draw import Draw, zeros
 from pgt.nn.embedding import Embedding
@@ -41,8 +41,7 @@ class PINN(AbstractFrame):
     kernel: NoKernel
     network: CoordinateNetwork
 
-    def __init__(self, scaling: Scaling, *, width: Size = 64, layers: Size = 5, seed: int = 0):
-        check_sizes("PINN", width, layers)
+    def __init__(self, scaling: Scaling, *, width: Size = 64, layers: Size = 5, seed: Seed = 0):
         embedding, draw = Embedding(scaling.periodic), Draw(seed)
         inputs, outputs, hidden = embedding.size, len(scaling.mean), layers - 1
         stack = Stack(

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.ground.arguments import Limits, Positive, Size
+from pgt.ground.arguments import Limits, Positive, Seed, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
@@ -207,10 +207,10 @@ class PINNsFormer(AbstractFrame):
         times: Size = 5,
         step: Positive = 1e-4,
         time_axis: Annotated[int, Limits(at_least=-1, at_most=3)] = -1,
-        seed: int = 0,
+        seed: Seed = 0,
     ):
         dimension, fields = len(scaling.periodic), len(scaling.mean)
-        _check(width, heads, (layers, hidden, output_hidden, times), step, time_axis, dimension)
+        _check(width, heads, time_axis, dimension)
         embedding = Embedding(scaling.periodic)
         sequence = Sequence(embedding, times, float(step), time_axis % dimension)
         self.scaling, self.kernel = scaling, NoKernel()
@@ -225,19 +225,10 @@ def _dense(inputs: int, outputs: int, draw: Draw) -> Dense:
     return eqx.tree_at(lambda dense: dense.weight, Dense(inputs, outputs, draw), weight)
 
 
-def _check(width, heads, counts, step, time_axis, dimension):
-    if min(width, heads) < 1 or width % heads:
+def _check(width, heads, time_axis, dimension):
+    if width % heads:
         raise InputError(
             f"PINNsFormer(width={width}, heads={heads}): width must be a multiple of heads."
-        )
-    if min(counts) < 1:
-        names = ("layers", "hidden", "output_hidden", "times")
-        given = ", ".join(f"{name}={count}" for name, count in zip(names, counts, strict=True))
-        raise InputError(f"PINNsFormer({given}): each must be at least 1.")
-    if not (math.isfinite(step) and step > 0):
-        raise InputError(
-            f"PINNsFormer(step={step}): write the time step as a positive share of the time axis, "
-            "for example 1e-4."
         )
     if not -dimension <= time_axis < dimension:
         raise InputError(

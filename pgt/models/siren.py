@@ -2,10 +2,10 @@
 
 import math
 
-from pgt.ground.arguments import Positive, Size
+from pgt.ground.arguments import Positive, Seed, Size
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
-from pgt.models.coordinate import CoordinateNetwork, check_positive, check_sizes
+from pgt.models.coordinate import CoordinateNetwork
 from pgt.models.frame import AbstractFrame
 from pgt.nn.draw import Draw, zeros
 from pgt.nn.embedding import Embedding
@@ -53,10 +53,8 @@ class SIREN(AbstractFrame):
         width: Size = 64,
         layers: Size = 5,
         frequency: Positive = 30.0,
-        seed: int = 0,
+        seed: Seed = 0,
     ):
-        check_sizes("SIREN", width, layers)
-        check_positive("SIREN", frequency=frequency)
         embedding, draw = Embedding(scaling.periodic), Draw(seed)
         outputs, hidden = len(scaling.mean), layers - 1
         # Folding ω₀ into the weights keeps all arrays of order one, as every other model's are: one

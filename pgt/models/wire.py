@@ -1,10 +1,10 @@
 """The wavelet implicit neural representation."""
 
-from pgt.ground.arguments import Positive, Size
+from pgt.ground.arguments import Positive, Seed, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
-from pgt.models.coordinate import CoordinateNetwork, check_positive, check_sizes
+from pgt.models.coordinate import CoordinateNetwork
 from pgt.models.frame import AbstractFrame
 from pgt.nn.draw import Draw
 from pgt.nn.embedding import Embedding
@@ -55,10 +55,8 @@ class WIRE(AbstractFrame):
         layers: Size = 3,
         frequency: Positive = 2.0,
         spread: Positive = 1.0,
-        seed: int = 0,
+        seed: Seed = 0,
     ):
-        check_sizes("WIRE", width, layers)
-        check_positive("WIRE", frequency=frequency, spread=spread)
         if frequency > MOST_WAVES * spread:
             raise InputError(
                 f"WIRE(frequency={frequency}, spread={spread}): at a ratio above {MOST_WAVES} the "

@@ -7,6 +7,7 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.ground.checked import checked
 from pgt.nn.frozen import Frozen
 
 
@@ -30,6 +31,7 @@ class Scaling(Frozen):
     periodic: tuple[bool, ...] = eqx.field(static=True)
 
     @staticmethod
+    @checked
     def fit(observations: Observations, domain: Domain) -> "Scaling":
         """Scales of a domain and of the values measured in it.
 

@@ -21,6 +21,8 @@ class About:
         The domain, what to measure in it, and what may be known besides, as tables of a run file.
     units
         Of the fields that stand beside lengths and times.
+    fields
+        The names of all fields in this text; a user may give them others.
 
     >>> About("u_t = spread*u_xx", {"spread": 0.01}, box={"x": (0, 1), "t": (0, 1)}).measured
     ('u',)
@@ -32,6 +34,7 @@ class About:
     measured: tuple[str, ...] = ("u",)
     conditions: tuple[Mapping[str, Any], ...] = ()
     units: Mapping[str, Powers] = field(default_factory=dict)
+    fields: tuple[str, ...] = ("u",)
 
 
 FLAT_ENDS = {"kind": "dirichlet", "axis": "x", "u": 0}

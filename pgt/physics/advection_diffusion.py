@@ -19,6 +19,7 @@ from pgt.physics.coefficients import (
     current,
     spatial,
 )
+from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Source, Value, as_source, source_at
 
@@ -54,6 +55,7 @@ class AdvectionDiffusion(AbstractPDE):
         diffusivity: Diffusivity,
         dimension: Dimension = 1,
         source: Source | None = None,
+        fields: str | Sequence[str] = "u",
     ):
         axes = spatial("AdvectionDiffusion", dimension)
         entries = tuple(velocity) if isinstance(velocity, Sequence) else (velocity,)
@@ -63,7 +65,7 @@ class AdvectionDiffusion(AbstractPDE):
                 f"{dimension}; write one velocity per axis, in the order {', '.join(axes)}."
             )
         self.coords = (*axes, "t")
-        self.fields = ("u",)
+        self.fields = as_fields("AdvectionDiffusion", fields, ("u",))
         self.velocity = tuple(as_coefficient("AdvectionDiffusion(velocity)", v) for v in entries)
         self.diffusivity = as_coefficient(
             "AdvectionDiffusion(diffusivity)", diffusivity, positive=True
@@ -71,6 +73,7 @@ class AdvectionDiffusion(AbstractPDE):
         self.source = as_source("AdvectionDiffusion(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        d = by_own_names(d, ("u",), self.fields)
         advection = sum(
             v * d(f"u_{axis}") for v, axis in zip(self.velocity, self.coords[:-1], strict=True)
         )

@@ -1,5 +1,6 @@
 """The Allen–Cahn equation."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import equinox as eqx
@@ -9,6 +10,7 @@ from pgt.ground.registry import register
 from pgt.kernels.heat import HeatKernel
 from pgt.physics.about import About
 from pgt.physics.coefficients import Coefficient, Diffusivity, Rate, as_coefficient, current
+from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 
 
@@ -36,13 +38,16 @@ class AllenCahn(AbstractPDE):
     diffusivity: Coefficient
     reaction: Coefficient
 
-    def __init__(self, diffusivity: Diffusivity, reaction: Rate = 1.0):
+    def __init__(
+        self, diffusivity: Diffusivity, reaction: Rate = 1.0, fields: str | Sequence[str] = "u"
+    ):
         self.coords = ("x", "t")
-        self.fields = ("u",)
+        self.fields = as_fields("AllenCahn", fields, ("u",))
         self.diffusivity = as_coefficient("AllenCahn(diffusivity)", diffusivity, positive=True)
         self.reaction = as_coefficient("AllenCahn(reaction)", reaction)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        d = by_own_names(d, ("u",), self.fields)
         u = d("u")
         reaction = self.reaction * (u - u**3)
         return {"allen_cahn": d("u_t") - self.diffusivity * d("u_xx") - reaction}

@@ -1,5 +1,6 @@
 """Burgers' equation."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import equinox as eqx
@@ -10,6 +11,7 @@ from pgt.ground.registry import register
 from pgt.kernels.heat import HeatKernel
 from pgt.physics.about import FLAT_ENDS, About
 from pgt.physics.coefficients import Coefficient, Diffusivity, as_coefficient, current
+from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 
 
@@ -37,12 +39,13 @@ class Burgers(AbstractPDE):
     fields: tuple[str, ...] = eqx.field(static=True)
     viscosity: Coefficient
 
-    def __init__(self, viscosity: Diffusivity):
+    def __init__(self, viscosity: Diffusivity, fields: str | Sequence[str] = "u"):
         self.coords = ("x", "t")
-        self.fields = ("u",)
+        self.fields = as_fields("Burgers", fields, ("u",))
         self.viscosity = as_coefficient("Burgers(viscosity)", viscosity, positive=True)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        d = by_own_names(d, ("u",), self.fields)
         return {"burgers": d("u_t") + d("u") * d("u_x") - self.viscosity * d("u_xx")}
 
     def kernel(self) -> HeatKernel:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.ground.arguments import Limits, OneOf, Powers
+from pgt.ground.arguments import LARGEST, Limits, OneOf, Powers
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown, is_unknown
 
@@ -16,12 +16,13 @@ else:  # after `resolve` an unknown is an array
     Coefficient = float | Unknown | Float[Array | np.ndarray, ""]
 
 # What may be given for one.
+FINITE = Limits(at_least=-LARGEST, at_most=LARGEST)
 Given = float | int | Unknown
-Diffusivity = Annotated[Given, Limits(above=0), Powers(length=2, time=-1)]
-Speed = Annotated[Given, Limits(above=0), Powers(length=1, time=-1)]
-Velocity = Annotated[Given, Powers(length=1, time=-1)]
-Rate = Annotated[Given, Powers(time=-1)]
-Ratio = Annotated[Given, Powers()]  # a pure number
+Diffusivity = Annotated[Given, Limits(above=0, at_most=LARGEST), Powers(length=2, time=-1)]
+Speed = Annotated[Given, Limits(above=0, at_most=LARGEST), Powers(length=1, time=-1)]
+Velocity = Annotated[Given, FINITE, Powers(length=1, time=-1)]
+Rate = Annotated[Given, FINITE, Powers(time=-1)]
+Ratio = Annotated[Given, FINITE, Powers()]  # a pure number
 Dimension = Annotated[int, OneOf(1, 2, 3)]
 PlaneOrSpace = Annotated[int, OneOf(2, 3)]
 
@@ -55,10 +56,11 @@ def _as_float(where, value) -> float:
     wrong_type = isinstance(value, (bool, str))
     try:
         number = math.nan if wrong_type else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if not math.isfinite(number):
+    if not abs(number) <= LARGEST:
         raise InputError(
-            f"{where} is {value!r} but must be a finite number or pgt.Unknown(...) to learn it."
+            f"{where} is {value!r} but must be a finite number up to {LARGEST:g} or pgt.Unknown(...) to "
+            "learn it."
         )
     return number

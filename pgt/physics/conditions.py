@@ -28,9 +28,11 @@ from pgt.ground.registry import register
 from pgt.ground.types import Key, Point
 from pgt.ground.unknown import Unknown
 from pgt.physics.parser import suggestion
-from pgt.physics.values import Table, Value, Writable, as_value, bind_value, value_at
+from pgt.physics.values import Table, Value, Writable, as_value, bind_value, check_finite, value_at
 
 Evaluate = Callable[[Point, str], Float[Array, ""]]
+
+NODES = 16  # at which a value is looked at before it is fitted
 
 Side = Annotated[str, OneOf(*SIDES)]
 
@@ -323,6 +325,7 @@ def _bound_to(condition, region):
         values[field] = bind_value(where, value, axes, free)
         if isinstance(value, Table):
             check_cover(where, values[field], region)
+        check_finite(where, values[field], axes, edges_and_nodes(region))
     return with_region(eqx.tree_at(lambda c: c.values, condition, values), region)
 
 
@@ -339,6 +342,18 @@ def check_cover(where, table, region) -> None:
                 f"{where}: the table covers {name} from {axis[0]:g} to {axis[-1]:g} but the domain "
                 f"goes from {lower:g} to {upper:g}; extend the table to the ends of the domain."
             )
+
+
+def edges_and_nodes(region: Faces) -> np.ndarray:
+    """Points of the region, those at the ends of its free axes among them."""
+    inside, box = region.nodes(NODES), region.box
+    ends = [inside]
+    for axis in region.free:
+        for bound in box.bounds(axis):
+            moved = inside.copy()
+            moved[:, box.index(axis)] = bound
+            ends.append(moved)
+    return np.concatenate(ends)
 
 
 def _value_rows(evaluate, z, values, region):

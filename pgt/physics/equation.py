@@ -8,13 +8,14 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from pgt.data.domain import AXES
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown
 from pgt.kernels.base import AbstractKernel
 from pgt.physics.affine import Affine, affine
 from pgt.physics.calculus import MAX_ORDER, Expansion
 from pgt.physics.coefficients import Coefficient, as_coefficient, current
-from pgt.physics.expression import CONSTANTS, evaluate, names_in
+from pgt.physics.expression import CONSTANTS, evaluate, names_in, require_finite
 from pgt.physics.form import Implied, implied_kernel
 from pgt.physics.parser import CALCULUS, FUNCTIONS, Name, Tree, parse_equation, point_at, suggestion
 from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives, Quantity
@@ -24,6 +25,7 @@ _DERIVATIVE = re.compile(r"(?P<field>\w+)_(?P<axes>[xyzt]+)")
 _LAPLACIAN = re.compile(r"lap\((?P<field>\w+)\)")
 
 
+@checked
 class Equation(AbstractPDE):
     r"""One equation, or a system, written as text.
 
@@ -154,7 +156,7 @@ def _as_texts(texts) -> tuple[str, ...]:
             'Equation: no equation given; write e.g. Equation("u_t = nu*u_xx", nu=0.01).'
         )
     for text in flat:
-        parse_equation(text)
+        require_finite(text, parse_equation(text))
     return tuple(flat)
 
 

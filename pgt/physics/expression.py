@@ -6,6 +6,7 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.ground.errors import InputError
@@ -37,6 +38,9 @@ WITH_JAX = {name: getattr(jnp, name) for name in (*FUNCTIONS, NEGATIVE)} | {
 }
 
 
+NUMPY = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^": "power"}
+
+
 class Expression(eqx.Module):
     """A formula in text, callable with its variables by name.
 
@@ -49,7 +53,7 @@ class Expression(eqx.Module):
     text: str = eqx.field(static=True)
 
     def __init__(self, text: str):
-        parse(text)  # so that a mistake shows where it was made
+        require_finite(text, parse(text))  # so that a mistake shows where it was made
         self.text = text
 
     @property
@@ -85,6 +89,28 @@ def evaluate(
         right = evaluate(node.right, lookup, operations) if exponent is None else exponent
         value = operations[node.operator](value, right)
     return value
+
+
+def require_finite(text: str, tree: Tree) -> None:
+    """Raise where a part without variables is no finite number, as in 1/0 or 9**9**9**9."""
+
+    def known(operation: Callable) -> Callable:
+        def apply(*operands):
+            if any(operand is None for operand in operands):
+                return None  # holds a variable
+            with np.errstate(all="ignore"):
+                value = float(operation(*map(float, operands)))
+            if not math.isfinite(value):
+                raise InputError(
+                    f"'{text}': a part of it without variables is not finite: a division by zero, a "
+                    "root or logarithm without a value, or too large a power. Write a finite number."
+                )
+            return value
+
+        return apply
+
+    operations = {name: known(getattr(np, NUMPY.get(name, name))) for name in WITH_JAX}
+    evaluate(tree, lambda name: math.pi if name == "pi" else None, operations)
 
 
 def names_in(tree: Tree) -> Iterator[Name]:

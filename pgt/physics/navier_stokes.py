@@ -1,5 +1,6 @@
 """The incompressible Navier–Stokes equations in two and three dimensions."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import equinox as eqx
@@ -12,6 +13,7 @@ from pgt.kernels.heat import HeatKernel
 from pgt.physics.about import About
 from pgt.physics.coefficients import Coefficient, Diffusivity, Ratio, as_coefficient, current
 from pgt.physics.form import RADIUS
+from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Source, Value
 from pgt.physics.vectors import (
@@ -23,6 +25,8 @@ from pgt.physics.vectors import (
     forces_at,
     space_of,
 )
+
+FIELDS = ("u", "v", "p")
 
 
 @register("navier_stokes")
@@ -54,6 +58,7 @@ class NavierStokes2D(AbstractPDE):
             {"kind": "gauge", "field": "p"},
         ),
         units={"u": Powers(1, -1), "v": Powers(1, -1), "p": Powers(2, -2)},  # p is over density
+        fields=FIELDS,
     )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)
@@ -67,15 +72,16 @@ class NavierStokes2D(AbstractPDE):
         convection: Ratio = 1.0,
         source: tuple[Source | None, Source | None] | None = None,
         steady: bool = False,
+        fields: Sequence[str] = FIELDS,
     ):
         self.coords = ("x", "y") if steady else ("x", "y", "t")
-        self.fields = ("u", "v", "p")
+        self.fields = as_fields("NavierStokes2D", fields, FIELDS)
         self.viscosity = as_coefficient("NavierStokes2D(viscosity)", viscosity, positive=True)
         self.convection = as_coefficient("NavierStokes2D(convection)", convection)
         self.source = as_forces("NavierStokes2D(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        return _balances(self, d)
+        return _balances(self, by_own_names(d, FIELDS, self.fields))
 
     def kernel(self) -> HeatKernel | PoissonKernel:
         return _kernel(self)

@@ -1,5 +1,6 @@
 """Poisson's and Laplace's equations."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import equinox as eqx
@@ -16,6 +17,7 @@ from pgt.physics.coefficients import (
     current,
     spatial,
 )
+from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Source, Value, as_source, source_at
 
@@ -50,15 +52,17 @@ class Poisson(AbstractPDE):
         source: Source | None,
         dimension: Dimension = 2,
         influence_radius: Positive = 1.0,
+        fields: str | Sequence[str] = "u",
     ):
         self.coords = spatial("Poisson", dimension)
-        self.fields = ("u",)
+        self.fields = as_fields("Poisson", fields, ("u",))
         self.source = as_source("Poisson(source)", source, self.coords)
         self.influence_radius = as_coefficient(
             "Poisson(influence_radius)", influence_radius, positive=True
         )
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        d = by_own_names(d, ("u",), self.fields)
         return {"poisson": d.laplacian("u") - source_at(self.source, d, self.coords)}
 
     def kernel(self) -> PoissonKernel:
@@ -87,14 +91,20 @@ class Laplace(AbstractPDE):
     fields: tuple[str, ...] = eqx.field(static=True)
     influence_radius: Coefficient
 
-    def __init__(self, dimension: Dimension = 2, influence_radius: Positive = 1.0):
+    def __init__(
+        self,
+        dimension: Dimension = 2,
+        influence_radius: Positive = 1.0,
+        fields: str | Sequence[str] = "u",
+    ):
         self.coords = spatial("Laplace", dimension)
-        self.fields = ("u",)
+        self.fields = as_fields("Laplace", fields, ("u",))
         self.influence_radius = as_coefficient(
             "Laplace(influence_radius)", influence_radius, positive=True
         )
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        d = by_own_names(d, ("u",), self.fields)
         return {"laplace": d.laplacian("u")}
 
     def kernel(self) -> PoissonKernel:

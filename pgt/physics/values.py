@@ -15,6 +15,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
 
+from pgt.data._numbers import as_numbers
 from pgt.data.domain import AXES
 from pgt.ground.arguments import CURVE, FORMULA
 from pgt.ground.errors import InputError
@@ -111,6 +112,33 @@ def value_at(value: Value, point: Mapping[str, Any]) -> Float[Array, ""]:
     return jnp.asarray(value.value if isinstance(value, Unknown) else value, float)
 
 
+def check_finite(
+    where: str, value: Value, axes: tuple[str, ...], points: Float[np.ndarray, "n d"]
+) -> None:
+    """Raise where a formula or function gives no finite number at some of the points."""
+    if not isinstance(value, Expression | Function):
+        return
+    shown = value.text if isinstance(value, Expression) else "the function"
+    try:
+        found = jax.vmap(lambda z: value_at(value, dict(zip(axes, z, strict=True))))(
+            jnp.asarray(points, float)
+        )
+    except InputError:
+        raise
+    except Exception as error:  # whatever a user's function raises
+        said = str(error).partition("\n")[0][:200]
+        raise InputError(
+            f"{where}: the function fails ({type(error).__name__}: {said}); write it with jax.numpy, for "
+            "one point; it must give one number."
+        ) from None
+    bad = np.flatnonzero(~np.isfinite(np.asarray(found)))
+    if bad.size:
+        place = ", ".join(f"{a} = {v:g}" for a, v in zip(axes, points[bad[0]], strict=True))
+        raise InputError(
+            f"{where}: {shown} is not finite at {place}; write what it is there, or leave out the ends."
+        )
+
+
 def as_source(where: str, source: Any, coords: tuple[str, ...]) -> Value | None:
     """A right-hand side f(coords), or None for none."""
     if source is None:
@@ -179,8 +207,8 @@ def _table_from_xarray(where, array: xr.DataArray) -> Table:
 
 
 def _table(where, axes, values, names) -> Table:
-    axes = tuple(np.asarray(axis, dtype=float) for axis in axes)
-    values = np.asarray(values, dtype=float)
+    axes = tuple(as_numbers(f"{where}, coordinates", axis) for axis in axes)
+    values = as_numbers(f"{where}, values", values)
     if any(axis.ndim != 1 for axis in axes) or values.shape != tuple(a.size for a in axes):
         raise InputError(
             f"{where}: coordinates of shape {[a.shape for a in axes]} do not fit values of shape "

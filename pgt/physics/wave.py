@@ -1,5 +1,6 @@
 """The wave equation."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import equinox as eqx
@@ -16,6 +17,7 @@ from pgt.physics.coefficients import (
     current,
     spatial,
 )
+from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Source, Value, as_source, source_at
 
@@ -49,13 +51,15 @@ class Wave(AbstractPDE):
         speed: Speed,
         dimension: Dimension = 1,
         source: Source | None = None,
+        fields: str | Sequence[str] = "u",
     ):
         self.coords = (*spatial("Wave", dimension), "t")
-        self.fields = ("u",)
+        self.fields = as_fields("Wave", fields, ("u",))
         self.speed = as_coefficient("Wave(speed)", speed, positive=True)
         self.source = as_source("Wave(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        d = by_own_names(d, ("u",), self.fields)
         f = source_at(self.source, d, self.coords)
         return {"wave": d("u_tt") - self.speed**2 * d.laplacian("u") - f}
 

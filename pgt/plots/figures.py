@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import xarray as xr
@@ -11,11 +11,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from pgt.data.observations import Observations
-from pgt.ground.files import in_one_piece
+from pgt.ground.arguments import Limits
+from pgt.ground.checked import checked
+from pgt.ground.files import in_one_piece, make_folder, naming_the_place
 from pgt.plots import pieces
 from pgt.plots.pieces import INK, MANY, PALETTE, SIZE
 
+Resolution = Annotated[int, Limits(at_least=1, at_most=2400)]
 
+
+@checked
 def field(
     dataset: xr.Dataset,
     name: str | None = None,
@@ -58,6 +63,7 @@ def field(
     return figure
 
 
+@checked
 def compare(
     truth: xr.Dataset,
     estimate: xr.Dataset,
@@ -90,6 +96,7 @@ def compare(
     return figure
 
 
+@checked
 def convergence(history: xr.Dataset, terms: Sequence[str] | None = None) -> Figure:
     """Loss terms against the training step on a logarithmic scale, each named at its end.
 
@@ -124,6 +131,7 @@ def convergence(history: xr.Dataset, terms: Sequence[str] | None = None) -> Figu
     return figure
 
 
+@checked
 def loss_contributions(history: xr.Dataset, terms: Sequence[str] | None = None) -> Figure:
     """Share of each loss term in the sum of `terms`, by default of all: L_k / Σ_j L_j, stacked to 100 %.
 
@@ -152,7 +160,12 @@ def loss_contributions(history: xr.Dataset, terms: Sequence[str] | None = None) 
     return figure
 
 
-def save(figure: Figure, path: str | os.PathLike, dpi: int = 200) -> Path:
+@checked
+def save(
+    figure: Figure,
+    path: str | os.PathLike,
+    dpi: Resolution = 200,
+) -> Path:
     """Write a PNG in one piece: whoever looks at `path` sees the old file or the whole new one.
 
     >>> import tempfile
@@ -161,7 +174,7 @@ def save(figure: Figure, path: str | os.PathLike, dpi: int = 200) -> Path:
     True
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with in_one_piece(path) as unfinished:
+    make_folder(path.parent)
+    with naming_the_place(path), in_one_piece(path) as unfinished:
         figure.savefig(unfinished, format="png", dpi=dpi, bbox_inches="tight", facecolor="white")
     return path

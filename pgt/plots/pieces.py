@@ -29,6 +29,11 @@ def field_names(dataset: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
             f"fields {unknown or names}: the dataset holds {list(dataset.data_vars)}; "
             "name some of those."
         )
+    for key in names:
+        if dataset[key].dtype.kind not in "iufb":
+            raise InputError(
+                f"field {key!r} holds {dataset[key].dtype} values; give numbers to draw."
+            )
     return names
 
 

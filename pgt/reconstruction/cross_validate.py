@@ -11,15 +11,18 @@ from pgt.data import splits
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground import serialise
+from pgt.ground.arguments import Seed
+from pgt.ground.checked import checked
 from pgt.ground.content import contents
 from pgt.ground.files import require_writable
 from pgt.ground.owner import owned
 from pgt.models.base import AbstractFieldModel
 from pgt.physics.conditions import AbstractCondition
+from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Evaluation
-from pgt.training.assemble import assemble, checked, groups_of
+from pgt.training.assemble import assemble, groups_of, matched
 from pgt.training.checkpoint import require_same
 from pgt.training.default_model import default_model
 from pgt.training.fit import fit_task
@@ -29,16 +32,17 @@ from pgt.training.settings import Training
 Say = Callable[[str], None]
 
 
+@checked
 def cross_validate(
-    observations: Observations,
-    pde: AbstractPDE,
-    domain: Domain,
+    observations: Readings,
+    pde: Governing,
+    domain: Where,
     conditions: Sequence[AbstractCondition] = (),
     *,
     folds: int = 5,
     model: AbstractFieldModel | None = None,
     training: Training | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     checkpoint: str | Path | None = None,
     progress: bool | None = None,
     say: Say | None = None,
@@ -72,8 +76,9 @@ def cross_validate(
     >>> found.predictions.shape, found.errors["u"].readings, len(found.errors["u"].by_fold)
     ((20, 1), 20, 2)
     """
+    observations, pde, domain = as_problem(observations, pde, domain)
     training = training or Training()
-    observations = checked(observations, pde, domain)
+    observations = matched(observations, pde, domain)
     parts = splits.folds(observations, folds, seed, groups_of(observations, training))
     fits = _Fits(
         observations, pde, domain, tuple(conditions),

@@ -10,10 +10,10 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from pgt.data.asked import as_axes, as_points, require_grid, require_points
+from pgt.data.asked import as_axes, as_points, outside, outside_grid, require_grid, require_points
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.ground.errors import InputError
+from pgt.ground.errors import InputError, warn_of
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.precision import is_double, precision
 from pgt.physics.derivatives import differentiate, residual_and_size
@@ -69,6 +69,7 @@ class Evaluation:
         require_points(len(points), f"{len(points)} points", self._columns(asked))
         table = self._evaluate(asked, lambda rows: points[rows], len(points))
         coords = {a: ("point", points[:, i]) for i, a in enumerate(self.domain.axes)}
+        coords |= self._outside(("point",), outside(points, self.domain))
         return self._dataset({n: ("point", v) for n, v in table.items()}, coords, asked.units)
 
     def gridded(self, axes: Mapping, asked: Asked) -> xr.Dataset:
@@ -87,7 +88,9 @@ class Evaluation:
 
         table = self._evaluate(asked, points, int(np.prod(shape)))
         data = {name: (dims, column.reshape(shape)) for name, column in table.items()}
-        return self._dataset(data, {a: (a, p) for a, p in positions.items()}, asked.units)
+        coords = {a: (a, p) for a, p in positions.items()}
+        coords |= self._outside(dims, outside_grid(positions, self.domain, dims))
+        return self._dataset(data, coords, asked.units)
 
     def unfulfilled(self, points: np.ndarray) -> dict[str, float]:
         """Of every equation, its residual at points relative to the size of its terms."""
@@ -140,6 +143,16 @@ class Evaluation:
     def _columns(self, asked: Asked) -> int:
         """Values of a point: every field, with its statistics where there are members."""
         return len(self.pde.fields) * (1 if asked.quantiles is None else 2 + len(asked.quantiles))
+
+    def _outside(self, dims: tuple[str, ...], beyond: np.ndarray) -> dict[str, tuple]:
+        """The coordinate that marks points outside the domain, where there are any; and a warning."""
+        if not beyond.any():
+            return {}
+        warn_of(
+            f"{beyond.sum()} of {beyond.size} points lie outside {self.domain}: nothing was fitted "
+            "there, and the field is a guess. The coordinate `outside` of the answer marks them."
+        )
+        return {"outside": (dims, beyond)}
 
     def _quantiles(self, quantiles) -> tuple[float, ...] | None:
         """Those asked for; None where there are no members to take them of."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import equinox as eqx
 import numpy as np
@@ -13,23 +14,27 @@ from pgt.data.asked import as_points
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground import serialise
+from pgt.ground.arguments import Count, Limits
+from pgt.ground.checked import checked
+from pgt.ground.errors import InputError
+from pgt.ground.files import naming_the_place
 from pgt.ground.unknown import named_unknowns
 from pgt.ground.verdict import Doubt, FieldError, Verdict
 from pgt.models.base import AbstractFieldModel
-from pgt.nn import batched
 from pgt.nn.precision import is_double, precision
 from pgt.physics.derivatives import residual
 from pgt.physics.gauge import freedom
 from pgt.physics.pde import AbstractPDE
+from pgt.reconstruction import shown, unfitted
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Asked, Evaluation
 from pgt.reconstruction.functions import function_grids
 from pgt.reconstruction.stored import load_stored
 from pgt.training.history import History
 from pgt.trust import sensors, suspicion
-from pgt.trust.calibration import Predicted, calibrate
+from pgt.trust.calibration import calibrate
 from pgt.trust.convergence import Descent
-from pgt.trust.coverage import LEVELS, Noise, bands, coverage_table, predict, predicted_noise
+from pgt.trust.coverage import LEVELS, bands, coverage_table, predicted_noise
 from pgt.trust.field_error import places
 from pgt.trust.held_out import Unseen, interpolated, left_out_in_turn
 from pgt.trust.intervals import Estimate, intervals
@@ -37,6 +42,8 @@ from pgt.trust.members import Members, required
 from pgt.trust.verdict import Evidence, judge
 
 FILE = "reconstruction"
+Of = Literal["field", "reading"]
+Level = Annotated[float, Limits(above=0, below=1)]
 
 
 class Reconstruction(eqx.Module):
@@ -44,7 +51,7 @@ class Reconstruction(eqx.Module):
 
     `at` and `grid` give xarray Datasets; `residual` says how well the equation holds; `parameters`
     are the learnt coefficients; `history` is the course of training; `summary` how the run went;
-    `verdict` says how far to trust it, `doubts` what is doubtful.
+    `verdict` says how far to trust it, `doubts` what is doubtful; `plot` and `report` show it.
 
     `left_out` is what the others say of each reading, where that is known in closed form (`Features`).
 
@@ -82,11 +89,13 @@ class Reconstruction(eqx.Module):
 
     # ------------------------------------------------------------------------------ evaluate
 
+    @checked
     def at(
         self,
-        points,
+        points=None,
         quantities: Sequence[str] | None = None,
         quantiles: float | Sequence[float] | None = None,
+        **axes,
     ) -> xr.Dataset:
         """Values at scattered points.
 
@@ -96,10 +105,16 @@ class Reconstruction(eqx.Module):
         quantities : fields, derivatives ("u_xx") or "vorticity", "divergence", "speed".
             Default: all fields.
         quantiles : of the members, between 0 and 1: 0.05 of "u" is called "u_q05".
-        """
-        of = self._evaluation
-        return of.scattered(points, of.asked(quantities, quantiles))
+        **axes : instead of `points`, numbers by axis: `at(x=0.5, t=[0.1, 0.2])`.
 
+        Points outside the domain are answered with a warning, and marked by a coordinate `outside`.
+        """
+        if (points is None) != bool(axes):
+            raise InputError("at: write either points, or every axis by name: at(x=0.5, t=0.5).")
+        of = self._evaluation
+        return of.scattered(axes if points is None else points, of.asked(quantities, quantiles))
+
+    @checked
     def grid(
         self,
         quantities: Sequence[str] | None = None,
@@ -113,10 +128,12 @@ class Reconstruction(eqx.Module):
         of = self._evaluation
         return of.gridded(axes, of.asked(quantities, quantiles))
 
+    @checked
     def functions(self, **axes) -> xr.Dataset:
         """Unknown functions of the equation, each over its own coordinates; `axes` as in `grid`."""
         return function_grids(self.pde, self.domain, self.grid, axes)
 
+    @checked
     def residual(self, points=None, **axes) -> xr.Dataset:
         """What is left of each equation, in physical units, at points (as in `at`) or on a grid."""
 
@@ -126,6 +143,7 @@ class Reconstruction(eqx.Module):
         asked, of = Asked(rows, {}, None), self._evaluation
         return of.gridded(axes, asked) if points is None else of.scattered(points, asked)
 
+    @checked
     def predict_readings(
         self, readings: Observations, members: bool = False
     ) -> Float[np.ndarray, "*k n c"]:
@@ -162,6 +180,7 @@ class Reconstruction(eqx.Module):
 
     # ------------------------------------------------------------------------------ trust
 
+    @checked
     def verdict(self, folds: CrossValidation | None = None) -> Verdict:
         """Whether the fit converged, its error at readings that were not fitted, and what is doubtful.
 
@@ -182,6 +201,7 @@ class Reconstruction(eqx.Module):
         found = self.record.get("field_error") or {}
         return {name: FieldError(**error) for name, error in found.items()}
 
+    @checked
     def evidence(self, folds: CrossValidation | None = None) -> Evidence:
         """What `verdict` rests on: readings beside predictions, the course of training, what is open."""
         fitted, held_out = (self.predict_readings(part) for part in self._all_readings)
@@ -202,38 +222,44 @@ class Reconstruction(eqx.Module):
             unfulfilled=self._evaluation.unfulfilled(places(self.domain).points),
         )  # fmt: skip
 
-    def intervals(self, level: float = 0.9) -> dict[str, Estimate]:
+    @checked
+    def intervals(self, level: Level = 0.9) -> dict[str, Estimate]:
         """The learnt coefficients with their intervals, and whether the readings determine them.
 
         Needs error bars; `pgt.trust.intervals.intervals` says what stands in an `Estimate`.
         """
-        return intervals(self.members, level, self._about_members.get("unrest", 0.0))
+        return intervals(self.members, level, self.record.get("members", {}).get("unrest", 0.0))
 
-    def coverage(self, levels: Sequence[float] = LEVELS) -> xr.Dataset:
+    @checked
+    def coverage(self, levels: Sequence[Level] = LEVELS) -> xr.Dataset:
         """How often bands of these levels hold readings, their width, and the CRPS.
 
         The readings were held out; with a posterior also the others, each left out in turn.
         Needs error bars; `pgt.trust.coverage.coverage_table` says what stands in the table.
         """
-        return coverage_table(self._unfitted_predictions(), levels)
+        if not len(levels):
+            raise InputError("coverage(levels=()): write at least one level, such as (0.5, 0.9).")
+        return coverage_table(unfitted.predictions(self), levels)
 
-    def band(self, points=None, level: float = 0.9, of: str = "field", **axes) -> xr.Dataset:
+    @checked
+    def band(self, points=None, level: Level = 0.9, of: Of = "field", **axes) -> xr.Dataset:
         """`u`, `u_lower` and `u_upper`, calibrated as in `coverage`, at points or on a grid.
 
         `of` is "field", or "reading" for where a new, noisy reading would lie. What is promised, and
         what is not, stands in pgt/trust/calibration.py.
         """
-        found = {name: calibrate(p) for name, p in self._unfitted_predictions().items()}
+        found = {name: calibrate(p) for name, p in unfitted.predictions(self).items()}
         values = self.grid(**axes) if points is None else self.at(points)
-        modelled = predicted_noise(self.model, _read_by(self), self.pde.fields)
+        modelled = predicted_noise(self.model, unfitted.read_by(self), self.pde.fields)
         return bands(values, found, level, of, modelled, required(self.members).drawn)
 
-    def suggest_sensors(self, n: int, candidates=None) -> xr.Dataset:
+    @checked
+    def suggest_sensors(self, n: Count, candidates=None) -> xr.Dataset:
         """n places where one more reading would say most, the most telling first.
 
         `candidates` are points as in `at`; default: 2048 that fill the domain.
         """
-        noise = {name: calibrate(p).noise for name, p in self._unfitted_predictions().items()}
+        noise = {name: calibrate(p).noise for name, p in unfitted.predictions(self).items()}
         points = (
             sensors.candidates(self.domain)
             if candidates is None
@@ -248,7 +274,8 @@ class Reconstruction(eqx.Module):
         fitted, held_out = ((part, self.predict_readings(part)) for part in self._all_readings)
         return suspicion.misfit_table(fitted, held_out)
 
-    def suspicious(self, n: int = 10) -> pd.DataFrame:
+    @checked
+    def suspicious(self, n: Count = 10) -> pd.DataFrame:
         """The n readings, fitted or held out, that are farthest from the field in units of their σ."""
         return suspicion.suspicious(self.misfits(), n)
 
@@ -262,13 +289,34 @@ class Reconstruction(eqx.Module):
         """σ of the readings of each field in its units: as given, else estimated from held-out ones."""
         return suspicion.noise_by_field(self.misfits())
 
+    # ------------------------------------------------------------------------------ show
+
+    def __repr__(self) -> str:
+        return shown.in_brief(self)
+
+    @checked
+    def plot(self, name: str | None = None, **axes) -> Any:
+        """A figure of the field with the readings on top, as `pgt.plots.field` draws it.
+
+        `name` is one of the fields, by default all; the axes are those of `grid`.
+        """
+        return shown.plot(self, name, axes)
+
+    @checked
+    def report(self, path: str | Path = "report.html", **axes) -> Path:
+        """Write all that is known of the fit as one page, which works offline; returns the file."""
+        return shown.report(self, Path(path), axes)
+
     # ------------------------------------------------------------------------------ keep
 
+    @checked
     def save(self, folder: str | Path) -> None:
         """Write everything into `folder` (safetensors + JSON)."""
-        serialise.save(folder, FILE, self)
+        with naming_the_place(Path(folder)):
+            serialise.save(folder, FILE, self)
 
     @staticmethod
+    @checked
     def load(folder: str | Path, classes: Sequence[type] = ()) -> "Reconstruction":
         """Read what `save` wrote; no code in the file is ever run.
 
@@ -281,9 +329,9 @@ class Reconstruction(eqx.Module):
     @property
     def _evaluation(self) -> Evaluation:
         return Evaluation(
-            self.model, self.pde, _read_by(self), self.members, self.domain,
+            self.model, self.pde, unfitted.read_by(self), self.members, self.domain,
             units=dict(self.observations.units) | dict(self.domain.units),
-            attributes=self._provenance(),
+            attributes=shown.provenance(self),
         )  # fmt: skip
 
     @property
@@ -307,43 +355,3 @@ class Reconstruction(eqx.Module):
         """What is to be known of coefficients: not determined, at a bound, still on their way."""
         found = {} if self.members is None else self.intervals()
         return {name: estimate.note for name, estimate in found.items() if estimate.note}
-
-    @property
-    def _about_members(self) -> dict:
-        """What there is to say of how the members were made."""
-        return self.record.get("members", {})
-
-    def _unfitted_predictions(self) -> dict[str, Predicted]:
-        """What is said of readings by a fit that did not see them."""
-        members = required(self.members)
-        return predict(
-            *self._all_readings, lambda readings: self.predict_readings(readings, members=True),
-            self._predicted_noise(),
-            members=members.drawn, in_turn=self._about_members.get("leave_one_out", False),
-        )  # fmt: skip
-
-    def _predicted_noise(self) -> Noise | None:
-        """σ of readings as PGT-UW predicts it, else that of a posterior; None where neither is."""
-        predicted = predicted_noise(self.model, _read_by(self), self.pde.fields)
-        common = self._about_members.get("noise")
-        if predicted is not None or common is None:
-            return predicted
-        sigma = dict(
-            zip(self.pde.fields, common * np.asarray(self.model.scaling.spread), strict=True)
-        )
-        return lambda points: {name: np.full(len(points), s) for name, s in sigma.items()}
-
-    def _provenance(self) -> dict:
-        kept = ("version", "seed", "held_out_error")
-        return {
-            "source": "physics-guided-transformer",
-            "equation": type(self.pde).__name__,
-            **{name: self.record[name] for name in kept if self.record.get(name) is not None},
-        }
-
-
-def _read_by(result: Reconstruction) -> Observations:
-    """The readings of `result.model`: the first member may have been fitted to a draw of them."""
-    if result.members is None:
-        return result.observations
-    return batched.member(result.members.observations, 0)

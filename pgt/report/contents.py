@@ -59,6 +59,7 @@ class Tables:
     noise : σ of the readings of each field, given or estimated, in its units.
     suspicious : readings far from the field, as `Reconstruction.suspicious`.
     drifting : sensors with an offset or a trend, as `Reconstruction.drifting`.
+    level : how often the intervals of coefficients hold the true value; None where there are none.
     """
 
     coefficients: Mapping[str, tuple] | None = None
@@ -66,6 +67,7 @@ class Tables:
     noise: Mapping[str, float] | None = None
     suspicious: pd.DataFrame | None = None
     drifting: pd.DataFrame | None = None
+    level: float | None = None
 
     def __post_init__(self):
         for name, pair in (self.coefficients or {}).items():

@@ -162,7 +162,9 @@ def coefficients(data: ReportData) -> str:
     for name, values in _columns(data.history["coefficient"], "unknown").items():
         line = line_chart({name: (steps, values)}, "step", name, log=False)
         charts += _figure(line, f"{name} while it was learnt")
-    return _table(["coefficient", "learnt value", "interval"], rows) + (
+    level = data.tables.level
+    interval = "interval" if level is None else f"interval of {percent(level)}"
+    return _table(["coefficient", "learnt value", interval], rows) + (
         f'<div class="charts">{charts}</div>' if charts else ""
     )
 

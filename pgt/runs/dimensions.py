@@ -21,7 +21,9 @@ def check_dimensions(pde: AbstractPDE, units: Mapping[str, str]) -> None:
     for axis in others:
         known = {"the readings": given.get(axis), f"the axis {length}": given.get(length)}
         require_same(axis, known)
-    for field, powers in about.units.items():
+    named = dict(zip(about.fields, pde.fields, strict=False))
+    for own, powers in about.units.items():
+        field = named.get(own, own)
         needed = _unit(given, length, powers)
         what = f"the equation ({length} in {given.get(length)!r}, t in {given.get('t')!r})"
         require_same(field, {"the readings": given.get(field), what: needed})

@@ -12,6 +12,7 @@ from pgt.ground.manifest import changed_files, read_manifest, require_unchanged,
 from pgt.ground.owner import owned
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.result import Reconstruction
+from pgt.reconstruction.shown import learnt
 from pgt.report import write_report
 from pgt.runs.folder import METRICS, REPORT, RUN_FILE
 from pgt.runs.report import report_data
@@ -107,7 +108,7 @@ def info(folder: Path) -> list[tuple[str, str]]:
         ("training", f"{summary['seconds']:.1f} s, {summary['stopped']}"),
         ("seed, version", f"{summary['seed']}, pgt {summary['version']}, jax {summary['jax']}"),
     ]
-    rows += [(name, f"{value:.6g}, learnt") for name, value in result.parameters.items()]
+    rows += [(name, f"learnt: {said}") for name, said in learnt(result).items()]
     rows += _of_metrics(found, folder / METRICS)
     if RUN_FILE in changed_files(folder):
         rows.append(

@@ -8,6 +8,7 @@ from pgt.ground.errors import InputError
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.result import Reconstruction
 from pgt.report import Readings, ReportData, Tables
+from pgt.trust.intervals import LEVEL
 from pgt.trust.suspicion import drifting, far, noise_by_field
 from pgt.trust.verdict import Evidence, judge
 
@@ -55,6 +56,7 @@ def _tables(result: Reconstruction, evidence: Evidence) -> Tables:
         noise=noise_by_field(misfits),
         suspicious=far(misfits).head(MOST_SUSPICIOUS),
         drifting=drifting(misfits, result.domain.axes),
+        level=None if result.members is None else LEVEL,
     )
 
 

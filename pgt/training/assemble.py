@@ -15,6 +15,7 @@ from pgt.data.domain import Domain
 from pgt.data.limits import check_limits
 from pgt.data.observations import Observations
 from pgt.data.splits import Groups, blocks, split
+from pgt.ground.arguments import Seed
 from pgt.ground.errors import InputError
 from pgt.models.base import AbstractFieldModel
 from pgt.models.features import Features
@@ -95,7 +96,7 @@ def assemble(
     model: Model | None = None,
     training: Training | None = None,
     error_bars: ErrorBars | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Task:
     """The task; the arguments are those of `reconstruct`.
 
@@ -107,7 +108,7 @@ def assemble(
     """
     training = training or Training()
     asked, given = training, pde
-    observations = checked(observations, pde, domain)
+    observations = matched(observations, pde, domain)
     seeds = _seeds(error_bars, seed)
     with in_precision(training):
         build = _builder(model, error_bars, observations, pde, domain)
@@ -135,7 +136,7 @@ def assemble(
     )  # fmt: skip
 
 
-def checked(observations: Observations, pde: AbstractPDE, domain: Domain) -> Observations:
+def matched(observations: Observations, pde: AbstractPDE, domain: Domain) -> Observations:
     """The readings with the fields of the equation, where both fit the domain."""
     if domain.axes != pde.coords:
         raise InputError(

@@ -4,11 +4,14 @@ import jax
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.ground.arguments import Seed
+from pgt.ground.checked import checked
 from pgt.models.base import AbstractFieldModel
 from pgt.models.features import Features
 from pgt.models.pgt import PGT
 from pgt.models.pinn import PINN
 from pgt.nn.scaling import Scaling
+from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.physics.pde import AbstractPDE
 from pgt.training.error_bars import Ensemble, ErrorBars
 from pgt.training.linearity import is_linear
@@ -23,7 +26,7 @@ def suited_model(
     domain: Domain,
     error_bars: ErrorBars | None = None,
     *,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> AbstractFieldModel:
     """The model that a reconstruction uses where none is named: `Features` for a linear equation, which
     it solves in closed form; else a small tanh network, which second-order steps fit from the start. An
@@ -42,7 +45,7 @@ def suited_model(
     return network(observations, pde, domain, seed)
 
 
-def network(observations: Observations, pde: AbstractPDE, domain: Domain, seed: int = 0) -> PINN:
+def network(observations: Observations, pde: AbstractPDE, domain: Domain, seed: Seed = 0) -> PINN:
     """A tanh network small enough for second-order steps on all of its weights."""
     scaling = Scaling.fit(observations.aligned(pde.fields), domain)
     width = WIDTH_ON_GPU if jax.default_backend() != "cpu" else _width(domain, pde)
@@ -56,8 +59,9 @@ def _width(domain: Domain, pde: AbstractPDE) -> int:
     return 16 if len(pde.fields) == 1 else 20
 
 
+@checked
 def default_model(
-    observations: Observations, pde: AbstractPDE, domain: Domain, *, seed: int = 0, **sizes
+    observations: Readings, pde: Governing, domain: Where, *, seed: Seed = 0, **sizes
 ) -> PGT:
     """A PGT sized for the problem: a small decoder, fit for a polish, in up to two coordinates; a wide
     one beyond; every reading a token while they are few, anchors when they are many.
@@ -70,6 +74,7 @@ def default_model(
     >>> type(model).__name__, len(model.network.anchors.points)
     ('PGT', 64)
     """
+    observations, pde, domain = as_problem(observations, pde, domain)
     small = domain.dimension <= 2
     suited = {
         "width": 32 if small else 64,

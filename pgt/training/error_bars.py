@@ -1,7 +1,7 @@
 """How error bars are made: one frozen record per way."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pgt.ground.arguments import Limits
 from pgt.ground.errors import InputError
@@ -24,15 +24,9 @@ class Ensemble:
     pgt.InputError: Ensemble(members=1): members must be a whole number from 2 up.
     """
 
+    part: ClassVar[str] = "error bars"
     members: Annotated[int, Limits(at_least=2, at_most=1000)] = 8
     bootstrap: bool = False
-
-    def __post_init__(self):
-        _require_whole("Ensemble", "members", self.members, 2)
-        if not isinstance(self.bootstrap, bool):
-            raise InputError(
-                f"Ensemble(bootstrap={self.bootstrap!r}): bootstrap must be True or False."
-            )
 
 
 @register("posterior", kind="error bars")
@@ -52,10 +46,10 @@ class Posterior:
     pgt.InputError: Posterior(samples=5): samples come in pairs; write an even number.
     """
 
+    part: ClassVar[str] = "error bars"
     samples: Annotated[int, Limits(at_least=2, at_most=10**5)] = 64
 
     def __post_init__(self):
-        _require_whole("Posterior", "samples", self.samples, 2)
         if self.samples % 2:
             raise InputError(
                 f"Posterior(samples={self.samples}): samples come in pairs; write an even number."
@@ -63,10 +57,3 @@ class Posterior:
 
 
 ErrorBars = Ensemble | Posterior
-
-
-def _require_whole(owner: str, name: str, value, least: int):
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise InputError(
-            f"{owner}({name}={value!r}): {name} must be a whole number from {least} up."
-        )

@@ -112,11 +112,6 @@ class Uncertainty(AbstractWeighting):
     smallest: Positive = eqx.field(static=True, default=1e-8)
     stiffest: Positive = eqx.field(static=True, default=10.0)
 
-    def __check_init__(self):
-        _check_positive(
-            "Uncertainty", pde_ramp=self.pde_ramp, smallest=self.smallest, stiffest=self.stiffest
-        )
-
     def init(self, names):
         return {name: jnp.zeros(()) for name in _check_names(names)}, {}
 
@@ -175,16 +170,17 @@ class Fixed(AbstractWeighting):
     given: tuple[tuple[str, float], ...] = eqx.field(static=True)
 
     def __init__(self, pde_ramp: Positive = 1.0, **weights: Weight):
-        _check_positive("Fixed", pde_ramp=pde_ramp)
-        for name, weight in weights.items():
-            if not 0 <= weight < float("inf"):
-                raise InputError(f"Fixed({name}={weight}): a weight is a finite number, 0 or more.")
         self.pde_ramp = pde_ramp
         self.given = tuple((name, float(weight)) for name, weight in weights.items())
 
     def init(self, names):
         given = dict(self.given)
         _check_known("Fixed", given, _check_names(names))
+        if not any(given.get(name, 1.0) for name in names):
+            raise InputError(
+                f"Fixed: every term, {', '.join(names)}, has the weight 0; give "
+                "at least one of them a weight above 0."
+            )
         return {}, {name: jnp.asarray(given.get(name, 1.0), float) for name in names}
 
     def weights(self, learnable, memory, floors, progress=0.0):
@@ -216,11 +212,6 @@ class GradientNorm(AbstractWeighting):
     needs_gradient_norms: ClassVar[bool] = True
     decay: Share = eqx.field(static=True, default=0.9)
     pde_ramp: Positive = eqx.field(static=True, default=1.0)
-
-    def __check_init__(self):
-        _check_positive("GradientNorm", pde_ramp=self.pde_ramp)
-        if not 0 <= self.decay < 1:
-            raise InputError(f"GradientNorm(decay={self.decay}): must lie in [0, 1), e.g. 0.9.")
 
     def init(self, names):
         return {}, {name: jnp.ones(()) for name in _check_names(names)}
@@ -275,9 +266,3 @@ def _check_same(argument, given, names):
             f"{argument}: nothing is given for {', '.join(missing)}; "
             f"the terms are {', '.join(names)}, as listed when the weighting was initialised."
         )
-
-
-def _check_positive(owner, **values):
-    for name, value in values.items():
-        if not 0 < value < float("inf"):
-            raise InputError(f"{owner}({name}={value}): must be a finite number above 0.")

@@ -7,6 +7,7 @@ from jaxtyping import Float
 from scipy import special, stats
 
 from pgt.ground.errors import InputError
+from pgt.ground.numbers import number, percent
 from pgt.ground.unknown import Unknown, named_unknowns
 from pgt.nn.precision import is_double, precision
 from pgt.trust.members import Members, required
@@ -18,21 +19,33 @@ SMALL = 0.05  # of the unit, at which its term balances the others: known to be 
 WIDE = 0.8  # share of the admissible range that an interval may have
 AT_BOUND = 0.01  # share of the admissible range
 TIED = 0.95  # correlation
+LEVEL = 0.9  # of an interval, where none is asked for
 RESTLESS = 0.5  # standard deviations by which one more step would move a coefficient
 
 
 class Estimate(NamedTuple):
-    """A learnt coefficient: its value, the interval around it, and whether it is determined."""
+    """A learnt coefficient: its value, the interval around it, and whether it is determined.
+
+    >>> print(Estimate(0.01, 0.0098, 0.0103, True, "").in_words.replace("\N{NO-BREAK SPACE}", " "))
+    0.01, with 90 % between 0.0098 and 0.0103
+    """
 
     value: float
     lower: float
     upper: float
     determined: bool
     note: str
+    level: float = LEVEL
+
+    @property
+    def in_words(self) -> str:
+        """Value, level and interval."""
+        between = f"between {number(self.lower, 4)} and {number(self.upper, 4)}"
+        return f"{number(self.value, 4)}, with {percent(self.level)} {between}"
 
 
 def intervals(
-    members: Members | None, level: float = 0.9, unrest: float = 0.0
+    members: Members | None, level: float = LEVEL, unrest: float = 0.0
 ) -> dict[str, Estimate]:
     """The learnt coefficients by name, with intervals that hold the true value at the level asked for.
 
@@ -61,7 +74,7 @@ def intervals(
         why = _why_not(node, middle, deviation, upper - lower, level)
         about = why + _tied_to(name, raws) if why else _at_bound(node, value)
         note = "; ".join(filter(None, (about, _on_its_way(unrest))))
-        found[name] = Estimate(value, lower, upper, not why, note)
+        found[name] = Estimate(value, lower, upper, not why, note, level)
     return found
 
 

@@ -1,10 +1,11 @@
 """Where a field is asked: rows, columns by axis, or positions along each axis."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pgt.data import Domain
-from pgt.data.asked import as_axes, as_points, require_grid, require_points
+from pgt.data.asked import as_axes, as_points, outside, outside_grid, require_grid, require_points
 from pgt.ground.errors import InputError
 
 BOX = Domain(x=(-1, 1), t=(0, 2))
@@ -65,3 +66,36 @@ def test_more_points_than_memory_holds_are_refused_before_they_are_made(monkeypa
     with pytest.raises(InputError, match=r"grid\(x=30000, t=30000\)"):
         require_grid({"x": 30_000, "t": 30_000}, BOX)
     require_grid({"x": "many", "t": -1}, BOX)  # which is refused where positions are made
+
+
+def test_a_number_alone_serves_all_points_and_a_table_is_read_by_its_columns():
+    assert as_points({"x": 0.5, "t": [0.1, 0.2]}, BOX).tolist() == [[0.5, 0.1], [0.5, 0.2]]
+    table = pd.DataFrame({"t": [0.1, 0.2], "x": [0.5, 0.5]})
+    assert as_points(table, BOX).tolist() == [[0.5, 0.1], [0.5, 0.2]]
+
+
+@pytest.mark.parametrize("points", ["a", b"", len, 10**400, ["u", "u"], {"x": "a", "t": 1}])
+def test_what_holds_no_points_is_refused(points):
+    with pytest.raises(InputError, match="points"):
+        as_points(points, BOX)
+
+
+def test_one_position_is_inside_or_written_as_a_list():
+    assert as_axes({"x": 0.5}, BOX)["x"].tolist() == [0.5]
+    assert as_axes({"x": [2.5]}, BOX)["x"].tolist() == [2.5]
+    with pytest.raises(InputError, match=r"grid\(x=2.5\): neither .* write x=\[2.5\]"):
+        as_axes({"x": 2.5}, BOX)
+
+
+def test_an_axis_has_no_billion_positions():
+    with pytest.raises(InputError, match="at most 100,000,000 positions"):
+        as_axes({"x": 10**9}, BOX)
+
+
+def test_an_axis_that_repeats_has_no_outside():
+    around = Domain(x=(-1, 1), t=(0, 2), periodic=("x",))
+    points = np.array([[5.0, 1.0], [0.0, 3.0], [1.0, 2.0]])
+    assert outside(points, BOX).tolist() == [True, True, False]
+    assert outside(points, around).tolist() == [False, True, False]
+    grid = outside_grid({"x": np.array([0.0, 5.0]), "t": np.array([1.0])}, BOX, ("t", "x"))
+    assert grid.tolist() == [[False, True]]

@@ -1,7 +1,5 @@
 """What users pass becomes float64 columns; what cannot is named."""
 
-from decimal import Decimal
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +8,6 @@ from pgt.data import Domain
 from pgt.data._checks import (
     as_half_width,
     as_noise,
-    as_numbers,
     as_table,
     check_axis,
     check_names,
@@ -30,28 +27,6 @@ def test_names_are_strings_each_once():
     for names, message in (((), "is empty"), (("u", " "), "not a name"), (("u", "u"), "twice")):
         with pytest.raises(InputError, match=f"`fields`.*{message}"):
             check_names("fields", names)
-
-
-@pytest.mark.parametrize(
-    "cells",
-    [
-        ["1.5", None, " "],
-        [Decimal("1.5"), pd.NA, np.nan],
-        np.ma.MaskedArray([1.5, 7.0, 8.0], mask=[False, True, True]),
-    ],
-)
-def test_missing_cells_are_nan(cells):
-    np.testing.assert_array_equal(as_numbers("u", cells), [1.5, np.nan, np.nan])
-
-
-def test_numbers_are_copied_and_overflow_is_infinite():
-    given = np.array([1.0, 2.0])
-    as_numbers("u", given)[0] = 9.0
-    assert given[0] == 1.0
-    assert np.isinf(as_numbers("u", ["1e999"])).all()
-    for cells in (["one"], [True, "x"], [1j], np.array(["2020-01-01"], "datetime64[D]")):
-        with pytest.raises(InputError, match="`u`"):
-            as_numbers("u", cells)
 
 
 def test_a_table_is_an_array_or_columns_by_name():

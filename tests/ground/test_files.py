@@ -3,7 +3,14 @@
 import pytest
 
 from pgt.ground.errors import InputError
-from pgt.ground.files import UNFINISHED, in_one_piece, remove_unfinished, require_writable
+from pgt.ground.files import (
+    UNFINISHED,
+    in_one_piece,
+    make_folder,
+    naming_the_place,
+    remove_unfinished,
+    require_writable,
+)
 
 
 def test_the_old_file_stands_until_the_new_one_is_whole(tmp_path):
@@ -61,3 +68,13 @@ def test_what_nobody_finished_is_removed(tmp_path):
     assert len(list((tmp_path / "below").iterdir())) == 1
     remove_unfinished(tmp_path, below=True)
     assert list((tmp_path / "below").iterdir()) == []
+
+
+def test_a_place_that_is_none_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"cannot write .*file/inside \(Not a directory\)"):
+        make_folder(tmp_path / "file" / "inside")
+    with pytest.raises(InputError, match="Is a directory"), naming_the_place(tmp_path):
+        tmp_path.write_text("")
+    with pytest.raises(OSError, match="No space"), naming_the_place(tmp_path):
+        raise OSError(28, "No space left on device")

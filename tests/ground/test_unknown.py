@@ -1,6 +1,7 @@
 """Coefficients to be learnt: every value of theirs is admissible, and each has a name."""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import pytest
 
@@ -71,3 +72,14 @@ def test_coefficients_have_readable_names(pde, names):
 def test_mistakes_are_named(make, message):
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_an_unknown_shows_its_value_also_inside_an_equation():
+    assert repr(Unknown(0.05, positive=True)) == "Unknown(0.05, positive=True)"
+    assert repr(Unknown(0.5, bounds=(0, 1))) == "Unknown(0.5, bounds=(0, 1))"
+    assert "diffusivity=Unknown(0.05, positive=True)" in repr(Heat(Unknown(0.05, positive=True)))
+    seen = []
+    jax.make_jaxpr(lambda raw: seen.append(repr(eqx.tree_at(lambda u: u.raw, Unknown(1.0), raw))))(
+        0.5
+    )
+    assert seen == ["Unknown(...)"]

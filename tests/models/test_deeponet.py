@@ -138,5 +138,5 @@ def test_trains_saves_and_loads(tmp_path):
 
 @pytest.mark.parametrize("options", [{"width": 0}, {"layers": 0}, {"basis": 0}])
 def test_mistakes_are_named(options):
-    with pytest.raises(pgt.InputError, match="at least 1"):
+    with pytest.raises(pgt.InputError, match="must be a whole number from 1 up"):
         pgt.DeepONet(Scaling.fit(readings(), DOMAIN), **options)

@@ -104,9 +104,22 @@ def test_one_band_for_all_axes():
     assert Features(SCALING).band is None
 
 
-@pytest.mark.parametrize("band", [(1.0,), (1.0, 2.0, 3.0), 0.0, -1.0, (1.0, np.inf), (1.0, np.nan)])
-def test_a_band_that_does_not_fit_is_refused(band):
-    with pytest.raises(InputError, match="one for each of the 2 coordinates"):
+WRONG_BANDS = [0.0, -1.0, (1.0, np.inf), (1.0, np.nan), "a"]
+
+
+@pytest.mark.parametrize(
+    ("band", "message"),
+    [
+        ((1.0,), "one for each of the 2 coordinates"),
+        ((1.0, 2.0, 3.0), "one for each of the 2 coordinates"),
+        *(
+            (band, "band must be a number above 0, a list of numbers above 0")
+            for band in WRONG_BANDS
+        ),
+    ],
+)
+def test_a_band_that_does_not_fit_is_refused(band, message):
+    with pytest.raises(InputError, match=message):
         Features(SCALING, band=band)
 
 

@@ -167,7 +167,7 @@ def test_size_of_the_paper():
         ({"grid": (8, 8, 8)}, "2 axes"),
         ({"grid": 3}, "at least 4"),
         ({"modes": 6}, "at most half"),
-        ({"layers": 0}, "at least 1"),
+        ({"layers": 0}, "layers must be a whole number from 1 up"),
     ],
 )
 def test_mistakes_are_named(options, message):

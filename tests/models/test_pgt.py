@@ -10,7 +10,7 @@ from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
 from pgt.kernels.base import AbstractKernel
 from pgt.kernels.combine import NoKernel
-from pgt.models.pgt import PGT, _check_sizes
+from pgt.models.pgt import PGT
 from pgt.nn.frozen import count_parameters
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, NavierStokes2D
@@ -78,9 +78,9 @@ def test_log_variance():
     ("options", "message"),
     [
         ({"width": 9, "heads": 2}, "multiple of heads"),
-        ({"blocks": 0}, "at least 1"),
-        ({"decoder_layers": 0}, "at least 1"),
-        ({"anchors": -1}, "at least 0"),
+        ({"blocks": 0}, "blocks must be a whole number from 1 up"),
+        ({"decoder_layers": 0}, "decoder_layers must be a whole number from 1 up"),
+        ({"anchors": -1}, "anchors must be a whole number from 0 up"),
         ({"heads": 0}, "heads"),
     ],
 )
@@ -90,5 +90,5 @@ def test_mistakes_are_named(options, message):
 
 
 def test_a_wrong_decoder_is_named():
-    with pytest.raises(InputError, match="film-siren, siren, film-mlp, mlp"):
-        _check_sizes(8, 2, 1, 1, 0, "mpl")
+    with pytest.raises(InputError, match="'film-siren', 'siren', 'film-mlp' or 'mlp'"):
+        build(decoder="mpl")

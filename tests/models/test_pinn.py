@@ -22,5 +22,5 @@ def test_glorot_start():
 
 
 def test_a_network_without_neurons_is_refused():
-    with pytest.raises(pgt.InputError, match="at least 1"):
+    with pytest.raises(pgt.InputError, match="width must be a whole number from 1 up"):
         PINN(SCALING, width=0)

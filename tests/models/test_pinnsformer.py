@@ -196,13 +196,13 @@ def test_trained_on_heat_and_saved(tmp_path):
     ("options", "message"),
     [
         ({"width": 9, "heads": 2}, "multiple of heads"),
-        ({"heads": 0}, "multiple of heads"),
+        ({"heads": 0}, "heads must be a whole number from 1 up"),
         ({"layers": 0}, "layers=0"),
-        ({"times": 0}, "at least 1"),
-        ({"step": 0.0}, "positive share"),
-        ({"step": float("nan")}, "positive share"),
+        ({"times": 0}, "times must be a whole number from 1 up"),
+        ({"step": 0.0}, "step must be a number above 0"),
+        ({"step": float("nan")}, "step must be a finite number above 0"),
         ({"time_axis": 2}, "from 0 to 1"),
-        ({"time_axis": -3}, "from 0 to 1"),
+        ({"time_axis": -3}, "time_axis must be a whole number from -1 up"),
     ],
 )
 def test_mistakes_are_named(options, message):

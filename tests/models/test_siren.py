@@ -47,7 +47,7 @@ def test_siren_frequency_is_the_start_of_the_first_layer():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"layers": 0}, "at least 1"),
+        ({"layers": 0}, "must be a whole number from 1 up"),
         ({"frequency": 0.0}, "frequency must be a number above 0"),
     ],
 )

@@ -94,7 +94,7 @@ def test_wire_represents_a_chirp_better_than_tanh(seed):
     ("options", "message"),
     [
         ({"spread": -1.0}, "spread must be a number above 0"),
-        ({"frequency": float("nan")}, "frequency must be a number above 0"),
+        ({"frequency": float("nan")}, "frequency must be a finite number above 0"),
         ({"frequency": 20.0}, "raise spread to at least 3.33"),
     ],
 )

@@ -30,5 +30,7 @@ def test_influence_spreads_with_the_diffusivity():
 
 
 def test_an_infinite_reaction_is_refused():
-    with pytest.raises(InputError, match=r"AllenCahn\(reaction\)"):
+    with pytest.raises(
+        InputError, match=r"AllenCahn\(reaction=inf\): reaction must be a finite number"
+    ):
         AllenCahn(0.1, float("inf"))

@@ -245,7 +245,7 @@ def test_check_names_the_mistake(condition, domain, message):
         (lambda: Initial(u="sin(4*pi*x"), r"expected `\)`"),
         (lambda: Initial(u="sin(q)"), r"Initial\(u=...\): unknown name 'q'"),
         (lambda: Initial(u=float("nan")), r"Initial\(u=...\) is nan"),
-        (lambda: Dirichlet("x", side="left", u=0.0), "write 'lower', 'upper' or 'both'"),
+        (lambda: Dirichlet("x", side="left", u=0.0), "side must be 'lower', 'upper' or 'both'"),
         (lambda: Dirichlet("t", u=0.0), r"write Initial\(...\)"),
         (lambda: Periodic("x", order=9), "order=9"),
     ],
@@ -253,3 +253,18 @@ def test_check_names_the_mistake(condition, domain, message):
 def test_mistakes_show_at_construction(make, message):
     with pytest.raises(InputError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        (Initial(u="log(x)"), r"Initial\(u=...\): log\(x\) is not finite at x = 0, t = 0"),
+        (Initial(u="1/(x - 1)"), "not finite at x = 1, t = 0"),
+        (Dirichlet("x", u="1/t"), "not finite at x = 0, t = 0"),
+        (Initial(u=lambda x: 1 / x), "the function is not finite at x = 0"),
+        (Initial(u=lambda x: "a"), r"Initial\(u=...\): the function fails \("),
+    ],
+)
+def test_values_are_finite_where_they_hold(condition, message):
+    with pytest.raises(InputError, match=message):
+        condition.bind(Domain(x=(0, 1), t=(0, 1)), ("u",))

@@ -135,7 +135,10 @@ def test_the_kernel_is_a_choice():
         ),
         (lambda: Equation("u_t = 0", "v_t = 0", names=["a", "step"]), "give 2 different name"),
         (lambda: Equation("u_" + "x" * 2000 + " = 0"), "order 2000"),
-        (lambda: Equation("u_t = k*u", k=float("nan")), r"Equation\(k\) is nan"),
+        (
+            lambda: Equation("u_t = k*u", k=float("nan")),
+            r"Equation\(k=nan\): k must be a finite number",
+        ),
     ],
 )
 def test_mistakes_are_named(make, message):

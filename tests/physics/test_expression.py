@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgt.ground.errors import InputError
+from pgt.physics.equation import Equation
 from pgt.physics.expression import Expression, evaluate
 from pgt.physics.parser import (
     MAX_LENGTH,
@@ -146,3 +147,18 @@ def test_long_sums_do_not_overflow_the_stack():
 def test_missing_variable_is_named_with_a_suggestion():
     with pytest.raises(InputError, match=r"unknown name 'tt' .* Did you mean 't'"):
         Expression("sin(tt)")(x=1.0, t=2.0)
+
+
+@pytest.mark.parametrize(
+    "text", ["1/0", "1/0*x", "9**9**9**9", "log(0)", "sqrt(0 - 1) + x", "1e200*1e200"]
+)
+def test_a_part_that_is_no_finite_number_is_refused(text):
+    with pytest.raises(InputError, match="a part of it without variables is not finite"):
+        Expression(text)
+    with pytest.raises(InputError, match="a part of it without variables is not finite"):
+        Equation(f"u_t = ({text})*u_xx")
+
+
+def test_what_is_finite_somewhere_is_left_alone():
+    for text in ("1/x", "log(x)", "2^-3", "exp(-x^2)/(1 - pi)"):
+        assert Expression(text).text == text

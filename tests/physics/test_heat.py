@@ -48,9 +48,15 @@ def test_the_kernel_uses_the_current_value_of_an_unknown():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Heat(-1.0), r"Heat\(diffusivity\) is -1.0 but must be above 0"),
-        (lambda: Heat(float("nan")), r"Heat\(diffusivity\) is nan"),
-        (lambda: Heat(0.1, dimension=4), "write 1, 2 or 3"),
+        (lambda: Heat(-1.0), r"Heat\(diffusivity=-1.0\): diffusivity must be a number above 0"),
+        (
+            lambda: Heat(float("nan")),
+            r"Heat\(diffusivity=nan\): .* or a pgt.Unknown\(...\) to learn it",
+        ),
+        (lambda: Heat(0.1, dimension=4), r"dimension must be 1, 2 or 3"),
+        (lambda: Heat(0.0), "diffusivity must be a number above 0"),
+        (lambda: Heat(1e308), r"above 0 up to 1e\+30"),
+        (lambda: Heat(Unknown(-0.1)), r"Heat\(diffusivity\) is -0.1"),
     ],
 )
 def test_mistakes_are_named(make, message):

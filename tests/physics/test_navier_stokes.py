@@ -46,7 +46,10 @@ def test_influence_spreads_with_the_current_viscosity():
     ("make", "message"),
     [
         (lambda: NavierStokes2D(0.1, source=("x", "z")), r"source\[1\]\): unknown name 'z'"),
-        (lambda: NavierStokes2D(0.0), r"NavierStokes2D\(viscosity\) is 0.0"),
+        (
+            lambda: NavierStokes2D(0.0),
+            r"2D\(viscosity=0.0\): viscosity must be a number above 0",
+        ),
         (lambda: NavierStokes2D(0.1, source=(1, "t"), steady=True), "unknown name 't'"),
     ],
 )

@@ -39,5 +39,5 @@ def test_the_kernel_reaches_as_far_as_was_asked():
 def test_mistakes_are_named():
     with pytest.raises(InputError, match="influence_radius"):
         Poisson(0.0, influence_radius=0.0)
-    with pytest.raises(InputError, match=r"Laplace\(dimension=4\): write 1, 2 or 3"):
+    with pytest.raises(InputError, match=r"Laplace\(dimension=4\): dimension must be 1, 2 or 3"):
         Laplace(4)

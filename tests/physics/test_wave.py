@@ -28,5 +28,5 @@ def test_the_kernel_spreads_at_the_current_speed():
 
 
 def test_a_wave_that_stands_still_is_none():
-    with pytest.raises(InputError, match=r"Wave\(speed\)"):
+    with pytest.raises(InputError, match=r"Wave\(speed=0.0\): speed must be a number above 0"):
         Wave(0.0)

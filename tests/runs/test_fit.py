@@ -285,12 +285,17 @@ def test_error_bars_from_a_run_file(tmp_path, built):
     numbers = json.loads((tmp_path / "out" / "metrics.json").read_text())
     interval = numbers["intervals"]["diffusivity"]
     assert interval["lower"] <= interval["value"] <= interval["upper"]
+    assert interval["level"] == 0.9
+    assert "Learnt: diffusivity = " in said(result)
+    assert "with 90 % between" in said(result)
+    assert "with 90 %" in said(command("info", tmp_path / "out"))
     assert len(numbers["coverage"]["coords"]["level"]["data"]) == 4
     with xr.open_dataset(tmp_path / "out" / "field.nc") as field:
         assert (field["u_std"] > 0).any()
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert 'id="error-bars"' in page
     assert "not estimated" not in page
+    assert "interval of 90\N{NO-BREAK SPACE}%" in page
 
 
 @pytest.fixture(scope="module")

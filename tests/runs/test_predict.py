@@ -90,7 +90,7 @@ def test_what_a_run_is(stored):
     assert said["equation"] == "Heat in x, t"
     assert said["readings"] == "4 fitted, 2 held out"
     assert said["model"] == "PINN, 1,234 parameters"
-    assert said["diffusivity"] == "0.25, learnt"
+    assert said["diffusivity"] == "learnt: 0.25"
     assert "doubt" not in said
     found = {
         "held_out": {"u": {"relative": 0.5, "rmse": 2.0}, "v": {"relative": None, "rmse": 2.0}},

@@ -44,5 +44,5 @@ def test_a_transformation_is_described_alike_in_every_process():
 def test_a_whole_optimiser_is_refused():
     with pytest.raises(pgt.InputError, match=r"optax.scale_by_adam\(\) instead"):
         pgt.Training(optimiser=optax.adam(1e-3))
-    with pytest.raises(pgt.InputError, match="'soap' or 'adam' or 'adamw' or 'lion'"):
+    with pytest.raises(pgt.InputError, match="'soap', 'adam', 'adamw', 'lion', or an Optax"):
         pgt.Training(optimiser="sgd")

@@ -13,15 +13,28 @@ from pgt.training.settings import Polish
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"steps": -1}, r"Training\(steps=-1\): steps must be 0 or more"),
+        ({"steps": -1}, r"Training\(steps=-1\): steps must be a whole number from 0 up, or None"),
         ({"batch": 0}, "batch"),
         ({"collocation": -3}, "collocation"),
         ({"check_every": 0}, "check_every"),
-        ({"seconds": 0.0}, "seconds must be above 0, or None"),
+        ({"seconds": 0.0}, "seconds must be a number above 0, or None"),
         ({"learning_rate": 0.0}, "learning_rate"),
         ({"learning_rate": float("nan")}, "learning_rate"),
         ({"hold_out": 1.0}, r"in \[0, 1\)"),
         ({"patience": 0.0}, "patience"),
+        ({"steps": 2.5}, r"Training\(steps=2.5\): steps must be a whole number"),
+        ({"check_every": 1.5}, r"check_every=1.5"),
+        ({"learning_rate": 1e30}, "learning_rate must be a number above 0 up to 1000"),
+        ({"learning_rate": float("inf")}, "learning_rate must be a finite number above 0"),
+        (
+            {"sampler": "sobl"},
+            r"sampler must be a sampler \('uniform', 'sobol', 'residual_adaptive'",
+        ),
+        ({"weighting": {}}, r"weighting must be a weighting \('uncertainty'"),
+        (
+            {"polish": {"iteratons": 3}},
+            "Polish has no argument 'iteratons'; its arguments are iterations",
+        ),
     ],
 )
 def test_wrong_settings_are_named(settings, message):
@@ -38,6 +51,16 @@ def test_wrong_settings_of_a_polish_are_named(wrong):
 def test_an_unknown_optimiser_is_answered_with_those_there_are():
     with pytest.raises(pgt.InputError, match=r"'sgdd'.*'soap'.*or an Optax transformation"):
         pgt.Training(optimiser="sgdd")
+
+
+def test_plain_words_stand_for_the_parts_they_name():
+    told = pgt.Training(
+        steps=1e3, sampler="sobol", weighting="gradient_norm", polish={"iterations": 3}
+    )
+    assert told == pgt.Training(
+        steps=1000, sampler=pgt.Sobol(), weighting=pgt.GradientNorm(), polish=Polish(iterations=3)
+    )
+    assert pgt.Training(polish=True).polish == Polish()
 
 
 def test_a_step_knows_nothing_of_the_budget_and_of_readings_held_out():

@@ -202,3 +202,9 @@ def test_beside_a_likelihood_the_equations_weigh_as_the_ramp_says():
     learnable = descend(weighting, learnable, {"pde": jnp.asarray(1e-6)}, {})
     assert float(weighting.weights(learnable, memory, {}, 0.0)["pde"]) == pytest.approx(0.5)
     assert float(weighting.weights(learnable, memory, {}, 1.0)["pde"]) == pytest.approx(5.0)
+
+
+def test_weights_that_leave_nothing_to_fit_are_refused():
+    with pytest.raises(InputError, match="every term, data, heat, has the weight 0"):
+        Fixed(data=0.0, heat=0.0).init(("data", "heat"))
+    assert Fixed(data=0.0).init(("data", "heat"))[1]["heat"] == 1

@@ -1,0 +1,42 @@
+"""What is said of readings by a fit that did not see them."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pgt.data.observations import Observations
+from pgt.nn import batched
+from pgt.trust.calibration import Predicted
+from pgt.trust.coverage import Noise, predict, predicted_noise
+from pgt.trust.members import required
+
+if TYPE_CHECKING:
+    from pgt.reconstruction.result import Reconstruction
+
+
+def predictions(result: "Reconstruction") -> dict[str, Predicted]:
+    """By field, readings beside what the members say of them."""
+    members, about = required(result.members), result.record.get("members", {})
+    return predict(
+        result.observations, result.held_out,
+        lambda readings: result.predict_readings(readings, members=True),
+        _noise(result, about.get("noise")),
+        members=members.drawn, in_turn=about.get("leave_one_out", False),
+    )  # fmt: skip
+
+
+def _noise(result: "Reconstruction", common: float | None) -> Noise | None:
+    """σ of readings as PGT-UW predicts it, else that of a posterior; None where neither is."""
+    fields = result.pde.fields
+    predicted = predicted_noise(result.model, read_by(result), fields)
+    if predicted is not None or common is None:
+        return predicted
+    sigma = dict(zip(fields, common * np.asarray(result.model.scaling.spread), strict=True))
+    return lambda points: {name: np.full(len(points), s) for name, s in sigma.items()}
+
+
+def read_by(result: "Reconstruction") -> Observations:
+    """The readings of `result.model`: the first member may have been fitted to a draw of them."""
+    if result.members is None:
+        return result.observations
+    return batched.member(result.members.observations, 0)

@@ -1,0 +1,74 @@
+"""Fields by the names that a user gives them: the equations stay the same."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pgt
+from pgt.ground.errors import InputError
+from pgt.ground.registry import parts
+from pgt.physics.derivatives import residual
+from pgt.physics.names import as_fields, rewritten
+from pgt.training.assemble import assemble
+
+CASES = {
+    "heat": (pgt.Heat, (0.1,), {"source": "x*t"}),
+    "wave": (pgt.Wave, (0.5,), {}),
+    "burgers": (pgt.Burgers, (0.1,), {}),
+    "allen_cahn": (pgt.AllenCahn, (0.1,), {}),
+    "advection_diffusion": (pgt.AdvectionDiffusion, (0.5, 0.1), {}),
+    "poisson": (pgt.Poisson, ("x",), {}),
+    "laplace": (pgt.Laplace, (), {}),
+    "navier_stokes": (pgt.NavierStokes2D, (0.1,), {}),
+}
+
+
+def test_every_equation_is_here():
+    assert set(CASES) == {
+        n for n, c in parts("equation").items() if c.__module__.startswith("pgt.")
+    }
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_another_name_leaves_the_residual_alone(name):
+    equation, coefficients, options = CASES[name]
+    plain = equation(*coefficients, **options)
+    names = [f"field_{letter}" for letter in "abc"[: len(plain.fields)]]
+    other = equation(*coefficients, **options, fields=names if len(names) > 1 else names[0])
+    assert other.fields == tuple(names)
+    weights = np.random.default_rng(0).normal(size=(len(names), len(plain.coords)))
+    z = jnp.linspace(0.2, 0.7, len(plain.coords))
+    left, right = (residual(pde, lambda z: jnp.sin(weights @ z), z) for pde in (plain, other))
+    assert jax.tree.map(float, left) == jax.tree.map(float, right)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (("T", "S"), "the equation has the fields u; write 1 different name"),
+        ("x", "'x' cannot be the name of a field"),
+        ("T_x", "'T_x' cannot be the name of a field"),
+        ("my T", "'my T' cannot be the name"),
+    ],
+)
+def test_names_that_are_none(fields, message):
+    with pytest.raises(InputError, match=message):
+        as_fields("Heat", fields, ("u",))
+
+
+def test_conditions_and_readings_use_the_new_name():
+    readings = {"x": [0.2, 0.4, 0.6], "t": [0.1, 0.5, 0.9], "T": [1.0, 2.0, 1.5]}
+    task = assemble(
+        pgt.Observations.from_arrays({a: readings[a] for a in ("x", "t")}, {"T": readings["T"]}),
+        pgt.Heat(0.01, fields="T"),
+        pgt.Domain(x=(0, 1), t=(0, 1)),
+        [pgt.Dirichlet("x", T=0.0)],
+    )
+    assert task.problem.observations.fields == ("T",)
+    assert type(task.model).__name__ == "Features"
+
+
+def test_an_equation_is_rewritten_by_whole_names():
+    text = rewritten("u_t + u*u_x = nu*lap(u) + supply", ("u",), ("c",))
+    assert text == "c_t + c*c_x = nu*lap(c) + supply"

@@ -1,0 +1,72 @@
+"""A result at a glance: a few lines, a figure and a page."""
+
+import numpy as np
+import pytest
+
+import pgt
+from pgt.ground.errors import InputError
+from pgt.reconstruction.shown import equation_text, learnt
+
+DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
+
+
+@pytest.fixture(scope="module")
+def result():
+    readings = pgt.sample(pgt.datasets.heat({1: 1.0}, x=11, t=11), n=25)
+    model = pgt.Features(pgt.Scaling.fit(readings, DOMAIN), count=30, band=5.0)
+    pde = pgt.Heat(pgt.Unknown(0.01, positive=True))
+    return pgt.reconstruct(readings, pde, DOMAIN, model=model, error_bars="posterior")
+
+
+def test_a_few_lines_say_what_it_is(result):
+    said = repr(result)
+    assert len(said) <= 600
+    for words in (
+        "of u over x, t",
+        "u_t = diffusivity*lap(u)",
+        "25 fitted",
+        "diffusivity = ",
+        "verdict",
+    ):
+        assert words in said
+    assert "of the spread" in said
+
+
+def test_a_learnt_coefficient_has_its_interval(result):
+    assert "90\N{NO-BREAK SPACE}%" in learnt(result)["diffusivity"]
+    assert result.intervals()["diffusivity"].level == 0.9
+    assert result.intervals(0.5)["diffusivity"].level == 0.5
+
+
+def test_an_equation_is_written_in_the_names_of_the_user():
+    assert equation_text(pgt.Heat(0.1, fields="T")) == "Heat: T_t = diffusivity*lap(T) + source"
+    assert equation_text(pgt.Equation("u_t = u_xx")) == "u_t = u_xx"
+    assert len(equation_text(pgt.Equation("u_t = " + "+".join(["u_xx"] * 50)))) == 100
+
+
+def test_it_draws_itself_and_writes_its_page(result, tmp_path):
+    assert len(result.plot(x=5, t=4).axes) == 2  # the map and its colours
+    page = result.report(tmp_path / "page.html", x=5, t=4)
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_it_is_asked_by_the_names_of_axes(result):
+    by_name = result.at(x=0.5, t=[0.1, 0.2])
+    np.testing.assert_array_equal(by_name.u, result.at([[0.5, 0.1], [0.5, 0.2]]).u)
+    for wrong in ({}, {"points": [[0.5, 0.5]], "x": 0.5}):
+        with pytest.raises(InputError, match="either points, or every axis"):
+            result.at(**wrong)
+
+
+def test_points_outside_are_answered_with_a_warning_and_a_mark(result):
+    with pytest.warns(
+        pgt.DoubtWarning, match=r"1 of 2 points lie outside Domain\(x=\(0, 1\)"
+    ) as seen:
+        answer = result.at(x=[0.5, 9.0], t=0.5)
+    assert seen[0].filename == __file__
+    assert answer.outside.values.tolist() == [False, True]
+    with pytest.warns(pgt.DoubtWarning, match="2 of 4 points"):
+        grid = result.grid(x=[0.5, -1.0], t=2)
+    assert grid.outside.dims == ("t", "x")
+    assert grid.outside.values.tolist() == [[False, True]] * 2
+    assert "outside" not in result.grid(x=2, t=2).coords
