@@ -95,13 +95,13 @@ def solve(
         other, others = _fitted(rival, folder, progress)
         if predicts_better(other, outcome, rival.held_out):
             task, outcome, errors, choice = rival, other, others, "rival"
-    fit, problem, drawn = outcome.fit, task.problem, outcome.members
+    fit, origin, drawn = outcome.fit, task.problem.origin, outcome.members
     members = None if drawn is None else Members.of(*drawn.stacked)
     with task.in_precision():
         record = _record(outcome, task, errors) | {"model_choice": choice}
     return Reconstruction(
-        fit.model, fit.pde, problem.observations, task.held_out, record, task.domain, members,
-        outcome.left_out,
+        fit.model, fit.pde, origin.physical(task.problem.observations),
+        origin.physical(task.held_out), record, task.domain, members, outcome.left_out,
     )  # fmt: skip
 
 

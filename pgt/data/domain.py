@@ -4,6 +4,7 @@ The domain owns its geometry: what is inside, points to enforce an equation at, 
 and the seams on which conditions hold. Whoever needs points asks it, and computes none from its bounds.
 """
 
+import copy
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
@@ -166,7 +167,16 @@ class Domain:
         held = None if position is None else tuple(position.items())
         for axis, _ in held or ():
             self.index(axis)
-        return Instants(self.box, held)
+        here = held and tuple((axis, self.box.to_local(axis, at)) for axis, at in held)
+        return Instants(self.box, here)
+
+    # --------------------------------------------------------------- counted from elsewhere
+
+    def moved(self, by: Float[np.ndarray, " d"]) -> "Domain":
+        """The same domain, its points counted from `by` (origin.py)."""
+        other = copy.copy(self)
+        object.__setattr__(other, "box", self.box.moved(by))
+        return other
 
     # ----------------------------------------------------------------------------------- as JSON
 

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from pgt.data.asked import as_axes, as_points
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.data.origin import Origin
 from pgt.ground.errors import InputError
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.precision import is_double, precision
@@ -34,8 +35,9 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A model with the readings it encodes, its members where there are any, and what the answers are
-    labelled with: axes, units, attributes."""
+    """A model with the readings it encodes, counted from its origin; its members where there are any; and
+    what the answers are labelled with: axes, units, attributes. Points and answers are in physical
+    numbers, counted from zero."""
 
     model: AbstractFieldModel
     pde: AbstractPDE
@@ -54,8 +56,10 @@ class Evaluation:
         parts = dict.fromkeys(p for name in quantities for p in parts_of(name, coords, fields))
 
         def values(field, z):
-            table = differentiate(field, parts, coords, fields)(z)
-            return {name: quantity(name, table, fields) for name in quantities}
+            local = differentiate(field, parts, coords, fields)(z)
+            table = local.counted_from(self.origin)
+            # What is far from zero would lose its digits here: `physical_columns` adds its origin.
+            return {n: local(n) if n in fields else quantity(n, table, fields) for n in quantities}
 
         asked = self._quantiles(quantiles)
         units = {name: units_of(name, dict(self.units), fields) for name in quantities}
@@ -91,7 +95,7 @@ class Evaluation:
         """Of every equation, its residual at points relative to the size of its terms."""
 
         def rows(field, z):
-            both = residual_and_size(self.pde, field, z)
+            both = residual_and_size(self.pde, field, z, self.origin)
             return {f"{name} {k}": pair[k] for name, pair in both.items() for k in range(2)}
 
         table = self._evaluate(Asked(rows, {}, None), lambda chosen: points[chosen], len(points))
@@ -101,7 +105,8 @@ class Evaluation:
 
     def members_at(self, points: np.ndarray) -> dict[str, np.ndarray]:
         """(k, n) by field: what every member says."""
-        return required(self.members).evaluate(self.asked(None).values, points)
+        said = required(self.members).evaluate(self.asked(None).values, self._local(points))
+        return self.origin.physical_columns(said)
 
     def of_readings(self, readings: Observations) -> Float[np.ndarray, "n c"]:
         """What the field says of readings, its mean over their boxes; with members their mean."""
@@ -124,6 +129,7 @@ class Evaluation:
 
     def values_at(self, points: np.ndarray) -> np.ndarray:
         """(n, c) the fields at points, by a program that is compiled once for models of a kind."""
+        points, zero = self._local(points), self.origin.along(self.pde.fields)
         with precision(is_double(self.model)):
             context, size = _encode(self.model, self.readings), min(CHUNK, len(points))
             starts = range(0, len(points), size)
@@ -133,7 +139,7 @@ class Evaluation:
                 )
                 for k in starts
             ]
-            return np.concatenate([np.asarray(part, float) for part in parts])[: len(points)]
+            return np.concatenate([np.asarray(part, float) for part in parts])[: len(points)] + zero
 
     def _quantiles(self, quantiles) -> tuple[float, ...] | None:
         """Those asked for; None where there are no members to take them of."""
@@ -147,13 +153,21 @@ class Evaluation:
             answer, size = self._answers(asked, count)
             columns: dict[str, np.ndarray] = {}
             for start in range(0, max(count, 1), size):
-                chunk = points(slice(start, min(start + size, count)))
+                chunk = self._local(points(slice(start, min(start + size, count))))
                 if not len(chunk):
                     raise InputError("no points were given: write at least one.")
                 for name, part in answer(_filled_up(chunk, size)).items():
                     column = columns.setdefault(name, np.empty(count, part.dtype))
                     column[start : start + len(chunk)] = np.asarray(part)[: len(chunk)]
-        return columns
+        return self.origin.physical_columns(columns)
+
+    @property
+    def origin(self) -> Origin:
+        """Where the model's coordinates and values are counted from."""
+        return self.model.scaling.origin
+
+    def _local(self, points: np.ndarray) -> np.ndarray:
+        return self.origin.local(points, self.domain.axes)
 
     def _answers(self, asked: Asked, count: int) -> tuple[Callable, int]:
         """points ↦ columns by name, and how many points to give it at a time."""

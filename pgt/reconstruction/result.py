@@ -115,7 +115,7 @@ class Reconstruction(eqx.Module):
         """What is left of each equation, in physical units, at points (as in `at`) or on a grid."""
 
         def rows(field, z):
-            return residual(self.pde, field, z)
+            return residual(self.pde, field, z, self.model.scaling.origin)
 
         asked, of = Asked(rows, {}, None), self._evaluation
         return of.gridded(axes, asked) if points is None else of.scattered(points, asked)
@@ -337,7 +337,8 @@ class Reconstruction(eqx.Module):
 
 
 def _read_by(result: Reconstruction) -> Observations:
-    """The readings of `result.model`: the first member may have been fitted to a draw of them."""
+    """The readings of `result.model`, counted from its origin: the first member may have been fitted to
+    a draw of them."""
     if result.members is None:
-        return result.observations
+        return result.model.scaling.origin.readings(result.observations)
     return batched.member(result.members.observations, 0)

@@ -90,7 +90,7 @@ def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list
 def identity_of(task: Task) -> dict:
     """What a checkpoint must agree with to be continued."""
     problem = task.problems[0]
-    described = (problem.domain, task.pde, problem.conditions)
+    described = (task.domain, problem.origin, task.pde, problem.conditions)
     return {
         "seed": task.seeds[0],
         "members": len(task.seeds),
