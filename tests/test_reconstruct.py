@@ -154,3 +154,44 @@ def test_a_gauge_holds_at_a_place_far_from_zero():
     )  # fmt: skip
     said = result.at({"x": [x0, x0 + 0.5, x0 + 1]}).p.to_numpy()
     np.testing.assert_allclose(said, [2.5, 3.0, 3.5], atol=1e-3)
+
+
+def test_sorting_or_shuffling_the_readings_gives_the_same_field():
+    x, t = np.random.default_rng(2).uniform(size=(2, 30))
+    noise = np.random.default_rng(3).normal(0, 0.05, 30)
+    rows = np.random.default_rng(4).permutation(30)
+    domain = pgt.Domain(x=(0, 1), t=(0, 1))
+
+    def field(rows):
+        readings = Observations.from_arrays(
+            {"x": x[rows], "t": t[rows]}, {"u": (decaying(x, t) + noise)[rows]}
+        )
+        result = pgt.reconstruct(
+            readings, pgt.Heat(0.1), domain, seed=1,
+            model=pgt.PINN(pgt.Scaling.fit(readings, domain), width=4, layers=1),
+            training=pgt.Training(steps=5, collocation=16, batch=8, polish=False),
+        )  # fmt: skip
+        return result.grid(x=7, t=5).u.to_numpy(), result.summary["held_out_error"]
+
+    (one, error), (other, same) = field(np.arange(30)), field(rows)
+    np.testing.assert_array_equal(one, other)
+    assert error == same
+
+
+def test_a_reading_beyond_the_end_of_a_periodic_axis_wraps():
+    x = np.linspace(0.02, 0.98, 13)
+    wave = np.sin(2 * np.pi * x)
+    circle = pgt.Domain(x=(0, 1), periodic=("x",))
+
+    def field(x):
+        readings = Observations.from_arrays({"x": x}, {"u": wave})
+        model = pgt.Features(pgt.Scaling.fit(readings, circle), count=20, band=7.0)
+        result = pgt.reconstruct(
+            readings, pgt.Poisson("-4*pi^2*sin(2*pi*x)", 1), circle, model=model
+        )
+        return result.at({"x": [0.1, 1.1]}).u.to_numpy()
+
+    beyond = field(np.where(x < 0.3, x + 1, x))
+    np.testing.assert_allclose(beyond, field(x), atol=1e-12)
+    with pytest.raises(pgt.InputError, match="outside the domain x"):
+        field(x + 2)

@@ -85,6 +85,18 @@ class Box:
         limits = tuple((low - o, high - o) for (low, high), o in zip(self.limits, by, strict=True))
         return Box(self.axes, limits, tuple(float(o) for o in by))
 
+    def wrapped(self, points, axes: Sequence[str]) -> Float[np.ndarray, "n d"]:
+        """Points less than an extent beyond the ends of some axes, moved by it to the inside.
+
+        Farther ones stay: in other units, or of another axis, they would be hidden among the rest.
+        """
+        points, middle = np.array(points, float), self.middle
+        for column in map(self.index, axes):
+            extent, away = self.extent[column], points[:, column] - middle[column]
+            beyond = (np.abs(away) > (0.5 + TOLERANCE) * extent) & (np.abs(away) < 1.5 * extent)
+            points[beyond, column] -= np.sign(away[beyond]) * extent
+        return points
+
     def named(self, z: Point) -> dict[str, Scalar]:
         """The coordinates of one point by name, counted from zero."""
         origin = self.origin or (0.0,) * self.dimension

@@ -196,12 +196,14 @@ class Observations(eqx.Module):
         return np.einsum("...nqc,q->...nc", boxes, weights)
 
     def check_inside(self, domain: Domain) -> None:
-        """Raise unless every reading, its box included, lies in the domain, in the same units."""
+        """Raise unless every reading, its box included, lies in the domain, in the same units; on a
+        periodic axis, where `wrapped` puts it."""
         if self.coords != domain.axes:
             raise InputError(
                 f"the readings have coordinates {self.coords} but the domain has axes "
                 f"{domain.axes}; give both the same axes."
             )
+        positions = self.wrapped(domain).points
         for column, axis in enumerate(self.coords):
             units = {
                 "the readings": dict(self.units).get(axis),
@@ -211,7 +213,20 @@ class Observations(eqx.Module):
             # a box may reach across the seam of a periodic axis, its centre may not
             is_box = self.half_width is not None and axis not in domain.periodic
             half = np.asarray(self.half_width)[:, column] if is_box else np.zeros(len(self))
-            _checks.check_axis(axis, np.asarray(self.points)[:, column], half, domain)
+            _checks.check_axis(axis, np.asarray(positions)[:, column], half, domain)
+
+    def wrapped(self, domain: Domain) -> "Observations":
+        """The same readings, those beyond the ends of a periodic axis at the place that it is inside.
+
+        >>> readings = Observations.from_arrays({"x": [1.25, 0.5]}, {"u": [1.0, 2.0]})
+        >>> readings.wrapped(Domain(x=(0, 1), periodic=("x",))).points.tolist()
+        [[0.25], [0.5]]
+        """
+        if self.coords != domain.axes or not domain.periodic:
+            return self
+        return eqx.tree_at(
+            lambda r: r.points, self, domain.box.wrapped(self.points, domain.periodic)
+        )
 
     def aligned(self, fields: Sequence[str]) -> "Observations":
         """The same readings with exactly these fields in this order, absent ones hidden."""

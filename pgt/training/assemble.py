@@ -14,6 +14,7 @@ import numpy as np
 from pgt.data.domain import Domain
 from pgt.data.limits import check_limits
 from pgt.data.observations import Observations
+from pgt.data.order import ordered
 from pgt.data.origin import Origin
 from pgt.data.splits import Groups, blocks, split
 from pgt.ground.errors import InputError
@@ -104,7 +105,7 @@ def assemble(
     """
     training = training or Training()
     asked, given = training, pde
-    observations = checked(observations, pde, domain)
+    observations = ordered(checked(observations, pde, domain))
     seeds = _seeds(error_bars, seed)
     with in_precision(training):
         build = _builder(model, error_bars, observations, pde, domain)
@@ -143,6 +144,7 @@ def checked(observations: Observations, pde: AbstractPDE, domain: Domain) -> Obs
             f"the domain has axes {', '.join(domain.axes)}, the equation has coordinates "
             f"{', '.join(pde.coords)}: give the domain exactly the equation's coordinates."
         )
+    observations = observations.wrapped(domain)
     observations.check_inside(domain)
     check_limits(observations, domain)
     return observations.aligned(pde.fields)
