@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import pgt
 from pgt.data import Observations
@@ -195,3 +196,25 @@ def test_a_reading_beyond_the_end_of_a_periodic_axis_wraps():
     np.testing.assert_allclose(beyond, field(x), atol=1e-12)
     with pytest.raises(pgt.InputError, match="outside the domain x"):
         field(x + 2)
+
+
+def test_dates_in_dates_out(tmp_path):
+    x, t = np.random.default_rng(0).uniform(size=(2, 40))
+    noon = np.datetime64("2024-05-01T12:00", "ns")
+    moments = noon + (3.6e12 * t).astype("timedelta64[ns]")
+    readings = Observations.from_arrays({"x": x, "t": moments}, {"u": decaying(x, t)})
+    domain = pgt.Domain(x=(0, 1), t=("2024-05-01T12:00", "2024-05-01T13:00"))
+    model = pgt.Features(pgt.Scaling.fit(readings, domain), count=100, band=(6.0, 4.0))
+    result = pgt.reconstruct(readings, pgt.Heat(0.1 / 3600), domain, model=model)
+    half = result.at({"x": [0.5], "t": ["2024-05-01T12:30"]}, ["u", "u_t"])
+    assert half.t.to_numpy()[0] == noon + np.timedelta64(30, "m")
+    assert float(half.u[0]) == pytest.approx(decaying(0.5, 0.5), rel=1e-4)
+    field = result.grid(x=5, t=3)
+    np.testing.assert_array_equal(field.t, noon + np.arange(3) * np.timedelta64(30, "m"))
+    assert float(result.grid(x=[0.5], t=half.t.to_numpy()).u[0, 0]) == pytest.approx(
+        float(half.u[0])
+    )
+    pgt.plots.field(field, sensors=readings)
+    stored = xr.open_dataset(pgt.io.write_field(field, tmp_path / "field.nc"), engine="h5netcdf")
+    np.testing.assert_array_equal(stored.t, field.t)
+    assert "2024-05-01" in pgt.io.write_field(field, tmp_path / "field.csv").read_text()

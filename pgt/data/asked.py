@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Float
 
+from pgt.data.dates import are_dates, seconds, without_dates
 from pgt.data.domain import Domain
 from pgt.ground.errors import InputError
 
@@ -21,6 +22,7 @@ def as_points(points, domain: Domain) -> Float[np.ndarray, "n d"]:
             raise InputError(
                 f"points have {', '.join(map(str, points))}; give exactly {', '.join(domain.axes)}."
             )
+        points, _ = without_dates(points, None)
         columns = [np.atleast_1d(np.asarray(points[a], float)) for a in domain.axes]
         if len({c.shape for c in columns}) > 1:
             shapes = ", ".join(f"{a} {c.shape}" for a, c in zip(domain.axes, columns, strict=True))
@@ -57,6 +59,7 @@ def _positions(axis: str, wanted, domain: Domain) -> np.ndarray:
             raise InputError(f"grid({axis}={wanted}): ask for at least one position.")
         return np.linspace(*domain.bounds(axis), int(wanted))
     try:
+        wanted = seconds(axis, wanted) if axis == "t" and are_dates(wanted) else wanted
         positions = np.atleast_1d(np.asarray(wanted))
         positions = positions.astype(float) if positions.dtype.kind in "iuf" else np.empty((0, 0))
     except ValueError:  # rows of unequal length

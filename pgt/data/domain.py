@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from pgt.data.box import Box
+from pgt.data.dates import without_dates
 from pgt.data.regions import Faces, Instants, Seam, ends_of
 from pgt.ground.errors import InputError
 from pgt.ground.types import Key, Points
@@ -34,7 +35,7 @@ class Domain:
     units
         By axis, for labels and to compare with those of the readings.
     **bounds
-        A pair of numbers for each axis.
+        A pair of numbers for each axis; of dates for t, t=("2024-05-01T12:00", "2024-05-01T13:00").
 
     >>> domain = Domain(t=(0, 2), x=(-1, 1), periodic=("x",), units={"t": "s"})
     >>> domain.axes, domain.bounds("t"), domain.extent.tolist()
@@ -54,6 +55,7 @@ class Domain:
     ):
         _check_names(bounds, periodic, units or {})
         axes = tuple(axis for axis in AXES if axis in bounds)
+        bounds, units = without_dates(bounds, units, "Domain")
         set_field = object.__setattr__  # the way into a frozen dataclass
         set_field(self, "box", Box(axes, tuple(_limits(axis, bounds[axis]) for axis in axes)))
         set_field(self, "periodic", tuple(axis for axis in axes if axis in periodic))

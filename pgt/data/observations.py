@@ -13,6 +13,7 @@ import xarray as xr
 from jaxtyping import Array, Bool, Float, Int
 
 from pgt.data import _checks, _duplicates, _readers
+from pgt.data.dates import without_dates
 from pgt.data.domain import AXES, Domain
 from pgt.data.units import require_same
 from pgt.ground.errors import InputError
@@ -75,7 +76,7 @@ class Observations(eqx.Module):
 
         Parameters
         ----------
-        points : (n, d) array with columns `coords`, or a dict of (n,) arrays by axis.
+        points : (n, d) array with columns `coords`, or a dict of (n,) arrays by axis; t may be dates.
         values : (n, c) array with columns `fields`, or a dict of (n,) arrays by field; NaN: hidden.
         coords, fields : names of the columns; may be left out where a dict names them.
         noise : σ of the readings: one number, a dict by field, or (n, c).
@@ -83,6 +84,7 @@ class Observations(eqx.Module):
         units : unit of any axis or field, by name.
         duplicates : "error", or "mean" to average repeated readings of one field at one point.
         """
+        points, units = without_dates(points, units)
         coords = _checks.column_names("coords", points, coords)
         fields = _checks.column_names("fields", values, fields)
         _checks.check_coords_and_fields(coords, fields)

@@ -11,6 +11,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from pgt.data.asked import as_axes, as_points
+from pgt.data.dates import are_counted, dates
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.origin import Origin
@@ -178,8 +179,11 @@ class Evaluation:
         return lambda points: statistics(each(points), quantiles), size
 
     def _dataset(self, data: dict, coords: dict, units: dict) -> xr.Dataset:
-        dataset = xr.Dataset(data, coords, attrs=dict(self.attributes))
         axes = {name: unit for name, unit in self.units.items() if name in self.domain.axes}
+        if are_counted(axes):
+            coords["t"] = (coords["t"][0], dates(coords["t"][1]))
+            del axes["t"]  # a date has no unit
+        dataset = xr.Dataset(data, coords, attrs=dict(self.attributes))
         for name, unit in (axes | units).items():
             dataset[name].attrs["units"] = unit
         return dataset

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from pgt.data.dates import are_counted, text
 from pgt.data.observations import Observations
 from pgt.ground.numbers import listed, number, percent
 from pgt.ground.verdict import Doubt, FieldError, HeldOut, Verdict
@@ -179,7 +180,9 @@ def _far_readings(evidence: Evidence) -> Doubts:
         return
     worst, count = found.iloc[0], len(found)
     place = {axis: float(worst[axis]) for axis in evidence.fitted.coords}
-    where = ", ".join(f"{axis} = {number(position, 4)}" for axis, position in place.items())
+    where = ", ".join(
+        f"{axis} = {_at(axis, evidence, position)}" for axis, position in place.items()
+    )
     which = "One reading is" if count == 1 else f"{count} readings are"
     size = abs(float(worst["misfit"]))
     yield Doubt(
@@ -189,6 +192,11 @@ def _far_readings(evidence: Evidence) -> Doubts:
         'with outliers write likelihood = "student".',
         {"readings": count, "field": str(worst["field"]), "sigmas": size, **place},
     )
+
+
+def _at(axis: str, evidence: Evidence, position: float) -> str:
+    is_date = axis == "t" and are_counted(dict(evidence.fitted.units))
+    return text(position) if is_date else number(position, 4)
 
 
 def _drifting_sensors(evidence: Evidence) -> Doubts:
