@@ -124,6 +124,8 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "device": jax.devices()[0].device_kind,
         "seed": task.seeds[0],
         "training": task.training.describe(),
+        "likelihood": task.problem.likelihood,
+        "conditions": [condition.kind for condition in task.problem.conditions],
         "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
         "parameter_count": frozen.count_parameters(fit.model),
         "noise_floor": fit.noise_floor,
@@ -131,6 +133,6 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "field_error": errors,
         "expected_error": None if errors is None else together(errors, task),
         "model": type(fit.model).__name__,
-        "polish_costs": list(fit.polish_costs),
+        "polish_costs": [list(stage) for stage in fit.polish_costs],
         "polish_seconds": fit.polish_seconds,
     } | ({"members": outcome.members.about} if outcome.members is not None else {})

@@ -10,6 +10,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from pgt.data.asked import as_points
+from pgt.data.cells import cells
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground import serialise
@@ -194,6 +195,9 @@ class Reconstruction(eqx.Module):
             free_fields=self._free_fields(), coefficient_notes=self._coefficient_notes(),
             field_error=self.field_error,
             unfulfilled=self._evaluation.unfulfilled(places(self.domain).points),
+            cells=cells(np.concatenate([r.points for r in self._all_readings]), self.domain),
+            conditions=self.record.get("conditions", ()),
+            likelihood=self.record.get("likelihood", "gauss"),
         )  # fmt: skip
 
     def intervals(self, level: float = 0.9) -> dict[str, Estimate]:

@@ -1,12 +1,13 @@
 """The verdict on a fit when nobody knows the truth: did it converge, how large is its error, what is
 doubtful. It is data; whoever prints it decides nothing."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
+from pgt.data.cells import Cells
 from pgt.data.dates import are_counted, text
 from pgt.data.observations import Observations
 from pgt.ground.numbers import listed, number, percent
@@ -15,9 +16,19 @@ from pgt.trust.convergence import Descent, convergence
 from pgt.trust.held_out import Unseen, held_out_errors
 from pgt.trust.suspicion import drifting, far
 
-HOPELESS = 0.5  # relative held-out error above which a fit has not converged
+HOPELESS = (
+    0.9  # of the spread of the readings: above it nothing is explained, and nothing has converged
+)
 LARGE = 0.2  # of the spread of the readings
-UNFULFILLED = 0.1  # of the size of the terms of an equation
+UNFULFILLED, CONTRADICTED = (
+    0.1,
+    0.25,
+)  # of the size of the terms of an equation: doubtful, and grave
+KNOWN = (
+    0.02  # expected error, of the spread, up to which parts without readings are known all the same
+)
+SIGNIFICANT = 2.0  # standard deviations of the logarithm of a ratio of two errors
+MATTERS = 0.05  # of the spread: an error below it is none to warn of
 FEW = 10  # the error of n readings is itself known to about 1/√(2n): 22 % of it for ten
 
 Doubts = Iterator[Doubt]
@@ -38,6 +49,9 @@ class Evidence:
     coefficient_notes : by learnt coefficient, what is to be known about it, where there is something.
     field_error : by field, the error to be expected over the whole domain, where it is known.
     unfulfilled : by equation, its residual relative to the size of its terms.
+    cells : in how much of the domain there are readings.
+    conditions : the kinds of the conditions that were given.
+    likelihood : of the readings, as `Training` names it.
     """
 
     fitted: Observations
@@ -50,6 +64,9 @@ class Evidence:
     coefficient_notes: Mapping[str, str] = field(default_factory=dict)
     field_error: Mapping[str, FieldError] = field(default_factory=dict)
     unfulfilled: Mapping[str, float] = field(default_factory=dict)
+    cells: Cells | None = None
+    conditions: Sequence[str] = ()
+    likelihood: str = "gauss"
 
     def measured(self, name: str) -> np.ndarray:
         """All readings of a field, fitted or not."""
@@ -80,6 +97,7 @@ def judge(evidence: Evidence) -> Verdict:
         *_holes(evidence),
         *_large_errors(evidence, errors),
         *_undetermined_places(evidence),
+        *_unread_places(evidence),
         *_large_residuals(evidence),
         *_far_readings(evidence),
         *_drifting_sensors(evidence),
@@ -94,10 +112,10 @@ def judge(evidence: Evidence) -> Verdict:
 def _unexplained(evidence: Evidence, errors: Mapping[str, HeldOut]) -> Iterator[str]:
     """Why a field does not explain readings that it has not seen, however training went."""
     for name, found in errors.items():
-        if found.relative is not None and found.relative > HOPELESS:
+        if found.of_spread is not None and found.of_spread > HOPELESS:
             yield (
-                f"The held-out error of {name} is {percent(found.relative)} of the size of its "
-                "readings: the field does not explain them."
+                f"The held-out error of {name} is {percent(found.of_spread)} of the spread of its "
+                "readings: the field explains them no better than a constant."
             )
     if count := evidence.not_finite:
         yield f"{count} predictions at held-out readings are not finite."
@@ -114,10 +132,10 @@ def _holes(evidence: Evidence) -> Doubts:
     broken = [name for name, values in evidence.values.items() if not np.isfinite(values).any()]
     if broken:
         sentence = f"{listed(broken)}: not a single finite value."
-        yield Doubt("not_finite", sentence, {"fields": broken})
+        yield Doubt("not_finite", sentence, {"fields": broken}, is_grave=True)
     if count := evidence.not_finite:
         sentence = f"{count} predictions at held-out readings are not finite and left out below."
-        yield Doubt("not_finite", sentence, {"predictions": count})
+        yield Doubt("not_finite", sentence, {"predictions": count}, is_grave=True)
 
 
 def _large_errors(evidence: Evidence, errors: Mapping[str, HeldOut]) -> Doubts:
@@ -153,7 +171,25 @@ def _undetermined_places(evidence: Evidence) -> Doubts:
             f"{percent(found.value)} of its spread is to be expected over the domain (100 % is no better "
             f"than a constant).{where} Boundary or initial values, or readings there, would help.",
             {"field": name, "expected": found.value},
+            is_grave=True,
         )
+
+
+def _unread_places(evidence: Evidence) -> Doubts:
+    """Where there are no readings, those held out judge nothing. It is grave where the error to be
+    expected is not small, and no condition says more."""
+    found = evidence.cells
+    if found is None or not found.is_sparse:
+        return
+    errors = [error.value for error in evidence.field_error.values()]
+    known = bool(errors) and max(errors) <= KNOWN
+    yield Doubt(
+        "unread_places",
+        f"{found.in_words}: in the others only equation and conditions say what happens, and the "
+        "held-out error says nothing of them.",
+        {"filled": found.filled, "cells": found.total},
+        is_grave=not known and not evidence.conditions,
+    )
 
 
 def _large_residuals(evidence: Evidence) -> Doubts:
@@ -165,6 +201,7 @@ def _large_residuals(evidence: Evidence) -> Doubts:
                 "terms is left over. Either the fit is not good enough, or the equation, its "
                 "coefficients or its units do not describe what was read.",
                 {"equation": name, "share": share},
+                is_grave=share > CONTRADICTED,
             )
 
 
@@ -185,11 +222,13 @@ def _far_readings(evidence: Evidence) -> Doubts:
     )
     which = "One reading is" if count == 1 else f"{count} readings are"
     size = abs(float(worst["misfit"]))
+    remedy = (
+        '; with outliers write likelihood = "student".' if evidence.likelihood == "gauss" else "."
+    )
     yield Doubt(
         "far_readings",
         f"{which} farther from the field than noise explains, the farthest, of {worst['field']} at "
-        f"{where}, by {number(size, 2)} σ. Look at the table of suspicious readings; "
-        'with outliers write likelihood = "student".',
+        f"{where}, by {number(size, 2)} σ. Look at the table of suspicious readings{remedy}",
         {"readings": count, "field": str(worst["field"]), "sigmas": size, **place},
     )
 
@@ -235,15 +274,30 @@ def _too_few_held_out(evidence: Evidence) -> Doubts:
 
 def _worse_than_interpolation(errors: Mapping[str, HeldOut]) -> Doubts:
     for name, found in errors.items():
-        ours, theirs = found.relative, found.rbf_relative
+        ours, theirs = found.of_spread, found.rbf_of_spread
         if ours is not None and theirs is not None and ours > theirs:
+            certain = is_significant(found)
+            chance = "and by more than chance explains" if certain else "though it may be by chance"
             yield Doubt(
                 "worse_than_interpolation",
                 f"{name}: interpolation without physics (scipy's RBF) predicts the held-out readings "
-                f"better, {theirs:.2g} against {ours:.2g}. Check equation, "
-                "coefficients and units, or train for longer.",
-                {"field": name, "relative": ours, "rbf_relative": theirs},
+                f"better, {percent(theirs)} of their spread against {percent(ours)}, {chance}. Check "
+                "equation, coefficients and units, or train for longer.",
+                {"field": name, "of_spread": ours, "rbf_of_spread": theirs, "significant": certain},
+                is_grave=certain and ours > MATTERS,
             )
+
+
+def is_significant(found: HeldOut) -> bool:
+    """Whether the errors of the field and of interpolation differ by more than chance explains.
+
+    The mean square of n errors is known to √(2/n), so the logarithm of the ratio of two root mean squares
+    to 1/√n, if the errors have nothing in common.
+    """
+    ours, theirs = found.of_spread, found.rbf_of_spread
+    if not ours or not theirs:
+        return False
+    return bool(abs(np.log(ours / theirs)) > SIGNIFICANT / np.sqrt(found.readings))
 
 
 def _undetermined_fields(evidence: Evidence) -> Doubts:
