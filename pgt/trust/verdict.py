@@ -12,20 +12,17 @@ from pgt.data.dates import are_counted, text
 from pgt.data.observations import Observations
 from pgt.ground.numbers import listed, number, percent
 from pgt.ground.verdict import Doubt, FieldError, HeldOut, Verdict
+from pgt.training.loop import DIVERGED
 from pgt.trust.convergence import Descent, convergence
 from pgt.trust.held_out import Unseen, held_out_errors
 from pgt.trust.suspicion import drifting, far
 
-HOPELESS = (
-    0.9  # of the spread of the readings: above it nothing is explained, and nothing has converged
-)
+HOPELESS = 0.9  # of the spread of the readings: beyond it nothing is explained or has converged
 LARGE = 0.2  # of the spread of the readings
-UNFULFILLED, CONTRADICTED = (
-    0.1,
-    0.25,
-)  # of the size of the terms of an equation: doubtful, and grave
+# Residuals of the size of the terms of an equation: nothing to be said, doubtful, and grave.
+FULFILLED, UNFULFILLED, CONTRADICTED = 0.05, 0.1, 0.25
 KNOWN = (
-    0.02  # expected error, of the spread, up to which parts without readings are known all the same
+    0.02  # expected error, of the spread: up to it parts without readings are known all the same
 )
 SIGNIFICANT = 2.0  # standard deviations of the logarithm of a ratio of two errors
 MATTERS = 0.05  # of the spread: an error below it is none to warn of
@@ -90,6 +87,12 @@ def judge(evidence: Evidence) -> Verdict:
     spreads = {name: float(evidence.measured(name).std()) for name in evidence.measured_fields}
     errors = held_out_errors(evidence.unseen, spreads)
     converged, reason = convergence(evidence.descent)
+    if (
+        converged is False
+        and evidence.descent.stopped != DIVERGED
+        and _is_at_noise(evidence, errors)
+    ):
+        converged, reason = True, f"{reason} What is left is the noise of the readings."
     if unexplained := [*_unexplained(evidence, errors)]:
         converged, reason = False, " ".join([reason, *unexplained])
     doubts = (
@@ -107,6 +110,20 @@ def judge(evidence: Evidence) -> Verdict:
         *_doubtful_coefficients(evidence),
     )
     return Verdict(converged, reason, errors, doubts, evidence.unseen.folds, evidence.field_error)
+
+
+def _is_at_noise(evidence: Evidence, errors: Mapping[str, HeldOut]) -> bool:
+    """Whether a fit that still moved could not become better: the equation is fulfilled, unseen readings
+    are predicted better than by interpolation, and missed by more than the field is expected to be wrong,
+    so that it is their noise that is missed."""
+    fulfilled = all(share <= FULFILLED for share in evidence.unfulfilled.values())
+    return bool(errors and evidence.unfulfilled and fulfilled) and all(
+        found.of_spread is not None
+        and found.rbf_of_spread is not None
+        and name in evidence.field_error
+        and evidence.field_error[name].value < found.of_spread < found.rbf_of_spread
+        for name, found in errors.items()
+    )
 
 
 def _unexplained(evidence: Evidence, errors: Mapping[str, HeldOut]) -> Iterator[str]:

@@ -239,7 +239,7 @@ def test_an_error_is_judged_by_the_spread_not_by_the_size_of_the_values():
     points = random.uniform(size=(40, 1))
     readings = Observations.from_arrays(points, values, coords=("x",), fields=("p",))
     fitted, held_out = readings.take(np.arange(30)), readings.take(np.arange(30, 40))
-    said = [np.full((n, 1), 101325.0) for n in (30, 10)]
+    said = [np.full((n, 1), 101335.0) for n in (30, 10)]
     table = misfit_table((fitted, said[0]), (held_out, said[1]))
     descent = Descent(NO_LONGER_FALLING)
     verdict = judge(Evidence(fitted, held_out, Unseen(held_out, said[1]), descent, table))
@@ -292,3 +292,23 @@ def test_interpolation_that_is_better_by_chance_is_not_grave():
     assert not is_significant(few)
     assert is_significant(dataclasses.replace(few, readings=800))
     assert not is_significant(dataclasses.replace(few, rbf_of_spread=None))
+
+
+def test_a_fit_at_the_noise_has_converged_though_its_cost_still_fell():
+    falling = Descent(SPENT, polish_costs=[[16.0, 8.0, 4.0, 2.0, 1.0]])
+    fine = heat(off=0.1, descent=falling)
+    simple = np.asarray(fine.unseen.readings.values) + 0.5
+    fine = dataclasses.replace(
+        fine, unseen=dataclasses.replace(fine.unseen, interpolated=simple),
+        unfulfilled={"heat": 0.01}, field_error={"u": FieldError(0.02, 0.01, 0.04)},
+    )  # fmt: skip
+    assert judge(fine).converged is True
+    assert "What is left is the noise" in judge(fine).reason
+    for change in (
+        {"unfulfilled": {"heat": 0.2}},
+        {"field_error": {"u": FieldError(0.9, 0.5, 1.5)}},
+        {"field_error": {}},
+        {"unseen": dataclasses.replace(fine.unseen, interpolated=None)},
+        {"descent": Descent(DIVERGED)},
+    ):
+        assert judge(dataclasses.replace(fine, **change)).converged is False
