@@ -8,8 +8,8 @@ iterations, too few steps or too small a model; `wrong`: coefficients 100 times 
 `unread`: readings in a part of the domain only, and no condition; right is another exit code.
 
 The truth decides which kind a fit is of: one of `noise` whose field misses the truth by more than the
-noise, or one of `short` and `unread` that misses it by less than twice the noise (or than 2 %, where there
-is little), is counted apart, as not what it was meant to be.
+noise, or one of `short` and `unread` that misses it by less than twice the noise (or than 2 %, where
+there is little), is counted apart, as not what it was meant to be.
 """
 
 import argparse

@@ -204,15 +204,15 @@ def check_error_bars(
         if isinstance(error_bars, Ensemble):
             raise InputError(
                 f"error_bars={error_bars!r}: the posterior of Features is exact, and no training differs "
-                "by chance; write error_bars=Posterior().",
+                'by chance; ask for a Posterior, in a run file name = "posterior".',
                 about="error_bars",
             )
         return
     if isinstance(error_bars, Posterior) and polish_settings(model, training) is False:
         raise InputError(
             f"error_bars={error_bars!r}: the posterior is that of the least-squares polish, which is "
-            "switched off or too long for this decoder; write Training(polish=Polish()), or "
-            "error_bars=Ensemble().",
+            "switched off or too long for this decoder; write Training(polish=Polish()), in a run file a "
+            'table [training.polish], or ask for an Ensemble, name = "ensemble".',
             about="error_bars",
         )
 
