@@ -110,7 +110,7 @@ def _solved(task: Task, folder: Path | None, progress: bool | None) -> Reconstru
         other, others = _fitted(rival, folder, progress)
         if predicts_better(other, outcome, rival.held_out):
             task, outcome, errors, choice = rival, other, others, "rival"
-    fit, problem, drawn = outcome.fit, task.problem, outcome.members
+    fit, origin, drawn = outcome.fit, task.problem.origin, outcome.members
     members = None if drawn is None else Members.of(*drawn.stacked)
     with task.in_precision():
         record = _record(outcome, task, errors) | {"model_choice": choice}
@@ -121,8 +121,8 @@ def _solved(task: Task, folder: Path | None, progress: bool | None) -> Reconstru
             "and units of the equation, or lower the learning rate."
         )
     return Reconstruction(
-        fit.model, fit.pde, problem.observations, task.held_out, record, task.domain, members,
-        outcome.left_out,
+        fit.model, fit.pde, origin.physical(task.problem.observations),
+        origin.physical(task.held_out), record, task.domain, members, outcome.left_out,
     )  # fmt: skip
 
 
@@ -152,6 +152,8 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "device": jax.devices()[0].device_kind,
         "seed": task.seeds[0],
         "training": task.training.describe(),
+        "likelihood": task.problem.likelihood,
+        "conditions": [condition.kind for condition in task.problem.conditions],
         "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
         "parameter_count": frozen.count_parameters(fit.model),
         "noise_floor": fit.noise_floor,
@@ -159,6 +161,6 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "field_error": errors,
         "expected_error": None if errors is None else together(errors, task),
         "model": type(fit.model).__name__,
-        "polish_costs": list(fit.polish_costs),
+        "polish_costs": [list(stage) for stage in fit.polish_costs],
         "polish_seconds": fit.polish_seconds,
     } | ({"members": outcome.members.about} if outcome.members is not None else {})

@@ -33,7 +33,7 @@ def train_error(result: Reconstruction, setup: Setup) -> float:
 
 def sigma_ratio(result: Reconstruction, setup: Setup) -> dict[str, float]:
     """PGT-UW: the σ it predicts at the readings over the σ that was added, by field with noise."""
-    logs = _log_variances(result.model, result.observations)
+    logs = _log_variances(result.model, result.model.scaling.origin.readings(result.observations))
     sigma = np.sqrt(np.mean(np.exp(logs), axis=0)) * np.asarray(result.model.scaling.spread)
     return {
         name: float(sigma[setup.pde.fields.index(name)] / added)

@@ -119,7 +119,7 @@ def _fit(run: Run, setup: Setup) -> tuple[Reconstruction, dict]:
             "all": seconds,
         },
         "steps": int(result.history.step.to_numpy().max(initial=0)),
-        "polish_iterations": max(len(summary["polish_costs"]) - 1, 0),
+        "polish_iterations": sum(len(stage) - 1 for stage in summary["polish_costs"]),
         "stopped": summary["stopped"],
         "training": summary["training"],
         "errors": run.problem.judge(setup, result.grid),

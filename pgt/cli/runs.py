@@ -13,12 +13,11 @@ from rich.table import Table
 
 from pgt.cli.interrupt import INTERRUPTED, saying
 from pgt.ground.errors import DoubtWarning, InputError
-from pgt.ground.verdict import Verdict
+from pgt.ground.verdict import NOT_CONVERGED, Verdict
 
 if TYPE_CHECKING:  # help does not wait for JAX
     from pgt.reconstruction.cross_validation import CrossValidation
 
-NOT_CONVERGED = 3
 RunFile = Annotated[Path, typer.Argument(help="A run file, such as `pgt init` writes.")]
 RunFolder = Annotated[Path, typer.Argument(help="A folder that `pgt fit` wrote.")]
 Set = Annotated[
@@ -179,9 +178,10 @@ def fit(
     console.print(_held_out(verdict, crossed, in_turn))
     for doubt in verdict.doubts:
         console.print(f"Note: {doubt.sentence}", style="yellow", soft_wrap=True, markup=False)
-    if verdict.converged is False:
-        Console(stderr=True).print("pgt: the fit did not converge.", style="red")
-        raise typer.Exit(NOT_CONVERGED)
+    if verdict.exit_code:
+        why = "did not converge" if verdict.exit_code == NOT_CONVERGED else "is not to be trusted"
+        Console(stderr=True).print(f"pgt: the fit {why}.", style="red")
+        raise typer.Exit(verdict.exit_code)
 
 
 def predict(

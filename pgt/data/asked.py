@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float
 
 from pgt.data._numbers import as_numbers
 from pgt.data.box import TOLERANCE
+from pgt.data.dates import are_dates, seconds, without_dates
 from pgt.data.domain import Domain
 from pgt.ground.errors import InputError
 from pgt.ground.memory import require_memory
@@ -33,6 +34,7 @@ def as_points(points, domain: Domain) -> Float[np.ndarray, "n d"]:
             raise InputError(
                 f"points have {', '.join(map(str, points))}; give exactly {', '.join(domain.axes)}."
             )
+        points, _ = without_dates(points, None)
         given = [as_numbers(f"points[{a!r}]", points[a]) for a in domain.axes]
         count = next((c.shape for c in given if c.ndim), (1,))
         columns = [np.broadcast_to(c, count) if c.ndim == 0 else c for c in given]
@@ -105,6 +107,7 @@ def _positions(axis: str, wanted, domain: Domain) -> np.ndarray:
             f"({low:g}, {high:g}); for a position outside write {axis}=[{wanted:g}]."
         )
     try:
+        wanted = seconds(axis, wanted) if axis == "t" and are_dates(wanted) else wanted
         positions = np.atleast_1d(np.asarray(wanted))
         positions = positions.astype(float) if positions.dtype.kind in "iuf" else np.empty((0, 0))
     except (ValueError, TypeError):  # rows of unequal length, or no rows

@@ -21,6 +21,8 @@ TOLERANCE = 1e-9  # of the extent: a reading on the boundary must not fall out b
 class Box:
     """Bounds by axis, of any number of axes. Only strings and numbers: hashable, static under `jit`.
 
+    Its points may be counted from an `origin` (origin.py); then so are its bounds.
+
     >>> box = Box(("x", "t"), ((-1.0, 1.0), (0.0, 3.0)))
     >>> box.contains([[0.0, 1.0], [2.0, 1.0]]).tolist()
     [True, False]
@@ -28,6 +30,7 @@ class Box:
 
     axes: tuple[str, ...]
     limits: tuple[tuple[float, float], ...]
+    origin: tuple[float, ...] = ()
 
     @property
     def lower(self) -> Float[np.ndarray, " d"]:
@@ -70,11 +73,40 @@ class Box:
 
     def along(self, axes: Sequence[str]) -> "Box":
         """The same bounds of some of the axes."""
-        return Box(tuple(axes), tuple(self.bounds(axis) for axis in axes))
+        origin = tuple(self.origin[self.index(axis)] for axis in axes) if self.origin else ()
+        return Box(tuple(axes), tuple(self.bounds(axis) for axis in axes), origin)
+
+    def moved(self, by: Sequence[float] | Float[np.ndarray, " d"]) -> "Box":
+        """The same box, its points counted from `by`.
+
+        >>> box = Box(("x",), ((1000.0, 1001.0),)).moved([1000.0])
+        >>> box.bounds("x"), float(box.named(np.array([0.5]))["x"])
+        ((0.0, 1.0), 1000.5)
+        """
+        limits = tuple((low - o, high - o) for (low, high), o in zip(self.limits, by, strict=True))
+        return Box(self.axes, limits, tuple(float(o) for o in by))
+
+    def wrapped(self, points, axes: Sequence[str]) -> Float[np.ndarray, "n d"]:
+        """Points less than an extent beyond the ends of some axes, moved by it to the inside.
+
+        Farther ones stay: in other units, or of another axis, they would be hidden among the rest.
+        """
+        points, middle = np.array(points, float), self.middle
+        for column in map(self.index, axes):
+            extent, away = self.extent[column], points[:, column] - middle[column]
+            beyond = (np.abs(away) > (0.5 + TOLERANCE) * extent) & (np.abs(away) < 1.5 * extent)
+            points[beyond, column] -= np.sign(away[beyond]) * extent
+        return points
 
     def named(self, z: Point) -> dict[str, Scalar]:
-        """The coordinates of one point by name."""
-        return {axis: jnp.asarray(z[i]) for i, axis in enumerate(self.axes)}
+        """The coordinates of one point by name, counted from zero."""
+        origin = self.origin or (0.0,) * self.dimension
+        moved = (z[i] + o if o else z[i] for i, o in enumerate(origin))
+        return {axis: jnp.asarray(c) for axis, c in zip(self.axes, moved, strict=True)}
+
+    def to_local(self, axis: str, position: float) -> float:
+        """A position counted from zero as it is counted here."""
+        return position - self.origin[self.index(axis)] if self.origin else position
 
     def contains(self, points) -> Bool[np.ndarray, " n"]:
         """Which of the points (n, d) lie inside, boundary included."""

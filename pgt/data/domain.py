@@ -4,6 +4,7 @@ The domain owns its geometry: what is inside, points to enforce an equation at, 
 and the seams on which conditions hold. Whoever needs points asks it, and computes none from its bounds.
 """
 
+import copy
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from pgt.data.box import Box
+from pgt.data.dates import without_dates
 from pgt.data.regions import Faces, Instants, Seam, ends_of
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
@@ -35,7 +37,7 @@ class Domain:
     units
         By axis, for labels and to compare with those of the readings.
     **bounds
-        A pair of numbers for each axis.
+        A pair of numbers for each axis; of dates for t, t=("2024-05-01T12:00", "2024-05-01T13:00").
 
     >>> domain = Domain(t=(0, 2), x=(-1, 1), periodic=("x",), units={"t": "s"})
     >>> domain.axes, domain.bounds("t"), domain.extent.tolist()
@@ -55,6 +57,7 @@ class Domain:
     ):
         _check_names(bounds, periodic, units or {})
         axes = tuple(axis for axis in AXES if axis in bounds)
+        bounds, units = without_dates(bounds, units, "Domain")
         set_field = object.__setattr__  # the way into a frozen dataclass
         set_field(self, "box", Box(axes, tuple(_limits(axis, bounds[axis]) for axis in axes)))
         set_field(self, "periodic", tuple(axis for axis in axes if axis in periodic))
@@ -178,7 +181,16 @@ class Domain:
         held = None if position is None else tuple(position.items())
         for axis, _ in held or ():
             self.index(axis)
-        return Instants(self.box, held)
+        here = held and tuple((axis, self.box.to_local(axis, at)) for axis, at in held)
+        return Instants(self.box, here)
+
+    # --------------------------------------------------------------- counted from elsewhere
+
+    def moved(self, by: Float[np.ndarray, " d"]) -> "Domain":
+        """The same domain, its points counted from `by` (origin.py)."""
+        other = copy.copy(self)
+        object.__setattr__(other, "box", self.box.moved(by))
+        return other
 
     # ----------------------------------------------------------------------------------- as JSON
 

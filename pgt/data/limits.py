@@ -7,7 +7,7 @@ from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
 
 LARGEST_NUMBER, SMALLEST_NUMBER = 1e30, 1e-30  # products of two such numbers still have digits
-FARTHEST_ORIGIN = 1e4  # away, in extents: beyond, coordinates next to each other become one
+FARTHEST_ORIGIN = 1e11  # away, in extents: beyond, even in double precision few positions differ
 
 
 def check_limits(observations: Observations, domain: Domain) -> None:
@@ -18,8 +18,9 @@ def check_limits(observations: Observations, domain: Domain) -> None:
     if offset.max() > FARTHEST_ORIGIN:
         axis = domain.axes[int(offset.argmax())]
         raise InputError(
-            f"axis {axis} runs over {domain.bounds(axis)}: its length is lost in single precision "
-            f"beside its offset. Subtract an origin from {axis} in the readings and the domain."
+            f"axis {axis} runs over {domain.bounds(axis)}: beside its offset even double "
+            f"precision can hardly tell positions apart. Count {axis} from an origin nearer by, in "
+            "the readings and the domain."
         )
     for name in observations.fields:
         rows, _, values, noise = observations.measured(name)

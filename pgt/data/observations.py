@@ -13,6 +13,7 @@ import xarray as xr
 from jaxtyping import Array, Bool, Float, Int
 
 from pgt.data import _checks, _duplicates, _readers
+from pgt.data.dates import without_dates
 from pgt.data.domain import AXES, Domain
 from pgt.data.units import require_same
 from pgt.ground.checked import checked
@@ -77,7 +78,7 @@ class Observations(eqx.Module):
 
         Parameters
         ----------
-        points : (n, d) array with columns `coords`, or a dict of (n,) arrays by axis.
+        points : (n, d) array with columns `coords`, or a dict of (n,) arrays by axis; t may be dates.
         values : (n, c) array with columns `fields`, or a dict of (n,) arrays by field; NaN: hidden.
         coords, fields : names of the columns; may be left out where a dict names them.
         noise : σ of the readings: one number, a dict by field, or (n, c).
@@ -85,6 +86,7 @@ class Observations(eqx.Module):
         units : unit of any axis or field, by name.
         duplicates : "error", or "mean" to average repeated readings of one field at one point.
         """
+        points, units = without_dates(points, units)
         coords = _checks.column_names("coords", points, coords)
         fields = _checks.column_names("fields", values, fields)
         _checks.check_coords_and_fields(coords, fields)
@@ -203,12 +205,14 @@ class Observations(eqx.Module):
 
     @checked
     def check_inside(self, domain: Domain) -> None:
-        """Raise unless every reading, its box included, lies in the domain, in the same units."""
+        """Raise unless every reading, its box included, lies in the domain, in the same units; on a
+        periodic axis, where `wrapped` puts it."""
         if self.coords != domain.axes:
             raise InputError(
                 f"the readings have coordinates {self.coords} but the domain has axes "
                 f"{domain.axes}; give both the same axes."
             )
+        positions = self.wrapped(domain).points
         for column, axis in enumerate(self.coords):
             units = {
                 "the readings": dict(self.units).get(axis),
@@ -218,7 +222,20 @@ class Observations(eqx.Module):
             # a box may reach across the seam of a periodic axis, its centre may not
             is_box = self.half_width is not None and axis not in domain.periodic
             half = np.asarray(self.half_width)[:, column] if is_box else np.zeros(len(self))
-            _checks.check_axis(axis, np.asarray(self.points)[:, column], half, domain)
+            _checks.check_axis(axis, np.asarray(positions)[:, column], half, domain)
+
+    def wrapped(self, domain: Domain) -> "Observations":
+        """The same readings, those beyond the ends of a periodic axis at the place that it is inside.
+
+        >>> readings = Observations.from_arrays({"x": [1.25, 0.5]}, {"u": [1.0, 2.0]})
+        >>> readings.wrapped(Domain(x=(0, 1), periodic=("x",))).points.tolist()
+        [[0.25], [0.5]]
+        """
+        if self.coords != domain.axes or not domain.periodic:
+            return self
+        return eqx.tree_at(
+            lambda r: r.points, self, domain.box.wrapped(self.points, domain.periodic)
+        )
 
     @checked
     def aligned(self, fields: Sequence[str]) -> "Observations":

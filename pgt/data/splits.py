@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Int
 
 from pgt.data.observations import Observations
+from pgt.data.order import order
 from pgt.ground.errors import InputError
 
 READINGS_PER_BLOCK = 5
@@ -113,10 +114,13 @@ def _interval(column: np.ndarray, cuts: int) -> np.ndarray:
 def _shuffled(
     observations: Observations, seed: int, groups: Groups | None, *, least: int
 ) -> list[np.ndarray]:
-    """The rows of every group that has a reading, groups in random order."""
-    usable = np.flatnonzero(np.asarray(observations.mask).any(axis=1))
+    """The rows of every group that has a reading, groups in random order: it follows what the readings
+    are, not the rows where they stand."""
+    rows = order(observations)
+    usable = rows[np.asarray(observations.mask).any(axis=1)[rows]]
     of_each = np.arange(len(observations)) if groups is None else groups
-    names, index = np.unique(of_each[usable], return_inverse=True)
+    names, first, index = np.unique(of_each[usable], return_index=True, return_inverse=True)
+    index = np.argsort(np.argsort(first))[index.reshape(-1)]  # groups count by their first reading
     if len(names) < least:
         where = "" if groups is None else f" in {len(names)} block(s) of space and time"
         remedy = "give more readings" if groups is None else 'write hold_out_by = "reading"'
@@ -124,6 +128,6 @@ def _shuffled(
             f"{len(usable)} reading(s){where} cannot be divided into {least} parts; {remedy}, or ask for "
             "fewer folds."
         )
-    order = np.argsort(index.reshape(-1), kind="stable")
-    members = np.split(usable[order], np.cumsum(np.bincount(index.reshape(-1)))[:-1])
+    together = np.argsort(index, kind="stable")
+    members = np.split(usable[together], np.cumsum(np.bincount(index))[:-1])
     return [members[k] for k in np.random.default_rng(seed).permutation(len(names))]

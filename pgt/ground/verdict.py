@@ -11,6 +11,7 @@ Kind = Literal[
     "not_finite",
     "large_error",
     "undetermined_places",
+    "unread_places",
     "large_residual",
     "far_readings",
     "drifting_sensors",
@@ -21,10 +22,13 @@ Kind = Literal[
     "doubtful_coefficient",
 ]
 
+NOT_CONVERGED, NOT_TRUSTED = 3, 4  # exit codes
+
 
 @dataclass(frozen=True)
 class Doubt:
-    """One cause for doubt: its kind, the sentence that says it, and the numbers behind it.
+    """One cause for doubt: its kind, the sentence that says it, the numbers behind it, and whether it is
+    so grave that the field is not to be trusted.
 
     >>> doubt = Doubt("few_held_out", "Few readings were held out: u (2).", {"u": 2})
     >>> print(doubt)
@@ -34,6 +38,7 @@ class Doubt:
     kind: Kind
     sentence: str
     numbers: Mapping[str, Any] = field(default_factory=dict)
+    is_grave: bool = False
 
     def __str__(self) -> str:
         return self.sentence
@@ -51,6 +56,7 @@ class HeldOut:
     rbf_relative : the relative error of interpolation without physics; None where there is none.
     of_spread : `rmse` over the standard deviation of all readings of the field: 1 is as good as
         guessing their mean; None where they are all alike.
+    rbf_of_spread : the same of interpolation without physics.
     """
 
     readings: int
@@ -58,6 +64,7 @@ class HeldOut:
     relative: float | None
     rbf_relative: float | None = None
     of_spread: float | None = None
+    rbf_of_spread: float | None = None
 
 
 @dataclass(frozen=True)
@@ -117,6 +124,14 @@ class Verdict:
     doubts: tuple[Doubt, ...] = ()
     folds: int | None = None
     field_error: Mapping[str, FieldError] = field(default_factory=dict)
+
+    @property
+    def exit_code(self) -> int:
+        """What `pgt fit` ends with: 0; 3 where the fit did not converge; 4 where it did, and a doubt is
+        so grave that the field is not to be trusted all the same."""
+        if self.converged is False:
+            return NOT_CONVERGED
+        return NOT_TRUSTED if any(doubt.is_grave for doubt in self.doubts) else 0
 
     @property
     def kinds(self) -> tuple[str, ...]:

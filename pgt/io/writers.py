@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from pgt.data.clock import counted_from, start_of
 from pgt.data.domain import AXES
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
@@ -76,7 +77,8 @@ def _check(dataset) -> None:
     if not dataset.data_vars:
         raise InputError("there is nothing to write: the dataset has no variables.")
     for name in dataset.variables:
-        if dataset[name].dtype.kind not in "iufb" or not dataset[name].size:
+        is_date = name in dataset.coords and dataset[name].dtype.kind == "M"
+        if not (dataset[name].dtype.kind in "iufb" or is_date) or not dataset[name].size:
             raise InputError(
                 f"the variable {name!r} holds {dataset[name].size} values of type "
                 f"{dataset[name].dtype}; only numbers can be written, and at least one."
@@ -94,7 +96,7 @@ def _as_numbers(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def _netcdf(dataset: xr.Dataset, path: Path) -> Path:
-    dataset = _described(dataset)
+    dataset = _described(counted_from(dataset, 0.0))
     coordinates = {name: {"_FillValue": None} for name in dataset.coords}  # CF: none missing
     packed = {"zlib": True, "complevel": 4, "shuffle": True, "fletcher32": True}
     fields = {name: packed for name, array in dataset.data_vars.items() if array.ndim}
@@ -130,6 +132,10 @@ def _is_plain(value) -> bool:
     return isinstance(value, (str, int, float, np.number)) and not isinstance(value, bool)
 
 
+def _vtk(dataset: xr.Dataset, path: Path) -> Path:
+    return vtk.write(counted_from(dataset, start_of(dataset)), path)
+
+
 def _csv(dataset: xr.Dataset, path: Path) -> Path:
     with written(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         for number, frame in enumerate(_frames(dataset)):
@@ -158,4 +164,4 @@ def _frames(dataset: xr.Dataset) -> Iterator[pd.DataFrame]:
         )
 
 
-WRITERS = {".nc": _netcdf, ".csv": _csv, ".vtr": vtk.write}
+WRITERS = {".nc": _netcdf, ".csv": _csv, ".vtr": _vtk}

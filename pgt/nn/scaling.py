@@ -7,6 +7,7 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.data.origin import HERE, Origin
 from pgt.ground.checked import checked
 from pgt.nn.frozen import Frozen
 
@@ -15,7 +16,8 @@ class Scaling(Frozen):
     """Physical units outside, numbers of order one inside.
 
     `resolution` is the smallest separation along each axis that the readings can tell apart; kernels
-    floor their lags and distances there.
+    floor their lags and distances there. Coordinates and values are those counted from `origin`: what is
+    far from zero has one (data/origin.py).
 
     >>> readings = Observations.from_arrays({"x": [0.0, 10.0]}, {"u": [300.0, 310.0]})
     >>> scaling = Scaling.fit(readings, Domain(x=(0, 10)))
@@ -29,6 +31,7 @@ class Scaling(Frozen):
     spread: Float[Array | np.ndarray, " c"]
     resolution: Float[Array | np.ndarray, " d"]
     periodic: tuple[bool, ...] = eqx.field(static=True)
+    origin: Origin = eqx.field(static=True, default=HERE)
 
     @staticmethod
     @checked
@@ -37,6 +40,8 @@ class Scaling(Frozen):
 
         A hidden field keeps mean 0 and spread 1, until `reconstruct` finds its size by the equation.
         """
+        origin = Origin.of(observations, domain)
+        observations, domain = origin.readings(observations), origin.domain(domain)
         moments = [_moments(observations.measured(name).values) for name in observations.fields]
         means, spreads = zip(*moments, strict=True)
         count = max(len(observations), 2)
@@ -47,14 +52,15 @@ class Scaling(Frozen):
             spread=np.asarray(spreads, np.float32),
             resolution=(domain.extent / count ** (1 / domain.dimension)).astype(np.float32),
             periodic=tuple(axis in domain.periodic for axis in domain.axes),
+            origin=origin,
         )
 
     def to_unit(self, z: Float[Array | np.ndarray, "*n d"]) -> Float[Array | np.ndarray, "*n d"]:
-        """Physical coordinates to [-1, 1]."""
+        """Coordinates, counted from the origin, to [-1, 1]."""
         return (z - self.middle) / self.half_extent
 
     def from_unit(self, z: Float[Array | np.ndarray, "*n d"]) -> Float[Array | np.ndarray, "*n d"]:
-        """[-1, 1] to physical coordinates."""
+        """[-1, 1] to coordinates, counted from the origin."""
         return z * self.half_extent + self.middle
 
     @property
@@ -65,13 +71,13 @@ class Scaling(Frozen):
     def standardise(
         self, values: Float[Array | np.ndarray, "*n c"]
     ) -> Float[Array | np.ndarray, "*n c"]:
-        """Physical values to zero mean and unit spread."""
+        """Values, counted from the origin, to zero mean and unit spread."""
         return (values - self.mean) / self.spread
 
     def to_physical(
         self, values: Float[Array | np.ndarray, "*n c"]
     ) -> Float[Array | np.ndarray, "*n c"]:
-        """Standardised values back to physical ones."""
+        """Standardised values back to physical units, counted from the origin."""
         return values * self.spread + self.mean
 
 

@@ -336,8 +336,11 @@ def with_region(condition, region):
 def check_cover(where, table, region) -> None:
     for name, axis in zip(table.names, table.axes, strict=True):
         lower, upper = region.box.bounds(name)
-        slack = 1e-6 * (upper - lower)
-        if name in region.free and not (axis[0] <= lower + slack and axis[-1] >= upper - slack):
+        slack, (first, last) = (
+            1e-6 * (upper - lower),
+            (region.box.to_local(name, axis[k]) for k in (0, -1)),
+        )
+        if name in region.free and not (first <= lower + slack and last >= upper - slack):
             raise InputError(
                 f"{where}: the table covers {name} from {axis[0]:g} to {axis[-1]:g} but the domain "
                 f"goes from {lower:g} to {upper:g}; extend the table to the ends of the domain."

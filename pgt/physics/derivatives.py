@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from pgt.data.origin import HERE, Origin
 from pgt.ground.errors import InputError
 from pgt.ground.types import Point
 from pgt.ground.unknown import resolve
@@ -48,6 +49,14 @@ class DerivativeTable:
 
     def laplacian(self, field: str) -> Float[Array, ""]:
         return self._values[f"{LAPLACIAN}({field})"]
+
+    def counted_from(self, origin: Origin) -> "DerivativeTable":
+        """Coordinates and values of fields as physical numbers, where the point and the field that were
+        differentiated are local (data/origin.py)."""
+        known = dict(origin.shifts)
+        return DerivativeTable(
+            {n: v + known[n] if n in known else v for n, v in self._values.items()}
+        )
 
     def value(self, name: str) -> Float[Array, ""]:
         """By the name that `requested` gives, that of a Laplacian included."""
@@ -97,22 +106,30 @@ def differentiate(
 
 
 def residual(
-    pde: AbstractPDE, function: Callable[[Point], Float[Array, " c"]], z: Point
+    pde: AbstractPDE,
+    function: Callable[[Point], Float[Array, " c"]],
+    z: Point,
+    origin: Origin = HERE,
 ) -> dict[str, Float[Array, ""]]:
-    """The residual of each equation for the field `function` at one point."""
+    """The residual of each equation for the field `function` at one point; both counted from `origin`."""
     pde = resolve(pde)
-    return pde.residual(differentiate(function, requested(pde), pde.coords, pde.fields)(z))
+    table = differentiate(function, requested(pde), pde.coords, pde.fields)(z)
+    return pde.residual(table.counted_from(origin))
 
 
 def residual_and_size(
-    pde: AbstractPDE, function: Callable[[Point], Float[Array, " c"]], z: Point
+    pde: AbstractPDE,
+    function: Callable[[Point], Float[Array, " c"]],
+    z: Point,
+    origin: Origin = HERE,
 ) -> dict[str, tuple[Float[Array, ""], Float[Array, ""]]]:
     """The residual of each equation at one point, and how large its terms are together: Σ |∂r/∂d · d|
     over all derivatives d that it asks for."""
     pde = resolve(pde)
     names = [name for name in requested(pde) if name not in pde.coords]
-    table = differentiate(function, requested(pde), pde.coords, pde.fields)(z)
-    here = {axis: z[k] for k, axis in enumerate(pde.coords)}
+    local = differentiate(function, (*requested(pde), *pde.coords), pde.coords, pde.fields)(z)
+    table = local.counted_from(origin)
+    here = {axis: table.value(axis) for axis in pde.coords}
     values = {name: table.value(name) for name in names}
 
     def rows(values):

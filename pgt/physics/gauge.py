@@ -191,7 +191,7 @@ def _check_place(at: tuple[tuple[str, float], ...] | None, domain: Domain) -> No
         )
     for axis, position in place.items():
         lower, upper = domain.bounds(axis)
-        if not lower <= position <= upper:
+        if not lower <= domain.box.to_local(axis, position) <= upper:
             raise InputError(
                 f"Gauge(at=...): {axis} = {position:g} lies outside the domain; write a position from "
                 f"{lower:g} to {upper:g}."

@@ -80,7 +80,9 @@ def units_of(
     if field not in units or any(letter not in units for letter in letters):
         return None
     powers = {axis: letters.count(axis) for axis in dict.fromkeys(letters)}
-    parts = [units[field], *(f"{units[axis]}-{n}" for axis, n in powers.items())]
+    # A derivative in time does not know since when time is counted.
+    per = {axis: units[axis].partition(" since ")[0] for axis in powers}
+    parts = [units[field], *(f"{per[axis]}-{n}" for axis, n in powers.items())]
     # "1" is the unit of a pure number: it needs no power and no factor.
     return " ".join(p for p in parts if p != "1" and not p.startswith("1-")) or "1"
 

@@ -6,6 +6,8 @@ The component along x is called u, those along y and z are v and w.
 from collections.abc import Sequence
 from typing import Any
 
+import jax.numpy as jnp
+
 from pgt.ground.errors import InputError
 from pgt.physics.pde import Derivatives
 from pgt.physics.values import Source, Value, as_source, source_at
@@ -58,10 +60,10 @@ def change(d: Derivatives, field: str, coords: tuple[str, ...]):
 def carried(d: Derivatives, field: str, coords: tuple[str, ...]):
     """(u·∇) field: what the flow (u, v, w) carries along."""
     pairs = zip(components(coords), space_of(coords), strict=True)
-    return sum(d(name) * d(f"{field}_{axis}") for name, axis in pairs)
+    return jnp.sum(jnp.stack([d(name) * d(f"{field}_{axis}") for name, axis in pairs]))
 
 
 def divergence(d: Derivatives, coords: tuple[str, ...]):
     """u_x + v_y + w_z."""
     pairs = zip(components(coords), space_of(coords), strict=True)
-    return sum(d(f"{name}_{axis}") for name, axis in pairs)
+    return jnp.sum(jnp.stack([d(f"{name}_{axis}") for name, axis in pairs]))

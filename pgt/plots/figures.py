@@ -10,6 +10,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
+from pgt.data.clock import counted_from, readings_from, start_of
 from pgt.data.observations import Observations
 from pgt.ground.arguments import Limits
 from pgt.ground.checked import checked
@@ -46,6 +47,8 @@ def field(
     >>> field(u).axes[0].get_ylabel()
     '$x$'
     """
+    start = start_of(dataset)  # dates become seconds, which all axes can be
+    dataset, sensors = counted_from(dataset, start), sensors and readings_from(sensors, start)
     names = pieces.field_names(dataset, (name,) if name else None)
     rows = [pieces.panels(dataset[key], at) for key in names]
     figure, table = pieces.table(rows)

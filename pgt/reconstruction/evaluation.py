@@ -11,8 +11,10 @@ import xarray as xr
 from jaxtyping import Float
 
 from pgt.data.asked import as_axes, as_points, outside, outside_grid, require_grid, require_points
+from pgt.data.dates import are_counted, dates
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.data.origin import Origin
 from pgt.ground.errors import InputError, warn_of
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.precision import is_double, precision
@@ -34,8 +36,9 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A model with the readings it encodes, its members where there are any, and what the answers are
-    labelled with: axes, units, attributes."""
+    """A model with the readings it encodes, counted from its origin; its members where there are any; and
+    what the answers are labelled with: axes, units, attributes. Points and answers are in physical
+    numbers, counted from zero."""
 
     model: AbstractFieldModel
     pde: AbstractPDE
@@ -54,8 +57,13 @@ class Evaluation:
         parts = dict.fromkeys(p for name in quantities for p in parts_of(name, coords, fields, own))
 
         def values(field, z):
-            table = differentiate(field, parts, coords, fields)(z)
-            return {n: quantity(n, table, coords, fields, own) for n in quantities}
+            local = differentiate(field, parts, coords, fields)(z)
+            table = local.counted_from(self.origin)
+            # What is far from zero would lose its digits here: `physical_columns` adds its origin.
+            return {
+                n: local(n) if n in fields else quantity(n, table, coords, fields, own)
+                for n in quantities
+            }
 
         asked = self._quantiles(quantiles)
         units = {name: units_of(name, dict(self.units), coords, fields) for name in quantities}
@@ -96,7 +104,7 @@ class Evaluation:
         """Of every equation, its residual at points relative to the size of its terms."""
 
         def rows(field, z):
-            both = residual_and_size(self.pde, field, z)
+            both = residual_and_size(self.pde, field, z, self.origin)
             return {f"{name} {k}": pair[k] for name, pair in both.items() for k in range(2)}
 
         table = self._evaluate(Asked(rows, {}, None), lambda chosen: points[chosen], len(points))
@@ -106,7 +114,9 @@ class Evaluation:
 
     def members_at(self, points: np.ndarray) -> dict[str, np.ndarray]:
         """(k, n) by field: what every member says."""
-        return required(self.members).evaluate(self.asked(self.pde.fields).values, points)
+        asked = self.asked(self.pde.fields).values
+        said = required(self.members).evaluate(asked, self._local(points))
+        return self.origin.physical_columns(said)
 
     def of_readings(self, readings: Observations) -> Float[np.ndarray, "n c"]:
         """What the field says of readings, its mean over their boxes; with members their mean."""
@@ -129,6 +139,7 @@ class Evaluation:
 
     def values_at(self, points: np.ndarray) -> np.ndarray:
         """(n, c) the fields at points, by a program that is compiled once for models of a kind."""
+        points, zero = self._local(points), self.origin.along(self.pde.fields)
         with precision(is_double(self.model)):
             context, size = _encode(self.model, self.readings), min(CHUNK, len(points))
             starts = range(0, len(points), size)
@@ -138,7 +149,7 @@ class Evaluation:
                 )
                 for k in starts
             ]
-            return np.concatenate([np.asarray(part, float) for part in parts])[: len(points)]
+            return np.concatenate([np.asarray(part, float) for part in parts])[: len(points)] + zero
 
     def _columns(self, asked: Asked) -> int:
         """Values of a point: every field, with its statistics where there are members."""
@@ -166,13 +177,21 @@ class Evaluation:
             answer, size = self._answers(asked, count)
             columns: dict[str, np.ndarray] = {}
             for start in range(0, max(count, 1), size):
-                chunk = points(slice(start, min(start + size, count)))
+                chunk = self._local(points(slice(start, min(start + size, count))))
                 if not len(chunk):
                     raise InputError("no points were given: write at least one.")
                 for name, part in answer(_filled_up(chunk, size)).items():
                     column = columns.setdefault(name, np.empty(count, part.dtype))
                     column[start : start + len(chunk)] = np.asarray(part)[: len(chunk)]
-        return columns
+        return self.origin.physical_columns(columns)
+
+    @property
+    def origin(self) -> Origin:
+        """Where the model's coordinates and values are counted from."""
+        return self.model.scaling.origin
+
+    def _local(self, points: np.ndarray) -> np.ndarray:
+        return self.origin.local(points, self.domain.axes)
 
     def _answers(self, asked: Asked, count: int) -> tuple[Callable, int]:
         """points ↦ columns by name, and how many points to give it at a time."""
@@ -183,8 +202,11 @@ class Evaluation:
         return lambda points: statistics(each(points), quantiles), size
 
     def _dataset(self, data: dict, coords: dict, units: dict) -> xr.Dataset:
-        dataset = xr.Dataset(data, coords, attrs=dict(self.attributes))
         axes = {name: unit for name, unit in self.units.items() if name in self.domain.axes}
+        if are_counted(axes):
+            coords["t"] = (coords["t"][0], dates(coords["t"][1]))
+            del axes["t"]  # a date has no unit
+        dataset = xr.Dataset(data, coords, attrs=dict(self.attributes))
         for name, unit in (axes | units).items():
             dataset[name].attrs["units"] = unit
         return dataset

@@ -17,7 +17,8 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
         return None
     fit, pde, readings = outcome.fit, task.pde, task.problem.observations
     where, held_out = places(task.domain), np.asarray(task.held_out.points, float)
-    deviations = outcome.deviate(np.concatenate([where.points, held_out]))
+    local = task.problem.origin.local(where.points, pde.coords)
+    deviations = outcome.deviate(np.concatenate([local, held_out]))
     deviations, at_held_out = np.split(deviations, [len(where.points)], axis=1)
     misses = outcome.misses
     if misses is None:
@@ -27,7 +28,7 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     free = [n for n in pde.fields if n in hidden - set(fixed) and freedom(pde, n) is not None]
     found = expected_errors(
         deviations, values, where, misses, pde.fields, free,
-        near_readings(where.points, readings, task.domain),
+        near_readings(local, readings, task.domain),
         own_error(outcome.noise, solved=outcome.misses is not None), outcome.at_least,
     )  # fmt: skip
     return {name: asdict(error) for name, error in found.items()}
@@ -49,7 +50,7 @@ def _misses(outcome: Outcome, task: Task, deviations) -> np.ndarray:
     held_out, fit = task.held_out, outcome.fit
     if not len(held_out):
         return np.zeros(0)
-    readings = task.problem.observations
+    readings, held_out = task.problem.observations, task.problem.origin.physical(held_out)
     said = Evaluation(fit.model, fit.pde, readings, None, task.domain).of_readings(held_out)
     sigma = outcome.noise * np.asarray(fit.model.scaling.spread)
     expected = np.sqrt(np.mean(deviations**2, axis=0) + sigma**2)

@@ -11,6 +11,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from pgt.data.asked import as_points
+from pgt.data.cells import cells
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground import serialise
@@ -138,7 +139,7 @@ class Reconstruction(eqx.Module):
         """What is left of each equation, in physical units, at points (as in `at`) or on a grid."""
 
         def rows(field, z):
-            return residual(self.pde, field, z)
+            return residual(self.pde, field, z, self.model.scaling.origin)
 
         asked, of = Asked(rows, {}, None), self._evaluation
         return of.gridded(axes, asked) if points is None else of.scattered(points, asked)
@@ -220,6 +221,9 @@ class Reconstruction(eqx.Module):
             free_fields=self._free_fields(), coefficient_notes=self._coefficient_notes(),
             field_error=self.field_error,
             unfulfilled=self._evaluation.unfulfilled(places(self.domain).points),
+            cells=cells(np.concatenate([r.points for r in self._all_readings]), self.domain),
+            conditions=self.record.get("conditions", ()),
+            likelihood=self.record.get("likelihood", "gauss"),
         )  # fmt: skip
 
     @checked

@@ -36,7 +36,8 @@ def _noise(result: "Reconstruction", common: float | None) -> Noise | None:
 
 
 def read_by(result: "Reconstruction") -> Observations:
-    """The readings of `result.model`: the first member may have been fitted to a draw of them."""
+    """The readings of `result.model`, counted from its origin: the first member may have been fitted to
+    a draw of them."""
     if result.members is None:
-        return result.observations
+        return result.model.scaling.origin.readings(result.observations)
     return batched.member(result.members.observations, 0)

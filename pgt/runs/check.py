@@ -8,6 +8,7 @@ from pgt.config import RunFile
 from pgt.config.parts import Parts
 from pgt.data import Domain, Observations
 from pgt.data.asked import require_grid
+from pgt.data.cells import cells
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import named_unknowns
 from pgt.io._files import naming
@@ -20,8 +21,6 @@ from pgt.runs.dimensions import check_dimensions, coefficient_units
 from pgt.training.assemble import Task, assemble, groups_of
 from pgt.training.linearity import is_solved_at_once
 from pgt.training.optimisers import described
-
-CELLS = 4  # per axis, in which the readings are counted
 
 
 def prepare(run: RunFile, seconds: float | None = None) -> tuple[Parts, Task]:
@@ -112,13 +111,9 @@ def _axis(readings: Observations, domain: Domain, axis: str) -> tuple[str, str]:
 
 def _coverage(readings: Observations, domain: Domain) -> str:
     """Of the cells of a coarse grid, how many hold a reading."""
-    order = [readings.coords.index(axis) for axis in domain.axes]
-    unit = (np.asarray(readings.points, float)[:, order] - domain.lower) / domain.extent
-    cells = np.clip((unit * CELLS).astype(int), 0, CELLS - 1)
-    filled, total = len(np.unique(cells, axis=0)), CELLS**domain.dimension
-    return f"{filled} of {total} cells hold a reading" + (
-        "" if filled == total else "; in the others only equation and conditions say what happens"
-    )
+    found = cells(readings.points, domain)
+    elsewhere = "; in the others only equation and conditions say what happens"
+    return found.in_words + ("" if found.filled == found.total else elsewhere)
 
 
 def _held_out(readings: Observations, task: Task) -> str:

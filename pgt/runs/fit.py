@@ -146,6 +146,7 @@ def numbers(result: Reconstruction, shown: ReportData, folds: CrossValidation | 
         "cross_validation": folds and _of_folds(folds),
         "converged": verdict.converged is not False,
         "reason": verdict.reason,
+        "exit_code": verdict.exit_code,
         "doubts": [doubt.sentence for doubt in verdict.doubts],
         "doubt_kinds": list(verdict.kinds),
         "coefficients": result.parameters,

@@ -4,6 +4,7 @@ from typing import Any
 
 import xarray as xr
 
+from pgt.data.clock import counted_from, readings_from, start_of
 from pgt.ground.errors import InputError
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.result import Reconstruction
@@ -34,22 +35,26 @@ def report_data(
     if result.members is not None:
         error_bars = field[[f"{n}_std" for n in names]].rename({f"{n}_std": n for n in names})
     evidence = result.evidence(folds)
-    unseen = evidence.unseen
+    unseen, start = evidence.unseen, start_of(field)
+    readings = (evidence.fitted, evidence.held_out, unseen.readings)
     return ReportData(
-        field=field[names],
-        readings=Readings(evidence.fitted, evidence.held_out, unseen.readings, unseen.predictions),
+        field=counted_from(field[names], start),
+        readings=Readings(*(readings_from(r, start) for r in readings), unseen.predictions),
         verdict=judge(evidence),
         history=result.history,
         summary=result.summary,
-        residual=result.residual(**axes),
-        error_bars=error_bars,
-        tables=_tables(result, evidence),
+        residual=counted_from(result.residual(**axes), start),
+        error_bars=None if error_bars is None else counted_from(error_bars, start),
+        tables=_tables(result, evidence, start or 0.0),
         run_file=run_file,
     )
 
 
-def _tables(result: Reconstruction, evidence: Evidence) -> Tables:
+def _tables(result: Reconstruction, evidence: Evidence, start: float) -> Tables:
+    """What else is known; dates are counted in seconds from `start`, as in the figures."""
     misfits = evidence.misfits
+    if start:
+        misfits = misfits.assign(t=misfits["t"] - start)
     return Tables(
         coefficients=_coefficients(result),
         coverage=_coverage(result),

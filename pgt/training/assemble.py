@@ -6,7 +6,7 @@ benchmarks all start here, so that each of them times, fits or judges the same p
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -14,14 +14,18 @@ import numpy as np
 from pgt.data.domain import Domain
 from pgt.data.limits import check_limits
 from pgt.data.observations import Observations
+from pgt.data.order import ordered
+from pgt.data.origin import Origin
 from pgt.data.splits import Groups, blocks, split
 from pgt.ground.arguments import Seed
 from pgt.ground.errors import InputError
+from pgt.ground.unknown import Unknown
 from pgt.models.base import AbstractFieldModel
 from pgt.models.features import Features
 from pgt.nn.precision import cast, precision
 from pgt.nn.scaling import Scaling
-from pgt.physics.conditions import AbstractCondition
+from pgt.physics.conditions import AbstractCondition, Periodic
+from pgt.physics.derivatives import requested
 from pgt.physics.pde import AbstractPDE
 from pgt.training.budget import budgeted
 from pgt.training.default_model import network, suited_model
@@ -46,12 +50,14 @@ class Task:
     the readings in units of their spread, where it was given. `rival` assembles the same task for
     another model, to be fitted where the answer of this one is poor; None where the user chose it.
     `is_named`: the user chose the model. `asked` are the settings as they were asked for, where less time
-    is left than that.
+    is left than that. `domain` is in physical numbers; `problem` and `held_out` are counted from the
+    problem's origin.
     """
 
     networks: tuple[AbstractFieldModel, ...]
     seeds: tuple[int, ...]
     pde: AbstractPDE
+    domain: Domain
     problem: Problem
     held_out: Observations
     training: Training
@@ -71,11 +77,6 @@ class Task:
         """What each network fits: the problem, with a bootstrap its own draw of the readings."""
         drawn = isinstance(self.error_bars, Ensemble) and self.error_bars.bootstrap
         return tuple(resampled(self.problem, s) if drawn else self.problem for s in self.seeds)
-
-    @property
-    def domain(self) -> Domain:
-        """Where the field is sought."""
-        return self.problem.domain
 
     def in_precision(self) -> AbstractContextManager:
         """Inside, JAX computes in the precision asked for."""
@@ -108,17 +109,22 @@ def assemble(
     """
     training = training or Training()
     asked, given = training, pde
-    observations = matched(observations, pde, domain)
+    observations = ordered(matched(observations, pde, domain))
     seeds = _seeds(error_bars, seed)
     with in_precision(training):
         build = _builder(model, error_bars, observations, pde, domain)
-        networks = tuple(_prepared(build(s), observations, pde, training) for s in seeds)
+        networks = tuple(build(s) for s in seeds)
+    if is_asked_for(networks[0].scaling.origin, pde, conditions):
+        training = replace(training, precision="float64")
+    with in_precision(training):
+        networks = tuple(_prepared(n, observations, pde, training) for n in networks)
         check_error_bars(error_bars, networks[0], training)
         training = budgeted(training, networks[0])
         check_room(training, networks[0])
         scaling = networks[0].scaling
         pde = with_unknown_units(pde, scaling)
         fitted, held_out = hold_out(observations, training, seed, networks[0])
+        held_out = scaling.origin.readings(held_out)
         problem = Problem.build(
             fitted, pde, conditions, domain, scaling,
             physics=training.collocation > 0, likelihood=training.likelihood,
@@ -131,7 +137,7 @@ def assemble(
         )  # fmt: skip
     noise = _given_noise(observations, scaling)
     return Task(
-        networks, seeds, pde, problem, held_out, training, error_bars, noise, rival,
+        networks, seeds, pde, domain, problem, held_out, training, error_bars, noise, rival,
         is_named=model is not None,
     )  # fmt: skip
 
@@ -143,9 +149,36 @@ def matched(observations: Observations, pde: AbstractPDE, domain: Domain) -> Obs
             f"the domain has axes {', '.join(domain.axes)}, the equation has coordinates "
             f"{', '.join(pde.coords)}: give the domain exactly the equation's coordinates."
         )
+    observations = observations.wrapped(domain)
     observations.check_inside(domain)
     check_limits(observations, domain)
     return observations.aligned(pde.fields)
+
+
+def is_asked_for(origin: Origin, pde: AbstractPDE, conditions: Sequence[AbstractCondition]) -> bool:
+    """Whether the equation or a condition sees a physical number that is far from zero; it has its digits
+    in double precision only.
+
+    >>> import pgt
+    >>> hour, level = Origin((("t", 1.7e9),)), Origin((("u", 101325.0),))
+    >>> heat, burgers = pgt.Heat(0.01), pgt.Burgers(0.01)
+    >>> is_asked_for(hour, heat, ()), is_asked_for(level, burgers, ()), is_asked_for(hour, burgers, ())
+    (False, True, False)
+    """
+    far = {name for name, _ in origin.shifts}
+    if not far:
+        return False
+    return bool(far & set(requested(pde))) or any(_sees(c, far) for c in conditions)
+
+
+def _sees(condition: AbstractCondition, far: set[str]) -> bool:
+    """Whether a condition asks for the value of a field that is far from zero, or for coordinates: as any
+    does that is not written in plain numbers."""
+    if isinstance(condition, Periodic):  # differences are the same wherever one counts from
+        return False
+    values = getattr(condition, "values", {"": None})
+    plain = all(isinstance(value, float | Unknown) for value in values.values())
+    return not plain or bool(far & set(values))
 
 
 def hold_out(
@@ -176,15 +209,15 @@ def check_error_bars(
         if isinstance(error_bars, Ensemble):
             raise InputError(
                 f"error_bars={error_bars!r}: the posterior of Features is exact, and no training differs "
-                "by chance; write error_bars=Posterior().",
+                'by chance; ask for a Posterior, in a run file name = "posterior".',
                 about="error_bars",
             )
         return
     if isinstance(error_bars, Posterior) and polish_settings(model, training) is False:
         raise InputError(
             f"error_bars={error_bars!r}: the posterior is that of the least-squares polish, which is "
-            "switched off or too long for this decoder; write Training(polish=Polish()), or "
-            "error_bars=Ensemble().",
+            "switched off or too long for this decoder; write Training(polish=Polish()), in a run file a "
+            'table [training.polish], or ask for an Ensemble, name = "ensemble".',
             about="error_bars",
         )
 

@@ -90,14 +90,14 @@ def require_same(folder: Path, saved: dict, identity: dict) -> None:
 def _too_old(folder: Path) -> InputError:
     return InputError(
         f"{folder}: the checkpoint was written by another version of pgt and cannot be continued; "
-        "delete the folder to start again, or write another checkpoint=."
+        "delete the folder to start again, or name another folder."
     )
 
 
 def _belongs_elsewhere(folder: Path, difference: str) -> InputError:
     return InputError(
         f"{folder}: the checkpoint belongs to a run with other settings ({difference}). "
-        "Delete the folder to start again, or write another checkpoint=."
+        "Delete the folder to start again, or name another folder."
     )
 
 

@@ -55,8 +55,9 @@ def descend(
     keep: Callable[[State], None] = lambda state: None,
     *,
     is_revised: bool = False,
+    share: float = 1.0,
 ) -> State:
-    """The state after the last iteration.
+    """The state after the last iteration, or when a `share` of the budget is spent.
 
     `judge` is the held-out error at θ: readings can be memorised, so the best θ is the one that
     predicts what was not fitted. Without a judge the last θ is the best: under a prior nothing is
@@ -85,7 +86,7 @@ def descend(
             state = replace(state, prior=revised(state.prior, normal)[0])
         cost = normal.cost(state.prior)
         state = replace(state, costs=(*state.costs, cost), seconds=time.monotonic() - began)
-        state = replace(state, over=_is_over(state, settings))
+        state = replace(state, over=is_over(state, settings) or is_spent(state, settings, share))
         report(state.iteration, cost)
         keep(state)
     return state
@@ -146,7 +147,13 @@ def _judged(state: State, judge: Judge | None) -> State:
     return replace(state, best=state.theta, best_error=error, best_iteration=state.iteration)
 
 
-def _is_over(state: State, settings: Polish) -> bool:
-    late = settings.seconds is not None and state.seconds > settings.seconds
+def is_over(state: State, settings: Polish) -> bool:
+    """Whether a descent no longer helps."""
     waited = state.iteration - state.best_iteration > settings.patience
-    return late or waited or state.iteration >= settings.iterations or state.damping > GIVE_UP
+    return waited or state.damping > GIVE_UP
+
+
+def is_spent(state: State, settings: Polish, share: float = 1.0) -> bool:
+    """Whether a share of the budget is spent."""
+    late = settings.seconds is not None and state.seconds > share * settings.seconds
+    return late or state.iteration >= round(share * settings.iterations)

@@ -17,6 +17,7 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.data.observations import cell_quadrature
+from pgt.data.origin import Origin
 from pgt.data.sampling import evenly
 from pgt.ground.types import Point
 from pgt.ground.unknown import is_unknown, named_unknowns, resolve
@@ -35,12 +36,12 @@ LEAST_NODES = 8  # along each axis of a condition
 class Table:
     """Derivatives of the field at one point by name, as `AbstractPDE.residual` asks for them."""
 
-    def __init__(self, evaluate: Callable, pde: AbstractPDE, z: Point):
-        self.evaluate, self.pde, self.z = evaluate, pde, z
+    def __init__(self, evaluate: Callable, pde: AbstractPDE, z: Point, origin: Origin):
+        self.evaluate, self.pde, self.z, self.shifts = evaluate, pde, z, dict(origin.shifts)
 
     def __call__(self, name: str) -> Float[Array, ""]:
         if name in self.pde.coords:
-            return self.z[self.pde.coords.index(name)]
+            return self.z[self.pde.coords.index(name)] + self.shifts.get(name, 0.0)
         return self.evaluate(self.z, name)
 
     def laplacian(self, field: str) -> Float[Array, ""]:
@@ -110,7 +111,8 @@ def _physics(model: Features, pde: AbstractPDE, problem: Problem, points: int):
     domain = problem.domain
     if problem.equation_scales:
         inside = nodes_of(domain, points)
-        yield _linearised(model, _Equation(pde, dict(problem.equation_scales)), inside)
+        rows = _Equation(pde, dict(problem.equation_scales), problem.origin)
+        yield _linearised(model, rows, inside)
     per_axis = max(round(points ** (1 / domain.dimension)), LEAST_NODES)
     for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
         nodes = np.asarray(condition.nodes(2 * per_axis ** max(domain.dimension - 1, 1)), float)
@@ -128,9 +130,10 @@ def nodes_of(domain: Domain, points: int) -> Float[np.ndarray, "n d"]:
 class _Equation(eqx.Module):
     pde: AbstractPDE
     scales: dict
+    origin: Origin = eqx.field(static=True)
 
     def __call__(self, pde, evaluate, z):
-        found = pde.residual(Table(evaluate, pde, z))
+        found = pde.residual(Table(evaluate, pde, z, self.origin))
         return jnp.stack([found[name] / scale for name, scale in self.scales.items()])
 
 
@@ -160,14 +163,15 @@ def _with_raws(pde: AbstractPDE, raws) -> AbstractPDE:
 
 
 def _evaluator(model: Features, readout, pde: AbstractPDE):
-    """(point, name) ↦ the derivative of the field with these weights."""
+    """(point, name) ↦ the derivative of the field with these weights; its value as physical number."""
     scaling, sines = model.scaling, model.network.sines
+    zero = scaling.origin.along(pde.fields)
 
     def evaluate(z, name: str):
         field, along = parse_name(name, pde.coords, pde.fields)
         size = scaling.spread[field] / jnp.prod(scaling.half_extent[np.asarray(along, int)])
         value = size * (readout[field] @ sines(jnp.asarray(scaling.to_unit(z)), along))
-        return value if along else value + scaling.mean[field]
+        return value if along else value + (scaling.mean[field] + zero[field])
 
     return evaluate
 

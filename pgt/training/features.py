@@ -111,11 +111,12 @@ def left_out_predictions(found: Found, readings: Observations) -> Float[np.ndarr
     is none."""
     predictions = np.full(np.shape(readings.values), np.nan)
     spread, start = np.asarray(found.model.scaling.spread, float), 0
+    zero = found.model.scaling.origin.along(readings.fields)
     errors, _ = left_out_errors(found, readings)
     for field, name in enumerate(readings.fields):
         rows, _, values, _ = readings.measured(name)
         own = errors[start : start + len(rows)]
-        predictions[rows, field] = np.asarray(values, float) - spread[field] * own
+        predictions[rows, field] = np.asarray(values, float) - spread[field] * own + zero[field]
         start += len(rows)
     return predictions
 
@@ -148,7 +149,7 @@ class _Search:
         self.history = History.empty(["data"], [name for name, _ in named_unknowns(task.pde)])
         self.first_seconds = 0.0
         self.at_once = is_solved_at_once(task.pde, self.model.scaling)
-        self.test = nodes_of(task.domain, TESTED)
+        self.test = nodes_of(task.problem.domain, TESTED)
 
     def best(self) -> Found:
         """The one of greatest evidence among those worth trying."""

@@ -223,9 +223,10 @@ def _polished(
 
     began = time.monotonic()
     folder = None if checkpoint is None else checkpoint / f"member_{member}"
-    model, pde, costs = polish(
+    model, pde, stages = polish(
         fit.model, fit.pde, task.problems[member], settings, task.held_out, report,
         noise=task.noise, states=States(folder, identity_of(task) if folder else None),
     )  # fmt: skip
     seconds = time.monotonic() - began
-    return replace(fit, model=model, pde=pde, polish_costs=tuple(costs), polish_seconds=seconds)
+    costs = tuple(tuple(stage) for stage in stages)
+    return replace(fit, model=model, pde=pde, polish_costs=costs, polish_seconds=seconds)

@@ -38,6 +38,7 @@ def _is_affine(pde: AbstractPDE, scaling: Scaling, seed: int) -> bool:
     known, names = resolve(pde), requested(pde)
     random = np.random.default_rng(seed)
     place = np.asarray(scaling.from_unit(random.uniform(-1, 1, len(pde.coords))), float)
+    place = place + scaling.origin.along(pde.coords)
     here = {axis: float(value) for axis, value in zip(pde.coords, place, strict=True)}
     first, second = ({n: _draw(n, pde, scaling, random) for n in names} for _ in range(2))
     both = {name: first[name] + second[name] for name in names}

@@ -41,7 +41,7 @@ class Fit:
     seconds: float = 0.0
     first_step_seconds: float = 0.0
     stopped: str = ""
-    polish_costs: tuple[float, ...] = ()
+    polish_costs: tuple[tuple[float, ...], ...] = ()  # by stage: each has an objective of its own
     polish_seconds: float = 0.0
 
 

@@ -6,6 +6,7 @@ problem.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import equinox as eqx
@@ -16,6 +17,7 @@ from jaxtyping import Array, Float, Int
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations, cell_quadrature
+from pgt.data.origin import HERE, Origin
 from pgt.ground.errors import InputError
 from pgt.ground.types import Key, Point, Points, Scalar
 from pgt.ground.unknown import resolve
@@ -35,7 +37,8 @@ class Problem(eqx.Module):
     """What is to be fitted, with the typical size of each equation and condition.
 
     `likelihood` says what a misfit of a reading costs (likelihood.py).
-    `observations` has exactly the equation's fields; `conditions` are bound to the domain.
+    `observations` has exactly the equation's fields; `conditions` are bound to the domain. All of them
+    are counted from `origin`, that of the model's scales.
     """
 
     observations: Observations
@@ -47,6 +50,7 @@ class Problem(eqx.Module):
         static=True
     )  # axes along which some reading is an average
     likelihood: Likelihood = eqx.field(static=True, default="gauss")
+    origin: Origin = eqx.field(static=True, default=HERE)
 
     @staticmethod
     def build(
@@ -59,7 +63,11 @@ class Problem(eqx.Module):
         physics: bool = True,
         likelihood: Likelihood = "gauss",
     ) -> "Problem":
-        """Without `physics` only the readings and conditions are fitted, not the equations."""
+        """Readings and domain are in physical numbers. Without `physics` only the readings and
+        conditions are fitted, not the equations."""
+        for condition in conditions:
+            condition.check(domain, pde.fields)  # in the user's own numbers
+        observations, domain = scaling.origin.readings(observations), scaling.origin.domain(domain)
         bound = tuple(condition.bind(domain, pde.fields) for condition in conditions)
         check_gauges(bound, pde, set(pde.fields) - set(observations.hidden_fields))
         scales = typical_residuals(pde, scaling) if physics else {}
@@ -72,6 +80,7 @@ class Problem(eqx.Module):
             domain,
             averaged_axes(observations),
             likelihood,
+            scaling.origin,
         )
 
     def term_names(self) -> tuple[str, ...]:
@@ -123,11 +132,10 @@ def reading_rows(
     return jnp.where(observations.mask, misfit, 0.0)
 
 
-def equation_rows(
-    field: Field, pde: AbstractPDE, scales: Mapping[str, Array | np.ndarray], z: Point
-) -> dict[str, Scalar]:
+def equation_rows(field: Field, pde: AbstractPDE, problem: Problem, z: Point) -> dict[str, Scalar]:
     """Residual of each equation at one point, relative to its typical size."""
-    return {name: r / scales[name] for name, r in residual(pde, field, z).items()}
+    found = residual(pde, field, z, problem.origin)
+    return {name: r / problem.equation_scales[name] for name, r in found.items()}
 
 
 def condition_rows(
@@ -136,11 +144,13 @@ def condition_rows(
     scale: Float[Array | np.ndarray, " k"],
     pde: AbstractPDE,
     z: Point,
+    origin: Origin = HERE,
 ) -> Float[Array, " k"]:
     """What a condition wants to be zero at one point of its face, relative to its typical size."""
 
     def evaluate(point, name):
-        return differentiate(field, (name,), pde.coords, pde.fields)(point)(name)
+        table = differentiate(field, (name,), pde.coords, pde.fields)(point)
+        return table.counted_from(origin)(name)
 
     return condition.rows(evaluate, z) / scale
 
@@ -173,13 +183,14 @@ def losses(
         terms["variance"] = variance_loss(model, context, readings, problem.averaged)
     pde = resolve(pde)
     if problem.equation_scales:
-        rows = jax.vmap(lambda z: equation_rows(field, pde, problem.equation_scales, z))
+        rows = jax.vmap(lambda z: equation_rows(field, pde, problem, z))
         for name, values in rows(batch.collocation).items():
             terms[name] = jnp.mean(values**2)
     for condition, scale, points in zip(
         problem.conditions, problem.condition_scales, batch.faces, strict=True
     ):
-        values = jax.vmap(lambda z, c=condition, s=scale: condition_rows(field, c, s, pde, z))
+        at = partial(condition_rows, field, condition, scale, pde, origin=problem.origin)
+        values = jax.vmap(at)
         terms[condition.kind] = terms.get(condition.kind, 0.0) + jnp.mean(values(points) ** 2)
     return terms
 

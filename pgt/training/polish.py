@@ -24,7 +24,7 @@ from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.training.checkpoint import States
 from pgt.training.dense import on_host
-from pgt.training.descent import Judge, Report, State, descend
+from pgt.training.descent import Judge, Report, State, descend, is_over, is_spent
 from pgt.training.least_squares import GIGABYTE, Prior, Search, revised
 from pgt.training.likelihood import misfit_size
 from pgt.training.losses import Problem, reading_rows
@@ -35,7 +35,10 @@ POLISHABLE = 4000  # decoder parameters that a least-squares polish can take in 
 NOISY = 0.01  # held-out readings missed by more of their spread than this are taken to be noisy
 GUESS = 0.1  # of the noise, where it is unknown: too weak a prior at first, and noise is memorised
 STIFF = 10.0  # the weight of the equation at last, where readings are noisy; more is hard to fit
-STIFF_SHARE = 1 / 3  # of the iterations
+STIFF_SHARE = 1 / 3  # of the iterations under a prior
+PLAIN_SHARE = (
+    0.6  # of the budget, after which readings that cannot be predicted are taken to be noisy
+)
 MOST_UNDER_PRIOR = 120  # iterations: the fit before it is close
 ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
 HOST_MEMORY = 2.0  # gigabytes
@@ -58,8 +61,9 @@ def polish(
     *,
     noise: float | None = None,
     states: States | None = None,
-) -> tuple[AbstractFieldModel, AbstractPDE, list[float]]:
-    """The model and equation after the polish (float64), and the cost after each iteration.
+) -> tuple[AbstractFieldModel, AbstractPDE, list[list[float]]]:
+    """The model and equation after the polish (float64), and the cost after each iteration: a list for
+    each stage, since each has an objective of its own.
 
     `noise` is σ of the readings in units of their spread, where it is known. Readings that are noisy,
     by `noise` or because held-out ones cannot be predicted, are fitted once more under a prior.
@@ -68,18 +72,37 @@ def polish(
     with jax.enable_x64(True):
         numbers, search, judge = system(model, pde, problem, settings, held_out)
         states, settings = states or States(), _with_freshness(model, settings)
-        theta, costs, spent = numbers.theta, [], 0.0
+        theta, stages, left = numbers.theta, [], settings
         if settings.evidence is not True:
-            keep = partial(states.keep, "plain")
-            start = states.get("plain", State(theta))
-            end = descend(search, start, settings, judge, report, keep)
-            theta, costs, spent = jnp.asarray(end.best), list(end.costs), end.seconds
+            end = _fit_plain(search, State(theta), settings, (judge, noise), report, states)
+            theta, stages, left = jnp.asarray(end.best), [list(end.costs)], _left(settings, end)
         if _is_noisy(settings, noise, judge(theta)):
             prior = prior_of(problem.observations, pde, noise)
-            left = replace(_time_left(settings, spent), fresh=0.0)
-            theta, more = _fit_noisy(search, State(theta, prior), left, report, states)
-            costs += more
-        return *numbers.rebuild(theta), costs
+            done = settings.iterations - left.iterations
+
+            def continued(iteration, cost):
+                report(done + iteration, cost)
+
+            start, left = State(theta, prior), replace(left, fresh=0.0)
+            theta, more = _fit_noisy(search, start, left, continued, states)
+            stages += more
+        return *numbers.rebuild(theta), stages
+
+
+def _fit_plain(
+    search: Search, start: State, settings: Polish, known, report: Report, states: States
+):
+    """The fit without a prior; where readings turn out to be noisy, no more than its share of it."""
+    judge, noise = known
+    start, keep = states.get("plain", start), partial(states.keep, "plain")
+    # A stored state that is past its share without being over: the readings were not noisy then.
+    beyond = is_spent(start, settings, PLAIN_SHARE) and not start.over
+    if settings.evidence is not False and not beyond:
+        end = descend(search, start, settings, judge, report, keep, share=PLAIN_SHARE)
+        if is_over(end, settings) or _is_noisy(settings, noise, judge(jnp.asarray(end.best))):
+            return end
+        start = replace(end, over=is_spent(end, settings))
+    return descend(search, start, settings, judge, report, keep)
 
 
 def _fit_noisy(search: Search, start: State, settings: Polish, report: Report, states: States):
@@ -106,7 +129,7 @@ def _fit_noisy(search: Search, start: State, settings: Polish, report: Report, s
 
     keep = partial(states.keep, "stiff")
     more = descend(stiff, start, last, None, continued, keep, is_revised=True)
-    return jnp.asarray(more.theta), [*end.costs, *more.costs]
+    return jnp.asarray(more.theta), [list(end.costs), list(more.costs)]
 
 
 def _with_freshness(model: AbstractFieldModel, settings: Polish) -> Polish:
@@ -168,11 +191,13 @@ def prior_of(readings: Observations, pde: AbstractPDE, noise: float | None) -> P
     return Prior((noise or GUESS) ** 2 / measured, mask.size, measured, noise or 0.0, free)
 
 
-def _time_left(settings: Polish, spent: float) -> Polish:
-    """The second fit has what the first one left of the seconds, and half of them at least."""
+def _left(settings: Polish, end: State) -> Polish:
+    """What a descent left of the budget; of seconds a tenth at least, if it was late."""
+    iterations = max(settings.iterations - end.iteration, 1)
     if settings.seconds is None:
-        return settings
-    return replace(settings, seconds=max(settings.seconds - spent, settings.seconds / 2))
+        return replace(settings, iterations=iterations)
+    seconds = max(settings.seconds - end.seconds, settings.seconds / 10)
+    return replace(settings, iterations=iterations, seconds=seconds)
 
 
 def _is_noisy(settings: Polish, noise: float | None, held_out_error: float) -> bool:

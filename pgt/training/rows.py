@@ -130,7 +130,8 @@ def rows_of(model, pde, problem: Problem, numbers: Tuned, settings: Polish) -> R
         blocks.append(place(0))
     per_axis = round(fixed ** (1 / problem.domain.dimension))
     for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
-        blocks.append(_on_face(condition, scale, numbers, items, 2 * per_axis))
+        at = partial(condition_rows, condition=condition, scale=scale, origin=problem.origin)
+        blocks.append(_on_face(condition, at, numbers, items, 2 * per_axis))
     return Rows(tuple(blocks), 1, place)
 
 
@@ -193,7 +194,7 @@ def _equation(
     def function(theta, item):
         model, pde, context = numbers.seen(theta)
         field, z = _field_at(model, context, item)
-        rows = equation_rows(field, pde, problem.equation_scales, z)
+        rows = equation_rows(field, pde, problem, z)
         return jnp.stack(list(rows.values()))
 
     def place(number: int) -> Block:
@@ -203,11 +204,11 @@ def _equation(
     return place
 
 
-def _on_face(condition, scale, numbers: Tuned, items, per_axis: int) -> Block:
+def _on_face(condition, rows, numbers: Tuned, items, per_axis: int) -> Block:
     def function(theta, item):
         model, pde, context = numbers.seen(theta)
         field, z = _field_at(model, context, item)
-        return condition_rows(field, condition, scale, pde, z)
+        return rows(field, pde=pde, z=z)
 
     face = condition.nodes(per_axis)
     near = 2 if condition.is_local else BEYOND_EXPANSION

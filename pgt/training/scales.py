@@ -52,10 +52,13 @@ class Typical:
         normal = np.array([random.standard_normal() for random in self.random])
         if name in self.pde.coords:
             axis = self.pde.coords.index(name)
-            return np.asarray(scaling.middle[axis] + scaling.half_extent[axis] * np.tanh(normal))
+            zero = scaling.origin.along(self.pde.coords)[axis]
+            half = np.asarray(scaling.half_extent, float)[axis]
+            return zero + float(scaling.middle[axis]) + half * np.tanh(normal)
         field, along = parse_name(name, self.pde.coords, self.pde.fields)
         size = float(scaling.spread[field] / np.prod(scaling.half_extent[list(along)]))
-        return size * normal + (0.0 if along else float(scaling.mean[field]))
+        zero = scaling.origin.along(self.pde.fields)[field]
+        return size * normal + (0.0 if along else zero + float(scaling.mean[field]))
 
     def differences(self, rows: Callable):
         """`rows()` for each of the fields, every second one minus the one before."""

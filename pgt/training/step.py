@@ -161,9 +161,7 @@ def _batch(state: State, fixed, problem: Problem, key, training: Training):
         context = model.encode(problem.observations)
 
         def size(z):
-            rows = equation_rows(
-                lambda y: model.decode(context, y), pde, problem.equation_scales, z
-            )
+            rows = equation_rows(lambda y: model.decode(context, y), pde, problem, z)
             return jnp.sqrt(sum(r**2 for r in rows.values()))
 
         return jax.vmap(size)(points)

@@ -21,26 +21,27 @@ class Descent:
     ----------
     stopped : why training ended, in the words of `pgt.training.loop`.
     held_out_errors : at every check; empty where nothing was held out.
-    polish_costs : of the least-squares finish, before and after each iteration; empty without one.
+    polish_costs : of the least-squares finish, before and after each iteration; a list for each of its
+        stages, as each has an objective of its own; empty without one.
     """
 
     stopped: str
     held_out_errors: Sequence[float] | np.ndarray = ()
-    polish_costs: Sequence[float] | np.ndarray = ()
+    polish_costs: Sequence[Sequence[float]] = ()
 
 
 def convergence(descent: Descent) -> tuple[bool | None, str]:
     """Whether the fit converged (None: cannot be told), and why we say so.
 
-    >>> convergence(Descent("budget spent", polish_costs=[16.0, 8.0, 4.0, 2.0, 1.0]))[0]
+    >>> convergence(Descent("budget spent", polish_costs=[[16.0, 8.0, 4.0, 2.0, 1.0]]))[0]
     False
     """
     if descent.stopped == DIVERGED:
         return False, f"Training {DIVERGED}."
     if descent.stopped == SOLVED:
         return True, "The field was solved for in closed form; there was nothing to converge."
-    if len(descent.polish_costs) > 1:  # the polish comes last, and so decides
-        return _of_polish(np.asarray(descent.polish_costs, float))
+    if len(descent.polish_costs):  # the polish comes last, and so decides
+        return _of_polish(descent.polish_costs)
     if descent.stopped == NO_LONGER_FALLING:
         return (
             True,
@@ -65,12 +66,15 @@ def _of_errors(errors: np.ndarray) -> tuple[bool | None, str]:
     return True, "The held-out error had levelled off before the budget was spent."
 
 
-def _of_polish(costs: np.ndarray) -> tuple[bool, str]:
+def _of_polish(stages: Sequence[Sequence[float]]) -> tuple[bool, str]:
+    costs = np.asarray(stages[-1], float)
     fell = f"the cost from {number(costs[0])} to {number(costs[-1])}"
     start = costs[len(costs) - 1 - max(len(costs) // 5, 1)]
     gain = 1 - costs[-1] / start if start > 0 else 0.0
-    done = f"A least-squares polish of {len(costs) - 1} iterations brought {fell}"
+    count = sum(len(stage) - 1 for stage in stages)
+    last = " in its last stage" if len(stages) > 1 else ""
+    done = f"A least-squares polish of {count} iterations brought {fell}{last}"
     if gain > STILL_FALLING and costs[-1] > GOOD_COST:
-        last = f"in its last fifth still by {percent(gain)}: more iterations should help."
-        return False, f"{done}, {last}"
+        still = f"in its last fifth still by {percent(gain)}: more iterations should help."
+        return False, f"{done}, {still}"
     return True, f"{done}{'' if gain > STILL_FALLING else ' and had levelled off'}."

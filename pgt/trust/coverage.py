@@ -230,11 +230,16 @@ def _parts(count: int, groups) -> Int[np.ndarray, " n"]:
 def predicted_noise(
     model: AbstractFieldModel, readings: Observations, fields: Sequence[str]
 ) -> Noise | None:
-    """σ of readings, where the model predicts it (PGT-UW); None where it does not."""
+    """σ of readings, where the model predicts it (PGT-UW); None where it does not.
+
+    `readings` are what the model encodes, counted from its origin; points are asked for in physical
+    numbers.
+    """
     if not model.predicts_variance:
         return None
 
     def sigma(points):
+        points = model.scaling.origin.local(points, readings.coords)
         with precision(is_double(model)):
             table = np.asarray(_aleatoric(model, readings, jnp.asarray(points)), float)
         return dict(zip(fields, table.T, strict=True))

@@ -58,12 +58,13 @@ def held_out_errors(unseen: Unseen, spreads: dict[str, float]) -> dict[str, Held
         if not finite.any():
             continue
         rmse, relative = misfit(guess[finite], truth[finite])
-        theirs = None
+        theirs, simple = None, None
         if unseen.interpolated is not None:
-            theirs = _finite(misfit(unseen.interpolated[rows, column], truth)[1])
+            simple, theirs = map(_finite, misfit(unseen.interpolated[rows, column], truth))
         spread = spreads.get(name, 0.0)
         of_spread = rmse / spread if spread > 0 else None
-        found[name] = HeldOut(int(finite.sum()), rmse, relative, theirs, of_spread)
+        simple = simple / spread if spread > 0 and simple is not None else None
+        found[name] = HeldOut(int(finite.sum()), rmse, relative, theirs, of_spread, simple)
     return found
 
 

@@ -121,7 +121,7 @@ def _on_its_way(unrest: float) -> str:
         return ""
     return (
         f"the polish had not come to rest, one more step would move a coefficient by {unrest:.1f} "
-        "standard deviations: do not trust the interval, and write Polish(iterations=...) with more"
+        "standard deviations: do not trust the interval, and give training.polish more iterations"
     )
 
 

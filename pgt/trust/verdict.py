@@ -1,22 +1,31 @@
 """The verdict on a fit when nobody knows the truth: did it converge, how large is its error, what is
 doubtful. It is data; whoever prints it decides nothing."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
+from pgt.data.cells import Cells
+from pgt.data.dates import are_counted, text
 from pgt.data.observations import Observations
 from pgt.ground.numbers import listed, number, percent
 from pgt.ground.verdict import Doubt, FieldError, HeldOut, Verdict
+from pgt.training.loop import DIVERGED
 from pgt.trust.convergence import Descent, convergence
 from pgt.trust.held_out import Unseen, held_out_errors
 from pgt.trust.suspicion import drifting, far
 
-HOPELESS = 0.5  # relative held-out error above which a fit has not converged
+HOPELESS = 0.9  # of the spread of the readings: beyond it nothing is explained or has converged
 LARGE = 0.2  # of the spread of the readings
-UNFULFILLED = 0.1  # of the size of the terms of an equation
+# Residuals of the size of the terms of an equation: nothing to be said, doubtful, and grave.
+FULFILLED, UNFULFILLED, CONTRADICTED = 0.05, 0.1, 0.25
+KNOWN = (
+    0.02  # expected error, of the spread: up to it parts without readings are known all the same
+)
+SIGNIFICANT = 2.0  # standard deviations of the logarithm of a ratio of two errors
+MATTERS = 0.05  # of the spread: an error below it is none to warn of
 FEW = 10  # the error of n readings is itself known to about 1/√(2n): 22 % of it for ten
 
 Doubts = Iterator[Doubt]
@@ -37,6 +46,9 @@ class Evidence:
     coefficient_notes : by learnt coefficient, what is to be known about it, where there is something.
     field_error : by field, the error to be expected over the whole domain, where it is known.
     unfulfilled : by equation, its residual relative to the size of its terms.
+    cells : in how much of the domain there are readings.
+    conditions : the kinds of the conditions that were given.
+    likelihood : of the readings, as `Training` names it.
     """
 
     fitted: Observations
@@ -49,6 +61,9 @@ class Evidence:
     coefficient_notes: Mapping[str, str] = field(default_factory=dict)
     field_error: Mapping[str, FieldError] = field(default_factory=dict)
     unfulfilled: Mapping[str, float] = field(default_factory=dict)
+    cells: Cells | None = None
+    conditions: Sequence[str] = ()
+    likelihood: str = "gauss"
 
     def measured(self, name: str) -> np.ndarray:
         """All readings of a field, fitted or not."""
@@ -72,6 +87,12 @@ def judge(evidence: Evidence) -> Verdict:
     spreads = {name: float(evidence.measured(name).std()) for name in evidence.measured_fields}
     errors = held_out_errors(evidence.unseen, spreads)
     converged, reason = convergence(evidence.descent)
+    if (
+        converged is False
+        and evidence.descent.stopped != DIVERGED
+        and _is_at_noise(evidence, errors)
+    ):
+        converged, reason = True, f"{reason} What is left is the noise of the readings."
     if unexplained := [*_unexplained(evidence, errors)]:
         converged, reason = False, " ".join([reason, *unexplained])
     doubts = (
@@ -79,6 +100,7 @@ def judge(evidence: Evidence) -> Verdict:
         *_holes(evidence),
         *_large_errors(evidence, errors),
         *_undetermined_places(evidence),
+        *_unread_places(evidence),
         *_large_residuals(evidence),
         *_far_readings(evidence),
         *_drifting_sensors(evidence),
@@ -90,13 +112,27 @@ def judge(evidence: Evidence) -> Verdict:
     return Verdict(converged, reason, errors, doubts, evidence.unseen.folds, evidence.field_error)
 
 
+def _is_at_noise(evidence: Evidence, errors: Mapping[str, HeldOut]) -> bool:
+    """Whether a fit that still moved could not become better: the equation is fulfilled, unseen readings
+    are predicted better than by interpolation, and missed by more than the field is expected to be wrong,
+    so that it is their noise that is missed."""
+    fulfilled = all(share <= FULFILLED for share in evidence.unfulfilled.values())
+    return bool(errors and evidence.unfulfilled and fulfilled) and all(
+        found.of_spread is not None
+        and found.rbf_of_spread is not None
+        and name in evidence.field_error
+        and evidence.field_error[name].value < found.of_spread < found.rbf_of_spread
+        for name, found in errors.items()
+    )
+
+
 def _unexplained(evidence: Evidence, errors: Mapping[str, HeldOut]) -> Iterator[str]:
     """Why a field does not explain readings that it has not seen, however training went."""
     for name, found in errors.items():
-        if found.relative is not None and found.relative > HOPELESS:
+        if found.of_spread is not None and found.of_spread > HOPELESS:
             yield (
-                f"The held-out error of {name} is {percent(found.relative)} of the size of its "
-                "readings: the field does not explain them."
+                f"The held-out error of {name} is {percent(found.of_spread)} of the spread of its "
+                "readings: the field explains them no better than a constant."
             )
     if count := evidence.not_finite:
         yield f"{count} predictions at held-out readings are not finite."
@@ -113,10 +149,10 @@ def _holes(evidence: Evidence) -> Doubts:
     broken = [name for name, values in evidence.values.items() if not np.isfinite(values).any()]
     if broken:
         sentence = f"{listed(broken)}: not a single finite value."
-        yield Doubt("not_finite", sentence, {"fields": broken})
+        yield Doubt("not_finite", sentence, {"fields": broken}, is_grave=True)
     if count := evidence.not_finite:
         sentence = f"{count} predictions at held-out readings are not finite and left out below."
-        yield Doubt("not_finite", sentence, {"predictions": count})
+        yield Doubt("not_finite", sentence, {"predictions": count}, is_grave=True)
 
 
 def _large_errors(evidence: Evidence, errors: Mapping[str, HeldOut]) -> Doubts:
@@ -152,7 +188,25 @@ def _undetermined_places(evidence: Evidence) -> Doubts:
             f"{percent(found.value)} of its spread is to be expected over the domain (100 % is no better "
             f"than a constant).{where} Boundary or initial values, or readings there, would help.",
             {"field": name, "expected": found.value},
+            is_grave=True,
         )
+
+
+def _unread_places(evidence: Evidence) -> Doubts:
+    """Where there are no readings, those held out judge nothing. It is grave where the error to be
+    expected is not small, and no condition says more."""
+    found = evidence.cells
+    if found is None or not found.is_sparse:
+        return
+    errors = [error.value for error in evidence.field_error.values()]
+    known = bool(errors) and max(errors) <= KNOWN
+    yield Doubt(
+        "unread_places",
+        f"{found.in_words}: in the others only equation and conditions say what happens, and the "
+        "held-out error says nothing of them.",
+        {"filled": found.filled, "cells": found.total},
+        is_grave=not known and not evidence.conditions,
+    )
 
 
 def _large_residuals(evidence: Evidence) -> Doubts:
@@ -164,6 +218,7 @@ def _large_residuals(evidence: Evidence) -> Doubts:
                 "terms is left over. Either the fit is not good enough, or the equation, its "
                 "coefficients or its units do not describe what was read.",
                 {"equation": name, "share": share},
+                is_grave=share > CONTRADICTED,
             )
 
 
@@ -179,16 +234,25 @@ def _far_readings(evidence: Evidence) -> Doubts:
         return
     worst, count = found.iloc[0], len(found)
     place = {axis: float(worst[axis]) for axis in evidence.fitted.coords}
-    where = ", ".join(f"{axis} = {number(position, 4)}" for axis, position in place.items())
+    where = ", ".join(
+        f"{axis} = {_at(axis, evidence, position)}" for axis, position in place.items()
+    )
     which = "One reading is" if count == 1 else f"{count} readings are"
     size = abs(float(worst["misfit"]))
+    remedy = (
+        '; with outliers write likelihood = "student".' if evidence.likelihood == "gauss" else "."
+    )
     yield Doubt(
         "far_readings",
         f"{which} farther from the field than noise explains, the farthest, of {worst['field']} at "
-        f"{where}, by {number(size, 2)} σ. Look at the table of suspicious readings; "
-        'with outliers write likelihood = "student".',
+        f"{where}, by {number(size, 2)} σ. Look at the table of suspicious readings{remedy}",
         {"readings": count, "field": str(worst["field"]), "sigmas": size, **place},
     )
+
+
+def _at(axis: str, evidence: Evidence, position: float) -> str:
+    is_date = axis == "t" and are_counted(dict(evidence.fitted.units))
+    return text(position) if is_date else number(position, 4)
 
 
 def _drifting_sensors(evidence: Evidence) -> Doubts:
@@ -227,15 +291,30 @@ def _too_few_held_out(evidence: Evidence) -> Doubts:
 
 def _worse_than_interpolation(errors: Mapping[str, HeldOut]) -> Doubts:
     for name, found in errors.items():
-        ours, theirs = found.relative, found.rbf_relative
+        ours, theirs = found.of_spread, found.rbf_of_spread
         if ours is not None and theirs is not None and ours > theirs:
+            certain = is_significant(found)
+            chance = "and by more than chance explains" if certain else "though it may be by chance"
             yield Doubt(
                 "worse_than_interpolation",
                 f"{name}: interpolation without physics (scipy's RBF) predicts the held-out readings "
-                f"better, {theirs:.2g} against {ours:.2g}. Check equation, "
-                "coefficients and units, or train for longer.",
-                {"field": name, "relative": ours, "rbf_relative": theirs},
+                f"better, {percent(theirs)} of their spread against {percent(ours)}, {chance}. Check "
+                "equation, coefficients and units, or train for longer.",
+                {"field": name, "of_spread": ours, "rbf_of_spread": theirs, "significant": certain},
+                is_grave=certain and ours > MATTERS,
             )
+
+
+def is_significant(found: HeldOut) -> bool:
+    """Whether the errors of the field and of interpolation differ by more than chance explains.
+
+    The mean square of n errors is known to √(2/n), so the logarithm of the ratio of two root mean squares
+    to 1/√n, if the errors have nothing in common.
+    """
+    ours, theirs = found.of_spread, found.rbf_of_spread
+    if not ours or not theirs:
+        return False
+    return bool(abs(np.log(ours / theirs)) > SIGNIFICANT / np.sqrt(found.readings))
 
 
 def _undetermined_fields(evidence: Evidence) -> Doubts:

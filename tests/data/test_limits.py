@@ -17,7 +17,7 @@ def readings(values=(1.0, 2.0), **options):
 def test_the_limits_are_where_products_still_have_digits():
     assert np.float32(LARGEST_NUMBER) * np.float32(100) < np.finfo(np.float32).max
     assert np.float32(SMALLEST_NUMBER) / np.float32(100) > np.finfo(np.float32).tiny
-    near, far = (np.float32(FARTHEST_ORIGIN + share) for share in (0.5, 0.501))
+    near, far = (FARTHEST_ORIGIN + share for share in (0.5, 0.501))  # in double precision
     assert near < far  # a thousandth of the extent is still seen at the farthest offset
 
 
@@ -26,6 +26,7 @@ def test_what_can_be_computed_with_passes(factor):
     check_limits(readings((factor, 0.0), noise=factor), LINE)
     check_limits(readings(), Domain(x=(0, factor)))
     check_limits(readings(), Domain(x=(9e3, 9e3 + 1)))
+    check_limits(readings(), Domain(x=(9e10, 9e10 + 1)))
 
 
 @pytest.mark.parametrize(
@@ -36,8 +37,8 @@ def test_what_can_be_computed_with_passes(factor):
         (readings(noise=1e31), LINE, "the largest noise is 1e[+]31"),
         (readings(), Domain(x=(0, 1e31)), "axis x has the length 1e[+]31"),
         (readings(), Domain(x=(0, 1e-31)), "choose a unit in which"),
-        (readings(), Domain(x=(1e6, 1e6 + 1)), "Subtract an origin from x"),
-        (readings(), Domain(x=(-1e6 - 1, -1e6)), "axis x runs over"),
+        (readings(), Domain(x=(1e12, 1e12 + 1)), "Count x from an origin nearer by"),
+        (readings(), Domain(x=(-1e12 - 1, -1e12)), "axis x runs over"),
     ],
 )
 def test_what_cannot_is_named(given, domain, message):

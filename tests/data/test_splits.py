@@ -153,3 +153,18 @@ def test_sensors_are_known_by_their_place():
     assert sensors(rod.take([0, 2, 4])) is None  # one alone cannot be predicted from others
     steady = pgt.Observations.from_arrays({"x": [0.2, 0.4]}, {"u": [1.0, 1.1]})
     assert sensors(steady) is None
+
+
+@pytest.mark.parametrize("blocked", [False, True])
+def test_the_order_of_the_rows_decides_nothing(blocked):
+    given = scattered(60)
+    shuffle = np.random.default_rng(1).permutation(60)
+    again = given.take(shuffle)
+
+    def groups(readings):
+        return blocks(readings) if blocked else None
+
+    held_out, same = (split(o, 0.2, 3, groups(o))[1] for o in (given, again))
+    assert sorted(map(tuple, held_out.points)) == sorted(map(tuple, same.points))
+    for one, other in zip(*(folds(o, 4, 3, groups(o)) for o in (given, again)), strict=True):
+        np.testing.assert_array_equal(np.sort(one), np.sort(shuffle[other]))

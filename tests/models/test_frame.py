@@ -73,7 +73,8 @@ def test_a_network_gives_the_same_field_in_the_frame_of_other_units(kernel, othe
         model = cast(pgt.PGT(scaling, kernel, anchors=anchors, **SIZES), np.float64)
         elsewhere = Frame(again, model.network, other)
         here = standardised(model, readings(), jnp.asarray(POINTS))
-        there = standardised(elsewhere, moved, jnp.asarray(POINTS * UNITS + ORIGIN))
+        points = again.origin.local(POINTS * UNITS + ORIGIN, moved.coords)
+        there = standardised(elsewhere, again.origin.readings(moved), jnp.asarray(points))
     # The scales themselves are rounded to single precision.
     np.testing.assert_allclose(here, there, rtol=0, atol=1e-5)
     assert np.ptp(here) > 1e-2
@@ -163,7 +164,7 @@ def test_a_large_offset_costs_gamma_no_digits():
         # The spacing of readings must not depend on the offset, whose rounding is not ours.
         scaling = dataclasses.replace(scaling, resolution=np.float32([0.1, 60.0]))
         model = pgt.PGT(scaling, pgt.HeatKernel(1e-5), **SIZES)
-        seen = model.unit_readings(observations)
+        seen = model.unit_readings(scaling.origin.readings(observations))
         return np.asarray(seen.gamma(seen.points, seen.points))
 
     now, then = gamma(0.0), gamma(ago)

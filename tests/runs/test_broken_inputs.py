@@ -81,10 +81,15 @@ def test_broken_tables(tmp_path, content, cause):
 
 
 def test_a_domain_far_from_its_origin(tmp_path):
-    far = csv(body=[row.replace(",0.", ",1000000.", 1) for row in rows()])
-    text = altered(domain={"x": [0, 1], "t": [1000000, 1000001]})
+    far = csv(body=[row.replace(",0.", ",1000000000000.", 1) for row in rows()])
+    text = altered(domain={"x": [0, 1], "t": [1000000000000, 1000000000001]})
     refuse(
-        tmp_path, "run.toml", "axis t runs over", "Subtract an origin from t", text=text, data=far
+        tmp_path,
+        "run.toml",
+        "axis t runs over",
+        "Count t from an origin nearer by",
+        text=text,
+        data=far,
     )
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.data.origin import HERE
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown
 from pgt.models.base import AbstractFieldModel
@@ -67,7 +68,7 @@ def test_rows_vanish_on_the_truth():
         wrong = reading_rows(lambda z: truth(z) + 0.5, readings(), scaling)
         np.testing.assert_allclose(wrong, 0.5 / scaling.spread[0], rtol=1e-6)
         z = jnp.array([0.3, 0.6])
-        rows = equation_rows(truth, Heat(DIFFUSIVITY), problem.equation_scales, z)
+        rows = equation_rows(truth, Heat(DIFFUSIVITY), problem, z)
         assert abs(float(rows["heat"])) < 1e-12
         for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
             for point in condition.nodes(4):
@@ -145,7 +146,7 @@ def in_units(length, time, speed, density):
     pde = NavierStokes2D(0.05 * length**2 / time)
     problem = Problem.build(observations, pde, conditions, domain, scaling)
     z = jnp.array([0.3 * length, 0.6 * length, 0.4 * time])
-    rows = dict(equation_rows(field, pde, problem.equation_scales, z))
+    rows = dict(equation_rows(field, pde, problem, z))
     rows["data"] = reading_rows(field, observations, scaling)
     for k, (c, s) in enumerate(zip(problem.conditions, problem.condition_scales, strict=True)):
         rows[f"condition_{k}"] = condition_rows(field, c, s, pde, z)
@@ -182,7 +183,7 @@ def test_a_source_or_an_offset_does_not_set_the_scale():
 def test_draws_outside_an_equations_reach_are_left_out():
     """log(u) of a negative draw is no number; the scale comes from the other draws."""
     scaling = Scaling.fit(readings(), Domain(x=(0, 1), t=(0, 1)))
-    scaling = dataclasses.replace(scaling, mean=np.zeros(1, np.float32))
+    scaling = dataclasses.replace(scaling, mean=np.zeros(1, np.float32), origin=HERE)
     size = typical_residuals(Equation("u_t = 1000*log(u)"), scaling)
     assert all(100 < s < np.inf for s in size.values())
 
@@ -332,9 +333,9 @@ def test_losses_are_mean_squares_of_the_rows_by_name():
         def field(z):
             return model.decode(context, z)
 
-        equation = jax.vmap(lambda z: equation_rows(field, pde, problem.equation_scales, z))(inside)
+        equation = jax.vmap(lambda z: equation_rows(field, pde, problem, z))(inside)
         on_faces = [
-            jax.vmap(lambda z, c=c, s=s: condition_rows(field, c, s, pde, z))(f)
+            jax.vmap(lambda z, c=c, s=s: condition_rows(field, c, s, pde, z, problem.origin))(f)
             for c, s, f in zip(problem.conditions, problem.condition_scales, faces, strict=True)
         ]
         return reading_rows(field, take(problem.observations, rows), scaling), equation, on_faces

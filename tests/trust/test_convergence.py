@@ -26,7 +26,7 @@ def falling(rate, checks=40):
     ],
 )
 def test_convergence_is_judged(stopped, rate, costs, converged):
-    found, reason = convergence(Descent(stopped, falling(rate), costs))
+    found, reason = convergence(Descent(stopped, falling(rate), [costs] if costs else []))
     assert found is converged
     assert reason.endswith(".")
 
@@ -41,11 +41,21 @@ def test_without_a_history_convergence_is_not_claimed(errors):
 def test_the_reason_holds_the_numbers():
     gain = 1 - np.exp(-1.0)  # in the last fifth, of five e-foldings
     assert f"still fell by {100 * gain:.0f}" in convergence(Descent(SPENT, falling(5.0)))[1]
-    reason = convergence(Descent(SPENT, polish_costs=[3.0, 0.2, 0.1]))[1]
+    reason = convergence(Descent(SPENT, polish_costs=[[3.0, 0.2, 0.1]]))[1]
     assert "of 2 iterations brought the cost from 3 to 0.1, in its last fifth still by 50" in reason
-    assert "had levelled off" in convergence(Descent(SPENT, polish_costs=[3.0, 0.1, 0.1]))[1]
+    assert "had levelled off" in convergence(Descent(SPENT, polish_costs=[[3.0, 0.1, 0.1]]))[1]
 
 
 def test_a_word_like_diverged_is_not_the_reason_itself():
     """Reasons are compared with those of the training loop, not by how they begin."""
     assert convergence(Descent("diverged elsewhere", falling(0.1)))[0] is True
+
+
+def test_each_stage_has_its_own_course():
+    """The cost under a stiffer equation, or a prior, is no continuation of the one before."""
+    stages = [[1.0, 0.1, 0.04], [0.05, 0.02, 0.02, 0.02], [3.0, 0.51, 0.5, 0.5, 0.5, 0.5]]
+    found, reason = convergence(Descent(SPENT, polish_costs=stages))
+    assert found is True
+    assert "of 10 iterations" in reason
+    falling = [[1.0, 0.5, 0.5, 0.5], [9.0, 5.0, 3.0, 2.0, 1.0]]
+    assert convergence(Descent(SPENT, polish_costs=falling))[0] is False

@@ -1,0 +1,105 @@
+"""Dates on the time axis: inside they are seconds, counted from 1970 as files do, outside dates.
+
+A date is a `datetime64`, a `datetime`, or ISO text such as "2024-05-01T12:00"; with a zone, "…+02:00", it
+is converted, without one it is taken as it stands. Coefficients then count time in seconds.
+"""
+
+import datetime
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from pgt.ground.errors import InputError
+
+UNIT = "seconds since 1970-01-01"  # as the CF conventions write it
+ISO = re.compile(r"\s*\d{4}-\d{2}-\d{2}([T ].*)?\s*")
+
+
+def is_date(value: Any) -> bool:
+    """Whether one value is a date, and no number.
+
+    >>> [is_date(v) for v in ("2024-05-01", np.datetime64("2024-05-01"), "0.5", 1.7e9)]
+    [True, True, False, False]
+    """
+    if isinstance(value, str):
+        return ISO.fullmatch(value) is not None
+    return isinstance(value, np.datetime64 | datetime.date)
+
+
+def are_dates(data: Any) -> bool:
+    """Whether a column, or one value, holds dates: its first that is not empty is one."""
+    array = np.asarray(data)
+    if array.dtype.kind in "MOUT":
+        cells = (cell for cell in array.ravel().tolist() if not pd.isna(cell))
+        return array.dtype.kind == "M" or is_date(next(cells, None))
+    return False
+
+
+def seconds(where: str, data: Any) -> Float[np.ndarray, "..."]:
+    """Dates as seconds since 1970.
+
+    >>> seconds("t", ["1970-01-01T00:01", "1970-01-01T01:02+01:00"]).tolist()
+    [60.0, 120.0]
+    """
+    array = np.asarray(data)
+    try:
+        found = pd.to_datetime(pd.Series(array.ravel()), utc=True, format=_format(array))
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"`{where}` holds dates and something else ({str(error).splitlines()[0]}); write every "
+            "date as 2024-05-01T12:00:00."
+        ) from None
+    moments = found.to_numpy(dtype="datetime64[ns]")
+    whole, rest = np.divmod(moments.astype(np.int64), 10**9)
+    return np.where(np.isnat(moments), np.nan, whole + rest / 1e9).reshape(array.shape)
+
+
+def _format(array: np.ndarray) -> str | None:
+    return "ISO8601" if array.dtype.kind in "OUT" else None
+
+
+def dates(since: Float[np.ndarray, "..."]) -> np.ndarray:
+    """Seconds since 1970 as `datetime64`, to the microsecond.
+
+    >>> dates(np.array([60.0]))[0]
+    np.datetime64('1970-01-01T00:01:00.000000000')
+    """
+    return (
+        np.round(np.asarray(since, float) * 1e6).astype("datetime64[us]").astype("datetime64[ns]")
+    )
+
+
+def text(since: float) -> str:
+    """One date as text, without what is zero at its end.
+
+    >>> text(1714564800.0), text(1714564800.25)
+    ('2024-05-01T12:00:00', '2024-05-01T12:00:00.250')
+    """
+    written = str(dates(np.asarray([since]))[0].astype("datetime64[ms]"))
+    return written.removesuffix(".000")
+
+
+def are_counted(units: Mapping[str, str]) -> bool:
+    """Whether the time of something with these units is a date."""
+    return units.get("t") == UNIT
+
+
+def without_dates(points: Any, units: Mapping[str, str] | None, where: str = "points") -> tuple:
+    """Columns by axis with seconds in the place of dates, and the units, which then tell."""
+    columns = {str(name): points[name] for name in points} if _has_columns(points) else {}
+    if "t" not in columns or not are_dates(columns["t"]):
+        return points, units
+    given = (units or {}).get("t", UNIT)
+    if given not in (UNIT, "s", "seconds"):
+        raise InputError(
+            f"`{where}` has dates as t, which are counted in seconds; leave out units['t'] = {given!r}."
+        )
+    return columns | {"t": seconds("t", columns["t"])}, dict(units or {}) | {"t": UNIT}
+
+
+def _has_columns(points: Any) -> bool:
+    return isinstance(points, Mapping | pd.DataFrame)

@@ -1,0 +1,75 @@
+"""Dates in, dates out; seconds in between."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pgt
+from pgt.data.dates import UNIT, are_dates, dates, seconds, text
+
+NOON = 1714564800.0
+HOUR = pgt.Domain(x=(0, 1), t=("2024-05-01T12:00", "2024-05-01T13:00"))
+
+
+def test_a_domain_of_dates_is_one_of_seconds_and_says_so():
+    assert HOUR.bounds("t") == (NOON, NOON + 3600)
+    assert HOUR.units == {"t": UNIT}
+    assert (
+        pgt.Domain(x=(0, 1), t=np.array(["2024-05-01T12", "2024-05-01T13"], "datetime64[h]"))
+        == HOUR
+    )
+    python = tuple(datetime.datetime(2024, 5, 1, hour) for hour in (12, 13))
+    assert pgt.Domain(x=(0, 1), t=python, units={"t": "s"}) == HOUR
+    assert pgt.Domain.from_dict(HOUR.to_dict()) == HOUR
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["2024-05-01T12:00:30", "2024-05-01T12:59:00"],
+        ["2024-05-01 14:00:30+02:00", "2024-05-01 12:59Z"],
+        np.array(["2024-05-01T12:00:30", "2024-05-01T12:59:00"], "datetime64[ms]"),
+        pd.Series(pd.to_datetime(["2024-05-01T12:00:30", "2024-05-01T12:59:00"])),
+        pd.Series(pd.to_datetime(["2024-05-01T12:00:30Z", "2024-05-01T12:59:00Z"])),
+    ],
+)
+def test_readings_may_have_dates(column):
+    frame = pd.DataFrame({"x": [0.1, 0.2], "t": column, "u": [1.0, 2.0]})
+    for readings in (
+        pgt.Observations.from_arrays({"x": [0.1, 0.2], "t": column}, {"u": [1.0, 2.0]}),
+        pgt.Observations.from_table(frame, coords=("x", "t"), fields=("u",)),
+    ):
+        assert readings.points[:, 1].tolist() == [NOON + 30, NOON + 3540]
+        assert dict(readings.units) == {"t": UNIT}
+        readings.check_inside(HOUR)
+
+
+def test_a_table_on_disk_may_have_dates(tmp_path):
+    path = tmp_path / "sensors.csv"
+    path.write_text("x,t,u\n0.1,2024-05-01T12:00:30,1\n0.2,2024-05-01T12:59,2\n")
+    readings = pgt.Observations.from_table(path, coords=("x", "t"), fields=("u",))
+    assert readings.points[:, 1].tolist() == [NOON + 30, NOON + 3540]
+
+
+def test_numbers_are_no_dates():
+    assert not are_dates(["0.5", "1.0"])
+    assert not are_dates([None, 3.0])
+    assert not are_dates([])
+    assert are_dates([None, "2024-05-01"])
+
+
+def test_mixed_columns_and_other_units_are_refused():
+    with pytest.raises(pgt.InputError, match="dates and something else"):
+        pgt.Observations.from_arrays({"t": ["2024-05-01", "soon"]}, {"u": [1.0, 2.0]})
+    with pytest.raises(pgt.InputError, match="counted in seconds"):
+        pgt.Domain(t=("2024-05-01", "2024-05-02"), units={"t": "h"})
+    with pytest.raises(pgt.InputError, match="row 1, is nan"):
+        pgt.Observations.from_arrays({"t": ["2024-05-01", None]}, {"u": [1.0, 2.0]})
+
+
+def test_a_date_survives_the_way_there_and_back():
+    given = np.array(["2024-05-01T12:00:00.123456", "1969-12-31T23:59:59.5"], "datetime64[ns]")
+    np.testing.assert_array_equal(dates(seconds("t", given)), given)
+    assert text(NOON) == "2024-05-01T12:00:00"

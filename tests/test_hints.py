@@ -1,0 +1,121 @@
+"""Every hint in a message, followed: what it says to write works, and is written where it was read."""
+
+import ast
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from broken import altered, csv, rows
+
+import pgt
+from pgt.config import load_run
+from pgt.data.splits import blocks, split
+from pgt.runs.check import prepare
+from pgt.trust.intervals import RESTLESS, _on_its_way
+
+PACKAGE = Path(pgt.__file__).parent
+# Where sentences are made that the command line and the report print.
+SEEN_THERE = (
+    "trust/verdict.py", "trust/convergence.py", "trust/intervals.py", "trust/suspicion.py",
+    "ground/verdict.py", "data/splits.py", "data/limits.py", "data/cells.py",
+    "training/checkpoint.py", "report/sentences.py", "runs/check.py", "runs/fit.py",
+)  # fmt: skip
+PYTHON = re.compile(
+    r"\b(Polish|Training|Posterior|Ensemble|reconstruct)\(|\bcheckpoint=|\bpgt\.[a-zA-Z]"
+)
+
+
+@pytest.mark.parametrize("module", SEEN_THERE)
+def test_the_command_line_is_told_nothing_that_is_python(module):
+    tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose
+    ]
+    assert not [text for text in texts if PYTHON.search(text)]
+
+
+def prepared(folder, data=None, overrides=(), **sections):
+    """A run file read and assembled, up to its training."""
+    (folder / "run.toml").write_text(altered(**sections))
+    (folder / "sensors.csv").write_text(data or csv())
+    return prepare(load_run(folder / "run.toml", overrides))
+
+
+def refused(folder, **given) -> str:
+    with pytest.raises(pgt.InputError) as caught:
+        prepared(folder, **given)
+    return str(caught.value)
+
+
+NETWORK = {"model": {"name": "pinn", "width": 4, "layers": 1}}
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        'training.likelihood="student"',
+        'training.hold_out_by="reading"',
+        "training.polish.iterations=500",
+    ],
+)
+def test_keys_that_are_advised_are_keys(tmp_path, override):
+    prepared(tmp_path, overrides=[override], **NETWORK)
+
+
+def test_a_polish_that_had_not_come_to_rest_is_given_more(tmp_path):
+    assert "give training.polish more iterations" in _on_its_way(2 * RESTLESS)
+    _, task = prepared(tmp_path, overrides=["training.polish.iterations=500"], **NETWORK)
+    assert task.training.polish.iterations == 500
+
+
+def test_an_ensemble_of_sines_becomes_a_posterior(tmp_path):
+    sines = {"model": {"name": "features"}}
+    message = refused(tmp_path, error_bars={"name": "ensemble"}, **sines)
+    assert 'name = "posterior"' in message
+    prepared(tmp_path, error_bars={"name": "posterior"}, **sines)
+
+
+def test_a_posterior_without_a_polish_is_given_one_or_becomes_an_ensemble(tmp_path):
+    off = {"error_bars": {"name": "posterior"}, "training": {"polish": False}} | NETWORK
+    message = refused(tmp_path, **off)
+    assert "[training.polish]" in message
+    assert 'name = "ensemble"' in message
+    prepared(tmp_path, **(off | {"training": {"polish": {"iterations": 5}}}))
+    prepared(tmp_path, **(off | {"error_bars": {"name": "ensemble"}}))
+
+
+def test_readings_outside_are_removed_or_the_domain_widened(tmp_path):
+    outside = csv("1.5,0.5,1")
+    assert "Remove them, or widen the domain" in refused(tmp_path, data=outside)
+    prepared(tmp_path)
+    prepared(tmp_path, data=outside, domain={"x": [0, 2], "t": [0, 1]})
+
+
+def test_an_origin_that_is_too_far_is_brought_nearer(tmp_path):
+    def times(zero):
+        return csv(body=[row.replace(",0.", f",{zero}.", 1) for row in rows()])
+
+    far, near = 10**12, 10**6
+    domain = {"x": [0, 1], "t": [far, far + 1]}
+    assert "Count t from an origin nearer by" in refused(tmp_path, data=times(far), domain=domain)
+    prepared(tmp_path, data=times(near), domain={"x": [0, 1], "t": [near, near + 1]})
+
+
+def test_too_few_blocks_are_held_out_by_reading():
+    x = np.linspace(0, 1, 3)
+    readings = pgt.Observations.from_arrays({"x": np.zeros(3), "t": x}, {"u": x})
+    with pytest.raises(pgt.InputError, match='write hold_out_by = "reading"'):
+        split(readings, 0.3, 0, np.zeros(3, int))
+    assert len(split(readings, 0.3, 0)[1]) == 1
+    assert len(blocks(readings)) == 3
+
+
+def test_dates_leave_the_unit_out():
+    bounds = {"t": ("2024-05-01", "2024-05-02")}
+    with pytest.raises(pgt.InputError, match="leave out units"):
+        pgt.Domain(**bounds, units={"t": "h"})
+    pgt.Domain(**bounds)
