@@ -10,11 +10,11 @@ from pgt.config.build import Builder, arguments_of
 from pgt.config.described import Equations, described
 from pgt.config.run import RunFile
 from pgt.config.schema import did_you_mean
+from pgt.ground.parser import parse_equation
 from pgt.io import read_observations
 from pgt.kernels.base import AbstractKernel
 from pgt.nn.scaling import Scaling
 from pgt.physics.gauge import check_gauges
-from pgt.physics.parser import parse_equation
 from pgt.physics.quantities import parts_of
 from pgt.training.default_model import default_model, suited_model
 from pgt.training.error_bars import ErrorBars

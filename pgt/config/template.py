@@ -10,11 +10,11 @@ from pgt.config.described import RESERVED
 from pgt.config.schema import did_you_mean
 from pgt.config.source import dotted, toml
 from pgt.ground.errors import InputError
+from pgt.ground.parser import parse_equation
 from pgt.ground.registry import parts
+from pgt.ground.trees import CONSTANTS, names_in
 from pgt.physics import AbstractPDE, Equation
 from pgt.physics.about import About
-from pgt.physics.expression import CONSTANTS, names_in
-from pgt.physics.parser import parse_equation
 
 _DERIVED = re.compile(r"(?P<field>\w+)_(?P<axes>[xyzt]+)|lap\((?P<of>\w+)\)")
 _AXES = ("x", "y", "z", "t")

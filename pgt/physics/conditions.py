@@ -24,10 +24,10 @@ from pgt.data.domain import Domain
 from pgt.data.regions import SIDES, AbstractRegion, Faces, Seam, ends_of
 from pgt.ground.arguments import AxisName, Limits, OneOf
 from pgt.ground.errors import InputError
+from pgt.ground.parser import suggestion
 from pgt.ground.registry import register
 from pgt.ground.types import Key, Point
 from pgt.ground.unknown import Unknown
-from pgt.physics.parser import suggestion
 from pgt.physics.values import Table, Value, Writable, as_value, bind_value, value_at
 
 Evaluate = Callable[[Point, str], Float[Array, ""]]

@@ -8,13 +8,13 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import AXES
 from pgt.ground.errors import InputError
+from pgt.ground.parser import FUNCTIONS, Name, parse_equation, point_at, suggestion
+from pgt.ground.trees import CONSTANTS, evaluate, names_in
 from pgt.ground.unknown import Unknown
 from pgt.kernels.base import AbstractKernel
 from pgt.physics.affine import Affine, affine
 from pgt.physics.coefficients import Coefficient, as_coefficient, current
-from pgt.physics.expression import CONSTANTS, evaluate, names_in
 from pgt.physics.form import Implied, implied_kernel
-from pgt.physics.parser import FUNCTIONS, Name, parse_equation, point_at, suggestion
 from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives
 
 MAX_ORDER = 6  # of a derivative: text from a stranger must not ask for a thousand

@@ -1,39 +1,13 @@
-"""The value of a formula: expression trees worked out with JAX."""
+"""A formula in text as a part of a condition or an equation."""
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pgt.ground.errors import InputError
-from pgt.physics.parser import (
-    FUNCTIONS,
-    LAPLACIAN,
-    Binary,
-    Call,
-    Name,
-    Number,
-    Tree,
-    Unary,
-    parse,
-    point_at,
-    suggestion,
-)
-
-CONSTANTS = {"pi": math.pi, "e": math.e}
-
-NEGATIVE = "negative"
-# jnp, not Python's operators: 1/0 between constants is inf, not an exception.
-WITH_JAX = {name: getattr(jnp, name) for name in (*FUNCTIONS, NEGATIVE)} | {
-    "+": jnp.add,
-    "-": jnp.subtract,
-    "*": jnp.multiply,
-    "/": jnp.divide,
-    "^": jnp.power,
-}
+from pgt.ground.parser import parse
+from pgt.ground.trees import CONSTANTS, evaluate, names_in, unknown_name
 
 
 class Expression(eqx.Module):
@@ -67,69 +41,3 @@ class Expression(eqx.Module):
     def __call__(self, **variables) -> Float[Array, "..."]:
         self.require(variables, "Expression")
         return jnp.asarray(evaluate(parse(self.text), lambda n: variables.get(n, CONSTANTS.get(n))))
-
-
-def evaluate(
-    tree: Tree, lookup: Callable[[str], Any], operations: Mapping[str, Callable] = WITH_JAX
-) -> Any:
-    """Value of the tree, with `lookup(name)` for its variables (`lap(u)` for a Laplacian)."""
-    # A long sum leans to the left: descend it in a loop, so that only brackets cost stack.
-    spine = []
-    while isinstance(tree, Binary):
-        spine.append(tree)
-        tree = tree.left
-    value = _evaluate_leaf(tree, lookup, operations)
-    for node in reversed(spine):
-        exponent = _small_integer(node.right) if node.operator == "^" else None
-        right = evaluate(node.right, lookup, operations) if exponent is None else exponent
-        value = operations[node.operator](value, right)
-    return value
-
-
-def names_in(tree: Tree) -> Iterator[Name]:
-    """Every name in the tree, left to right; a Laplacian counts as the name `lap(u)`."""
-    pending = [tree]
-    while pending:
-        match pending.pop():
-            case Name() as name:
-                yield name
-            case Unary(_, operand):
-                pending.append(operand)
-            case Binary(_, left, right):
-                pending += [right, left]
-            case Call(function, Name(name, position)) if function == LAPLACIAN:
-                yield Name(f"{LAPLACIAN}({name})", position)
-            case Call(_, argument):
-                pending.append(argument)
-
-
-def unknown_name(text: str, name: Name, known: Iterable[str], where: str) -> InputError:
-    known = tuple(known)
-    listed = ", ".join(known) or "none"
-    message = f"{where}: unknown name '{name.name}' (known here: {listed})."
-    return point_at(text, name.position, message + suggestion(name.name, known))
-
-
-def _evaluate_leaf(tree, lookup, operations):
-    match tree:
-        case Number(value):
-            return value
-        case Name(name):
-            return lookup(name)
-        case Unary(operator, operand):
-            value = evaluate(operand, lookup, operations)
-            return operations[NEGATIVE](value) if operator == "-" else value
-        case Call(function, Name(name)) if function == LAPLACIAN:
-            return lookup(f"{LAPLACIAN}({name})")
-        case Call(function, argument):
-            return operations[function](evaluate(argument, lookup, operations))
-
-
-def _small_integer(tree) -> int | None:
-    """The exponent if it is a small whole number: x**2 is then a product, smooth also at x = 0."""
-    match tree:
-        case Number(value) if value.is_integer() and value <= 64:
-            return int(value)
-        case Unary("-", Number(value)) if value.is_integer() and value <= 64:
-            return -int(value)
-    return None
