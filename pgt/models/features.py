@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
-from pgt.data.sampling import evenly
+from pgt.data.evenly import evenly
 from pgt.ground.arguments import Positive, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register

@@ -20,4 +20,8 @@ from pgt.physics.navier_stokes import NavierStokes2D as NavierStokes2D
 from pgt.physics.pde import AbstractPDE as AbstractPDE
 from pgt.physics.poisson import Laplace as Laplace
 from pgt.physics.poisson import Poisson as Poisson
+from pgt.physics.wall_conditions import NoSlip as NoSlip
+from pgt.physics.wall_conditions import Outflow as Outflow
+from pgt.physics.wall_conditions import Robin as Robin
+from pgt.physics.wall_conditions import Symmetry as Symmetry
 from pgt.physics.wave import Wave as Wave

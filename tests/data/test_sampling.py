@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import kstest, qmc
 
 from pgt.data import Domain, ResidualAdaptive, Sobol, Uniform
-from pgt.data.sampling import evenly
+from pgt.data.evenly import evenly
 from pgt.ground.errors import InputError
 
 BOX = Domain(x=(-1, 1), y=(0, 0.5), t=(2, 7))
