@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from pgt.data.box import TOLERANCE, Box
+from pgt.data.box import Box
 from pgt.data.evenly import evenly
 from pgt.data.shapes import base
 from pgt.data.shapes import solid as of_space
@@ -23,6 +23,7 @@ from pgt.ground.types import Key, Points
 
 SIDES = {2: 1024, 3: 80}  # of the grid from which the places inside are taken
 PLACES = {2: 256, 3: 40}  # along each axis of the table of places inside
+SLACK = 1e-6  # of the size: readings on a wall are stored in single precision
 MOST = 1 << 24  # points tried to find those inside
 LEAST_SHARE = 1e-5  # of its box that a shape fills, unless something is wrong
 SMALLEST, LARGEST = 0.01, 100.0  # of the box: a shape beyond was given in other units
@@ -61,7 +62,7 @@ class Body:
 
     @cached_property
     def _slack(self) -> float:
-        return TOLERANCE * float(np.linalg.norm(self.space.extent))
+        return SLACK * float(np.linalg.norm(self.space.extent))
 
     @property
     def volume(self) -> float:

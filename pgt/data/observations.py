@@ -212,6 +212,8 @@ class Observations(eqx.Module):
             is_box = self.half_width is not None and axis not in domain.periodic
             half = np.asarray(self.half_width)[:, column] if is_box else np.zeros(len(self))
             _checks.check_axis(axis, np.asarray(self.points)[:, column], half, domain)
+        if domain.shape is not None:
+            _checks.check_shape(np.asarray(self.points, float), domain)
 
     def aligned(self, fields: Sequence[str]) -> "Observations":
         """The same readings with exactly these fields in this order, absent ones hidden."""

@@ -19,6 +19,7 @@ SIDES = {"lower": (0,), "upper": (1,), "both": (0, 1)}
 # Of a mean over space: nodes per spatial axis, by their number. Ten integrate a wave of three lengths
 # across the box to 1e-5; six would miss a third of it.
 NODES = {1: 24, 2: 10, 3: 7}
+BENT = 4  # times as many nodes on a wall of a shape: it may bend, and have corners
 ON_WALL = {2: 1024, 3: 4096}  # places on a wall
 INSTANTS = 8  # at which a mean is taken in one step: each costs all its nodes
 
@@ -155,7 +156,8 @@ class Spread(AbstractRegion):
         return self._timed(jnp.asarray(self.places)[rows], jax.random.uniform(time_key, (n,)))
 
     def nodes(self, n: int) -> Float[np.ndarray, "m d"]:
-        """n fixed places, or all; their times fill the axis evenly."""
+        """Fixed places, more than n where a wall bends; their times fill the axis evenly."""
+        n = n if self.at_once else BENT * n
         count = min(n, len(self.places)) if not self.box.has_time or self.at_once else n
         rank = np.arange(count)
         if self.places.shape[1] == 2 and not self.at_once:

@@ -85,7 +85,8 @@ class Evaluation:
 
         table = self._evaluate(asked, points, int(np.prod(shape)))
         data = {name: (dims, column.reshape(shape)) for name, column in table.items()}
-        return self._dataset(data, {a: (a, p) for a, p in positions.items()}, asked.units)
+        found = self._dataset(data, {a: (a, p) for a, p in positions.items()}, asked.units)
+        return found if self.domain.shape is None else masked(found, self.domain)
 
     def unfulfilled(self, points: np.ndarray) -> dict[str, float]:
         """Of every equation, its residual at points relative to the size of its terms."""
@@ -169,6 +170,19 @@ class Evaluation:
         for name, unit in (axes | units).items():
             dataset[name].attrs["units"] = unit
         return dataset
+
+
+def masked(dataset: xr.Dataset, domain: Domain) -> xr.Dataset:
+    """NaN where a grid lies outside the shape, and a coordinate `mask` that is 1 inside and 0 outside."""
+    space = tuple(axis for axis in reversed(domain.axes) if axis != "t")
+    grids = np.meshgrid(*(dataset[axis].to_numpy() for axis in space), indexing="ij")
+    places = dict(zip(space, grids, strict=True))
+    if domain.has_time:
+        places["t"] = np.full(grids[0].shape, domain.bounds("t")[0])
+    inside = domain.contains(np.stack([places[a].ravel() for a in domain.axes], axis=-1))
+    mask = xr.DataArray(inside.reshape(grids[0].shape).astype(np.int8), dims=space)
+    mask.attrs = {"long_name": "1 inside the shape, 0 outside"}
+    return dataset.where(mask == 1).assign_coords(mask=mask)
 
 
 @eqx.filter_jit  # once for all that is asked of a result

@@ -111,8 +111,11 @@ def _coverage(readings: Observations, domain: Domain) -> str:
     unit = (np.asarray(readings.points, float)[:, order] - domain.lower) / domain.extent
     cells = np.clip((unit * CELLS).astype(int), 0, CELLS - 1)
     filled, total = len(np.unique(cells, axis=0)), CELLS**domain.dimension
-    return f"{filled} of {total} cells hold a reading" + (
-        "" if filled == total else "; in the others only equation and conditions say what happens"
+    if domain.shape is not None:
+        inside = (domain.even(64 * total) - domain.lower) / domain.extent
+        total = len(np.unique(np.clip((inside * CELLS).astype(int), 0, CELLS - 1), axis=0))
+    return f"{filled} of {max(filled, total)} cells hold a reading" + (
+        "" if filled >= total else "; in the others only equation and conditions say what happens"
     )
 
 

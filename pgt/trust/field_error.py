@@ -158,5 +158,6 @@ def near_readings(
     evenly; distances are in units of the domain."""
     extent = np.asarray(domain.extent, float)
     own = np.asarray(readings.points, float) / extent
-    even = len(own) ** (-1 / domain.dimension)
+    share = 1.0 if domain.shape is None else domain.volume / float(np.prod(extent))
+    even = (len(own) / share) ** (-1 / domain.dimension)
     return np.asarray(KDTree(own).query(points / extent)[0] <= NEAR * even)
