@@ -39,8 +39,10 @@ class Parts:
         run = self.run
         axes = run.domain.axes
         units = {n: unit for n, unit in (run.observations.units or {}).items() if n in axes}
-        with run.located("domain"):
-            return data.Domain(periodic=run.domain.periodic or (), units=units, **axes)
+        section = self.tables.domain.shape
+        shape = None if section is None else self._build.part(section, "domain", "shape")
+        with run.located("domain", *(("shape",) if shape is not None else ())):
+            return data.Domain(periodic=run.domain.periodic or (), units=units, shape=shape, **axes)
 
     @cached_property
     def observations(self) -> data.Observations:

@@ -20,4 +20,5 @@ from pgt.data.shapes import Formula as Formula
 from pgt.data.shapes import Polygon as Polygon
 from pgt.data.shapes import Rectangle as Rectangle
 from pgt.data.shapes import Surface as Surface
+from pgt.data.shapes import read_shape as read_shape
 from pgt.data.synthetic import sample as sample

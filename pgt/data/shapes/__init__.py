@@ -6,6 +6,7 @@ from pgt.data.shapes.combine import Difference as Difference
 from pgt.data.shapes.combine import Intersection as Intersection
 from pgt.data.shapes.combine import Placed as Placed
 from pgt.data.shapes.combine import Union as Union
+from pgt.data.shapes.files import read_shape as read_shape
 from pgt.data.shapes.formula import Formula as Formula
 from pgt.data.shapes.plane import Disk as Disk
 from pgt.data.shapes.plane import Ellipse as Ellipse
