@@ -49,13 +49,17 @@ def init(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path(
         "run.toml"
     ),
+    shape: Annotated[
+        str | None,
+        typer.Option("--shape", help="An obstacle in the domain: disk, polygon, ball, ..."),
+    ] = None,
 ) -> None:
     """Write a commented run file for an equation of the library, or for one given as text."""
     from pgt.config.template import template
     from pgt.ground.files import in_one_piece
 
     with mistakes_are_messages():
-        text = template(equation if len(equation) > 1 else equation[0])
+        text = template(equation if len(equation) > 1 else equation[0], shape)
         if output.exists():
             raise InputError(f"{output} exists already; name another file with -o.")
         with in_one_piece(output) as path:
@@ -76,9 +80,11 @@ def check(
 
     with mistakes_are_messages():
         run = load_run(run_file, overrides)
-        from pgt.runs.check import describe, prepare
+        from pgt.runs.check import describe, draw, prepare
         from pgt.runs.estimate import estimate
 
+        if picture := draw(run):
+            typer.echo(f"{picture}: the shape, its walls and the readings.", err=True)
         parts, task = prepare(run)
         rows = describe(run, parts, task)
         if not quick:

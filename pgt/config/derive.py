@@ -209,9 +209,7 @@ def _example(parameter: inspect.Parameter, target: Any) -> Any:
     about = getattr(target, "about", None)
     if about is not None and parameter.name in about.coefficients:
         return about.coefficients[parameter.name]
-    toml_type, check, _ = next(
-        iter(_ways(_hint(parameter), DEEPEST + 1)), Way("number", float, "")
-    )
+    toml_type, check, _ = next(iter(_ways(_hint(parameter), DEEPEST + 1)), Way("number", float, ""))
     if get_origin(check) is Literal:
         return get_args(check)[0]
     return {"text": "u", "flag": True, "array": [1], "part": "disk"}.get(toml_type, 1)
