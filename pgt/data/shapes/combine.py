@@ -324,7 +324,7 @@ def _direction(axis) -> tuple[float, ...]:
     return tuple((found / length).tolist())
 
 
-def _several(where: str, shapes: Sequence[AbstractShape]) -> tuple[AbstractShape, ...]:
+def _several(where: str, shapes: Sequence) -> tuple[AbstractShape, ...]:
     """Shapes of one dimension, one at least."""
     if not shapes:
         raise InputError(f"{where}(): give one shape at least, such as Disk(radius=1).")

@@ -147,8 +147,7 @@ def _ring(corners, which: str) -> tuple[Corner, ...]:
         raise InputError(
             f"{where}: a ring needs three different corners, this one has {len(ring)}."
         )
-    x, y = (ring - ring.mean(axis=0)).T
-    if abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) / 2 <= SAME * size**2:
+    if np.linalg.svd(ring - ring.mean(axis=0), compute_uv=False)[1] <= SAME * size:
         raise InputError(f"{where}: all corners lie on one line; the ring has no area.")
     return tuple((float(x), float(y)) for x, y in ring)
 

@@ -94,11 +94,11 @@ class Surface(AbstractSolid):
         """By the number of triangles above a point."""
         points = np.asarray(points, float)
         found, seen = np.zeros(len(points), bool), points[:, :2] + TILT * self._size
-        origin, along, across = self._projected
+        origin, along, across, flat = self._projected
         for rows, faces in self._bins.pairs(seen):
-            away = seen[rows] - origin[faces, :2]
+            away = seen[rows] - origin[faces]
             u, v = np.sum(away * along[faces], axis=1), np.sum(away * across[faces], axis=1)
-            met = (u >= 0) & (v >= 0) & (u + v <= 1)
+            met = (u >= 0) & (v >= 0) & (u + v <= 1) & flat[faces]
             rows, faces, u, v = rows[met], faces[met], u[met], v[met]
             corners = self._faces[faces, :, 2]
             height = corners[:, 0] * (1 - u - v) + corners[:, 1] * u + corners[:, 2] * v
@@ -113,12 +113,11 @@ class Surface(AbstractSolid):
         a, b, c = np.moveaxis(self._faces, 1, 0)
         p, q = (b - a)[:, :2], (c - a)[:, :2]
         area = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
-        area = np.where(np.abs(area) > 1e-300, area, np.inf)[:, None]  # seen edge-on: never met
+        flat = np.abs(area) > 1e-300  # the others are seen edge-on
+        area = np.where(flat, area, 1.0)[:, None]
         along = np.column_stack([q[:, 1], -q[:, 0]]) / area
         across = np.column_stack([-p[:, 1], p[:, 0]]) / area
-        upright = ~np.isfinite(area[:, 0])
-        along[upright], across[upright] = -np.inf, -np.inf
-        return a, along, across
+        return a[:, :2], along, across, flat
 
     def _near(self, points, slack: float) -> Bool[np.ndarray, " n"]:
         near = np.zeros(len(points), bool)
