@@ -15,7 +15,7 @@ from pgt.data.body import Body, as_shape
 from pgt.data.box import Box
 from pgt.data.evenly import evenly
 from pgt.data.regions import AbstractRegion, Faces, Instants, Seam, Spread, ends_of
-from pgt.data.shapes.base import AbstractShape, Boundary
+from pgt.data.shapes.base import AbstractShape, Boundary, Shape
 from pgt.data.shapes.stored import shape_from_dict, shape_to_dict
 from pgt.data.shapes.where import chosen
 from pgt.ground.errors import InputError
@@ -63,7 +63,7 @@ class Domain:
         *,
         periodic: Sequence[str] = (),
         units: Mapping[str, str] | None = None,
-        shape: AbstractShape | None = None,
+        shape: Shape | None = None,
         **bounds,  # a pair of numbers each
     ):
         _check_names(bounds, periodic, units or {})

@@ -33,7 +33,9 @@ def written(path, kind: str):
     rim = np.column_stack([np.cos(angle), np.sin(angle)])
     if kind == "vtu":  # a disk of triangles
         points = np.column_stack([np.vstack([[[0, 0]], rim]), np.zeros(61)])
-        cells = np.column_stack([np.zeros(60, int), np.arange(60) + 1, (np.arange(60) + 1) % 60 + 1])
+        cells = np.column_stack(
+            [np.zeros(60, int), np.arange(60) + 1, (np.arange(60) + 1) % 60 + 1]
+        )
         meshio.write_points_cells(path, points, [("triangle", cells)])
         flat = shapely.Polygon(rim)
         return flat.area, flat.length
@@ -60,7 +62,16 @@ def test_geometries_of_shapely_are_shapes():
     assert (read_shape(ISLANDS).inside(places) == shapely.contains_xy(ISLANDS, *places.T)).all()
 
 
-OPEN = "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid\n"
+OPEN = """solid s
+facet normal 0 0 1
+outer loop
+vertex 0 0 0
+vertex 1 0 0
+vertex 0 1 0
+endloop
+endfacet
+endsolid
+"""
 BROKEN = {
     "bow.wkt": ("POLYGON ((0 0, 1 1, 1 0, 0 1, 0 0))", "Self-intersection"),
     "line.wkt": ("LINESTRING (0 0, 1 1)", "a LineString; a shape is made of polygons"),
