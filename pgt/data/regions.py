@@ -129,7 +129,7 @@ class Spread(AbstractRegion):
             raise InputError("nothing is left of the wall: the condition holds nowhere on it.")
         k = found.points.shape[1]
         if k == 2:  # they stand in order along the wall
-            share = (np.arange(ON_WALL[k]) + 0.5) / ON_WALL[k]
+            share = (np.arange(ON_WALL[k]) + 0.5) / ON_WALL[k] + 1e-9  # beside the ends of places
             picks = np.searchsorted(np.cumsum(found.weights) / total, share)
         else:  # the first of each part fill it evenly
             rank = np.concatenate([np.cumsum(p.weights) / p.weights.sum() for p in parts])

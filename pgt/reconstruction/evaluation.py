@@ -104,6 +104,14 @@ class Evaluation:
         """(k, n) by field: what every member says."""
         return required(self.members).evaluate(self.asked(None).values, points)
 
+    def each(self, quantities: Sequence[str], points: np.ndarray) -> dict[str, np.ndarray]:
+        """(k, n) by quantity: what every member says of it; without members what the fit says, k = 1."""
+        asked = self.asked(quantities)._replace(quantiles=None)
+        if self.members is not None:
+            return self.members.evaluate(asked.values, points)
+        found = self._evaluate(asked, lambda rows: points[rows], len(points))
+        return {name: np.asarray(column, float)[None] for name, column in found.items()}
+
     def of_readings(self, readings: Observations) -> Float[np.ndarray, "n c"]:
         """What the field says of readings, its mean over their boxes; with members their mean."""
         if self.members is not None:

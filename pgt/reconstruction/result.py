@@ -23,6 +23,7 @@ from pgt.physics.gauge import freedom
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Asked, Evaluation
+from pgt.reconstruction.integrals import Integrals
 from pgt.training.history import History
 from pgt.trust import sensors, suspicion
 from pgt.trust.calibration import Predicted, calibrate
@@ -129,6 +130,11 @@ class Reconstruction(eqx.Module):
         """
         of, readings = self._evaluation, readings.aligned(self.pde.fields)
         return of.members_of_readings(readings) if members else of.of_readings(readings)
+
+    @property
+    def integrals(self) -> Integrals:
+        """Values on walls, and what flows, is conducted or pushes through them; totals."""
+        return Integrals(self._evaluation)
 
     # ------------------------------------------------------------------------------ know
 
