@@ -32,7 +32,7 @@ from pgt.ground.unknown import Unknown
 from pgt.physics.values import Writable
 
 # What the run gives to a part of a kind, and a run file therefore does not.
-FROM_THE_RUN = {"equation": ("coords", "fields"), "model": ("scaling", "seed")}
+FROM_THE_RUN = {"equation": ("coords", "fields"), "model": ("scaling", "seed", "domain")}
 BY_KIND = ("condition", "shape")  # chosen by their kind: the name of a shape is that of its wall
 EXAMPLES = {"equation": "heat", "model": "pgt", "shape": "disk"}  # to name where a name is missing
 DEEPEST = 3  # kernels of kernels of kernels, in [model]

@@ -168,5 +168,5 @@ class Parts:
             with self.run.located("model"):
                 return default_model(*problem, seed=seed, **sizes)
         scaling = Scaling.fit(self.observations.aligned(self.pde.fields), self.domain)
-        known = {"scaling": scaling, "seed": seed, "kernel": self.kernel}
+        known = {"scaling": scaling, "seed": seed, "kernel": self.kernel, "domain": self.domain}
         return self._build.part(section, "model", known=known)

@@ -39,7 +39,7 @@ def suited_model(
     """
     scaling = Scaling.fit(observations.aligned(pde.fields), domain)
     if not isinstance(error_bars, Ensemble) and is_linear(pde, scaling):
-        return Features(scaling, count=_count(scaling, domain), seed=seed)
+        return Features(scaling, count=_count(scaling, domain), seed=seed, domain=domain)
     return network(observations, pde, domain, seed)
 
 

@@ -173,6 +173,10 @@ class AbstractLeaf(AbstractShape):
         """Itself."""
         return (self,)
 
+    def corners(self) -> Places:
+        """Where its boundary has a corner, in the plane."""
+        return np.zeros((0, self.dimension))
+
 
 def no_such_wall(name: str, known: Sequence[str]) -> str:
     """What is said where no wall has that name."""

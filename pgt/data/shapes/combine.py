@@ -304,6 +304,9 @@ class PlacedLeaf(AbstractLeaf):
     def bounds(self) -> Bounds:
         return self._placed.bounds()
 
+    def corners(self):
+        return self._placed.forth(self.leaf.corners())
+
     def boundary(self, count: int) -> Boundary:
         points, normals, weights = self.leaf.boundary(count)
         how = self._placed

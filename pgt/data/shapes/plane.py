@@ -1,8 +1,6 @@
 """Simple shapes of the plane."""
 
 import dataclasses
-import math
-from functools import cached_property
 
 import numpy as np
 
@@ -153,15 +151,13 @@ class Rectangle(AbstractPlane):
     def bounds(self) -> Bounds:
         return np.array([self.x[0], self.y[0]]), np.array([self.x[1], self.y[1]])
 
-    def boundary(self, count: int) -> Boundary:
+    def corners(self):
         (left, right), (low, high) = self.x, self.y
-        corners = np.array([[left, low], [right, low], [right, high], [left, high]])
-        return along_edges(corners, np.roll(corners, -1, axis=0), count)
+        return np.array([[left, low], [right, low], [right, high], [left, high]])
 
-    @cached_property
-    def size(self) -> float:
-        """Its diagonal."""
-        return math.hypot(self.x[1] - self.x[0], self.y[1] - self.y[0])
+    def boundary(self, count: int) -> Boundary:
+        corners = self.corners()
+        return along_edges(corners, np.roll(corners, -1, axis=0), count)
 
 
 def box_distance(points, lower, upper):

@@ -113,6 +113,9 @@ class Polygon(AbstractPlane):
         start, _ = self._edges
         return start.min(axis=0), start.max(axis=0)
 
+    def corners(self):
+        return self._edges[0]
+
     def boundary(self, count: int) -> Boundary:
         found = along_edges(*self._edges, count)
         # A ring runs either way around: what is inside tells which normal is the outward one.
