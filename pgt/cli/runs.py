@@ -86,6 +86,10 @@ def init(
     dialect: Annotated[
         list[str], typer.Option(help='How the files are written: decimal=",".')
     ] = [],  # noqa: B006
+    shape: Annotated[
+        str | None,
+        typer.Option("--shape", help="An obstacle in the domain: disk, polygon, ball, ..."),
+    ] = None,
 ) -> None:
     """Write a commented run file for an equation of the library, or for one given as text; with
     --from, from files of readings: coordinates, fields, domain, units and what is hidden."""
@@ -105,7 +109,7 @@ def init(
             words = [*(equation or []), *named]
             if not words:
                 raise InputError("name an equation, such as heat, or files with --from.")
-            text = template(words if len(words) > 1 else words[0])
+            text = template(words if len(words) > 1 else words[0], shape)
             said = "name your file of readings in it"
         with in_one_piece(output) as path:
             path.write_text(text, encoding="utf-8")
@@ -125,9 +129,11 @@ def check(
 
     with mistakes_are_messages():
         run = load_run(run_file, overrides)
-        from pgt.runs.check import describe, prepare
+        from pgt.runs.check import describe, draw, prepare
         from pgt.runs.estimate import estimate
 
+        if picture := draw(run):
+            typer.echo(f"{picture}: the shape, its walls and the readings.", err=True)
         parts, task = prepare(run)
         rows = describe(run, parts, task)
         if not quick:

@@ -34,6 +34,7 @@ class Builder:
         options = {name: value for name, value in (known or {}).items() if name in takes}
         options |= self.options(section, *key)
         items: list = []
+        spread = any(argument.kind is argument.VAR_POSITIONAL for argument in takes.values())
         for name, argument in takes.items():
             if argument.kind is argument.VAR_POSITIONAL:
                 items += options.pop(name, ())
@@ -41,6 +42,8 @@ class Builder:
                 options |= options.pop(name, {})
             elif argument.default is argument.empty and name not in options:
                 raise self.run.error(f"this is missing; add for example {name} = 1", *key, name)
+            elif spread and argument.kind is argument.POSITIONAL_OR_KEYWORD and name in options:
+                items.append(options.pop(name))  # what stands before `*several` has no keyword
         with self.run.located(*key):
             return section.builds(*items, **options)
 

@@ -32,8 +32,9 @@ from pgt.ground.unknown import Unknown
 from pgt.physics.values import Writable
 
 # What the run gives to a part of a kind, and a run file therefore does not.
-FROM_THE_RUN = {"equation": ("coords",), "model": ("scaling", "seed")}
-EXAMPLES = {"equation": "heat", "model": "pgt"}  # to name where a name is missing
+FROM_THE_RUN = {"equation": ("coords",), "model": ("scaling", "seed", "domain")}
+BY_KIND = ("condition", "shape")  # chosen by their kind: the name of a shape is that of its wall
+EXAMPLES = {"equation": "heat", "model": "pgt", "shape": "disk"}  # to name where a name is missing
 DEEPEST = 3  # kernels of kernels of kernels, in [model]
 
 
@@ -135,7 +136,7 @@ class FieldsSection(PartSection):
 
 
 class ConditionSection(PartSection):
-    """A condition without values of fields."""
+    """A condition without values of fields, or a shape."""
 
     chosen_by: ClassVar[str] = "kind"
 
@@ -147,6 +148,8 @@ def section_of(target: Any, kind: str = "", name: str = "", depth: int = 0) -> t
     if kind == "condition":
         spread = any(p.kind is p.VAR_KEYWORD for p in parameters)
         base = FieldsSection if spread else ConditionSection
+    if kind == "shape":
+        base = ConditionSection
     keys: dict[str, Any] = {base.chosen_by: (Literal[name], ...)} if name else {}
     for parameter in parameters:
         inline = base is FieldsSection and parameter.kind is parameter.VAR_KEYWORD
@@ -206,10 +209,10 @@ def _example(parameter: inspect.Parameter, target: Any) -> Any:
     about = getattr(target, "about", None)
     if about is not None and parameter.name in about.coefficients:
         return about.coefficients[parameter.name]
-    toml_type, check, _ = next(iter(_ways(_hint(parameter), DEEPEST)), Way("number", float, ""))
+    toml_type, check, _ = next(iter(_ways(_hint(parameter), DEEPEST + 1)), Way("number", float, ""))
     if get_origin(check) is Literal:
         return get_args(check)[0]
-    return {"text": "u", "flag": True, "array": [1]}.get(toml_type, 1)
+    return {"text": "u", "flag": True, "array": [1], "part": "disk"}.get(toml_type, 1)
 
 
 # ------------------------------------------------------------------------------- one kind of part
@@ -234,7 +237,7 @@ def chosen(kind: str, depth: int = 0, **others: type[Section]) -> Any:
 @lru_cache(maxsize=64)
 def _chosen(kind: str, depth: int, others: tuple[tuple[str, type[Section]], ...], _: tuple) -> Any:
     sections = {name: section_of(part, kind, name, depth + 1) for name, part in parts(kind).items()}
-    key = "kind" if kind == "condition" else "name"
+    key = "kind" if kind in BY_KIND else "name"
     examples = [f'{key} = "{EXAMPLES.get(kind, next(iter(sections)))}"']
     examples += [
         str((section.model_fields[name].examples or [name])[0]) for name, section in others

@@ -56,9 +56,16 @@ class Equations(Section):
         return data
 
 
+class ShapeTable(Section):
+    """What [domain] says of a shape."""
+
+    shape: Any = None
+
+
 class DescribedTables(Section):
     """What a run file says of the parts; each table was checked against the class it describes."""
 
+    domain: ShapeTable = ShapeTable()
     pde: Any
     conditions: tuple[Any, ...] = ()
     model: Any = None
@@ -74,7 +81,9 @@ def described() -> type[DescribedTables]:
 @lru_cache(maxsize=8)
 def _described(_: tuple) -> type[DescribedTables]:
     conditions = Annotated[tuple[chosen("condition"), ...], Array]
+    shaped = table("ShapedDomain", ShapeTable, {"shape": (chosen("shape") | None, None)})
     keys = {
+        "domain": (shaped, ShapeTable()),
         "pde": (chosen("equation", equations=Equations), ...),
         "conditions": (conditions, ()),
         "model": (chosen("model") | None, None),

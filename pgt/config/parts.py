@@ -10,12 +10,12 @@ from pgt.config.build import Builder, arguments_of
 from pgt.config.described import Equations, described
 from pgt.config.run import RunFile
 from pgt.config.schema import did_you_mean
+from pgt.ground.parser import parse_equation
 from pgt.io import Columns, Dialect, read_columns
 from pgt.io.readers import observations_of
 from pgt.kernels.base import AbstractKernel
 from pgt.nn.scaling import Scaling
 from pgt.physics.gauge import check_gauges
-from pgt.physics.parser import parse_equation
 from pgt.physics.quantities import parts_of
 from pgt.training.default_model import default_model, suited_model
 from pgt.training.error_bars import ErrorBars
@@ -40,8 +40,10 @@ class Parts:
         run = self.run
         axes = run.domain.axes
         units = {n: unit for n, unit in (run.observations.units or {}).items() if n in axes}
-        with run.located("domain"):
-            return data.Domain(periodic=run.domain.periodic or (), units=units, **axes)
+        section = self.tables.domain.shape
+        shape = None if section is None else self._build.part(section, "domain", "shape")
+        with run.located("domain", *(("shape",) if shape is not None else ())):
+            return data.Domain(periodic=run.domain.periodic or (), units=units, shape=shape, **axes)
 
     @cached_property
     def columns(self) -> Columns:
@@ -183,5 +185,5 @@ class Parts:
             with self.run.located("model"):
                 return default_model(*problem, seed=seed, **sizes)
         scaling = Scaling.fit(self.observations.aligned(self.pde.fields), self.domain)
-        known = {"scaling": scaling, "seed": seed, "kernel": self.kernel}
+        known = {"scaling": scaling, "seed": seed, "kernel": self.kernel, "domain": self.domain}
         return self._build.part(section, "model", known=known)

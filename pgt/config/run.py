@@ -107,7 +107,9 @@ class RunFile(Section):
 
     def checked(self, tables: type[Tables]) -> Tables:
         """Those of its tables that `tables` has fields for, checked by it."""
-        found = {name: getattr(self, name) for name in tables.model_fields}
+        found = {name: getattr(self, name) for name in tables.model_fields if name != "domain"}
+        if "domain" in tables.model_fields and self.domain.shape is not None:
+            found["domain"] = {"shape": anchored(self.domain.shape, self.path.parent)}
         given = {name: table for name, table in found.items() if table is not None}
         return validated(tables, given, self._source)
 
@@ -123,6 +125,18 @@ class RunFile(Section):
             named = [(*key, name[1] or name[2]) for name in _NAMED.finditer(message)]
             written = [longer for longer in named if longer in self._source.places]
             raise self._source.error((written or [key])[0], _in_toml(message)) from None
+
+
+def anchored(shape: Any, folder: Path) -> Any:
+    """A table of a shape in which paths of files start in a folder."""
+    if isinstance(shape, list):
+        return [anchored(item, folder) for item in shape]
+    if not isinstance(shape, dict):
+        return shape
+    found = {key: anchored(value, folder) for key, value in shape.items()}
+    if found.get("kind") == "file" and isinstance(found.get("path"), str):
+        found["path"] = str(folder / found["path"])
+    return found
 
 
 def load_run(path: str | Path, overrides: Sequence[str] = ()) -> RunFile:

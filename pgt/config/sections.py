@@ -1,7 +1,7 @@
 """The tables of a run file that no class of the library describes: [observations], [domain], [output]."""
 
 import math
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -82,13 +82,14 @@ class ObservationsSection(Section):
 
 
 class DomainSection(Section):
-    """The box in space and time in which the field is sought."""
+    """The box in space and time in which the field is sought, and the shape in it."""
 
     x: Bounds | None = None
     y: Bounds | None = None
     z: Bounds | None = None
     t: Bounds | None = None
     periodic: Axes | None = None
+    shape: dict[str, Any] | None = None
 
     @property
     def axes(self) -> dict[str, tuple[float, ...]]:

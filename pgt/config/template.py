@@ -10,31 +10,33 @@ from typing import Any
 from pgt.config import from_data
 from pgt.config.derive import section_of
 from pgt.config.described import RESERVED
+from pgt.config.obstacles import obstacle
 from pgt.config.schema import did_you_mean
 from pgt.config.source import dotted, toml
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
+from pgt.ground.parser import parse_equation
 from pgt.ground.registry import parts
+from pgt.ground.trees import CONSTANTS, names_in
 from pgt.io.survey import Survey
 from pgt.physics import AbstractPDE, Equation
 from pgt.physics.about import About
-from pgt.physics.expression import CONSTANTS, names_in
-from pgt.physics.parser import parse_equation
 
 _DERIVED = re.compile(r"(?P<field>\w+)_(?P<axes>[xyzt]+)|lap\((?P<of>\w+)\)")
 _AXES = ("x", "y", "z", "t")
 
 
-def template(pde: str | Sequence[str]) -> str:
+def template(pde: str | Sequence[str], shape: str | None = None) -> str:
     """A commented run file for a registered equation ("heat"), or for equations as text.
 
-    In text, a name that is neither a coordinate nor ever differentiated becomes a coefficient.
+    In text, a name that is neither a coordinate nor ever differentiated becomes a coefficient. With the
+    name of a `shape` ("disk"), the domain has an obstacle of that kind.
 
     >>> print(template("u_t + u*u_x = nu*u_xx").split("[pde]")[1].split("[[")[0].splitlines()[1])
     equations = ["u_t + u*u_x = nu*u_xx"]
     """
     about, lines = _equation(pde)
-    return _written(about, "\n".join(lines), *_to_fill_in(about))
+    return _written(about, "\n".join(lines), *_to_fill_in(about), shape)
 
 
 def template_from(
@@ -138,7 +140,7 @@ def _to_fill_in(about: About) -> tuple[str, str]:
     return readings, "\n".join(f"{axis} = {toml(pair)}" for axis, pair in about.box.items())
 
 
-def _written(about: About, pde: str, readings: str, bounds: str) -> str:
+def _written(about: About, pde: str, readings: str, bounds: str, shape: str | None = None) -> str:
     coords, fields = list(about.box), list(about.measured)
     space, small = coords[0], len(coords) <= 2
     periodic = f'\n#periodic = ["{space}"]  # axes whose two ends are one place'
@@ -146,6 +148,7 @@ def _written(about: About, pde: str, readings: str, bounds: str) -> str:
         observations=readings,
         bounds=bounds,
         periodic="" if space == "t" else periodic,
+        shape=obstacle(about, shape),
         pde=pde,
         conditions="\n\n".join(_switched_off(table) for table in about.conditions),
         models=", ".join(name for name in parts("model") if name != "pgt"),
@@ -179,7 +182,7 @@ seed = 0  # the only source of randomness
 {observations}
 
 [domain]
-{bounds}{periodic}
+{bounds}{periodic}{shape}
 
 [pde]
 {pde}

@@ -7,8 +7,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from pgt.config.schema import Bounds, Names, Number, Numbers, Section, Text, wrong
 from pgt.ground.errors import InputError
+from pgt.ground.parser import parse
 from pgt.ground.unknown import Unknown
-from pgt.physics.parser import parse
 from pgt.physics.unknown_function import UnknownFunction
 
 

@@ -196,6 +196,21 @@ def check_values(values: np.ndarray, n: int, fields: tuple[str, ...]) -> None:
         raise InputError(f"every value of {fields} is hidden (NaN); at least one must be measured.")
 
 
+def check_shape(points: np.ndarray, domain: Domain) -> None:
+    """Refuse readings outside the shape of the domain, inside an obstacle for example."""
+    outside = np.flatnonzero(~domain.contains(points))
+    if outside.size:
+        shown = "; ".join(
+            f"row {row}: "
+            + ", ".join(f"{a} = {v:g}" for a, v in zip(domain.axes, points[row], strict=True))
+            for row in outside[:3]
+        )
+        raise InputError(
+            f"{outside.size} reading(s) outside the shape of the domain: {shown}. Remove them, or "
+            f"correct the shape, whose walls are {', '.join(domain.wall_names)}."
+        )
+
+
 def check_axis(axis: str, position: np.ndarray, half: np.ndarray, domain: Domain) -> None:
     """Refuse readings whose position ± half box lies outside the domain along one axis."""
     (low, high), slack = domain.bounds(axis), TOLERANCE * domain.extent[domain.index(axis)]

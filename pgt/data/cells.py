@@ -42,10 +42,18 @@ def cells(points: Float[Array | np.ndarray, "n d"], domain: Domain) -> Cells:
     unit = (points - domain.lower) / domain.extent
     where = np.clip((unit * CELLS).astype(int), 0, CELLS - 1)
     filled, total = len(np.unique(where, axis=0)), CELLS**domain.dimension
+    if domain.shape is not None:
+        total = max(filled, _inside(domain, total))
     space = [domain.index(axis) for axis in domain.spatial_axes]
     parts = [space, [domain.index("t")]] if domain.has_time else [space]
     apart = np.prod([_filled(len(np.unique(points[:, p], axis=0)), CELLS ** len(p)) for p in parts])
     return Cells(filled, total, total * min(float(apart), _filled(len(points), total)))
+
+
+def _inside(domain: Domain, total: int) -> int:
+    """The cells of which some part lies in the domain's shape."""
+    unit = (domain.even(64 * total) - domain.lower) / domain.extent
+    return len(np.unique(np.clip((unit * CELLS).astype(int), 0, CELLS - 1), axis=0))
 
 
 def _filled(count: int, cells: int) -> float:

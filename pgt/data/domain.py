@@ -8,18 +8,25 @@ import copy
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from pgt.data.body import Body, as_shape
 from pgt.data.box import Box
 from pgt.data.dates import without_dates
-from pgt.data.regions import Faces, Instants, Seam, ends_of
+from pgt.data.evenly import evenly
+from pgt.data.regions import AbstractRegion, Faces, Instants, Seam, Spread, ends_of
+from pgt.data.shapes.base import AbstractShape, Boundary, Shape
+from pgt.data.shapes.stored import shape_from_dict, shape_to_dict
+from pgt.data.shapes.where import chosen
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.types import Key, Points
 
 AXES = ("x", "y", "z", "t")
+MOST_PLACES = 1024  # at which a state at the start, or a mean over space, is known
 Real = float | int | np.floating | np.integer
 
 
@@ -36,23 +43,32 @@ class Domain:
         Spatial axes whose two ends are one place.
     units
         By axis, for labels and to compare with those of the readings.
+    shape
+        What of the box is meant, where it is not all: `Disk(...) - Disk(...)`, or `-Disk(...)` for an
+        obstacle. Its walls are known by the names of the shapes.
     **bounds
         A pair of numbers for each axis; of dates for t, t=("2024-05-01T12:00", "2024-05-01T13:00").
 
     >>> domain = Domain(t=(0, 2), x=(-1, 1), periodic=("x",), units={"t": "s"})
     >>> domain.axes, domain.bounds("t"), domain.extent.tolist()
     (('x', 't'), (0.0, 2.0), [2.0, 2.0])
+    >>> from pgt.data.shapes import Disk
+    >>> channel = Domain(x=(-2, 8), y=(-2, 2), shape=-Disk(radius=0.5, name="cylinder"))
+    >>> channel.wall_names, round(channel.volume, 2)
+    (('cylinder',), 39.21)
     """
 
     box: Box
     periodic: tuple[str, ...]
     unit_pairs: tuple[tuple[str, str], ...]
+    shape: AbstractShape | None = None
 
     def __init__(
         self,
         *,
         periodic: Sequence[str] = (),
         units: Mapping[str, str] | None = None,
+        shape: Shape | None = None,
         **bounds,  # a pair of numbers each
     ):
         _check_names(bounds, periodic, units or {})
@@ -64,12 +80,14 @@ class Domain:
         set_field(
             self, "unit_pairs", tuple((a, str(units[a])) for a in axes if units and a in units)
         )
+        set_field(self, "shape", None if shape is None else _shaped(shape, self.box))
 
     def __repr__(self) -> str:
         bounds = {axis: self.bounds(axis) for axis in self.axes}
         parts = [f"{axis}=({low:g}, {high:g})" for axis, (low, high) in bounds.items()]
         parts += [f"periodic={self.periodic}"] if self.periodic else []
         parts += [f"units={self.units}"] if self.unit_pairs else []
+        parts += [f"shape={self.shape}"] if self.shape is not None else []
         return f"Domain({', '.join(parts)})"
 
     @property
@@ -117,13 +135,27 @@ class Domain:
 
     # ---------------------------------------------------------------------------------- inside
 
+    @property
+    def _filled(self) -> Box | Body:
+        """Who answers for the inside: the box itself, where there is no shape."""
+        return self.box if self.shape is None else Body(self.box, self.shape)
+
+    @property
+    def volume(self) -> float:
+        """Length, area or volume, times how long the domain is looked at."""
+        return math.prod(self.extent) if self.shape is None else self._body().volume
+
     def contains(self, points) -> Bool[np.ndarray, " n"]:
         """Which of the points (n, d) lie inside, boundary included."""
-        return self.box.contains(points)
+        return self._filled.contains(points)
+
+    def distance(self, points) -> Float[np.ndarray, " n"]:
+        """How far the nearest wall of the shape is from every point; below zero inside."""
+        return self._body().distance(points)
 
     def sample(self, key: Key, n: int) -> Float[Array, "{n} d"]:
         """n independent points, uniform in the domain; pure, and works under jit."""
-        return self.box.sample(key, n)
+        return self._filled.sample(key, n)
 
     def from_unit(self, unit: Points) -> Points:
         """Points of the unit cube as points of the domain: what is spread evenly stays so."""
@@ -131,7 +163,18 @@ class Domain:
         if not is_float or unit.shape[-1:] != (self.dimension,):
             columns = ", ".join(self.axes)
             raise InputError(f"from_unit: write an array of numbers with the columns {columns}.")
-        return self.box.from_unit(unit)
+        return self._filled.from_unit(unit)
+
+    @checked
+    def even(self, n: int, seed: int = 0) -> Float[np.ndarray, "{n} d"]:
+        """n fixed points that fill the domain evenly.
+
+        >>> Domain(x=(0, 1), t=(0, 2)).even(3).shape
+        (3, 2)
+        """
+        if self.shape is not None:
+            return self._body().even(n, seed)
+        return np.asarray(self.from_unit(evenly(n, self.dimension, seed)), float)
 
     @checked
     def quadrature(self, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
@@ -141,15 +184,32 @@ class Domain:
         >>> len(points), round(float(weights.sum()), 12)
         (4, 6.0)
         """
-        return self.box.quadrature(n)
+        return self._filled.quadrature(n)
+
+    def _body(self) -> Body:
+        if self.shape is None:
+            raise InputError(
+                f"{self} has no shape; give it one: shape=Disk(radius=1), for example."
+            )
+        return Body(self.box, self.shape)
 
     # --------------------------------------------------------------- where conditions hold
 
+    @property
+    def wall_names(self) -> tuple[str, ...]:
+        """The names of the shape's walls."""
+        return () if self.shape is None else self.shape.wall_names
+
     @checked
-    def walls(self, axis: str | Sequence[str] | None = None, side: str = "both") -> Faces:
+    def walls(
+        self,
+        axis: str | Sequence[str] | None = None,
+        side: str = "both",
+        where: str | None = None,
+    ) -> Faces | Spread:
         """The ends of some spatial axes, or of all that are not periodic.
 
-        `side` is "lower", "upper" or "both".
+        `side` is "lower", "upper" or "both"; `where` a condition that chooses a part of them.
 
         >>> Domain(x=(0, 1), y=(0, 1), t=(0, 1), periodic=("y",)).walls().pairs
         (('x', 0), ('x', 1))
@@ -162,18 +222,53 @@ class Domain:
             self.index(name)
             if name not in walled:
                 raise InputError(_no_wall(name))
-        return Faces(self.box, tuple((name, end) for name in axes for end in ends_of(side)))
+        pairs = tuple((name, end) for name in axes for end in ends_of(side))
+        if self.shape is None and where is None:
+            return Faces(self.box, pairs)
+        if len(self.spatial_axes) == 1:
+            raise InputError(f"where={where!r}: with one axis of space a wall is one place.")
+        body = Body(self.box, self.shape or as_shape(self.box))
+        return self._part([body.face(*pair) for pair in pairs], where)
 
-    def start(self) -> Faces:
+    def wall(self, name: str, where: str | None = None) -> Spread:
+        """The walls of the shape that have this name, or that part of them where a condition holds.
+
+        >>> from pgt.data.shapes import Disk
+        >>> disk = Domain(x=(-1, 1), y=(-1, 1), shape=Disk(name="rim"))
+        >>> round(float(disk.wall("rim", where="x < 0").area), 3)
+        3.142
+        """
+        if self.shape is None:
+            raise InputError(
+                f"there is no wall {name!r}: the domain has no shape. Give it one with a wall of that "
+                f"name, Domain(..., shape=-Disk(radius=1, name={name!r}))."
+            )
+        return self._part([self._body().wall(name)], where)
+
+    def _part(self, parts: Sequence[Boundary], where: str | None) -> Spread:
+        """Of parts of the boundary, where a condition holds."""
+        if where is not None:
+            origin = self.box.along(self.spatial_axes).origin or 0.0
+            parts = [
+                p.take(chosen(where, p.points + np.asarray(origin), self.spatial_axes))
+                for p in parts
+            ]
+        return Spread.on(self.box, parts)
+
+    def start(self) -> AbstractRegion:
         """The whole of space at the first moment."""
         self.index("t")
+        if self.shape is not None:
+            return Spread.at_start(self.box, places_of(self))
         return Faces(self.box, (("t", 0),))
 
     @checked
     def seam(self, axis: str) -> Seam:
         """The two ends of an axis, as one place."""
         self.index(axis)
-        return Seam(self.box, axis)
+        if self.shape is None or axis == "t":
+            return Seam(self.box, axis)
+        return Seam(self.box, axis, Spread.on(self.box, [self._body().face(axis, 0)]))
 
     @checked
     def instants(self, position: Mapping[str, float] | None = None) -> Instants:
@@ -182,7 +277,7 @@ class Domain:
         for axis, _ in held or ():
             self.index(axis)
         here = held and tuple((axis, self.box.to_local(axis, at)) for axis, at in held)
-        return Instants(self.box, here)
+        return Instants(self.box, here, None if self.shape is None else places_of(self))
 
     # --------------------------------------------------------------- counted from elsewhere
 
@@ -190,6 +285,9 @@ class Domain:
         """The same domain, its points counted from `by` (origin.py)."""
         other = copy.copy(self)
         object.__setattr__(other, "box", self.box.moved(by))
+        if self.shape is not None:
+            back = [-float(by[self.index(axis)]) for axis in self.spatial_axes]
+            object.__setattr__(other, "shape", self.shape.moved(*back))
         return other
 
     # ----------------------------------------------------------------------------------- as JSON
@@ -197,18 +295,46 @@ class Domain:
     def to_dict(self) -> dict:
         """Plain lists and dictionaries, for JSON."""
         bounds = {axis: list(self.bounds(axis)) for axis in self.axes}
-        return {"bounds": bounds, "periodic": list(self.periodic), "units": self.units}
+        plain = {"bounds": bounds, "periodic": list(self.periodic), "units": self.units}
+        return plain if self.shape is None else {**plain, "shape": shape_to_dict(self.shape)}
 
     @classmethod
     @checked
     def from_dict(cls, data: Mapping) -> "Domain":
         """The inverse of `to_dict`."""
-        if set(data) != {"bounds", "periodic", "units"} or not isinstance(data["bounds"], Mapping):
+        if set(data) - {"shape"} != {"bounds", "periodic", "units"} or not isinstance(
+            data["bounds"], Mapping
+        ):
             raise InputError(
                 'a domain is written {"bounds": {"x": [0, 1], ...}, "periodic": [...], '
                 f'"units": {{...}}}}; got the keys {sorted(map(str, data))}.'
             )
-        return cls(periodic=tuple(data["periodic"]), units=data["units"], **data["bounds"])
+        shape = shape_from_dict(data["shape"]) if "shape" in data else None
+        return cls(
+            periodic=tuple(data["periodic"]), units=data["units"], shape=shape, **data["bounds"]
+        )
+
+
+def places_of(domain: Domain) -> Float[np.ndarray, "n k"]:
+    """Places that fill the shape of a domain evenly."""
+    bounds: dict[str, Any] = {axis: domain.bounds(axis) for axis in domain.spatial_axes}
+    space = Domain(shape=domain.shape, **bounds)
+    return space.even(MOST_PLACES)
+
+
+def _shaped(shape, box: Box) -> AbstractShape:
+    """The shape, where it makes sense in the box."""
+    if not isinstance(shape, AbstractShape):
+        raise InputError(f"Domain(shape={shape!r}): write a shape, such as Disk(radius=1).")
+    space = box.along(box.spatial_axes)
+    if len(space.axes) not in (2, 3):
+        raise InputError(
+            f"Domain(shape=...): a shape needs two or three axes of space; these are "
+            f"{', '.join(box.axes)}."
+        )
+    found = shape.within(space.lower, space.upper) if shape.dimension == len(space.axes) else shape
+    Body(box, found).check()
+    return found
 
 
 def _check_names(bounds: Mapping, periodic: Sequence[str], units: Mapping[str, str]) -> None:

@@ -223,6 +223,8 @@ class Observations(eqx.Module):
             is_box = self.half_width is not None and axis not in domain.periodic
             half = np.asarray(self.half_width)[:, column] if is_box else np.zeros(len(self))
             _checks.check_axis(axis, np.asarray(positions)[:, column], half, domain)
+        if domain.shape is not None:
+            _checks.check_shape(np.asarray(positions, float), domain)
 
     def wrapped(self, domain: Domain) -> "Observations":
         """The same readings, those beyond the ends of a periodic axis at the place that it is inside.

@@ -1,14 +1,17 @@
 """Where conditions hold: the faces of a box, two ends sewn together, one position at all times."""
 
 import abc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
 from pgt.data.box import Box
+from pgt.data.evenly import evenly
+from pgt.data.shapes.base import Boundary
 from pgt.ground.errors import InputError
 from pgt.ground.types import Key, Point, Scalar
 
@@ -16,6 +19,8 @@ SIDES = {"lower": (0,), "upper": (1,), "both": (0, 1)}
 # Of a mean over space: nodes per spatial axis, by their number. Ten integrate a wave of three lengths
 # across the box to 1e-5; six would miss a third of it.
 NODES = {1: 24, 2: 10, 3: 7}
+BENT = 4  # times as many nodes on a wall of a shape: it may bend, and have corners
+ON_WALL = {2: 1024, 3: 4096}  # places on a wall
 INSTANTS = 8  # at which a mean is taken in one step: each costs all its nodes
 
 
@@ -103,11 +108,95 @@ class Faces(AbstractRegion):
         return np.insert(points, self.box.index(held), self.box.bounds(held)[side], axis=1)
 
 
+class Spread(AbstractRegion):
+    """Places spread evenly over a wall, or over space at the start; a normal at each.
+
+    Points are drawn from the places alone, so that the normal of the nearest place is that of the point.
+    """
+
+    box: Box = eqx.field(static=True)
+    places: Float[Array | np.ndarray, "m k"]
+    normals: Float[Array | np.ndarray, "m k"]
+    area: Float[Array | np.ndarray, ""]
+    at_once: bool = eqx.field(static=True, default=False)
+
+    @staticmethod
+    def on(box: Box, parts: Sequence[Boundary]) -> "Spread":
+        """On parts of a boundary."""
+        found = Boundary.joined(parts)
+        total = found.weights.sum()
+        if len(found.points) == 0:
+            raise InputError("nothing is left of the wall: the condition holds nowhere on it.")
+        k = found.points.shape[1]
+        if k == 2:  # they stand in order along the wall
+            share = (np.arange(ON_WALL[k]) + 0.5) / ON_WALL[k] + 1e-9  # beside the ends of places
+            picks = np.searchsorted(np.cumsum(found.weights) / total, share)
+        else:  # the first of each part fill it evenly
+            rank = np.concatenate([np.cumsum(p.weights) / p.weights.sum() for p in parts])
+            picks = np.argsort(rank, kind="stable")[: ON_WALL[k]]
+        picks = np.unique(picks.clip(0, len(found.points) - 1)) if k == 2 else picks
+        return Spread(box, found.points[picks], found.normals[picks], np.asarray(total))
+
+    @staticmethod
+    def at_start(box: Box, places: Float[np.ndarray, "m k"]) -> "Spread":
+        """All of space at the first moment."""
+        return Spread(box, places, np.zeros_like(places), np.asarray(0.0), at_once=True)
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """Space at the start; time on a wall."""
+        if self.at_once:
+            return self.box.spatial_axes
+        return ("t",) if self.box.has_time else ()
+
+    def sample(self, key: Key, n: int) -> Float[Array, "{n} d"]:
+        """n places at random, each at a time of its own."""
+        place_key, time_key = jax.random.split(key)
+        rows = jax.random.randint(place_key, (n,), 0, len(self.places))
+        moments = jax.random.uniform(time_key, (n,))
+        return jnp.asarray(self._timed(jnp.asarray(self.places)[rows], moments))
+
+    def nodes(self, n: int) -> Float[np.ndarray, "m d"]:
+        """Fixed places, more than n where a wall bends; their times fill the axis evenly."""
+        n = n if self.at_once else BENT * n
+        count = min(n, len(self.places)) if not self.box.has_time or self.at_once else n
+        rank = np.arange(count)
+        if self.places.shape[1] == 2 and not self.at_once:
+            rows = (rank * 2 + 1) * len(self.places) // (2 * count)
+        else:
+            rows = rank % len(self.places)
+        return np.asarray(self._timed(np.asarray(self.places)[rows], evenly(count, 1)[:, 0]))
+
+    def normal(self, z: Point) -> Float[Array, " d"]:
+        """The outward normal of the place nearest to z."""
+        k = self.places.shape[1]
+        away = jnp.asarray(self.places) - z[:k]
+        nearest = jnp.argmin(jnp.sum(away**2, axis=1))
+        return jnp.pad(jnp.asarray(self.normals)[nearest], (0, self.box.dimension - k))
+
+    def normal_derivative(self, z: Point, slope: Callable[[str], Scalar]) -> Float[Array, ""]:
+        """Along the outward normal at z."""
+        normal = self.normal(z)
+        axes = self.box.spatial_axes
+        return jnp.sum(jnp.stack([normal[k] * slope(axis) for k, axis in enumerate(axes)]))
+
+    def _timed(self, places, share):
+        """The places with a time each, where there is time."""
+        if not self.box.has_time:
+            return places
+        library = jnp if isinstance(places, jax.Array) else np
+        low, high = self.box.bounds("t")
+        times = low + (high - low) * (0.0 * share if self.at_once else share)
+        return library.concatenate([places, times[:, None].astype(places.dtype)], axis=1)
+
+
 class Seam(AbstractRegion):
-    """The two ends of an axis, where what is periodic is sewn together. Its points are at the lower."""
+    """The two ends of an axis, where what is periodic is sewn together. Its points are at the lower,
+    `where` a shape reaches it."""
 
     box: Box = eqx.field(static=True)
     axis: str = eqx.field(static=True)
+    where: Spread | None = None
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -130,18 +219,20 @@ class Seam(AbstractRegion):
         return z.at[column].set(lower), z.at[column].set(upper)
 
     @property
-    def _lower(self) -> Faces:
-        return Faces(self.box, ((self.axis, 0),))
+    def _lower(self) -> AbstractRegion:
+        return self.where or Faces(self.box, ((self.axis, 0),))
 
 
 class Instants(AbstractRegion):
     """One position at all times, or all of space (`position` None), of which a mean is taken.
 
-    Where time is held, too, or where there is none, it is a single point.
+    Where time is held, too, or where there is none, it is a single point. `places` are those of which
+    a mean is taken, where space has a shape.
     """
 
     box: Box = eqx.field(static=True)
     position: tuple[tuple[str, float], ...] | None = eqx.field(static=True)
+    places: Float[np.ndarray, "q k"] | None = None
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -171,7 +262,10 @@ class Instants(AbstractRegion):
         if self.position is not None:
             return jnp.asarray(z)[None], np.ones(1)
         axes = self.box.spatial_axes
-        points, weights = self.box.along(axes).quadrature(NODES[len(axes)] ** len(axes))
+        count = NODES[len(axes)] ** len(axes)
+        points, weights = self.box.along(axes).quadrature(count)
+        if self.places is not None:
+            points, weights = self.places[:count], np.ones(len(self.places[:count]))
         columns = [self.box.index(axis) for axis in axes]
         copies = jnp.tile(jnp.asarray(z), (len(points), 1))
         return copies.at[:, columns].set(points), weights / weights.sum()

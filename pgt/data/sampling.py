@@ -118,18 +118,3 @@ def _sobol_bits(dimension: int, n: int) -> UInt32[np.ndarray, "{n} {dimension}"]
     power = max(math.ceil(math.log2(n)), 0)
     unit = qmc.Sobol(dimension, scramble=False).random_base2(power)[:n]
     return np.round(unit * 2.0**32).astype(np.uint32)
-
-
-def evenly(count: int, dimension: int, seed: int = 0) -> Float[np.ndarray, "count d"]:
-    """Points that fill the unit cube evenly: multiples of powers of the generalised golden ratio
-    (Roberts 2018), from a random start.
-
-    >>> evenly(3, 1).shape
-    (3, 1)
-    """
-    ratio = 2.0
-    for _ in range(64):  # the root of x^(d+1) = x + 1
-        ratio = (1 + ratio) ** (1 / (dimension + 1))
-    steps = ratio ** -np.arange(1.0, dimension + 1)
-    start = np.random.default_rng(seed).uniform(size=dimension)
-    return (start + np.arange(count)[:, None] * steps) % 1.0

@@ -9,6 +9,9 @@ from pgt.io import parquet as parquet
 from pgt.io import text as text
 from pgt.io.columns import Columns as Columns
 from pgt.io.gridded import read_field as read_field
+from pgt.io.meshes import mesh_points as mesh_points
+from pgt.io.meshes import read_mesh as read_mesh
+from pgt.io.meshes import write_mesh as write_mesh
 from pgt.io.readers import read_columns as read_columns
 from pgt.io.readers import read_observations as read_observations
 from pgt.io.readers import read_points as read_points

@@ -7,12 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
-from pgt.data.sampling import evenly
+from pgt.data.domain import Domain
+from pgt.data.evenly import evenly
 from pgt.ground.arguments import Positive, Seed, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
 from pgt.models.frame import AbstractFrame
+from pgt.models.local import Local
 from pgt.models.network import AbstractNetwork, UnitReadings
 from pgt.nn.frozen import Frozen
 from pgt.nn.scaling import Scaling
@@ -36,9 +38,16 @@ class Sines(Frozen):
 
     frequencies: Float[Array | np.ndarray, "m d"]
     phases: Float[Array | np.ndarray, " m"]
+    local: Local | None = None
 
     @staticmethod
-    def draw(count: int, band: Sequence[float], periodic: Sequence[bool], seed: int = 0) -> "Sines":
+    def draw(
+        count: int,
+        band: Sequence[float],
+        periodic: Sequence[bool],
+        seed: int = 0,
+        local: Local | None = None,
+    ) -> "Sines":
         """`count` sines, a sine and a cosine of every frequency, which fill the box ±band evenly.
 
         On a periodic axis, whose unit length is 2, frequencies are whole multiples of π. The same seed
@@ -50,7 +59,12 @@ class Sines(Frozen):
         whole = np.round(frequencies / np.pi) * np.pi
         frequencies = np.where(np.asarray(periodic), whole, frequencies)
         phases = np.tile([np.pi / 2, 0.0], len(unit))
-        return Sines(np.repeat(frequencies, 2, axis=0)[:count], phases[:count])
+        return Sines(np.repeat(frequencies, 2, axis=0)[:count], phases[:count], local)
+
+    @property
+    def count(self) -> int:
+        """How many functions, those of a shape included."""
+        return len(self.phases) + (0 if self.local is None else self.local.count)
 
     def __call__(self, z: Float[Array, "*n d"], along: Sequence[int] = ()) -> Float[Array, "*n m"]:
         """The sines, or their derivative along the axes listed, in unit coordinates."""
@@ -58,7 +72,10 @@ class Sines(Frozen):
         factor = jnp.ones(len(w), w.dtype)
         for axis in along:
             factor = factor * w[:, axis]
-        return factor * jnp.sin(z @ w.T + (self.phases + len(along) * math.pi / 2))
+        waves = factor * jnp.sin(z @ w.T + (self.phases + len(along) * math.pi / 2))
+        if self.local is None:
+            return waves
+        return jnp.concatenate([waves, self.local(z, tuple(along))], axis=-1)
 
 
 class FeatureNetwork(AbstractNetwork):
@@ -99,6 +116,9 @@ class Features(AbstractFrame):
     band
         The largest frequency along each axis in unit coordinates, where the domain is [-1, 1]; or one
         for all axes. None: the one under which the readings are most probable.
+    domain
+        Where it has a shape in the plane, functions that wind around its holes, and such as are rough
+        at its corners, are added to the sines (models/local.py).
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(), n=100)
@@ -114,6 +134,7 @@ class Features(AbstractFrame):
     band: tuple[float, ...] | None
     count: int | None
     seed: int
+    local: Local | None = None
 
     def __init__(
         self,
@@ -122,18 +143,31 @@ class Features(AbstractFrame):
         count: Size | None = None,
         band: Positive | Sequence[Positive] | None = None,
         seed: Seed = 0,
+        domain: Domain | None = None,
     ):
         self.scaling, self.kernel = scaling, NoKernel()
         self.count, self.seed = count, seed
-        self.band = None if band is None else _per_axis(band, len(scaling.middle))
-        chosen = self.band or (FIRST_BAND,) * len(scaling.middle)
-        sines = Sines.draw(count or usual_count(scaling), chosen, scaling.periodic, seed)
-        readout = np.zeros((len(scaling.mean), len(sines.phases)))
-        self.network = FeatureNetwork(sines, readout)
+        self.local = None if domain is None else Local.of(domain)
+        self.band, self.network = self._drawn(count, band)
+
+    def _drawn(
+        self, count: int | None, band: Positive | Sequence[Positive] | None
+    ) -> tuple[tuple[float, ...] | None, FeatureNetwork]:
+        scaling = self.scaling
+        given = None if band is None else _per_axis(band, len(scaling.middle))
+        chosen = given or (FIRST_BAND,) * len(scaling.middle)
+        count = count or usual_count(scaling)
+        sines = Sines.draw(count, chosen, scaling.periodic, self.seed, self.local)
+        return given, FeatureNetwork(sines, np.zeros((len(scaling.mean), sines.count)))
 
     def with_sines(self, count: int, band: Sequence[float]) -> "Features":
         """The same with other sines."""
-        return Features(self.scaling, count=count, band=tuple(band), seed=self.seed)
+        drawn, network = self._drawn(count, tuple(band))
+        changed = {"count": count, "band": drawn, "network": network}
+        other = object.__new__(Features)  # the functions of a shape are found once
+        for name in Features.__dataclass_fields__:
+            object.__setattr__(other, name, changed.get(name, getattr(self, name)))
+        return other
 
 
 def usual_count(scaling: Scaling) -> int:

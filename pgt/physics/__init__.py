@@ -30,4 +30,8 @@ from pgt.physics.poisson import Poisson as Poisson
 from pgt.physics.shallow_water import ShallowWater as ShallowWater
 from pgt.physics.stokes import Stokes as Stokes
 from pgt.physics.unknown_function import UnknownFunction as UnknownFunction
+from pgt.physics.wall_conditions import NoSlip as NoSlip
+from pgt.physics.wall_conditions import Outflow as Outflow
+from pgt.physics.wall_conditions import Robin as Robin
+from pgt.physics.wall_conditions import Symmetry as Symmetry
 from pgt.physics.wave import Wave as Wave

@@ -9,8 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from pgt.ground.errors import InputError
-from pgt.physics.expression import CONSTANTS, names_in
-from pgt.physics.parser import (
+from pgt.ground.parser import (
     CALCULUS,
     LAPLACIAN,
     Binary,
@@ -22,6 +21,7 @@ from pgt.physics.parser import (
     Vector,
     point_at,
 )
+from pgt.ground.trees import CONSTANTS, names_in
 
 MAX_ORDER = 6  # of a derivative: text from a stranger must not ask for a thousand
 MAX_NODES = 20_000  # of a formula that is taken apart

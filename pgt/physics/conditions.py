@@ -11,8 +11,7 @@ that should be zero (`rows`).
 """
 
 import abc
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
@@ -21,18 +20,26 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
-from pgt.data.regions import SIDES, AbstractRegion, Faces, Seam, ends_of
+from pgt.data.regions import SIDES, AbstractRegion, Faces, Seam, Spread
 from pgt.ground.arguments import AxisName, Limits, OneOf
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.ground.types import Key, Point
 from pgt.ground.unknown import Unknown
-from pgt.physics.parser import suggestion
-from pgt.physics.values import Table, Value, Writable, as_value, bind_value, check_finite, value_at
+from pgt.physics.binding import (
+    as_axes,
+    as_tuple,
+    as_values,
+    bound_to,
+    check_fields,
+    said_of,
+    wall_of,
+    with_region,
+)
+from pgt.physics.values import Value, Writable, value_at
 
 Evaluate = Callable[[Point, str], Float[Array, ""]]
 
-NODES = 16  # at which a value is looked at before it is fitted
 
 Side = Annotated[str, OneOf(*SIDES)]
 
@@ -101,17 +108,17 @@ class Initial(AbstractCondition):
 
     kind: ClassVar[str] = "ic"
     values: dict[str, Value]
-    region: Faces | None
+    region: Faces | Spread | None
 
     def __init__(self, **values: Writable | Unknown):
-        self.values = _as_values("Initial", values)
+        self.values = as_values("Initial", values)
         self.region = None
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Initial":
-        with _said_of("Initial"):
+        with said_of("Initial"):
             region = domain.start()
         check_fields("Initial", self.values, fields, derivatives=domain.axes)
-        return _bound_to(self, region)
+        return bound_to(self, region)
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
         return _value_rows(evaluate, z, self.values, self._bound())
@@ -136,6 +143,10 @@ class Dirichlet(AbstractCondition):
         periodic.
     side
         "lower", "upper" or "both" ends.
+    wall
+        The wall of the domain's shape that is meant, by its name, in the place of an axis.
+    where
+        The part of the wall, by a condition in the coordinates of space: "x < 0".
     **values
         One entry per field, written as in `Initial`.
 
@@ -147,22 +158,26 @@ class Dirichlet(AbstractCondition):
     axis: tuple[str, ...] | None = eqx.field(static=True)
     side: str = eqx.field(static=True)
     values: dict[str, Value]
-    region: Faces | None
+    region: Faces | Spread | None
+    wall: str | None = eqx.field(static=True, default=None)
+    where: str | None = eqx.field(static=True, default=None)
 
     def __init__(
         self,
         axis: AxisName | Sequence[AxisName] | None = None,
         side: Side = "both",
+        wall: str | None = None,
+        where: str | None = None,
         **values: Writable | Unknown,
     ):
-        self.axis = _as_axes("Dirichlet", axis, side)
-        self.side = side
-        self.values = _as_values("Dirichlet", values)
+        self.axis = as_axes("Dirichlet", axis, side, wall)
+        self.side, self.wall, self.where = side, wall, where
+        self.values = as_values("Dirichlet", values)
         self.region = None
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Dirichlet":
         check_fields("Dirichlet", self.values, fields)
-        return _bound_to(self, _walls("Dirichlet", self.axis, self.side, domain))
+        return bound_to(self, wall_of(self, domain))
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
         return _value_rows(evaluate, z, self.values, self._bound())
@@ -190,22 +205,26 @@ class Neumann(AbstractCondition):
     axis: tuple[str, ...] | None = eqx.field(static=True)
     side: str = eqx.field(static=True)
     values: dict[str, Value]
-    region: Faces | None
+    region: Faces | Spread | None
+    wall: str | None = eqx.field(static=True, default=None)
+    where: str | None = eqx.field(static=True, default=None)
 
     def __init__(
         self,
         axis: AxisName | Sequence[AxisName] | None = None,
         side: Side = "both",
+        wall: str | None = None,
+        where: str | None = None,
         **values: Writable | Unknown,
     ):
-        self.axis = _as_axes("Neumann", axis, side)
-        self.side = side
-        self.values = _as_values("Neumann", values)
+        self.axis = as_axes("Neumann", axis, side, wall)
+        self.side, self.wall, self.where = side, wall, where
+        self.values = as_values("Neumann", values)
         self.region = None
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Neumann":
         check_fields("Neumann", self.values, fields)
-        return _bound_to(self, _walls("Neumann", self.axis, self.side, domain))
+        return bound_to(self, wall_of(self, domain))
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
         region = self._bound()
@@ -246,12 +265,12 @@ class Periodic(AbstractCondition):
         if not 0 <= order <= 3:
             raise InputError(f"Periodic(order={order}): write 0 (values only), 1, 2 or 3.")
         self.axis = axis
-        self.fields = _as_tuple(fields)
+        self.fields = as_tuple(fields)
         self.order = order
         self.region = None
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Periodic":
-        with _said_of("Periodic"):
+        with said_of("Periodic"):
             region = domain.seam(self.axis)
         check_fields("Periodic", self.fields or (), fields)
         return with_region(Periodic(self.axis, self.fields or fields, self.order), region)
@@ -265,98 +284,6 @@ class Periodic(AbstractCondition):
     @property
     def is_local(self) -> bool:
         return False
-
-
-def _as_values(where, values) -> dict[str, Value]:
-    if not values:
-        raise InputError(f"{where}: no field given; write {where}(u=0.0) for a field called u.")
-    return {field: as_value(f"{where}({field}=...)", value) for field, value in values.items()}
-
-
-def _as_tuple(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    return (names,) if isinstance(names, str) else None if names is None else tuple(names)
-
-
-def _as_axes(where, axis, side) -> tuple[str, ...] | None:
-    with _said_of(f"{where}(side={side!r})"):
-        ends_of(side)
-    axes = _as_tuple(axis)
-    if axes and "t" in axes:
-        raise InputError(
-            f"{where}(axis='t'): write Initial(...) for the state at the start of time."
-        )
-    return axes
-
-
-def _walls(where, axes, side, domain) -> Faces:
-    with _said_of(f"{where}(axis={axes[0] if len(axes) == 1 else axes!r})" if axes else where):
-        return domain.walls(axes, side)
-
-
-@contextmanager
-def _said_of(where: str) -> Iterator[None]:
-    """What the domain refuses is told of the condition that asked."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
-
-
-def check_fields(where, names, fields, derivatives=()) -> None:
-    """Each name is a field, or a derivative of one along the axes listed in `derivatives`."""
-    for name in names:
-        field, _, letters = name.rpartition("_")
-        is_derivative = field in fields and letters and set(letters) <= set(derivatives)
-        if name not in fields and not is_derivative:
-            raise InputError(
-                f"{where}: there is no field '{name}', only {', '.join(fields)}."
-                + suggestion(name, fields)
-            )
-
-
-def _bound_to(condition, region):
-    """The condition with its region, and with its values bound to the domain's coordinates."""
-    axes = region.box.axes
-    # With faces across several axes none of those is free on all faces: a value then sees them all.
-    free = region.free if len(axes) - len(region.free) == 1 else axes
-    values = {}
-    for field, value in condition.values.items():
-        where = f"{type(condition).__name__}({field}=...)"
-        values[field] = bind_value(where, value, axes, free)
-        if isinstance(value, Table):
-            check_cover(where, values[field], region)
-        check_finite(where, values[field], axes, edges_and_nodes(region))
-    return with_region(eqx.tree_at(lambda c: c.values, condition, values), region)
-
-
-def with_region(condition, region):
-    return eqx.tree_at(lambda c: c.region, condition, region, is_leaf=lambda node: node is None)
-
-
-def check_cover(where, table, region) -> None:
-    for name, axis in zip(table.names, table.axes, strict=True):
-        lower, upper = region.box.bounds(name)
-        slack, (first, last) = (
-            1e-6 * (upper - lower),
-            (region.box.to_local(name, axis[k]) for k in (0, -1)),
-        )
-        if name in region.free and not (first <= lower + slack and last >= upper - slack):
-            raise InputError(
-                f"{where}: the table covers {name} from {axis[0]:g} to {axis[-1]:g} but the domain "
-                f"goes from {lower:g} to {upper:g}; extend the table to the ends of the domain."
-            )
-
-
-def edges_and_nodes(region: Faces) -> np.ndarray:
-    """Points of the region, those at the ends of its free axes among them."""
-    inside, box = region.nodes(NODES), region.box
-    ends = [inside]
-    for axis in region.free:
-        for bound in box.bounds(axis):
-            moved = inside.copy()
-            moved[:, box.index(axis)] = bound
-            ends.append(moved)
-    return np.concatenate(ends)
 
 
 def _value_rows(evaluate, z, values, region):

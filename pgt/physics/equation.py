@@ -10,14 +10,15 @@ from jaxtyping import Array, Float
 from pgt.data.domain import AXES
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
+from pgt.ground.parser import CALCULUS, FUNCTIONS, Name, Tree, parse_equation, point_at, suggestion
+from pgt.ground.trees import CONSTANTS, evaluate, names_in
 from pgt.ground.unknown import Unknown
 from pgt.kernels.base import AbstractKernel
 from pgt.physics.affine import Affine, affine
 from pgt.physics.calculus import MAX_ORDER, Expansion
 from pgt.physics.coefficients import Coefficient, as_coefficient, current
-from pgt.physics.expression import CONSTANTS, evaluate, names_in, require_finite
+from pgt.physics.expression import require_finite
 from pgt.physics.form import Implied, implied_kernel
-from pgt.physics.parser import CALCULUS, FUNCTIONS, Name, Tree, parse_equation, point_at, suggestion
 from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives, Quantity
 from pgt.physics.unknown_function import UnknownFunction, constancy
 

@@ -29,13 +29,8 @@ from pgt.ground.arguments import Number, Written
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.ground.types import Point
-from pgt.physics.conditions import (
-    AbstractCondition,
-    Evaluate,
-    check_cover,
-    check_fields,
-    with_region,
-)
+from pgt.physics.binding import check_cover, check_fields, with_region
+from pgt.physics.conditions import AbstractCondition, Evaluate
 from pgt.physics.derivatives import requested
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.values import Table, Value, Writable, as_value, bind_value, value_at

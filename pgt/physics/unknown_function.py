@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from pgt.data.domain import AXES
 from pgt.ground.errors import InputError
-from pgt.physics.parser import Binary, Call, Name, Number, Tree
+from pgt.ground.parser import Binary, Call, Name, Number, Tree
 
 
 class UnknownFunction(eqx.Module):

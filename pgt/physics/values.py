@@ -19,10 +19,10 @@ from pgt.data._numbers import as_numbers
 from pgt.data.domain import AXES
 from pgt.ground.arguments import CURVE, FORMULA
 from pgt.ground.errors import InputError
+from pgt.ground.parser import suggestion
 from pgt.ground.unknown import Unknown, is_unknown
 from pgt.physics.coefficients import as_coefficient
 from pgt.physics.expression import Expression
-from pgt.physics.parser import suggestion
 from pgt.physics.pde import Derivatives
 
 

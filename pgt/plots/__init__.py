@@ -1,5 +1,6 @@
 """Paper figures from labelled data: xarray in, a matplotlib `Figure` out, no global state."""
 
+from pgt.plots.domains import domain as domain
 from pgt.plots.figures import compare as compare
 from pgt.plots.figures import convergence as convergence
 from pgt.plots.figures import field as field

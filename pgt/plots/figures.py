@@ -11,11 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from pgt.data.clock import counted_from, readings_from, start_of
+from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground.arguments import Limits
 from pgt.ground.checked import checked
 from pgt.ground.files import in_one_piece, make_folder, naming_the_place
 from pgt.plots import pieces
+from pgt.plots.domains import draw_walls
 from pgt.plots.pieces import INK, MANY, PALETTE, SIZE
 
 Resolution = Annotated[int, Limits(at_least=1, at_most=2400)]
@@ -27,6 +29,7 @@ def field(
     name: str | None = None,
     sensors: Observations | None = None,
     at: Mapping[str, Any] | None = None,
+    domain: Domain | None = None,
 ) -> Figure:
     """One row per field: a map over (t, x), snapshots over (x, y), or three planes through the middle of
     space, with the sensors on top.
@@ -42,6 +45,8 @@ def field(
         (within 2.5 % of what the readings span).
     at
         Coordinates to hold fixed: `{"t": 10.0}` for one snapshot, `{"t": [0, 5, 10]}` for three.
+    domain
+        Whose walls are drawn over a map of x and y.
 
     >>> u = xr.Dataset({"u": (("x", "t"), np.eye(3))}, {"x": range(3), "t": range(3)})
     >>> field(u).axes[0].get_ylabel()
@@ -61,6 +66,9 @@ def field(
         ]
         if meshes[-1] is not None:
             pieces.colour_bar(figure, meshes[-1], axes_row[-1], pieces.label(dataset[key]))
+        for axes, panel in zip(axes_row, panels, strict=True):
+            if domain is not None and set(panel.dims) == set(domain.spatial_axes):
+                draw_walls(axes, domain)
     for axes, panel in zip(table[0], rows[0], strict=True):
         axes.set_title(pieces.pinned(panel), fontsize=SIZE, color=INK)
     return figure

@@ -98,7 +98,8 @@ class Evaluation:
         data = {name: (dims, column.reshape(shape)) for name, column in table.items()}
         coords = {a: (a, p) for a, p in positions.items()}
         coords |= self._outside(dims, outside_grid(positions, self.domain, dims))
-        return self._dataset(data, coords, asked.units)
+        found = self._dataset(data, coords, asked.units)
+        return found if self.domain.shape is None else masked(found, self.domain)
 
     def unfulfilled(self, points: np.ndarray) -> dict[str, float]:
         """Of every equation, its residual at points relative to the size of its terms."""
@@ -117,6 +118,15 @@ class Evaluation:
         asked = self.asked(self.pde.fields).values
         said = required(self.members).evaluate(asked, self._local(points))
         return self.origin.physical_columns(said)
+
+    def each(self, quantities: Sequence[str], points: np.ndarray) -> dict[str, np.ndarray]:
+        """(k, n) by quantity: what every member says of it; without members what the fit says, k = 1."""
+        asked = self.asked(quantities)._replace(quantiles=None)
+        if self.members is not None:
+            said = self.members.evaluate(asked.values, self._local(points))
+            return self.origin.physical_columns(said)
+        found = self._evaluate(asked, lambda rows: points[rows], len(points))
+        return {name: np.asarray(column, float)[None] for name, column in found.items()}
 
     def of_readings(self, readings: Observations) -> Float[np.ndarray, "n c"]:
         """What the field says of readings, its mean over their boxes; with members their mean."""
@@ -210,6 +220,19 @@ class Evaluation:
         for name, unit in (axes | units).items():
             dataset[name].attrs["units"] = unit
         return dataset
+
+
+def masked(dataset: xr.Dataset, domain: Domain) -> xr.Dataset:
+    """NaN where a grid lies outside the shape, and a coordinate `mask` that is 1 inside and 0 outside."""
+    space = tuple(axis for axis in reversed(domain.axes) if axis != "t")
+    grids = np.meshgrid(*(dataset[axis].to_numpy() for axis in space), indexing="ij")
+    places = dict(zip(space, grids, strict=True))
+    if domain.has_time:
+        places["t"] = np.full(grids[0].shape, domain.bounds("t")[0])
+    inside = domain.contains(np.stack([places[a].ravel() for a in domain.axes], axis=-1))
+    mask = xr.DataArray(inside.reshape(grids[0].shape).astype(np.int8), dims=space)
+    mask.attrs = {"long_name": "1 inside the shape, 0 outside"}
+    return dataset.where(mask == 1).assign_coords(mask=mask)
 
 
 @eqx.filter_jit  # once for all that is asked of a result

@@ -30,6 +30,7 @@ from pgt.reconstruction import shown, unfitted
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Asked, Evaluation
 from pgt.reconstruction.functions import function_grids
+from pgt.reconstruction.integrals import Integrals
 from pgt.reconstruction.stored import load_stored
 from pgt.training.history import History
 from pgt.trust import sensors, suspicion
@@ -154,6 +155,11 @@ class Reconstruction(eqx.Module):
         """
         of, readings = self._evaluation, readings.aligned(self.pde.fields)
         return of.members_of_readings(readings) if members else of.of_readings(readings)
+
+    @property
+    def integrals(self) -> Integrals:
+        """Values on walls, and what flows, is conducted or pushes through them; totals."""
+        return Integrals(self._evaluation)
 
     # ------------------------------------------------------------------------------ know
 

@@ -1,9 +1,11 @@
 """Everything about a run that can be said before anything is trained."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
+from pgt import plots
 from pgt.config import RunFile
 from pgt.config.parts import Parts
 from pgt.data import Domain, Observations
@@ -67,6 +69,7 @@ def describe(run: RunFile, parts: Parts, task: Task) -> list[tuple[str, str]]:
     rows.append(("read as", ", ".join(parts.columns.said) or "it says"))
     rows += [_column(readings, name) for name in readings.fields]
     rows += [_axis(readings, domain, axis) for axis in domain.axes]
+    rows += [("shape", _shape(domain))] if domain.shape is not None else []
     rows.append(("coverage", _coverage(readings, domain)))
     hidden = [name for name in pde.fields if name not in readings.fields]
     rows.append(("hidden fields", ", ".join(hidden) or "none"))
@@ -107,6 +110,26 @@ def _axis(readings: Observations, domain: Domain, axis: str) -> tuple[str, str]:
     unit = dict(domain.units).get(axis) or dict(readings.units).get(axis) or ""
     measured = f"readings from {points.min():.4g} to {points.max():.4g}"
     return axis, f"{measured}, domain {low:.4g} to {high:.4g} {unit}".rstrip()
+
+
+def _shape(domain: Domain) -> str:
+    """How much of its box a shape fills, and its walls."""
+    share = domain.volume / float(np.prod(domain.extent))
+    return f"{share:.3g} of the box; walls: {', '.join(domain.wall_names)}"
+
+
+def draw(run: RunFile) -> Path | None:
+    """A picture of the shape beside the run file, readings outside in red; None where there is no shape.
+
+    It is drawn before the readings are refused, so that it shows which of them are outside.
+    """
+    parts = Parts(run)
+    if parts.domain.shape is None:
+        return None
+    found = parts.columns.values
+    points = np.stack([np.asarray(found[axis], float) for axis in parts.domain.axes], axis=-1)
+    figure = plots.domain(parts.domain, points)
+    return plots.save(figure, run.path.with_name(f"{run.path.stem}-shape.png"))
 
 
 def _coverage(readings: Observations, domain: Domain) -> str:

@@ -120,7 +120,9 @@ def write_results(
     """The field in the formats asked for, the figures, the numbers and the report."""
     for kind in run.output.formats:
         if kind == "png":
-            figure = plots.field(_drawable(field), sensors=result.observations)
+            figure = plots.field(
+                _drawable(field), sensors=result.observations, domain=result.domain
+            )
             plots.save(figure, folder / "field.png")
             if result.history.sizes["step"]:  # second-order steps from the start leave none
                 plots.save(plots.convergence(result.history), folder / "convergence.png")

@@ -7,7 +7,7 @@ from pgt.data.observations import Observations
 from pgt.ground.arguments import Seed
 from pgt.ground.checked import checked
 from pgt.models.base import AbstractFieldModel
-from pgt.models.features import Features
+from pgt.models.features import MOST, Features, usual_count
 from pgt.models.pgt import PGT
 from pgt.models.pinn import PINN
 from pgt.nn.scaling import Scaling
@@ -17,6 +17,7 @@ from pgt.training.error_bars import Ensemble, ErrorBars
 from pgt.training.linearity import is_linear
 
 WIDTH_ON_GPU = 40
+SHAPED = 1.6  # times as many sines within a shape
 MANY_READINGS = 300  # beyond this, anchors gather the readings
 
 
@@ -41,8 +42,15 @@ def suited_model(
     """
     scaling = Scaling.fit(observations.aligned(pde.fields), domain)
     if not isinstance(error_bars, Ensemble) and is_linear(pde, scaling):
-        return Features(scaling, seed=seed)
+        return Features(scaling, count=_count(scaling, domain), seed=seed, domain=domain)
     return network(observations, pde, domain, seed)
+
+
+def _count(scaling: Scaling, domain: Domain) -> int | None:
+    """The usual number of sines; more where a shape bends the field between its walls."""
+    if domain.shape is None:
+        return None
+    return min(round(SHAPED * usual_count(scaling)), MOST // len(scaling.mean))
 
 
 def network(observations: Observations, pde: AbstractPDE, domain: Domain, seed: Seed = 0) -> PINN:

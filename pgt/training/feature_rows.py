@@ -18,7 +18,6 @@ from jaxtyping import Array, Float
 from pgt.data.domain import Domain
 from pgt.data.observations import cell_quadrature
 from pgt.data.origin import Origin
-from pgt.data.sampling import evenly
 from pgt.ground.types import Point
 from pgt.ground.unknown import is_unknown, named_unknowns, resolve
 from pgt.models.features import Features
@@ -124,7 +123,7 @@ def nodes_of(domain: Domain, points: int) -> Float[np.ndarray, "n d"]:
     few along each axis, points that fill the domain evenly."""
     if domain.dimension <= 2:
         return domain.quadrature(points)[0]
-    return np.asarray(domain.from_unit(evenly(points, domain.dimension)), float)
+    return domain.even(points)
 
 
 class _Equation(eqx.Module):

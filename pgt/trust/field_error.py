@@ -22,8 +22,8 @@ from jaxtyping import Bool, Float
 from scipy.spatial import KDTree
 
 from pgt.data.domain import Domain
+from pgt.data.evenly import evenly
 from pgt.data.observations import Observations
-from pgt.data.sampling import evenly
 from pgt.ground.verdict import FieldError
 
 INSTANTS, PLACES = 8, 128
@@ -49,6 +49,8 @@ def places(domain: Domain) -> Places:
 
     They lie closer towards the ends of every axis, where fields are known worst, and count less there.
     """
+    if domain.shape is not None:
+        return _places_in_shape(domain)
     if domain.has_time and domain.spatial_axes:
         there = evenly(PLACES, domain.dimension - 1)
         moments = (np.arange(INSTANTS) + 0.5) / INSTANTS
@@ -59,6 +61,18 @@ def places(domain: Domain) -> Places:
     weights = np.prod(np.sin(np.pi * even), axis=1)
     points = np.asarray(domain.from_unit((1 - np.cos(np.pi * even)) / 2), float)
     return Places(points, weights / weights.sum(), instants)
+
+
+def _places_in_shape(domain: Domain) -> Places:
+    """Spread evenly inside the shape."""
+    if not domain.has_time:
+        count = PLACES * INSTANTS
+        return Places(domain.even(count), np.full(count, 1 / count), 1)
+    there = domain.even(PLACES)[:, :-1]
+    low, high = domain.bounds("t")
+    moments = low + (high - low) * (np.arange(INSTANTS) + 0.5) / INSTANTS
+    points = np.concatenate([np.column_stack([there, np.full(PLACES, t)]) for t in moments])
+    return Places(points, np.full(len(points), 1 / len(points)), INSTANTS)
 
 
 def expected_errors(
@@ -144,5 +158,6 @@ def near_readings(
     evenly; distances are in units of the domain."""
     extent = np.asarray(domain.extent, float)
     own = np.asarray(readings.points, float) / extent
-    even = len(own) ** (-1 / domain.dimension)
+    share = 1.0 if domain.shape is None else domain.volume / float(np.prod(extent))
+    even = (len(own) / share) ** (-1 / domain.dimension)
     return np.asarray(KDTree(own).query(points / extent)[0] <= NEAR * even)

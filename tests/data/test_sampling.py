@@ -5,7 +5,6 @@ import pytest
 from scipy.stats import kstest, qmc
 
 from pgt.data import Domain, ResidualAdaptive, Sobol, Uniform
-from pgt.data.sampling import evenly
 from pgt.ground.errors import InputError
 
 BOX = Domain(x=(-1, 1), y=(0, 0.5), t=(2, 7))
@@ -76,35 +75,3 @@ def test_residual_adaptive_refuses_nonsense():
         ResidualAdaptive(candidates_per_point=1)
     with pytest.raises(InputError, match="power"):
         ResidualAdaptive(power=0.0)
-
-
-# ---------------------------------------------------------------------------------- evenly
-
-
-def largest_gap(points):
-    return np.diff(np.sort(np.concatenate([[0.0], points, [1.0]]))).max()
-
-
-def largest_hole(points):
-    """Distance from somewhere in the unit square to the nearest point, where that is largest."""
-    side = np.linspace(0.02, 0.98, 25)
-    places = np.stack(np.meshgrid(side, side), -1).reshape(-1, 1, 2)
-    return np.linalg.norm(places - points, axis=2).min(axis=1).max()
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_evenly_leaves_no_gaps(seed):
-    random = np.random.default_rng(seed).uniform(size=(200, 2))
-    # Along a line no two neighbours are further apart than (golden ratio)²/n.
-    assert largest_gap(evenly(200, 1, seed)[:, 0]) < 2.62 / 200 < largest_gap(random[:, 0]) / 1.5
-    assert largest_hole(evenly(200, 2, seed)) < 0.085 < largest_hole(random) / 1.2
-
-
-@pytest.mark.parametrize("dimension", [1, 2, 3, 4])
-def test_evenly_stays_in_the_cube_and_integrates_well(dimension):
-    points = evenly(500, dimension)
-    assert points.shape == (500, dimension)
-    assert ((points >= 0) & (points < 1)).all()
-    # The mean of cos²(πx) + ... is d/2; 500 random points miss it by some 0.016 √d.
-    mean = np.mean(np.sum(np.cos(np.pi * points) ** 2, axis=1))
-    assert abs(mean - dimension / 2) < 0.004 * dimension

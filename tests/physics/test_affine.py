@@ -4,8 +4,8 @@ import math
 
 import pytest
 
+from pgt.ground.parser import parse
 from pgt.physics.affine import LARGEST_POWER, Affine, affine
-from pgt.physics.parser import parse
 
 U, V = ("u", ""), ("v", "")
 NAMES = {

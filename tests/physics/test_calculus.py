@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pgt
+from pgt.ground.parser import CALCULUS, FUNCTIONS, parse_equation
 from pgt.physics.calculus import Expansion
 from pgt.physics.derivatives import residual
-from pgt.physics.parser import CALCULUS, FUNCTIONS, parse_equation
 
 PLACE = np.array([0.3, 0.7, 0.2])
 

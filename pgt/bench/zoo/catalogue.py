@@ -11,7 +11,7 @@ from pgt.bench.zoo.problems import (
     reaction,
 )
 from pgt.ground.errors import InputError
-from pgt.physics.parser import suggestion
+from pgt.ground.parser import suggestion
 
 MODULES = (parabolic, hyperbolic, elliptic, dispersive, chaotic, reaction, flow)
 ALL = {problem.name: problem for module in MODULES for problem in module.PROBLEMS}

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from pgt.data import Domain, Observations
+from pgt.data.regions import Spread
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import is_unknown
 from pgt.physics.conditions import AbstractCondition, Dirichlet, Initial
@@ -69,8 +70,11 @@ def _given(condition: AbstractCondition, domain: Domain, fields: tuple[str, ...]
             )
     bound = condition.bind(domain, fields)
     assert bound.region is not None
-    grids = [_even(domain, axis, side, count) for axis, side in bound.region.pairs]
-    points = np.concatenate(grids)
+    if isinstance(bound.region, Spread):
+        points = bound.region.nodes(count)
+    else:
+        grids = [_even(domain, axis, side, count) for axis, side in bound.region.pairs]
+        points = np.concatenate(grids)
     with jax.enable_x64(True):
         # A row is value − given; with a value of 0 it is the given one.
         rows = jax.vmap(lambda z: bound.rows(lambda *_: jnp.zeros(()), z))(jnp.asarray(points))

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgt.ground.errors import InputError
-from pgt.physics.parser import (
+from pgt.ground.parser import (
     MAX_LENGTH,
     Binary,
     Call,

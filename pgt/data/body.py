@@ -1,0 +1,239 @@
+"""A shape in a box: the same questions as are asked of a box, answered within the shape."""
+
+import dataclasses
+import itertools
+import math
+from functools import cached_property, lru_cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from pgt.data.box import Box
+from pgt.data.evenly import evenly
+from pgt.data.shapes import base
+from pgt.data.shapes import solid as of_space
+from pgt.data.shapes.base import AbstractShape, Boundary
+from pgt.data.shapes.combine import Intersection
+from pgt.data.shapes.plane import Rectangle
+from pgt.data.shapes.walls import COUNTS, kept
+from pgt.ground.errors import InputError
+from pgt.ground.types import Key, Points
+
+SIDES = {2: 1024, 3: 80}  # of the grid from which the places inside are taken
+PLACES = {2: 256, 3: 40}  # along each axis of the table of places inside
+SLACK = 1e-6  # of the size: readings on a wall are stored in single precision
+MOST = 1 << 24  # points tried to find those inside
+LEAST_SHARE = 1e-5  # of its box that a shape fills, unless something is wrong
+SMALLEST, LARGEST = 0.01, 100.0  # of the box: a shape beyond was given in other units
+
+
+@dataclasses.dataclass(frozen=True)
+class Body:
+    """What of a box lies inside a shape, at all times.
+
+    >>> from pgt.data.shapes import Disk
+    >>> body = Body(Box(("x", "y"), ((-1.0, 1.0), (-1.0, 1.0))), Disk(radius=0.5))
+    >>> body.contains([[0.0, 0.0], [0.9, 0.0]]).tolist(), round(body.volume / np.pi, 4)
+    ([True, False], 0.25)
+    """
+
+    box: Box
+    shape: AbstractShape
+
+    def __hash__(self) -> int:
+        return hash((self.box, self.shape))
+
+    @cached_property
+    def space(self) -> Box:
+        """The box without time."""
+        return self.box.along(self.box.spatial_axes)
+
+    @cached_property
+    def solid(self) -> AbstractShape:
+        """The shape, cut off at the ends of the box."""
+        return Intersection(self.shape, self.case)
+
+    @cached_property
+    def case(self) -> Rectangle | of_space.Box:
+        """The box as a shape."""
+        return as_shape(self.box)
+
+    @cached_property
+    def _slack(self) -> float:
+        return SLACK * float(np.linalg.norm(self.space.extent))
+
+    @property
+    def volume(self) -> float:
+        """The area or volume of the shape, times how long it is looked at."""
+        return self.solid.measure() * self._duration
+
+    @property
+    def _duration(self) -> float:
+        return math.prod(self.box.along(("t",)).extent) if self.box.has_time else 1.0
+
+    # ---------------------------------------------------------------------------------- inside
+
+    def contains(self, points) -> Bool[np.ndarray, " n"]:
+        """Which of the points (n, d) lie inside, boundary included."""
+        found = self.box.contains(points)
+        places = np.asarray(points, float)[:, : len(self.space.axes)]
+        found[found] = self.shape.inside(places[found], self._slack)
+        return found
+
+    def from_unit(self, unit: Points) -> Points:
+        """Points of the unit cube as places inside: what is spread evenly stays so."""
+        library = jnp if isinstance(unit, jax.Array) else np
+        table = places_inside(self)
+        k = table.ndim - 1
+        sides = np.array(table.shape[:-1])
+        cells = library.clip((unit[:, :k] * sides).astype(int), 0, sides - 1)
+        index = library.sum(cells * np.append(np.cumprod(sides[::-1])[-2::-1], 1), axis=1)
+        places = library.asarray(table.reshape(-1, k).astype(unit.dtype))[index]
+        if not self.box.has_time:
+            return places
+        times = self.box.along(("t",)).from_unit(unit[:, k:])
+        return library.concatenate([places, times], axis=1)
+
+    def sample(self, key: Key, n: int) -> Float[Array, "{n} d"]:
+        """n independent points, uniform inside; works under jit."""
+        return jnp.asarray(self.from_unit(jax.random.uniform(key, (n, self.box.dimension))))
+
+    def even(self, n: int, seed: int = 0) -> Float[np.ndarray, "{n} d"]:
+        """n fixed points that fill the inside evenly."""
+        tried = 2 * n + 64
+        while tried <= max(MOST, 64 * n):
+            points = self.box.from_unit(evenly(tried, self.box.dimension, seed))
+            inside = np.flatnonzero(self.contains(points))
+            if len(inside) >= n:
+                return np.asarray(points[inside[:n]], float)
+            tried *= 4
+        raise InputError(f"of {tried} points of the box hardly one is inside {self.shape}.")
+
+    def quadrature(self, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
+        """n fixed points, and weights that sum to the volume."""
+        if n < 1:
+            raise InputError(f"quadrature(n={n}): ask for 1 point or more.")
+        return self.even(n), np.full(n, self.volume / n)
+
+    def distance(self, points) -> Float[np.ndarray, " n"]:
+        """How far the nearest wall of the shape is; below zero inside."""
+        return self.shape.distance(np.asarray(points, float)[:, : len(self.space.axes)])
+
+    # ----------------------------------------------------------------------------------- walls
+
+    def wall(self, name: str) -> Boundary:
+        """Points of the walls of that name, evenly spread."""
+        if name not in self.shape.wall_names:
+            raise InputError(base.no_such_wall(name, self.shape.wall_names))
+        return self.solid.walls(name)
+
+    def face(self, axis: str, side: int) -> Boundary:
+        """Points of one end of the box, as far as the shape reaches there."""
+        found = kept(self.solid, self.case, COUNTS[len(self.space.axes)])
+        column, bound = self.space.index(axis), self.space.bounds(axis)[side]
+        found = found.take(np.abs(found.points[:, column] - bound) <= self._slack)
+        if not len(found.points):
+            raise InputError(
+                f"the shape does not reach the {('lower', 'upper')[side]} end of {axis}."
+            )
+        return found
+
+    # ---------------------------------------------------------------------------------- checks
+
+    def check(self) -> None:
+        """Raise unless the shape fills a good part of the box, and leaves some of it free."""
+        axes, shape = self.space.axes, self.shape
+        if shape.dimension != len(axes):
+            raise InputError(
+                f"Domain(shape=...): a shape in {shape.dimension} dimensions does not fit the axes "
+                f"{', '.join(axes)}; give a shape of {'the plane' if len(axes) == 2 else 'space'}."
+            )
+        for leaf in shape.leaves():
+            self._check_size(leaf)
+        places = np.asarray(self.space.from_unit(evenly(1 << 14, len(axes))))
+        share = float(np.mean(shape.inside(places)))
+        if share < LEAST_SHARE and not self._has_inside():
+            raise InputError(
+                f"Domain(shape=...): nothing of the shape lies in the box {_shown(self.space)}; the "
+                f"shape reaches from {_corner(shape.bounds()[0])} to {_corner(shape.bounds()[1])}."
+            )
+        if share == 1 and not self._has_walls():
+            raise InputError(
+                f"Domain(shape=...): no wall of the shape lies in the box {_shown(self.space)}: it is "
+                "all inside. Are both in the same units? Else leave the shape out."
+            )
+
+    def _check_size(self, leaf) -> None:
+        lower, upper = leaf.bounds()
+        if not np.isfinite([lower, upper]).all():
+            return
+        share = (upper - lower) / self.space.extent
+        if share.max() < SMALLEST or share.min() > LARGEST:
+            how = "smaller" if share.max() < SMALLEST else "larger"
+            factor = share.max() if share.max() < SMALLEST else share.min()
+            raise InputError(
+                f"Domain(shape=...): {leaf.wall!r} is {max(factor, 1 / factor):.3g} times {how} than the "
+                f"box {_shown(self.space)}: it reaches from {_corner(lower)} to {_corner(upper)}. Write "
+                "both in the same units, for example with shape.scaled(0.001)."
+            )
+
+    def _has_inside(self) -> bool:
+        try:
+            return self.solid.measure() > 1e-9 * math.prod(self.space.extent)
+        except InputError:
+            return False
+
+    def _has_walls(self) -> bool:
+        for name in self.shape.wall_names:
+            try:
+                self.wall(name)
+            except InputError:
+                continue
+            return True
+        return False
+
+
+def as_shape(box: Box) -> Rectangle | of_space.Box:
+    """A box as a shape."""
+    space = box.along(box.spatial_axes)
+    around = Rectangle if len(space.axes) == 2 else of_space.Box
+    return around(*space.limits, name="the box")
+
+
+@lru_cache(maxsize=8)
+def places_inside(body: Body) -> Float[np.ndarray, "... k"]:
+    """A table of places inside, each of which stands for the same volume: by x, then y, then z."""
+    k = len(body.space.axes)
+    side, random = SIDES[k], np.random.default_rng(0)
+    cells = np.stack(np.meshgrid(*[np.arange(side)] * k, indexing="ij"), axis=-1).reshape(-1, k)
+    places = np.asarray(body.space.from_unit((cells + random.uniform(size=cells.shape)) / side))
+    places = places[body.solid.inside(places)]
+    each = min(PLACES[k], int(len(places) ** (1 / k)))
+    if each < 1:
+        raise InputError("the shape is too thin for its box to find places inside.")
+    return _sorted(places, each, 0)
+
+
+def _sorted(places, each: int, axis: int):
+    """Split along the axes in turn into equal numbers; of the last ones the middle is kept."""
+    if axis == places.shape[1]:
+        return places[len(places) // 2]
+    places = places[np.argsort(places[:, axis], kind="stable")]
+    ends = (np.arange(each + 1) * len(places)) // each
+    if axis == places.shape[1] - 1:
+        return places[(ends[:-1] + ends[1:]) // 2]
+    parts = [_sorted(places[a:b], each, axis + 1) for a, b in itertools.pairwise(ends)]
+    return np.stack(parts)
+
+
+def _shown(box: Box) -> str:
+    return ", ".join(
+        f"{axis} = ({low:g}, {high:g})"
+        for axis, (low, high) in zip(box.axes, box.limits, strict=True)
+    )
+
+
+def _corner(place) -> str:
+    return "(" + ", ".join(f"{value:g}" for value in place) + ")"

@@ -1,0 +1,232 @@
+"""What every shape can be asked, and how shapes are put together."""
+
+import abc
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from pgt.ground.arguments import Number, PartOf, Positive, Written
+from pgt.ground.errors import InputError
+
+if TYPE_CHECKING:
+    from pgt.data.shapes.combine import Complement, Difference, Intersection, Placed, Union
+
+# What constructors take: run files know the type inside, Python takes more and checks it itself.
+Pair = Annotated[Any, Written(tuple[Number, Number])]
+Triple = Annotated[Any, Written(tuple[Number, Number, Number])]
+PositivePair = Annotated[Any, Written(tuple[Positive, Positive])]
+Length = Annotated[Any, Written(Positive)]
+Plain = Annotated[Any, Written(Number)]
+Several = Annotated[Any, Written(tuple[Number, ...])]
+Ring = Annotated[Any, Written(tuple[tuple[Number, Number], ...])]
+Rings = Annotated[Any, Written(tuple[tuple[tuple[Number, Number], ...], ...])]
+Word = Annotated[Any, Written(str)]
+Shape = Annotated[Any, PartOf("shape")]
+
+Places = Float[np.ndarray, "n k"]
+Bounds = tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]
+
+
+class Boundary(NamedTuple):
+    """Points of a boundary, the outward unit normal at each, and the length or area each stands for."""
+
+    points: Places
+    normals: Places
+    weights: Float[np.ndarray, " n"]
+
+    def take(self, chosen) -> "Boundary":
+        """Some of the points."""
+        return Boundary(*(part[chosen] for part in self))
+
+    @staticmethod
+    def joined(parts: Sequence["Boundary"]) -> "Boundary":
+        """All points of several parts."""
+        return Boundary(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+class AbstractShape(abc.ABC):
+    """A part of the plane or of space. Only strings, numbers and arrays: hashable, and stored as data.
+
+    `a - b`, `a & b` and `a | b` are shapes, too; `-a` is all that lies outside a.
+
+    >>> from pgt.data.shapes import Disk, Rectangle
+    >>> plate = Rectangle(x=(0, 2), y=(0, 1)) - Disk(centre=(1, 0.5), radius=0.2, name="hole")
+    >>> plate.inside(np.array([[0.1, 0.1], [1.0, 0.5]])).tolist()
+    [True, False]
+    >>> round(plate.measure(), 4), round(plate.walls("hole").weights.sum().item(), 4)
+    (1.8743, 1.2566)
+    """
+
+    part: ClassVar[str] = "shape"
+
+    @property
+    @abc.abstractmethod
+    def dimension(self) -> int:
+        """2 in the plane, 3 in space."""
+
+    @abc.abstractmethod
+    def distance(self, points: Places) -> Float[np.ndarray, " n"]:
+        """How far the boundary is from each point: below zero inside, above zero outside.
+
+        Near the boundary it is the distance; far away from a shape that is put together of others, it
+        may be less.
+        """
+
+    def inside(self, points: Places, slack: float = 0.0) -> Bool[np.ndarray, " n"]:
+        """Which points are inside, or outside by no more than `slack`."""
+        return self.distance(np.asarray(points, float)) <= slack
+
+    @abc.abstractmethod
+    def bounds(self) -> Bounds:
+        """The lower and the upper corner of a box around it; infinite where it has no end."""
+
+    @abc.abstractmethod
+    def leaves(self) -> tuple["AbstractLeaf", ...]:
+        """The simple shapes that it is put together of, where they are in the end."""
+
+    def within(self, lower, upper) -> "AbstractShape":
+        """The same; a formula in it is looked at between these corners, where it does not say itself."""
+        return self
+
+    # ------------------------------------------------------------------------------- walls
+
+    @property
+    def wall_names(self) -> tuple[str, ...]:
+        """The names of its walls: those of the simple shapes."""
+        return tuple(dict.fromkeys(leaf.wall for leaf in self.leaves()))
+
+    def walls(self, name: str | None = None, count: int | None = None) -> Boundary:
+        """Evenly spread points of the boundary, or of the part that a simple shape of that name made."""
+        from pgt.data.shapes.walls import boundary_of
+
+        if name is not None and name not in self.wall_names:
+            raise InputError(no_such_wall(name, self.wall_names))
+        return boundary_of(self, name, count)
+
+    def measure(self) -> float:
+        """Its area, or its volume: ∫ x·n / d over the boundary (Gauss)."""
+        points, normals, weights = self.walls()
+        middle = points.mean(axis=0)
+        return float(np.sum(weights * np.sum((points - middle) * normals, axis=1)) / self.dimension)
+
+    # ------------------------------------------------------------------------ put together
+
+    def __sub__(self, other: Shape) -> "Difference":
+        from pgt.data.shapes.combine import Difference
+
+        return Difference(self, other)
+
+    def __and__(self, other: Shape) -> "Intersection":
+        from pgt.data.shapes.combine import Intersection
+
+        return Intersection(self, other)
+
+    def __or__(self, other: Shape) -> "Union":
+        from pgt.data.shapes.combine import Union
+
+        return Union(self, other)
+
+    def __neg__(self) -> "Complement":
+        from pgt.data.shapes.combine import Complement
+
+        return Complement(self)
+
+    def moved(self, *by: Plain) -> "Placed":
+        """Moved by so much along every axis."""
+        from pgt.data.shapes.combine import Placed
+
+        return Placed(self, shift=by)
+
+    def rotated(self, degrees: Plain, axis: Several | None = None) -> "Placed":
+        """Turned about the origin, in space about an axis through it."""
+        from pgt.data.shapes.combine import Placed
+
+        return Placed(self, degrees=degrees, axis=axis)
+
+    def scaled(self, factor: Length) -> "Placed":
+        """Larger by a factor in all directions, seen from the origin."""
+        from pgt.data.shapes.combine import Placed
+
+        return Placed(self, factor=factor)
+
+
+class AbstractLeaf(AbstractShape):
+    """A simple shape: it has one wall, and knows points of it."""
+
+    name: str | None
+
+    @property
+    def wall(self) -> str:
+        """The name of its wall: its own or, without one, that of its kind."""
+        return self.name or type(self).__name__.lower()
+
+    @abc.abstractmethod
+    def boundary(self, count: int) -> Boundary:
+        """About `count` points of its boundary: in the plane in their order along it, in space such that
+        the first of them fill it as evenly as all."""
+
+    def leaves(self) -> tuple["AbstractLeaf", ...]:
+        """Itself."""
+        return (self,)
+
+    def corners(self) -> Places:
+        """Where its boundary has a corner, in the plane."""
+        return np.zeros((0, self.dimension))
+
+
+def no_such_wall(name: str, known: Sequence[str]) -> str:
+    """What is said where no wall has that name."""
+    return f"there is no wall {name!r}; the shape's walls are {', '.join(map(repr, known))}."
+
+
+# ------------------------------------------------------------------------- checked arguments
+
+
+def number(where: str, value, *, above: float = -math.inf) -> float:
+    """A finite number."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{where}={value!r}: write a number.") from None
+    if not math.isfinite(found) or found <= above:
+        limit = f" above {above:g}" if above > -math.inf else ""
+        raise InputError(f"{where}={found:g}: write a finite number{limit}.")
+    return found
+
+
+def numbers(where: str, values, count: int, *, above: float = -math.inf) -> tuple[float, ...]:
+    """So many finite numbers."""
+    try:
+        found = tuple(values)
+    except TypeError:
+        found = ()
+    if len(found) != count:
+        example = ", ".join("0" for _ in range(count))
+        raise InputError(f"{where}={values!r}: write {count} numbers, ({example}).")
+    return tuple(number(where, value, above=above) for value in found)
+
+
+def interval(where: str, values) -> tuple[float, float]:
+    """Two numbers, the lower first."""
+    low, high = numbers(where, values, 2)
+    if low >= high:
+        raise InputError(f"{where}=({low:g}, {high:g}): the first number must be below the second.")
+    return low, high
+
+
+def wall_name(where: str, name: str | None) -> str | None:
+    """A name for a wall, or None."""
+    if name is not None and (not isinstance(name, str) or not name.strip()):
+        raise InputError(f"{where}(name={name!r}): write a word, such as name='cylinder'.")
+    return name
+
+
+def set_fields(shape: AbstractShape, /, **values) -> None:
+    """The way into a frozen dataclass."""
+    assert dataclasses.is_dataclass(shape)
+    for name, value in values.items():
+        object.__setattr__(shape, name, value)

@@ -1,0 +1,79 @@
+"""What makes fields rough in a shape of the plane: holes, around which they wind, and corners that
+point into the domain, at which their slope is infinite."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from pgt.data.shapes.base import AbstractShape
+from pgt.data.shapes.walls import kept
+
+LEAST_TURN = 1.15  # half turns: corners that are nearly straight bend no field
+MOST_CORNERS, MOST_HOLES = 12, 8
+WHOLE = 0.9  # of its boundary that a hole has in the domain
+AROUND = 720  # places on a small circle around a corner
+NEAR = 1e-4  # of the size of the shape: the radius of that circle
+
+
+class Holes(NamedTuple):
+    """Where the middle of each is, and how near the domain comes to it."""
+
+    centres: Float[np.ndarray, "h 2"]
+    radii: Float[np.ndarray, " h"]
+
+
+class Corners(NamedTuple):
+    """Where they are, the direction into the middle of the domain, and the angle of the domain there."""
+
+    places: Float[np.ndarray, "c 2"]
+    directions: Float[np.ndarray, " c"]
+    angles: Float[np.ndarray, " c"]
+
+
+def holes_of(solid: AbstractShape) -> Holes:
+    """The simple shapes that were taken out of the whole.
+
+    >>> from pgt.data.shapes import Disk
+    >>> holes_of(Disk(radius=2) - Disk((0.5, 0), 0.3)).centres.tolist()
+    [[0.5, 0.0]]
+    """
+    centres, radii = [], []
+    for leaf in solid.leaves():
+        own = leaf.boundary(512)
+        left = kept(solid, leaf, 512)
+        middle = np.mean(leaf.bounds(), axis=0)
+        if not len(left.points) or not np.isfinite(middle).all():
+            continue
+        inwards = np.sum((left.points - middle) * left.normals, axis=1) < 0
+        whole = len(left.points) > WHOLE * len(own.points)  # else it is a notch
+        if whole and inwards.mean() > 0.9 and not solid.inside(middle[None])[0]:
+            centres.append(middle)
+            radii.append(np.linalg.norm(left.points - middle, axis=1).min())
+    order = np.argsort(radii)[::-1][:MOST_HOLES]
+    return Holes(np.array(centres).reshape(-1, 2)[order], np.array(radii)[order])
+
+
+def corners_of(solid: AbstractShape) -> Corners:
+    """The corners at which the domain takes more than half a turn.
+
+    >>> from pgt.data.shapes import Rectangle
+    >>> found = corners_of(Rectangle((-1, 1), (-1, 1)) - Rectangle((0, 1), (-1, 0)))
+    >>> found.places.tolist(), (found.angles / np.pi).round(2).tolist()
+    ([[0.0, 0.0]], [1.5])
+    """
+    candidates = np.concatenate([leaf.corners() for leaf in solid.leaves()])
+    lower, upper = solid.bounds()
+    step = NEAR * float(np.linalg.norm(upper - lower))
+    turn = 2 * np.pi * (np.arange(AROUND) + 0.5) / AROUND
+    circle = np.column_stack([np.cos(turn), np.sin(turn)])
+    found = []
+    for place in np.unique(candidates, axis=0):
+        inside = solid.inside(place + step * circle)
+        changes = int(np.sum(inside != np.roll(inside, 1)))
+        angle = 2 * np.pi * float(inside.mean())
+        if changes == 2 and LEAST_TURN * np.pi < angle:
+            middle = circle[~inside].mean(axis=0)  # of what is outside: the domain lies opposite
+            found.append((*place, np.arctan2(-middle[1], -middle[0]), angle))
+    table = np.array(sorted(found, key=lambda row: -row[3])[:MOST_CORNERS]).reshape(-1, 4)
+    return Corners(table[:, :2], table[:, 2], table[:, 3])

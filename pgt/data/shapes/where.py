@@ -1,0 +1,56 @@
+"""Parts of a wall chosen by a condition in text: "x < 0", "x > 0 and y**2 < 0.1"."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from pgt.ground.errors import InputError
+from pgt.ground.parser import parse
+from pgt.ground.trees import CONSTANTS, WITH_NUMPY, evaluate, names_in, unknown_name
+
+_COMPARED = re.compile(r"(<=|>=|<|>)")
+
+
+def chosen(
+    text: str, points: Float[np.ndarray, "n k"], axes: Sequence[str]
+) -> Bool[np.ndarray, " n"]:
+    """At which points the condition holds. `and` binds tighter than `or`; there are no brackets of both.
+
+    >>> chosen("x < 0 or x > 1", np.array([[-1.0], [0.5], [2.0]]), ("x",)).tolist()
+    [True, False, True]
+    """
+    columns = dict(zip(axes, np.asarray(points, float).T, strict=True))
+    found = np.zeros(len(points), bool)
+    for part in re.split(r"\bor\b", text):
+        both = [_compared(piece, columns, text) for piece in re.split(r"\band\b", part)]
+        found |= np.all(np.broadcast_arrays(*both, found)[:-1], axis=0)
+    return found
+
+
+def check_where(where: str, text: str, axes: Sequence[str]) -> None:
+    """Raise unless the text is a condition in these axes."""
+    try:
+        chosen(text, np.zeros((1, len(axes))), axes)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _compared(text: str, columns, whole: str):
+    pieces = _COMPARED.split(text)
+    if len(pieces) not in (3, 5) or not all(piece.strip() for piece in pieces):
+        raise InputError(f"{whole!r} is no condition; write for example 'x < 0' or '0 < x < 1'.")
+    sides = [_value(piece, columns) for piece in pieces[::2]]
+    less = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
+    steps = [less[sign](a, b) for sign, a, b in zip(pieces[1::2], sides, sides[1:], strict=False)]
+    return np.all(np.broadcast_arrays(*steps), axis=0)
+
+
+def _value(text: str, columns):
+    tree = parse(text)
+    for name in names_in(tree):
+        if name.name not in (*CONSTANTS, *columns):
+            raise unknown_name(text, name, tuple(columns), "where")
+    with np.errstate(all="ignore"):
+        return evaluate(tree, {**CONSTANTS, **columns}.get, WITH_NUMPY)

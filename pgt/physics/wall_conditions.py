@@ -1,0 +1,285 @@
+"""Conditions on walls by what the wall does: convection, no slip, symmetry, outflow."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from pgt.data.domain import Domain
+from pgt.data.regions import Faces, Spread
+from pgt.ground.arguments import AxisName, Positive
+from pgt.ground.errors import InputError
+from pgt.ground.registry import register
+from pgt.ground.types import Point
+from pgt.physics.binding import (
+    as_axes,
+    as_values,
+    bound_to,
+    check_fields,
+    wall_of,
+    with_region,
+    with_static,
+)
+from pgt.physics.conditions import AbstractCondition, Evaluate, Side
+from pgt.physics.values import Value, Writable, bind_value, value_at
+
+VELOCITY = ("u", "v", "w")  # along x, y and z
+PRESSURE = "p"
+
+
+@register("robin")
+class Robin(AbstractCondition):
+    """Exchange with what is beyond the wall: ∂u/∂n + h u = g with n the outward normal.
+
+    Heat that a fluid of temperature T carries away: h = convection / conductivity, g = h T.
+
+    Parameters
+    ----------
+    axis, side, wall, where
+        As in `Dirichlet`.
+    coefficient
+        h, written as the values are.
+    **values
+        g for each field.
+
+    >>> Robin(wall="hole", coefficient=2.0, u=40.0).kind
+    'bc'
+    """
+
+    kind: ClassVar[str] = "bc"
+    axis: tuple[str, ...] | None = eqx.field(static=True)
+    side: str = eqx.field(static=True)
+    wall: str | None = eqx.field(static=True)
+    where: str | None = eqx.field(static=True)
+    coefficient: Value
+    values: dict[str, Value]
+    region: Faces | Spread | None
+
+    def __init__(
+        self,
+        axis: AxisName | Sequence[AxisName] | None = None,
+        side: Side = "both",
+        wall: str | None = None,
+        where: str | None = None,
+        coefficient: Writable = 1.0,
+        **values: Writable,
+    ):
+        self.axis = as_axes("Robin", axis, side, wall)
+        self.side, self.wall, self.where = side, wall, where
+        self.coefficient = as_values("Robin", {"coefficient": coefficient})["coefficient"]
+        self.values = as_values("Robin", values)
+        self.region = None
+
+    def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Robin":
+        check_fields("Robin", self.values, fields)
+        bound = bound_to(self, wall_of(self, domain))
+        axes = domain.axes
+        h = bind_value("Robin(coefficient=...)", self.coefficient, axes, axes)
+        return eqx.tree_at(lambda c: c.coefficient, bound, h)
+
+    def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
+        region = self._bound()
+        point = region.box.named(z)
+        h = value_at(self.coefficient, point)
+
+        def row(field, g):
+            slope = region.normal_derivative(z, lambda axis: evaluate(z, f"{field}_{axis}"))
+            return slope + h * evaluate(z, field) - value_at(g, point)
+
+        return jnp.stack([row(field, g) for field, g in self.values.items()])
+
+    @property
+    def is_local(self) -> bool:
+        return True
+
+    def fixes(self, field: str, freedom: str | None) -> bool:
+        """It holds the value itself, at every time."""
+        return field in self.values
+
+
+@register("no_slip")
+class NoSlip(AbstractCondition):
+    """The fluid rests at the wall: u = v = 0, and w = 0 in space.
+
+    Parameters as in `Dirichlet`; the fields are those of the equation that are called u, v and w.
+
+    >>> NoSlip(wall="cylinder").kind
+    'bc'
+    """
+
+    kind: ClassVar[str] = "bc"
+    axis: tuple[str, ...] | None = eqx.field(static=True)
+    side: str = eqx.field(static=True)
+    wall: str | None = eqx.field(static=True)
+    where: str | None = eqx.field(static=True)
+    velocity: tuple[str, ...] = eqx.field(static=True)
+    region: Faces | Spread | None
+
+    def __init__(
+        self,
+        axis: AxisName | Sequence[AxisName] | None = None,
+        side: Side = "both",
+        wall: str | None = None,
+        where: str | None = None,
+    ):
+        self.axis = as_axes("NoSlip", axis, side, wall)
+        self.side, self.wall, self.where = side, wall, where
+        self.velocity, self.region = (), None
+
+    def bind(self, domain: Domain, fields: tuple[str, ...]) -> "NoSlip":
+        return _of_flow(self, domain, fields)
+
+    def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
+        return jnp.stack([evaluate(z, name) for name in self.velocity])
+
+    @property
+    def is_local(self) -> bool:
+        return True
+
+    def fixes(self, field: str, freedom: str | None) -> bool:
+        """The velocity is given at every time."""
+        return field in self.velocity
+
+
+@register("symmetry")
+class Symmetry(AbstractCondition):
+    """The field goes on beyond the wall as in a mirror.
+
+    Nothing flows through it, and what flows along it has no slope across it, nor has any field that is
+    no velocity. Parameters as in `Dirichlet`.
+
+    >>> Symmetry("y", side="lower").kind
+    'bc'
+    """
+
+    kind: ClassVar[str] = "bc"
+    axis: tuple[str, ...] | None = eqx.field(static=True)
+    side: str = eqx.field(static=True)
+    wall: str | None = eqx.field(static=True)
+    where: str | None = eqx.field(static=True)
+    velocity: tuple[str, ...] = eqx.field(static=True)
+    others: tuple[str, ...] = eqx.field(static=True)
+    region: Faces | Spread | None
+
+    def __init__(
+        self,
+        axis: AxisName | Sequence[AxisName] | None = None,
+        side: Side = "both",
+        wall: str | None = None,
+        where: str | None = None,
+    ):
+        self.axis = as_axes("Symmetry", axis, side, wall)
+        self.side, self.wall, self.where = side, wall, where
+        self.velocity, self.others, self.region = (), (), None
+
+    def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Symmetry":
+        velocity = velocity_in(fields, domain)
+        others = tuple(field for field in fields if field not in velocity)
+        return with_region(
+            with_static(self, velocity=velocity, others=others), wall_of(self, domain)
+        )
+
+    def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
+        rows = [_slope(self, evaluate, z, field) for field in self.others]
+        if self.velocity:
+            normal = self._bound().normal(z)[: len(self.velocity)]
+            flow = jnp.stack([evaluate(z, name) for name in self.velocity])
+            slopes = jnp.stack([_slope(self, evaluate, z, name) for name in self.velocity])
+            along = slopes - normal * jnp.dot(normal, slopes)
+            rows += [jnp.dot(normal, flow), *along]
+        return jnp.stack(rows)
+
+    @property
+    def is_local(self) -> bool:
+        return True
+
+
+@register("outflow")
+class Outflow(AbstractCondition):
+    """The fluid leaves undisturbed: ν ∂(u, v)/∂n = p n.
+
+    Parameters
+    ----------
+    axis, side, wall, where
+        As in `Dirichlet`.
+    viscosity
+        ν of the equation, kinematic where p is divided by the density. Without it, or without a field
+        p, the velocity has no slope across the wall.
+
+    >>> Outflow("x", side="upper", viscosity=0.01).kind
+    'bc'
+    """
+
+    kind: ClassVar[str] = "bc"
+    axis: tuple[str, ...] | None = eqx.field(static=True)
+    side: str = eqx.field(static=True)
+    wall: str | None = eqx.field(static=True)
+    where: str | None = eqx.field(static=True)
+    viscosity: float | None = eqx.field(static=True)
+    velocity: tuple[str, ...] = eqx.field(static=True)
+    region: Faces | Spread | None
+
+    def __init__(
+        self,
+        axis: AxisName | Sequence[AxisName] | None = None,
+        side: Side = "both",
+        wall: str | None = None,
+        where: str | None = None,
+        viscosity: Positive | None = None,
+    ):
+        self.axis = as_axes("Outflow", axis, side, wall)
+        self.side, self.wall, self.where = side, wall, where
+        if viscosity is not None and not viscosity > 0:
+            raise InputError(f"Outflow(viscosity={viscosity:g}): write a number above 0.")
+        self.viscosity, self.velocity, self.region = viscosity, (), None
+
+    def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Outflow":
+        if self.viscosity is not None and PRESSURE not in fields:
+            raise InputError(
+                f"Outflow(viscosity={self.viscosity:g}): the equation has no field p; leave the "
+                "viscosity out."
+            )
+        return _of_flow(self, domain, fields)
+
+    def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
+        slopes = jnp.stack([_slope(self, evaluate, z, name) for name in self.velocity])
+        if self.viscosity is None:
+            return slopes
+        normal = self._bound().normal(z)[: len(self.velocity)]
+        return self.viscosity * slopes - normal * evaluate(z, PRESSURE)
+
+    @property
+    def is_local(self) -> bool:
+        return True
+
+    def fixes(self, field: str, freedom: str | None) -> bool:
+        """With a viscosity it holds the pressure, at every time."""
+        return field == PRESSURE and self.viscosity is not None
+
+
+def velocity_in(fields: Sequence[str], domain: Domain) -> tuple[str, ...]:
+    """The fields that are the velocity along the axes of space; () where they are not all there."""
+    names = VELOCITY[: len(domain.spatial_axes)]
+    wanted = len(names) > 1 and set(names) <= set(fields)
+    return names if wanted else ()
+
+
+def _of_flow(condition, domain: Domain, fields: tuple[str, ...]):
+    """The condition with its region and the names of the velocity."""
+    velocity = velocity_in(fields, domain)
+    name = type(condition).__name__
+    if not velocity:
+        wanted = ", ".join(VELOCITY[: max(len(domain.spatial_axes), 2)])
+        raise InputError(
+            f"{name}: it is about a velocity {wanted}, but the fields are {', '.join(fields)}; write "
+            f"Dirichlet or Neumann with the names of the fields."
+        )
+    return with_region(with_static(condition, velocity=velocity), wall_of(condition, domain))
+
+
+def _slope(condition, evaluate: Evaluate, z: Point, field: str):
+    """Across the wall, outwards."""
+    region = condition._bound()
+    return region.normal_derivative(z, lambda axis: evaluate(z, f"{field}_{axis}"))

@@ -1,0 +1,211 @@
+"""What a fitted field says on walls and in all: values, fluxes, forces, totals, with error bars.
+
+Normals point out of the domain: into a cylinder that is an obstacle. Error bars are the spread of the
+members' own integrals, so that errors which cancel along a wall do so here as well.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Float
+
+from pgt.data.domain import Domain
+from pgt.data.regions import Spread
+from pgt.ground.errors import InputError
+from pgt.ground.unknown import Unknown
+from pgt.physics.wall_conditions import PRESSURE, velocity_in
+from pgt.reconstruction.evaluation import Evaluation
+
+PLACES = 4096  # inside, of which a total is taken
+INSTANTS = 11  # where time is not named
+EVERYWHERE = "0 < 1"
+
+Values = dict[str, Float[np.ndarray, "k n"]]  # of every member at every place
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the boundary, or the inside: places, normals, and what each place stands for."""
+
+    places: Float[np.ndarray, "n k"]
+    normals: Float[np.ndarray, "n k"]
+    weight: float
+
+
+@dataclass(frozen=True)
+class Integrals:
+    """Asked of a `Reconstruction` as `result.integrals`.
+
+    A wall is named as in a condition: `"cylinder"`, or `axis="x", side="upper"` for an end of the box;
+    `where` chooses a part of it. `t` is an instant or several, 11 over the whole time by default.
+    """
+
+    evaluation: Evaluation
+
+    def values(
+        self, wall: str | None = None, quantities: Sequence[str] | None = None, t=None, **which
+    ) -> xr.Dataset:
+        """Fields, derivatives, and `u_n`, the slope of every field across the wall, at its places."""
+        part, fields = self._wall(wall, **which), self.evaluation.pde.fields
+        asked = tuple(quantities or fields)
+        slopes = [f"{f}_{a}" for f in fields for a in self._space]
+
+        def table(values: Values) -> Values:
+            across = {f"{f}_n": self._across(values, f, part) for f in fields}
+            return {name: values[name] for name in asked} | across
+
+        found = self._each_instant(part, (*asked, *slopes), table, t)
+        axes = {a: ("point", part.places[:, k]) for k, a in enumerate(self._space)}
+        normals = {f"n_{a}": ("point", part.normals[:, k]) for k, a in enumerate(self._space)}
+        return self._dataset(found, t, ("point",)).assign_coords(axes | normals)
+
+    def flux(
+        self, wall: str | None = None, field: str = "u", coefficient: float = 1.0, t=None, **which
+    ) -> xr.Dataset:
+        """∫ −coefficient ∂u/∂n dS: what is conducted out of the domain through a wall."""
+        part = self._wall(wall, **which)
+        names = [f"{field}_{a}" for a in self._space]
+
+        def table(values: Values) -> Values:
+            return {"flux": -coefficient * part.weight * self._across(values, field, part)}
+
+        return self._summed(part, names, table, t)
+
+    def flow(self, wall: str | None = None, t=None, **which) -> xr.Dataset:
+        """∫ (u, v)·n dS: what flows out of the domain through a wall."""
+        part, velocity = self._wall(wall, **which), self._velocity()
+
+        def table(values: Values) -> Values:
+            along = sum(values[name] * part.normals[:, k] for k, name in enumerate(velocity))
+            return {"flow": part.weight * np.asarray(along)}
+
+        return self._summed(part, velocity, table, t)
+
+    def force(
+        self, wall: str | None = None, viscosity: float | None = None, t=None, **which
+    ) -> xr.Dataset:
+        """The force of the fluid on a wall, −∫ (−p n + μ (∇u + ∇uᵀ) n) dS, by axis, and in the plane the
+        torque about the origin.
+
+        `viscosity` is μ; by default that of the equation: with a kinematic one, and p divided by the
+        density, so is the force.
+        """
+        part, velocity = self._wall(wall, **which), self._velocity()
+        if PRESSURE not in self.evaluation.pde.fields:
+            raise InputError("force: the equation has no pressure p.")
+        mu = self._viscosity() if viscosity is None else viscosity
+        names = (PRESSURE, *(f"{u}_{a}" for u in velocity for a in self._space))
+
+        def table(values: Values) -> Values:
+            traction = _traction(values, velocity, self._space, part.normals, mu)
+            found = {f"f{a}": -part.weight * traction[k] for k, a in enumerate(self._space)}
+            if len(self._space) == 2:
+                (x, y), (fx, fy) = part.places.T, found.values()
+                found["torque"] = x * fy - y * fx
+            return found
+
+        return self._summed(part, names, table, t)
+
+    def total(self, quantity: str = "u", t=None) -> xr.Dataset:
+        """∫ u dV over the domain, of a field or any other quantity."""
+        domain = self._domain
+        places = domain.even(PLACES)[:, : len(self._space)]
+        duration = domain.extent[-1] if domain.has_time else 1.0
+        part = Part(places, np.zeros_like(places), domain.volume / duration / len(places))
+        return self._summed(
+            part, (quantity,), lambda values: {"total": part.weight * values[quantity]}, t
+        )
+
+    # ------------------------------------------------------------------------------ inside
+
+    @property
+    def _domain(self) -> Domain:
+        return self.evaluation.domain
+
+    @property
+    def _space(self) -> tuple[str, ...]:
+        return self._domain.spatial_axes
+
+    def _wall(
+        self, wall: str | None, axis=None, side: str = "both", where: str | None = None
+    ) -> Part:
+        domain = self._domain
+        found = (
+            domain.wall(wall, where)
+            if wall is not None
+            else domain.walls(axis, side, where or EVERYWHERE)
+        )
+        assert isinstance(found, Spread)
+        places, normals = np.asarray(found.places, float), np.asarray(found.normals, float)
+        return Part(places, normals, float(found.area) / len(places))
+
+    def _velocity(self) -> tuple[str, ...]:
+        velocity = velocity_in(self.evaluation.pde.fields, self._domain)
+        if not velocity:
+            fields = ", ".join(self.evaluation.pde.fields)
+            raise InputError(f"there is no velocity u, v among the fields {fields}.")
+        return velocity
+
+    def _viscosity(self) -> float:
+        given = getattr(self.evaluation.pde, "viscosity", None)
+        if given is None:
+            raise InputError(
+                "force: the equation has no viscosity; write force(..., viscosity=0.01)."
+            )
+        return float(given.value if isinstance(given, Unknown) else given)
+
+    def _across(self, values: Values, field: str, part: Part) -> np.ndarray:
+        slopes = (values[f"{field}_{a}"] * part.normals[:, k] for k, a in enumerate(self._space))
+        return np.asarray(sum(slopes))
+
+    def _instants(self, t) -> np.ndarray | None:
+        if not self._domain.has_time:
+            return None
+        low, high = self._domain.bounds("t")
+        return (
+            np.linspace(low, high, INSTANTS) if t is None else np.atleast_1d(np.asarray(t, float))
+        )
+
+    def _each_instant(
+        self, part: Part, names, table: Callable[[Values], Values], t
+    ) -> list[Values]:
+        moments = self._instants(t)
+        columns = [()] if moments is None else [(moment,) for moment in moments]
+        points = [
+            np.column_stack([part.places, *(np.full(len(part.places), m) for m in c)])
+            for c in columns
+        ]
+        return [table(self.evaluation.each(names, p)) for p in points]
+
+    def _summed(self, part: Part, names, table: Callable[[Values], Values], t) -> xr.Dataset:
+        found = self._each_instant(part, names, table, t)
+        return self._dataset([{n: v.sum(axis=1) for n, v in one.items()} for one in found], t, ())
+
+    def _dataset(self, found: list[dict[str, np.ndarray]], t, dims: tuple[str, ...]) -> xr.Dataset:
+        """Means over the members and, where there are several, their spread; by instant."""
+        moments = self._instants(t)
+        single = moments is None or (t is not None and np.ndim(t) == 0)
+        data = {}
+        for name in found[0]:
+            values = np.stack([one[name] for one in found])  # instants, members, places
+            parts = {name: values.mean(axis=1)}
+            if values.shape[1] > 1:
+                parts[f"{name}_std"] = values.std(axis=1, ddof=1)
+            for key, array in parts.items():
+                data[key] = (dims, array[0]) if single else (("t", *dims), array)
+        coords = {} if moments is None else {"t": float(moments[0]) if single else moments}
+        return xr.Dataset(data, coords)
+
+
+def _traction(values: Values, velocity, space, normals, viscosity: float) -> list[np.ndarray]:
+    """σ n by axis."""
+    found = []
+    for k, u in enumerate(velocity):
+        shear = sum(
+            (values[f"{u}_{a}"] + values[f"{velocity[j]}_{space[k]}"]) * normals[:, j]
+            for j, a in enumerate(space)
+        )
+        found.append(-values[PRESSURE] * normals[:, k] + viscosity * np.asarray(shear))
+    return found

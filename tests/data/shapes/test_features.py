@@ -1,0 +1,32 @@
+import numpy as np
+import pytest
+
+from pgt.data.shapes import Disk, Polygon, Rectangle
+from pgt.data.shapes.features import corners_of, holes_of
+
+PLATE = Rectangle((0, 2), (0, 1), name="plate")
+
+
+def test_holes_are_what_was_taken_out():
+    found = holes_of(PLATE - Disk((0.5, 0.5), 0.2) - Disk((1.5, 0.5), 0.1))
+    assert found.centres.tolist() == [[0.5, 0.5], [1.5, 0.5]]
+    assert found.radii == pytest.approx([0.2, 0.1])
+    assert not len(holes_of(PLATE & Disk((1, 0.5), 0.7)).radii)
+
+
+def test_corners_are_those_that_point_into_the_domain():
+    wedge = Polygon([(0.8, 0.4), (1.2, 0.4), (1.0, 0.7)])
+    found = corners_of(PLATE - wedge)
+    assert len(found.angles) == 3
+    tip = int(np.argmax(found.places[:, 1]))
+    assert found.places[tip].tolist() == [1.0, 0.7]
+    # the domain lies above the tip, and takes all of the turn but the wedge's own angle
+    assert np.degrees(found.directions[tip]) == pytest.approx(90, abs=1)
+    assert found.angles[tip] == pytest.approx(2 * np.pi - 2 * np.arctan2(0.2, 0.3), abs=0.02)
+    assert not len(corners_of(PLATE).angles)
+
+
+def test_many_small_corners_are_a_bend():
+    turn = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+    ring = Polygon(np.column_stack([1 + 0.2 * np.cos(turn), 0.5 + 0.2 * np.sin(turn)]))
+    assert not len(corners_of(PLATE - ring).angles)

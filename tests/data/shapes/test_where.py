@@ -1,0 +1,29 @@
+import numpy as np
+import pytest
+
+from pgt.data.shapes.where import chosen
+from pgt.ground.errors import InputError
+
+PLACES = np.array([[-1.0, 0.0], [0.5, 0.2], [2.0, 3.0]])
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("x < 0", [True, False, False]),
+        ("x >= 0.5", [False, True, True]),
+        ("0 < x < 1", [False, True, False]),
+        ("x > 0 and y < 1", [False, True, False]),
+        ("x < 0 or y > 1", [True, False, True]),
+        ("x^2 + y^2 <= 1", [True, True, False]),
+        ("1 < 2", [True, True, True]),
+    ],
+)
+def test_conditions_choose_places(text, holds):
+    assert chosen(text, PLACES, ("x", "y")).tolist() == holds
+
+
+@pytest.mark.parametrize("text", ["x", "x <", "x == 0", "z < 0", "x < 0 <", "x < 0 and", ""])
+def test_what_is_no_condition_is_refused(text):
+    with pytest.raises(InputError):
+        chosen(text, PLACES, ("x", "y"))

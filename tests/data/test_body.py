@@ -1,0 +1,155 @@
+"""A shape in a box, asked what a box is asked; and shapes that do not belong in theirs."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pgt
+from pgt.data.sampling import ResidualAdaptive, Sobol, Uniform
+from pgt.ground import serialise
+from pgt.ground.errors import InputError
+
+HOLE = pgt.Disk((1, 0.5), 0.2, name="hole")
+PLATE = pgt.Domain(x=(0, 2), y=(0, 1), t=(0, 3), shape=-HOLE)
+VESSEL = pgt.Domain(
+    x=(-1, 1),
+    y=(-1, 1),
+    z=(0, 2),
+    shape=pgt.Cylinder(z=(-1, 3), name="side") - pgt.Ball((0, 0, 1), 0.5),
+)
+AREA = 2 - np.pi * 0.04
+
+
+def test_volume_times_duration():
+    assert PLATE.volume == pytest.approx(3 * AREA, rel=1e-6)
+    assert VESSEL.volume == pytest.approx(np.pi * (2 - 4 / 3 * 0.125), rel=1e-3)
+
+
+@pytest.mark.parametrize("domain", [PLATE, VESSEL], ids=["plane", "space"])
+@pytest.mark.parametrize(
+    "sampler", [Uniform(), Sobol(), ResidualAdaptive()], ids=lambda s: type(s).__name__
+)
+def test_samplers_stay_inside_also_under_jit(domain, sampler):
+    draw = jax.jit(lambda key: sampler.draw(key, domain, 512, lambda z: jnp.abs(z[:, 0])))
+    points = np.asarray(draw(jax.random.key(0)), float)
+    assert domain.contains(points).all()
+    assert len(np.unique(points, axis=0)) > 490
+
+
+def test_samples_fill_the_inside_evenly():
+    points = np.asarray(PLATE.sample(jax.random.key(0), 20000))
+    left = points[points[:, 0] < 0.8]
+    assert len(left) / len(points) == pytest.approx(0.8 / AREA, rel=0.02)
+    assert left[:, 1].mean() == pytest.approx(0.5, abs=0.01)
+
+
+def test_quadrature_is_true_to_the_area():
+    points, weights = PLATE.quadrature(4000)
+    assert PLATE.contains(points).all()
+    assert weights.sum() == pytest.approx(3 * AREA, rel=1e-6)
+    # ∫ x over the plate, whose middle is at 1
+    assert points[:, 0] @ weights == pytest.approx(3 * AREA, rel=2e-3)
+
+
+def test_even_points_are_fixed_and_inside():
+    points = VESSEL.even(300)
+    assert points.shape == (300, 3)
+    assert VESSEL.contains(points).all()
+    assert (VESSEL.even(300) == points).all()
+
+
+def test_ends_of_the_box_reach_as_far_as_the_shape():
+    disk = pgt.Domain(x=(0, 2), y=(-2, 2), shape=pgt.Disk(radius=1, name="rim"))
+    places = np.asarray(disk.walls("x", "lower").places)
+    assert np.abs(places[:, 1]).max() == pytest.approx(1.0, abs=0.01)
+    with pytest.raises(InputError, match="does not reach the upper end of x"):
+        disk.walls("x", "upper")
+
+
+def test_a_part_of_a_wall_is_chosen_by_a_condition():
+    part = PLATE.wall("hole", where="x < 1 and y > 0.5")
+    assert part.area == pytest.approx(0.4 * np.pi / 4, rel=2e-3)
+    assert (np.asarray(part.places)[:, 0] < 1).all()
+    box = pgt.Domain(x=(0, 1), y=(0, 1))
+    assert box.walls("x", "lower", where="y < 0.25").area == pytest.approx(0.25, rel=1e-2)
+    with pytest.raises(InputError, match="nothing is left"):
+        PLATE.wall("hole", where="x < 0")
+
+
+def test_normals_of_drawn_points_are_those_of_the_wall():
+    wall = PLATE.wall("hole")
+    for points in (np.asarray(wall.sample(jax.random.key(0), 50)), wall.nodes(20)):
+        assert PLATE.contains(points).all()
+        normals = np.asarray(jax.vmap(wall.normal)(jnp.asarray(points)))
+        exact = (np.array([1, 0.5]) - points[:, :2]) / 0.2
+        assert normals[:, :2] == pytest.approx(exact, abs=1e-5)
+        assert (normals[:, 2] == 0).all()
+
+
+def test_the_start_and_means_over_space_keep_to_the_shape():
+    start = PLATE.start().nodes(100)
+    assert PLATE.contains(start).all()
+    assert (start[:, 2] == 0).all()
+    points, weights = PLATE.instants().mean_nodes(jnp.zeros(3))
+    assert PLATE.contains(np.asarray(points)).all()
+    assert weights.sum() == pytest.approx(1.0)
+
+
+def test_a_seam_keeps_to_the_shape():
+    channel = pgt.Domain(
+        x=(0, 2), y=(0, 1), periodic=("x",), shape=pgt.Rectangle((-1, 3), (0.2, 1))
+    )
+    assert channel.seam("x").nodes(20)[:, 1].min() > 0.2
+
+
+def test_distance_is_below_zero_inside():
+    assert PLATE.distance([[1.0, 0.5, 0.0], [1.0, 0.8, 0.0]]) == pytest.approx([0.2, -0.1])
+
+
+def test_a_domain_with_a_shape_is_stored_as_data(tmp_path):
+    assert pgt.Domain.from_dict(PLATE.to_dict()) == PLATE
+    serialise.save(tmp_path, "domain", PLATE)
+    assert serialise.load(tmp_path, "domain") == PLATE
+    assert "Disk" in repr(PLATE)
+
+
+def test_readings_in_an_obstacle_are_named():
+    readings = pgt.Observations.from_arrays(
+        {"x": [0.1, 1.0], "y": [0.5, 0.5], "t": [0, 0]}, {"u": [1.0, 2.0]}
+    )
+    with pytest.raises(InputError, match=r"1 reading.* row 1: x = 1, y = 0.5, t = 0.*hole"):
+        readings.check_inside(PLATE)
+
+
+DISK = pgt.Disk(name="disk")
+BROKEN = {
+    "outside the box": (DISK.moved(5, 5), "nothing of the shape lies in the box"),
+    "hole larger than the shape": (DISK - pgt.Disk(radius=2), "nothing of the shape"),
+    "nothing in common": (DISK & DISK.moved(3, 0), "nothing of the shape"),
+    "millimetres": (pgt.Disk(radius=500, name="disk"), "'disk' is 500 times larger"),
+    "kilometres": (pgt.Disk(radius=0.001, name="disk"), "'disk' is 1e\\+03 times smaller"),
+    "all of the box": (pgt.Disk(radius=10), "no wall of the shape lies in the box"),
+    "an obstacle elsewhere": (-pgt.Disk((9, 9), 1), "no wall of the shape lies in the box"),
+    "the box is filled": (-pgt.Disk(radius=9), "nothing of the shape"),
+    "of space": (pgt.Ball(), "does not fit the axes x, y"),
+    "no shape": ("disk", "write a shape, such as Disk"),
+    "empty formula": (pgt.Formula("x^2 + y^2 + 1"), "nothing of the shape"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_shapes_that_do_not_belong_in_their_box_are_refused(what):
+    shape, words = BROKEN[what]
+    with pytest.raises(InputError, match=words) as refused:
+        pgt.Domain(x=(-1, 1), y=(-1, 1), shape=shape)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_shape_needs_axes_of_space():
+    with pytest.raises(InputError, match="two or three axes of space"):
+        pgt.Domain(x=(0, 1), t=(0, 1), shape=DISK)
+    with pytest.raises(InputError, match="the domain has no shape"):
+        pgt.Domain(x=(0, 1), y=(0, 1)).wall("disk")
+    with pytest.raises(InputError, match="has no shape"):
+        pgt.Domain(x=(0, 1), y=(0, 1)).distance([[0, 0]])

@@ -1,0 +1,121 @@
+"""Integrals over walls and inside, of fields whose integrals are known."""
+
+import numpy as np
+import pytest
+
+import pgt
+from pgt.ground.errors import InputError
+from pgt.reconstruction.evaluation import Evaluation
+from pgt.reconstruction.integrals import Integrals
+
+LOG = np.log(0.5)
+RING = pgt.Domain(
+    x=(-1, 1), y=(-1, 1), shape=pgt.Disk(name="outer") - pgt.Disk(radius=0.5, name="inner")
+)
+
+
+def conduction(points):
+    return np.log(np.hypot(*points.T)) / LOG
+
+
+@pytest.fixture(scope="module")
+def ring():
+    places = RING.even(60)
+    readings = pgt.Observations.from_arrays(
+        {"x": places[:, 0], "y": places[:, 1]}, {"u": conduction(places)}
+    )
+    scaling = pgt.Scaling.fit(readings, RING)
+    return pgt.reconstruct(
+        readings, pgt.Laplace(), RING,
+        [pgt.Dirichlet(wall="outer", u=0.0), pgt.Dirichlet(wall="inner", u=1.0)],
+        model=pgt.Features(scaling, count=300, band=16.0), error_bars=pgt.Posterior(samples=8),
+    )  # fmt: skip
+
+
+def test_what_is_conducted_in_is_conducted_out(ring):
+    inward, outward = (ring.integrals.flux(wall) for wall in ("inner", "outer"))
+    assert float(inward.flux) == pytest.approx(2 * np.pi / LOG, rel=1e-3)
+    assert float(outward.flux) == pytest.approx(-2 * np.pi / LOG, rel=1e-3)
+    assert 0 < float(outward.flux_std) < 0.1
+    half = ring.integrals.flux("outer", where="x < 0")
+    assert float(half.flux) == pytest.approx(-np.pi / LOG, rel=2e-3)
+
+
+def test_the_total_is_that_of_the_exact_field(ring):
+    # ∫ r log r dr from 0.5 to 1
+    exact = 2 * np.pi * (-0.25 - (0.125 * LOG - 0.0625)) / LOG
+    assert float(ring.integrals.total("u").total) == pytest.approx(exact, rel=2e-3)
+
+
+def test_values_on_a_wall_come_with_normals_and_slopes(ring):
+    on = ring.integrals.values("inner")
+    assert on.u.to_numpy() == pytest.approx(1.0, abs=1e-3)
+    assert on.u_n.to_numpy() == pytest.approx(-1 / (0.5 * LOG), rel=1e-2)
+    assert np.hypot(on.n_x, on.n_y).to_numpy() == pytest.approx(1.0)
+
+
+def test_a_grid_is_masked_outside_the_shape(ring):
+    field = ring.grid(x=20, y=20)
+    outside = np.hypot(*np.meshgrid(field.x, field.y))
+    inside = (outside <= 1) & (outside >= 0.5)
+    assert (np.isfinite(field.u) == inside).all()
+    assert (field["mask"] == inside).all()
+    assert list(field.data_vars) == ["u", "u_std", *[n for n in field.data_vars if "q" in str(n)]]
+
+
+def test_a_result_with_a_shape_is_read_back_and_written(ring, tmp_path):
+    ring.save(tmp_path)
+    again = pgt.Reconstruction.load(tmp_path)
+    assert again.domain == RING
+    again.grid(x=5, y=5).pipe(pgt.io.write_field, tmp_path / "field.nc")
+    assert "mask" in pgt.io.read_field(tmp_path / "field.nc").coords
+
+
+def test_places_to_measure_next_are_inside(ring):
+    found = ring.suggest_sensors(3)
+    assert RING.contains(np.column_stack([found.x, found.y])).all()
+
+
+# ------------------------------------------------------------------------------ flows
+
+
+@pytest.fixture
+def flow(monkeypatch):
+    """u = 1 + y², v = 0, p = 3 - x in a box with a hole, as if it had been fitted; two members."""
+    domain = pgt.Domain(x=(-2, 2), y=(-1, 1), t=(0, 1), shape=-pgt.Disk(radius=0.5, name="hole"))
+    slopes = {"u": lambda x, y: 1 + y**2, "p": lambda x, y: 3 - x, "u_y": lambda x, y: 2 * y}
+
+    def each(self, names, points):
+        x, y, _ = points.T
+        found = {n: slopes.get(n, lambda x, y: 0 * x)(x, y) for n in names}
+        return {n: np.stack([0.9 * v, 1.1 * v]) for n, v in found.items()}
+
+    monkeypatch.setattr(Evaluation, "each", each)
+    evaluation = object.__new__(Evaluation)
+    object.__setattr__(evaluation, "domain", domain)
+    object.__setattr__(evaluation, "pde", pgt.NavierStokes2D(viscosity=0.1))
+    return Integrals(evaluation)
+
+
+def test_as_much_flows_in_as_out(flow):
+    out = flow.flow(axis="x", side="upper", t=0.5)
+    assert float(out.flow) == pytest.approx(2 + 2 / 3, rel=1e-3)
+    assert float(out.flow_std) == pytest.approx(0.1 * np.sqrt(2) * (2 + 2 / 3), rel=1e-3)
+    assert float(flow.flow("hole", t=0.5).flow) == pytest.approx(0, abs=1e-6)
+    assert flow.flow(axis="x", side="lower").flow.sizes == {"t": 11}
+
+
+def test_force_of_pressure_and_friction(flow):
+    area = np.pi * 0.25
+    force = flow.force("hole", t=[0.0, 1.0])
+    # the gradients of p and of the shear: Gauss over the hole, dp/dx = -1 and μ u_yy = 0.2
+    assert force.fx.to_numpy() == pytest.approx((1 + 0.2) * area, rel=1e-4)
+    assert force.fy.to_numpy() == pytest.approx(0, abs=1e-6)
+    assert float(flow.force("hole", viscosity=0.0, t=0.0).fx) == pytest.approx(area, rel=1e-4)
+
+
+def test_what_cannot_be_integrated_is_refused(ring, flow):
+    with pytest.raises(InputError, match="no velocity"):
+        ring.integrals.flow("inner")
+    with pytest.raises(InputError, match="there is no wall 'rim'"):
+        flow.flow("rim")
