@@ -61,8 +61,9 @@ def change(d: Derivatives, field: str, coords: tuple[str, ...]) -> Float[Array, 
 
 def carried(d: Derivatives, field: str, coords: tuple[str, ...]) -> Float[Array, ""]:
     """(u·∇) field: what the flow (u, v, w) carries along."""
-    pairs = zip(components(coords), space_of(coords), strict=True)
-    return _sum(d(name) * d(f"{field}_{axis}") for name, axis in pairs)
+    flow = [d(name) for name in components(coords)]
+    pairs = zip(flow, space_of(coords), strict=True)
+    return _sum(speed * d(f"{field}_{axis}") for speed, axis in pairs)
 
 
 def divergence(d: Derivatives, coords: tuple[str, ...]) -> Float[Array, ""]:
