@@ -33,8 +33,9 @@ class Acoustics(AbstractPDE):
     $$ \rho\, \mathbf{u}_t = -\nabla p, \qquad p_t = -\rho c^2 \nabla \cdot \mathbf{u} + q $$
 
     `speed` is c, `density` ρ, and `source` q, a pressure per time. With ρ = 1 as left out, p is over
-    density. Good starting values: c = 1 on the unit interval; in air 343 m/s and 1.2 kg/m³. `Wave` is
-    the equation of p alone, where no velocity was measured or is known at a wall.
+    density. Good starting values: c = 1 on the unit interval; in air 343 m/s and 1.2 kg/m³. A velocity
+    that nobody measured stays open by a steady flow without divergence: say what it is at the start,
+    `Initial(u=0.0)`. `Wave` is the equation of p alone, where the velocity does not matter.
 
     >>> Acoustics(speed=343.0, density=1.2, dimension=2).fields
     ('u', 'v', 'p')

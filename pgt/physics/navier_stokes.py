@@ -146,11 +146,13 @@ class NavierStokes3D(AbstractPDE):
 def _balances(flow, d: Derivatives) -> dict[str, Float[Array, ""]]:
     """Momentum along each axis, and continuity."""
     coords, rows = flow.coords, {}
+    names = components(coords)
+    convection = [flow.convection * carried(d, name, coords) for name in names]
+    viscous = [flow.viscosity * d.laplacian(name) for name in names]
     forces = forces_at(flow.source, d, coords)
-    for axis, name, force in zip(space_of(coords), components(coords), forces, strict=True):
-        inertia = change(d, name, coords) + flow.convection * carried(d, name, coords)
-        viscous = flow.viscosity * d.laplacian(name)
-        rows[f"momentum_{axis}"] = inertia + d(f"p_{axis}") - viscous - force
+    terms = zip(space_of(coords), names, convection, viscous, forces, strict=True)
+    for axis, name, moved, slowed, force in terms:
+        rows[f"momentum_{axis}"] = change(d, name, coords) + moved + d(f"p_{axis}") - slowed - force
     return rows | {"continuity": divergence(d, coords)}
 
 

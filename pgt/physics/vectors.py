@@ -3,10 +3,12 @@
 The component along x is called u, those along y and z are v and w.
 """
 
-from collections.abc import Sequence
+import functools
+import operator
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from pgt.ground.errors import InputError
 from pgt.physics.pde import Derivatives
@@ -52,18 +54,23 @@ def forces_at(forces: tuple[Value | None, ...], d: Derivatives, coords: tuple[st
     return [source_at(force, d, coords) for force in forces]
 
 
-def change(d: Derivatives, field: str, coords: tuple[str, ...]):
+def change(d: Derivatives, field: str, coords: tuple[str, ...]) -> Float[Array, ""] | float:
     """∂field/∂t; 0.0 where there is no time."""
     return d(f"{field}_t") if "t" in coords else 0.0
 
 
-def carried(d: Derivatives, field: str, coords: tuple[str, ...]):
+def carried(d: Derivatives, field: str, coords: tuple[str, ...]) -> Float[Array, ""]:
     """(u·∇) field: what the flow (u, v, w) carries along."""
-    pairs = zip(components(coords), space_of(coords), strict=True)
-    return jnp.sum(jnp.stack([d(name) * d(f"{field}_{axis}") for name, axis in pairs]))
+    flow = [d(name) for name in components(coords)]
+    pairs = zip(flow, space_of(coords), strict=True)
+    return _sum(speed * d(f"{field}_{axis}") for speed, axis in pairs)
 
 
-def divergence(d: Derivatives, coords: tuple[str, ...]):
+def divergence(d: Derivatives, coords: tuple[str, ...]) -> Float[Array, ""]:
     """u_x + v_y + w_z."""
     pairs = zip(components(coords), space_of(coords), strict=True)
-    return jnp.sum(jnp.stack([d(f"{name}_{axis}") for name, axis in pairs]))
+    return _sum(d(f"{name}_{axis}") for name, axis in pairs)
+
+
+def _sum(terms: Iterable[Float[Array, ""]]) -> Float[Array, ""]:
+    return functools.reduce(operator.add, terms)

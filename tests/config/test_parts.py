@@ -70,6 +70,16 @@ def _problem(parts):
     return parts.observations, parts.pde, parts.domain
 
 
+def test_without_time_a_flow_is_steady(load):
+    flow = template("navier_stokes")
+    assert build_all(load(flow)).pde.coords == ("x", "y", "t")
+    steady = flow.replace('["x", "y", "t"]', '["x", "y"]').replace("t = [0, 20]\n", "")
+    steady = steady.replace(", t = 50}", "}")
+    assert build_all(load(steady)).pde.coords == ("x", "y")
+    with pytest.raises(InputError, match="has the coordinates x, y, but"):
+        build_all(load(flow.replace("viscosity = 0.01", "viscosity = 0.01\nsteady = true")))
+
+
 def test_the_dimension_follows_the_domain(load):
     text = template("heat").replace('["x", "t"]', '["x", "y", "t"]')
     text = text.replace("[domain]", "[domain]\ny = [0, 1]")

@@ -18,6 +18,21 @@ def test_units_that_fit_an_equation():
     check_dimensions(pgt.Equation("u_t = u_xx + u_yy"), {"x": "m", "y": "km"})
 
 
+def test_a_pressure_of_its_own_unit_needs_its_density():
+    sound = {"x": "m", "t": "s", "u": "m/s", "p": "Pa"}
+    check_dimensions(pgt.Acoustics(343.0, 1.2), sound)
+    with pytest.raises(InputError, match="'p' is in 'Pa'"):
+        check_dimensions(pgt.Acoustics(343.0), sound)
+
+
+def test_heads_and_displacements_are_lengths():
+    check_dimensions(pgt.Darcy(1e-4), {"x": "m", "y": "m", "h": "m"})
+    with pytest.raises(InputError, match="'h' is in 'cm' by the readings"):
+        check_dimensions(pgt.Darcy(1e-4), {"x": "m", "y": "m", "h": "cm"})
+    with pytest.raises(InputError, match="'v' is in 'mm' by the readings"):
+        check_dimensions(pgt.Elasticity(1.0, 0.3), {"x": "m", "y": "m", "u": "m", "v": "mm"})
+
+
 @pytest.mark.parametrize(
     ("units", "words"),
     [
