@@ -193,7 +193,11 @@ def _names_column(table: Table, sensors: dict[str, Places], taken: set[int]) -> 
     """The column whose cells are names of sensors."""
     for place in range(len(table.headings)):
         cells = table.cells(place)
-        if place not in taken and cells and sum(cell in sensors for cell in cells) > 0.5 * len(cells):
+        if (
+            place not in taken
+            and cells
+            and sum(cell in sensors for cell in cells) > 0.5 * len(cells)
+        ):
             return place
     return None
 

@@ -201,7 +201,9 @@ LINES = st.lists(st.lists(PIECES, min_size=1, max_size=4), max_size=6)
 
 
 @given(LINES, st.sampled_from([b";", b",", b"\t", b" ", b";;"]), st.sampled_from(["", "utf-16"]))
-def test_whatever_a_logger_writes_is_read_or_refused_in_words(tmp_path_factory, rows, mark, encoding):
+def test_whatever_a_logger_writes_is_read_or_refused_in_words(
+    tmp_path_factory, rows, mark, encoding
+):
     content = b"\n".join(mark.join(row) for row in rows)
     if encoding:
         content = content.decode("latin-1").encode(encoding)
