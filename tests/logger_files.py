@@ -59,6 +59,9 @@ def wide(heading: str, *, date="2024-03-12 ", mark=";", times=STAMPS, values=T, 
 PLACED = "Time;TC1 (x=0.1 m);TC2 (x=0.5 m)"
 AT = {"columns": {"t": "Time"}}
 POSITIONS = "sensor;x [m]\nTC1;0,1\nTC2;0,5\n"
+TOA5 = (
+    '"TOA5","CR1000","rod","12345"\n"TIMESTAMP","TC1","TC2"\n"TS","Deg C","Deg C"\n"","Avg","Avg"\n'
+)
 PREAMBLE = "Data Logger DL-100\nSerial number;12345\nInterval: 60 s\nChannels;2;thermocouples\n\n"
 
 
@@ -118,6 +121,13 @@ LOGGERS = {
     "a preamble": File(
         {"a.csv": PREAMBLE + commas(long("x;t;T", "{x};{t};{T}"))},
         ROWS, "semicolons, 4 lines above the heading, decimal commas",
+    ),
+    "Campbell's TOA5": File(
+        {"a.dat": TOA5 + wide("", mark=",", comma=False).lstrip("\n"), "positions.csv": POSITIONS}, ROWS,
+        "commas, 1 line above the heading, units in a row of their own, 2 sensors, 3 time stamps, "
+        f"t in {STAMPED}",
+        {"columns": {"t": "TIMESTAMP"}, "sensors": "positions.csv"},
+        {"x": "m", "t": STAMPED, "T": "Deg C"}, ORIGIN,
     ),
     "comments and Windows line ends": File(
         {"a.csv": "# rod 3\r\n#\r\n" + long("x,t,T", "{x},{t},{T}", end="\r\n")}, ROWS, "commas",

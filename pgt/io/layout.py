@@ -20,6 +20,23 @@ from pgt.io.stamps import is_stamp
 
 MOST_COLUMNS = 10_000
 SAMPLE = 200  # rows that are looked at to find the table
+# What loggers write below the names beside units: how a column came about.
+MADE = {
+    "",
+    "-",
+    "1",
+    "ts",
+    "rn",
+    "avg",
+    "smp",
+    "min",
+    "max",
+    "std",
+    "tot",
+    "mean",
+    "average",
+    "sample",
+}
 _QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -49,6 +66,11 @@ class _Row(NamedTuple):
     @property
     def is_data(self) -> bool:
         return self.numbers >= max(1, self.words)
+
+    @property
+    def is_about_columns(self) -> bool:
+        """Whether it says how the columns were made: units, means, samples."""
+        return all(not c or as_unit(c) or c.strip(" []()").lower() in MADE for c in self.cells)
 
     @property
     def is_units(self) -> bool:
@@ -117,14 +139,25 @@ def _best(rows: Sequence[_Row], separator: str) -> tuple[float, Layout] | None:
         return None
     after = [row for row in rows[first:] if _fits(row.cells, rows[heading].cells)]
     score = sum(row.numbers / len(row.cells) for row in after) / len(rows[first:])
-    return score, Layout(separator, heading, units, heading + 1 if units is None else units + 1)
+    between = range(heading + 1, first)
+    if not all(rows[at].is_about_columns for at in between):  # wrong, and will be complained of
+        return score, Layout(separator, heading, None, heading + 1)
+    units = next((at for at in between if any(map(as_unit, rows[at].cells))), None)
+    return score, Layout(separator, heading, units, max(first, heading + 1))
 
 
 def _heading(rows: Sequence[_Row], below: int, data: _Row) -> int | None:
-    """The last line above without a number, skipping a few rows that are wrong; else the one above."""
+    """The last line above of different names, skipping a few rows that are none; else the one above."""
     fitting = [at for at in range(below - 1, -1, -1) if _fits(data.cells, rows[at].cells)]
     plain = [at for at in fitting if not rows[at].numbers and at >= below - 3]
-    return next(iter(plain or [at for at in fitting if at == below - 1]), None)
+    full = [
+        at for at in plain if all(rows[at].cells) and len(set(rows[at].cells)) == _width(rows, at)
+    ]
+    return next(iter(full or plain or [at for at in fitting if at == below - 1]), None)
+
+
+def _width(rows: Sequence[_Row], at: int) -> int:
+    return len(rows[at].cells)
 
 
 def _begins(rows: Sequence[_Row], at: int) -> bool:

@@ -75,15 +75,9 @@ def read_observations(
     ([[0.5], [0.7]], [[True], [False]], (('x', 'm'),))
     """
     table = read_columns(
-        files,
-        coords=coords,
-        fields=fields,
-        columns=columns,
-        units=units,
-        noise=noise,
-        sensors=sensors,
-        dialect=dialect,
-    )
+        files, coords=coords, fields=fields, columns=columns, units=units, noise=noise,
+        sensors=sensors, dialect=dialect,
+    )  # fmt: skip
     return observations_of(table, files, coords=coords, duplicates=duplicates, domain=domain)
 
 

@@ -29,6 +29,7 @@ CALLED = {
     "t": ("t", "time", "timestamp", "time stamp", "datetime", "date time", "date/time", "date_time",
           "elapsed", "elapsed time", "seconds", "zeit", "zeitstempel", "date", "datum"),
 }  # fmt: skip
+COUNTERS = ("record", "index", "row", "no", "no.", "nr", "nr.", "scan", "sample", "#")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
@@ -166,7 +167,7 @@ def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], giv
     for heading in numeric:
         if heading.places or {heading.text, heading.name} & set(sensors):
             guess.sensors.append(heading)
-        elif not {heading.text, heading.name} & taken:
+        elif not {heading.text, heading.name} & taken and heading.name.lower() not in COUNTERS:
             guess.numeric.append(heading)
     return guess
 

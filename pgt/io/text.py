@@ -128,8 +128,12 @@ class _Rows:
 
     def _split(self, batch: list[Line], places: list[int]) -> dict[int, list[str]]:
         width = max(self._checked(line) for line in batch)
+        text = "".join(line if line.endswith("\n") else line + "\n" for _, line in batch)
+        if "\x00" in text:  # some versions of pandas leave it out, and 2\x00 becomes a number
+            rows = [split(*line, self.separator) for line in batch]
+            return {place: [row[place] for row in rows] for place in places}
         frame = pd.read_csv(
-            io.StringIO("".join(line if line.endswith("\n") else line + "\n" for _, line in batch)),
+            io.StringIO(text),
             sep=r"\s+" if self.separator == " " else self.separator,
             header=None,
             names=range(width),

@@ -6,7 +6,7 @@ Which powers of length and time a coefficient or a field has, the class of the e
 import inspect
 from collections.abc import Mapping
 
-from pgt.data.units import WORDS, parse_unit, require_same
+from pgt.data.units import parse_unit, require_same
 from pgt.ground.arguments import Powers, metadata_of
 from pgt.physics.pde import AbstractPDE
 
@@ -62,7 +62,6 @@ def _unit(units: Mapping[str, str], length: str, powers: Powers) -> str | None:
         if not power:
             continue
         symbol = units.get(axis, "").partition(" since ")[0].strip()
-        symbol = WORDS.get(symbol, symbol)
         if not symbol.isalpha() or parse_unit(symbol) is None:
             return None
         parts.append(symbol if power == 1 else f"{symbol}{power}")

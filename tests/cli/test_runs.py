@@ -27,6 +27,8 @@ def said(result):
     [
         (("init", "heta"), "did you mean 'heat'"),
         (("init", "u_t = "), "pgt:"),
+        (("init",), "name an equation, such as heat, or files with --from"),
+        (("init", "--from", "nowhere.csv"), "nowhere.csv: there is no such file"),
         (("check", "nowhere.toml"), "nowhere.toml"),
         (("fit", "nowhere.toml"), "nowhere.toml"),
         (("predict", "nowhere", "-o", "a.nc", "--grid", "x=3"), "no folder nowhere"),

@@ -29,6 +29,7 @@ def found(text, **options):
         ("Logger\ntime;1;2\n0;5;6\n1;7;8", (";", 1, None, 2)),
         ("x;t\nleft;warm\n1;2\n3;4", (";", 1, None, 2)),
         ("x;t;u\n0;left;warm\n1;2;3\n3;4;5", (";", 0, None, 1)),
+        ("a;b;c\nt;T;U\nTS;K;K\n;Avg;Avg\n1;2;3\n4;5;6", (";", 1, 2, 4)),
         ("x;t;\n1;2\n3;4", (";", 0, None, 1)),
         ("x;t\n1;2;\n3;4;", (";", 0, None, 1)),
         ("t;T (x=0,1)\n10:00:00;1,5\n10:00:01;2,5", (";", 0, None, 1)),

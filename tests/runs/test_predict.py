@@ -77,12 +77,16 @@ def test_a_grid_that_no_memory_holds_is_refused(stored, tmp_path, grid, monkeypa
     assert not (tmp_path / "grid.nc").exists()
 
 
-def test_points_in_another_unit_are_refused(stored, tmp_path):
-    path = tmp_path / "points.nc"
-    points = {"x": ("point", [0.5], {"units": "m"}), "t": ("point", [0.5])}
-    xr.Dataset(points).to_netcdf(path, engine="h5netcdf")
-    with pytest.raises(pgt.InputError, match="'x' is in 'm' by the file"):
-        predict(stored, tmp_path / "values.csv", None, path, ())
+def test_points_in_another_unit_are_converted_or_refused(stored, tmp_path):
+    path, made = tmp_path / "points.nc", tmp_path / "values.csv"
+    points = xr.Dataset({"x": ("point", [0.0005], {"units": "m"}), "t": ("point", [0.5])})
+    points.to_netcdf(path, engine="h5netcdf")
+    predict(stored, made, None, path, ())
+    assert made.read_text().splitlines()[1].startswith("0.5,0.5,")  # mm, as the readings are
+    points["x"].attrs["units"] = "s"
+    points.to_netcdf(path, engine="h5netcdf")
+    with pytest.raises(pgt.InputError, match="'x' is in 's' by the file"):
+        predict(stored, made, None, path, ())
 
 
 def test_what_a_run_is(stored):
