@@ -19,7 +19,7 @@ from pgt.cli.interrupt import INTERRUPTED, SHOW_CURSOR, _words, saying
 
 ROOT = Path(__file__).parents[2]
 TIMES = int(os.environ.get("PGT_INTERRUPTS", "2"))
-LONGEST = 100.0  # seconds
+LONGEST = 300.0  # seconds
 START = "from pgt.cli import start; start()"
 
 
@@ -137,7 +137,8 @@ def check_interrupted(ended, folder):
     assert code == INTERRUPTED, said
     assert said.count("Stopped") == 1
     assert "Traceback" not in said
-    assert "Stopped before it began." in said or ("--resume" in said) == is_begun(folder)
+    if "Stopped; " in said:  # not before it began
+        assert ("--resume" in said) == is_begun(folder)
 
 
 def test_an_interrupt_while_compiling(run_file, tmp_path):
@@ -156,6 +157,7 @@ def test_at_any_moment_and_resume_continues(run_file, tmp_path):
         if terminal.process.poll() is None:
             check_interrupted(terminal.interrupt(), folder)
             interrupted += 1
+            print(terminal.shown[-150:])  # for who asks for more of them
         else:
             check_finished(terminal, folder)
             number += 1
