@@ -153,11 +153,12 @@ def test_at_any_moment_and_resume_continues(run_file, tmp_path):
     while interrupted < TIMES:
         folder = tmp_path / str(number)
         terminal = fit(run_file, folder, *(["--resume"] if is_begun(folder) else []))
-        terminal.look(seconds=chance.uniform(0.5, 25.0))
+        # Any moment, and those when something is first shown of compiling, training and polishing.
+        terminal.look(chance.choice(("", "compile", "data", "cost")), chance.uniform(0.5, 25.0))
+        terminal.look(seconds=chance.uniform(0.0, 1.0))
         if terminal.process.poll() is None:
             check_interrupted(terminal.interrupt(), folder)
             interrupted += 1
-            print(terminal.shown[-150:])  # for who asks for more of them
         else:
             check_finished(terminal, folder)
             number += 1
