@@ -5,6 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 import pgt
+from pgt import cli
 from pgt.cli import app
 
 
@@ -59,3 +60,18 @@ def test_names_are_loaded_when_used():
     )
     found = fresh_python.run("-c", code)
     assert found.returncode == 0, found.stderr
+
+
+def test_the_command_of_a_terminal_silences_the_alarms_of_the_compiler():
+    """Which ask the user to file a bug. It is the one that is installed as `pgt`."""
+    code = (
+        "import os, sys\nfrom pgt.cli import start\nsys.argv[1:] = ['--version']\n"
+        "os.environ.pop('TF_CPP_MIN_LOG_LEVEL', None)\n"  # which JAX sets in the tests' own process
+        "try:\n    start()\nexcept SystemExit as end:\n    assert not end.code\n"
+        "print(os.environ['TF_CPP_MIN_LOG_LEVEL'])"
+    )
+    found = fresh_python.run("-c", code)
+    assert found.stdout.split() == ["pgt", pgt.__version__, "3"], found.stderr
+    assert 'pgt = "pgt.cli:start"' in (fresh_python.ROOT / "pyproject.toml").read_text()
+    with pytest.raises(AttributeError, match="no attribute 'other'"):
+        _ = cli.other

@@ -123,7 +123,7 @@ def test_finished_folds_are_remembered_and_belong_to_their_run(plain, tmp_path, 
     found, calls = readings(), killed_in_the_second_fit(monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         validated(found, checkpoint=tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"fold-1.safetensors", "fold-1.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {"fold-1.safetensors"}
     resumed = validated(found, checkpoint=tmp_path)
     assert [place.name for place in calls] == ["fold-1", "fold-2", "fold-2", "fold-3"]
     np.testing.assert_array_equal(resumed.predictions, plain.predictions)
@@ -183,10 +183,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(home, monkeypatch):
     one, two = (json.loads((home / n / "metrics.json").read_text()) for n in ("whole", "stopped"))
     for name in ("held_out", "cross_validation", "doubts", "converged"):
         assert one[name] == two[name]
-    assert {path.suffix for path in (home / "stopped" / FOLDS).iterdir()} == {
-        ".json",
-        ".safetensors",
-    }
+    assert {path.suffix for path in (home / "stopped" / FOLDS).iterdir()} == {".safetensors"}
 
 
 def test_the_numbers_are_those_of_all_readings(home):
