@@ -109,7 +109,7 @@ def solve(
     with task.in_precision():
         record = _record(outcome, task, errors) | {"model_choice": choice}
     if _has_diverged(outcome):
-        record["stopped"] = DIVERGED
+        record |= {"stopped": DIVERGED, "field_error": None, "expected_error": None}
         warn_of(
             f"the fit {DIVERGED}. The field is not to be trusted: look at `.doubts`, check coefficients "
             "and units of the equation, or lower the learning rate."

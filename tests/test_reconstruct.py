@@ -63,3 +63,23 @@ def test_a_wide_sensor_is_fitted_by_the_mean_of_the_field_over_it(result):
     assert len(wide) == 12
     np.testing.assert_allclose(wide["predicted"], expected, atol=0.01)
     assert abs(float(result.at({"x": [0.5], "t": [0.0]}).u[0]) - 1) < 0.02
+
+
+@pytest.mark.parametrize(
+    "training",
+    [
+        pgt.Training(steps=3, collocation=8, polish=False),
+        pgt.Training(collocation=8, polish=pgt.Polish(iterations=2)),
+    ],
+    ids=["trained", "polished"],
+)
+def test_a_fit_that_diverged_is_said_and_marked(training):
+    readings = pgt.sample(pgt.datasets.heat({1: 1.0}, x=11, t=11), n=30)
+    domain = pgt.Domain(x=(0, 1), t=(0, 1))
+    model = pgt.PINN(pgt.Scaling.fit(readings, domain), width=4, layers=2)
+    with pytest.warns(pgt.DoubtWarning, match="the fit diverged"):
+        result = pgt.reconstruct(
+            readings, "u_t = log(u - 9)*u_xx", domain, model=model, training=training
+        )
+    assert result.summary["stopped"].startswith("diverged")
+    assert (result.verdict().converged, result.field_error) == (False, {})
