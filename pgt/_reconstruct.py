@@ -115,7 +115,7 @@ def _solved(task: Task, folder: Path | None, progress: bool | None) -> Reconstru
     with task.in_precision():
         record = _record(outcome, task, errors) | {"model_choice": choice}
     if _has_diverged(outcome):
-        record["stopped"] = DIVERGED
+        record |= {"stopped": DIVERGED, "field_error": None, "expected_error": None}
         warn_of(
             f"the fit {DIVERGED}. The field is not to be trusted: look at `.doubts`, check coefficients "
             "and units of the equation, or lower the learning rate."

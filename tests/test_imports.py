@@ -95,7 +95,7 @@ def test_relative_and_nested_imports_are_seen(tmp_path, monkeypatch):
 def test_annotations_are_checked_while_tests_run():
     assert Unknown(1).value == 1
     with pytest.raises(jaxtyping.TypeCheckError):
-        Unknown("one")
+        Unknown(1).in_units_of("one")
 
 
 def test_no_file_names_a_place_outside_the_repository():

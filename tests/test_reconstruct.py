@@ -218,3 +218,21 @@ def test_dates_in_dates_out(tmp_path):
     stored = xr.open_dataset(pgt.io.write_field(field, tmp_path / "field.nc"), engine="h5netcdf")
     np.testing.assert_array_equal(stored.t, field.t)
     assert "2024-05-01" in pgt.io.write_field(field, tmp_path / "field.csv").read_text()
+@pytest.mark.parametrize(
+    "training",
+    [
+        pgt.Training(steps=3, collocation=8, polish=False),
+        pgt.Training(collocation=8, polish=pgt.Polish(iterations=2)),
+    ],
+    ids=["trained", "polished"],
+)
+def test_a_fit_that_diverged_is_said_and_marked(training):
+    readings = pgt.sample(pgt.datasets.heat({1: 1.0}, x=11, t=11), n=30)
+    domain = pgt.Domain(x=(0, 1), t=(0, 1))
+    model = pgt.PINN(pgt.Scaling.fit(readings, domain), width=4, layers=2)
+    with pytest.warns(pgt.DoubtWarning, match="the fit diverged"):
+        result = pgt.reconstruct(
+            readings, "u_t = log(u - 9)*u_xx", domain, model=model, training=training
+        )
+    assert result.summary["stopped"].startswith("diverged")
+    assert (result.verdict().converged, result.field_error) == (False, {})

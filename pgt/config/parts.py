@@ -94,6 +94,8 @@ class Parts:
         for index, field in enumerate(run.observations.fields):
             if field not in pde.fields:
                 hint = did_you_mean(field, pde.fields)
+                if len(pde.fields) == 1 and not isinstance(section, Equations):
+                    hint += f' To call its field so, write fields = ["{field}"] in [pde].'
                 raise run.error(
                     f"the equation has no field '{field}'{hint}", "observations", "fields", index
                 )

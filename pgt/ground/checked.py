@@ -107,7 +107,7 @@ def shown(value: Any) -> str:
 def read(hint: Any, value: Any, marks: tuple = ()) -> Any:
     """The value as `hint` wants it, or REFUSED.
 
-    >>> read(int | None, 3.0), read(Sequence[str], "u"), read(Literal["a"], "b") is REFUSED
+    >>> read(int | None, 3.0), read(list[str], "u"), read(Literal["a"], "b") is REFUSED
     (3, ('u',), True)
     """
     origin, inside = get_origin(hint), get_args(hint)

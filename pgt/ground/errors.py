@@ -3,7 +3,7 @@
 import sys
 import warnings
 
-INSIDE = ("pgt", "equinox")  # whose methods call ours
+INSIDE = ("pgt", "equinox", "jaxtyping", "beartype")  # whose functions call ours
 
 
 class InputError(ValueError):

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 import pgt
 from pgt.cli import app
 from pgt.cli.runs import _again, mistakes_are_messages
+from pgt.ground.errors import warn_of
 
 
 def command(*words):
@@ -64,6 +65,12 @@ def test_what_the_user_can_mend_is_a_line_on_standard_error(error, message, caps
     out, err = capsys.readouterr()
     assert err.startswith(message)
     assert not out
+
+
+def test_a_doubt_is_a_line_on_standard_error(capsys):
+    with mistakes_are_messages():
+        warn_of("[bold] points lie outside")
+    assert capsys.readouterr() == ("", "pgt: [bold] points lie outside\n")
 
 
 def test_a_bug_is_no_mistake_of_the_user():

@@ -88,3 +88,11 @@ def test_the_dimension_follows_the_domain(load):
         InputError, match=r"run.toml, line 20, pde: the equation has the coordinates x"
     ):
         build_all(load(text.replace('name = "heat"', 'name = "heat"\ndimension = 1')))
+
+
+def test_the_field_of_an_equation_bears_the_name_of_its_readings(load):
+    text = template("heat").replace('fields = ["u"]', 'fields = ["T"]')
+    named = text.replace('name = "heat"', 'name = "heat"\nfields = ["T"]')
+    assert build_all(load(named)).pde.fields == ("T",)
+    with pytest.raises(InputError, match=r'has no field \'T\'.*fields = \["T"\] in \[pde\]'):
+        build_all(load(text))

@@ -89,6 +89,14 @@ def test_points_in_another_unit_are_converted_or_refused(stored, tmp_path):
         predict(stored, made, None, path, ())
 
 
+def test_positions_outside_the_domain_are_said_and_marked(stored, tmp_path):
+    with pytest.warns(pgt.DoubtWarning, match="3 of 3 points lie outside"):
+        predict(stored, tmp_path / "far.csv", "x=99:100:3,t=0.5", None, ())
+    first, second, *_ = (tmp_path / "far.csv").read_text().splitlines()
+    assert first.split(",")[:3] == ["x", "t", "outside"]
+    assert second.split(",")[2] == "1"
+
+
 def test_what_a_run_is(stored):
     said = dict(info(stored))
     assert said["equation"] == "Heat in x, t"

@@ -162,8 +162,11 @@ def test_seconds_are_respected():
     assert time.monotonic() - began < 25
 
 
+@pytest.mark.filterwarnings("ignore::pgt.DoubtWarning")
 def test_an_absurd_learning_rate_ends_finite_and_says_so():
-    result = fit(learning_rate=1e30, steps=30)
+    with pytest.raises(pgt.InputError, match="learning_rate"):
+        fit(learning_rate=1e30, steps=30)
+    result = fit(learning_rate=1e3, steps=30)
     assert all_finite(result)
     assert np.isfinite(result.grid(x=3, t=3).u).all()
     diverged = "diverged" in result.summary["stopped"]
@@ -175,7 +178,8 @@ def test_a_loss_that_is_never_finite_stops():
         def residual(self, d):
             return {"heat": d("u_t") / (0.0 * d("u"))}
 
-    result = fit(pde=Broken(0.1))
+    with pytest.warns(pgt.DoubtWarning, match="the fit diverged"):
+        result = fit(pde=Broken(0.1))
     assert "diverged" in result.summary["stopped"]
     assert all_finite(result)
     assert result.history.sizes.get("step", 0) == 0

@@ -69,7 +69,7 @@ def test_a_plain_coefficient_has_a_symmetric_interval_in_its_unit():
     found = intervals(members(pde, {"c": mirrored(-1.5, 0.1)}), level=0.5)["c"]
     reach = 3.0 * 0.1 * stats.norm.ppf(0.75)
     assert found[:3] == pytest.approx((-4.5, -4.5 - reach, -4.5 + reach), rel=1e-5)
-    assert found[3:] == (True, "")
+    assert found[3:] == (True, "", 0.5)
 
 
 def test_bounds_are_never_left():
