@@ -21,8 +21,9 @@ from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.result import FILE, Reconstruction
 from pgt.report import ReportData, write_report
 from pgt.runs.check import prepare
-from pgt.runs.report import report_data
+from pgt.runs.report import MOST_SUSPICIOUS, report_data
 from pgt.training.checkpoint import NAME, POLISH_NAME
+from pgt.trust.suspicion import far
 
 RUN_FILE, CHECKPOINT, METRICS, REPORT = "run.toml", "checkpoint", "metrics.json", "report.html"
 FOLDS = "folds"
@@ -113,10 +114,15 @@ def write_results(
     """The field in the formats asked for, the figures, the numbers and the report."""
     for kind in run.output.formats:
         if kind == "png":
-            figure = plots.field(_drawable(field), sensors=result.observations)
+            figure = plots.field(
+                _drawable(field), sensors=result.observations, held_out=result.held_out,
+                suspects=far(result.misfits()).head(MOST_SUSPICIOUS),
+            )  # fmt: skip
             plots.save(figure, folder / "field.png")
-            if result.history.sizes["step"]:  # second-order steps from the start leave none
-                plots.save(plots.convergence(result.history), folder / "convergence.png")
+            course, polish = result.history, result.summary["polish_costs"]
+            if course.sizes["step"] or polish:  # what is solved for has no course
+                figure = plots.convergence(course, polish=polish)
+                plots.save(figure, folder / "convergence.png")
         else:
             io.write_field(field, folder / f"field.{'vtr' if kind == 'vtk' else kind}")
     with in_one_piece(folder / METRICS) as path:
