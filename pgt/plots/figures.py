@@ -52,8 +52,10 @@ def field(
     '$x$'
     """
     start = start_of(dataset)  # dates become seconds, which all axes can be
-    read = [None if part is None else readings_from(part, start) for part in (sensors, held_out)]
-    marks = pieces.Marks(*read, _from_start(suspects, start))
+    read, unread = (
+        None if part is None else readings_from(part, start) for part in (sensors, held_out)
+    )
+    marks = pieces.Marks(read, unread, _from_start(suspects, start))
     dataset = counted_from(dataset, start)
     names = pieces.field_names(dataset, (name,) if name else None)
     rows = [pieces.panels(dataset[key], at) for key in names]

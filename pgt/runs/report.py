@@ -38,10 +38,12 @@ def report_data(
         error_bars = field[[f"{n}_std" for n in names]].rename({f"{n}_std": n for n in names})
     evidence = result.evidence(folds)
     unseen, start = evidence.unseen, start_of(field)
-    readings = (evidence.fitted, evidence.held_out, unseen.readings)
+    fitted, held_out, judges = (
+        readings_from(part, start) for part in (evidence.fitted, evidence.held_out, unseen.readings)
+    )
     return ReportData(
         field=counted_from(field[names], start),
-        readings=Readings(*(readings_from(r, start) for r in readings), unseen.predictions),
+        readings=Readings(fitted, held_out, judges, unseen.predictions),
         verdict=judge(evidence),
         history=result.history,
         summary=result.summary | {"equation": equation_of(result)},

@@ -21,9 +21,7 @@ HOPELESS = 0.9  # of the spread of the readings: beyond it nothing is explained 
 LARGE = 0.2  # of the spread of the readings
 # Residuals of the size of the terms of an equation: nothing to be said, doubtful, and grave.
 FULFILLED, UNFULFILLED, CONTRADICTED = 0.05, 0.1, 0.25
-KNOWN = (
-    0.02  # expected error, of the spread: up to it parts without readings are known all the same
-)
+KNOWN = 0.01  # expected error, of the spread: with less, parts without readings are known as well
 MATTERS = 0.05  # of the spread: an error below it is none to warn of
 FEW = 10  # the error of n readings is itself known to about 1/√(2n): 22 % of it for ten
 
