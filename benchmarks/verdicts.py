@@ -16,7 +16,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -68,9 +68,7 @@ def cases(seed: int) -> Iterator[Case]:
         )[k % 5]  # fmt: skip
         if field == "burgers" and short.get("model"):
             short = {"iterations": 6}
-        yield Case(
-            **({"kind": "short", "field": field, "model": "network", "seed": seed + 20 + k} | short)
-        )
+        yield replace(Case("short", field, "network", seed=seed + 20 + k), **short)
     for k in range(10):
         field, factor = ("heat", "pressure", "burgers")[k % 3], (100.0, 0.01)[k % 2]
         model = "sines" if k % 2 and field != "burgers" else "network"
@@ -97,7 +95,8 @@ def truth_of(case: Case) -> tuple[xr.Dataset, Callable]:
 def fitted(case: Case) -> tuple[pgt.Reconstruction, xr.Dataset]:
     """The fit of a case, and its truth."""
     truth, equation = truth_of(case)
-    domain = pgt.Domain(**{a: (float(truth[a].min()), float(truth[a].max())) for a in ("x", "t")})
+    x, t = ((float(truth[a].min()), float(truth[a].max())) for a in ("x", "t"))
+    domain = pgt.Domain(x=x, t=t)
     low = {a: domain.bounds(a)[0] + case.part * np.ptp(domain.bounds(a)) for a in ("x", "t")}
     read = truth.sel({a: slice(None, low[a]) for a in ("x", "t")})
     given = pgt.sample(read, case.readings, noise=case.noise * float(truth.u.std() / read.u.std()),

@@ -153,6 +153,7 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "seed": task.seeds[0],
         "training": task.training.describe(),
         "likelihood": task.problem.likelihood,
+        "typical_residuals": {n: float(s) for n, s in task.problem.equation_scales.items()},
         "conditions": [condition.kind for condition in task.problem.conditions],
         "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
         "parameter_count": frozen.count_parameters(fit.model),

@@ -218,6 +218,8 @@ def test_dates_in_dates_out(tmp_path):
     stored = xr.open_dataset(pgt.io.write_field(field, tmp_path / "field.nc"), engine="h5netcdf")
     np.testing.assert_array_equal(stored.t, field.t)
     assert "2024-05-01" in pgt.io.write_field(field, tmp_path / "field.csv").read_text()
+
+
 @pytest.mark.parametrize(
     "training",
     [

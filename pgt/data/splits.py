@@ -117,8 +117,7 @@ def _shuffled(
     """The rows of every group that has a reading, groups in random order: it follows what the readings
     are, not the rows where they stand."""
     rows = order(observations)
-    has_reading = np.asarray(np.any(np.asarray(observations.mask), axis=1))
-    usable = rows[has_reading[rows]]
+    usable = rows[np.any(np.asarray(observations.mask), axis=1).reshape(-1)[rows]]
     of_each = np.arange(len(observations)) if groups is None else groups
     names, first, index = np.unique(of_each[usable], return_index=True, return_inverse=True)
     index = np.argsort(np.argsort(first))[index.reshape(-1)]  # groups count by their first reading

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import log, sqrt
 from typing import Any, Literal
 
 from pgt.ground.numbers import percent
@@ -23,6 +24,7 @@ Kind = Literal[
 ]
 
 NOT_CONVERGED, NOT_TRUSTED = 3, 4  # exit codes
+SIGNIFICANT = 2.0  # standard deviations of the logarithm of a ratio of two errors
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,17 @@ class HeldOut:
     rbf_relative: float | None = None
     of_spread: float | None = None
     rbf_of_spread: float | None = None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether field and interpolation differ by more than chance explains.
+
+        The mean square of n errors is known to √(2/n), so the logarithm of the ratio of two root mean
+        squares to 1/√n, if the errors have nothing in common.
+        """
+        if not self.of_spread or not self.rbf_of_spread:
+            return False
+        return abs(log(self.of_spread / self.rbf_of_spread)) > SIGNIFICANT / sqrt(self.readings)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
@@ -30,6 +32,9 @@ def field(
     sensors: Observations | None = None,
     at: Mapping[str, Any] | None = None,
     domain: Domain | None = None,
+    *,
+    held_out: Observations | None = None,
+    suspects: pd.DataFrame | None = None,
 ) -> Figure:
     """One row per field: a map over (t, x), snapshots over (x, y), or three planes through the middle of
     space, with the sensors on top.
@@ -47,13 +52,22 @@ def field(
         Coordinates to hold fixed: `{"t": 10.0}` for one snapshot, `{"t": [0, 5, 10]}` for three.
     domain
         Whose walls are drawn over a map of x and y.
+    held_out
+        Readings that were not fitted: diamonds, where sensors are dots; in the colour of what they read.
+    suspects
+        Readings that the field contradicts, as `Reconstruction.suspicious` gives them: ringed, with
+        their number in that table.
 
     >>> u = xr.Dataset({"u": (("x", "t"), np.eye(3))}, {"x": range(3), "t": range(3)})
     >>> field(u).axes[0].get_ylabel()
     '$x$'
     """
     start = start_of(dataset)  # dates become seconds, which all axes can be
-    dataset, sensors = counted_from(dataset, start), sensors and readings_from(sensors, start)
+    read, unread = (
+        None if part is None else readings_from(part, start) for part in (sensors, held_out)
+    )
+    marks = pieces.Marks(read, unread, _from_start(suspects, start))
+    dataset = counted_from(dataset, start)
     names = pieces.field_names(dataset, (name,) if name else None)
     rows = [pieces.panels(dataset[key], at) for key in names]
     figure, table = pieces.table(rows)
@@ -61,7 +75,7 @@ def field(
         limits = pieces.colour_range(*panels)
         alike = len({panel.dims for panel in panels}) == 1
         meshes = [
-            pieces.draw(axes, panel, limits, sensors, alike)
+            pieces.draw(axes, panel, limits, marks, alike)
             for axes, panel in zip(axes_row, panels, strict=True)
         ]
         if meshes[-1] is not None:
@@ -72,6 +86,12 @@ def field(
     for axes, panel in zip(table[0], rows[0], strict=True):
         axes.set_title(pieces.pinned(panel), fontsize=SIZE, color=INK)
     return figure
+
+
+def _from_start(suspects: pd.DataFrame | None, start: float | None) -> pd.DataFrame | None:
+    if suspects is None or start is None:
+        return suspects
+    return suspects.assign(t=suspects["t"] - start)
 
 
 @checked
@@ -99,7 +119,9 @@ def compare(
     rows = [pieces.triple(truth[key], estimate[key], at) for key in names]
     figure, table = pieces.table(rows)
     for key, axes_row, panels in zip(names, table, rows, strict=True):
-        pieces.compare_row(figure, axes_row, panels, sensors, pieces.label(truth[key]))
+        pieces.compare_row(
+            figure, axes_row, panels, pieces.Marks(sensors), pieces.label(truth[key])
+        )
     for axes, title in zip(table[0], ("truth", "reconstruction"), strict=False):
         axes.set_title(title, fontsize=SIZE, color=INK)
     if pinned := pieces.pinned(rows[0][0]):
@@ -108,23 +130,39 @@ def compare(
 
 
 @checked
-def convergence(history: xr.Dataset, terms: Sequence[str] | None = None) -> Figure:
+def convergence(
+    history: xr.Dataset,
+    terms: Sequence[str] | None = None,
+    polish: Sequence[Sequence[float]] = (),
+) -> Figure:
     """Loss terms against the training step on a logarithmic scale, each named at its end.
 
     `history` is that of a `Reconstruction`, with `loss` over "step" and "term"; of the terms, `terms` are
     drawn, by default all. `held_out`, where it is recorded, is drawn dashed. What was not recorded at a
-    step is NaN there.
+    step is NaN there. `polish` are the costs of second-order steps, a list for each stage, as
+    `Reconstruction.summary["polish_costs"]` has them; they have a panel of their own.
 
     >>> loss = (("step", "term"), [[1.0], [0.1]])
-    >>> len(convergence(xr.Dataset({"loss": loss}, {"term": ["data"]})).axes)
-    1
+    >>> history = xr.Dataset({"loss": loss}, {"term": ["data"]})
+    >>> len(convergence(history).axes), len(convergence(history, polish=[[1.0, 0.1]]).axes)
+    (1, 2)
     """
+    trained = history.sizes.get("step", 0) > 0 or not polish
+    count = int(trained) + bool(polish)
+    figure = Figure(figsize=(1.0 + 4.0 * count, 3.0), layout="constrained")
+    row = list(figure.subplots(1, count, squeeze=False)[0])
+    if trained:
+        _of_training(pieces.styled(row[0]), history, terms)
+    if polish:
+        _of_polish(pieces.styled(row[-1]), polish)
+    return figure
+
+
+def _of_training(axes: Axes, history: xr.Dataset, terms: Sequence[str] | None) -> None:
     losses = {name: history["loss"].sel(term=name) for name in pieces.loss_terms(history, terms)}
     curves = {name: pieces.recorded(loss, name) for name, loss in losses.items()}
     if "held_out" in history and (history["held_out"] > 0).any():
         curves["held_out"] = pieces.recorded(history["held_out"], "held_out")
-    figure = Figure(figsize=(5.0, 3.0), layout="constrained")
-    axes = pieces.styled(figure.subplots())
     ends = []
     for index, (name, (step, loss)) in enumerate(curves.items()):
         colour = INK if name == "held_out" else PALETTE[index % len(PALETTE)]
@@ -134,12 +172,28 @@ def convergence(history: xr.Dataset, terms: Sequence[str] | None = None) -> Figu
             axes.semilogy(step, loss, color=colour, alpha=0.25, linewidth=0.6)
         axes.semilogy(step, smooth, dashes, color=colour, linewidth=1.4)
         ends.append((np.log10(smooth[-1]), name, colour))
-    axes.set(xlabel="step", ylabel="loss")
+    _finished(axes, ends, "step", "loss")
+
+
+def _of_polish(axes: Axes, stages: Sequence[Sequence[float]]) -> None:
+    """Every stage by itself: each minimises something else."""
+    names = [""] if len(stages) == 1 else pieces.stage_names(len(stages))
+    start, ends = 0, []
+    for index, (name, costs) in enumerate(zip(names, stages, strict=True)):
+        colour = PALETTE[index % len(PALETTE)]
+        axes.semilogy(start + np.arange(len(costs)), costs, color=colour, linewidth=1.4)
+        start += len(costs) - 1
+        ends.append((np.log10(costs[-1]), name, colour))
+    _finished(axes, ends, "second-order iteration", "cost")
+
+
+def _finished(axes: Axes, ends: list, across: str, up: str) -> None:
+    """Labels, a grid, and names at the ends of the curves, given in powers of ten."""
+    axes.set(xlabel=across, ylabel=up)
     axes.margins(x=0)
     axes.grid(axis="y", color="#E6E6E6", linewidth=0.6)
     low, high = np.log10(axes.get_ylim())
     pieces.name_ends(axes, [((y - low) / (high - low), name, colour) for y, name, colour in ends])
-    return figure
 
 
 @checked

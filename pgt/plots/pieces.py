@@ -1,15 +1,17 @@
 """What figures are made of: panels cut from labelled arrays, maps, lines, sensors, labels."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
+from pgt.data.domain import AXES
 from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
 
@@ -19,6 +21,15 @@ INK = "#333333"
 SIZE = 8  # points: the size of a caption in most journals
 SPACE = ("x", "y", "z")
 MANY = 50  # steps, above which a loss is smoothed over 2 % of them
+SUSPECT = "#D00000"
+
+
+class Marks(NamedTuple):
+    """What is drawn on top of a field: readings that were fitted, that were not, and suspects."""
+
+    fitted: Observations | None = None
+    held_out: Observations | None = None
+    suspects: pd.DataFrame | None = None
 
 
 def field_names(dataset: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
@@ -128,7 +139,9 @@ def drawing_axes(panel: xr.DataArray) -> list[str]:
     return sorted((str(axis) for axis in panel.dims), key="txyz".find)
 
 
-def draw(axes: Axes, panel: xr.DataArray, limits, sensors=None, alike=True) -> QuadMesh | None:
+def draw(
+    axes: Axes, panel: xr.DataArray, limits, marks: Marks | None = None, alike: bool = True
+) -> QuadMesh | None:
     """One panel: a line over one axis, a map over two. Those `alike` share the labels of their axes."""
     styled(axes)
     across, *up = drawing_axes(panel)
@@ -140,8 +153,8 @@ def draw(axes: Axes, panel: xr.DataArray, limits, sensors=None, alike=True) -> Q
     axes.set(xlabel=label(panel[across]), ylabel=label(panel[up[0]] if up else panel))
     if mesh is not None and alike:
         axes.label_outer()
-    if sensors is not None:
-        draw_sensors(axes, panel, across, sensors)
+    if marks is not None:
+        draw_marks(axes, panel, across, marks, limits)
     return mesh
 
 
@@ -162,31 +175,61 @@ def draw_map(axes: Axes, panel: xr.DataArray, across: str, up: str, limits) -> Q
     return mesh
 
 
-def draw_sensors(axes: Axes, panel: xr.DataArray, across: str, sensors: Observations) -> None:
-    missing = [axis for axis in panel.dims if axis not in sensors.coords]
-    if missing:
-        raise InputError(f"sensors have the axes {sensors.coords}, the figure also {missing}.")
-    if panel.name not in sensors.fields:
+def draw_marks(axes: Axes, panel: xr.DataArray, across: str, marks: Marks, limits) -> None:
+    """Dots and diamonds in the colour of what was read, so that one that differs from the field is seen;
+    suspects ringed, with their number in the table of suspects."""
+    for readings, shape, size in ((marks.fitted, "o", 12), (marks.held_out, "D", 14)):
+        if readings is not None and len(readings):
+            _draw_readings(axes, panel, across, readings, limits, shape, size)
+    if marks.suspects is None:
         return
-    _, points, values, _ = sensors.measured(str(panel.name))
+    own = marks.suspects.loc[marks.suspects["field"] == str(panel.name)]
+    up = [str(axis) for axis in panel.dims if axis != across]
+    for rank, row in own.iterrows():
+        if any(a not in panel.dims for a in AXES if a in own.columns):
+            continue  # on a snapshot a suspect of another time would mislead
+        place = float(row[across]), float(row[up[0]] if up else row["reading"])
+        axes.scatter(*place, s=60, facecolor="none", edgecolor=SUSPECT, linewidth=1.2, zorder=4)
+        axes.annotate(
+            f"{int(str(rank)) + 1}", place, (4, 4), textcoords="offset points", color=SUSPECT,
+            fontsize=SIZE, zorder=5,
+        )  # fmt: skip
+
+
+def _draw_readings(
+    axes: Axes, panel: xr.DataArray, across: str, readings: Observations, limits, shape, size
+) -> None:
+    missing = [axis for axis in panel.dims if axis not in readings.coords]
+    if missing:
+        raise InputError(f"sensors have the axes {readings.coords}, the figure also {missing}.")
+    if panel.name not in readings.fields:
+        return
+    _, points, values, _ = readings.measured(str(panel.name))
     shown = np.ones(len(points), bool)
-    for column, axis in enumerate(sensors.coords):
+    for column, axis in enumerate(readings.coords):
         if axis not in panel.dims and axis in panel.coords:
-            window = 0.025 * np.ptp(np.asarray(sensors.points)[:, column])
+            window = 0.025 * np.ptp(np.asarray(readings.points)[:, column])
             shown &= np.abs(points[:, column] - float(panel[axis])) <= window + 1e-9
-    position = {axis: points[shown, column] for column, axis in enumerate(sensors.coords)}
+    position = {axis: points[shown, column] for column, axis in enumerate(readings.coords)}
     up = [str(axis) for axis in panel.dims if axis != across]
     height = position[up[0]] if up else values[shown]
+    low, high, colours = limits
+    filled = {"c": values[shown], "cmap": colours, "vmin": low, "vmax": high} if up else {}
     axes.scatter(
-        position[across], height, s=9, facecolor="white", edgecolor="black", linewidth=0.6,
-        zorder=3, clip_on=False,
+        position[across], height, s=size, marker=shape, edgecolor="black", linewidth=0.6, zorder=3,
+        clip_on=False, **(filled or {"facecolor": "white"}),
     )  # fmt: skip
 
 
-def compare_row(figure: Figure, row, panels, sensors, label: str) -> None:
+def stage_names(count: int) -> list[str]:
+    """The stages of a polish: the last two are those of noisy readings, under a prior."""
+    return ["readings and equation", "with a prior", "stiff equation"][-count:]
+
+
+def compare_row(figure: Figure, row, panels, marks: Marks, label: str) -> None:
     truth, estimate, error = panels
     limits = colour_range(truth, estimate)
-    draw(row[0], truth, limits, sensors)
+    draw(row[0], truth, limits, marks)
     shared = draw(row[1], estimate, limits)
     own = draw(row[2], error, (0.0, float(np.nanmax(error)) or 1.0, "magma"))
     size = np.sqrt(np.nansum(truth.to_numpy() ** 2))

@@ -14,7 +14,7 @@ from pgt.data.asked import as_axes, as_points, outside, outside_grid, require_gr
 from pgt.data.dates import are_counted, dates
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.data.origin import Origin
+from pgt.data.origin import HERE, Origin
 from pgt.ground.errors import InputError, warn_of
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.precision import is_double, precision
@@ -23,15 +23,18 @@ from pgt.physics.pde import AbstractPDE
 from pgt.physics.quantities import parts_of, quantity, units_of
 from pgt.trust.members import Members, checked_quantiles, quantile_name, required, statistics
 
+NEGLIGIBLE = 0.1  # of the typical residual: terms smaller than that do not tell a good fit
 CHUNK = 1 << 13  # points evaluated at once: each attends to every token, so memory grows with them
 
 
 class Asked(NamedTuple):
-    """values(field, z) of one point; units by name; quantiles of members, None for the fit alone."""
+    """values(field, z) of one point; units by name; quantiles of members, None for the fit alone; whether
+    the values are quantities of the field, so that those far from zero have an origin."""
 
     values: Callable
     units: dict[str, str]
     quantiles: tuple[float, ...] | None
+    is_field: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Evaluation:
         units = {name: units_of(name, dict(self.units), coords, fields) for name in quantities}
         endings = ("",) if asked is None else ("", "_std", *(f"_{quantile_name(p)}" for p in asked))
         named = {f"{n}{end}": unit for n, unit in units.items() if unit for end in endings}
-        return Asked(values, named, asked)
+        return Asked(values, named, asked, is_field=True)
 
     def scattered(self, points, asked: Asked) -> xr.Dataset:
         """The answers at points."""
@@ -101,8 +104,14 @@ class Evaluation:
         found = self._dataset(data, coords, asked.units)
         return found if self.domain.shape is None else masked(found, self.domain)
 
-    def unfulfilled(self, points: np.ndarray) -> dict[str, float]:
-        """Of every equation, its residual at points relative to the size of its terms."""
+    def unfulfilled(
+        self, points: np.ndarray, typical: Mapping[str, float] | None = None
+    ) -> dict[str, float]:
+        """Of every equation, its residual at points relative to the size of its terms.
+
+        Where all of them are small beside the residual of any field that varies as much (`typical`), as
+        in a field that hardly changes, that is what it is relative to: else rounding would count.
+        """
 
         def rows(field, z):
             both = residual_and_size(self.pde, field, z, self.origin)
@@ -111,7 +120,9 @@ class Evaluation:
         table = self._evaluate(Asked(rows, {}, None), lambda chosen: points[chosen], len(points))
         size = {name: float(np.sqrt(np.mean(column**2))) for name, column in table.items()}
         names = dict.fromkeys(name[:-2] for name in size)
-        return {n: size[f"{n} 0"] / size[f"{n} 1"] for n in names if size[f"{n} 1"] > 0}
+        least = {n: NEGLIGIBLE * (typical or {}).get(n, 0.0) for n in names}
+        terms = {n: max(size[f"{n} 1"], least[n]) for n in names}
+        return {n: size[f"{n} 0"] / terms[n] for n in names if terms[n] > 0}
 
     def members_at(self, points: np.ndarray) -> dict[str, np.ndarray]:
         """(k, n) by field: what every member says."""
@@ -193,7 +204,8 @@ class Evaluation:
                 for name, part in answer(_filled_up(chunk, size)).items():
                     column = columns.setdefault(name, np.empty(count, part.dtype))
                     column[start : start + len(chunk)] = np.asarray(part)[: len(chunk)]
-        return self.origin.physical_columns(columns)
+        origin = self.origin if asked.is_field else HERE
+        return origin.physical_columns(columns)
 
     @property
     def origin(self) -> Origin:

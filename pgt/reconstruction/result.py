@@ -226,7 +226,9 @@ class Reconstruction(eqx.Module):
             values=dict(zip(self.pde.fields, said.T, strict=True)),
             free_fields=self._free_fields(), coefficient_notes=self._coefficient_notes(),
             field_error=self.field_error,
-            unfulfilled=self._evaluation.unfulfilled(places(self.domain).points),
+            unfulfilled=self._evaluation.unfulfilled(
+                places(self.domain).points, self.record.get("typical_residuals")
+            ),
             cells=cells(np.concatenate([r.points for r in self._all_readings]), self.domain),
             conditions=self.record.get("conditions", ()),
             likelihood=self.record.get("likelihood", "gauss"),

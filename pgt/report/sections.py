@@ -13,6 +13,7 @@ from pgt.ground.verdict import Doubt
 from pgt.report.charts import agreement_chart, line_chart, share_chart
 from pgt.report.contents import ReportData, written
 from pgt.report.sentences import (
+    beside_interpolation,
     expected_errors,
     how_it_was_judged,
     is_left_out_in_turn,
@@ -43,6 +44,7 @@ def summary(data: ReportData) -> str:
     verdict, tables = data.verdict, data.tables
     answer = {True: "Yes.", False: "No.", None: "Cannot be told."}[verdict.converged]
     parts = [
+        _equation(data),
         _cards(data),
         *(_paragraph(sentence) for sentence in expected_errors(verdict)),
         _doubts(verdict.doubts),
@@ -190,6 +192,12 @@ def _columns(table: xr.DataArray, over: str) -> dict[str, np.ndarray]:
     return dict(zip(names, table.transpose(over, "step").to_numpy(), strict=True))
 
 
+def _equation(data: ReportData) -> str:
+    """The equation with its coefficients, where it was written down."""
+    text = data.summary.get("equation")
+    return f'<p class="equation">{escape(text)}</p>' if isinstance(text, str) and text else ""
+
+
 def _cards(data: ReportData) -> str:
     took = [data.summary.get(key) for key in ("seconds", "polish_seconds")]
     seconds = sum(t for t in took if isinstance(t, int | float))
@@ -231,7 +239,7 @@ def _misfit_table(data: ReportData) -> str:
     for name, found in data.verdict.held_out.items():
         shares = ["" if s is None else percent(s) for s in (found.relative, found.of_spread)]
         error = number(found.rmse, unit=data.unit(name))
-        rows.append([name, str(found.readings), error, *shares])
+        rows.append([name, str(found.readings), error, *shares, beside_interpolation(found)])
     if not rows:
         return _paragraph("No readings were held out, so there is no independent measure of error.")
     in_turn = is_left_out_in_turn(data.verdict, data.fitted, data.held_out)
@@ -240,9 +248,11 @@ def _misfit_table(data: ReportData) -> str:
     )
     before = _paragraph(
         f"The error at {which}, as a root mean square; relative to the size of the readings, and to "
-        "their spread about the mean."
+        "their spread about the mean; beside it that of interpolation without physics (scipy's RBF)."
     )
-    heads = ["field", "readings", "held-out error", "of their size", "of their spread"]
+    heads = [
+        "field", "readings", "held-out error", "of their size", "of their spread", "interpolation",
+    ]  # fmt: skip
     return before + _table(heads, rows)
 
 

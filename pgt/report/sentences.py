@@ -7,7 +7,7 @@ import numpy as np
 
 from pgt.data.observations import Observations
 from pgt.ground.numbers import listed, number, percent
-from pgt.ground.verdict import Verdict
+from pgt.ground.verdict import HeldOut, Verdict
 from pgt.report.contents import ReportData
 
 IN_TURN = "each reading was predicted from all the others (leave-one-out)"
@@ -108,6 +108,18 @@ def relative_errors(data: ReportData) -> str:
     known = {name: found.relative for name, found in data.verdict.held_out.items()}
     errors = [f"{name} {percent(e)}" for name, e in known.items() if e is not None]
     return listed(errors) if errors else ""
+
+
+def beside_interpolation(found: HeldOut) -> str:
+    """The error of interpolation without physics, and whether the two differ by more than chance."""
+    theirs = found.rbf_of_spread
+    if theirs is None or found.of_spread is None:
+        return "not known"
+    if not found.is_significant:
+        return f"{percent(theirs)}: no certain difference"
+    return (
+        f"{percent(theirs)}: {'worse' if theirs > found.of_spread else 'better'}, and not by chance"
+    )
 
 
 def is_left_out_in_turn(verdict: Verdict, fitted: Observations, held_out: Observations) -> bool:

@@ -33,9 +33,10 @@ from pgt.runs.folder import (
     claim,
     stamps,
 )
-from pgt.runs.report import report_data
+from pgt.runs.report import MOST_SUSPICIOUS, report_data
 from pgt.training.assemble import Task
 from pgt.training.identity import identity_of
+from pgt.trust.suspicion import far
 
 Say = Callable[[str], None]
 
@@ -121,11 +122,14 @@ def write_results(
     for kind in run.output.formats:
         if kind == "png":
             figure = plots.field(
-                _drawable(field), sensors=result.observations, domain=result.domain
-            )
+                _drawable(field), sensors=result.observations, domain=result.domain,
+                held_out=result.held_out, suspects=far(result.misfits()).head(MOST_SUSPICIOUS),
+            )  # fmt: skip
             plots.save(figure, folder / "field.png")
-            if result.history.sizes["step"]:  # second-order steps from the start leave none
-                plots.save(plots.convergence(result.history), folder / "convergence.png")
+            course, polish = result.history, result.summary["polish_costs"]
+            if course.sizes["step"] or polish:  # what is solved for has no course
+                figure = plots.convergence(course, polish=polish)
+                plots.save(figure, folder / "convergence.png")
         else:
             io.write_field(field, folder / f"field.{'vtr' if kind == 'vtk' else kind}")
     with in_one_piece(folder / METRICS) as path:

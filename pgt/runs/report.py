@@ -1,11 +1,14 @@
 """From a result to all that its report shows, the verdict included."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import xarray as xr
 
 from pgt.data.clock import counted_from, readings_from, start_of
 from pgt.ground.errors import InputError
+from pgt.physics.equation import Equation
+from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.result import Reconstruction
 from pgt.report import Readings, ReportData, Tables
@@ -36,20 +39,47 @@ def report_data(
         error_bars = field[[f"{n}_std" for n in names]].rename({f"{n}_std": n for n in names})
     evidence = result.evidence(folds)
     unseen, start = evidence.unseen, start_of(field)
-    fitted, held_out, judging = (
-        readings_from(r, start) for r in (evidence.fitted, evidence.held_out, unseen.readings)
+    fitted, held_out, judges = (
+        readings_from(part, start) for part in (evidence.fitted, evidence.held_out, unseen.readings)
     )
     return ReportData(
         field=counted_from(field[names], start),
-        readings=Readings(fitted, held_out, judging, unseen.predictions),
+        readings=Readings(fitted, held_out, judges, unseen.predictions),
         verdict=judge(evidence),
         history=result.history,
-        summary=result.summary,
+        summary=result.summary | {"equation": equation_of(result)},
         residual=counted_from(result.residual(**axes), start),
         error_bars=None if error_bars is None else counted_from(error_bars, start),
         tables=_tables(result, evidence, start or 0.0),
         run_file=run_file,
     )
+
+
+def equation_of(result: Reconstruction) -> str:
+    """The equation as it was written, or its name, with every coefficient as it is known now."""
+    return described(result.pde, result.parameters)
+
+
+def described(pde: AbstractPDE, learnt: Mapping[str, float] | None = None) -> str:
+    """An equation in words; `learnt` are its learnt coefficients by name.
+
+    >>> import pgt
+    >>> described(pgt.Heat(0.01)), described(pgt.Equation("u_t = k*u_xx", k=0.5))
+    ('Heat in x, t: diffusivity = 0.01', 'u_t = k*u_xx: k = 0.5')
+    """
+    texts = pde.texts if isinstance(pde, Equation) else ()
+    name = "; ".join(texts) or f"{type(pde).__name__} in {', '.join(pde.coords)}"
+    found = {key: f"{key} = {value:.6g}" for key, value in _numbers(pde).items()}
+    found |= {key: f"{key} = {value:.6g} (learnt)" for key, value in (learnt or {}).items()}
+    return f"{name}: {', '.join(found.values())}" if found else name
+
+
+def _numbers(pde: AbstractPDE) -> dict[str, float]:
+    """Coefficients that are plain numbers, by name."""
+    fields = vars(pde)
+    given = fields.get("coefficients", fields)
+    given = given if isinstance(given, Mapping) else fields
+    return {str(k): float(v) for k, v in given.items() if isinstance(v, float)}
 
 
 def _tables(result: Reconstruction, evidence: Evidence, start: float) -> Tables:

@@ -21,10 +21,7 @@ HOPELESS = 0.9  # of the spread of the readings: beyond it nothing is explained 
 LARGE = 0.2  # of the spread of the readings
 # Residuals of the size of the terms of an equation: nothing to be said, doubtful, and grave.
 FULFILLED, UNFULFILLED, CONTRADICTED = 0.05, 0.1, 0.25
-KNOWN = (
-    0.02  # expected error, of the spread: up to it parts without readings are known all the same
-)
-SIGNIFICANT = 2.0  # standard deviations of the logarithm of a ratio of two errors
+KNOWN = 0.01  # expected error, of the spread: with less, parts without readings are known as well
 MATTERS = 0.05  # of the spread: an error below it is none to warn of
 FEW = 10  # the error of n readings is itself known to about 1/√(2n): 22 % of it for ten
 
@@ -293,7 +290,7 @@ def _worse_than_interpolation(errors: Mapping[str, HeldOut]) -> Doubts:
     for name, found in errors.items():
         ours, theirs = found.of_spread, found.rbf_of_spread
         if ours is not None and theirs is not None and ours > theirs:
-            certain = is_significant(found)
+            certain = found.is_significant
             chance = "and by more than chance explains" if certain else "though it may be by chance"
             yield Doubt(
                 "worse_than_interpolation",
@@ -303,18 +300,6 @@ def _worse_than_interpolation(errors: Mapping[str, HeldOut]) -> Doubts:
                 {"field": name, "of_spread": ours, "rbf_of_spread": theirs, "significant": certain},
                 is_grave=certain and ours > MATTERS,
             )
-
-
-def is_significant(found: HeldOut) -> bool:
-    """Whether the errors of the field and of interpolation differ by more than chance explains.
-
-    The mean square of n errors is known to √(2/n), so the logarithm of the ratio of two root mean squares
-    to 1/√n, if the errors have nothing in common.
-    """
-    ours, theirs = found.of_spread, found.rbf_of_spread
-    if not ours or not theirs:
-        return False
-    return bool(abs(np.log(ours / theirs)) > SIGNIFICANT / np.sqrt(found.readings))
 
 
 def _undetermined_fields(evidence: Evidence) -> Doubts:

@@ -2,6 +2,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from matplotlib.collections import PathCollection, QuadMesh
@@ -194,3 +195,26 @@ def test_no_global_figures():
 def test_mistakes_are_named(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_readings_are_coloured_and_suspects_ringed_by_their_number():
+    u = xr.Dataset({"u": (("x", "t"), np.eye(3))}, {"x": np.arange(3.0), "t": np.arange(3.0)})
+    points = np.array([[0.0, 1.0], [1.0, 2.0], [2.0, 0.5]])
+    read = Observations.from_arrays(points, points[:, :1], coords=("x", "t"), fields=("u",))
+    suspects = pd.DataFrame({"x": [1.0], "t": [2.0], "field": ["u"], "reading": [1.0]})
+    figure = plots.field(u, sensors=read.take([0, 1]), held_out=read.take([2]), suspects=suspects)
+    _, fitted, held_out, ring = figure.axes[0].collections
+    assert fitted.get_array().tolist() == [0.0, 1.0]
+    assert held_out.get_array().tolist() == [2.0]
+    assert ring.get_offsets().tolist() == [[2.0, 1.0]]  # time runs to the right
+    assert [text.get_text() for text in figure.axes[0].texts] == ["1"]
+
+
+def test_the_polish_has_a_panel_of_its_own_with_a_line_for_each_stage():
+    loss = (("step", "term"), np.ones((2, 1)))
+    history = xr.Dataset({"loss": loss}, {"step": [1, 2], "term": ["data"]})
+    stages = [[1.0, 0.1], [0.3, 0.2], [3.0, 2.0]]
+    _, own = plots.convergence(history, polish=stages).axes
+    assert [line.get_xdata().tolist() for line in own.lines] == [[0, 1], [1, 2], [2, 3]]
+    (alone,) = plots.convergence(history.isel(step=slice(0)), polish=stages).axes
+    assert alone.get_ylabel() == "cost"

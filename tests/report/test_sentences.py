@@ -10,8 +10,8 @@ from page_reader import text_of
 
 from pgt.ground.errors import InputError
 from pgt.ground.numbers import number
-from pgt.ground.verdict import FieldError
-from pgt.report.sentences import which_model
+from pgt.ground.verdict import FieldError, HeldOut
+from pgt.report.sentences import beside_interpolation, which_model
 from pgt.trust.held_out import Unseen
 
 
@@ -112,3 +112,13 @@ def test_which_model_and_why(summary, words):
 
 def test_an_older_record_says_nothing_of_the_model():
     assert which_model({"model": "PGT"}) == ""
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "said"),
+    [(0.1, None, "not known"), (0.1, 0.5, "worse, and not by chance"), (0.5, 0.1, "better, and not"),
+     (0.1, 0.11, "no certain difference")],
+)  # fmt: skip
+def test_interpolation_stands_beside_the_error_with_its_significance(ours, theirs, said):
+    found = HeldOut(50, 1.0, 0.1, None, of_spread=ours, rbf_of_spread=theirs)
+    assert said in beside_interpolation(found)

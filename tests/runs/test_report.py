@@ -7,7 +7,7 @@ import pytest
 from wavy_result import result_with
 
 import pgt
-from pgt.runs.report import MOST_SUSPICIOUS, report_data
+from pgt.runs.report import MOST_SUSPICIOUS, described, report_data
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +60,10 @@ def test_folds_judge_in_place_of_readings_held_out(result):
     assert shown.readings.judges is found
     assert shown.verdict.held_out["u"].readings == 12
     assert shown.verdict.held_out["u"].relative == pytest.approx(1.0)
+
+
+def test_the_equation_stands_on_top_with_its_coefficients(shown):
+    assert shown.summary["equation"] == "u_t = v_x + p_x; v_t = u_x; p_t = v_x"
+    assert described(pgt.Heat(0.01)) == "Heat in x, t: diffusivity = 0.01"
+    learnt = pgt.Equation("u_t = k*u_xx + c", k=pgt.Unknown(1.0), c=0.5)
+    assert described(learnt, {"k": 0.25}) == "u_t = k*u_xx + c: c = 0.5, k = 0.25 (learnt)"

@@ -14,7 +14,7 @@ from pgt.training.loop import DIVERGED, NO_LONGER_FALLING, SPENT
 from pgt.trust.convergence import Descent
 from pgt.trust.held_out import Unseen
 from pgt.trust.suspicion import misfit_table
-from pgt.trust.verdict import Evidence, is_significant, judge
+from pgt.trust.verdict import Evidence, judge
 
 NAN = float("nan")
 KINDS = set(typing.get_args(Kind))
@@ -289,9 +289,9 @@ def test_what_is_set_already_is_not_advised():
 
 def test_interpolation_that_is_better_by_chance_is_not_grave():
     few = HeldOut(8, 1.0, 0.1, 0.05, of_spread=0.1, rbf_of_spread=0.08)
-    assert not is_significant(few)
-    assert is_significant(dataclasses.replace(few, readings=800))
-    assert not is_significant(dataclasses.replace(few, rbf_of_spread=None))
+    assert not few.is_significant
+    assert dataclasses.replace(few, readings=800).is_significant
+    assert not dataclasses.replace(few, rbf_of_spread=None).is_significant
 
 
 def test_a_fit_at_the_noise_has_converged_though_its_cost_still_fell():
