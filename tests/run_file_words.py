@@ -33,6 +33,7 @@ def _tables() -> Tables:
     tables: Tables = {"At the top": (RunFile, None)}
     tables["[observations]"] = (sections.ObservationsSection, None)
     tables["[domain]"] = (sections.DomainSection, None)
+    tables.update(_chosen("[domain.shape] with kind = {}", "shape"))
     tables.update(_chosen("[pde] with name = {}", "equation"))
     tables["[pde] with equations"] = (Equations, None)
     tables["A coefficient that is unknown"] = (values.UnknownCoefficient, None)

@@ -283,8 +283,8 @@ class Domain:
 
 def places_of(domain: Domain) -> Float[np.ndarray, "n k"]:
     """Places that fill the shape of a domain evenly."""
-    space = Domain(shape=domain.shape, **{a: domain.bounds(a) for a in domain.spatial_axes})
-    return space.even(MOST_PLACES)
+    assert domain.shape is not None
+    return Body(domain.box.along(domain.spatial_axes), domain.shape).even(MOST_PLACES)
 
 
 def _shaped(shape, box: Box) -> AbstractShape:

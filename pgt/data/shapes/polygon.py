@@ -150,7 +150,7 @@ def _ring(corners, which: str) -> tuple[Corner, ...]:
         raise InputError(
             f"{where}: a ring needs three different corners, this one has {len(ring)}."
         )
-    if np.linalg.svd(ring - ring.mean(axis=0), compute_uv=False)[1] <= SAME * size:
+    if np.linalg.svd(ring - ring.mean(axis=0), compute_uv=False).min() <= SAME * size:
         raise InputError(f"{where}: all corners lie on one line; the ring has no area.")
     return tuple((float(x), float(y)) for x, y in ring)
 
