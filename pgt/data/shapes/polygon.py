@@ -135,7 +135,7 @@ def _to_edge(points, start, end):
 def _ring(corners, which: str) -> tuple[Corner, ...]:
     where = f"Polygon({which})"
     try:
-        ring = np.asarray(corners, float)
+        ring: np.ndarray = np.asarray(corners, float)
     except (TypeError, ValueError):
         ring = np.zeros(0)
     if ring.ndim != 2 or ring.shape[1] != 2:
