@@ -34,6 +34,7 @@ def _tables() -> Tables:
     tables["[observations]"] = (sections.ObservationsSection, None)
     tables["[observations.dialect]"] = (sections.DialectSection, None)
     tables["[domain]"] = (sections.DomainSection, None)
+    tables.update(_chosen("[domain.shape] with kind = {}", "shape"))
     tables.update(_chosen("[pde] with name = {}", "equation"))
     tables["[pde] with equations"] = (Equations, None)
     tables["A coefficient that is unknown"] = (values.UnknownCoefficient, None)

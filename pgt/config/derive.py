@@ -26,7 +26,7 @@ from pgt.config.checks import Way
 from pgt.config.schema import NO_SUCH, Section, Text, by_name, table, wrong
 from pgt.config.source import toml
 from pgt.config.values import Formula, PositiveUnknown, Table, UnknownCoefficient
-from pgt.ground.arguments import CURVE, FORMULA, Keyed, Limits, OneOf, PartOf, Written
+from pgt.ground.arguments import CURVE, FORMULA, Keyed, Limits, OneOf, PartOf, Written, metadata_of
 from pgt.ground.registry import KINDS, parts, snapshot
 from pgt.ground.unknown import Unknown
 from pgt.physics.values import Writable
@@ -35,6 +35,11 @@ from pgt.physics.values import Writable
 FROM_THE_RUN = {"equation": ("coords",), "model": ("scaling", "seed", "domain")}
 BY_KIND = ("condition", "shape")  # chosen by their kind: the name of a shape is that of its wall
 EXAMPLES = {"equation": "heat", "model": "pgt", "shape": "disk"}  # to name where a name is missing
+OF_SHAPES: dict[str, Any] = {
+    "x": [0, 1], "y": [0, 1], "z": [0, 1], "corners": [[0, 0], [1, 0], [0, 1]],
+    "text": "sqrt(x^2 + y^2) - 1", "path": "vessel.stl",
+    "shape": "disk", "shapes": ["disk"], "whole": "disk", "holes": ["disk"],
+}  # fmt: skip
 DEEPEST = 3  # kernels of kernels of kernels, in [model]
 
 
@@ -177,7 +182,7 @@ def _key(parameter: inspect.Parameter, target: Any, kind: str, depth: int) -> di
         check, required = _by_name(check, parameter, target), False
     if not required:
         return {parameter.name: (check | None, None)}
-    example = f"{parameter.name} = {toml(_example(parameter, target))}"
+    example = f"{parameter.name} = {toml(_example(parameter, target, kind))}"
     return {parameter.name: (Annotated[check, Field(examples=[example])], ...)}
 
 
@@ -204,15 +209,17 @@ def _by_name(check: Any, parameter: inspect.Parameter, target: Any) -> Any:
     return Annotated[dict[str, check], AfterValidator(check_names)]
 
 
-def _example(parameter: inspect.Parameter, target: Any) -> Any:
+def _example(parameter: inspect.Parameter, target: Any, kind: str) -> Any:
     """A good value: what the class says, or any that fits."""
+    if kind == "shape":
+        return OF_SHAPES[parameter.name]
     about = getattr(target, "about", None)
     if about is not None and parameter.name in about.coefficients:
         return about.coefficients[parameter.name]
     toml_type, check, _ = next(iter(_ways(_hint(parameter), DEEPEST + 1)), Way("number", float, ""))
     if get_origin(check) is Literal:
         return get_args(check)[0]
-    return {"text": "u", "flag": True, "array": [1], "part": "disk"}.get(toml_type, 1)
+    return {"text": "u", "flag": True, "array": [1]}.get(toml_type, 1)
 
 
 # ------------------------------------------------------------------------------- one kind of part
@@ -236,7 +243,10 @@ def chosen(kind: str, depth: int = 0, **others: type[Section]) -> Any:
 
 @lru_cache(maxsize=64)
 def _chosen(kind: str, depth: int, others: tuple[tuple[str, type[Section]], ...], _: tuple) -> Any:
-    sections = {name: section_of(part, kind, name, depth + 1) for name, part in parts(kind).items()}
+    known = parts(kind)
+    if kind == "shape" and depth == DEEPEST:  # no deeper ones are left to put together
+        known = {name: part for name, part in known.items() if not _is_made_of_others(part)}
+    sections = {name: section_of(part, kind, name, depth + 1) for name, part in known.items()}
     key = "kind" if kind in BY_KIND else "name"
     examples = [f'{key} = "{EXAMPLES.get(kind, next(iter(sections)))}"']
     examples += [
@@ -247,6 +257,11 @@ def _chosen(kind: str, depth: int, others: tuple[tuple[str, type[Section]], ...]
     tagged = [*sections.items(), *others, (NO_SUCH, missing)]
     union = Union[tuple(Annotated[part, Tag(f"<{name}>")] for name, part in tagged)]  # noqa: UP007
     return Annotated[union, by_name(key, sections, dict(others)), _name_alone(key)]
+
+
+def _is_made_of_others(part: Any) -> bool:
+    hints = (p.annotation for p in inspect.signature(part, eval_str=True).parameters.values())
+    return any(metadata_of(hint, PartOf) for hint in hints)
 
 
 def _name_alone(key: str) -> BeforeValidator:

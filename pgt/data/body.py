@@ -152,7 +152,7 @@ class Body:
             )
         for leaf in shape.leaves():
             self._check_size(leaf)
-        places = np.asarray(self.space.from_unit(evenly(1 << 14, len(axes))))
+        places = np.asarray(self.space.from_unit(evenly(1 << 14, len(axes))), float)
         share = float(np.mean(shape.inside(places)))
         if share < LEAST_SHARE and not self._has_inside():
             raise InputError(
@@ -208,7 +208,8 @@ def places_inside(body: Body) -> Float[np.ndarray, "... k"]:
     k = len(body.space.axes)
     side, random = SIDES[k], np.random.default_rng(0)
     cells = np.stack(np.meshgrid(*[np.arange(side)] * k, indexing="ij"), axis=-1).reshape(-1, k)
-    places = np.asarray(body.space.from_unit((cells + random.uniform(size=cells.shape)) / side))
+    unit = (cells + random.uniform(size=cells.shape)) / side
+    places = np.asarray(body.space.from_unit(unit), float)
     places = places[body.solid.inside(places)]
     each = min(PLACES[k], int(len(places) ** (1 / k)))
     if each < 1:

@@ -8,7 +8,6 @@ import copy
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from jaxtyping import Array, Bool, Float
@@ -317,9 +316,8 @@ class Domain:
 
 def places_of(domain: Domain) -> Float[np.ndarray, "n k"]:
     """Places that fill the shape of a domain evenly."""
-    bounds: dict[str, Any] = {axis: domain.bounds(axis) for axis in domain.spatial_axes}
-    space = Domain(shape=domain.shape, **bounds)
-    return space.even(MOST_PLACES)
+    assert domain.shape is not None
+    return Body(domain.box.along(domain.spatial_axes), domain.shape).even(MOST_PLACES)
 
 
 def _shaped(shape, box: Box) -> AbstractShape:

@@ -153,8 +153,8 @@ class Spread(AbstractRegion):
         """n places at random, each at a time of its own."""
         place_key, time_key = jax.random.split(key)
         rows = jax.random.randint(place_key, (n,), 0, len(self.places))
-        moments = jax.random.uniform(time_key, (n,))
-        return jnp.asarray(self._timed(jnp.asarray(self.places)[rows], moments))
+        times = jax.random.uniform(time_key, (n,))
+        return jnp.asarray(self._timed(jnp.asarray(self.places)[rows], times))
 
     def nodes(self, n: int) -> Float[np.ndarray, "m d"]:
         """Fixed places, more than n where a wall bends; their times fill the axis evenly."""

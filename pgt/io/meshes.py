@@ -14,7 +14,16 @@ from pgt.io._files import naming, written
 
 
 def read_mesh(path: str | os.PathLike) -> Any:
-    """A mesh as meshio reads it: gmsh (.msh), .vtu, .xdmf, ..."""
+    """A mesh as meshio reads it: gmsh (.msh), .vtu, .xdmf, ...
+
+    >>> import meshio, tempfile
+    >>> corners = [[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "one.vtu")
+    ...     meshio.Mesh(corners, [("triangle", [[0, 1, 2]])]).write(path)
+    ...     len(read_mesh(path).points)
+    3
+    """
     if not Path(path).is_file():
         raise InputError(f"{path}: there is no such file.")
     meshio = needed("meshio")
@@ -50,6 +59,14 @@ def write_mesh(path: str | os.PathLike, mesh: Any, values: xr.Dataset) -> Path:
         As `read_mesh` gives it.
     values
         What `Reconstruction.at` says at `mesh_points`, derivatives included.
+
+    >>> import meshio, tempfile
+    >>> mesh = meshio.Mesh([[0.0, 0], [1, 0], [0, 1]], [("triangle", [[0, 1, 2]])])
+    >>> values = xr.Dataset({"u": ("point", [1.0, 2.0, 3.0])})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write_mesh(Path(folder, "field.vtu"), mesh, values)
+    ...     read_mesh(path).point_data["u"].tolist()
+    [1.0, 2.0, 3.0]
     """
     meshio, path = needed("meshio"), Path(path)
     columns = {str(name): np.asarray(array, float) for name, array in values.data_vars.items()}

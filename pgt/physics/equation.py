@@ -93,6 +93,8 @@ class Equation(AbstractPDE):
             self.texts, (*_as_tuple(coords), *_axes(varying)), tuple(coefficients)
         )
         trees = _taken_apart(self.texts, self.coords, known, varying)
+        for text, tree in zip(self.texts, trees, strict=True):
+            require_finite(text, tree)
         hidden = tuple(function.field(name) for name, function in varying.items())
         self.fields = _fields(self.texts, trees, _as_tuple(fields), known, hidden)
         self.influence = kernel
@@ -157,7 +159,7 @@ def _as_texts(texts) -> tuple[str, ...]:
             'Equation: no equation given; write e.g. Equation("u_t = nu*u_xx", nu=0.01).'
         )
     for text in flat:
-        require_finite(text, parse_equation(text))
+        parse_equation(text)
     return tuple(flat)
 
 

@@ -40,7 +40,7 @@ def test_models_have_the_options_of_their_classes():
     for name in names:
         section = table_of("model", name)
         arguments = set(inspect.signature(section.builds).parameters)
-        assert set(section.model_fields) - {"name"} == arguments - {"scaling", "seed"}
+        assert set(section.model_fields) - {"name"} == arguments - {"scaling", "seed", "domain"}
 
 
 def test_training_has_the_settings_of_its_class():

@@ -152,7 +152,7 @@ def valid(section: type[Section]) -> dict:
     """A table with the required keys of a section."""
     table = {}
     for name, field in section.model_fields.items():
-        if name in ("name", "kind"):
+        if name in ("name", "kind") and field.is_required():
             table[name] = typing.get_args(field.annotation)[0]
         elif field.is_required() and section is not RunFile:
             table |= tomllib.loads(field.examples[0])

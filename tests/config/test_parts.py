@@ -9,6 +9,7 @@ from run_files import HEAT, build_all, loader
 
 import pgt
 from pgt import InputError
+from pgt.config import load_run
 from pgt.config.parts import Parts
 from pgt.config.template import template
 from pgt.io import Columns
@@ -96,3 +97,67 @@ def test_the_field_of_an_equation_bears_the_name_of_its_readings(load):
     assert build_all(load(named)).pde.fields == ("T",)
     with pytest.raises(InputError, match=r'has no field \'T\'.*fields = \["T"\] in \[pde\]'):
         build_all(load(text))
+
+
+SHAPED = """
+[observations]
+file = "sensors.csv"
+coords = ["x", "y"]
+fields = ["u"]
+[domain]
+x = [-1, 1]
+y = [-1, 1]
+[domain.shape]
+kind = "difference"
+whole = {kind = "disk", name = "outer"}
+holes = [HOLE]
+[pde]
+name = "laplace"
+[[conditions]]
+kind = "dirichlet"
+wall = "WALL"
+u = 0
+"""
+HOLE = '{kind = "disk", radius = 0.3, name = "inner"}'
+
+
+def shaped(folder, hole=HOLE, wall="inner", reading="0.5,0.5,1"):
+    (folder / "sensors.csv").write_text(f"x,y,u\n{reading}\n0.1,0.6,2\n")
+    (folder / "run.toml").write_text(SHAPED.replace("HOLE", hole).replace("WALL", wall))
+    return Parts(load_run(folder / "run.toml"))
+
+
+def test_a_shape_and_conditions_on_its_walls(tmp_path):
+    parts = shaped(tmp_path)
+    assert parts.domain.shape == pgt.Disk(name="outer") - pgt.Disk(radius=0.3, name="inner")
+    assert parts.conditions[0].wall == "inner"
+    assert len(parts.observations) == 2
+
+
+def test_a_shape_from_a_file_beside_the_run_file(tmp_path):
+    (tmp_path / "hole.wkt").write_text("POLYGON ((0 0, 0.2 0, 0.2 0.2, 0 0))")
+    parts = shaped(tmp_path, '{kind = "file", path = "hole.wkt", name = "inner"}')
+    assert abs(parts.domain.volume - (np.pi - 0.02)) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"hole": '{kind = "disc"}'}, "domain.shape.holes.0.kind: .* is not known here"),
+        ({"hole": '{kind = "disk", radus = 1}'}, "domain.shape.holes.0.radus: .* did you mean 'radius'"),
+        ({"hole": '{kind = "disk", radius = -1}'}, "domain.shape.holes.0.radius"),
+        ({"hole": '{kind = "rectangle", x = [0, 1]}'}, "holes.0.y: this is missing"),
+        ({"hole": '{kind = "disk", radius = 3}'}, "domain.shape: .*nothing of the shape"),
+        ({"hole": '{kind = "file", path = "no.stl"}'}, "no such file"),
+        ({"wall": "iner"}, "conditions.0.wall: .*there is no wall 'iner'"),
+        ({"reading": "0.1,0.1,1"}, "1 reading.* outside the shape of the domain: line 2"),
+    ],
+)  # fmt: skip
+def test_mistakes_in_a_shape_name_file_line_and_key(tmp_path, given, words):
+    def build():
+        parts = shaped(tmp_path, **given)
+        return parts.domain, parts.observations, parts.conditions
+
+    with pytest.raises(InputError, match=words) as refused:
+        build()
+    assert str(refused.value).startswith(str(tmp_path / "run.toml"))

@@ -75,7 +75,7 @@ class Unfinished(pgt.AbstractKernel):
         ([], {}, Flat, "a name such as 'fisher'"),
         (["csv"], {"kind": "reader"}, len, "a name such as '.jsonl'"),
         (["flat"], {}, len, "what kind of part is len"),
-        (["flat"], {"kind": "shape"}, Flat, "what kind of part is Flat"),
+        (["flat"], {"kind": "colour"}, Flat, "what kind of part is Flat"),
         (["unfinished"], {}, Unfinished, "not complete; write its log_influence"),
     ],
 )

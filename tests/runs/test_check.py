@@ -123,3 +123,29 @@ def test_the_budget_is_in_the_units_of_what_is_done(home):
     again = "solved by linearising the equation again and again, in seconds"
     assert budget("model.name='features'", unknown) == again
     assert budget("model.name='pgt'").startswith("2000 steps of soap")
+
+
+def test_a_shape_is_drawn_also_where_readings_are_outside(tmp_path):
+    (tmp_path / "sensors.csv").write_text("x,y,u\n0.5,0.5,1\n0.1,0.1,2\n")
+    run = tmp_path / "run.toml"
+    run.write_text(
+        '[observations]\nfile = "sensors.csv"\ncoords = ["x", "y"]\nfields = ["u"]\n'
+        "[domain]\nx = [0, 1]\ny = [0, 1]\n"
+        '[domain.shape]\nkind = "outside"\n'
+        'shape = {kind = "disk", centre = [0.5, 0.5], radius = 0.2, name = "hole"}\n'
+        '[pde]\nname = "laplace"\n'
+    )
+    found = CliRunner().invoke(app, ["check", "--quick", str(run)])
+    assert found.exit_code == 2
+    assert "line 2: x = 0.5, y = 0.5" in found.output.replace("\n", " ")
+    assert (tmp_path / "run-shape.png").stat().st_size > 0
+    (tmp_path / "sensors.csv").write_text("x,y,u\n0.5,0.9,1\n0.1,0.1,2\n")
+    found = CliRunner().invoke(app, ["check", "--quick", str(run)])
+    assert found.exit_code == 0
+    assert "walls: hole" in found.output
+
+
+def test_a_run_file_with_an_obstacle_is_begun(tmp_path):
+    wanted = ["init", "poisson", "--shape", "disk", "-o", str(tmp_path / "run.toml")]
+    assert CliRunner().invoke(app, wanted).exit_code == 0
+    assert "[domain.shape]" in (tmp_path / "run.toml").read_text()

@@ -18,8 +18,8 @@ def level_lines(value: Callable, lower, upper, side: int) -> list[np.ndarray]:
     x, y = (np.linspace(a, b, side + 1) for a, b in zip(lower, upper, strict=True))
     grid = np.stack(np.meshgrid(x, y), axis=-1)
     heights = value(grid.reshape(-1, 2)).reshape(side + 1, side + 1)
-    lines = contour_generator(x, y, heights).lines(0.0)
-    return [np.asarray(line) for line in lines if len(line) > 1]
+    lines = (np.asarray(line) for line in contour_generator(x, y, heights).lines(0.0))
+    return [line for line in lines if len(line) > 1]
 
 
 def level_surface(value: Callable, lower, upper, side: int) -> tuple[np.ndarray, np.ndarray]:

@@ -135,7 +135,7 @@ def _to_edge(points, start, end):
 def _ring(corners, which: str) -> tuple[Corner, ...]:
     where = f"Polygon({which})"
     try:
-        ring = np.asarray(corners, float)
+        ring: np.ndarray = np.asarray(corners, float)
     except (TypeError, ValueError):
         ring = np.zeros((0, 0))
     if ring.ndim != 2 or ring.shape[1] != 2:
@@ -150,7 +150,7 @@ def _ring(corners, which: str) -> tuple[Corner, ...]:
         raise InputError(
             f"{where}: a ring needs three different corners, this one has {len(ring)}."
         )
-    if np.linalg.svd(ring - ring.mean(axis=0), compute_uv=False)[1] <= SAME * size:
+    if np.linalg.svd(ring - ring.mean(axis=0), compute_uv=False).min() <= SAME * size:
         raise InputError(f"{where}: all corners lie on one line; the ring has no area.")
     return tuple((float(x), float(y)) for x, y in ring)
 
