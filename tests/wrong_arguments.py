@@ -112,7 +112,7 @@ NOT_ASKED = {"Domain.sample", "Observations.read", "Reconstruction.load"}
 
 def calls(known: dict[str, Any], *, fits: bool) -> list[Call]:
     """Every public name that can be called, methods of results, domains and readings included."""
-    found = [call for name in pgt.__all__ for call in _of(name, getattr(pgt, name), known)]
+    found = [call for name in pgt.__all__ for call in _of(name, getattr(pgt, name), known)]  # pyright: ignore[reportGeneralTypeIssues]
     for argument, owner in CONSTRUCTED.items():
         found += _methods(owner, known[argument], known)
     found.append(_call("Scaling.fit", pgt.Scaling.fit, known))
