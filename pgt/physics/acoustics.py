@@ -1,5 +1,6 @@
 """Linear acoustics: sound as pressure and velocity."""
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
 import equinox as eqx
@@ -18,6 +19,7 @@ from pgt.physics.coefficients import (
     current,
     spatial,
 )
+from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Source, Value, as_source, source_at
 from pgt.physics.vectors import components, divergence
@@ -64,17 +66,21 @@ class Acoustics(AbstractPDE):
         density: Density = 1.0,
         dimension: Dimension = 1,
         source: Source | None = None,
+        fields: str | Sequence[str] | None = None,
     ):
         self.coords = (*spatial("Acoustics", dimension), "t")
-        self.fields = (*components(self.coords), "p")
+        own = (*components(self.coords), "p")
+        self.fields = as_fields("Acoustics", fields or own, own)
         self.speed = as_coefficient("Acoustics(speed)", speed, positive=True)
         self.density = as_coefficient("Acoustics(density)", density, positive=True)
         self.source = as_source("Acoustics(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        own = components(self.coords)
+        d = by_own_names(d, (*own, "p"), self.fields)
         rows = {
             f"momentum_{axis}": self.density * d(f"{name}_t") + d(f"p_{axis}")
-            for name, axis in zip(self.fields[:-1], self.coords[:-1], strict=True)
+            for name, axis in zip(own, self.coords[:-1], strict=True)
         }
         swelling = self.density * self.speed**2 * divergence(d, self.coords)
         return rows | {"mass": d("p_t") + swelling - source_at(self.source, d, self.coords)}

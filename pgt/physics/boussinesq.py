@@ -1,5 +1,6 @@
 """The Boussinesq equations: flow driven by heat."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import equinox as eqx
@@ -12,9 +13,12 @@ from pgt.kernels.heat import HeatKernel
 from pgt.physics.about import About
 from pgt.physics.coefficients import Coefficient, Diffusivity, Given, as_coefficient, current
 from pgt.physics.form import RADIUS
+from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Source, Value, as_source, source_at
 from pgt.physics.vectors import carried, change, divergence
+
+FIELDS = ("u", "v", "p", "T")
 
 
 @register("boussinesq")
@@ -62,15 +66,17 @@ class Boussinesq(AbstractPDE):
         buoyancy: Given,
         source: Source | None = None,
         steady: bool = False,
+        fields: str | Sequence[str] = FIELDS,
     ):
         self.coords = ("x", "y") if steady else ("x", "y", "t")
-        self.fields = ("u", "v", "p", "T")
+        self.fields = as_fields("Boussinesq", fields, FIELDS)
         self.viscosity = as_coefficient("Boussinesq(viscosity)", viscosity, positive=True)
         self.diffusivity = as_coefficient("Boussinesq(diffusivity)", diffusivity, positive=True)
         self.buoyancy = as_coefficient("Boussinesq(buoyancy)", buoyancy)
         self.source = as_source("Boussinesq(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        d = by_own_names(d, FIELDS, self.fields)
         moved = {
             name: change(d, name, self.coords) + carried(d, name, self.coords)
             for name in ("u", "v", "T")

@@ -1,5 +1,6 @@
 """Darcy's law: groundwater."""
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
 import equinox as eqx
@@ -19,6 +20,7 @@ from pgt.physics.coefficients import (
     current,
     spatial,
 )
+from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Source, Value, as_source, source_at
 from pgt.physics.vectors import components, divergence, space_of
@@ -74,10 +76,12 @@ class Darcy(AbstractPDE):
         source: Source | None = None,
         fluxes: bool = False,
         influence_radius: Positive = 1.0,
+        fields: str | Sequence[str] | None = None,
     ):
         axes = spatial("Darcy", dimension)
         self.coords = axes if storage is None else (*axes, "t")
-        self.fields = ("h", *components(axes)) if fluxes else ("h",)
+        own = ("h", *components(axes)) if fluxes else ("h",)
+        self.fields = as_fields("Darcy", fields or own, own)
         self.conductivity = as_coefficient("Darcy(conductivity)", conductivity, positive=True)
         self.storage = (
             None if storage is None else as_coefficient("Darcy(storage)", storage, positive=True)
@@ -88,9 +92,11 @@ class Darcy(AbstractPDE):
         )
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        own = ("h", *components(self.coords))[: len(self.fields)]
+        d = by_own_names(d, own, self.fields)
         stored = 0.0 if self.storage is None else self.storage * d("h_t")
         gained = stored - source_at(self.source, d, self.coords)
-        flows = zip(self.fields[1:], space_of(self.coords), strict=False)
+        flows = zip(own[1:], space_of(self.coords), strict=False)
         laws = {f"darcy_{a}": d(name) + self.conductivity * d(f"h_{a}") for name, a in flows}
         if laws:
             return laws | {"continuity": gained + divergence(d, self.coords)}

@@ -1,5 +1,6 @@
 """Linear elasticity: a solid at rest under load."""
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
 import equinox as eqx
@@ -18,6 +19,7 @@ from pgt.physics.coefficients import (
     current,
     spatial,
 )
+from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Value
 from pgt.physics.vectors import Forces, as_forces, components, forces_at
@@ -72,9 +74,11 @@ class Elasticity(AbstractPDE):
         plane: Plane = "strain",
         source: Forces | None = None,
         influence_radius: Positive = 1.0,
+        fields: str | Sequence[str] | None = None,
     ):
         self.coords = spatial("Elasticity", dimension, least=2)
-        self.fields = components(self.coords)
+        own = components(self.coords)
+        self.fields = as_fields("Elasticity", fields or own, own)
         self.plane = _checked_plane(plane, dimension)
         self.young = as_coefficient("Elasticity(young)", young, positive=True)
         self.ratio = _checked_ratio(as_coefficient("Elasticity(ratio)", ratio))
@@ -84,12 +88,14 @@ class Elasticity(AbstractPDE):
         )
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        own = components(self.coords)
+        d = by_own_names(d, own, self.fields)
         shear = self.young / (2 * (1 + self.ratio))
         free = 1 if self.plane == "stress" else 2
         bulk = shear + 2 * shear * self.ratio / (1 - free * self.ratio)  # λ + μ
         forces, rows = forces_at(self.source, d, self.coords), {}
-        for axis, name, force in zip(self.coords, self.fields, forces, strict=True):
-            pairs = zip(self.fields, self.coords, strict=True)
+        for axis, name, force in zip(self.coords, own, forces, strict=True):
+            pairs = zip(own, self.coords, strict=True)
             swelling = sum(d(_twice(other, along, axis)) for other, along in pairs)
             rows[f"balance_{axis}"] = shear * d.laplacian(name) + bulk * swelling + force
         return rows

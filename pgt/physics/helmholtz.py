@@ -1,5 +1,6 @@
 """The Helmholtz equation."""
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
 import equinox as eqx
@@ -17,10 +18,13 @@ from pgt.physics.coefficients import (
     current,
     spatial,
 )
+from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Source, Value, as_source, source_at
 
 Wavenumber = Annotated[Given, Limits(above=0), Powers(length=-1)]
+
+FIELDS = ("u",)
 
 
 @register("helmholtz")
@@ -52,13 +56,15 @@ class Helmholtz(AbstractPDE):
         wavenumber: Wavenumber,
         dimension: Dimension = 2,
         source: Source | None = None,
+        fields: str | Sequence[str] = FIELDS,
     ):
         self.coords = spatial("Helmholtz", dimension)
-        self.fields = ("u",)
+        self.fields = as_fields("Helmholtz", fields, FIELDS)
         self.wavenumber = as_coefficient("Helmholtz(wavenumber)", wavenumber, positive=True)
         self.source = as_source("Helmholtz(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        d = by_own_names(d, FIELDS, self.fields)
         f = source_at(self.source, d, self.coords)
         return {"helmholtz": d.laplacian("u") + self.wavenumber**2 * d("u") - f}
 

@@ -1,6 +1,7 @@
 """Maxwell's equations in the plane."""
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
 import equinox as eqx
@@ -11,10 +12,13 @@ from pgt.ground.registry import register
 from pgt.kernels.wave import WaveKernel
 from pgt.physics.about import About
 from pgt.physics.coefficients import Coefficient, Given, as_coefficient, current
+from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Source, Value, as_source, source_at
 
 PositiveConstant = Annotated[Given, Limits(above=0)]
+
+FIELDS = ("Ez", "Hx", "Hy")
 
 
 @register("maxwell")
@@ -53,15 +57,17 @@ class Maxwell(AbstractPDE):
         permeability: PositiveConstant = 1.0,
         conductivity: Given = 0.0,
         source: Source | None = None,
+        fields: str | Sequence[str] = FIELDS,
     ):
         self.coords = ("x", "y", "t")
-        self.fields = ("Ez", "Hx", "Hy")
+        self.fields = as_fields("Maxwell", fields, FIELDS)
         self.permittivity = as_coefficient("Maxwell(permittivity)", permittivity, positive=True)
         self.permeability = as_coefficient("Maxwell(permeability)", permeability, positive=True)
         self.conductivity = as_coefficient("Maxwell(conductivity)", conductivity)
         self.source = as_source("Maxwell(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        d = by_own_names(d, FIELDS, self.fields)
         current_density = self.conductivity * d("Ez") + source_at(self.source, d, self.coords)
         curl = d("Hy_x") - d("Hx_y")
         return {

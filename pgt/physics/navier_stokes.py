@@ -27,6 +27,7 @@ from pgt.physics.vectors import (
 )
 
 FIELDS = ("u", "v", "p")
+IN_SPACE = ("u", "v", "w", "p")
 
 
 @register("navier_stokes")
@@ -129,15 +130,16 @@ class NavierStokes3D(AbstractPDE):
         convection: Ratio = 1.0,
         source: tuple[Source | None, Source | None, Source | None] | None = None,
         steady: bool = False,
+        fields: Sequence[str] = IN_SPACE,
     ):
         self.coords = ("x", "y", "z") if steady else ("x", "y", "z", "t")
-        self.fields = ("u", "v", "w", "p")
+        self.fields = as_fields("NavierStokes3D", fields, IN_SPACE)
         self.viscosity = as_coefficient("NavierStokes3D(viscosity)", viscosity, positive=True)
         self.convection = as_coefficient("NavierStokes3D(convection)", convection)
         self.source = as_forces("NavierStokes3D(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        return _balances(self, d)
+        return _balances(self, by_own_names(d, IN_SPACE, self.fields))
 
     def kernel(self) -> HeatKernel | PoissonKernel:
         return _kernel(self)

@@ -13,11 +13,14 @@ from pgt.ground.registry import register
 from pgt.kernels.wave import WaveKernel
 from pgt.physics.about import About
 from pgt.physics.coefficients import Coefficient, Given, Rate, as_coefficient, current
+from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Source, Value, as_source, source_at
 from pgt.physics.vectors import carried, divergence
 
 Gravity = Annotated[Given, Limits(above=0), Powers(length=1, time=-2)]
+
+FIELDS = ("h", "u", "v")
 
 
 @register("shallow_water")
@@ -59,16 +62,18 @@ class ShallowWater(AbstractPDE):
         slope: Sequence[Source | None] | None = None,
         coriolis: Rate = 0.0,
         depth: Positive = 1.0,
+        fields: str | Sequence[str] = FIELDS,
     ):
         self.coords = ("x", "y", "t")
-        self.fields = ("h", "u", "v")
+        self.fields = as_fields("ShallowWater", fields, FIELDS)
         self.gravity = as_coefficient("ShallowWater(gravity)", gravity, positive=True)
         self.slope = _as_slope(slope, self.coords)
         self.coriolis = as_coefficient("ShallowWater(coriolis)", coriolis)
         self.depth = as_coefficient("ShallowWater(depth)", depth, positive=True)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        moved = {name: d(f"{name}_t") + carried(d, name, self.coords) for name in self.fields}
+        d = by_own_names(d, FIELDS, self.fields)
+        moved = {name: d(f"{name}_t") + carried(d, name, self.coords) for name in FIELDS}
         rise_x, rise_y = (source_at(rise, d, self.coords) for rise in self.slope)
         turned_x, turned_y = -self.coriolis * d("v"), self.coriolis * d("u")
         return {

@@ -1,5 +1,6 @@
 """The Stokes equations: flow so slow that inertia does not matter."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import equinox as eqx
@@ -17,6 +18,7 @@ from pgt.physics.coefficients import (
     current,
     spatial,
 )
+from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Value
 from pgt.physics.vectors import Forces, as_forces, components, divergence, forces_at
@@ -59,9 +61,11 @@ class Stokes(AbstractPDE):
         dimension: PlaneOrSpace = 2,
         source: Forces | None = None,
         influence_radius: Positive = 1.0,
+        fields: str | Sequence[str] | None = None,
     ):
         self.coords = spatial("Stokes", dimension, least=2)
-        self.fields = (*components(self.coords), "p")
+        own = (*components(self.coords), "p")
+        self.fields = as_fields("Stokes", fields or own, own)
         self.viscosity = as_coefficient("Stokes(viscosity)", viscosity, positive=True)
         self.source = as_forces("Stokes(source)", source, self.coords)
         self.influence_radius = as_coefficient(
@@ -69,8 +73,10 @@ class Stokes(AbstractPDE):
         )
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        own = components(self.coords)
+        d = by_own_names(d, (*own, "p"), self.fields)
         forces, rows = forces_at(self.source, d, self.coords), {}
-        for axis, name, force in zip(self.coords, self.fields, forces, strict=False):
+        for axis, name, force in zip(self.coords, own, forces, strict=True):
             rows[f"momentum_{axis}"] = d(f"p_{axis}") - self.viscosity * d.laplacian(name) - force
         return rows | {"continuity": divergence(d, self.coords)}
 

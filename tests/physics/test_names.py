@@ -21,6 +21,15 @@ CASES = {
     "poisson": (pgt.Poisson, ("x",), {}),
     "laplace": (pgt.Laplace, (), {}),
     "navier_stokes": (pgt.NavierStokes2D, (0.1,), {}),
+    "navier_stokes_3d": (pgt.NavierStokes3D, (0.1,), {}),
+    "stokes": (pgt.Stokes, (0.1,), {}),
+    "boussinesq": (pgt.Boussinesq, (0.1, 0.2, 1.0), {}),
+    "shallow_water": (pgt.ShallowWater, (), {"coriolis": 0.3}),
+    "darcy": (pgt.Darcy, (0.1,), {"fluxes": True, "storage": 0.2}),
+    "elasticity": (pgt.Elasticity, (1.0, 0.3), {}),
+    "acoustics": (pgt.Acoustics, (0.5,), {"dimension": 2}),
+    "maxwell": (pgt.Maxwell, (), {}),
+    "helmholtz": (pgt.Helmholtz, (2.0,), {}),
 }
 
 
@@ -34,7 +43,7 @@ def test_every_equation_is_here():
 def test_another_name_leaves_the_residual_alone(name):
     equation, coefficients, options = CASES[name]
     plain = equation(*coefficients, **options)
-    names = [f"field_{letter}" for letter in "abc"[: len(plain.fields)]]
+    names = [f"field_{letter}" for letter in "abcd"[: len(plain.fields)]]
     other = equation(*coefficients, **options, fields=names if len(names) > 1 else names[0])
     assert other.fields == tuple(names)
     weights = np.random.default_rng(0).normal(size=(len(names), len(plain.coords)))
