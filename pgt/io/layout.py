@@ -202,7 +202,7 @@ def _leniently(line: str, separator: str) -> list[str]:
 def split(number: int, line: str, separator: str) -> list[str]:
     """The cells of a line."""
     if separator == " ":
-        return line.split()
+        return re.split(r"[ \t]+", stripped) if (stripped := line.strip(" \t\n")) else []
     if '"' not in line:
         return line.rstrip("\n").split(separator)
     try:

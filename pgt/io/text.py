@@ -132,18 +132,23 @@ class _Rows:
         if "\x00" in text:  # some versions of pandas leave it out, and 2\x00 becomes a number
             rows = [split(*line, self.separator) for line in batch]
             return {place: [row[place] for row in rows] for place in places}
-        frame = pd.read_csv(
-            io.StringIO(text),
-            sep=r"\s+" if self.separator == " " else self.separator,
-            header=None,
-            names=range(width),
-            usecols=places,
-            dtype=str,
-            keep_default_na=False,
-            quoting=csv.QUOTE_NONE if self.separator == " " else csv.QUOTE_MINIMAL,
-            skipinitialspace=True,
-            skip_blank_lines=False,
-        )
+        try:
+            frame = pd.read_csv(
+                io.StringIO(text),
+                sep=r"\s+" if self.separator == " " else self.separator,
+                header=None,
+                names=range(width),
+                usecols=places,
+                dtype=str,
+                keep_default_na=False,
+                quoting=csv.QUOTE_NONE if self.separator == " " else csv.QUOTE_MINIMAL,
+                skipinitialspace=True,
+                skip_blank_lines=False,
+            )
+        except pd.errors.ParserError as error:
+            raise InputError(
+                f"the rows from line {batch[0][0]} on are no table: {error}."
+            ) from None
         if len(frame) != len(batch):
             raise InputError(f"the rows from line {batch[0][0]} on could not be told apart.")
         return {place: frame[place].tolist() for place in places}

@@ -87,6 +87,10 @@ def test_any_text_has_a_layout_or_a_reason(text, space):
     assert where.heading < len(lines)
 
 
+def test_only_blanks_and_tabs_are_blanks():
+    assert split(1, " a \tb\x1dc \n", " ") == ["a", "b\x1dc"]
+
+
 def test_quotation_marks_enclose_cells():
     assert split(1, '"a;b"; c\n', ";") == ["a;b", "c"]
     with pytest.raises(InputError, match="line 7: the quotation marks"):

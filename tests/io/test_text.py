@@ -60,6 +60,7 @@ BROKEN = {
     "open quotation mark": ('x,t,u\n0,1,"2\n0,2,3\n', "line 2: the quotation marks"),
     "marks inside a cell": ('x,t,u\n0,1,2"5"\n', "column 'u'"),
     "cell over two lines": ('x,t,u,note\n0,1,2,a"b,"c\n0,2,3,d"\n', "line 2"),
+    "a blank that is none": ("x\tt\tu\n0\x1d1\x1d2", "line 2 has 1 cell"),
     "nul": ("x,t,u\n0,1,2\x00\n", "line 2, column 'u'"),
     "long text": ("x,t,u\n0,1," + "z" * 10**5 + "\n", "z{40}…' is not a number"),
     "latin-1": (
