@@ -19,9 +19,9 @@ def star(corners: int) -> np.ndarray:
 def test_a_million_points_take_less_than_a_second_and_agree_with_shapely():
     polygon = Polygon(star(1000))
     places = np.random.default_rng(0).uniform(-1.3, 1.3, (10**6, 2))
-    began = time.perf_counter()
+    began = time.process_time()
     inside = polygon.inside(places)
-    seconds = time.perf_counter() - began
+    seconds = time.process_time() - began
     assert seconds < 2.0  # 0.2 on a free core; others may be at work here
     known = shapely.Polygon(star(1000))
     shapely.prepare(known)

@@ -20,9 +20,9 @@ def torus():
 def test_ten_thousand_triangles_and_a_million_points_take_seconds(torus):
     _, surface = torus
     places = np.random.default_rng(0).uniform(-3, 3, (10**6, 3))
-    began = time.perf_counter()
+    began = time.process_time()
     inside = surface.inside(places)
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
     ring = np.hypot(np.hypot(places[:, 0], places[:, 1]) - 2, places[:, 2]) < 0.7
     assert (inside != ring).mean() < 1e-3  # a torus of flat triangles
 
