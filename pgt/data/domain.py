@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from pgt.data._bounds import AXES as AXES
+from pgt.data._bounds import check_names, limits_of, no_wall
 from pgt.data.body import Body, as_shape
 from pgt.data.box import Box
 from pgt.data.dates import without_dates
@@ -24,7 +26,6 @@ from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.types import Key, Points
 
-AXES = ("x", "y", "z", "t")
 MOST_PLACES = 1024  # at which a state at the start, or a mean over space, is known
 Real = float | int | np.floating | np.integer
 
@@ -70,11 +71,11 @@ class Domain:
         shape: Shape | None = None,
         **bounds,  # a pair of numbers each
     ):
-        _check_names(bounds, periodic, units or {})
+        check_names(bounds, periodic, units or {})
         axes = tuple(axis for axis in AXES if axis in bounds)
         bounds, units = without_dates(bounds, units, "Domain")
         set_field = object.__setattr__  # the way into a frozen dataclass
-        set_field(self, "box", Box(axes, tuple(_limits(axis, bounds[axis]) for axis in axes)))
+        set_field(self, "box", Box(axes, tuple(limits_of(axis, bounds[axis]) for axis in axes)))
         set_field(self, "periodic", tuple(axis for axis in axes if axis in periodic))
         set_field(
             self, "unit_pairs", tuple((a, str(units[a])) for a in axes if units and a in units)
@@ -220,7 +221,7 @@ class Domain:
         for name in axes:
             self.index(name)
             if name not in walled:
-                raise InputError(_no_wall(name))
+                raise InputError(no_wall(name))
         pairs = tuple((name, end) for name in axes for end in ends_of(side))
         if self.shape is None and where is None:
             return Faces(self.box, pairs)
@@ -333,46 +334,3 @@ def _shaped(shape, box: Box) -> AbstractShape:
     found = shape.within(space.lower, space.upper) if shape.dimension == len(space.axes) else shape
     Body(box, found).check()
     return found
-
-
-def _check_names(bounds: Mapping, periodic: Sequence[str], units: Mapping[str, str]) -> None:
-    if not bounds:
-        raise InputError("Domain() has no axes; write for example Domain(x=(0, 1), t=(0, 1)).")
-    for axis in bounds:
-        if axis not in AXES:
-            raise InputError(f"Domain: unknown axis {axis!r}; the axes are named x, y, z and t.")
-    for axis in periodic:
-        if axis == "t":
-            raise InputError("Domain: time cannot be periodic; remove 't' from `periodic`.")
-    for argument, names in (("periodic", periodic), ("units", units)):
-        for axis in names:
-            if axis not in bounds:
-                raise InputError(
-                    f"Domain: `{argument}` names {axis!r}, which has no bounds; the domain's axes "
-                    f"are {tuple(bounds)}."
-                )
-
-
-def _limits(axis: str, pair) -> tuple[float, float]:
-    try:
-        low, high = (float(bound) for bound in pair)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"Domain({axis}={pair!r}): write the bounds as two numbers, {axis}=(0, 1)."
-        ) from None
-    if not (math.isfinite(low) and math.isfinite(high) and math.isfinite(high - low)):
-        raise InputError(f"Domain({axis}=({low:g}, {high:g})): both bounds must be finite.")
-    if low >= high:
-        raise InputError(
-            f"Domain({axis}=({low:g}, {high:g})): the lower bound must be below the upper one."
-        )
-    return low, high
-
-
-def _no_wall(axis: str) -> str:
-    if axis == "t":
-        return "time has no walls; its start is `start()`."
-    return (
-        f"the domain is periodic along {axis}: no wall there; drop the condition or take '{axis}' out "
-        "of the domain's `periodic`."
-    )

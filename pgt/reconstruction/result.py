@@ -11,7 +11,6 @@ import xarray as xr
 from jaxtyping import Float
 
 from pgt.data.asked import as_points
-from pgt.data.cells import cells
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground import serialise
@@ -24,21 +23,18 @@ from pgt.ground.verdict import Doubt, FieldError, Verdict
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.precision import is_double, precision
 from pgt.physics.derivatives import residual
-from pgt.physics.gauge import freedom
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction import shown, unfitted
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Asked, Evaluation
+from pgt.reconstruction.evidence import evidence_of
 from pgt.reconstruction.functions import function_grids
 from pgt.reconstruction.integrals import Integrals
 from pgt.reconstruction.stored import load_stored
 from pgt.training.history import History
 from pgt.trust import sensors, suspicion
 from pgt.trust.calibration import calibrate
-from pgt.trust.convergence import Descent
 from pgt.trust.coverage import LEVELS, bands, coverage_table, predicted_noise
-from pgt.trust.field_error import places
-from pgt.trust.held_out import Unseen, interpolated, left_out_in_turn
 from pgt.trust.intervals import Estimate, intervals
 from pgt.trust.members import Members, required
 from pgt.trust.verdict import Evidence, judge
@@ -113,7 +109,7 @@ class Reconstruction(eqx.Module):
         """
         if (points is None) != bool(axes):
             raise InputError("at: write either points, or every axis by name: at(x=0.5, t=0.5).")
-        of = self._evaluation
+        of = self.evaluation
         return of.scattered(axes if points is None else points, of.asked(quantities, quantiles))
 
     @checked
@@ -127,7 +123,7 @@ class Reconstruction(eqx.Module):
 
         `result.grid(x=101, t=[0.5])` is a profile of 101 positions at one instant.
         """
-        of = self._evaluation
+        of = self.evaluation
         return of.gridded(axes, of.asked(quantities, quantiles))
 
     @checked
@@ -142,7 +138,7 @@ class Reconstruction(eqx.Module):
         def rows(field, z):
             return residual(self.pde, field, z, self.model.scaling.origin)
 
-        asked, of = Asked(rows, {}, None), self._evaluation
+        asked, of = Asked(rows, {}, None), self.evaluation
         return of.gridded(axes, asked) if points is None else of.scattered(points, asked)
 
     @checked
@@ -153,13 +149,13 @@ class Reconstruction(eqx.Module):
 
         With `members` what each of them says, (k, n, c).
         """
-        of, readings = self._evaluation, readings.aligned(self.pde.fields)
+        of, readings = self.evaluation, readings.aligned(self.pde.fields)
         return of.members_of_readings(readings) if members else of.of_readings(readings)
 
     @property
     def integrals(self) -> Integrals:
         """Values on walls, and what flows, is conducted or pushes through them; totals."""
-        return Integrals(self._evaluation)
+        return Integrals(self.evaluation)
 
     # ------------------------------------------------------------------------------ know
 
@@ -211,28 +207,7 @@ class Reconstruction(eqx.Module):
     @checked
     def evidence(self, folds: CrossValidation | None = None) -> Evidence:
         """What `verdict` rests on: readings beside predictions, the course of training, what is open."""
-        fitted, held_out = (self.predict_readings(part) for part in self._all_readings)
-        said = np.concatenate([fitted, held_out])
-        if folds is not None:
-            unseen = folds.unseen(self.domain)
-        elif self.left_out is not None and not len(self.held_out):
-            unseen = left_out_in_turn(self.observations, self.left_out, self.domain)
-        else:
-            simple = interpolated(self.observations, self.held_out, self.domain)
-            unseen = Unseen(self.held_out, held_out, simple)
-        return Evidence(
-            self.observations, self.held_out, unseen, self._descent(),
-            misfits=suspicion.misfit_table((self.observations, fitted), (self.held_out, held_out)),
-            values=dict(zip(self.pde.fields, said.T, strict=True)),
-            free_fields=self._free_fields(), coefficient_notes=self._coefficient_notes(),
-            field_error=self.field_error,
-            unfulfilled=self._evaluation.unfulfilled(
-                places(self.domain).points, self.record.get("typical_residuals")
-            ),
-            cells=cells(np.concatenate([r.points for r in self._all_readings]), self.domain),
-            conditions=self.record.get("conditions", ()),
-            likelihood=self.record.get("likelihood", "gauss"),
-        )  # fmt: skip
+        return evidence_of(self, folds)
 
     @checked
     def intervals(self, level: Level = 0.9) -> dict[str, Estimate]:
@@ -278,7 +253,7 @@ class Reconstruction(eqx.Module):
             else as_points(candidates, self.domain)
         )
         return sensors.suggest_places(
-            points, self.domain, self._evaluation.members_at(points), n, noise
+            points, self.domain, self.evaluation.members_at(points), n, noise
         )
 
     def misfits(self) -> pd.DataFrame:
@@ -339,7 +314,8 @@ class Reconstruction(eqx.Module):
     # ------------------------------------------------------------------------------ inside
 
     @property
-    def _evaluation(self) -> Evaluation:
+    def evaluation(self) -> Evaluation:
+        """The field as it is asked: model, readings, members and what answers are labelled with."""
         return Evaluation(
             self.model, self.pde, unfitted.read_by(self), self.members, self.domain,
             units=dict(self.observations.units) | dict(self.domain.units),
@@ -349,21 +325,3 @@ class Reconstruction(eqx.Module):
     @property
     def _all_readings(self) -> tuple[Observations, Observations]:
         return self.observations, self.held_out
-
-    def _descent(self) -> Descent:
-        """How the fit came down; without held-out readings the history knows no error of theirs."""
-        errors = self.history.get("held_out", ()) if len(self.held_out) else ()
-        costs = self.record.get("polish_costs") or ()
-        return Descent(str(self.record.get("stopped") or ""), np.asarray(errors, float), costs)
-
-    def _free_fields(self) -> dict[str, str]:
-        """Hidden fields of which the equations hold only derivatives, and what they leave open."""
-        fixed = self.record.get("fixed_fields", ())
-        hidden = set(self.observations.hidden_fields) & set(self.held_out.hidden_fields)
-        open_ = {n: freedom(self.pde, n) for n in self.pde.fields if n in hidden - set(fixed)}
-        return {name: free for name, free in open_.items() if free is not None}
-
-    def _coefficient_notes(self) -> dict[str, str]:
-        """What is to be known of coefficients: not determined, at a bound, still on their way."""
-        found = {} if self.members is None else self.intervals()
-        return {name: estimate.note for name, estimate in found.items() if estimate.note}

@@ -9,6 +9,7 @@ import xarray as xr
 
 from pgt.ground.numbers import number
 from pgt.physics.names import rewritten
+from pgt.reconstruction.evidence import descent_of
 from pgt.trust.convergence import convergence
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def in_brief(result: "Reconstruction") -> str:
             for name, said in list(learnt(result).items())[:MOST_LINES]
         ),
         *_errors(result),
-        f"  verdict   {CAME_DOWN[convergence(result._descent())[0]]}; see .verdict(), .doubts, .report()",
+        f"  verdict   {CAME_DOWN[convergence(descent_of(result))[0]]}; see .verdict(), .doubts, .report()",
     ]
     return "\n".join(lines)
 

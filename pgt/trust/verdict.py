@@ -22,6 +22,7 @@ LARGE = 0.2  # of the spread of the readings
 # Residuals of the size of the terms of an equation: nothing to be said, doubtful, and grave.
 FULFILLED, UNFULFILLED, CONTRADICTED = 0.05, 0.1, 0.25
 KNOWN = 0.01  # expected error, of the spread: with less, parts without readings are known as well
+NEGLIGIBLE = 1e-6  # of the spread: nobody minds who is better below it
 MATTERS = 0.05  # of the spread: an error below it is none to warn of
 FEW = 10  # the error of n readings is itself known to about 1/√(2n): 22 % of it for ten
 
@@ -289,7 +290,7 @@ def _too_few_held_out(evidence: Evidence) -> Doubts:
 def _worse_than_interpolation(errors: Mapping[str, HeldOut]) -> Doubts:
     for name, found in errors.items():
         ours, theirs = found.of_spread, found.rbf_of_spread
-        if ours is not None and theirs is not None and ours > theirs:
+        if ours is not None and theirs is not None and ours > max(theirs, NEGLIGIBLE):
             certain = found.is_significant
             chance = "and by more than chance explains" if certain else "though it may be by chance"
             yield Doubt(

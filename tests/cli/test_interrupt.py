@@ -5,6 +5,7 @@ import os
 import pty
 import random
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -20,7 +21,14 @@ from pgt.cli.interrupt import INTERRUPTED, SHOW_CURSOR, _words, saying
 ROOT = Path(__file__).parents[2]
 TIMES = int(os.environ.get("PGT_INTERRUPTS", "2"))
 LONGEST = 300.0  # seconds
+LONGEST_END = 30.0
 START = "from pgt.cli import start; start()"
+
+
+def _as_in_a_terminal():
+    """The keyboard is this process's, and Ctrl-C is heard: who runs the tests may not hear it."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Terminal:
@@ -31,7 +39,7 @@ class Terminal:
         self.process = subprocess.Popen(
             [sys.executable, "-c", textwrap.dedent(script), *map(str, words)],
             stdin=screen, stdout=screen, stderr=screen, cwd=folder, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=_as_in_a_terminal,
             env=os.environ | {"PYTHONPATH": str(ROOT), "PGT_NO_CACHE": "1", "COLUMNS": "200"},
         )  # fmt: skip
         os.close(screen)
@@ -52,9 +60,12 @@ class Terminal:
         """Press Ctrl-C; how the program ends, and what it says."""
         before = len(self.shown)
         os.write(self.keyboard, b"\x03")
-        self.look()
+        self.look(seconds=LONGEST_END)
         os.close(self.keyboard)
-        return self.process.wait(LONGEST), self.shown[before:]
+        try:
+            return self.process.wait(LONGEST_END), self.shown[before:]
+        finally:
+            self.process.kill()  # where it did not end, for nothing to run on
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,65 @@
+"""What a verdict on a result rests on: readings beside predictions, how training went, what is open."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pgt.data.cells import cells
+from pgt.physics.gauge import freedom
+from pgt.reconstruction.cross_validation import CrossValidation
+from pgt.trust import suspicion
+from pgt.trust.convergence import Descent
+from pgt.trust.field_error import places
+from pgt.trust.held_out import Unseen, interpolated, left_out_in_turn
+from pgt.trust.verdict import Evidence
+
+if TYPE_CHECKING:
+    from pgt.reconstruction.result import Reconstruction
+
+
+def evidence_of(result: "Reconstruction", folds: CrossValidation | None = None) -> Evidence:
+    """All that there is; with `folds`, their readings are those that were not seen."""
+    readings = (result.observations, result.held_out)
+    fitted, held_out = (result.predict_readings(part) for part in readings)
+    said = np.concatenate([fitted, held_out])
+    if folds is not None:
+        unseen = folds.unseen(result.domain)
+    elif result.left_out is not None and not len(result.held_out):
+        unseen = left_out_in_turn(result.observations, result.left_out, result.domain)
+    else:
+        simple = interpolated(result.observations, result.held_out, result.domain)
+        unseen = Unseen(result.held_out, held_out, simple)
+    return Evidence(
+        result.observations, result.held_out, unseen, descent_of(result),
+        misfits=suspicion.misfit_table((result.observations, fitted), (result.held_out, held_out)),
+        values=dict(zip(result.pde.fields, said.T, strict=True)),
+        free_fields=_free_fields(result), coefficient_notes=_coefficient_notes(result),
+        field_error=result.field_error,
+        unfulfilled=result.evaluation.unfulfilled(
+            places(result.domain).points, result.record.get("typical_residuals")
+        ),
+        cells=cells(np.concatenate([r.points for r in readings]), result.domain),
+        conditions=result.record.get("conditions", ()),
+        likelihood=result.record.get("likelihood", "gauss"),
+    )  # fmt: skip
+
+
+def descent_of(result: "Reconstruction") -> Descent:
+    """How the fit came down; without held-out readings the history knows no error of theirs."""
+    errors = result.history.get("held_out", ()) if len(result.held_out) else ()
+    costs = result.record.get("polish_costs") or ()
+    return Descent(str(result.record.get("stopped") or ""), np.asarray(errors, float), costs)
+
+
+def _free_fields(result: "Reconstruction") -> dict[str, str]:
+    """Hidden fields of which the equations hold only derivatives, and what they leave open."""
+    fixed = result.record.get("fixed_fields", ())
+    hidden = set(result.observations.hidden_fields) & set(result.held_out.hidden_fields)
+    open_ = {n: freedom(result.pde, n) for n in result.pde.fields if n in hidden - set(fixed)}
+    return {name: free for name, free in open_.items() if free is not None}
+
+
+def _coefficient_notes(result: "Reconstruction") -> dict[str, str]:
+    """What is to be known of coefficients: not determined, at a bound, still on their way."""
+    found = {} if result.members is None else result.intervals()
+    return {name: estimate.note for name, estimate in found.items() if estimate.note}

@@ -1,0 +1,36 @@
+"""What a verdict rests on."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import wavy_result
+
+from pgt.reconstruction.evidence import evidence_of
+from pgt.trust import held_out
+
+
+@pytest.fixture
+def result(monkeypatch):
+    monkeypatch.setattr(held_out, "MOST_FOR_RBF", 0)  # interpolation is not the point
+    return wavy_result.result_with()
+
+
+def test_readings_stand_beside_what_the_field_says_of_them(result):
+    found = evidence_of(result)
+    np.testing.assert_allclose(found.unseen.predictions, result.predict_readings(result.held_out))
+    assert set(found.values) == set(result.pde.fields)
+    assert len(found.values["u"]) == len(result.observations) + len(result.held_out)
+    assert set(found.free_fields) == {"p"}
+    assert found.likelihood == "gauss"
+
+
+def test_what_the_record_knows_is_told(result):
+    record = dict(result.record) | {
+        "stopped": "budget spent", "polish_costs": [[2.0, 1.0]], "fixed_fields": ["p"],
+        "likelihood": "student",
+    }  # fmt: skip
+    found = evidence_of(replace(result, record=record))
+    assert found.free_fields == {}
+    assert found.likelihood == "student"
+    assert found.descent.stopped == "budget spent"
