@@ -34,9 +34,13 @@ def in_brief(result: "Reconstruction") -> str:
             for name, said in list(learnt(result).items())[:MOST_LINES]
         ),
         *_errors(result),
-        f"  verdict   {CAME_DOWN[convergence(descent_of(result))[0]]}; see .verdict(), .doubts, .report()",
+        f"  verdict   {_came_down(result)}; see .verdict(), .doubts, .report()",
     ]
     return "\n".join(lines)
+
+
+def _came_down(result: "Reconstruction") -> str:
+    return CAME_DOWN[convergence(descent_of(result))[0]]
 
 
 def equation_text(pde) -> str:
