@@ -160,7 +160,7 @@ def test_another_run_is_refused_with_the_difference(folder, change, message):
     with pytest.raises(pgt.InputError, match=message) as error:
         fit(folder, **change)
     assert str(folder) in str(error.value)
-    assert "checkpoint=" in str(error.value)
+    assert "name another folder" in str(error.value)
 
 
 def test_other_readings_are_refused(folder):

@@ -63,7 +63,7 @@ def train_ensemble(checkpoint=None, seeds=SEEDS):
         problem = Problem.build(FITTED, pde, (), DOMAIN, SCALING)
         models = tuple(_double(network(seed)) for seed in seeds)
         bars = pgt.Ensemble(members=3, bootstrap=True)
-        task = Task(models, tuple(seeds), pde, problem, HELD_OUT, TRAINING, bars, noise=None)
+        task = Task(models, tuple(seeds), pde, DOMAIN, problem, HELD_OUT, TRAINING, bars, None)
         return train(task, checkpoint=checkpoint, progress=ProgressBar(False))
 
 
