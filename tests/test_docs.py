@@ -29,6 +29,7 @@ LONG = tuple(
         "burgers-viscosity",
         "heat-from-sensors",
         "outliers",
+        "plate-with-a-hole",
         "piv",
         "pressure-from-velocity",
         "rod",

@@ -77,6 +77,7 @@ def antiderivatives(count, seed):
     return np.float32(functions), np.float32(amplitudes @ integrals.T)
 
 
+@pytest.mark.slow
 def test_learns_the_antiderivative_operator():
     """Lu et al. 2021, section 4.1: G(f)(x) = ∫_0^x f, on functions it has never seen."""
     sensors, places = (np.linspace(0, 1, n, dtype=np.float32)[:, None] for n in (20, 16))

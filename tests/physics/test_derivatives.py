@@ -133,7 +133,18 @@ def test_values_alone_need_no_derivative():
     assert max(v.aval.ndim for e in jaxpr.eqns for v in e.outvars) <= 2
 
 
-@pytest.mark.parametrize("case", ALL_PDES, ids=lambda case: case.name)
+# One of every kind; the others are compiled by `make smoke`.
+OFTEN = {
+    "heat_1d", "heat_2d", "burgers", "advection_diffusion_2d", "wave_1d", "poisson_2d", "laplace_3d",
+    "allen_cahn", "taylor_green", "equation_navier_stokes", "abc_flow", "elasticity_2d", "maxwell",
+}  # fmt: skip
+CASES = [
+    pytest.param(case, id=case.name, marks=[] if case.name in OFTEN else pytest.mark.slow)
+    for case in ALL_PDES
+]
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_residuals_vanish_on_exact_solutions(case):
     """Through the engine, and equal to nested differentiation on a field that solves nothing."""
 

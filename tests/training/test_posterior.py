@@ -192,6 +192,7 @@ def test_the_interval_of_a_diffusivity_is_as_narrow_as_fisher_information_allows
     assert about["noise"] * spread == pytest.approx(noise, rel=0.3)
 
 
+@pytest.mark.slow
 def test_a_steady_linear_profile_does_not_determine_the_diffusivity():
     """u_t = 0 and u_xx = 0: every diffusivity is right."""
     readings = measured(lambda x, t: x, 40, 0.01)
@@ -223,6 +224,7 @@ def test_speed_and_diffusivity_of_a_travelling_gaussian_lie_in_their_intervals()
         assert found[name].upper - found[name].lower < 0.5 * true
 
 
+@pytest.mark.slow
 def test_a_polish_cut_short_is_told_apart_from_one_at_rest():
     """u = exp(-λt) with unknown λ: the interval after six iterations says that it is not one."""
 

@@ -73,6 +73,7 @@ def random_trees(like, steps, seed=0):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("optimised")  # rounding decides the basis of a null space
 def test_every_leaf_follows_the_definition():
     shapes = [(4, 4), (4, 6), (6, 4), (2, 9), (9, 8), (4, 4), (1, 5), (3, 4, 6), (2, 2, 3, 3)]
