@@ -232,10 +232,7 @@ def fitted():
     readings = pgt.Observations.from_arrays(points, u[:, None], coords=("x", "t"), fields=("u",))
     domain = pgt.Domain(x=(0, 1), t=(0, 1))
     pde = Heat(pgt.Unknown(0.4, positive=True))
-    model = pgt.PGT(
-        Scaling.fit(readings, domain), pde.kernel(), width=8, blocks=1, heads=2,
-        decoder_width=10, decoder_layers=1, frequency=4.0,
-    )  # fmt: skip
+    model = pgt.PINN(Scaling.fit(readings, domain), width=8, layers=2)
     training = pgt.Training(
         steps=150, collocation=50, polish=pgt.Polish(iterations=15, points=64), learning_rate=1e-2
     )
