@@ -129,7 +129,8 @@ def _solved(task: Task, folder: Path | None, progress: bool | None) -> Reconstru
 def _has_diverged(outcome: Outcome) -> bool:
     """Whether nothing came of the fit: no finite loss, cost or error."""
     fit, error = outcome.fit, outcome.held_out_error
-    numbers = [*fit.polish_costs[-1:], *([] if error is None else [error])]
+    last = [cost for stage in fit.polish_costs[-1:] for cost in stage[-1:]]
+    numbers = [*last, *([] if error is None else [error])]
     return fit.stopped == DIVERGED or not np.isfinite(numbers).all()
 
 
