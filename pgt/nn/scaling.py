@@ -19,10 +19,10 @@ class Scaling(Frozen):
     floor their lags and distances there. Coordinates and values are those counted from `origin`: what is
     far from zero has one (data/origin.py).
 
-    >>> readings = Observations.from_arrays({"x": [0.0, 10.0]}, {"u": [300.0, 310.0]})
+    >>> readings = Observations.from_arrays({"x": [0.0, 10.0]}, {"u": [30.0, 40.0]})
     >>> scaling = Scaling.fit(readings, Domain(x=(0, 10)))
     >>> scaling.to_unit(np.array([10.0])).tolist(), scaling.to_physical(np.array([0.0])).tolist()
-    ([1.0], [305.0])
+    ([1.0], [35.0])
     """
 
     middle: Float[Array | np.ndarray, " d"]

@@ -108,7 +108,7 @@ def left_out_errors(found: Found, readings: Observations):
 
 def left_out_predictions(found: Found, readings: Observations) -> Float[np.ndarray, "n c"]:
     """What is said of every measured value by the others, as `left_out_errors` means it; NaN where there
-    is none."""
+    is none. The readings are those of the problem, in its order."""
     predictions = np.full(np.shape(readings.values), np.nan)
     spread, start = np.asarray(found.model.scaling.spread, float), 0
     zero = found.model.scaling.origin.along(readings.fields)

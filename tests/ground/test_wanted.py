@@ -51,3 +51,4 @@ def test_a_record_is_made_of_settings_with_defaults():
     assert not any(map(is_record, others))
     assert required(pgt.Heat) == ["diffusivity"]
     assert wanted(Annotated[float, Limits(above=0, below=1)]) == "a number above 0"
+    assert wanted(Annotated[float, Limits(above=0, below=1)], 1.0) == "a number above 0 and below 1"

@@ -26,7 +26,9 @@ def test_fields_and_kernel():
 
 
 def test_mistakes_are_named():
-    with pytest.raises(InputError, match=r"Acoustics\(density\) is 0.0"):
+    with pytest.raises(
+        InputError, match=r"Acoustics\(density=0.0\): density must be a number above 0"
+    ):
         Acoustics(1.0, 0.0)
     with pytest.raises(InputError, match=r"Acoustics\(dimension=4\)"):
         Acoustics(1.0, dimension=4)

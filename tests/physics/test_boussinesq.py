@@ -35,7 +35,9 @@ def test_the_faster_of_momentum_and_heat_spreads_influence():
 
 
 def test_mistakes_are_named():
-    with pytest.raises(InputError, match=r"Boussinesq\(diffusivity\) is -1.0"):
+    with pytest.raises(
+        InputError, match=r"\(diffusivity=-1.0\): diffusivity must be a number above 0"
+    ):
         Boussinesq(0.1, -1.0, 1.0)
     with pytest.raises(InputError, match=r"Boussinesq\(source\): unknown name 't'"):
         Boussinesq(0.1, 0.1, 1.0, source="t", steady=True)

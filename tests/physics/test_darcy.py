@@ -45,8 +45,11 @@ def test_what_is_stored_slows_influence_down():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Darcy(0.0), r"Darcy\(conductivity\) is 0.0"),
-        (lambda: Darcy(1.0, storage=0.0), r"Darcy\(storage\) is 0.0"),
+        (lambda: Darcy(0.0), r"Darcy\(conductivity=0.0\): conductivity must be a number above 0"),
+        (
+            lambda: Darcy(1.0, storage=0.0),
+            r"Darcy\(storage=0.0\): storage must be a number above 0",
+        ),
         (lambda: Darcy(1.0, source="sin(t)"), r"Darcy\(source\): unknown name 't'"),
     ],
 )

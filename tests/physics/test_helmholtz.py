@@ -21,5 +21,7 @@ def test_residual_of_a_polynomial_by_hand():
 
 def test_kernel_and_mistakes():
     assert Helmholtz(2.0, 3).kernel() == HelmholtzKernel(2.0)
-    with pytest.raises(InputError, match=r"Helmholtz\(wavenumber\) is -1.0"):
+    with pytest.raises(
+        InputError, match=r"Helmholtz\(wavenumber=-1.0\): wavenumber must be a number above 0"
+    ):
         Helmholtz(-1.0)

@@ -31,5 +31,7 @@ def test_light_is_slower_in_a_medium():
 
 
 def test_mistakes_are_named():
-    with pytest.raises(InputError, match=r"Maxwell\(permittivity\) is 0.0"):
+    with pytest.raises(
+        InputError, match=r"Maxwell\(permittivity=0.0\): permittivity must be a number above 0"
+    ):
         Maxwell(0.0)

@@ -32,7 +32,10 @@ def test_waves_travel_faster_where_it_is_deep():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: ShallowWater(0.0), r"ShallowWater\(gravity\) is 0.0"),
+        (
+            lambda: ShallowWater(0.0),
+            r"ShallowWater\(gravity=0.0\): gravity must be a number above 0",
+        ),
         (lambda: ShallowWater(slope=(0.1,)), r"the pair \(b_x, b_y\)"),
         (lambda: ShallowWater(slope=(0.1, "q")), r"slope\[1\]\): unknown name 'q'"),
     ],

@@ -30,8 +30,8 @@ def test_in_space_there_are_four_fields():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Stokes(0.0), r"Stokes\(viscosity\) is 0.0"),
-        (lambda: Stokes(1.0, dimension=1), r"Stokes\(dimension=1\): write 2 or 3"),
+        (lambda: Stokes(0.0), r"Stokes\(viscosity=0.0\): viscosity must be a number above 0"),
+        (lambda: Stokes(1.0, dimension=1), r"Stokes\(dimension=1\): dimension must be 2 or 3"),
         (lambda: Stokes(1.0, 3, source=(1, 2)), r"must be 3 body forces \(f_x, f_y, f_z\)"),
     ],
 )

@@ -133,7 +133,7 @@ def test_a_result_knows_its_suspicious_readings():
     assert set(result.noise) == {"u"}
     assert result.noise["u"] > 0
     assert isinstance(result.drifting(), pd.DataFrame)
-    with pytest.raises(InputError, match="1 or more"):
+    with pytest.raises(InputError, match="n must be a whole number from 1 up"):
         result.suspicious(0)
 
 
