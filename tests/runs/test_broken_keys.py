@@ -77,8 +77,8 @@ def run_with(section: type[Section], key: str, value) -> str:
     return document(run)
 
 
-# Kernels stand in [model], shapes in [domain], and inside each other: one table of each will do. A table of values is no
-# field of a model: it stands under any name a condition has for a field.
+# Kernels stand in [model], shapes in [domain], and both inside each other: one table of each will do.
+# A table of values is no field of a model: it stands under any name a condition has for a field.
 TRAINING = section_of(Training)
 KERNELS = {s.__name__ for s in sections_in(chosen("kernel"))}
 SHAPES = {s.__name__ for s in sections_in(chosen("shape"))}
