@@ -281,7 +281,8 @@ class Domain:
 
     # --------------------------------------------------------------- counted from elsewhere
 
-    def moved(self, by: Float[np.ndarray, " d"]) -> "Domain":
+    @checked
+    def moved(self, by: Sequence[float] | Float[np.ndarray, " d"]) -> "Domain":
         """The same domain, its points counted from `by` (origin.py)."""
         other = copy.copy(self)
         object.__setattr__(other, "box", self.box.moved(by))

@@ -226,6 +226,7 @@ class Observations(eqx.Module):
         if domain.shape is not None:
             _checks.check_shape(np.asarray(positions, float), domain)
 
+    @checked
     def wrapped(self, domain: Domain) -> "Observations":
         """The same readings, those beyond the ends of a periodic axis at the place that it is inside.
 

@@ -30,7 +30,16 @@ InputError.__module__ = (
 
 class DoubtWarning(UserWarning):
     """What was asked is answered, but there is cause for doubt: points outside the domain, a fit that
-    diverged."""
+    diverged.
+
+    >>> import warnings
+    >>> import pgt
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", pgt.DoubtWarning)
+    ...     warn_of("the point x=2 lies outside the domain")
+    >>> print(caught[0].category.__name__, "-", caught[0].message)
+    DoubtWarning - the point x=2 lies outside the domain
+    """
 
 
 DoubtWarning.__module__ = "pgt"

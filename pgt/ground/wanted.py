@@ -93,12 +93,12 @@ def _of_class(hint: Any, value: Any, marks: tuple) -> str:
 
 
 def _examples(kind: str) -> str:
-    """The parts that a name alone stands for; where none does, one that needs more."""
+    """The parts, where a name alone stands for each of them; else the first that needs more."""
     parts = known_parts(kind)
-    alone = [name for name, part in parts.items() if _has_defaults(part)]
-    if alone:
-        return f"({', '.join(map(repr, alone))})"
-    return f"such as pgt.{next(iter(parts.values())).__name__}(...)"
+    more = [part for part in parts.values() if not _has_defaults(part)]
+    if more:
+        return f"such as pgt.{more[0].__name__}(...)"
+    return f"({', '.join(map(repr, parts))})"
 
 
 def _has_defaults(part: Callable) -> bool:

@@ -9,10 +9,12 @@ import xarray as xr
 from jaxtyping import Float
 
 from pgt.data.shapes.files import needed
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.io._files import naming, written
 
 
+@checked
 def read_mesh(path: str | os.PathLike) -> Any:
     """A mesh as meshio reads it: gmsh (.msh), .vtu, .xdmf, ...
 
@@ -33,6 +35,7 @@ def read_mesh(path: str | os.PathLike) -> Any:
         raise InputError(f"{path}: no mesh that meshio can read ({error}).") from None
 
 
+@checked
 def mesh_points(mesh: Any, axes: tuple[str, ...], t: float | None = None) -> dict[str, np.ndarray]:
     """The points of a mesh by axis, as `Reconstruction.at` takes them; all at the instant `t`.
 
@@ -41,6 +44,7 @@ def mesh_points(mesh: Any, axes: tuple[str, ...], t: float | None = None) -> dic
     >>> mesh_points(corners, ("x", "y"))["x"].tolist()
     [0.0, 1.0, 0.0]
     """
+    _check_mesh("mesh_points", mesh)
     points: Float[np.ndarray, "n k"] = np.asarray(mesh.points, float)
     if "t" in axes and t is None:
         raise InputError("mesh_points: the field depends on time; write an instant, t=0.5.")
@@ -48,6 +52,7 @@ def mesh_points(mesh: Any, axes: tuple[str, ...], t: float | None = None) -> dic
     return found | ({"t": np.full(len(points), float(t or 0.0))} if "t" in axes else {})
 
 
+@checked
 def write_mesh(path: str | os.PathLike, mesh: Any, values: xr.Dataset) -> Path:
     """Write a mesh with values at its points, for ParaView: .vtu, or what else meshio knows.
 
@@ -68,6 +73,7 @@ def write_mesh(path: str | os.PathLike, mesh: Any, values: xr.Dataset) -> Path:
     ...     read_mesh(path).point_data["u"].tolist()
     [1.0, 2.0, 3.0]
     """
+    _check_mesh("write_mesh", mesh)
     meshio, path = needed("meshio"), Path(path)
     columns = {str(name): np.asarray(array, float) for name, array in values.data_vars.items()}
     for name, column in columns.items():
@@ -82,3 +88,10 @@ def write_mesh(path: str | os.PathLike, mesh: Any, values: xr.Dataset) -> Path:
     with naming(path), written(path) as temporary:
         made.write(temporary, file_format=path.suffix.lstrip(".").lower())
     return path
+
+
+def _check_mesh(where: str, mesh: Any) -> None:
+    if isinstance(mesh, type) or not hasattr(mesh, "points"):
+        raise InputError(
+            f"{where}(mesh=...): it has no points; give what pgt.io.read_mesh(...) gives."
+        )

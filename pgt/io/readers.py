@@ -105,6 +105,7 @@ def observations_of(
     return readings
 
 
+@checked
 def read_columns(
     files: Files,
     *,

@@ -6,13 +6,14 @@ it, too: smoothness chosen by the evidence, bands, an expected error. Of a posit
 is the field.
 """
 
-import math
 from collections.abc import Mapping
 
 import equinox as eqx
 import jax.numpy as jnp
 
 from pgt.data.domain import AXES
+from pgt.ground.arguments import Positive
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.parser import Binary, Call, Name, Number, Tree
 
@@ -40,7 +41,8 @@ class UnknownFunction(eqx.Module):
     positive: bool = eqx.field(static=True)
     initial: float | None = eqx.field(static=True)
 
-    def __init__(self, *axes: str, positive: bool = False, initial: float | None = None):
+    @checked
+    def __init__(self, *axes: str, positive: bool = False, initial: Positive | None = None):
         _check_function(axes, positive, initial)
         self.axes, self.positive = axes, positive
         self.initial = float(initial or 1.0) if positive else None
@@ -86,5 +88,3 @@ def _check_function(axes, positive, initial):
             "UnknownFunction(initial=...): only a positive function needs an order of magnitude; "
             "leave it out, or write positive=True."
         )
-    if initial is not None and not (math.isfinite(initial) and initial > 0):
-        raise InputError(f"UnknownFunction(initial={initial}): write a number above 0.")

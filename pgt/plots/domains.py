@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pgt.data.domain import Domain
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.plots.pieces import INK, PALETTE, SIZE, styled
 
@@ -16,6 +17,7 @@ APART = 3.0  # times the usual step: a wall is drawn in pieces where its points 
 FEW = 600  # points of a wall drawn in space
 
 
+@checked
 def domain(domain: Domain, points: Float[np.ndarray, "n d"] | None = None) -> Figure:
     """The shape of a domain, its walls by name, and readings at `points`: those outside are red.
 

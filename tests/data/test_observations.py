@@ -244,9 +244,12 @@ def test_bad_datasets():
         Observations.from_xarray(datasets.heat(x=3, t=3), fields="w")
     with pytest.raises(InputError, match="DataArray"):
         Observations.from_xarray(datasets.heat(x=3, t=3).u)
-    dated = xr.Dataset({"u": ("t", [1.0, 2.0])}, {"t": pd.date_range("2020", periods=2)})
+    dated = xr.Dataset({"u": ("x", [1.0, 2.0])}, {"x": pd.date_range("2020", periods=2)})
     with pytest.raises(InputError, match="dates"):
         Observations.from_xarray(dated)
+    # Along time they are welcome.
+    days = Observations.from_xarray(dated.rename(x="t")).points[:, 0]
+    assert days[1] - days[0] == 86400
 
 
 cells = st.one_of(

@@ -7,7 +7,7 @@ from broken import DATE, RUN, document, refuse
 from run_files import all_sections, sections_in
 
 from pgt.config import RunFile
-from pgt.config.derive import FieldsSection, NoSuchPart, chosen, section_of
+from pgt.config.derive import OF_SHAPES, FieldsSection, NoSuchPart, chosen, section_of
 from pgt.config.described import DescribedTables, described
 from pgt.config.schema import Section
 from pgt.config.values import Table, UnknownCoefficient
@@ -18,8 +18,10 @@ def valid(section: type[Section]) -> dict:
     """A table with what the section cannot do without."""
     table = {"u": 0} if issubclass(section, FieldsSection) else {}
     for name, field in section.model_fields.items():
-        if name in ("name", "kind"):
+        if typing.get_origin(field.annotation) is typing.Literal and name in ("name", "kind"):
             table[name] = typing.get_args(field.annotation)[0]
+        elif section.__name__ in SHAPES and field.is_required():
+            table[name] = OF_SHAPES[name]
     needed = {
         "Heat": {"diffusivity": 1}, "AdvectionDiffusion": {"velocity": 1, "diffusivity": 1},
         "Burgers": {"viscosity": 1}, "AllenCahn": {"diffusivity": 1}, "Wave": {"speed": 1},
@@ -33,6 +35,7 @@ def valid(section: type[Section]) -> dict:
         "UnknownCoefficient": {"unknown": True, "initial": 0.1},
         "Table": {"at": [0, 1], "values": [0, 1]},
         "ObservationsSection": RUN["observations"], "DomainSection": RUN["domain"],
+        "ShapedDomain": RUN["domain"],
     }  # fmt: skip
     return table | needed.get(section.__name__, {})
 
@@ -43,6 +46,8 @@ def place(section: type[Section]) -> tuple[str | int, ...]:
         return ()
     if section.__name__ in KERNELS:
         return ("model", "kernel")
+    if section.__name__ in SHAPES:
+        return ("domain", "shape")
     if section is UnknownCoefficient:
         return ("pde", "diffusivity")
     if section is Table:
@@ -50,8 +55,8 @@ def place(section: type[Section]) -> tuple[str | int, ...]:
     for name, field in TRAINING.model_fields.items():
         if section.__name__ in {s.__name__ for s in sections_in(field.annotation)}:
             return ("training", name)
-    fields = {**RunFile.model_fields, **described().model_fields}
-    (top,) = (n for n, f in fields.items() if section in sections_in(f.annotation))
+    fields = [*RunFile.model_fields.items(), *described().model_fields.items()]
+    (top,) = {n for n, f in fields if section in sections_in(f.annotation)}
     return (top, 0) if top == "conditions" else (top,)
 
 
@@ -72,10 +77,11 @@ def run_with(section: type[Section], key: str, value) -> str:
     return document(run)
 
 
-# Kernels stand in [model], and inside each other: one table of each will do. A table of values is no
-# field of a model: it stands under any name a condition has for a field.
+# Kernels stand in [model], shapes in [domain], and both inside each other: one table of each will do.
+# A table of values is no field of a model: it stands under any name a condition has for a field.
 TRAINING = section_of(Training)
 KERNELS = {s.__name__ for s in sections_in(chosen("kernel"))}
+SHAPES = {s.__name__ for s in sections_in(chosen("shape"))}
 KNOWN = {
     s.__name__: s
     for s in {*all_sections(), Table}

@@ -68,7 +68,7 @@ MISTAKES = {
     "unknown name": (condition(kind="initial", u="sin(q)"), "conditions.0", "'q'"),
     "condition on no field": (condition(kind="initial", w=1), "conditions.0.w", "'w'"),
     "condition on no axis": (condition(kind="dirichlet", axis="y", u=0), "conditions.0.axis", "'y'"),
-    "unknown condition": (condition(kind="robin", u=0), "conditions.0.kind", '"robin" is not known'),
+    "unknown condition": (condition(kind="cauchy", u=0), "conditions.0.kind", '"cauchy" is not known'),
     "table of another length": (
         condition(kind="initial", u={"at": [0, 1], "values": [1]}),
         "conditions.0.u.values", "1 values for 2 places"),

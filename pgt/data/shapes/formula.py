@@ -63,6 +63,8 @@ class Formula(AbstractLeaf):
         z: Pair | None = None,
         name: Word | None = None,
     ):
+        if not isinstance(text, str):
+            raise InputError(f"Formula(text={text!r}): write it as text, 'x**2 + y**2 - 1'.")
         names = [found.name for found in names_in(parse(text)) if found.name not in CONSTANTS]
         for found in names_in(parse(text)):
             if found.name not in (*CONSTANTS, "x", "y", "z"):
