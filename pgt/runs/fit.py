@@ -31,6 +31,7 @@ from pgt.runs.folder import (
     RUN_FILE,
     check_folder,
     claim,
+    sign,
     stamps,
 )
 from pgt.runs.report import MOST_SUSPICIOUS, report_data
@@ -72,6 +73,8 @@ def fit(
         before = stamps(folder)
         with in_one_piece(folder / RUN_FILE) as path:
             path.write_text(written_down(run), encoding="utf-8")
+        if not resume:
+            sign(folder, identity)
         found = _cross_validated(run, parts, task, folds, folder, say)
         say(f"{spoken(run.observations_paths).name}: {', '.join(parts.columns.said)}")
         say(f"{len(parts.observations)} readings; training (the first run also compiles)")

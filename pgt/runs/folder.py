@@ -46,15 +46,17 @@ def check_folder(folder: Path, resume: bool, folds: int | None, overwrite: bool 
 def claim(folder: Path, identity: Identity, *, resume: bool, overwrite: bool) -> None:
     """Make the folder that of this run; refused, with nothing changed, where it is that of another one
     that was to be resumed."""
-    place = folder / CHECKPOINT
     if resume:
         require_same_run(folder, identity)
     if overwrite:
         clear(folder)
     # From here on files change: those that were written before are no longer what the list says.
     (folder / manifest.NAME).unlink(missing_ok=True)
-    if not resume:
-        serialise.save(place, IDENTITY, identity, copy=False)
+
+
+def sign(folder: Path, identity: Identity) -> None:
+    """Leave in the folder whose run it is."""
+    serialise.save(folder / CHECKPOINT, IDENTITY, identity, copy=False)
 
 
 def require_same_run(folder: Path, identity: Identity) -> None:

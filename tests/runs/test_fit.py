@@ -223,7 +223,7 @@ def test_a_run_is_begun_anew_where_that_is_asked_for(folder, tmp_path):
         owner = command(*fit, "--overwrite")
     assert (owner.exit_code, "belongs to process" in said(owner)) == (2, True)
     anew = command(*fit, "--overwrite")
-    assert anew.exit_code == 3, anew.output
+    assert anew.exit_code == 4, anew.output
     assert load(out).summary["seed"] == 1
     assert (out / "notes.txt").read_text() == "mine"
     assert not [path for path in out.iterdir() if path.name.startswith(".")]

@@ -22,6 +22,7 @@ from pgt.runs.folder import (
     claim,
     clear,
     is_begun,
+    sign,
     stamps,
 )
 from pgt.runs.predict import info, load
@@ -127,6 +128,7 @@ def begun(folder):
     serialise.save(folder, "reconstruction", {})
     (folder / "mine.txt").write_text("mine")
     claim(folder, IDENTITIES[0], resume=False, overwrite=False)
+    sign(folder, IDENTITIES[0])
     (folder / RUN_FILE).write_text("old")
     manifest.write_manifest(folder, ["reconstruction.json", RUN_FILE])
     return folder
@@ -152,6 +154,7 @@ def test_begun_anew_only_what_a_run_wrote_is_removed(tmp_path):
     (tmp_path / FOLDS).mkdir()
     (tmp_path / FOLDS / "weights.pt").write_text("of another program")
     claim(tmp_path, IDENTITIES[1], resume=False, overwrite=True)
+    sign(tmp_path, IDENTITIES[1])
     assert serialise.load(tmp_path / CHECKPOINT, IDENTITY) == IDENTITIES[1]
     assert sorted(path.name for path in tmp_path.iterdir()) == [CHECKPOINT, FOLDS, "mine.txt"]
     (tmp_path / FOLDS / "fold-1.json").write_text("")
