@@ -34,6 +34,7 @@ class DoubtWarning(UserWarning):
 
     >>> import warnings
     >>> import pgt
+    >>> from pgt.ground.errors import warn_of
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always", pgt.DoubtWarning)
     ...     warn_of("the point x=2 lies outside the domain")

@@ -27,6 +27,7 @@ def blank() -> str:
     return "\n".join(f"<!-- {name}:begin -->old<!-- {name}:end -->" for name in results.SECTIONS)
 
 
+@pytest.mark.slow
 def test_the_page_and_its_figures(everything, tmp_path):
     page = tmp_path / "results.md"
     page.write_text(f"before\n{blank()}\nafter", encoding="utf-8")

@@ -1,14 +1,11 @@
 """Ctrl-C on a terminal: one sentence and exit code 130, whatever the program is doing."""
 
-import fcntl
 import os
 import pty
 import random
 import select
-import signal
 import subprocess
 import sys
-import termios
 import textwrap
 import time
 from pathlib import Path
@@ -25,10 +22,12 @@ LONGEST_END = 30.0
 START = "from pgt.cli import start; start()"
 
 
-def _as_in_a_terminal():
-    """The keyboard is this process's, and Ctrl-C is heard: who runs the tests may not hear it."""
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+# The keyboard is this process's, and Ctrl-C is heard: who runs the tests may not hear it.
+AS_IN_A_TERMINAL = """\
+import fcntl, signal, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
 
 
 class Terminal:
@@ -37,9 +36,8 @@ class Terminal:
     def __init__(self, script, *words, folder):
         self.keyboard, screen = pty.openpty()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(script), *map(str, words)],
+            [sys.executable, "-c", AS_IN_A_TERMINAL + textwrap.dedent(script), *map(str, words)],
             stdin=screen, stdout=screen, stderr=screen, cwd=folder, start_new_session=True,
-            preexec_fn=_as_in_a_terminal,
             env=os.environ | {"PYTHONPATH": str(ROOT), "PGT_NO_CACHE": "1", "COLUMNS": "200"},
         )  # fmt: skip
         os.close(screen)

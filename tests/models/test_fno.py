@@ -135,6 +135,7 @@ def test_other_dimensions(domain):
 # ---------------------------------------------------------------------------------------- the whole
 
 
+@pytest.mark.slow
 def test_trains_saves_and_loads(tmp_path):
     training = pgt.Training(
         steps=60, optimiser="adam", collocation=64, check_every=20, polish=False

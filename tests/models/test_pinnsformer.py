@@ -98,7 +98,8 @@ def test_only_what_is_needed_equals_the_whole_sequence(periodic, layers, time_ax
         np.testing.assert_allclose(field(model, points), expected, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("periodic", [pytest.param((), marks=pytest.mark.slow), ("x", "y")])
+@pytest.mark.slow
+@pytest.mark.parametrize("periodic", [(), ("x", "y")])
 def test_derivatives_move_the_whole_sequence(periodic):
     names = ("u", "u_x", "u_y", "u_xx", "u_xy", "v_yy")
     with jax.enable_x64(True):

@@ -372,6 +372,7 @@ CHAIN = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=settings().max_examples // 2)  # a second of compiling each
 @given(st.lists(st.sampled_from(sorted(CHAIN)), min_size=4, max_size=8))
 def test_chains_of_operations(names):

@@ -10,6 +10,7 @@ from pgt.config import RunFile
 from pgt.config.derive import OF_SHAPES, FieldsSection, NoSuchPart, chosen, section_of
 from pgt.config.described import DescribedTables, described
 from pgt.config.schema import Section
+from pgt.config.sections import DialectSection
 from pgt.config.values import Table, UnknownCoefficient
 from pgt.training.settings import Training
 
@@ -48,6 +49,8 @@ def place(section: type[Section]) -> tuple[str | int, ...]:
         return ("model", "kernel")
     if section.__name__ in SHAPES:
         return ("domain", "shape")
+    if section is DialectSection:
+        return ("observations", "dialect")
     if section is UnknownCoefficient:
         return ("pde", "diffusivity")
     if section is Table:
@@ -103,8 +106,22 @@ def test_every_key_wrong_once(tmp_path, section, key):
     text = run_with(section, key, DATE)
     line = next(n for n, row in enumerate(text.splitlines(), 1) if DATE in row)
     refuse(tmp_path, f"run.toml, line {line}, {where}:", DATE, "; write", text=text)
-    # A misspelt key is a coefficient, or a field, where such are welcome.
-    if section.model_config.get("extra") != "allow":
-        misspelt = run_with(section, f"{key}q", 1)
-        refuse(tmp_path, f"line {line}, {where}q" if section is not RunFile else f"{key}q",
-                f"there is no such key; did you mean '{key}'?", text=misspelt)  # fmt: skip
+
+
+# A misspelt key is a coefficient, or a field, where such are welcome.
+CLOSED = [(s, k) for s, k in KEYS if s.model_config.get("extra") != "allow"]
+FIRST = dict(reversed(CLOSED))
+MISSPELT = [
+    pytest.param(s, k, id=f"{s.__name__}.{k}", marks=[] if FIRST[s] == k else pytest.mark.slow)
+    for s, k in CLOSED
+]
+
+
+@pytest.mark.parametrize(("section", "key"), MISSPELT)
+def test_every_key_misspelt(tmp_path, section, key):
+    where = ".".join(map(str, (*place(section), key)))
+    text = run_with(section, key, DATE)
+    line = next(n for n, row in enumerate(text.splitlines(), 1) if DATE in row)
+    misspelt = run_with(section, f"{key}q", 1)
+    refuse(tmp_path, f"line {line}, {where}q" if section is not RunFile else f"{key}q",
+            f"there is no such key; did you mean '{key}'?", text=misspelt)  # fmt: skip

@@ -73,7 +73,10 @@ FILES = {"train": f"{NAME}.safetensors", "polish": f"member_0/{POLISH_NAME}.safe
 
 @pytest.mark.parametrize(
     ("stage", "times"),
-    [("polish", 1), *(pytest.param("train", n, marks=pytest.mark.slow) for n in (1, 3))],
+    [
+        pytest.param(*each, marks=pytest.mark.slow)
+        for each in (("polish", 1), ("train", 1), ("train", 3))
+    ],
 )
 def test_killed_and_none_the_worse(tmp_path, stage, times):
     folder, progress = tmp_path / "killed", tmp_path / "progress"

@@ -137,6 +137,7 @@ def test_draws_are_mirrored_and_the_covariance_of_coefficients_exact():
     np.testing.assert_allclose(many.T @ many / 20_000, covariance, atol=2e-3)
 
 
+@pytest.mark.slow
 def test_fields_drawn_spread_as_regression_on_solutions_of_the_equation():
     """Quadratics that obey u_t + u_x = 0 are quadratics in x − t: regression with three unknowns.
 
@@ -267,6 +268,7 @@ def test_unrest_is_a_newton_step_in_standard_deviations():
     assert found == pytest.approx(np.max(np.abs(step / deviation)[-2:]))
 
 
+@pytest.mark.slow
 def test_error_bars_of_a_reconstruction_are_around_the_fit_and_survive_a_file(tmp_path):
     readings = measured(lambda x, t: np.sin(np.pi * x) * np.exp(-t), 30, 0.02, given=True)
     result = pgt.reconstruct(

@@ -17,6 +17,7 @@ from pgt.training.settings import Polish
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 
 
+@pytest.mark.slow
 def test_readings_count_as_in_the_loss():
     """The polish's data rows and the training loss agree, also where one reading is far noisier."""
     points = np.random.default_rng(1).uniform(0, 1, (4, 2))
@@ -55,6 +56,7 @@ class InOneStage(AbstractNetwork):
         return self.network.tunable()
 
 
+@pytest.mark.slow
 def test_two_stages_change_the_cost_and_not_the_rows():
     """Expanded around its points or evaluated anew: equal rows, and equal derivatives in θ."""
     points = np.random.default_rng(1).uniform(0, 1, (4, 2))

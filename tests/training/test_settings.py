@@ -30,7 +30,7 @@ from pgt.training.settings import Polish
             {"sampler": "sobl"},
             r"sampler must be a sampler \('uniform', 'sobol', 'residual_adaptive'",
         ),
-        ({"weighting": {}}, r"weighting must be a weighting \('uncertainty'"),
+        ({"weighting": {}}, r"weighting must be a weighting such as pgt.Fixed"),
         (
             {"polish": {"iteratons": 3}},
             "Polish has no argument 'iteratons'; its arguments are iterations",
