@@ -132,8 +132,30 @@ class Initial(AbstractCondition):
         return field in self.values and freedom == "a constant"
 
 
+class AbstractWallCondition(AbstractCondition):
+    """One on the boundary: at the ends of axes, on a wall of the shape, or on a part of these.
+
+    A subclass takes `axis`, `side`, `wall` and `where`, and gives them to `_stand` when it is made.
+    """
+
+    kind: ClassVar[str] = "bc"
+    axis: tuple[str, ...] | None = eqx.field(static=True)
+    side: str = eqx.field(static=True)
+    wall: str | None = eqx.field(static=True)
+    where: str | None = eqx.field(static=True)
+    region: Faces | Spread | None
+
+    def _stand(self, axis, side: str, wall: str | None, where: str | None) -> None:
+        self.axis = as_axes(type(self).__name__, axis, side, wall)
+        self.side, self.wall, self.where, self.region = side, wall, where, None
+
+    @property
+    def is_local(self) -> bool:
+        return True
+
+
 @register("dirichlet")
-class Dirichlet(AbstractCondition):
+class Dirichlet(AbstractWallCondition):
     """Given values on the boundary: u = g.
 
     Parameters
@@ -154,13 +176,7 @@ class Dirichlet(AbstractCondition):
     'bc'
     """
 
-    kind: ClassVar[str] = "bc"
-    axis: tuple[str, ...] | None = eqx.field(static=True)
-    side: str = eqx.field(static=True)
     values: dict[str, Value]
-    region: Faces | Spread | None
-    wall: str | None = eqx.field(static=True, default=None)
-    where: str | None = eqx.field(static=True, default=None)
 
     def __init__(
         self,
@@ -170,10 +186,8 @@ class Dirichlet(AbstractCondition):
         where: str | None = None,
         **values: Writable | Unknown,
     ):
-        self.axis = as_axes("Dirichlet", axis, side, wall)
-        self.side, self.wall, self.where = side, wall, where
+        self._stand(axis, side, wall, where)
         self.values = as_values("Dirichlet", values)
-        self.region = None
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Dirichlet":
         check_fields("Dirichlet", self.values, fields)
@@ -182,17 +196,13 @@ class Dirichlet(AbstractCondition):
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
         return _value_rows(evaluate, z, self.values, self._bound())
 
-    @property
-    def is_local(self) -> bool:
-        return True
-
     def fixes(self, field: str, freedom: str | None) -> bool:
         """Its values are given at every time."""
         return field in self.values
 
 
 @register("neumann")
-class Neumann(AbstractCondition):
+class Neumann(AbstractWallCondition):
     """Given slope across the boundary: ∂u/∂n = g with n the outward normal.
 
     At the lower end of x that is -u_x = g, at the upper end u_x = g. Parameters as in `Dirichlet`.
@@ -201,13 +211,7 @@ class Neumann(AbstractCondition):
     'bc'
     """
 
-    kind: ClassVar[str] = "bc"
-    axis: tuple[str, ...] | None = eqx.field(static=True)
-    side: str = eqx.field(static=True)
     values: dict[str, Value]
-    region: Faces | Spread | None
-    wall: str | None = eqx.field(static=True, default=None)
-    where: str | None = eqx.field(static=True, default=None)
 
     def __init__(
         self,
@@ -217,10 +221,8 @@ class Neumann(AbstractCondition):
         where: str | None = None,
         **values: Writable | Unknown,
     ):
-        self.axis = as_axes("Neumann", axis, side, wall)
-        self.side, self.wall, self.where = side, wall, where
+        self._stand(axis, side, wall, where)
         self.values = as_values("Neumann", values)
-        self.region = None
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Neumann":
         check_fields("Neumann", self.values, fields)
@@ -234,10 +236,6 @@ class Neumann(AbstractCondition):
             return region.normal_derivative(z, lambda axis: evaluate(z, f"{field}_{axis}"))
 
         return jnp.stack([outward(f) - value_at(g, point) for f, g in self.values.items()])
-
-    @property
-    def is_local(self) -> bool:
-        return True
 
 
 @register("periodic")

@@ -1,20 +1,17 @@
 """Conditions on walls by what the wall does: convection, no slip, symmetry, outflow."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
-from pgt.data.regions import Faces, Spread
 from pgt.ground.arguments import AxisName, Positive
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.ground.types import Point
 from pgt.physics.binding import (
-    as_axes,
     as_values,
     bound_to,
     check_fields,
@@ -22,7 +19,7 @@ from pgt.physics.binding import (
     with_region,
     with_static,
 )
-from pgt.physics.conditions import AbstractCondition, Evaluate, Side
+from pgt.physics.conditions import AbstractWallCondition, Evaluate, Side
 from pgt.physics.values import Value, Writable, bind_value, value_at
 
 VELOCITY = ("u", "v", "w")  # along x, y and z
@@ -30,7 +27,7 @@ PRESSURE = "p"
 
 
 @register("robin")
-class Robin(AbstractCondition):
+class Robin(AbstractWallCondition):
     """Exchange with what is beyond the wall: ∂u/∂n + h u = g with n the outward normal.
 
     Heat that a fluid of temperature T carries away: h = convection / conductivity, g = h T.
@@ -48,14 +45,8 @@ class Robin(AbstractCondition):
     'bc'
     """
 
-    kind: ClassVar[str] = "bc"
-    axis: tuple[str, ...] | None = eqx.field(static=True)
-    side: str = eqx.field(static=True)
-    wall: str | None = eqx.field(static=True)
-    where: str | None = eqx.field(static=True)
     coefficient: Value
     values: dict[str, Value]
-    region: Faces | Spread | None
 
     def __init__(
         self,
@@ -66,11 +57,9 @@ class Robin(AbstractCondition):
         coefficient: Writable = 1.0,
         **values: Writable,
     ):
-        self.axis = as_axes("Robin", axis, side, wall)
-        self.side, self.wall, self.where = side, wall, where
+        self._stand(axis, side, wall, where)
         self.coefficient = as_values("Robin", {"coefficient": coefficient})["coefficient"]
         self.values = as_values("Robin", values)
-        self.region = None
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Robin":
         check_fields("Robin", self.values, fields)
@@ -90,17 +79,13 @@ class Robin(AbstractCondition):
 
         return jnp.stack([row(field, g) for field, g in self.values.items()])
 
-    @property
-    def is_local(self) -> bool:
-        return True
-
     def fixes(self, field: str, freedom: str | None) -> bool:
         """It holds the value itself, at every time."""
         return field in self.values
 
 
 @register("no_slip")
-class NoSlip(AbstractCondition):
+class NoSlip(AbstractWallCondition):
     """The fluid rests at the wall: u = v = 0, and w = 0 in space.
 
     Parameters as in `Dirichlet`; the fields are those of the equation that are called u, v and w.
@@ -109,13 +94,7 @@ class NoSlip(AbstractCondition):
     'bc'
     """
 
-    kind: ClassVar[str] = "bc"
-    axis: tuple[str, ...] | None = eqx.field(static=True)
-    side: str = eqx.field(static=True)
-    wall: str | None = eqx.field(static=True)
-    where: str | None = eqx.field(static=True)
     velocity: tuple[str, ...] = eqx.field(static=True)
-    region: Faces | Spread | None
 
     def __init__(
         self,
@@ -124,9 +103,8 @@ class NoSlip(AbstractCondition):
         wall: str | None = None,
         where: str | None = None,
     ):
-        self.axis = as_axes("NoSlip", axis, side, wall)
-        self.side, self.wall, self.where = side, wall, where
-        self.velocity, self.region = (), None
+        self._stand(axis, side, wall, where)
+        self.velocity = ()
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "NoSlip":
         return _of_flow(self, domain, fields)
@@ -134,17 +112,13 @@ class NoSlip(AbstractCondition):
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
         return jnp.stack([evaluate(z, name) for name in self.velocity])
 
-    @property
-    def is_local(self) -> bool:
-        return True
-
     def fixes(self, field: str, freedom: str | None) -> bool:
         """The velocity is given at every time."""
         return field in self.velocity
 
 
 @register("symmetry")
-class Symmetry(AbstractCondition):
+class Symmetry(AbstractWallCondition):
     """The field goes on beyond the wall as in a mirror.
 
     Nothing flows through it, and what flows along it has no slope across it, nor has any field that is
@@ -154,14 +128,8 @@ class Symmetry(AbstractCondition):
     'bc'
     """
 
-    kind: ClassVar[str] = "bc"
-    axis: tuple[str, ...] | None = eqx.field(static=True)
-    side: str = eqx.field(static=True)
-    wall: str | None = eqx.field(static=True)
-    where: str | None = eqx.field(static=True)
     velocity: tuple[str, ...] = eqx.field(static=True)
     others: tuple[str, ...] = eqx.field(static=True)
-    region: Faces | Spread | None
 
     def __init__(
         self,
@@ -170,9 +138,8 @@ class Symmetry(AbstractCondition):
         wall: str | None = None,
         where: str | None = None,
     ):
-        self.axis = as_axes("Symmetry", axis, side, wall)
-        self.side, self.wall, self.where = side, wall, where
-        self.velocity, self.others, self.region = (), (), None
+        self._stand(axis, side, wall, where)
+        self.velocity, self.others = (), ()
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Symmetry":
         velocity = velocity_in(fields, domain)
@@ -191,13 +158,9 @@ class Symmetry(AbstractCondition):
             rows += [jnp.dot(normal, flow), *along]
         return jnp.stack(rows)
 
-    @property
-    def is_local(self) -> bool:
-        return True
-
 
 @register("outflow")
-class Outflow(AbstractCondition):
+class Outflow(AbstractWallCondition):
     """The fluid leaves undisturbed: ν ∂(u, v)/∂n = p n.
 
     Parameters
@@ -212,14 +175,8 @@ class Outflow(AbstractCondition):
     'bc'
     """
 
-    kind: ClassVar[str] = "bc"
-    axis: tuple[str, ...] | None = eqx.field(static=True)
-    side: str = eqx.field(static=True)
-    wall: str | None = eqx.field(static=True)
-    where: str | None = eqx.field(static=True)
     viscosity: float | None = eqx.field(static=True)
     velocity: tuple[str, ...] = eqx.field(static=True)
-    region: Faces | Spread | None
 
     def __init__(
         self,
@@ -229,11 +186,8 @@ class Outflow(AbstractCondition):
         where: str | None = None,
         viscosity: Positive | None = None,
     ):
-        self.axis = as_axes("Outflow", axis, side, wall)
-        self.side, self.wall, self.where = side, wall, where
-        if viscosity is not None and not viscosity > 0:
-            raise InputError(f"Outflow(viscosity={viscosity:g}): write a number above 0.")
-        self.viscosity, self.velocity, self.region = viscosity, (), None
+        self._stand(axis, side, wall, where)
+        self.viscosity, self.velocity = viscosity, ()
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Outflow":
         if self.viscosity is not None and PRESSURE not in fields:
@@ -249,10 +203,6 @@ class Outflow(AbstractCondition):
             return slopes
         normal = self._bound().normal(z)[: len(self.velocity)]
         return self.viscosity * slopes - normal * evaluate(z, PRESSURE)
-
-    @property
-    def is_local(self) -> bool:
-        return True
 
     def fixes(self, field: str, freedom: str | None) -> bool:
         """With a viscosity it holds the pressure, at every time."""
