@@ -14,6 +14,7 @@ from pgt.bench.problems import Setup
 from pgt.bench.zoo.problem import ZooProblem
 from pgt.physics.conditions import AbstractCondition, Dirichlet, Initial
 from pgt.training.default_model import default_model
+from pgt.training.error_bars import Posterior
 from pgt.training.settings import Training
 from pgt.trust.references.given_values import with_conditions
 from pgt.trust.references.interpolation import gaussian_process, rbf
@@ -73,6 +74,11 @@ def by_default(asked: Asked) -> Answer:
     return _reconstructed(asked, None)
 
 
+def with_bands(asked: Asked) -> Answer:
+    """Everything left as it is, and error bars asked for."""
+    return _reconstructed(asked, None, Posterior())
+
+
 def by_model(build: Callable[[Setup, int], Any]) -> Callable[[Asked], Answer]:
     """A model with its own defaults, all else left as it is."""
     return lambda asked: _reconstructed(asked, lambda seed: build(asked.setup, seed))
@@ -87,11 +93,12 @@ def named_model(name: str) -> Callable[[Setup, int], Any]:
     return lambda setup, seed: getattr(pgt, name)(scaling_of(setup), seed=seed)
 
 
-def _reconstructed(asked: Asked, model) -> Answer:
+def _reconstructed(asked: Asked, model, error_bars: Posterior | None = None) -> Answer:
     setup = asked.setup
     result = reconstruct(
         setup.observations, setup.pde, setup.domain, setup.conditions, model=model,
-        training=Training(seconds=asked.seconds), seed=asked.seed, progress=False,
+        training=Training(seconds=asked.seconds), error_bars=error_bars, seed=asked.seed,
+        progress=False,
     )  # fmt: skip
     about = {
         "model": type(result.model).__name__,

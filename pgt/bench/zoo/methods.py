@@ -14,6 +14,7 @@ from pgt.bench.zoo.answers import (
     by_rbf,
     named_model,
     pgt_model,
+    with_bands,
 )
 from pgt.ground.errors import InputError
 
@@ -43,6 +44,7 @@ def by_peer(module: str) -> Callable[[Asked], Answer]:
 
 METHODS = {
     OURS: Method("pgt, all defaults", by_default),
+    "bands": Method("pgt, defaults and `Posterior()`", with_bands),
     "features": Method("Features", by_model(named_model("Features"))),
     "siren": Method("SIREN", by_model(named_model("SIREN"))),
     "pgt": Method("PGT", by_model(pgt_model)),
