@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, PyTree
 
 from pgt.ground.errors import InputError
@@ -14,7 +15,8 @@ class UnitReadings(eqx.Module):
     """Readings as a network sees them: unit coordinates in [-1, 1], standardised values.
 
     `gamma(receivers, sources)` is Γ between two sets of points in unit coordinates, one matrix per
-    attention head or one for all: all that a network ever learns of the physics.
+    attention head or one for all: all that a network ever learns of the physics, but for the `numbers`:
+    the dimensionless coefficients of the system, told to networks that serve many (families/).
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
@@ -31,11 +33,24 @@ class UnitReadings(eqx.Module):
         [Float[Array, "receivers d"], Float[Array, "sources d"]],
         Float[Array, "#h receivers sources"],
     ]
+    numbers: Float[Array | np.ndarray, " k"] = eqx.field(default_factory=lambda: np.zeros(0))
 
     @property
     def visible(self) -> Bool[Array, " n"]:
         """Which of them say anything: a reading of nothing is padding."""
         return jnp.any(self.mask, axis=-1)
+
+    def guided(
+        self,
+        receivers: Float[Array, "receivers d"],
+        sources: Float[Array, "sources d"],
+        visible: Bool[Array, " sources"],
+    ) -> Float[Array, "#h receivers+1 sources+1"]:
+        """Γ with a row and a column for a global token: no bias, always visible, so that no row is ever
+        empty. Padding is invisible to all."""
+        bias = jnp.pad(self.gamma(receivers, sources), ((0, 0), (1, 0), (1, 0)))
+        seen = jnp.concatenate([jnp.ones(1, bool), visible])
+        return jnp.where(seen, bias, -jnp.inf)
 
 
 class AbstractNetwork(eqx.Module):

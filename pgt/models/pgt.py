@@ -13,7 +13,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Float
 
 from pgt.ground.arguments import Limits, Positive, Seed, Size
 from pgt.ground.errors import InputError
@@ -133,7 +133,7 @@ class PGTNetwork(AbstractTwoStageNetwork):
             visible = jnp.ones(len(points), bool)
         else:
             everywhere, points, visible = self.global_token, readings.points, readings.visible
-        bias = self._gamma(readings, points, points, visible)  # h m+1 m+1
+        bias = readings.guided(points, points, visible)  # h m+1 m+1
         sequence = jnp.concatenate([everywhere[None], tokens])  # m+1 w
 
         def step(sequence, block):
@@ -170,22 +170,9 @@ class PGTNetwork(AbstractTwoStageNetwork):
         askers = jax.vmap(self.embedding)(places) @ self.embed_point.T + self.anchor_bias
         askers = jnp.concatenate([self.global_token[None], askers])
         tokens = jnp.concatenate([self.global_token[None], tokens])
-        bias = self._gamma(readings, places, readings.points, readings.visible)
+        bias = readings.guided(places, readings.points, readings.visible)
         gathered = askers + self.gather(askers, tokens, bias)
         return gathered[0], gathered[1:]
-
-    def _gamma(
-        self,
-        readings: UnitReadings,
-        receivers: Float[Array, "receivers d"],
-        sources: Float[Array, "sources d"],
-        visible: Bool[Array, " sources"],
-    ) -> Float[Array, "#h receivers+1 sources+1"]:
-        """Γ with a row and a column for the global token: no bias, always visible, so that no row is
-        ever empty. Padding is invisible to all."""
-        bias = jnp.pad(readings.gamma(receivers, sources), ((0, 0), (1, 0), (1, 0)))
-        seen = jnp.concatenate([jnp.ones(1, bool), visible])
-        return jnp.where(seen, bias, -jnp.inf)
 
     # ------------------------------------------------------------------ decoder
 

@@ -1,0 +1,143 @@
+"""What a trained network is worth, measured on systems that it has not seen."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt.families.family import AbstractFamily
+from pgt.families.sensing import Guide, Nodes, Sensing, look
+from pgt.models.writer import Writer
+
+SYSTEMS = 256  # held out: no training sees their keys
+QUERIES = 512
+COUNTS = (16, 32, 64, 128, 256, 512)
+LEVEL = 0.9
+RARE = 0.99  # of the family's systems have a smaller misfit at their readings
+NOISE = 0.05
+HELD_OUT = 2**30  # added to the seed
+
+
+@dataclass(frozen=True)
+class Card:
+    """Family, ranges, how it was trained, and its error on held-out systems.
+
+    `errors` has for each number of sensors the median and the worst tenth of the relative error, clean
+    and with 5 % noise; `factors` what the stated spread is multiplied with for bands that hold 90 % of
+    such fields; `told` the ranges of what the network was told of a system; `misfit` what hardly any system of the family exceeds at its readings.
+    """
+
+    family: str
+    ranges: dict[str, tuple[float, float]]
+    told: list[tuple[float, float]]  # of the dimensionless numbers
+    sensing: Sensing
+    kernel: str
+    steps: int
+    seconds: float
+    seed: int
+    made: dict
+    errors: dict[str, dict[str, float]]
+    factors: dict[str, float]
+    misfit: float
+    licence: str = "as the library's"
+
+    def factor(self, count: int) -> float:
+        """That of so many readings, between those that were tried."""
+        known = sorted((int(number), value) for number, value in self.factors.items())
+        numbers, values = zip(*known, strict=True)
+        return float(np.interp(np.log(max(count, 1)), np.log(numbers), values))
+
+    def error(self, count: int, noise: float = 0.0) -> tuple[float, float]:
+        """Median and worst tenth of the relative error that so many readings leave."""
+        name = "clean" if noise < NOISE / 2 else "noisy"
+        known = sorted((int(number), row) for number, row in self.errors.items())
+        numbers = np.log([number for number, _ in known])
+        at = np.log(max(count, 1))
+        median, tenth = (
+            np.exp(np.interp(at, numbers, np.log([row[f"{name}_{of}"] for _, row in known])))
+            for of in ("median", "tenth")
+        )
+        return float(median), float(tenth)
+
+
+def judged(
+    writer: Writer, family: AbstractFamily, sensing: Sensing, guide: Guide, seed: int
+) -> dict:
+    """Errors, factors and misfit by number of sensors, on systems held out."""
+    root = jax.random.key(seed + HELD_OUT)
+    keys = jax.random.split(root, SYSTEMS)
+    nodes = Nodes.of(family)
+    systems = eqx.filter_jit(jax.vmap(family.draw))(keys)
+    errors, factors, misfits, told = {}, {}, [], []
+    for count in [n for n in COUNTS if n <= sensing.most] or [sensing.most]:
+        row, ratios = {}, []
+        for name, noise in (("clean", 0.0), ("noisy", NOISE)):
+            fixed = Exact(count, noise, sensing.stations, sensing.hidden)
+            error, ratio, misfit, numbers = _on(writer, keys, systems, family, nodes, fixed, guide)
+            row |= {
+                f"{name}_median": float(np.median(error)),
+                f"{name}_tenth": float(np.quantile(error, 0.9)),
+            }
+            ratios.append(ratio)
+            misfits.append(misfit)
+            told.append(numbers)
+        errors[str(count)] = row
+        factors[str(count)] = float(np.quantile(np.concatenate(ratios), LEVEL))
+    numbers = np.concatenate(told)
+    return {
+        "errors": errors, "factors": factors,
+        "told": [(float(low), float(high)) for low, high in zip(numbers.min(0), numbers.max(0), strict=True)],
+        "misfit": float(np.quantile(np.concatenate(misfits), RARE)),
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Exact:
+    """As `Sensing`, with a number of readings and a noise that are not drawn."""
+
+    count: int
+    level: float
+    stations: float
+    hidden: float
+
+    @property
+    def least(self) -> int:
+        return self.count
+
+    @property
+    def most(self) -> int:
+        return self.count
+
+    @property
+    def noise(self) -> float:
+        return self.level
+
+
+@eqx.filter_jit
+def _on(writer, keys, systems, family, nodes, sensing, guide):
+    def one(key, system):
+        seen = look(key, system, family, nodes, sensing, QUERIES, guide)
+        return *_scores(writer, seen), seen.readings.numbers
+
+    errors, ratios, *rest = jax.lax.map(lambda pair: one(*pair), (keys, systems), batch_size=32)
+    return errors, ratios.ravel(), *rest
+
+
+def _scores(writer: Writer, seen) -> tuple[Float[Array, ""], Float[Array, "..."], Float[Array, ""]]:
+    written = writer.encode(seen.readings)
+    misses = jax.vmap(partial(writer.decode, written))(seen.points) - seen.truth
+    spread = jax.vmap(partial(writer.spread, written))(seen.points)
+    error = jnp.sqrt(jnp.mean((misses / seen.size) ** 2))
+    return error, jnp.abs(misses) / spread, misfit(writer, written, seen.readings)
+
+
+def misfit(writer: Writer, written, readings) -> Float[Array, ""]:
+    """How far the answer is from its own readings, in the σ that it states for them."""
+    misses = jax.vmap(partial(writer.decode, written))(readings.points) - readings.values
+    spread = jax.vmap(partial(writer.spread, written))(readings.points)
+    ratios = jnp.where(readings.mask, misses / jnp.hypot(spread, written.sigma), 0.0)
+    return jnp.sqrt(jnp.sum(ratios**2) / jnp.maximum(jnp.sum(readings.mask), 1))

@@ -1,0 +1,254 @@
+"""A trained network in use: readings of a new system in, its field out, at once."""
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float
+
+from pgt.data.domain import Domain
+from pgt.data.observations import Observations
+from pgt.families.card import Card, misfit
+from pgt.families.family import AbstractFamily
+from pgt.families.sensing import Guide, unit_readings
+from pgt.ground import serialise
+from pgt.ground.checked import checked
+from pgt.ground.errors import InputError
+from pgt.models.coordinate import CoordinateNetwork
+from pgt.models.frame import Frame
+from pgt.models.writer import Writer, Written
+from pgt.nn.scaling import Scaling
+from pgt.physics.coefficients import current
+from pgt.physics.pde import AbstractPDE
+
+NAME = "pretrained"
+SLACK = 0.02  # of a range: its ends were drawn
+
+Coefficients = Mapping[str, float] | AbstractPDE
+
+
+class Said(NamedTuple):
+    """What the network says at points: mean and a band of 90 %, (m, c); what is wrong with the question."""
+
+    mean: Float[np.ndarray, "m c"]
+    low: Float[np.ndarray, "m c"]
+    high: Float[np.ndarray, "m c"]
+    outside: list[str]
+
+
+class Answer(eqx.Module):
+    """The field of one system, as the network wrote it.
+
+    `outside` says in words where the question lies outside what the network was trained on: the field is
+    then not to be trusted. `expected_error` is the relative error of systems with so many readings.
+    """
+
+    pretrained: "Pretrained"
+    written: Written
+    scaling: Scaling
+    domain: Domain
+    factor: float
+    outside: tuple[str, ...]
+    expected_error: float
+
+    def at(self, points: Float[np.ndarray, "m d"]) -> Said:
+        """Mean and band at points, one a row, in the order of the domain's axes."""
+        points = self.scaling.origin.local(np.asarray(points, float), self.domain.axes)
+        mean, spread = _ask(self.pretrained.writer, self.written, self.scaling, points)
+        return _said(mean, spread, self.factor, self.scaling, self.outside)
+
+    def grid(self, **axes: int | Sequence[float]) -> xr.Dataset:
+        """Fields and bands (`u`, `u_low`, `u_high`) on a grid: a number of nodes or positions by axis."""
+        positions = {name: _positions(self.domain, name, axes.get(name, 64)) for name in self.domain.axes}
+        unknown = sorted(set(axes) - set(positions))
+        if unknown:
+            raise InputError(f"grid({unknown[0]}=...): the axes are {', '.join(positions)}.")
+        mesh = np.meshgrid(*positions.values(), indexing="ij")
+        said = self.at(np.stack([m.ravel() for m in mesh], axis=-1))
+        shape, dims = mesh[0].shape, tuple(positions)
+        found = {}
+        for k, name in enumerate(self.pretrained.family.fields):
+            for suffix, table in (("", said.mean), ("_low", said.low), ("_high", said.high)):
+                found[name + suffix] = (dims, table[:, k].reshape(shape))
+        about = {"expected_error": self.expected_error, "outside": "; ".join(self.outside)}
+        return xr.Dataset(found, positions, about)
+
+    def model(self) -> Frame:
+        """The field as an ordinary model, a SIREN, for `reconstruct(..., start=...)` to refine."""
+        network = CoordinateNetwork(self.pretrained.writer.embedding, self.written.layers)
+        return Frame(self.scaling, network)
+
+
+class Pretrained(eqx.Module):
+    """A network that was trained over a family; called with readings and coefficients it answers."""
+
+    writer: Writer
+    family: AbstractFamily
+    card: Card
+
+    @checked
+    def __call__(
+        self,
+        readings: Observations,
+        coefficients: Mapping | AbstractPDE,
+        domain: Domain | None = None,
+    ) -> Answer:
+        """The field of a system from its readings; the domain is the family's where none is given."""
+        domain = domain or self.family.domain
+        self._require_axes(domain)
+        numbers = self._coefficients(coefficients)
+        readings = readings.wrapped(domain).aligned(self.family.fields)
+        readings.check_inside(domain)
+        scaling = _with_hidden(Scaling.fit(readings, domain), readings)
+        shifted = scaling.origin.readings(readings)
+        points, values, mask = _padded(shifted.points, shifted.values, shifted.mask)
+        written, told, off = _write(
+            self.writer, self.family, Guide(self.card.kernel), numbers, scaling, points, values, mask
+        )
+        count = len(readings)
+        outside = self._outside(np.asarray(told), count, float(off))
+        return Answer(
+            self, written, scaling, domain, self.card.factor(count), tuple(outside),
+            self.card.error(count, float(written.sigma))[0],
+        )  # fmt: skip
+
+    def answer(
+        self,
+        points: Float[np.ndarray, "n d"],
+        values: Float[np.ndarray, "n c"],
+        coefficients: Coefficients,
+        at: Float[np.ndarray, "m d"],
+    ) -> Said:
+        """The same for plain arrays in the family's own domain; a value that is NaN was not read."""
+        family, values = self.family, np.asarray(values, float)
+        columns = {name: values[:, k] for k, name in enumerate(family.fields)}
+        places = dict(zip(family.domain.axes, np.asarray(points, float).T, strict=True))
+        return self(Observations.from_arrays(places, columns), coefficients).at(at)
+
+    def model(self, readings: Observations, pde: AbstractPDE, domain: Domain) -> Frame:
+        """Where a reconstruction may start; outside its family it refuses."""
+        answer = self(readings, pde, domain)
+        return answer.model()
+
+    def save(self, path: str | os.PathLike) -> None:
+        """One safetensors file, its card in it and beside it as JSON."""
+        path = Path(path)
+        half = jax.tree.map(
+            lambda a: np.asarray(a, np.float16) if eqx.is_inexact_array(a) else a, self
+        )
+        serialise.save(path.parent, path.name.removesuffix(".safetensors"), half)
+
+    @staticmethod
+    @checked
+    def load(path: str | os.PathLike) -> "Pretrained":
+        """What `save` wrote."""
+        path = Path(path)
+        found = serialise.load(path.parent, path.name.removesuffix(".safetensors"))
+        if not isinstance(found, Pretrained):
+            raise InputError(
+                f"{path}: holds a {type(found).__name__}, not a pretrained network; give a file that "
+                "`pgt pretrain` or `Pretrained.save` wrote."
+            )
+        return jax.tree.map(
+            lambda a: jnp.asarray(a, jnp.float32) if eqx.is_inexact_array_like(a) else a, found
+        )
+
+    def _require_axes(self, domain: Domain) -> None:
+        known = self.family.domain
+        if domain.axes != known.axes or set(domain.periodic) != set(known.periodic):
+            raise InputError(
+                f"the family {self.card.family!r} has axes {_described(known)}, the domain has "
+                f"{_described(domain)}: give it the same."
+            )
+
+    def _coefficients(self, given: Coefficients) -> dict[str, Array]:
+        found = {name: _coefficient(given, name) for name in self.card.ranges}
+        missing = [name for name, value in found.items() if value is None]
+        if missing:
+            raise InputError(
+                f"the family {self.card.family!r} needs the coefficient {missing[0]!r}; write "
+                f"{{{', '.join(f'{n!r}: ...' for n in self.card.ranges)}}}."
+            )
+        return {name: jnp.asarray(value, jnp.float32) for name, value in found.items()}
+
+    def _outside(self, told: np.ndarray, count: int, off: float) -> list[str]:
+        """What about the question differs from what the network was trained on."""
+        found = []
+        for name, value, (low, high) in zip(self.family.told, told, self.card.told, strict=True):
+            slack = SLACK * (high - low)
+            if not low - slack <= value <= high + slack:
+                found.append(f"{name} is {value:.2f}, in training {low:.2f} to {high:.2f}")
+        sensing = self.card.sensing
+        if not sensing.least <= count <= sensing.most:
+            found.append(f"{count} readings, in training {sensing.least} to {sensing.most}")
+        if off > self.card.misfit:
+            found.append(
+                f"the field misses its own readings by {off:.1f} σ, that of 99 in 100 systems of the "
+                f"family by less than {self.card.misfit:.1f}"
+            )
+        return found
+
+
+def _coefficient(given: Coefficients, name: str) -> float | None:
+    if isinstance(given, AbstractPDE):
+        value = getattr(given, name, None)
+        return None if value is None else current(value)
+    return None if name not in given else float(given[name])
+
+
+def _described(domain: Domain) -> str:
+    return ", ".join(f"{a} (periodic)" if a in domain.periodic else a for a in domain.axes)
+
+
+def _positions(domain: Domain, name: str, asked: int | Sequence[float]) -> np.ndarray:
+    if not isinstance(asked, int):
+        return np.asarray(asked, float)
+    k = domain.axes.index(name)
+    ends = domain.lower[k], domain.upper[k]
+    return np.linspace(*ends, asked, endpoint=name not in domain.periodic)
+
+
+def _with_hidden(scaling: Scaling, readings: Observations) -> Scaling:
+    """A field that nobody read has the spread of the others, as in training."""
+    seen = np.any(np.asarray(readings.mask), axis=0)
+    usual = np.sqrt(np.mean(np.asarray(scaling.spread)[seen] ** 2)) if seen.any() else 1.0
+    spread = np.where(seen, scaling.spread, usual).astype(np.float32)
+    return eqx.tree_at(lambda s: s.spread, scaling, spread)
+
+
+def _padded(*arrays) -> tuple[np.ndarray, ...]:
+    """Rows of nothing up to a power of two, so that one reading more compiles nothing."""
+    count = len(arrays[0])
+    more = 2 ** max(int(np.ceil(np.log2(max(count, 1)))), 4) - count
+    return tuple(np.pad(np.asarray(a), ((0, more), (0, 0))) for a in arrays)
+
+
+@eqx.filter_jit
+def _write(writer, family, guide, coefficients, scaling, points, values, mask):
+    """The system's SIREN, what the network was told, and its misfit at the readings."""
+    unit = jnp.asarray(scaling.to_unit(points), jnp.float32)
+    values = jnp.where(mask, values, 0.0).astype(jnp.float32)
+    readings = unit_readings(family, coefficients, scaling, unit, values, mask, guide)
+    written = writer.encode(readings)
+    return written, readings.numbers, misfit(writer, written, readings)
+
+
+@eqx.filter_jit
+def _ask(writer: Writer, written: Written, scaling: Scaling, points):
+    unit = jnp.asarray(scaling.to_unit(points), jnp.float32)
+    mean = jax.vmap(partial(writer.decode, written))(unit)
+    return mean, jax.vmap(partial(writer.spread, written))(unit)
+
+
+def _said(mean, spread, factor: float, scaling: Scaling, outside: Sequence[str]) -> Said:
+    """In physical units, from the origin of the coordinates."""
+    low, high = mean - factor * spread, mean + factor * spread
+    fields = [np.asarray(scaling.to_physical(np.asarray(v, float))) for v in (mean, low, high)]
+    return Said(*fields, list(outside))

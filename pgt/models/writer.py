@@ -1,0 +1,219 @@
+"""A network that writes a network: one set of weights, trained once, answers for many systems.
+
+    readings ──tokens──► blocks with Γ ──► global token ──► a SIREN's modulation: a basis ψ(z)
+                                                                       │
+    readings ─────────────── least squares in that basis ──► its readout ──► u(z) = R ψ(z)
+
+The encoder says which functions a system of this kind is made of; how much of each, the readings say
+themselves, in closed form:
+
+    r = r₀ + L a,  a ~ N(0, 1),  readings = Ψ r + σ ε   ⟹   a = (BᵀB + σ²)⁻¹ Bᵀ (readings − Ψ r₀),  B = Ψ L
+
+with r₀, σ and a part of L told by the global token. So the answer passes through the readings as closely
+as their noise allows, which attention alone learns slowly, and has a spread of its own. What is written
+is an ordinary SIREN, which second-order steps refine as any other.
+
+Shapes in trailing comments: n readings, w width of the encoder, b width of the basis, c fields.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+import equinox as eqx
+
+from pgt.models.network import AbstractNetwork, UnitReadings
+from pgt.nn.block import Block, Dense, Mlp
+from pgt.nn.draw import Draw, zeros
+from pgt.nn.embedding import Embedding
+from pgt.nn.siren import first_weights, hidden_weights, phases
+from pgt.nn.stack import Stack
+
+OCTAVES = 4  # of sines by which a token says where it is
+LEAST_NOISE = 5e-3  # σ in units of the spread: what single precision can tell apart
+USUAL_NOISE = 0.05  # σ, and the error that a prior alone leaves, before training
+
+
+class WriterSizes(NamedTuple):
+    """What a `Writer` is built of: the encoder's width, blocks and heads, the SIREN's width (which is the
+    number of functions in the basis), layers and frequency."""
+
+    width: int = 96
+    blocks: int = 3
+    heads: int = 4
+    basis: int = 48
+    layers: int = 3
+    frequency: float = 6.0
+
+
+class Written(NamedTuple):
+    """One system: its SIREN, and the Gaussian that its readout is drawn from."""
+
+    layers: Stack
+    factor: Float[Array, "m m"]  # Cholesky factor of BᵀB + σ²
+    directions: Float[Array, "c b+1 m"]  # L
+    sigma: Float[Array, ""]
+    doubt: Float[Array, " 2"]  # log-factor on the Gaussian's own spread, log of what comes on top
+
+
+class Writer(AbstractNetwork):
+    """The encoder and the SIREN that it modulates, in unit coordinates and standardised values.
+
+    >>> from pgt.kernels.combine import NoKernel
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
+    >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
+    >>> writer = Writer(Embedding((False, False)), 1, 0, WriterSizes(width=8, blocks=1, basis=6), Draw(0))
+    >>> seen = pgt.Frame(scaling, writer).unit_readings(readings)
+    >>> written = writer.encode(seen)
+    >>> writer.decode(written, seen.points[0]).shape, bool(writer.spread(written, seen.points[0])[0] > 0)
+    ((1,), True)
+    """
+
+    embedding: Embedding
+    # Tokens
+    embed_value: Float[Array, "w c"]
+    embed_hidden: Float[Array, "w c"]
+    embed_point: Dense
+    numbers: Mlp
+    global_token: Float[Array, " w"]
+    blocks: Block  # stacked
+    # The SIREN before it is modulated
+    first_weight: Float[Array, "b e"]
+    first_bias: Float[Array, " b"]
+    hidden_weight: Float[Array, "hidden b b"]
+    hidden_bias: Float[Array, "hidden b"]
+    directions: Float[Array, "c b+1 m"]
+    # What the global token tells
+    modulation: Dense
+    middle: Dense
+    size: Dense
+    noise: Dense
+    doubt: Dense
+
+    def __init__(
+        self, embedding: Embedding, fields: int, numbers: int, sizes: WriterSizes, draw: Draw
+    ):
+        c, w, b, e = fields, sizes.width, sizes.basis, embedding.size
+        hidden, m = sizes.layers - 1, fields * (sizes.basis + 1)
+        self.embedding = embedding
+        self.embed_value = draw.normal((w, c), c**-0.5)
+        self.embed_hidden = draw.normal((w, c), c**-0.5)
+        self.embed_point = Dense(e * (1 + 2 * OCTAVES), w, draw)
+        self.numbers = Mlp(numbers + 1, w, w, "gelu", draw)
+        self.global_token = draw.normal((w,), 0.02)
+        layers = [Block(w, sizes.heads, draw) for _ in range(sizes.blocks)]
+        self.blocks = jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)), *layers)
+        self.first_weight = first_weights(e, b, sizes.frequency, draw)
+        self.first_bias = phases(b, draw)
+        self.hidden_weight = hidden_weights(hidden, b, draw)
+        self.hidden_bias = draw.uniform((hidden, b), b**-0.5)
+        eye = np.eye(m, dtype=np.float32).reshape(c, b + 1, m)
+        self.directions = jnp.asarray(eye * (2 / b) ** 0.5)
+        self.modulation = _quiet(w, 2 * b * sizes.layers, draw)
+        self.middle = _quiet(w, m, draw)
+        self.size = _quiet(w, m, draw)
+        self.noise = _quiet(w, 1, draw)
+        self.doubt = _quiet(w, 2, draw)
+
+    # ------------------------------------------------------------------ encoder
+
+    def encode(self, readings: UnitReadings) -> Written:
+        """Readings → the SIREN of their system."""
+        told = self._global(readings)
+        basis = self._basis(told)
+        points = jax.vmap(self.embedding)(readings.points)
+        features = jax.vmap(lambda z: _with_one(_hidden(basis, z)))(points)  # n b+1
+        directions = self.directions * jnp.exp(self.size(told))  # c b+1 m
+        middle = self.middle(told).reshape(directions.shape[:2])  # c b+1
+        sigma = jnp.hypot(LEAST_NOISE, USUAL_NOISE * jnp.exp(self.noise(told)[0]))
+        misses = jnp.where(readings.mask, readings.values - features @ middle.T, 0.0)  # n c
+        rows = jnp.einsum("nb,cbm->ncm", features, directions)
+        rows = jnp.where(readings.mask[..., None], rows, 0.0).reshape(-1, directions.shape[-1])
+        normal = rows.T @ rows + sigma**2 * jnp.eye(rows.shape[-1])
+        factor = jnp.linalg.cholesky(normal)
+        amounts = jax.scipy.linalg.cho_solve((factor, True), rows.T @ misses.reshape(-1))
+        readout = middle + directions @ amounts  # c b+1
+        layers = eqx.tree_at(
+            lambda s: (s.readout, s.offset), basis, (readout[:, :-1], readout[:, -1])
+        )
+        # The doubt is learnt from what the field is; it must not change it.
+        doubt = self.doubt(jax.lax.stop_gradient(told)) + jnp.log(jnp.array([1.0, USUAL_NOISE]))
+        return Written(layers, factor, directions, sigma, doubt)
+
+    def _global(self, readings: UnitReadings) -> Float[Array, " w"]:
+        """What the global token has learnt when it has asked all readings."""
+        count = jnp.log1p(jnp.sum(readings.visible)) / 4
+        told = self.numbers(jnp.append(jnp.asarray(readings.numbers), count))
+        tokens = (
+            readings.values @ self.embed_value.T
+            + (1.0 - readings.mask) @ self.embed_hidden.T
+            + jax.vmap(lambda z: self.embed_point(_octaves(self.embedding(z))))(readings.points)
+        )
+        sequence = jnp.concatenate([self.global_token[None], tokens]) + told
+        bias = readings.guided(readings.points, readings.points, readings.visible)
+        stacked, plain = eqx.partition(self.blocks, eqx.is_array)
+        sequence, _ = jax.lax.scan(
+            lambda s, layer: (eqx.combine(layer, plain)(s, bias), None), sequence, stacked
+        )
+        token = sequence[0] - jnp.mean(sequence[0])
+        return token * jax.lax.rsqrt(jnp.mean(token**2) + 1e-5)
+
+    def _basis(self, told: Float[Array, " w"]) -> Stack:
+        """The modulated SIREN; its readout is still to be found."""
+        c, b = self.directions.shape[0], len(self.first_bias)
+        scale, shift = jnp.split(self.modulation(told).reshape(-1, 2 * b), 2, axis=-1)
+        scale = 1 + scale  # layers b
+        return Stack(
+            first_weight=scale[0, :, None] * self.first_weight,
+            first_bias=self.first_bias + shift[0],
+            hidden_weight=scale[1:, :, None] * self.hidden_weight,
+            hidden_bias=self.hidden_bias + shift[1:],
+            readout=jnp.zeros((c, b)),
+            offset=jnp.zeros(c),
+            activation="sine",
+        )
+
+    # ------------------------------------------------------------------ decoder
+
+    def decode(self, context: Written, z: Float[Array, " d"]) -> Float[Array, " c"]:
+        """The written SIREN at z."""
+        return context.layers(self.embedding(z))
+
+    def spread(self, context: Written, z: Float[Array, " d"]) -> Float[Array, " c"]:
+        """σ of the fields at one point: that of the Gaussian, and what the encoder doubts on top."""
+        features = _with_one(_hidden(context.layers, self.embedding(z)))
+        along = jnp.einsum("b,cbm->mc", features, context.directions)
+        along = jax.scipy.linalg.solve_triangular(context.factor, along, lower=True)
+        own = context.sigma * jnp.sqrt(jnp.sum(along**2, axis=0))
+        factor, more = jnp.exp(context.doubt)
+        return jnp.hypot(factor * own, more)
+
+    def tunable(self) -> tuple[()]:
+        """Nothing: what is written is tuned, not the writer."""
+        return ()
+
+
+def _quiet(inputs: int, outputs: int, draw: Draw) -> Dense:
+    """A layer that says next to nothing at first: the SIREN starts as any other."""
+    layer = Dense(inputs, outputs, draw)
+    return eqx.tree_at(lambda d: d.weight, layer, 1e-2 * layer.weight)
+
+
+def _octaves(point: Float[Array, " e"]) -> Float[Array, " f"]:
+    waves = jnp.pi * 2.0 ** jnp.arange(OCTAVES)[:, None] * point
+    return jnp.concatenate([point, jnp.sin(waves).ravel(), jnp.cos(waves).ravel()])
+
+
+def _hidden(layers: Stack, point: Float[Array, " e"]) -> Float[Array, " b"]:
+    """The SIREN up to its readout."""
+    h = jnp.sin(point @ layers.first_weight.T + layers.first_bias)
+    for weight, bias in zip(layers.hidden_weight, layers.hidden_bias, strict=True):
+        h = jnp.sin(h @ weight.T + bias)
+    return h
+
+
+def _with_one(features: Float[Array, " b"]) -> Float[Array, " b+1"]:
+    return jnp.append(features, 1.0)
