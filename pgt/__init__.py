@@ -20,6 +20,7 @@ from pgt.ground.version import __version__ as __version__
 
 if _TYPE_CHECKING:  # the same for editors and type checkers
     from pgt import datasets as datasets
+    from pgt import families as families
     from pgt import io as io
     from pgt import metrics as metrics
     from pgt import plots as plots
@@ -33,7 +34,7 @@ if _TYPE_CHECKING:  # the same for editors and type checkers
     from pgt.trust import *  # noqa: F403
 
 _FOLDERS = ("data", "kernels", "physics", "models", "training", "trust", "reconstruction")
-_MODULES = ("datasets", "io", "metrics", "plots")
+_MODULES = ("datasets", "families", "io", "metrics", "plots")
 _HERE = ("register", "Limits", "OneOf", "Powers", "InputError", "DoubtWarning", "__version__")
 
 

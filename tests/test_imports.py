@@ -22,6 +22,7 @@ LINES = (
     ("training",),
     ("trust",),
     ("reconstruction",),
+    ("families",),
     ("_reconstruct",),
     ("bench", "config"),
     ("runs",),

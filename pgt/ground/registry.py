@@ -17,7 +17,7 @@ from pgt.ground.errors import InputError
 
 KINDS = (
     "equation", "condition", "kernel", "model", "sampler", "weighting", "optimiser", "error bars",
-    "reader", "shape",
+    "reader", "shape", "family",
 )  # fmt: skip
 GROUP = "pgt.parts"  # of entry points: installed packages whose parts are found by themselves
 

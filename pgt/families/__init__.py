@@ -1,0 +1,14 @@
+"""Many systems of one equation: laws to draw them from, and the solvers that compute them.
+
+Every name here is public, as `pgt.families.get`.
+"""
+
+from pgt.families.advection_diffusion import AdvectionDiffusionFamily as AdvectionDiffusionFamily
+from pgt.families.burgers import BurgersFamily as BurgersFamily
+from pgt.families.family import AbstractFamily as AbstractFamily
+from pgt.families.heat import HeatFamily as HeatFamily
+from pgt.families.registry import get as get
+from pgt.families.registry import names as names
+from pgt.families.solved import AbstractSolved as AbstractSolved
+from pgt.families.system import System as System
+from pgt.families.wave import WaveFamily as WaveFamily

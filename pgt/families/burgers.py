@@ -1,0 +1,71 @@
+"""Waves that steepen."""
+
+from typing import ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt.data.domain import Domain
+from pgt.families.dimensionless import centred, extents, sizes
+from pgt.families.family import Coefficients, Range, nodes_of
+from pgt.families.ring import Ring
+from pgt.families.solved import AbstractSolved, Drawn
+from pgt.families.states import ring_field
+from pgt.ground.arguments import Size
+from pgt.ground.registry import register
+from pgt.ground.types import Key
+from pgt.nn.scaling import Scaling
+from pgt.physics.burgers import Burgers
+
+WAVES = np.arange(1, 65)
+SPREADS = 2**0.5 * 7**2 * ((2 * np.pi * WAVES) ** 2 + 7**2) ** -1.25
+USUAL = 0.25  # the spread of u
+
+
+@register("burgers")
+class BurgersFamily(AbstractSolved):
+    r"""Waves on a ring that steepen into fronts, by Burgers' equation.
+
+    The state at the start is a Gaussian random field without a mean,
+
+    $$ u_0 \sim N\!\left(0,\; 2 \cdot 7^4\, (-\Delta + 49)^{-2.5}\right), $$
+
+    the law of the data of DiffusionPDE (Huang et al. 2024, arXiv:2406.17763, whose viscosity is 0.01);
+    the draws are our own. Computed by 256 Fourier modes and at least 512 steps (etdrk4.py).
+
+    >>> BurgersFamily(viscosity=(0.01, 0.01), nodes=128, times=128).axes["x"].size
+    128
+    """
+
+    name: ClassVar[str] = "burgers"
+    fields: ClassVar[tuple[str, ...]] = ("u",)
+    viscosity: Range = eqx.field(static=True, default=(0.005, 0.05))
+    nodes: Size = eqx.field(static=True, default=64)
+    times: Size = eqx.field(static=True, default=65)
+
+    @property
+    def domain(self) -> Domain:
+        return Domain(x=(0, 1), t=(0, 1), periodic=("x",))
+
+    @property
+    def axes(self) -> dict[str, np.ndarray]:
+        return nodes_of(self.domain, x=self.nodes, t=self.times)
+
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        return {"viscosity": self.viscosity}
+
+    def solve(self, key: Key, coefficients: Drawn) -> Float[Array, "x t 1"]:
+        ring = Ring(self.nodes, self.times)
+        start = ring_field(key, SPREADS, ring.fine)
+        return ring.evolve(start, lambda k: -coefficients["viscosity"] * k**2, ring.advection)
+
+    def equation(self, **coefficients) -> Burgers:
+        return Burgers(**coefficients)
+
+    def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " 3"]:
+        length, time = extents(scaling)
+        spread = coefficients["viscosity"] * time / length**2
+        return jnp.stack([centred(spread, *self.viscosity), *sizes(scaling, USUAL, length / time)])

@@ -1,0 +1,120 @@
+"""What a family is: a law from which systems are drawn."""
+
+import abc
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float
+
+from pgt.data.domain import Domain
+from pgt.families.system import System
+from pgt.ground.arguments import Positive
+from pgt.ground.errors import InputError
+from pgt.ground.types import Key
+from pgt.ground.unknown import Unknown, is_unknown
+from pgt.nn.scaling import Scaling
+from pgt.physics.pde import AbstractPDE
+
+Range = tuple[Positive, Positive]  # of a coefficient: the least and the greatest that are drawn
+Coefficients = Mapping[str, float | Float[Array | np.ndarray, ""]]
+
+
+class AbstractFamily(eqx.Module):
+    """A law from which systems are drawn: one equation, many coefficients and states.
+
+    A network that is trained over a family answers for each of its systems at once. Everything is a
+    pure function of a key and works under `jit` and `vmap`.
+
+    >>> import pgt
+    >>> isinstance(pgt.families.get("burgers"), AbstractFamily)
+    True
+    """
+
+    part: ClassVar[str] = "family"
+    name: eqx.AbstractVar[str]
+    fields: eqx.AbstractVar[tuple[str, ...]]
+
+    @property
+    @abc.abstractmethod
+    def domain(self) -> Domain:
+        """Where the systems live; the same for all."""
+
+    @property
+    @abc.abstractmethod
+    def axes(self) -> dict[str, np.ndarray]:
+        """The nodes along every axis of the domain, in its order; a period is not closed."""
+
+    @property
+    @abc.abstractmethod
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """Between which bounds each coefficient lies."""
+
+    @abc.abstractmethod
+    def draw(self, key: Key, coefficients: Coefficients | None = None) -> System:
+        """A system; coefficients that are given are not drawn."""
+
+    @abc.abstractmethod
+    def equation(self, **coefficients: float | Unknown) -> AbstractPDE:
+        """The equation, with its coefficients as a user would give them."""
+
+    @abc.abstractmethod
+    def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " k"]:
+        """What a network is told of a system: dimensionless, about -1 to 1 within the family."""
+
+    def pde(self, coefficients: Coefficients) -> AbstractPDE:
+        """The equation of a system; its coefficients may be traced by JAX."""
+        check_names(self, coefficients, whole=True)
+        return filled(self.equation, coefficients)
+
+    def dataset(self, system: System) -> xr.Dataset:
+        """A system as labelled data, to be looked at, sampled or stored."""
+        axes, values = self.axes, np.asarray(system.values)
+        coefficients = {name: float(value) for name, value in system.coefficients.items()}
+        fields = {name: (tuple(axes), values[..., i]) for i, name in enumerate(self.fields)}
+        return xr.Dataset(fields, axes, coefficients | {"family": self.name})
+
+
+def check_names(family: AbstractFamily, coefficients: Coefficients, whole: bool = False) -> None:
+    """Refuse a coefficient that the family does not have, and where the whole is wanted one too few."""
+    known = tuple(family.ranges)
+    for name in coefficients:
+        if name not in known:
+            listed = ", ".join(known) or "none"
+            raise InputError(f"{family.name} has no coefficient {name!r}; its own: {listed}.")
+    missing = [name for name in known if name not in coefficients]
+    if whole and missing:
+        raise InputError(f"{family.name}: give its coefficient {missing[0]!r} as well.")
+
+
+def filled(equation: Callable[..., AbstractPDE], coefficients: Coefficients) -> AbstractPDE:
+    """An equation whose coefficients may be traced, which its constructor could not look at.
+
+    It is made with unknowns in their places, which are then filled.
+    """
+    with jax.ensure_compile_time_eval():
+        places = {name: Unknown(1.0, positive=True) for name in coefficients}
+        pde = equation(**places)
+    given = {id(place): coefficients[name] for name, place in places.items()}
+    return jax.tree.map(lambda n: given.get(id(n), n), pde, is_leaf=is_unknown)
+
+
+def nodes_of(domain: Domain, **counts: int) -> dict[str, np.ndarray]:
+    """Evenly spaced nodes by axis: both ends, or one where the axis is periodic.
+
+    >>> {a: n.tolist() for a, n in nodes_of(Domain(x=(0, 1), periodic=("x",)), x=4).items()}
+    {'x': [0.0, 0.25, 0.5, 0.75]}
+    """
+    return {
+        axis: np.linspace(*domain.bounds(axis), counts[axis], endpoint=axis not in domain.periodic)
+        for axis in domain.axes
+    }
+
+
+def log_uniform(key: Key, low: float, high: float) -> Float[Array, ""]:
+    """A number between two positive ones, all orders of magnitude being equally likely."""
+    return jnp.exp(jax.random.uniform(key, minval=np.log(low), maxval=np.log(high)))

@@ -1,0 +1,63 @@
+"""Rods that cool."""
+
+from typing import ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt.data.domain import Domain
+from pgt.families.dimensionless import centred, extents
+from pgt.families.family import Coefficients, Range, nodes_of
+from pgt.families.solved import AbstractSolved, Drawn
+from pgt.families.states import MODES, amplitudes
+from pgt.ground.arguments import Size
+from pgt.ground.registry import register
+from pgt.ground.types import Key
+from pgt.nn.scaling import Scaling
+from pgt.physics.heat import Heat
+
+
+@register("heat")
+class HeatFamily(AbstractSolved):
+    r"""Rods with cold ends, by the heat equation.
+
+    $$ u = \sum_{k=1}^{8} a_k \sin(k \pi x)\, e^{-\nu k^2 \pi^2 t}, \qquad
+       a_k \sim N(0, 1) / (1 + (k/3)^2) $$
+
+    >>> HeatFamily().pde({"diffusivity": 0.01}).diffusivity
+    0.01
+    """
+
+    name: ClassVar[str] = "heat"
+    fields: ClassVar[tuple[str, ...]] = ("u",)
+    diffusivity: Range = eqx.field(static=True, default=(0.003, 0.1))
+    nodes: Size = eqx.field(static=True, default=64)
+    times: Size = eqx.field(static=True, default=65)
+
+    @property
+    def domain(self) -> Domain:
+        return Domain(x=(0, 1), t=(0, 1))
+
+    @property
+    def axes(self) -> dict[str, np.ndarray]:
+        return nodes_of(self.domain, x=self.nodes, t=self.times)
+
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        return {"diffusivity": self.diffusivity}
+
+    def solve(self, key: Key, coefficients: Drawn) -> Float[Array, "x t 1"]:
+        x, t = self.axes.values()
+        wavenumbers = MODES * np.pi
+        modes = jnp.asarray(np.sin(np.outer(x, wavenumbers)))
+        decay = jnp.exp(-coefficients["diffusivity"] * np.outer(wavenumbers**2, t))
+        return (modes @ (amplitudes(key)[:, None] * decay))[..., None]
+
+    def equation(self, **coefficients) -> Heat:
+        return Heat(**coefficients)
+
+    def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " 1"]:
+        length, time = extents(scaling)
+        return centred(coefficients["diffusivity"] * time / length**2, *self.diffusivity)[None]

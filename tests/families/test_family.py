@@ -1,0 +1,143 @@
+"""The contract that every family keeps."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pgt
+from pgt.families.family import filled, log_uniform, nodes_of
+from pgt.nn.scaling import Scaling
+
+FEW = {"nodes": 16, "times": 5}
+KEYS = jax.random.split(jax.random.key(7), 4)
+_drawn = {}
+
+
+def small(name):
+    """The family on a coarse grid."""
+    known = pgt.families.get(name)
+    return pgt.families.get(name, **{n: v for n, v in FEW.items() if hasattr(known, n)})
+
+
+def drawn(name):
+    """Four systems; drawn once for all tests."""
+    if name not in _drawn:
+        _drawn[name] = jax.jit(jax.vmap(small(name).draw))(KEYS)
+    return _drawn[name]
+
+
+def scaling_of(family, mean=0.0, spread=1.0):
+    domain, fields = family.domain, len(family.fields)
+    return Scaling(
+        middle=(domain.lower + domain.upper) / 2,
+        half_extent=domain.extent / 2,
+        mean=np.full(fields, mean),
+        spread=np.full(fields, spread),
+        resolution=domain.extent / 10,
+        periodic=tuple(axis in domain.periodic for axis in domain.axes),
+    )
+
+
+every = pytest.mark.parametrize("name", pgt.families.names())
+
+
+@every
+def test_draws_are_finite_of_their_shape_and_within_the_ranges(name):
+    family, systems = small(name), drawn(name)
+    grid = tuple(len(nodes) for nodes in family.axes.values())
+    assert systems.values.shape == (4, *grid, len(family.fields))
+    assert np.isfinite(systems.values).all()
+    assert tuple(family.axes) == family.domain.axes
+    assert set(systems.coefficients) == set(family.ranges)
+    for coefficient, (low, high) in family.ranges.items():
+        found = np.asarray(systems.coefficients[coefficient])
+        assert ((found >= low * 0.9999) & (found <= high * 1.0001)).all()
+
+
+@every
+def test_nodes_lie_in_the_domain_and_no_period_is_closed(name):
+    family = pgt.families.get(name)
+    for axis, nodes in family.axes.items():
+        low, high = family.domain.bounds(axis)
+        assert nodes[0] == low
+        assert nodes[-1] < high if axis in family.domain.periodic else nodes[-1] == high
+
+
+@every
+def test_the_key_decides_and_no_system_depends_on_another(name):
+    systems = drawn(name)
+    again = jax.jit(jax.vmap(small(name).draw))(KEYS[::-1])
+    one, other = np.asarray(systems.values), np.asarray(again.values)[::-1]
+    np.testing.assert_allclose(one, other, atol=1e-5 * np.abs(one).max())
+    assert not np.allclose(one[0], one[1], atol=1e-3 * np.abs(one).max())
+
+
+@every
+def test_given_coefficients_are_used_and_others_are_refused(name):
+    family = small(name)
+    for coefficient, (low, high) in family.ranges.items():
+        middle = (low * high) ** 0.5
+        system = jax.eval_shape(lambda k, c=coefficient, m=middle: family.draw(k, {c: m}), KEYS[0])
+        assert system.coefficients[coefficient].shape == ()
+    with pytest.raises(pgt.InputError, match="has no coefficient 'warmth'"):
+        family.draw(KEYS[0], {"warmth": 1.0})
+
+
+@every
+def test_its_equation_has_the_fields_and_takes_traced_coefficients(name):
+    family, systems = small(name), drawn(name)
+    first = {n: v[0] for n, v in systems.coefficients.items()}
+    pde = family.pde(first)
+    assert set(pde.fields) == set(family.fields)
+    assert set(pde.coords) == set(family.domain.axes)
+    assert isinstance(pde.kernel(), pgt.AbstractKernel)
+
+    def total(coefficients):
+        numbers = jax.tree.leaves(eqx.filter(family.pde(coefficients), eqx.is_array))
+        return sum(numbers, jnp.zeros(()))
+
+    traced = jax.vmap(total)(systems.coefficients) if family.ranges else jnp.zeros(4)
+    np.testing.assert_allclose(traced[0], total(first), rtol=1e-5)
+
+
+@every
+def test_numbers_cover_about_one_and_move_with_the_units(name):
+    family, systems = small(name), drawn(name)
+    first = {n: v[0] for n, v in systems.coefficients.items()}
+    spread = float(np.std(systems.values[..., 0]))
+    numbers = family.numbers(first, scaling_of(family, spread=spread))
+    assert numbers.ndim == 1
+    assert np.isfinite(numbers).all()
+    assert np.abs(numbers).max() < 2.5
+    many = jax.vmap(lambda c: family.numbers(c, scaling_of(family)))(systems.coefficients)
+    assert many.shape == (4, numbers.size)
+
+
+@every
+def test_a_system_is_shown_as_labelled_data(name):
+    family, systems = small(name), drawn(name)
+    shown = family.dataset(jax.tree.map(lambda leaf: leaf[1], systems))
+    assert tuple(shown.data_vars) == family.fields
+    assert shown.attrs["family"] == name
+    assert len(pgt.sample(shown, n=7)) == 7
+
+
+def test_an_equation_is_filled_with_what_its_constructor_could_not_look_at():
+    found = jax.jit(lambda v: filled(pgt.AdvectionDiffusion, {"velocity": v, "diffusivity": 0.1}))
+    assert float(found(jnp.asarray(0.5)).velocity[0]) == 0.5
+    with pytest.raises(pgt.InputError, match="give its coefficient 'diffusivity'"):
+        pgt.families.get("heat").pde({})
+
+
+def test_log_uniform_has_as_much_below_its_geometric_mean_as_above():
+    keys = jax.random.split(jax.random.key(0), 4000)
+    found = jax.vmap(lambda key: log_uniform(key, 0.01, 100.0))(keys)
+    assert ((found >= 0.0099) & (found <= 101)).all()
+    assert abs(float(jnp.mean(found < 1)) - 0.5) < 0.03
+
+
+def test_nodes_end_at_walls_only():
+    domain = pgt.Domain(x=(0, 2), t=(0, 1), periodic=("x",))
+    assert [n.tolist() for n in nodes_of(domain, x=2, t=2).values()] == [[0, 1], [0, 1]]
