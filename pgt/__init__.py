@@ -25,6 +25,9 @@ if _TYPE_CHECKING:  # the same for editors and type checkers
     from pgt import metrics as metrics
     from pgt import plots as plots
     from pgt._reconstruct import reconstruct as reconstruct
+    from pgt.families import Pretrained as Pretrained
+    from pgt.families import Pretraining as Pretraining
+    from pgt.families import pretrain as pretrain
     from pgt.data import *  # noqa: F403
     from pgt.kernels import *  # noqa: F403
     from pgt.models import *  # noqa: F403
@@ -35,6 +38,12 @@ if _TYPE_CHECKING:  # the same for editors and type checkers
 
 _FOLDERS = ("data", "kernels", "physics", "models", "training", "trust", "reconstruction")
 _MODULES = ("datasets", "families", "io", "metrics", "plots")
+_DOORS = {
+    "reconstruct": "_reconstruct",
+    "pretrain": "families",
+    "Pretraining": "families",
+    "Pretrained": "families",
+}
 _HERE = ("register", "Limits", "OneOf", "Powers", "InputError", "DoubtWarning", "__version__")
 
 
@@ -51,7 +60,7 @@ def _load(name: str):
 
 def _all() -> list[str]:
     public = [name for folder in _FOLDERS for name in _names(folder)]
-    return [*public, "reconstruct", *_HERE, *_MODULES]
+    return [*public, *_DOORS, *_HERE, *_MODULES]
 
 
 def __dir__():
@@ -64,8 +73,8 @@ if not _TYPE_CHECKING:  # whose checkers would then take any name for public
 
 def _home(name: str) -> _Module:
     """The module that has a public name: the first folder that knows it."""
-    if name == "reconstruct":
-        return _importlib.import_module("pgt._reconstruct")
+    if name in _DOORS:
+        return _importlib.import_module(f"pgt.{_DOORS[name]}")
     for folder in () if name.startswith("_") else _FOLDERS:
         if name in _names(folder):
             return _importlib.import_module(f"pgt.{folder}")

@@ -7,16 +7,21 @@ from pathlib import Path
 import jax
 import numpy as np
 
+from pgt.data.domain import Domain
+from pgt.data.observations import Observations
+from pgt.families.pretrained import Pretrained
 from pgt.ground.arguments import Seed
 from pgt.ground.checked import checked
-from pgt.ground.errors import warn_of
+from pgt.ground.errors import InputError, warn_of
 from pgt.ground.files import require_writable
 from pgt.ground.owner import owned
 from pgt.ground.version import __version__
+from pgt.models.base import AbstractFieldModel
 from pgt.nn import frozen
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.gauge import fixed_fields
 from pgt.physics.given import Governing, Readings, Where, as_problem
+from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.expected_error import field_errors, together
 from pgt.reconstruction.result import Reconstruction
 from pgt.reconstruction.rival import in_time_left, needs_rival, predicts_better
@@ -36,6 +41,7 @@ def reconstruct(
     conditions: Sequence[AbstractCondition] = (),
     *,
     model: Model | None = None,
+    start: Pretrained | None = None,
     training: Training | None = None,
     error_bars: ErrorBars | None = None,
     seed: Seed = 0,
@@ -57,6 +63,9 @@ def reconstruct(
         A model, or a function that builds one from a seed, as an ensemble needs. Default: what suits
         the problem: `Features` for a linear equation, which it solves in closed form, else a small
         `PINN`. `default_model(...)` is a PGT of a size that suits it.
+    start
+        A network that was trained over a family of such systems (`pgt.pretrain`): its answer is where
+        second-order steps begin.
     training
         Settings; default `Training()`.
     error_bars
@@ -83,11 +92,28 @@ def reconstruct(
     (1, 5)
     """
     observations, pde, domain = as_problem(observations, pde, domain)
+    if start is not None:
+        model = _begun(start, observations, pde, domain, model)
     task = assemble(
         observations, pde, domain, conditions,
         model=model, training=training, error_bars=error_bars, seed=seed,
     )  # fmt: skip
     return solve(task, checkpoint=checkpoint, progress=progress)
+
+
+def _begun(
+    start: Pretrained, observations: Observations, pde: AbstractPDE, domain: Domain, model: object
+) -> AbstractFieldModel:
+    """What a pretrained network says of these readings, as the model that is fitted."""
+    if model is not None:
+        raise InputError("reconstruct(model=..., start=...): give one of them; both are models.")
+    answer = start(observations, pde, domain)
+    if answer.outside:
+        warn_of(
+            f"the start lies outside what the network was trained on ({'; '.join(answer.outside)}): "
+            "the fit goes on from there, but may do better without start=."
+        )
+    return answer.model()
 
 
 def solve(

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pgt.cli import runs
+from pgt.cli import families, runs
 from pgt.cli.bench import bench
 from pgt.cli.demo import demo
 from pgt.ground.version import __version__
@@ -26,6 +26,7 @@ for _command in (
     runs.compare,
     runs.report,
     runs.info,
+    families.pretrain,
 ):
     app.command()(_command)
 

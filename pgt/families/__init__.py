@@ -7,8 +7,12 @@ from pgt.families.advection_diffusion import AdvectionDiffusionFamily as Advecti
 from pgt.families.burgers import BurgersFamily as BurgersFamily
 from pgt.families.family import AbstractFamily as AbstractFamily
 from pgt.families.heat import HeatFamily as HeatFamily
+from pgt.families.pretraining import Pretraining as Pretraining
+from pgt.families.pretraining import pretrain as pretrain
+from pgt.families.pretrained import Pretrained as Pretrained
 from pgt.families.registry import get as get
 from pgt.families.registry import names as names
+from pgt.families.sensing import Sensing as Sensing
 from pgt.families.solved import AbstractSolved as AbstractSolved
 from pgt.families.system import System as System
 from pgt.families.wave import WaveFamily as WaveFamily

@@ -66,6 +66,15 @@ class AbstractFamily(eqx.Module):
     def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " k"]:
         """What a network is told of a system: dimensionless, about -1 to 1 within the family."""
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What `numbers` are, in words; those beyond the coefficients say how large the field is."""
+        scaling = jax.eval_shape(lambda: _unit_scaling(self))
+        ones = {name: jax.ShapeDtypeStruct((), jnp.float32) for name in self.ranges}
+        count = jax.eval_shape(self.numbers, ones, scaling).size
+        names = [f"the scaled {name}" for name in self.ranges]
+        return (*names, "the size of the field", "its mean", *("a number",) * 9)[:count]
+
     def pde(self, coefficients: Coefficients) -> AbstractPDE:
         """The equation of a system; its coefficients may be traced by JAX."""
         check_names(self, coefficients, whole=True)
@@ -77,6 +86,18 @@ class AbstractFamily(eqx.Module):
         coefficients = {name: float(value) for name, value in system.coefficients.items()}
         fields = {name: (tuple(axes), values[..., i]) for i, name in enumerate(self.fields)}
         return xr.Dataset(fields, axes, coefficients | {"family": self.name})
+
+
+def _unit_scaling(family: AbstractFamily) -> Scaling:
+    """Of fields with spread 1 on the family's own domain."""
+    domain, c = family.domain, len(family.fields)
+    return Scaling(
+        middle=jnp.asarray((domain.lower + domain.upper) / 2, jnp.float32),
+        half_extent=jnp.asarray(domain.extent / 2, jnp.float32),
+        mean=jnp.zeros(c), spread=jnp.ones(c),
+        resolution=jnp.asarray(domain.extent / 10, jnp.float32),
+        periodic=tuple(axis in domain.periodic for axis in domain.axes),
+    )  # fmt: skip
 
 
 def check_names(family: AbstractFamily, coefficients: Coefficients, whole: bool = False) -> None:

@@ -62,7 +62,8 @@ class Answer(eqx.Module):
         """Mean and band at points, one a row, in the order of the domain's axes."""
         points = self.scaling.origin.local(np.asarray(points, float), self.domain.axes)
         mean, spread = _ask(self.pretrained.writer, self.written, self.scaling, points)
-        return _said(mean, spread, self.factor, self.scaling, self.outside)
+        fields = self.pretrained.family.fields
+        return _said(mean, spread, self.factor, self.scaling, fields, self.outside)
 
     def grid(self, **axes: int | Sequence[float]) -> xr.Dataset:
         """Fields and bands (`u`, `u_low`, `u_high`) on a grid: a number of nodes or positions by axis."""
@@ -247,8 +248,9 @@ def _ask(writer: Writer, written: Written, scaling: Scaling, points):
     return mean, jax.vmap(partial(writer.spread, written))(unit)
 
 
-def _said(mean, spread, factor: float, scaling: Scaling, outside: Sequence[str]) -> Said:
-    """In physical units, from the origin of the coordinates."""
-    low, high = mean - factor * spread, mean + factor * spread
-    fields = [np.asarray(scaling.to_physical(np.asarray(v, float))) for v in (mean, low, high)]
-    return Said(*fields, list(outside))
+def _said(mean, spread, factor: float, scaling: Scaling, fields, outside: Sequence[str]) -> Said:
+    """In physical units, counted from zero."""
+    shift = scaling.origin.along(fields)
+    ends = (mean, mean - factor * spread, mean + factor * spread)
+    found = [np.asarray(scaling.to_physical(np.asarray(v, float))) + shift for v in ends]
+    return Said(*found, list(outside))

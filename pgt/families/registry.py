@@ -28,3 +28,8 @@ def get(name: str, **settings) -> AbstractFamily:
             f"there is no family {name!r}; they are {listed}.{suggestion(name, known)}"
         )
     return known[name](**settings)
+
+
+def as_family(given: AbstractFamily | str) -> AbstractFamily:
+    """A family, or the one of that name."""
+    return get(given) if isinstance(given, str) else given

@@ -85,14 +85,15 @@ def look(
     sensing: Sensing,
     queries: int,
     kernel: "Guide",
+    exactly: tuple[Int[Array, ""], Float[Array, ""]] | None = None,
 ) -> Seen:
-    """One system, sensed at random."""
+    """One system, sensed at random; `exactly`: so many readings with that noise."""
     keys = jax.random.split(key, 6)
     values = system.values.reshape(-1, system.values.shape[-1])  # n c
     chosen = _places(keys[0], nodes, sensing)
-    count = _count(keys[1], sensing)
+    count, level = exactly or (_count(keys[1], sensing), _noise(keys[3], sensing))
     mask = _mask(keys[2], count, values.shape[-1], sensing)
-    noise = _noise(keys[3], sensing) * jnp.std(values, axis=0)
+    noise = level * jnp.std(values, axis=0)
     read = values[chosen] + noise * jax.random.normal(keys[4], (len(chosen), values.shape[-1]))
     asked = jax.random.randint(keys[5], (queries,), 0, len(values))
     scaling = scaling_of(family, read, mask)

@@ -123,6 +123,12 @@ class Writer(AbstractNetwork):
     def encode(self, readings: UnitReadings) -> Written:
         """Readings → the SIREN of their system."""
         told = self._global(readings)
+        # Graphics cards would round the factors of a product to 10 bits: too few to solve with.
+        with jax.default_matmul_precision("highest"):
+            return self._written(readings, told)
+
+    def _written(self, readings: UnitReadings, told: Float[Array, " w"]) -> Written:
+        """The basis that the global token tells, and the readout that the readings ask for."""
         basis = self._basis(told)
         points = jax.vmap(self.embedding)(readings.points)
         features = jax.vmap(lambda z: _with_one(_hidden(basis, z)))(points)  # n b+1
@@ -180,7 +186,8 @@ class Writer(AbstractNetwork):
 
     def decode(self, context: Written, z: Float[Array, " d"]) -> Float[Array, " c"]:
         """The written SIREN at z."""
-        return context.layers(self.embedding(z))
+        with jax.default_matmul_precision("highest"):
+            return context.layers(self.embedding(z))
 
     def spread(self, context: Written, z: Float[Array, " d"]) -> Float[Array, " c"]:
         """σ of the fields at one point: that of the Gaussian, and what the encoder doubts on top."""

@@ -3,6 +3,7 @@
 import math
 from typing import TYPE_CHECKING, Annotated, Any
 
+import jax.core
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -40,8 +41,9 @@ def as_coefficient(where: str, value, positive: bool = False) -> Coefficient:
 
 
 def current(value: Coefficient) -> float:
-    """The number a coefficient stands for now."""
-    return float(value.value) if is_unknown(value) else float(value)
+    """The number a coefficient stands for now; while JAX traces it, what is traced."""
+    number = value.value if is_unknown(value) else value
+    return number if isinstance(number, jax.core.Tracer) else float(number)  # pyright: ignore
 
 
 def spatial(where: str, dimension: int, least: int = 1) -> tuple[str, ...]:

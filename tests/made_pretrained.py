@@ -1,0 +1,18 @@
+"""A network trained over a tiny family for a moment: it answers, though not well."""
+
+from functools import cache
+from pathlib import Path
+
+import pgt
+from pgt.models.writer import WriterSizes
+
+FAMILY = pgt.families.get("heat", nodes=12, times=9)
+SIZES = WriterSizes(width=8, blocks=1, heads=2, basis=8, layers=2)
+QUICK = pgt.Pretraining(
+    steps=8, batch=4, queries=16, pool=8, reuse=2, sensing=pgt.families.Sensing(least=6, most=16)
+)
+
+
+@cache
+def trained(folder: Path | None = None) -> pgt.Pretrained:
+    return pgt.pretrain(FAMILY, QUICK, sizes=SIZES, checkpoint=folder, progress=False)

@@ -1,0 +1,136 @@
+"""The network that writes a network."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pgt
+from pgt.models.network import UnitReadings
+from pgt.models.writer import LEAST_NOISE, Writer, WriterSizes
+from pgt.nn.draw import Draw
+from pgt.nn.embedding import Embedding
+
+SIZES = WriterSizes(width=8, blocks=1, heads=2, basis=6, layers=2)
+
+
+def readings(count=12, fields=1, seed=0, hidden=()):
+    random = np.random.default_rng(seed)
+    points = jnp.asarray(random.uniform(-1, 1, (count, 2)), jnp.float32)
+    values = jnp.asarray(random.normal(size=(count, fields)), jnp.float32)
+    mask = jnp.ones((count, fields), bool).at[:, list(hidden)].set(False)
+    gamma = lambda a, b: jnp.zeros((1, len(a), len(b)))  # noqa: E731
+    return UnitReadings(points, jnp.where(mask, values, 0.0), mask, gamma, jnp.array([0.3]))
+
+
+def writer(fields=1, periodic=(False, False)):
+    return Writer(Embedding(periodic), fields, 1, SIZES, Draw(0))
+
+
+def basis_at(layers, points):
+    h = jnp.sin(points @ layers.first_weight.T + layers.first_bias)
+    for weight, bias in zip(layers.hidden_weight, layers.hidden_bias, strict=True):
+        h = jnp.sin(h @ weight.T + bias)
+    return jnp.concatenate([h, jnp.ones((len(points), 1))], axis=1)
+
+
+def test_the_readout_is_the_mean_of_the_gaussian_that_numpy_finds():
+    seen, network = readings(), writer()
+    written = network.encode(seen)
+    told = network._global(seen)
+    basis = np.asarray(basis_at(written.layers, seen.points), float)
+    along = np.asarray(written.directions[0], float)
+    middle = np.asarray(network.middle(told), float)
+    covariance = along @ along.T
+    sigma = float(written.sigma)
+    gram = basis @ covariance @ basis.T + sigma**2 * np.eye(len(basis))
+    misses = np.asarray(seen.values[:, 0], float) - basis @ middle
+    expected = middle + covariance @ basis.T @ np.linalg.solve(gram, misses)
+    found = np.append(np.asarray(written.layers.readout[0]), float(written.layers.offset[0]))
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+
+
+def test_the_spread_is_that_of_the_gaussian():
+    seen, network = readings(), writer()
+    written = network.encode(seen)
+    z = jnp.array([0.2, -0.4])
+    basis = np.asarray(basis_at(written.layers, seen.points), float)
+    here = np.asarray(basis_at(written.layers, z[None]), float)[0]
+    along, sigma = np.asarray(written.directions[0], float), float(written.sigma)
+    covariance = along @ along.T
+    gram = basis @ covariance @ basis.T + sigma**2 * np.eye(len(basis))
+    cross = basis @ covariance @ here
+    variance = here @ covariance @ here - cross @ np.linalg.solve(gram, cross)
+    factor, more = np.exp(np.asarray(written.doubt, float))
+    expected = np.hypot(factor * np.sqrt(variance), more)
+    assert float(network.spread(written, z)[0]) == pytest.approx(expected, rel=1e-2)
+
+
+def test_it_passes_through_clean_readings_that_its_basis_can_represent():
+    network = writer()
+    network = eqx.tree_at(lambda w: w.noise.bias, network, jnp.array([-20.0]))
+    seen = readings(count=5)
+    written = network.encode(seen)
+    assert float(written.sigma) == pytest.approx(LEAST_NOISE, rel=1e-3)
+    answers = jax.vmap(lambda z: network.decode(written, z))(seen.points)
+    np.testing.assert_allclose(answers, seen.values, atol=0.1)
+
+
+def test_the_order_of_readings_does_not_matter():
+    seen, network = readings(), writer()
+    order = np.random.default_rng(1).permutation(12)
+    other = eqx.tree_at(
+        lambda r: (r.points, r.values, r.mask),
+        seen,
+        (seen.points[order], seen.values[order], seen.mask[order]),
+    )
+    z = jnp.array([0.1, 0.5])
+    np.testing.assert_allclose(
+        network.decode(network.encode(seen), z), network.decode(network.encode(other), z), atol=1e-4
+    )
+
+
+def test_padding_says_nothing():
+    seen, network = readings(), writer()
+    padded = UnitReadings(
+        jnp.pad(seen.points, ((0, 4), (0, 0))),
+        jnp.pad(seen.values, ((0, 4), (0, 0))),
+        jnp.pad(seen.mask, ((0, 4), (0, 0))),
+        seen.gamma,
+        seen.numbers,
+    )
+    z = jnp.array([0.1, 0.5])
+    one, two = network.encode(seen), network.encode(padded)
+    np.testing.assert_allclose(network.decode(one, z), network.decode(two, z), atol=1e-5)
+    np.testing.assert_allclose(network.spread(one, z), network.spread(two, z), rtol=1e-4)
+
+
+def test_a_hidden_field_is_answered_from_the_others():
+    network = writer(fields=2)
+    seen = readings(fields=2, hidden=(1,))
+    slope = eqx.filter_grad(
+        lambda w: jnp.sum(w.decode(w.encode(seen), jnp.array([0.3, 0.1])) ** 2)
+    )(network)
+    assert all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(slope))
+
+
+def test_what_is_written_is_a_siren_that_a_frame_takes():
+    from pgt.models.coordinate import CoordinateNetwork
+
+    data = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
+    scaling = pgt.Scaling.fit(data, pgt.Domain(x=(0, 1), t=(0, 1)))
+    network = Writer(Embedding((False, False)), 1, 0, SIZES, Draw(0))
+    seen = pgt.Frame(scaling, network).unit_readings(data)
+    written = network.encode(seen)
+    model = pgt.Frame(scaling, CoordinateNetwork(network.embedding, written.layers))
+    z = np.array([0.3, 0.4])
+    expected = scaling.to_physical(network.decode(written, jnp.asarray(scaling.to_unit(z))))
+    np.testing.assert_allclose(model.decode((), jnp.asarray(z)), expected, rtol=1e-5)
+
+
+def test_a_periodic_axis_repeats():
+    network, seen = writer(periodic=(True, False)), readings()
+    written = network.encode(seen)
+    ends = [network.decode(written, jnp.array([x, 0.2])) for x in (-1.0, 1.0)]
+    np.testing.assert_allclose(*ends, atol=1e-5)
