@@ -4,12 +4,17 @@ Every name here is public, as `pgt.families.get`.
 """
 
 from pgt.families.advection_diffusion import AdvectionDiffusionFamily as AdvectionDiffusionFamily
+from pgt.families.allen_cahn import AllenCahnFamily as AllenCahnFamily
 from pgt.families.burgers import BurgersFamily as BurgersFamily
 from pgt.families.family import AbstractFamily as AbstractFamily
+from pgt.families.fisher import FisherFamily as FisherFamily
 from pgt.families.heat import HeatFamily as HeatFamily
 from pgt.families.pretraining import Pretraining as Pretraining
 from pgt.families.pretraining import pretrain as pretrain
 from pgt.families.pretrained import Pretrained as Pretrained
+from pgt.families.kuramoto_sivashinsky import (
+    KuramotoSivashinskyFamily as KuramotoSivashinskyFamily,
+)
 from pgt.families.registry import get as get
 from pgt.families.registry import names as names
 from pgt.families.sensing import Sensing as Sensing

@@ -1,6 +1,6 @@
 """What a flow carries along while it spreads."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -62,7 +62,7 @@ class AdvectionDiffusionFamily(AbstractSolved):
         values = jnp.asarray(np.cos(at_rest)) @ (even * decay)
         return (values + jnp.asarray(np.sin(at_rest)) @ (odd * decay))[..., None]
 
-    def equation(self, **coefficients) -> AdvectionDiffusion:
+    def equation(self, **coefficients: Any) -> AdvectionDiffusion:
         return AdvectionDiffusion(**coefficients)
 
     def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " 2"]:

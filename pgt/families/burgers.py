@@ -1,6 +1,6 @@
 """Waves that steepen."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -21,7 +21,7 @@ from pgt.physics.burgers import Burgers
 
 WAVES = np.arange(1, 65)
 SPREADS = 2**0.5 * 7**2 * ((2 * np.pi * WAVES) ** 2 + 7**2) ** -1.25
-USUAL = 0.25  # the spread of u
+USUAL = 0.2  # the spread of u
 
 
 @register("burgers")
@@ -62,7 +62,7 @@ class BurgersFamily(AbstractSolved):
         start = ring_field(key, SPREADS, ring.fine)
         return ring.evolve(start, lambda k: -coefficients["viscosity"] * k**2, ring.advection)
 
-    def equation(self, **coefficients) -> Burgers:
+    def equation(self, **coefficients: Any) -> Burgers:
         return Burgers(**coefficients)
 
     def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " 3"]:

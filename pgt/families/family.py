@@ -2,7 +2,7 @@
 
 import abc
 from collections.abc import Callable, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -59,7 +59,7 @@ class AbstractFamily(eqx.Module):
         """A system; coefficients that are given are not drawn."""
 
     @abc.abstractmethod
-    def equation(self, **coefficients: float | Unknown) -> AbstractPDE:
+    def equation(self, **coefficients: Any) -> AbstractPDE:
         """The equation, with its coefficients as a user would give them."""
 
     @abc.abstractmethod

@@ -1,6 +1,6 @@
 """Rods that cool."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -55,7 +55,7 @@ class HeatFamily(AbstractSolved):
         decay = jnp.exp(-coefficients["diffusivity"] * np.outer(wavenumbers**2, t))
         return (modes @ (amplitudes(key)[:, None] * decay))[..., None]
 
-    def equation(self, **coefficients) -> Heat:
+    def equation(self, **coefficients: Any) -> Heat:
         return Heat(**coefficients)
 
     def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " 1"]:

@@ -10,14 +10,14 @@ from jaxtyping import Array, Complex, Float
 
 from pgt.families.etdrk4 import march
 
-FINE = 256  # nodes inside, at the least: what is drawn are some of them
 Rate = Callable[[np.ndarray], Float[Array | np.ndarray, " k"]]  # of a mode, by its wavenumber
 
 
 class Ring(eqx.Module):
     """The nodes inside of a solver, and which modes are kept: those to which products do not alias back.
 
-    `degree` is that of the polynomial, `steps` the least number of steps.
+    `degree` is that of the polynomial, `least` how many nodes there are inside and `steps` how many steps
+    are taken at the least.
     """
 
     nodes: int = eqx.field(static=True)
@@ -25,12 +25,13 @@ class Ring(eqx.Module):
     degree: int = eqx.field(static=True, default=2)
     length: float = eqx.field(static=True, default=1.0)
     duration: float = eqx.field(static=True, default=1.0)
+    least: int = eqx.field(static=True, default=256)
     steps: int = eqx.field(static=True, default=512)
 
     @property
     def fine(self) -> int:
         """How many nodes there are inside: a multiple of those outside."""
-        return self.nodes * math.ceil(FINE / self.nodes)
+        return self.nodes * math.ceil(self.least / self.nodes)
 
     @property
     def wavenumbers(self) -> np.ndarray:
@@ -54,7 +55,7 @@ class Ring(eqx.Module):
         nonlinear: Callable[[Complex[Array, " k"]], Complex[Array, " k"]],
     ) -> Float[Array, "x t 1"]:
         """The field at the nodes outside and at all times."""
-        intervals = self.times - 1
+        intervals = max(self.times - 1, 1)
         spectra = march(
             self.spectrum(start),
             jnp.asarray(rate(self.wavenumbers)),
@@ -64,6 +65,10 @@ class Ring(eqx.Module):
             math.ceil(self.steps / intervals),
         )
         return self.values(spectra)[:, :: self.fine // self.nodes].T[..., None]
+
+    def pointwise(self, law: Callable[[Float[Array, " n"]], Float[Array, " n"]]):
+        """What a polynomial of the values does to a spectrum."""
+        return lambda spectrum: self.spectrum(law(self.values(spectrum)))
 
     def advection(self, spectrum: Complex[Array, " k"]) -> Complex[Array, " k"]:
         """-u u_x, as -½ (u²)_x."""

@@ -1,6 +1,6 @@
 """Strings that swing."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -56,7 +56,7 @@ class WaveFamily(AbstractSolved):
         swing = displacement[:, None] * jnp.cos(angle) + velocity[:, None] * jnp.sin(angle)
         return (jnp.asarray(np.sin(np.outer(x, wavenumbers))) @ swing)[..., None]
 
-    def equation(self, **coefficients) -> Wave:
+    def equation(self, **coefficients: Any) -> Wave:
         return Wave(**coefficients)
 
     def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " 1"]:

@@ -45,11 +45,12 @@ class UnitReadings(eqx.Module):
         receivers: Float[Array, "receivers d"],
         sources: Float[Array, "sources d"],
         visible: Bool[Array, " sources"],
-    ) -> Float[Array, "#h receivers+1 sources+1"]:
-        """Γ with a row and a column for a global token: no bias, always visible, so that no row is ever
+        tokens: int = 1,
+    ) -> Float[Array, "#h all_receivers all_sources"]:
+        """Γ with rows and columns for global `tokens`: no bias, always visible, so that no row is ever
         empty. Padding is invisible to all."""
-        bias = jnp.pad(self.gamma(receivers, sources), ((0, 0), (1, 0), (1, 0)))
-        seen = jnp.concatenate([jnp.ones(1, bool), visible])
+        bias = jnp.pad(self.gamma(receivers, sources), ((0, 0), (tokens, 0), (tokens, 0)))
+        seen = jnp.concatenate([jnp.ones(tokens, bool), visible])
         return jnp.where(seen, bias, -jnp.inf)
 
 

@@ -1,6 +1,6 @@
 """A network that writes a network: one set of weights, trained once, answers for many systems.
 
-    readings ──tokens──► blocks with Γ ──► global token ──► a SIREN's modulation: a basis ψ(z)
+    readings ──tokens──► blocks with Γ ──► global tokens ──► a SIREN's modulation: a basis ψ(z)
                                                                        │
     readings ─────────────── least squares in that basis ──► its readout ──► u(z) = R ψ(z)
 
@@ -9,11 +9,12 @@ themselves, in closed form:
 
     r = r₀ + L a,  a ~ N(0, 1),  readings = Ψ r + σ ε   ⟹   a = (BᵀB + σ²)⁻¹ Bᵀ (readings − Ψ r₀),  B = Ψ L
 
-with r₀, σ and a part of L told by the global token. So the answer passes through the readings as closely
+with r₀, σ and a part of L told by the global tokens. So the answer passes through the readings as closely
 as their noise allows, which attention alone learns slowly, and has a spread of its own. What is written
 is an ordinary SIREN, which second-order steps refine as any other.
 
-Shapes in trailing comments: n readings, w width of the encoder, b width of the basis, c fields.
+Shapes in trailing comments: n readings, w width of the encoder, g global tokens, b width of the basis,
+c fields.
 """
 
 from typing import NamedTuple
@@ -37,12 +38,13 @@ USUAL_NOISE = 0.05  # σ, and the error that a prior alone leaves, before traini
 
 
 class WriterSizes(NamedTuple):
-    """What a `Writer` is built of: the encoder's width, blocks and heads, the SIREN's width (which is the
-    number of functions in the basis), layers and frequency."""
+    """What a `Writer` is built of: the encoder's width, blocks, heads and global tokens, the SIREN's width
+    (which is the number of functions in the basis), layers and frequency."""
 
     width: int = 96
     blocks: int = 3
     heads: int = 4
+    tokens: int = 4
     basis: int = 48
     layers: int = 3
     frequency: float = 6.0
@@ -78,7 +80,7 @@ class Writer(AbstractNetwork):
     embed_hidden: Float[Array, "w c"]
     embed_point: Dense
     numbers: Mlp
-    global_token: Float[Array, " w"]
+    global_tokens: Float[Array, "g w"]
     blocks: Block  # stacked
     # The SIREN before it is modulated
     first_weight: Float[Array, "b e"]
@@ -86,7 +88,7 @@ class Writer(AbstractNetwork):
     hidden_weight: Float[Array, "hidden b b"]
     hidden_bias: Float[Array, "hidden b"]
     directions: Float[Array, "c b+1 m"]
-    # What the global token tells
+    # What the global tokens tell
     modulation: Dense
     middle: Dense
     size: Dense
@@ -103,7 +105,7 @@ class Writer(AbstractNetwork):
         self.embed_hidden = draw.normal((w, c), c**-0.5)
         self.embed_point = Dense(e * (1 + 2 * OCTAVES), w, draw)
         self.numbers = Mlp(numbers + 1, w, w, "gelu", draw)
-        self.global_token = draw.normal((w,), 0.02)
+        self.global_tokens = draw.normal((sizes.tokens, w), 1.0)
         layers = [Block(w, sizes.heads, draw) for _ in range(sizes.blocks)]
         self.blocks = jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)), *layers)
         self.first_weight = first_weights(e, b, sizes.frequency, draw)
@@ -112,11 +114,12 @@ class Writer(AbstractNetwork):
         self.hidden_bias = draw.uniform((hidden, b), b**-0.5)
         eye = np.eye(m, dtype=np.float32).reshape(c, b + 1, m)
         self.directions = jnp.asarray(eye * (2 / b) ** 0.5)
-        self.modulation = _quiet(w, 2 * b * sizes.layers, draw)
-        self.middle = _quiet(w, m, draw)
-        self.size = _quiet(w, m, draw)
-        self.noise = _quiet(w, 1, draw)
-        self.doubt = _quiet(w, 2, draw)
+        told = sizes.tokens * w
+        self.modulation = _quiet(told, 2 * b * sizes.layers, draw)
+        self.middle = _quiet(told, m, draw)
+        self.size = _quiet(told, m, draw)
+        self.noise = _quiet(told, 1, draw)
+        self.doubt = _quiet(told, 2, draw)
 
     # ------------------------------------------------------------------ encoder
 
@@ -127,8 +130,8 @@ class Writer(AbstractNetwork):
         with jax.default_matmul_precision("highest"):
             return self._written(readings, told)
 
-    def _written(self, readings: UnitReadings, told: Float[Array, " w"]) -> Written:
-        """The basis that the global token tells, and the readout that the readings ask for."""
+    def _written(self, readings: UnitReadings, told: Float[Array, " gw"]) -> Written:
+        """The basis that the global tokens tell, and the readout that the readings ask for."""
         basis = self._basis(told)
         points = jax.vmap(self.embedding)(readings.points)
         features = jax.vmap(lambda z: _with_one(_hidden(basis, z)))(points)  # n b+1
@@ -149,25 +152,28 @@ class Writer(AbstractNetwork):
         doubt = self.doubt(jax.lax.stop_gradient(told)) + jnp.log(jnp.array([1.0, USUAL_NOISE]))
         return Written(layers, factor, directions, sigma, doubt)
 
-    def _global(self, readings: UnitReadings) -> Float[Array, " w"]:
-        """What the global token has learnt when it has asked all readings."""
-        count = jnp.log1p(jnp.sum(readings.visible)) / 4
-        told = self.numbers(jnp.append(jnp.asarray(readings.numbers), count))
+    def _global(self, readings: UnitReadings) -> Float[Array, " gw"]:
+        """What the global tokens have learnt when they have asked all readings."""
+        many = jnp.log1p(jnp.sum(readings.visible)) / 4
+        told = self.numbers(jnp.append(jnp.asarray(readings.numbers), many))
         tokens = (
             readings.values @ self.embed_value.T
             + (1.0 - readings.mask) @ self.embed_hidden.T
             + jax.vmap(lambda z: self.embed_point(_octaves(self.embedding(z))))(readings.points)
         )
-        sequence = jnp.concatenate([self.global_token[None], tokens]) + told
-        bias = readings.guided(readings.points, readings.points, readings.visible)
+        count = len(self.global_tokens)
+        sequence = jnp.concatenate([self.global_tokens, tokens]) + told
+        bias = readings.guided(readings.points, readings.points, readings.visible, count)
         stacked, plain = eqx.partition(self.blocks, eqx.is_array)
         sequence, _ = jax.lax.scan(
             lambda s, layer: (eqx.combine(layer, plain)(s, bias), None), sequence, stacked
         )
-        token = sequence[0] - jnp.mean(sequence[0])
-        return token * jax.lax.rsqrt(jnp.mean(token**2) + 1e-5)
+        learnt = sequence[:count]
+        learnt = learnt - jnp.mean(learnt, axis=-1, keepdims=True)
+        size = jnp.mean(learnt**2, axis=-1, keepdims=True)
+        return (learnt * jax.lax.rsqrt(size + 1e-5)).ravel()
 
-    def _basis(self, told: Float[Array, " w"]) -> Stack:
+    def _basis(self, told: Float[Array, " gw"]) -> Stack:
         """The modulated SIREN; its readout is still to be found."""
         c, b = self.directions.shape[0], len(self.first_bias)
         scale, shift = jnp.split(self.modulation(told).reshape(-1, 2 * b), 2, axis=-1)

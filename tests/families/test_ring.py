@@ -3,13 +3,13 @@
 import jax.numpy as jnp
 import numpy as np
 
-from pgt.families.ring import FINE, Ring
+from pgt.families.ring import Ring
 
 
 def test_there_are_more_nodes_inside_than_outside():
-    assert Ring(64, 5).fine == FINE
+    assert Ring(64, 5).fine == 256
     assert Ring(100, 5).fine == 300
-    assert Ring(512, 5).fine == 512
+    assert Ring(512, 5).fine == Ring(64, 5, least=500).fine == 512
 
 
 def test_products_do_not_alias_back():
