@@ -1,0 +1,100 @@
+"""Water that seeps through uneven ground."""
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.sparse.linalg import cg
+from jaxtyping import Array, Float
+
+from pgt.data.domain import Domain
+from pgt.families.dimensionless import extents
+from pgt.families.family import Coefficients, Range, nodes_of
+from pgt.families.solved import AbstractSolved, Drawn
+from pgt.families.square import cosine_modes, cosines, over, sines, squares
+from pgt.ground.arguments import Size
+from pgt.ground.registry import register
+from pgt.ground.types import Key
+from pgt.nn.scaling import Scaling
+from pgt.physics.equation import Equation
+
+WAVES, SINES, PLACES = 24, 64, 128
+ROUNDS = 40  # of conjugate gradients at the most
+USUAL = 0.03  # the spread of h
+
+
+@register("darcy")
+class DarcyFamily(AbstractSolved):
+    r"""The logarithm k of a conductivity, and the head h under even rain with h = 0 at a square's edge.
+
+    $$ \nabla \cdot (e^k \nabla h) + q = 0, \qquad k \sim N\!\left(0,\; 9\, (-\Delta + 9)^{-2}\right) $$
+
+    without a mean and with 24 cosines along each axis, so that k is smooth: otherwise the log-normal law
+    of the data of DiffusionPDE (Huang et al. 2024, arXiv:2406.17763), where q = 1; the draws are our own.
+    Galerkin's method with 64 sines along each axis, by conjugate gradients.
+
+    >>> DarcyFamily().fields
+    ('k', 'h')
+    """
+
+    name: ClassVar[str] = "darcy"
+    fields: ClassVar[tuple[str, ...]] = ("k", "h")
+    recharge: Range = eqx.field(static=True, default=(0.5, 2.0))
+    nodes: Size = eqx.field(static=True, default=64)
+
+    @property
+    def domain(self) -> Domain:
+        return Domain(x=(0, 1), y=(0, 1))
+
+    @property
+    def axes(self) -> dict[str, np.ndarray]:
+        return nodes_of(self.domain, x=self.nodes, y=self.nodes)
+
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        return {"recharge": self.recharge}
+
+    def solve(self, key: Key, coefficients: Drawn) -> Float[Array, "x y 2"]:
+        modes, places = cosine_modes(key, WAVES), self.axes["x"]
+        k = over(modes, cosines(places, WAVES))
+        h = coefficients["recharge"] * over(head(modes), sines(places, SINES))
+        return jnp.stack([k, h], axis=-1)
+
+    def equation(self, **coefficients: Any) -> Equation:
+        text = "div(exp(k)*grad(h)) + recharge = 0"
+        return Equation(text, fields=self.fields, coords=("x", "y"), **coefficients)
+
+    def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " 5"]:
+        length, across = extents(scaling)
+        (size_k, size_h), (mean_k, mean_h) = jnp.asarray(scaling.spread), jnp.asarray(scaling.mean)
+        gained = coefficients["recharge"] * length**2 * USUAL / (size_h * jnp.exp(mean_k))
+        form = jnp.log(across / length)
+        return jnp.stack([jnp.log(gained), jnp.log(size_k / 0.3), mean_k, mean_h / size_h, form])
+
+
+def head(
+    modes: Float[Array, "k k"], sine_waves: int = SINES, count: int = PLACES
+) -> Float[Array, "{sine_waves} {sine_waves}"]:
+    """The sines of h for q = 1, from the cosines of k: ∫ eᵏ ∇h·∇φ = ∫ φ for each of them.
+
+    The integrals are means over the middles of `count` cells along each axis, and the constant
+    conductivity 1, for which the sines do not mix, preconditions.
+    """
+    middles = (np.arange(count) + 0.5) / count
+    conductivity = jnp.exp(over(modes, cosines(middles, len(modes)))) / count**2
+    sine = sines(middles, sine_waves)
+    slope = cosines(middles, sine_waves + 1)[:, 1:] * (np.pi * jnp.arange(1, sine_waves + 1))
+
+    def stiffness(h):
+        along, across = conductivity * (slope @ h @ sine.T), conductivity * (sine @ h @ slope.T)
+        return slope.T @ along @ sine + sine.T @ across @ slope
+
+    k = np.arange(1, sine_waves + 1)
+    mean = np.where(k % 2 == 1, 2 / (np.pi * k), 0.0)
+    inverse = jnp.asarray(4 / squares(sine_waves))
+    rain = jnp.asarray(np.outer(mean, mean))
+    found, _ = cg(
+        stiffness, rain, inverse * rain, tol=1e-6, maxiter=ROUNDS, M=lambda r: inverse * r
+    )
+    return found

@@ -1,0 +1,96 @@
+"""Flows that stir themselves."""
+
+import math
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt.data.domain import Domain
+from pgt.families.dimensionless import centred, extents
+from pgt.families.family import Coefficients, Range, nodes_of
+from pgt.families.solved import AbstractSolved, Drawn
+from pgt.families.torus import Torus, torus_field
+from pgt.ground.arguments import Positive, Size
+from pgt.ground.registry import register
+from pgt.ground.types import Key
+from pgt.nn.scaling import Scaling
+from pgt.physics.navier_stokes import NavierStokes2D
+
+POWER, SHIFT = 2.5, 7.0
+STRENGTH = 2**0.5 * SHIFT**1.5
+STEPS = 20  # in a unit of time
+USUAL = 0.026  # the spread of the velocity
+# The forces (f, -f) whose curl is 0.1 (sin 2π(x + y) + cos 2π(x + y)).
+FORCE = "0.1/(4*pi)*(cos(2*pi*(x + y)) - sin(2*pi*(x + y)))"
+
+
+@register("navier_stokes_2d")
+class NavierStokesFamily(AbstractSolved):
+    r"""Flows on a torus under a force that stays, by the Navier–Stokes equations.
+
+    The vorticity at the start is a Gaussian random field without a mean, and the curl of the force is
+
+    $$ \omega_0 \sim N\!\left(0,\; 2 \cdot 7^3\, (-\Delta + 49)^{-2.5}\right), \qquad
+       q = 0.1\, (\sin 2\pi(x + y) + \cos 2\pi(x + y)), $$
+
+    the law of the data of DiffusionPDE (Huang et al. 2024, arXiv:2406.17763; there ν = 0.001, on 128²
+    nodes over one unit of time, and the field is the vorticity); the draws are our own, with waves up to
+    42. Fields are the velocity and the pressure, which has mean zero. The flow is slow: it goes a fortieth
+    of the square in one unit of time; a longer `duration` shows more of it. Computed on 128² nodes or more,
+    in at least 20 steps per unit of time (etdrk4.py).
+
+    >>> NavierStokesFamily(viscosity=(1e-3, 1e-3), nodes=128).fields
+    ('u', 'v', 'p')
+    """
+
+    name: ClassVar[str] = "navier_stokes_2d"
+    fields: ClassVar[tuple[str, ...]] = ("u", "v", "p")
+    viscosity: Range = eqx.field(static=True, default=(5e-4, 5e-3))
+    nodes: Size = eqx.field(static=True, default=64)
+    times: Size = eqx.field(static=True, default=11)
+    duration: Positive = eqx.field(static=True, default=1.0)
+
+    @property
+    def domain(self) -> Domain:
+        return Domain(x=(0, 1), y=(0, 1), t=(0, self.duration), periodic=("x", "y"))
+
+    @property
+    def axes(self) -> dict[str, np.ndarray]:
+        return nodes_of(self.domain, x=self.nodes, y=self.nodes, t=self.times)
+
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        return {"viscosity": self.viscosity}
+
+    def solve(self, key: Key, coefficients: Drawn) -> Float[Array, "x y t 3"]:
+        torus = Torus(self.nodes)
+        vorticity = STRENGTH * torus_field(key, torus, POWER, SHIFT)
+        places = 2 * np.pi * np.arange(torus.fine) / torus.fine
+        angle = places[:, None] + places
+        torque = 0.1 * (np.sin(angle) + np.cos(angle))
+        steps = math.ceil(STEPS * self.duration)
+        return torus.flow(
+            vorticity, coefficients["viscosity"], torque, self.times, self.duration, steps
+        )
+
+    def equation(self, **coefficients: Any) -> NavierStokes2D:
+        return NavierStokes2D(**coefficients, source=(FORCE, "-" + FORCE))
+
+    def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " k"]:
+        """How far viscosity spreads and how far the flow goes, along x and y, and how large p is."""
+        *lengths, time = extents(scaling)
+        spread, mean = jnp.asarray(scaling.spread), jnp.asarray(scaling.mean)
+        span = self.duration
+        viscous = [
+            centred(coefficients["viscosity"] * time / length**2 / span, *self.viscosity)
+            for length in lengths
+        ]
+        sizes = [
+            jnp.log(s * time / n / USUAL / span) for s, n in zip(spread, lengths, strict=False)
+        ]
+        means = [m * time / n / USUAL / span for m, n in zip(mean, lengths, strict=False)]
+        pushed = jnp.log(spread[2] / (spread[0] ** 2 + spread[1] ** 2))
+        return jnp.stack([*viscous, *sizes, *means, pushed])

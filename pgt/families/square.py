@@ -1,0 +1,54 @@
+"""Fields on the unit square: random ones of cosines, and solutions that vanish at the edge, of sines."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt.ground.types import Key
+
+
+def cosine_modes(key: Key, waves: int) -> Float[Array, "{waves} {waves}"]:
+    r"""Amplitudes of cos(jπx) cos(kπy) of a Gaussian random field without its mean,
+
+    $$ N\!\left(0,\; 9\, (-\Delta + 9)^{-2}\right) $$
+
+    where the Laplacian has the normal derivative zero at the edge.
+    """
+    k = np.arange(waves)
+    colour = 3 / (np.pi**2 * (k[:, None] ** 2 + k**2) + 9)
+    length = np.where(k > 0, 2**0.5, 1.0)  # of the cosine over the interval, so that its norm is 1
+    colour = colour * np.outer(length, length)
+    colour[0, 0] = 0.0
+    return jax.random.normal(key, (waves, waves)) * jnp.asarray(colour)
+
+
+def cosines(places: np.ndarray, waves: int) -> Float[Array, "n {waves}"]:
+    """cos(kπx), k = 0, 1, ..."""
+    return jnp.asarray(np.cos(np.pi * np.outer(places, np.arange(waves))))
+
+
+def sines(places: np.ndarray, waves: int) -> Float[Array, "n {waves}"]:
+    """sin(kπx), k = 1, 2, ..."""
+    return jnp.asarray(np.sin(np.pi * np.outer(places, np.arange(1, waves + 1))))
+
+
+def squares(waves: int) -> np.ndarray:
+    """π² (j² + k²): what -∇² does to sin(jπx) sin(kπy)."""
+    k = np.arange(1, waves + 1)
+    return np.pi**2 * (k[:, None] ** 2 + k**2)
+
+
+def sines_of_cosines(waves: int, sine_waves: int) -> Float[Array, "{sine_waves} {waves}"]:
+    """The amplitudes of cos(mπx), m = 0, 1, ..., as a sum of sin(kπx), in closed form.
+
+    2 ∫ cos(mπx) sin(kπx) dx = 4k / π(k² - m²) where k + m is odd, and else 0.
+    """
+    k, m = np.arange(1, sine_waves + 1)[:, None], np.arange(waves)
+    odd = (k + m) % 2 == 1
+    return jnp.asarray(np.where(odd, 4 * k / (np.pi * np.where(odd, k**2 - m**2, 1)), 0.0))
+
+
+def over(modes: Float[Array, "j k"], along: Float[Array, "n j"]) -> Float[Array, "n n2"]:
+    """Both axes of a table of amplitudes, from modes to places or to other modes."""
+    return along @ modes @ along.T

@@ -1,0 +1,56 @@
+"""Flow on a torus, against vortices that are known."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pgt.families.torus import Torus, torus_field
+from pgt.physics.exact.flow import taylor_green
+
+SIDE = 2 * np.pi  # of the square in which Taylor and Green's vortices have wavenumber 1
+
+
+def grid(n):
+    return np.meshgrid(np.arange(n) / n, np.arange(n) / n, indexing="ij")
+
+
+def test_vortices_of_taylor_and_green_decay_with_their_pressure():
+    # With lengths over 2π: velocities shrink alike, the viscosity by (2π)².
+    torus, viscosity = Torus(16, least=32), 0.05
+    x, y = grid(torus.fine)
+    vorticity = 2 * np.cos(SIDE * x) * np.cos(SIDE * y)
+    draw = jax.jit(lambda w: torus.flow(w, viscosity / SIDE**2, 0 * w, 3, 1.0, 40))
+    found = np.asarray(draw(jnp.asarray(vorticity)))
+    x, y = grid(16)
+    for i, t in enumerate((0.0, 0.5, 1.0)):
+        points = np.stack([SIDE * x.ravel(), SIDE * y.ravel(), np.full(256, t)], axis=1)
+        exact = np.asarray(jax.vmap(taylor_green(viscosity))(jnp.asarray(points)))
+        np.testing.assert_allclose(found[:, :, i, 0].ravel() * SIDE, exact[:, 0], atol=1e-5)
+        np.testing.assert_allclose(found[:, :, i, 1].ravel() * SIDE, exact[:, 1], atol=1e-5)
+        np.testing.assert_allclose(found[:, :, i, 2].ravel() * SIDE**2, exact[:, 2], atol=1e-5)
+
+
+def test_a_torque_alone_turns_the_flow():
+    # ω = q (1 - e^(-νk²t)) / νk², while the one wave does not carry itself.
+    torus = Torus(16, least=32)
+    x, y = grid(torus.fine)
+    torque = np.sin(SIDE * (x + y))
+    found = torus.flow(jnp.zeros((32, 32)), 0.01, torque, 2, 1.0, 10)
+    rate = 0.01 * 2 * SIDE**2
+    vorticity = torque * (1 - np.exp(-rate)) / rate
+    u = SIDE * np.cos(SIDE * (x + y)) / (2 * SIDE**2) * (1 - np.exp(-rate)) / rate
+    assert np.abs(vorticity).max() > 0.5
+    np.testing.assert_allclose(np.asarray(found)[:, :, 1, 0], u[::2, ::2], atol=1e-5)
+
+
+def test_the_field_has_its_covariance_and_is_the_same_on_more_nodes():
+    keys = jax.random.split(jax.random.key(0), 60)
+    coarse = Torus(128)
+    many = np.asarray(jax.jit(jax.vmap(lambda key: torus_field(key, coarse, 2.5, 7.0)))(keys))
+    k = np.arange(-42, 43)
+    square = (2 * np.pi) ** 2 * (k[:, None] ** 2 + k**2)
+    expected = ((square + 49) ** -2.5)[square > 0].sum()
+    np.testing.assert_allclose(many.var(), expected, rtol=0.1)
+    assert np.abs(many.mean((1, 2))).max() < 1e-6
+    fine = np.asarray(torus_field(keys[0], Torus(256), 2.5, 7.0))
+    np.testing.assert_allclose(many[0], fine[::2, ::2], atol=1e-4 * many[0].std())
