@@ -10,6 +10,7 @@ import numpy as np
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.families.pretrained import Pretrained
+from pgt.families.shipped import shipped
 from pgt.ground.arguments import Seed
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError, warn_of
@@ -41,7 +42,7 @@ def reconstruct(
     conditions: Sequence[AbstractCondition] = (),
     *,
     model: Model | None = None,
-    start: Pretrained | None = None,
+    start: Pretrained | str | None = None,
     training: Training | None = None,
     error_bars: ErrorBars | None = None,
     seed: Seed = 0,
@@ -64,8 +65,8 @@ def reconstruct(
         the problem: `Features` for a linear equation, which it solves in closed form, else a small
         `PINN`. `default_model(...)` is a PGT of a size that suits it.
     start
-        A network that was trained over a family of such systems (`pgt.pretrain`): its answer is where
-        second-order steps begin.
+        A network that was trained over a family of such systems (`pgt.pretrain`), or the name of one that
+        comes with the library: its answer is where second-order steps begin.
     training
         Settings; default `Training()`.
     error_bars
@@ -102,12 +103,17 @@ def reconstruct(
 
 
 def _begun(
-    start: Pretrained, observations: Observations, pde: AbstractPDE, domain: Domain, model: object
+    start: Pretrained | str,
+    observations: Observations,
+    pde: AbstractPDE,
+    domain: Domain,
+    model: object,
 ) -> AbstractFieldModel:
     """What a pretrained network says of these readings, as the model that is fitted."""
     if model is not None:
         raise InputError("reconstruct(model=..., start=...): give one of them; both are models.")
-    answer = start(observations, pde, domain)
+    trained = shipped(start) if isinstance(start, str) else start
+    answer = trained(observations, pde, domain)
     if answer.outside:
         warn_of(
             f"the start lies outside what the network was trained on ({'; '.join(answer.outside)}): "

@@ -10,18 +10,20 @@ from pgt.families.darcy import DarcyFamily as DarcyFamily
 from pgt.families.family import AbstractFamily as AbstractFamily
 from pgt.families.fisher import FisherFamily as FisherFamily
 from pgt.families.heat import HeatFamily as HeatFamily
-from pgt.families.pretraining import Pretraining as Pretraining
-from pgt.families.pretraining import pretrain as pretrain
-from pgt.families.pretrained import Pretrained as Pretrained
 from pgt.families.helmholtz import HelmholtzFamily as HelmholtzFamily
 from pgt.families.kuramoto_sivashinsky import (
     KuramotoSivashinskyFamily as KuramotoSivashinskyFamily,
 )
 from pgt.families.navier_stokes import NavierStokesFamily as NavierStokesFamily
 from pgt.families.poisson import PoissonFamily as PoissonFamily
+from pgt.families.pretrained import Pretrained as Pretrained
+from pgt.families.pretraining import Pretraining as Pretraining
+from pgt.families.pretraining import pretrain as pretrain
 from pgt.families.registry import get as get
 from pgt.families.registry import names as names
 from pgt.families.sensing import Sensing as Sensing
+from pgt.families.shipped import shipped as shipped
+from pgt.families.shipped import shipped_names as shipped_names
 from pgt.families.solved import AbstractSolved as AbstractSolved
 from pgt.families.system import System as System
 from pgt.families.wave import WaveFamily as WaveFamily

@@ -28,7 +28,8 @@ class Card:
 
     `errors` has for each number of sensors the median and the worst tenth of the relative error, clean
     and with 5 % noise; `factors` what the stated spread is multiplied with for bands that hold 90 % of
-    such fields; `told` the ranges of what the network was told of a system; `misfit` what hardly any system of the family exceeds at its readings.
+    such fields; `told` the ranges of what the network was told of a system; `misfit` how far hardly any system of
+    the family is from its own readings, in units of their spread.
     """
 
     family: str
@@ -116,8 +117,7 @@ def _scores(writer: Writer, seen) -> tuple[Float[Array, ""], Float[Array, "..."]
 
 
 def misfit(writer: Writer, written, readings) -> Float[Array, ""]:
-    """How far the answer is from its own readings, in the σ that it states for them."""
+    """How far the answer is from its own readings, in units of their spread."""
     misses = jax.vmap(partial(writer.decode, written))(readings.points) - readings.values
-    spread = jax.vmap(partial(writer.spread, written))(readings.points)
-    ratios = jnp.where(readings.mask, misses / jnp.hypot(spread, written.sigma), 0.0)
-    return jnp.sqrt(jnp.sum(ratios**2) / jnp.maximum(jnp.sum(readings.mask), 1))
+    misses = jnp.where(readings.mask, misses, 0.0)
+    return jnp.sqrt(jnp.sum(misses**2) / jnp.maximum(jnp.sum(readings.mask), 1))

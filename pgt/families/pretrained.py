@@ -17,7 +17,7 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.families.card import Card, misfit
 from pgt.families.family import AbstractFamily
-from pgt.families.sensing import Guide, unit_readings
+from pgt.families.sensing import Guide, scaling_of, unit_readings
 from pgt.ground import serialise
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
@@ -117,7 +117,7 @@ class Pretrained(eqx.Module):
         outside = self._outside(np.asarray(told), count, float(off))
         return Answer(
             self, written, scaling, domain, self.card.factor(count), tuple(outside),
-            self.card.error(count, float(written.sigma))[0],
+            self.card.error(count, float(off))[0],
         )  # fmt: skip
 
     def answer(
@@ -133,10 +133,25 @@ class Pretrained(eqx.Module):
         places = dict(zip(family.domain.axes, np.asarray(points, float).T, strict=True))
         return self(Observations.from_arrays(places, columns), coefficients).at(at)
 
-    def model(self, readings: Observations, pde: AbstractPDE, domain: Domain) -> Frame:
-        """Where a reconstruction may start; outside its family it refuses."""
-        answer = self(readings, pde, domain)
-        return answer.model()
+    def answers(
+        self,
+        points: Float[np.ndarray, "k n d"],
+        values: Float[np.ndarray, "k n c"],
+        coefficients: Mapping[str, Float[np.ndarray, " k"]],
+        at: Float[np.ndarray, "m d"],
+    ) -> tuple[Float[np.ndarray, "k m c"], Float[np.ndarray, "k m c"]]:
+        """Many systems at once, in the family's own domain: fields at the points `at`, and how far bands of
+        90 % reach from them. A value that is NaN was not read."""
+        numbers = {name: jnp.asarray(coefficients[name], jnp.float32) for name in self.card.ranges}
+        mask = np.isfinite(values)
+        mean, spread = _many(
+            self.writer, self.family, Guide(self.card.kernel), numbers,
+            jnp.asarray(points, jnp.float32), jnp.where(mask, values, 0.0).astype(jnp.float32),
+            jnp.asarray(mask), jnp.asarray(at, jnp.float32),
+        )  # fmt: skip
+        counts = mask.any(axis=-1).sum(axis=-1)
+        factors = np.array([self.card.factor(int(count)) for count in counts])
+        return np.asarray(mean), factors[:, None, None] * np.asarray(spread)
 
     def save(self, path: str | os.PathLike) -> None:
         """One safetensors file, its card in it and beside it as JSON."""
@@ -191,8 +206,8 @@ class Pretrained(eqx.Module):
             found.append(f"{count} readings, in training {sensing.least} to {sensing.most}")
         if off > self.card.misfit:
             found.append(
-                f"the field misses its own readings by {off:.1f} σ, that of 99 in 100 systems of the "
-                f"family by less than {self.card.misfit:.1f}"
+                f"the field misses its own readings by {100 * off:.0f} % of their spread, those of the family "
+                f"by less than {100 * self.card.misfit:.0f} %"
             )
         return found
 
@@ -246,6 +261,20 @@ def _ask(writer: Writer, written: Written, scaling: Scaling, points):
     unit = jnp.asarray(scaling.to_unit(points), jnp.float32)
     mean = jax.vmap(partial(writer.decode, written))(unit)
     return mean, jax.vmap(partial(writer.spread, written))(unit)
+
+
+@eqx.filter_jit
+def _many(writer, family, guide, coefficients, points, values, mask, at):
+    def one(coefficients, points, values, mask):
+        scaling = scaling_of(family, values, mask)
+        unit = jnp.asarray(scaling.to_unit(points))
+        readings = unit_readings(family, coefficients, scaling, unit, values, mask, guide)
+        written, asked = writer.encode(readings), jnp.asarray(scaling.to_unit(at))
+        mean = jax.vmap(partial(writer.decode, written))(asked)
+        spread = jax.vmap(partial(writer.spread, written))(asked)
+        return scaling.to_physical(mean), spread * scaling.spread
+
+    return jax.vmap(one)(coefficients, points, values, mask)
 
 
 def _said(mean, spread, factor: float, scaling: Scaling, fields, outside: Sequence[str]) -> Said:

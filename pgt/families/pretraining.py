@@ -21,6 +21,7 @@ from pgt.ground import serialise
 from pgt.ground.arguments import Count, Positive, Seed
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
+from pgt.ground.files import require_writable
 from pgt.ground.owner import owned
 from pgt.ground.provenance import provenance
 from pgt.models.writer import Writer, WriterSizes, Written
@@ -109,6 +110,7 @@ def pretrain(
     sizes = sizes or WriterSizes()
     if checkpoint is None:
         return _pretrained(family, training, sizes, seed, None, progress)
+    require_writable(Path(checkpoint), "write another checkpoint=")
     with owned(Path(checkpoint), below=True):
         return _pretrained(family, training, sizes, seed, Path(checkpoint), progress)
 
@@ -228,7 +230,8 @@ def block(family: AbstractFamily, training: Pretraining, seed: int) -> Callable:
 
 
 def _direction() -> optax.GradientTransformation:
-    return optax.chain(optax.clip_by_global_norm(LARGEST_STEP), optax.scale_by_adam(b2=0.99))
+    # Once in some thousand steps single precision cannot factor a matrix: that step says nothing.
+    return optax.chain(optax.zero_nans(), optax.clip_by_global_norm(LARGEST_STEP), optax.scale_by_adam(b2=0.99))
 
 
 def _loss(writer: Writer, seen: Seen) -> tuple[Float[Array, ""], Float[Array, ""]]:

@@ -33,7 +33,7 @@ from pgt.nn.siren import first_weights, hidden_weights, phases
 from pgt.nn.stack import Stack
 
 OCTAVES = 4  # of sines by which a token says where it is
-LEAST_NOISE = 5e-3  # σ in units of the spread: what single precision can tell apart
+LEAST_NOISE = 1e-2  # σ in units of the spread: what single precision can tell apart
 USUAL_NOISE = 0.05  # σ, and the error that a prior alone leaves, before training
 
 

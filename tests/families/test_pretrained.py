@@ -93,3 +93,20 @@ def test_model_and_start_exclude_each_other(trained, truth):
     model = pgt.PINN(pgt.Scaling.fit(readings, domain))
     with pytest.raises(pgt.InputError, match="one of them"):
         pgt.reconstruct(readings, pgt.Heat(0.02), domain, model=model, start=trained)
+
+
+def test_many_systems_at_once_are_answered_as_one_by_one(trained):
+    keys, at = jax.random.split(jax.random.key(7), 3), np.array([[0.2, 0.3], [0.7, 0.9]])
+    systems = [FAMILY.draw(key) for key in keys]
+    readings = [pgt.sample(FAMILY.dataset(s), n=16, seed=k) for k, s in enumerate(systems)]
+    coefficients = {"diffusivity": np.array([float(s.coefficients["diffusivity"]) for s in systems])}
+    means, reaches = trained.answers(
+        np.stack([np.asarray(r.points) for r in readings]),
+        np.stack([np.asarray(r.values) for r in readings]),
+        coefficients,
+        at,
+    )
+    for k, one in enumerate(readings):
+        said = trained(one, {"diffusivity": coefficients["diffusivity"][k]}).at(at)
+        np.testing.assert_allclose(means[k], said.mean, rtol=2e-3, atol=1e-4)
+        np.testing.assert_allclose(reaches[k], said.high - said.mean, rtol=2e-3, atol=1e-4)

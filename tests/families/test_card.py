@@ -1,0 +1,51 @@
+"""What a trained network is worth."""
+
+import jax.numpy as jnp
+import made_pretrained
+import numpy as np
+import pytest
+from made_pretrained import FAMILY
+
+from pgt.families.card import Card, judged, misfit
+from pgt.families.sensing import Guide, Sensing
+
+
+def card(**changes):
+    rows = {"clean_median": 0.01, "clean_tenth": 0.1, "noisy_median": 0.04, "noisy_tenth": 0.2}
+    found = {
+        "family": "heat", "ranges": {}, "told": [], "sensing": Sensing(), "kernel": "none", "steps": 1,
+        "seconds": 1.0, "seed": 0, "made": {}, "errors": {"16": rows, "64": {k: v / 4 for k, v in rows.items()}},
+        "factors": {"16": 2.0, "64": 1.0}, "misfit": 0.1,
+    }  # fmt: skip
+    return Card(**(found | changes))
+
+
+def test_between_numbers_of_sensors_it_interpolates():
+    assert card().factor(32) == pytest.approx(1.5)
+    assert card().factor(1000) == 1.0
+    assert card().error(32)[0] == pytest.approx(0.005)
+    assert card().error(16, noise=0.05) == pytest.approx((0.04, 0.2))
+
+
+def test_bands_hold_what_they_promise_on_the_systems_they_were_fitted_to():
+    found = made_pretrained.trained().card
+    assert 0 < found.factors["16"] < 100
+    assert found.told[0][0] < found.told[0][1]
+
+
+def test_the_same_seed_judges_alike():
+    trained = made_pretrained.trained()
+    again = judged(trained.writer, FAMILY, trained.card.sensing, Guide(), trained.card.seed)
+    assert again["errors"] == trained.card.errors
+
+
+def test_the_misfit_is_in_units_of_the_spread():
+    from pgt.models.network import UnitReadings
+
+    class Zero:
+        def decode(self, written, z):
+            return jnp.zeros(1)
+
+    mask = jnp.array([[True], [True], [False]])
+    readings = UnitReadings(jnp.zeros((3, 1)), jnp.array([[3.0], [4.0], [9.0]]), mask, lambda a, b: a)
+    assert float(misfit(Zero(), None, readings)) == pytest.approx(np.sqrt(12.5))
