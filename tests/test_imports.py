@@ -25,7 +25,7 @@ LINES = (
     ("_reconstruct",),
     ("bench", "config"),
     ("runs",),
-    ("demo",),
+    ("demo", "live"),
     ("cli",),
 )
 CORE_LINES = LINES[:-4]
