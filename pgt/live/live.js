@@ -7,8 +7,9 @@ const $ = (id) => document.getElementById(id);
 const percent = (share) => (share === null || share === undefined ? '–' : `${number(100 * share)} %`);
 const fraction = (x) => x - Math.floor(x);
 
-const state = { sensors: [], chosen: -1, noise: 0, coefficients: {}, seed: 0, instant: null, field: null, third: 'error', follow: true };
-let setup, panels, maps, answer;
+const state = { sensors: [], chosen: -1, noise: 0, coefficients: {}, seed: 0, dropped: 0, instant: null, field: null, third: 'error', follow: true };
+let panels = [];
+let setup, maps, answer;
 
 // ------------------------------------------------------------------------------ asking
 
@@ -70,7 +71,14 @@ function sensors() {
 }
 
 const layer = (name, values, [low, high], map) => ({ name, unit: '', values, shape: answer.shape, low, high: high > low ? high : low + 1, colours: maps[map] });
-const most = (values) => values.reduce((a, b) => (b > a ? b : a), 0);
+
+// The largest value, rounded up: colours hold still while a sensor is dragged.
+function most(values) {
+  const largest = values.reduce((a, b) => (b > a ? b : a), 0);
+  if (!largest) return 0;
+  const power = 10 ** Math.floor(Math.log10(largest));
+  return [1, 2, 5, 10].map((m) => m * power).find((bound) => bound >= largest) || largest;
+}
 
 // Truth and reconstruction share their colours; a field of both signs has white at zero.
 function ofField(values) {
@@ -125,6 +133,7 @@ function scatter(count, shift) {
     off: false,
   }));
   state.chosen = -1;
+  silence();
 }
 
 function change() { sensors(); ask(); }
@@ -144,6 +153,7 @@ function listen(panel) {
     const near = panel.nearest(event, state.sensors);
     if (near >= 0) toggle(near);
     else if (state.sensors.length < setup.most.sensors) state.sensors.push({ at: panel.at(event), off: false });
+    show('count', state.sensors.length, String(state.sensors.length));
     change();
   });
   panel.svg.addEventListener('keydown', (event) => { if (pressed(event.key)) event.preventDefault(); });
@@ -171,15 +181,15 @@ function pressed(key) {
 
 // ------------------------------------------------------------------------------ controls
 
-function slider(name, id, steps, at, said, moved) {
-  const input = element('input', { type: 'range', min: 0, max: steps, value: at, id });
+function slider(name, id, [min, max], at, said, moved) {
+  const input = element('input', { type: 'range', min, max, value: at, id });
   const output = element('output', {}, said(at));
   input.addEventListener('input', () => {
     moved(Number(input.value));
     output.textContent = said(Number(input.value));
     ask();
   });
-  $('controls').append(element('label', { class: 'turn' }, name, input, output));
+  $('controls').append(element('label', {}, name, input, output));
 }
 
 // Even in ratios where both bounds are positive.
@@ -188,14 +198,17 @@ function turn({ name, low, high, value }) {
   const valueAt = (k) => Math.max(low, Math.min(high, ratio ? low * (high / low) ** (k / STEPS) : low + ((high - low) * k) / STEPS));
   const share = ratio ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
   state.coefficients[name] = value;
-  slider(name, `turn-${name}`, STEPS, Math.round(STEPS * share), (k) => number(valueAt(k)), (k) => { state.coefficients[name] = valueAt(k); });
+  slider(name, `turn-${name}`, [0, STEPS], Math.round(STEPS * share), (k) => number(valueAt(k)), (k) => { state.coefficients[name] = valueAt(k); });
+}
+
+function show(id, value, text) {
+  $(id).value = value;
+  $(id).parentNode.querySelector('output').textContent = text;
 }
 
 function moveTo(instant) {
   state.instant = instant;
-  const input = $('instant');
-  input.value = instant;
-  input.parentNode.querySelector('output').textContent = number(setup.instants[instant]);
+  show('instant', instant, number(setup.instants[instant]));
   waiting = true; // what was just drawn is that of another instant
 }
 
@@ -212,8 +225,9 @@ function choice(names, id, chosen, act) {
   return list;
 }
 
-function silence(share) {
-  const count = Math.round(share * state.sensors.length);
+// The same ones for the same share, spread over the picture.
+function silence() {
+  const count = Math.round(state.dropped * state.sensors.length);
   const order = state.sensors.map((_, k) => k).sort((a, b) => fraction(a * 0.6180339887) - fraction(b * 0.6180339887));
   order.forEach((k, n) => { state.sensors[k].off = n < count; });
   sensors();
@@ -227,13 +241,13 @@ function controls() {
   setup.coefficients.forEach(turn);
   if (setup.instants) {
     const time = (k) => number(setup.instants[k]);
-    slider('t', 'instant', setup.instants.length - 1, state.instant, time, (k) => { state.instant = k; state.follow = false; });
+    slider('t', 'instant', [0, setup.instants.length - 1], state.instant, time, (k) => { state.instant = k; state.follow = false; });
   }
   if (setup.streams) return;
-  const dropped = (k) => `${k} %`;
-  slider('sensors', 'count', 200, START, String, (k) => { scatter(Math.max(1, k), [0, 0]); sensors(); });
-  slider('noise', 'noise', 50, 0, (k) => `${k} %`, (k) => { state.noise = k / 100; });
-  slider('dropped', 'dropped', 90, 0, dropped, (k) => silence(k / 100));
+  const share = (k) => `${k} %`;
+  slider('sensors', 'count', [1, 200], START, String, (k) => scatter(k, [0, 0]));
+  slider('noise', 'noise', [0, 50], 0, share, (k) => { state.noise = k / 100; });
+  slider('dropped', 'dropped', [0, 90], 0, share, (k) => { state.dropped = k / 100; silence(); });
   button('Scatter', 'scatter', () => scatter(state.sensors.length, [Math.random(), Math.random()]));
   button('Another system', 'another', () => { state.seed += 1; });
 }
