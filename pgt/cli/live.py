@@ -42,7 +42,7 @@ def live(
 
         rig, arriving = open_model(model), None
         if stream is not None:
-            lines = source_of(stream, sys.stdin.buffer)
+            lines = source_of(stream, sys.stdin.buffer.readline)
             arriving = Stream(rig, window, lambda said: _warn(f"{stream}: {said}"))
             arriving.start(lines)
         session = Session(rig, arriving)

@@ -2,12 +2,12 @@
 
 import csv
 import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from pgt.ground.errors import InputError
 from pgt.ground.numbers import listed, number
-from pgt.live.source import Rig
 
 LONGEST = 10_000  # bytes of a line
 SEPARATORS = ",;\t"
@@ -18,18 +18,18 @@ NOTHING = ("", "nan", "na", "null", "none", "-")  # a value that was not measure
 class Heading:
     """Which column is which; reads the lines below."""
 
-    def __init__(self, line: bytes, rig: Rig):
+    def __init__(self, line: bytes, axes: Mapping[str, np.ndarray], fields: Sequence[str]):
         text = _text(line)
         self.separator = next((mark for mark in SEPARATORS if mark in text), ",")
         self.names = [name.strip() for name in self._cells(text)]
-        self.axes, self.fields = rig.axes, rig.fields
-        if missing := [axis for axis in rig.axes if axis not in self.names]:
+        self.axes, self.fields = axes, fields
+        if missing := [axis for axis in axes if axis not in self.names]:
             raise InputError(
                 f"the heading {_shown(text)} lacks {listed(missing)}; columns of this model are "
-                f"{listed([*rig.axes, *rig.fields])}."
+                f"{listed([*axes, *fields])}."
             )
-        if not set(rig.fields) & set(self.names):
-            raise InputError(f"the heading {_shown(text)} has none of {listed(rig.fields)}.")
+        if not set(fields) & set(self.names):
+            raise InputError(f"the heading {_shown(text)} has none of {listed(fields)}.")
         if twice := [name for name in self.names if self.names.count(name) > 1]:
             raise InputError(f"the heading {_shown(text)} names {twice[0]} twice.")
 

@@ -24,7 +24,7 @@ class Session:
 
     def __init__(self, rig: Rig, stream: Stream | None = None):
         self.rig, self.stream = rig, stream
-        self.across, self.up = places(rig)
+        self.across, self.up = places(rig.axes)
         self.truths: OrderedDict[tuple, Grid] = OrderedDict()
         self.turn = threading.Lock()
 
@@ -34,7 +34,7 @@ class Session:
         return {
             "fields": list(rig.fields),
             "axes": [_axis(name, rig.axes[name]) for name in (self.across, self.up)],
-            "instants": rig.axes[TIME].tolist() if has_instants(rig) else None,
+            "instants": rig.axes[TIME].tolist() if has_instants(rig.axes) else None,
             "coefficients": [part._asdict() for part in rig.coefficients],
             "level": rig.level,
             "streams": self.stream is not None,
@@ -144,7 +144,7 @@ class Session:
 
     def _newest(self, points: np.ndarray) -> int | None:
         """The instant of the last reading."""
-        if not has_instants(self.rig) or not len(points):
+        if not has_instants(self.rig.axes) or not len(points):
             return None
         time = list(self.rig.axes).index(TIME)
         return int(_nearest(self.rig.axes[TIME], points[-1:, time])[0])

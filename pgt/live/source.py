@@ -1,7 +1,7 @@
 """Who answers the page: a rig of sensors on a system whose truth can be drawn."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -66,26 +66,25 @@ class Rig(ABC):
         """
 
 
-def places(rig: Rig) -> list[str]:
+def places(axes: Collection[str]) -> list[str]:
     """The two axes of the picture, horizontal first: time runs to the right, otherwise x does.
 
-    >>> from types import SimpleNamespace as Like
-    >>> places(Like(axes={"x": ..., "t": ...})), places(Like(axes={"x": ..., "y": ..., "t": ...}))
+    >>> places("xt"), places("xyt")
     (['t', 'x'], ['x', 'y'])
     """
-    space = [name for name in rig.axes if name != TIME]
+    space = [name for name in axes if name != TIME]
     if len(space) == 2:
         return space
-    if len(space) == 1 and TIME in rig.axes:
+    if len(space) == 1 and TIME in axes:
         return [TIME, *space]
     raise InputError(
-        f"the live page draws x and t, x and y, or x, y and t; this model is over {listed(rig.axes)}."
+        f"the live page draws x and t, x and y, or x, y and t; this model is over {listed(axes)}."
     )
 
 
-def has_instants(rig: Rig) -> bool:
+def has_instants(axes: Collection[str]) -> bool:
     """Whether the picture is that of one instant, chosen by a slider."""
-    return TIME in rig.axes and TIME not in places(rig)
+    return TIME in axes and TIME not in places(axes)
 
 
 def nodes(axes: Mapping[str, np.ndarray], instant: int | None = None) -> np.ndarray:

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from time import sleep
-from typing import BinaryIO
 
 import numpy as np
 
@@ -68,7 +67,7 @@ class Stream:
     def _take(self, line: bytes) -> None:
         if self.heading is None:
             if line.strip():
-                self.heading = Heading(line, self.rig)
+                self.heading = Heading(line, self.rig.axes, self.rig.fields)
         elif (row := self.heading.read(line)) is not None:
             self.rows.append(row)
             self.count += 1
@@ -101,14 +100,14 @@ class Stream:
             }  # fmt: skip
 
 
-def whole_lines(file: BinaryIO, more: Callable[[], bool]) -> Iterator[bytes]:
+def whole_lines(readline: Callable[[int], bytes], more: Callable[[], bool]) -> Iterator[bytes]:
     """Lines as they are finished; `more` waits at the end, and says whether any may still come.
 
     Of a line that is too long only the beginning is kept.
     """
     begun, looks = b"", 0
     while True:
-        part = file.readline(LONGEST)
+        part = readline(LONGEST)
         begun = (begun + part)[: LONGEST + 1]
         if part.endswith(b"\n") or (begun and looks >= PATIENCE and not part):
             yield begun
@@ -133,10 +132,10 @@ def follow(path: Path, pause: float = PAUSE) -> Iterator[bytes]:
                 file.seek(0)
             return True
 
-        yield from whole_lines(file, more)
+        yield from whole_lines(file.readline, more)
 
 
-def source_of(name: str, standard_input: BinaryIO) -> Iterator[bytes]:
+def source_of(name: str, standard_input: Callable[[int], bytes]) -> Iterator[bytes]:
     """Lines of the file with this name; of standard input for `-`."""
     if name == "-":
         return whole_lines(standard_input, lambda: False)

@@ -60,7 +60,7 @@ def _object(text: bytes) -> dict[str, Any]:
 
 def _sensors(given: Any, rig: Rig) -> Float[np.ndarray, "n 2"]:
     """Places on the picture, moved onto its edge where they are beyond."""
-    axes = places(rig)
+    axes = places(rig.axes)
     if not isinstance(given, list):
         raise InputError(f"sensors: a list of places ({listed(axes)}) is wanted.")
     if len(given) > MOST_SENSORS:
@@ -92,7 +92,7 @@ def _coefficients(given: Any, rig: Rig) -> dict[str, float]:
 
 
 def _instant(given: Any, rig: Rig) -> int | None:
-    if not has_instants(rig):
+    if not has_instants(rig.axes):
         if given is None:
             return None
         raise InputError("instant: the picture shows all times at once; leave it out.")
