@@ -2,12 +2,15 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pgt.cli.interrupt import saying
 from pgt.cli.runs import mistakes_are_messages
+
+if TYPE_CHECKING:  # help does not wait for numpy
+    from pgt.live.session import Session
 
 PORT = 8010
 
@@ -35,21 +38,26 @@ def live(
 
     with mistakes_are_messages():
         check_packages()
-        bound = listen(host, port)
-        from pgt.live.pretrained import open_model
-        from pgt.live.session import Session
-        from pgt.live.stream import Stream, source_of
+        with listen(host, port) as bound:  # before the model is waited for
+            session = _session(model, stream, window)
+            if (warning := warning_of(host)) is not None:
+                _warn(warning)
+            with saying(lambda: "Stopped."):
+                serve(session, bound, host, _say, open_browser=browser)
 
-        rig, arriving = open_model(model), None
-        if stream is not None:
-            lines = source_of(stream, sys.stdin.buffer.readline)
-            arriving = Stream(rig, window, lambda said: _warn(f"{stream}: {said}"))
-            arriving.start(lines)
-        session = Session(rig, arriving)
-        if (warning := warning_of(host)) is not None:
-            _warn(warning)
-        with saying(lambda: "Stopped."):
-            serve(session, bound, host, _say, open_browser=browser)
+
+def _session(model: Path, stream: str | None, window: int) -> "Session":
+    from pgt.live.pretrained import open_model
+    from pgt.live.session import Session
+    from pgt.live.stream import Stream, source_of
+
+    rig = open_model(model)
+    if stream is None:
+        return Session(rig)
+    arriving = Stream(rig, window, lambda said: _warn(f"{stream}: {said}"))
+    session = Session(rig, arriving)
+    arriving.start(source_of(stream, sys.stdin.buffer.readline))
+    return session
 
 
 def _say(address: str) -> None:

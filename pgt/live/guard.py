@@ -47,7 +47,7 @@ def _is_ours(name: str, bound: str) -> bool:
 
 def _name(host: str) -> str:
     """Without the port; `[::1]:80` is an address of version 6."""
-    if host.startswith("["):
+    if host.startswith("[") and "]" in host:
         return host[1:].partition("]")[0].lower()
     return host.partition(":")[0].rstrip(".").lower()
 

@@ -145,7 +145,10 @@ function listen(panel) {
     sensors();
   });
   panel.svg.addEventListener('pointermove', (event) => {
-    if (state.chosen < 0 || !panel.svg.hasPointerCapture(event.pointerId)) return;
+    if (state.chosen < 0 || !panel.svg.hasPointerCapture(event.pointerId)) {
+      panel.svg.classList.toggle('near', panel.nearest(event, state.sensors) >= 0);
+      return;
+    }
     state.sensors[state.chosen].at = panel.at(event);
     change();
   });

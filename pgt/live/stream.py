@@ -139,7 +139,7 @@ def source_of(name: str, standard_input: Callable[[int], bytes]) -> Iterator[byt
     """Lines of the file with this name; of standard input for `-`."""
     if name == "-":
         return whole_lines(standard_input, lambda: False)
-    path = Path(name)
+    path = Path(name).absolute()
     if not path.is_file():
         raise InputError(f"{name}: there is no such file of readings; write - for standard input.")
     return follow(path)

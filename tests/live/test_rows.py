@@ -27,9 +27,7 @@ def test_columns_are_found_by_name(heading, line):
 def test_a_field_may_be_missing():
     heading = Heading(b"x,t,u,v", *TWO)
     assert np.array_equal(heading.read(b"0,1,,2"), [0, 1, np.nan, 2], equal_nan=True)
-    assert np.array_equal(
-        Heading(b"x,t,v", *TWO).read(b"0,1,2"), [0, 1, np.nan, 2], equal_nan=True
-    )
+    assert np.array_equal(Heading(b"x,t,v", *TWO).read(b"0,1,2"), [0, 1, np.nan, 2], equal_nan=True)
     with pytest.raises(InputError, match="no field has a value"):
         heading.read(b"0,1,,NaN")
 

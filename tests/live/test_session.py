@@ -186,8 +186,4 @@ def test_a_stream_is_answered_without_a_truth():
     assert found["newest"] == 3
     assert found["sensors"][1] == pytest.approx([rig.axes["x"][4], rig.axes["y"][4]])
     assert found["readings"] == 7
-    assert setup_streams(session)
-
-
-def setup_streams(session):
-    return session.setup()["streams"]
+    assert session.setup()["streams"]

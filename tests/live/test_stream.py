@@ -81,7 +81,12 @@ def test_who_waits_hears_of_the_next_line():
 
 
 def test_lines_end_with_the_text():
-    assert list(whole_lines(io.BytesIO(b"a\nb\n\nc").readline, lambda: False)) == [b"a\n", b"b\n", b"\n", b"c"]
+    assert list(whole_lines(io.BytesIO(b"a\nb\n\nc").readline, lambda: False)) == [
+        b"a\n",
+        b"b\n",
+        b"\n",
+        b"c",
+    ]
 
 
 def test_of_a_line_without_end_little_is_kept():
