@@ -48,7 +48,8 @@ class PretrainedRig(Rig):
         at = nodes(self.axes, instant)
         *found, outside = self.pretrained.answer(*padded(points, values), dict(coefficients), at)
         shape = (*grid_shape(self.axes, instant), len(self.fields))
-        return Answer(*(np.asarray(part, float).reshape(shape) for part in found), list(outside))
+        mean, low, high = (np.asarray(part, float).reshape(shape) for part in found)
+        return Answer(mean, low, high, list(outside))
 
 
 def open_model(path: Path) -> PretrainedRig:

@@ -124,7 +124,7 @@ def test_while_one_move_is_answered_only_the_last_is_remembered(show):
     asked = len(session.rig.asked)
     script = f"""(() => {{
       const svg = document.querySelector('#field svg');
-      const event = (kind, k) => new PointerEvent(kind, {{ pointerId: 1, clientX: {x} + k, clientY: {y}, bubbles: true }});
+      const event = (kind, k) => new PointerEvent(kind, {{ clientX: {x} + k, clientY: {y} }});
       svg.setPointerCapture = () => {{}};
       svg.hasPointerCapture = () => true;
       svg.dispatchEvent(event('pointerdown', 0));
@@ -183,7 +183,7 @@ def test_sensors_come_and_go_with_a_double_click(show):
 def test_sensors_move_by_keys(show):
     page = show(Session(live_rigs.rod()))
     page.evaluate("document.querySelector('#field svg').focus()")
-    x, y = dot(page, 0)
+    x, _ = dot(page, 0)
     answered(page, lambda: page.press("ArrowRight", 39))
     assert dot(page, 0)[0] > x + 2
     answered(page, lambda: page.press("d", 68))

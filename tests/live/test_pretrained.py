@@ -2,6 +2,7 @@
 
 import sys
 from types import ModuleType, SimpleNamespace
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -16,8 +17,12 @@ class Family:
     """Two fields that are a · x + t and x · t."""
 
     fields = ("u", "v")
-    ranges = {"a": (1.0, 4.0), "b": (-1.0, 1.0)}
-    axes = {"x": np.linspace(0, 1, 5), "y": np.linspace(0, 1, 4), "t": np.linspace(0, 2, 3)}
+    ranges: ClassVar = {"a": (1.0, 4.0), "b": (-1.0, 1.0)}
+    axes: ClassVar = {
+        "x": np.linspace(0, 1, 5),
+        "y": np.linspace(0, 1, 4),
+        "t": np.linspace(0, 2, 3),
+    }
 
     def draw(self, key, coefficients=None):
         assert jax.dtypes.issubdtype(key.dtype, jax.dtypes.prng_key)
