@@ -17,7 +17,7 @@ def served(session):
     """The address of the page."""
     bound = listen("127.0.0.1", 0)
     bound.listen()
-    config = uvicorn.Config(live_app(session), log_level="warning", lifespan="off")
+    config = uvicorn.Config(live_app(session), log_level="warning", lifespan="off", ws="none")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()

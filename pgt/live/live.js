@@ -246,7 +246,10 @@ function controls() {
     const time = (k) => number(setup.instants[k]);
     slider('t', 'instant', [0, setup.instants.length - 1], state.instant, time, (k) => { state.instant = k; state.follow = false; });
   }
-  if (setup.streams) return;
+  if (setup.streams) {
+    if (setup.instants) button('Follow the newest', 'follow', () => { state.follow = true; });
+    return;
+  }
   const share = (k) => `${k} %`;
   slider('sensors', 'count', [1, 200], START, String, (k) => scatter(k, [0, 0]));
   slider('noise', 'noise', [0, 50], 0, share, (k) => { state.noise = k / 100; });

@@ -69,9 +69,8 @@ def serve(
 
     from pgt.live.app import live_app
 
-    config = uvicorn.Config(
-        live_app(session, host), log_level="warning", access_log=False, lifespan="off"
-    )
+    app = live_app(session, host)
+    config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off", ws="none")
     address = address_of(bound, host)
     bound.listen()  # who comes early waits
     say(address)
