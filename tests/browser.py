@@ -75,14 +75,18 @@ class Browser:
             raise RuntimeError(answer["exceptionDetails"]["exception"].get("description"))
         return answer["result"].get("value")
 
-    def open(self, path: Path, *, width: int = 1200, height: int = 900, dark: bool = False) -> None:
+    def open(
+        self, page: Path | str, *, width: int = 1200, height: int = 900, dark: bool = False
+    ) -> None:
+        """A file, or an address."""
+        address = page if isinstance(page, str) else page.as_uri()
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
         self.call("Emulation.setDeviceMetricsOverride", **size)
-        self.call("Page.navigate", url=path.as_uri())
+        self.call("Page.navigate", url=address)
         self.wait_for(
-            f"location.protocol === 'file:' && document.readyState === 'complete' "
+            f"location.href === {json.dumps(address)} && document.readyState === 'complete' "
             f"&& innerWidth <= {width}"
         )
         self.settle()
@@ -98,6 +102,12 @@ class Browser:
         self.evaluate(
             "new Promise(d => requestAnimationFrame(() => requestAnimationFrame(() => d(1))))"
         )
+
+    def point(self, kind: str, x: float, y: float, clicks: int = 1) -> None:
+        """A mouse event at a place of the window: mousePressed, mouseMoved or mouseReleased."""
+        button = {"button": "left", "buttons": 0 if kind == "mouseReleased" else 1}
+        place = {"x": x, "y": y, "clickCount": clicks}
+        self.call("Input.dispatchMouseEvent", type=kind, **place, **button)
 
     def press(self, key: str, code: int) -> None:
         for kind in ("keyDown", "keyUp"):

@@ -26,7 +26,7 @@ LINES = (
     ("_reconstruct",),
     ("bench", "config"),
     ("runs",),
-    ("demo",),
+    ("demo", "live"),
     ("cli",),
 )
 CORE_LINES = LINES[:-4]

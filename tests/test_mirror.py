@@ -9,8 +9,8 @@ PACKAGE = TESTS.parent / "pgt"
 
 # Nothing in them could fail by itself.
 PLAIN = {"ground/types.py", "ground/version.py", "bench/paper.py"}
-# What crosses modules: the report in a browser, and files that are wrong in every way.
-WIDER = {"report/test_viewer.py"} | {
+# What crosses modules: the pages in a browser, and files that are wrong in every way.
+WIDER = {"report/test_viewer.py", "live/test_page.py"} | {
     f"runs/test_broken_{what}.py" for what in ("inputs", "keys", "run_files")
 }
 

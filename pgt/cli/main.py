@@ -7,6 +7,7 @@ import typer
 from pgt.cli import families, runs
 from pgt.cli.bench import bench
 from pgt.cli.demo import demo
+from pgt.cli.live import live
 from pgt.ground.version import __version__
 
 app = typer.Typer(
@@ -26,7 +27,11 @@ for _command in (
     runs.compare,
     runs.report,
     runs.info,
+<<<<<<< HEAD
     families.pretrain,
+=======
+    live,
+>>>>>>> wt-live
 ):
     app.command()(_command)
 

@@ -67,7 +67,9 @@ class Answer(eqx.Module):
 
     def grid(self, **axes: int | Sequence[float]) -> xr.Dataset:
         """Fields and bands (`u`, `u_low`, `u_high`) on a grid: a number of nodes or positions by axis."""
-        positions = {name: _positions(self.domain, name, axes.get(name, 64)) for name in self.domain.axes}
+        positions = {
+            name: _positions(self.domain, name, axes.get(name, 64)) for name in self.domain.axes
+        }
         unknown = sorted(set(axes) - set(positions))
         if unknown:
             raise InputError(f"grid({unknown[0]}=...): the axes are {', '.join(positions)}.")
@@ -111,7 +113,14 @@ class Pretrained(eqx.Module):
         shifted = scaling.origin.readings(readings)
         points, values, mask = _padded(shifted.points, shifted.values, shifted.mask)
         written, told, off = _write(
-            self.writer, self.family, Guide(self.card.kernel), numbers, scaling, points, values, mask
+            self.writer,
+            self.family,
+            Guide(self.card.kernel),
+            numbers,
+            scaling,
+            points,
+            values,
+            mask,
         )
         count = len(readings)
         outside = self._outside(np.asarray(told), count, float(off))
@@ -129,8 +138,10 @@ class Pretrained(eqx.Module):
     ) -> Said:
         """The same for plain arrays in the family's own domain; a value that is NaN was not read."""
         family, values = self.family, np.asarray(values, float)
+        read = np.isfinite(values).any(axis=-1)
+        points, values = np.asarray(points, float)[read], values[read]
         columns = {name: values[:, k] for k, name in enumerate(family.fields)}
-        places = dict(zip(family.domain.axes, np.asarray(points, float).T, strict=True))
+        places = dict(zip(family.domain.axes, points.T, strict=True))
         return self(Observations.from_arrays(places, columns), coefficients).at(at)
 
     def answers(

@@ -231,7 +231,9 @@ def block(family: AbstractFamily, training: Pretraining, seed: int) -> Callable:
 
 def _direction() -> optax.GradientTransformation:
     # Once in some thousand steps single precision cannot factor a matrix: that step says nothing.
-    return optax.chain(optax.zero_nans(), optax.clip_by_global_norm(LARGEST_STEP), optax.scale_by_adam(b2=0.99))
+    return optax.chain(
+        optax.zero_nans(), optax.clip_by_global_norm(LARGEST_STEP), optax.scale_by_adam(b2=0.99)
+    )
 
 
 def _loss(writer: Writer, seen: Seen) -> tuple[Float[Array, ""], Float[Array, ""]]:

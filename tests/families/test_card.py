@@ -47,5 +47,7 @@ def test_the_misfit_is_in_units_of_the_spread():
             return jnp.zeros(1)
 
     mask = jnp.array([[True], [True], [False]])
-    readings = UnitReadings(jnp.zeros((3, 1)), jnp.array([[3.0], [4.0], [9.0]]), mask, lambda a, b: a)
+    readings = UnitReadings(
+        jnp.zeros((3, 1)), jnp.array([[3.0], [4.0], [9.0]]), mask, lambda a, b: a
+    )
     assert float(misfit(Zero(), None, readings)) == pytest.approx(np.sqrt(12.5))

@@ -99,7 +99,9 @@ def test_many_systems_at_once_are_answered_as_one_by_one(trained):
     keys, at = jax.random.split(jax.random.key(7), 3), np.array([[0.2, 0.3], [0.7, 0.9]])
     systems = [FAMILY.draw(key) for key in keys]
     readings = [pgt.sample(FAMILY.dataset(s), n=16, seed=k) for k, s in enumerate(systems)]
-    coefficients = {"diffusivity": np.array([float(s.coefficients["diffusivity"]) for s in systems])}
+    coefficients = {
+        "diffusivity": np.array([float(s.coefficients["diffusivity"]) for s in systems])
+    }
     means, reaches = trained.answers(
         np.stack([np.asarray(r.points) for r in readings]),
         np.stack([np.asarray(r.values) for r in readings]),

@@ -9,6 +9,7 @@ from made_pretrained import FAMILY, QUICK, SIZES
 import pgt
 from pgt.families.pretraining import start
 
+
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pretraining")
@@ -48,9 +49,7 @@ def test_other_settings_do_not_continue_it(trained):
     from dataclasses import replace
 
     with pytest.raises(pgt.InputError, match="learning_rate"):
-        pgt.pretrain(
-            FAMILY, replace(QUICK, learning_rate=2e-3), sizes=SIZES, checkpoint=trained[1]
-        )
+        pgt.pretrain(FAMILY, replace(QUICK, learning_rate=2e-3), sizes=SIZES, checkpoint=trained[1])
 
 
 def test_an_unknown_kernel_is_refused():

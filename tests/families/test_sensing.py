@@ -44,10 +44,10 @@ def test_numbers_of_readings_stay_within_their_bounds():
 
 def test_noise_is_as_large_as_asked():
     many = Sensing(least=400, most=400, stations=0.0)
-    clean, noisy = (
-        seen(3, many, (jnp.asarray(400), jnp.asarray(level))) for level in (0.0, 0.1)
+    clean, noisy = (seen(3, many, (jnp.asarray(400), jnp.asarray(level))) for level in (0.0, 0.1))
+    spread = float(
+        jnp.std(noisy.readings.values * noisy.size**-1 - clean.readings.values * clean.size**-1)
     )
-    spread = float(jnp.std(noisy.readings.values * noisy.size**-1 - clean.readings.values * clean.size**-1))
     assert 0.05 < spread < 0.2
 
 

@@ -18,7 +18,9 @@ def test_an_unseen_system_is_answered_within_what_the_card_says(name):
     family = network.family
     system = family.draw(jax.random.key(123))
     truth = family.dataset(system)
-    answer = network(pgt.sample(truth, n=64, seed=1), {k: float(v) for k, v in system.coefficients.items()})
+    answer = network(
+        pgt.sample(truth, n=64, seed=1), {k: float(v) for k, v in system.coefficients.items()}
+    )
     found = answer.grid(**family.axes).u.transpose(*truth.u.dims)
     error = float(np.sqrt(((found - truth.u) ** 2).mean()) / truth.u.std())
     assert answer.outside == ()

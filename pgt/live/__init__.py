@@ -1,0 +1,1 @@
+"""A local page on which sensors are moved and the field follows: `pgt live`."""
