@@ -25,10 +25,10 @@ if _TYPE_CHECKING:  # the same for editors and type checkers
     from pgt import metrics as metrics
     from pgt import plots as plots
     from pgt._reconstruct import reconstruct as reconstruct
+    from pgt.data import *  # noqa: F403
     from pgt.families import Pretrained as Pretrained
     from pgt.families import Pretraining as Pretraining
     from pgt.families import pretrain as pretrain
-    from pgt.data import *  # noqa: F403
     from pgt.kernels import *  # noqa: F403
     from pgt.models import *  # noqa: F403
     from pgt.physics import *  # noqa: F403

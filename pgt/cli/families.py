@@ -36,7 +36,8 @@ def pretrain(
         progress = target.with_suffix(".progress")
         if progress.exists() and not resume:
             raise InputError(
-                f"{progress} holds training that is not finished: continue it with --resume, or delete it."
+                f"{progress} holds training that is not finished: continue it with --resume, or "
+                "delete the folder."
             )
         training = Pretraining(steps=steps, seconds=seconds, systems=systems, kernel=kernel)
         trained = train(get(family), training, seed=seed, checkpoint=progress)

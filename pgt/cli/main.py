@@ -27,11 +27,8 @@ for _command in (
     runs.compare,
     runs.report,
     runs.info,
-<<<<<<< HEAD
     families.pretrain,
-=======
     live,
->>>>>>> wt-live
 ):
     app.command()(_command)
 

@@ -28,8 +28,8 @@ class Card:
 
     `errors` has for each number of sensors the median and the worst tenth of the relative error, clean
     and with 5 % noise; `factors` what the stated spread is multiplied with for bands that hold 90 % of
-    such fields; `told` the ranges of what the network was told of a system; `misfit` how far hardly any system of
-    the family is from its own readings, in units of their spread.
+    such fields; `told` the ranges of what the network was told of a system; `misfit` how far hardly any
+    system of the family is from its own readings, in units of their spread.
     """
 
     family: str
@@ -93,7 +93,7 @@ def judged(
     numbers = np.concatenate(told)
     return {
         "errors": errors, "factors": factors,
-        "told": [(float(low), float(high)) for low, high in zip(numbers.min(0), numbers.max(0), strict=True)],
+        "told": list(zip(numbers.min(0).tolist(), numbers.max(0).tolist(), strict=True)),
         "misfit": float(np.quantile(np.concatenate(misfits), RARE)),
     }  # fmt: skip
 

@@ -35,7 +35,7 @@ Coefficients = Mapping[str, float] | AbstractPDE
 
 
 class Said(NamedTuple):
-    """What the network says at points: mean and a band of 90 %, (m, c); what is wrong with the question."""
+    """Mean and a band of 90 % at points, (m, c), and what is wrong with the question."""
 
     mean: Float[np.ndarray, "m c"]
     low: Float[np.ndarray, "m c"]
@@ -151,8 +151,8 @@ class Pretrained(eqx.Module):
         coefficients: Mapping[str, Float[np.ndarray, " k"]],
         at: Float[np.ndarray, "m d"],
     ) -> tuple[Float[np.ndarray, "k m c"], Float[np.ndarray, "k m c"]]:
-        """Many systems at once, in the family's own domain: fields at the points `at`, and how far bands of
-        90 % reach from them. A value that is NaN was not read."""
+        """Many systems at once, in the family's own domain: fields at the points `at`, and how far bands
+        of 90 % reach from them. A value that is NaN was not read."""
         numbers = {name: jnp.asarray(coefficients[name], jnp.float32) for name in self.card.ranges}
         mask = np.isfinite(values)
         mean, spread = _many(
@@ -217,8 +217,8 @@ class Pretrained(eqx.Module):
             found.append(f"{count} readings, in training {sensing.least} to {sensing.most}")
         if off > self.card.misfit:
             found.append(
-                f"the field misses its own readings by {100 * off:.0f} % of their spread, those of the family "
-                f"by less than {100 * self.card.misfit:.0f} %"
+                f"the field misses its own readings by {100 * off:.0f} % of their spread, those of the "
+                f"family by less than {100 * self.card.misfit:.0f} %"
             )
         return found
 

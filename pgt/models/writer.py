@@ -7,7 +7,8 @@
 The encoder says which functions a system of this kind is made of; how much of each, the readings say
 themselves, in closed form:
 
-    r = r₀ + L a,  a ~ N(0, 1),  readings = Ψ r + σ ε   ⟹   a = (BᵀB + σ²)⁻¹ Bᵀ (readings − Ψ r₀),  B = Ψ L
+    r = r₀ + L a,  a ~ N(0, 1),  readings = Ψ r + σ ε
+    ⟹   a = (BᵀB + σ²)⁻¹ Bᵀ (readings − Ψ r₀),  B = Ψ L
 
 with r₀, σ and a part of L told by the global tokens. So the answer passes through the readings as closely
 as their noise allows, which attention alone learns slowly, and has a spread of its own. What is written
@@ -19,15 +20,15 @@ c fields.
 
 from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
-import equinox as eqx
 
 from pgt.models.network import AbstractNetwork, UnitReadings
 from pgt.nn.block import Block, Dense, Mlp
-from pgt.nn.draw import Draw, zeros
+from pgt.nn.draw import Draw
 from pgt.nn.embedding import Embedding
 from pgt.nn.siren import first_weights, hidden_weights, phases
 from pgt.nn.stack import Stack
@@ -38,8 +39,8 @@ USUAL_NOISE = 0.05  # σ, and the error that a prior alone leaves, before traini
 
 
 class WriterSizes(NamedTuple):
-    """What a `Writer` is built of: the encoder's width, blocks, heads and global tokens, the SIREN's width
-    (which is the number of functions in the basis), layers and frequency."""
+    """What a `Writer` is built of: the encoder's width, blocks, heads and global tokens, the SIREN's
+    width (which is the number of functions in the basis), layers and frequency."""
 
     width: int = 96
     blocks: int = 3

@@ -14,7 +14,8 @@ def card(**changes):
     rows = {"clean_median": 0.01, "clean_tenth": 0.1, "noisy_median": 0.04, "noisy_tenth": 0.2}
     found = {
         "family": "heat", "ranges": {}, "told": [], "sensing": Sensing(), "kernel": "none", "steps": 1,
-        "seconds": 1.0, "seed": 0, "made": {}, "errors": {"16": rows, "64": {k: v / 4 for k, v in rows.items()}},
+        "seconds": 1.0, "seed": 0, "made": {},
+        "errors": {"16": rows, "64": {k: v / 4 for k, v in rows.items()}},
         "factors": {"16": 2.0, "64": 1.0}, "misfit": 0.1,
     }  # fmt: skip
     return Card(**(found | changes))
