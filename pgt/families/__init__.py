@@ -18,6 +18,7 @@ from pgt.families.navier_stokes import NavierStokesFamily as NavierStokesFamily
 from pgt.families.poisson import PoissonFamily as PoissonFamily
 from pgt.families.registry import get as get
 from pgt.families.registry import names as names
+from pgt.families.simulations import Simulations as Simulations
 from pgt.families.solved import AbstractSolved as AbstractSolved
 from pgt.families.system import System as System
 from pgt.families.wave import WaveFamily as WaveFamily

@@ -19,7 +19,7 @@ def test_steps_are_small_enough():
     key, given = jax.random.key(2), {"viscosity": 5e-4}
     family = NavierStokesFamily(nodes=32, times=2, duration=2.0)
     usual = np.asarray(jax.jit(lambda key: family.draw(key, given))(key).values)
-    finer = NavierStokesFamily(nodes=32, times=101, duration=2.0)
-    small = np.asarray(jax.jit(lambda key: finer.draw(key, given))(key).values)[:, :, ::100]
+    finer = NavierStokesFamily(nodes=32, times=61, duration=2.0)
+    small = np.asarray(jax.jit(lambda key: finer.draw(key, given))(key).values)[:, :, ::60]
     assert np.abs(usual - small).max() < 1e-4 * np.abs(usual).max()
     assert np.abs(usual[:, :, 1] - usual[:, :, 0]).max() > 0.2 * np.abs(usual).max()
