@@ -26,7 +26,8 @@ from pgt.physics.pde import AbstractPDE
 class Simulations(AbstractFamily):
     """A folder of NetCDF files, each of them one simulation; a draw takes one of them.
 
-    All have the same grid. They are held in memory, in single precision.
+    All have the same grid. They are held in memory, in single precision; compile a draw with
+    `equinox.filter_jit(family.draw)`, which takes them as arguments and not as constants.
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
 """Simulations that a user brings."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +11,7 @@ from pgt.families.simulations import Simulations
 from pgt.nn.scaling import Scaling
 
 HEAT = pgt.families.get("heat", nodes=9, times=8)
+draw = jax.jit(HEAT.draw)
 DIFFUSIVITIES = (0.01, 0.02, 0.04, 0.08)
 
 
@@ -17,7 +19,7 @@ DIFFUSIVITIES = (0.01, 0.02, 0.04, 0.08)
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("simulations")
     for i, value in enumerate(DIFFUSIVITIES):
-        system = HEAT.draw(jax.random.key(i), {"diffusivity": value})
+        system = draw(jax.random.key(i), {"diffusivity": value})
         pgt.io.write_field(HEAT.dataset(system), folder / f"{i}.nc")
     return folder
 
@@ -29,7 +31,7 @@ def test_draws_are_the_files_with_their_coefficients(folder):
     assert systems.values.shape == (40, 9, 8, 1)
     found = np.asarray(systems.coefficients["diffusivity"])
     assert set(found.round(4).tolist()) == set(np.float32(DIFFUSIVITIES).round(4).tolist())
-    first = HEAT.draw(jax.random.key(0), {"diffusivity": 0.01})
+    first = draw(jax.random.key(0), {"diffusivity": 0.01})
     drawn = np.asarray(systems.values)[np.isclose(found, 0.01)][0]
     np.testing.assert_allclose(drawn, first.values, atol=1e-6)
     assert family.ranges["diffusivity"] == pytest.approx((0.01, 0.08))
@@ -39,7 +41,7 @@ def test_draws_are_the_files_with_their_coefficients(folder):
 
 def test_given_coefficients_choose_the_nearest_file(folder):
     family = Simulations(folder, pgt.Heat, ["diffusivity"])
-    nearest = family.draw(jax.random.key(0), {"diffusivity": 0.035})
+    nearest = eqx.filter_jit(family.draw)(jax.random.key(0), {"diffusivity": 0.035})
     assert abs(float(nearest.coefficients["diffusivity"]) - 0.04) < 1e-6
     with pytest.raises(pgt.InputError, match="has no coefficient 'speed'"):
         family.draw(jax.random.key(0), {"speed": 1.0})
@@ -48,8 +50,8 @@ def test_given_coefficients_choose_the_nearest_file(folder):
 def test_windows_begin_at_every_node_and_count_from_there(folder):
     family = Simulations(folder, pgt.Heat, ["diffusivity"], crop={"t": 6})
     assert family.domain.bounds("t") == pytest.approx((0, 5 / 7))
-    draw = jax.vmap(lambda key: family.draw(key, {"diffusivity": 0.01}).values)
-    windows = np.asarray(draw(jax.random.split(jax.random.key(0), 30)))
+    many = jax.jit(jax.vmap(lambda key: family.draw(key, {"diffusivity": 0.01}).values))
+    windows = np.asarray(many(jax.random.split(jax.random.key(0), 30)))
     whole = np.asarray(family.values[0])
     starts = {
         int(np.argmin([np.abs(w - whole[:, i : i + 6]).max() for i in range(3)])) for w in windows
@@ -74,11 +76,12 @@ def test_numbers_say_where_a_system_lies_among_the_files(folder):
 
 def test_coefficients_that_are_not_positive_lie_evenly(tmp_path):
     for i, drift in enumerate((-1.0, 0.0, 1.0)):
-        system = HEAT.dataset(HEAT.draw(jax.random.key(i))).assign_attrs(velocity=drift)
+        system = HEAT.dataset(draw(jax.random.key(i), {})).assign_attrs(velocity=drift)
         pgt.io.write_field(system, tmp_path / f"{i}.nc")
     family = Simulations(tmp_path, pgt.AdvectionDiffusion, ["velocity", "diffusivity"])
     for given, expected in ((0.4, 0.0), (0.6, 1.0)):
-        found = family.draw(jax.random.key(0), {"velocity": given}).coefficients["velocity"]
+        system = eqx.filter_jit(family.draw)(jax.random.key(0), {"velocity": given})
+        found = system.coefficients["velocity"]
         assert float(found) == expected
 
 
@@ -96,7 +99,7 @@ def test_windows_that_do_not_fit_are_refused(folder, settings, message):
 
 
 def test_uneven_nodes_are_not_cropped(tmp_path):
-    uneven = HEAT.dataset(HEAT.draw(jax.random.key(0)))
+    uneven = HEAT.dataset(draw(jax.random.key(0), {}))
     uneven = uneven.assign_coords(t=uneven.t**2)
     pgt.io.write_field(uneven, tmp_path / "a.nc")
     assert Simulations(tmp_path, pgt.Heat, ["diffusivity"]).axes["t"][-1] == 1
@@ -106,7 +109,7 @@ def test_uneven_nodes_are_not_cropped(tmp_path):
 
 def test_a_period_is_one_step_longer_than_its_nodes(tmp_path):
     ring = pgt.families.get("advection_diffusion", nodes=8, times=3)
-    pgt.io.write_field(ring.dataset(ring.draw(jax.random.key(0))), tmp_path / "a.nc")
+    pgt.io.write_field(ring.dataset(jax.jit(ring.draw)(jax.random.key(0))), tmp_path / "a.nc")
     names = ["velocity", "diffusivity"]
     family = Simulations(tmp_path, pgt.AdvectionDiffusion, names, periodic=("x",))
     assert family.domain == ring.domain
