@@ -10,10 +10,9 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.families.dimensionless import extents
-from pgt.families.family import Coefficients, Range, nodes_of
+from pgt.families.family import Coefficients, Nodes, Range, nodes_of
 from pgt.families.solved import AbstractSolved, Drawn
 from pgt.families.square import cosine_modes, cosines, over, sines, squares
-from pgt.ground.arguments import Size
 from pgt.ground.registry import register
 from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
@@ -41,7 +40,7 @@ class DarcyFamily(AbstractSolved):
     name: ClassVar[str] = "darcy"
     fields: ClassVar[tuple[str, ...]] = ("k", "h")
     recharge: Range = eqx.field(static=True, default=(0.5, 2.0))
-    nodes: Size = eqx.field(static=True, default=64)
+    nodes: Nodes = eqx.field(static=True, default=64)
 
     @property
     def domain(self) -> Domain:

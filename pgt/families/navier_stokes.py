@@ -10,10 +10,10 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.families.dimensionless import centred, extents
-from pgt.families.family import Coefficients, Range, nodes_of
+from pgt.families.family import Coefficients, Nodes, Range, nodes_of
 from pgt.families.solved import AbstractSolved, Drawn
 from pgt.families.torus import Torus, torus_field
-from pgt.ground.arguments import Positive, Size
+from pgt.ground.arguments import Positive
 from pgt.ground.registry import register
 from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
@@ -49,8 +49,8 @@ class NavierStokesFamily(AbstractSolved):
     name: ClassVar[str] = "navier_stokes_2d"
     fields: ClassVar[tuple[str, ...]] = ("u", "v", "p")
     viscosity: Range = eqx.field(static=True, default=(5e-4, 5e-3))
-    nodes: Size = eqx.field(static=True, default=64)
-    times: Size = eqx.field(static=True, default=11)
+    nodes: Nodes = eqx.field(static=True, default=64)
+    times: Nodes = eqx.field(static=True, default=11)
     duration: Positive = eqx.field(static=True, default=1.0)
 
     @property

@@ -18,6 +18,8 @@ def test_the_families_are_known_by_name_and_made_with_other_settings():
 def test_a_wrong_name_is_answered_with_the_near_one():
     with pytest.raises(pgt.InputError, match=r"no family 'heet'; .*Did you mean 'heat'\?"):
         get("heet")
+    with pytest.raises(pgt.InputError, match="name must be"):
+        get(3)
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "families.md"
