@@ -21,5 +21,6 @@ def test_steps_are_small_enough():
     usual = np.asarray(jax.jit(lambda key: family.draw(key, given))(key).values)
     finer = NavierStokesFamily(nodes=32, times=61, duration=2.0)
     small = np.asarray(jax.jit(lambda key: finer.draw(key, given))(key).values)[:, :, ::60]
-    assert np.abs(usual - small).max() < 1e-4 * np.abs(usual).max()
+    # Measured against double precision: 1.5e-6 of the largest after 1 unit of time, 3e-6 after 10.
+    assert np.abs(usual - small).max() < 2e-5 * np.abs(usual).max()
     assert np.abs(usual[:, :, 1] - usual[:, :, 0]).max() > 0.2 * np.abs(usual).max()
