@@ -33,7 +33,7 @@ CORE_LINES = LINES[:-4]
 CORE = {part for line in CORE_LINES for part in line}
 # Beside the lines: of the core they see `data` only, and what lies above the core may use them all.
 RIM = {"metrics", "plots", "report", "datasets", "io"}
-BESIDE = {"datasets": {"io"}}  # the wake may come as a MAT file
+BESIDE = {"datasets": {"io"}, "families": {"io"}}  # the wake as a MAT file; folders of simulations
 ONLY_AT_THE_RIM = {"pydantic", "plotly", "beartype", "h5netcdf"}
 
 
@@ -42,7 +42,7 @@ def allowed(part: str) -> set[str]:
         return {"ground", "data"} | BESIDE.get(part, set())
     (height,) = (row for row, line in enumerate(LINES) if part in line)
     lower = {other for line in LINES[:height] for other in line}
-    return lower | RIM if height >= len(CORE_LINES) else lower
+    return lower | (RIM if height >= len(CORE_LINES) else BESIDE.get(part, set()))
 
 
 def part_of(path: Path) -> str:

@@ -9,11 +9,10 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.families.dimensionless import centred, extents, sizes
-from pgt.families.family import Coefficients, Range, nodes_of
+from pgt.families.family import Coefficients, Nodes, Range, nodes_of
 from pgt.families.ring import Ring
 from pgt.families.solved import AbstractSolved, Drawn
 from pgt.families.states import ring_field
-from pgt.ground.arguments import Size
 from pgt.ground.registry import register
 from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
@@ -42,8 +41,8 @@ class BurgersFamily(AbstractSolved):
     name: ClassVar[str] = "burgers"
     fields: ClassVar[tuple[str, ...]] = ("u",)
     viscosity: Range = eqx.field(static=True, default=(0.005, 0.05))
-    nodes: Size = eqx.field(static=True, default=64)
-    times: Size = eqx.field(static=True, default=65)
+    nodes: Nodes = eqx.field(static=True, default=64)
+    times: Nodes = eqx.field(static=True, default=65)
 
     @property
     def domain(self) -> Domain:

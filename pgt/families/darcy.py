@@ -10,17 +10,16 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.families.dimensionless import extents
-from pgt.families.family import Coefficients, Range, nodes_of
+from pgt.families.family import Coefficients, Nodes, Range, nodes_of
 from pgt.families.solved import AbstractSolved, Drawn
 from pgt.families.square import cosine_modes, cosines, over, sines, squares
-from pgt.ground.arguments import Size
 from pgt.ground.registry import register
 from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
 from pgt.physics.equation import Equation
 
-WAVES, SINES, PLACES = 24, 64, 128
-ROUNDS = 40  # of conjugate gradients at the most
+WAVES, SINES, PLACES = 24, 96, 160
+ROUNDS = 25  # of conjugate gradients at the most
 USUAL = 0.03  # the spread of h
 
 
@@ -32,7 +31,7 @@ class DarcyFamily(AbstractSolved):
 
     without a mean and with 24 cosines along each axis, so that k is smooth: otherwise the log-normal law
     of the data of DiffusionPDE (Huang et al. 2024, arXiv:2406.17763), where q = 1; the draws are our own.
-    Galerkin's method with 64 sines along each axis, by conjugate gradients.
+    Galerkin's method with 96 sines along each axis, by conjugate gradients.
 
     >>> DarcyFamily().fields
     ('k', 'h')
@@ -41,7 +40,7 @@ class DarcyFamily(AbstractSolved):
     name: ClassVar[str] = "darcy"
     fields: ClassVar[tuple[str, ...]] = ("k", "h")
     recharge: Range = eqx.field(static=True, default=(0.5, 2.0))
-    nodes: Size = eqx.field(static=True, default=64)
+    nodes: Nodes = eqx.field(static=True, default=64)
 
     @property
     def domain(self) -> Domain:

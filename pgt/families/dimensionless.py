@@ -6,10 +6,10 @@ from jaxtyping import Array, Float
 
 from pgt.nn.scaling import Scaling
 
-Number = float | Float[Array | np.ndarray, ""]
+Number = float | Float[Array | np.ndarray, "..."]
 
 
-def centred(number: Number, low: float, high: float) -> Float[Array, ""]:
+def centred(number: Number, low: float, high: float) -> Float[Array, "..."]:
     """The logarithm of a number, -1 at `low` and 1 at `high`; where these are one, 0 there.
 
     >>> centred(0.1, 0.01, 1.0).round(6).item(), centred(1.0, 1.0, 1.0).item()

@@ -2,7 +2,7 @@
 
 import abc
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.families.system import System
-from pgt.ground.arguments import Positive
+from pgt.ground.arguments import Limits, Positive
 from pgt.ground.errors import InputError
 from pgt.ground.types import Key
 from pgt.ground.unknown import Unknown, is_unknown
@@ -21,6 +21,7 @@ from pgt.nn.scaling import Scaling
 from pgt.physics.pde import AbstractPDE
 
 Range = tuple[Positive, Positive]  # of a coefficient: the least and the greatest that are drawn
+Nodes = Annotated[int, Limits(at_least=2, at_most=10_000)]  # along an axis
 Coefficients = Mapping[str, float | Float[Array | np.ndarray, ""]]
 
 

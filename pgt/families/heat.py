@@ -9,10 +9,9 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.families.dimensionless import centred, extents
-from pgt.families.family import Coefficients, Range, nodes_of
+from pgt.families.family import Coefficients, Nodes, Range, nodes_of
 from pgt.families.solved import AbstractSolved, Drawn
 from pgt.families.states import MODES, amplitudes
-from pgt.ground.arguments import Size
 from pgt.ground.registry import register
 from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
@@ -33,8 +32,8 @@ class HeatFamily(AbstractSolved):
     name: ClassVar[str] = "heat"
     fields: ClassVar[tuple[str, ...]] = ("u",)
     diffusivity: Range = eqx.field(static=True, default=(0.003, 0.1))
-    nodes: Size = eqx.field(static=True, default=64)
-    times: Size = eqx.field(static=True, default=65)
+    nodes: Nodes = eqx.field(static=True, default=64)
+    times: Nodes = eqx.field(static=True, default=65)
 
     @property
     def domain(self) -> Domain:

@@ -9,11 +9,10 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.families.dimensionless import centred, extents
-from pgt.families.family import Coefficients, Range, nodes_of
+from pgt.families.family import Coefficients, Nodes, Range, nodes_of
 from pgt.families.poisson import USUAL, WAVES, above, source_numbers
 from pgt.families.solved import AbstractSolved, Drawn
 from pgt.families.square import cosine_modes
-from pgt.ground.arguments import Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.ground.types import Key
@@ -40,7 +39,7 @@ class HelmholtzFamily(AbstractSolved):
     name: ClassVar[str] = "helmholtz"
     fields: ClassVar[tuple[str, ...]] = ("f", "u")
     wavenumber: Range = eqx.field(static=True, default=(1.0, 1.0))
-    nodes: Size = eqx.field(static=True, default=128)
+    nodes: Nodes = eqx.field(static=True, default=128)
 
     def __check_init__(self):
         if self.wavenumber[1] > 0.95 * RESONANCE:

@@ -10,10 +10,10 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.families.dimensionless import centred, extents
-from pgt.families.family import Coefficients, Range, nodes_of
+from pgt.families.family import Coefficients, Nodes, Range, nodes_of
 from pgt.families.solved import AbstractSolved, Drawn
 from pgt.families.torus import Torus, torus_field
-from pgt.ground.arguments import Positive, Size
+from pgt.ground.arguments import Positive
 from pgt.ground.registry import register
 from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
@@ -21,7 +21,7 @@ from pgt.physics.navier_stokes import NavierStokes2D
 
 POWER, SHIFT = 2.5, 7.0
 STRENGTH = 2**0.5 * SHIFT**1.5
-STEPS = 20  # in a unit of time
+STEPS = 10  # in a unit of time
 USUAL = 0.026  # the spread of the velocity
 # The forces (f, -f) whose curl is 0.1 (sin 2π(x + y) + cos 2π(x + y)).
 FORCE = "0.1/(4*pi)*(cos(2*pi*(x + y)) - sin(2*pi*(x + y)))"
@@ -37,10 +37,10 @@ class NavierStokesFamily(AbstractSolved):
        q = 0.1\, (\sin 2\pi(x + y) + \cos 2\pi(x + y)), $$
 
     the law of the data of DiffusionPDE (Huang et al. 2024, arXiv:2406.17763; there ν = 0.001, on 128²
-    nodes over one unit of time, and the field is the vorticity); the draws are our own, with waves up to
-    42. Fields are the velocity and the pressure, which has mean zero. The flow is slow: it goes a fortieth
-    of the square in one unit of time; a longer `duration` shows more of it. Computed on 128² nodes or more,
-    in at least 20 steps per unit of time (etdrk4.py).
+    nodes over one unit of time, and the field is the vorticity); the draws are our own, with waves up
+    to 42. Fields are the velocity and the pressure, which has mean zero. The flow is slow: it goes a
+    fortieth of the square in one unit of time; a longer `duration` shows more of it. Computed on 128²
+    nodes or more, in at least 10 steps per unit of time (etdrk4.py).
 
     >>> NavierStokesFamily(viscosity=(1e-3, 1e-3), nodes=128).fields
     ('u', 'v', 'p')
@@ -49,8 +49,8 @@ class NavierStokesFamily(AbstractSolved):
     name: ClassVar[str] = "navier_stokes_2d"
     fields: ClassVar[tuple[str, ...]] = ("u", "v", "p")
     viscosity: Range = eqx.field(static=True, default=(5e-4, 5e-3))
-    nodes: Size = eqx.field(static=True, default=64)
-    times: Size = eqx.field(static=True, default=11)
+    nodes: Nodes = eqx.field(static=True, default=64)
+    times: Nodes = eqx.field(static=True, default=11)
     duration: Positive = eqx.field(static=True, default=1.0)
 
     @property

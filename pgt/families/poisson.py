@@ -9,10 +9,9 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.families.dimensionless import extents
-from pgt.families.family import Coefficients, nodes_of
+from pgt.families.family import Coefficients, Nodes, nodes_of
 from pgt.families.solved import AbstractSolved, Drawn
 from pgt.families.square import cosine_modes, cosines, over, sines, sines_of_cosines, squares
-from pgt.ground.arguments import Size
 from pgt.ground.registry import register
 from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
@@ -38,7 +37,7 @@ class PoissonFamily(AbstractSolved):
 
     name: ClassVar[str] = "poisson"
     fields: ClassVar[tuple[str, ...]] = ("f", "u")
-    nodes: Size = eqx.field(static=True, default=128)
+    nodes: Nodes = eqx.field(static=True, default=128)
 
     @property
     def domain(self) -> Domain:

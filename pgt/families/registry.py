@@ -1,6 +1,7 @@
 """The families by name."""
 
 from pgt.families.family import AbstractFamily
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.parser import suggestion
 from pgt.ground.registry import parts
@@ -15,6 +16,7 @@ def names() -> tuple[str, ...]:
     return tuple(parts("family"))
 
 
+@checked
 def get(name: str, **settings) -> AbstractFamily:
     """The family of that name; settings such as `nodes` or the range of a coefficient are its arguments.
 

@@ -1,14 +1,17 @@
 """Families whose systems are computed when they are drawn."""
 
 import abc
+import math
 from collections.abc import Mapping
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from pgt.families.family import AbstractFamily, Coefficients, check_names, log_uniform
 from pgt.families.system import System
+from pgt.ground.arguments import LARGEST
 from pgt.ground.errors import InputError
 from pgt.ground.types import Key
 
@@ -46,9 +49,22 @@ class AbstractSolved(AbstractFamily):
         check_names(self, given)
         for_state, *keys = jax.random.split(key, 1 + len(self.ranges))
         drawn = {
-            name: jnp.asarray(given[name], float) if name in given else log_uniform(own, *bounds)
+            name: as_number(name, given[name]) if name in given else log_uniform(own, *bounds)
             for own, (name, bounds) in zip(keys, self.ranges.items(), strict=True)
         }
         # Graphics cards would round the factors of a product to 10 bits.
         with jax.default_matmul_precision("highest"):
             return System(drawn, self.solve(for_state, drawn))
+
+
+def as_number(name: str, value) -> Float[Array, ""]:
+    """A coefficient that was given, looked at where JAX does not trace it."""
+    if isinstance(value, Tracer):
+        return jnp.asarray(value, float)
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if isinstance(value, str) or not 0 < number <= LARGEST:
+        raise InputError(f"draw: {name} is {value!r}; write a number above 0, up to {LARGEST:g}.")
+    return jnp.asarray(number)

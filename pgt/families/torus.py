@@ -56,13 +56,13 @@ class Torus(eqx.Module):
 
     def velocity(self, vorticity: Modes) -> tuple[Float[Array, "*t x y"], Float[Array, "*t x y"]]:
         """u = ψ_y and v = -ψ_x, of the stream function with -∇²ψ = ω."""
-        x, y = self.wavenumbers
+        x, y = map(jnp.asarray, self.wavenumbers)
         stream = vorticity / jnp.asarray(self.square)
         return self.values(1j * y * stream), self.values(-1j * x * stream)
 
     def pressure(self, u: Float[Array, "*t x y"], v: Float[Array, "*t x y"]):
         """With mean zero: ∇²p = -∂ᵢ∂ⱼ uᵢuⱼ."""
-        x, y = self.wavenumbers
+        x, y = map(jnp.asarray, self.wavenumbers)
         pushed = (
             x**2 * self.spectrum(u**2)
             + 2 * x * y * self.spectrum(u * v)
@@ -80,7 +80,7 @@ class Torus(eqx.Module):
         steps: int,
     ) -> Float[Array, "x y t 3"]:
         """u, v and p from a vorticity at the nodes inside, under a curl of forces that stays."""
-        x, y = self.wavenumbers
+        x, y = map(jnp.asarray, self.wavenumbers)
         driven = self.spectrum(jnp.asarray(torque))
 
         def carried(spectrum: Modes) -> Modes:

@@ -10,9 +10,8 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.families.dimensionless import centred, extents
-from pgt.families.family import Coefficients, Range, nodes_of
+from pgt.families.family import Coefficients, Nodes, Range, nodes_of
 from pgt.families.solved import AbstractSolved, Drawn
-from pgt.ground.arguments import Size
 from pgt.ground.registry import register
 from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
@@ -39,8 +38,8 @@ class Wave2DFamily(AbstractSolved):
     name: ClassVar[str] = "wave_2d"
     fields: ClassVar[tuple[str, ...]] = ("u",)
     speed: Range = eqx.field(static=True, default=(0.3, 1.2))
-    nodes: Size = eqx.field(static=True, default=32)
-    times: Size = eqx.field(static=True, default=33)
+    nodes: Nodes = eqx.field(static=True, default=32)
+    times: Nodes = eqx.field(static=True, default=33)
 
     @property
     def domain(self) -> Domain:

@@ -31,7 +31,8 @@ def register(*names: str, kind: str | None = None) -> Callable[[Part], Part]:
 
     A decorator for subclasses of `AbstractPDE`, `AbstractKernel`, `AbstractFieldModel`,
     `AbstractSampler`, `AbstractWeighting` and `AbstractCondition`: what their signature takes becomes
-    the keys of their table in a run file. For functions, say the `kind`:
+    the keys of their table in a run file. `pgt.families.get` finds subclasses of `AbstractFamily` by
+    it. For functions, say the `kind`:
 
     "optimiser"
         Options in, an Optax transformation out: the direction of a step, before the learning rate.

@@ -29,11 +29,12 @@ def test_finite_volumes_agree():
     found = np.asarray(over(jax.jit(head)(modes), sines(places, SINES)))[1:-1, 1:-1]
     fine, finer = (finite_volumes(np.asarray(modes, float), n) for n in (96, 192))
     exact = (4 * finer[5::6, 5::6] - fine[2::3, 2::3]) / 3  # Richardson's
+    # Measured against 256 sines in double precision: 3.5e-5 of the largest at the worst of 3.
     assert np.abs(found - exact).max() < 1e-4 * exact.max()
 
 
 def test_even_ground_gives_the_series_of_the_textbook():
-    found = over(head(jnp.zeros((2, 2))), sines(np.array([0.5]), SINES))
+    found = over(jax.jit(head)(jnp.zeros((2, 2))), sines(np.array([0.5]), SINES))
     assert abs(float(found[0, 0]) - 0.07367135) < 2e-6
 
 

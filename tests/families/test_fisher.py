@@ -33,6 +33,7 @@ def test_single_precision_and_the_usual_nodes_suffice():
         fine = jax.jit(
             lambda: evolve(Ring(256, 5, least=512, steps=1024), jnp.asarray(start), 0.001, 10.0)
         )()
+    # Measured: 1.5e-5 at the worst of 16.
     assert np.abs(values - np.asarray(fine)).max() < 3e-5
 
 

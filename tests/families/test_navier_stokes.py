@@ -19,7 +19,8 @@ def test_steps_are_small_enough():
     key, given = jax.random.key(2), {"viscosity": 5e-4}
     family = NavierStokesFamily(nodes=32, times=2, duration=2.0)
     usual = np.asarray(jax.jit(lambda key: family.draw(key, given))(key).values)
-    finer = NavierStokesFamily(nodes=32, times=101, duration=2.0)
-    small = np.asarray(jax.jit(lambda key: finer.draw(key, given))(key).values)[:, :, ::100]
-    assert np.abs(usual - small).max() < 1e-4 * np.abs(usual).max()
+    finer = NavierStokesFamily(nodes=32, times=61, duration=2.0)
+    small = np.asarray(jax.jit(lambda key: finer.draw(key, given))(key).values)[:, :, ::60]
+    # Measured against double precision: 1.5e-6 of the largest after 1 unit of time, 3e-6 after 10.
+    assert np.abs(usual - small).max() < 2e-5 * np.abs(usual).max()
     assert np.abs(usual[:, :, 1] - usual[:, :, 0]).max() > 0.2 * np.abs(usual).max()

@@ -6,6 +6,7 @@ import pytest
 
 import pgt
 from pgt.families.heat import HeatFamily
+from pgt.families.solved import as_number
 
 
 def test_coefficients_that_are_given_are_those_of_the_system():
@@ -25,3 +26,31 @@ def test_the_state_does_not_depend_on_the_coefficients():
 def test_ranges_go_upwards_from_above_zero(bounds):
     with pytest.raises(pgt.InputError, match="diffusivity"):
         HeatFamily(diffusivity=bounds)
+
+
+@pytest.mark.parametrize("name", ["advection_diffusion", "burgers", "darcy"])
+def test_many_at_once_are_those_one_by_one(name):
+    family = pgt.families.get(name, nodes=16)
+    keys = jax.random.split(jax.random.key(3), 3)
+    together, alone = jax.jit(jax.vmap(family.draw))(keys), jax.jit(family.draw)
+    for i in range(3):
+        one = alone(keys[i])
+        size = np.abs(one.values).max()
+        np.testing.assert_allclose(together.values[i], one.values, atol=1e-5 * size)
+        assert one.coefficients.keys() == together.coefficients.keys()
+        for coefficient, value in one.coefficients.items():
+            np.testing.assert_allclose(together.coefficients[coefficient][i], value, rtol=1e-6)
+
+
+@pytest.mark.parametrize("value", ["warm", "0.1", -0.1, 0.0, float("nan"), None, [0.1]])
+def test_a_coefficient_that_is_no_number_above_zero_is_refused(value):
+    with pytest.raises(pgt.InputError, match="write a number above 0"):
+        as_number("diffusivity", value)
+    if isinstance(value, float):
+        with pytest.raises(pgt.InputError, match="diffusivity is"):
+            HeatFamily().draw(jax.random.key(0), {"diffusivity": value})
+
+
+def test_a_grid_has_two_nodes_along_every_axis():
+    with pytest.raises(pgt.InputError, match="nodes must be a whole number from 2"):
+        HeatFamily(nodes=1)

@@ -1,0 +1,116 @@
+"""Simulations that a user brings."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pgt
+from pgt.families.simulations import Simulations
+from pgt.nn.scaling import Scaling
+
+HEAT = pgt.families.get("heat", nodes=9, times=8)
+draw = jax.jit(HEAT.draw)
+DIFFUSIVITIES = (0.01, 0.02, 0.04, 0.08)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("simulations")
+    for i, value in enumerate(DIFFUSIVITIES):
+        system = draw(jax.random.key(i), {"diffusivity": value})
+        pgt.io.write_field(HEAT.dataset(system), folder / f"{i}.nc")
+    return folder
+
+
+def test_draws_are_the_files_with_their_coefficients(folder):
+    family = Simulations(folder, pgt.Heat, ["diffusivity"])
+    keys = jax.random.split(jax.random.key(0), 40)
+    systems = jax.jit(jax.vmap(family.draw))(keys)
+    assert systems.values.shape == (40, 9, 8, 1)
+    found = np.asarray(systems.coefficients["diffusivity"])
+    assert set(found.round(4).tolist()) == set(np.float32(DIFFUSIVITIES).round(4).tolist())
+    first = draw(jax.random.key(0), {"diffusivity": 0.01})
+    drawn = np.asarray(systems.values)[np.isclose(found, 0.01)][0]
+    np.testing.assert_allclose(drawn, first.values, atol=1e-6)
+    assert family.ranges["diffusivity"] == pytest.approx((0.01, 0.08))
+    assert family.domain == HEAT.domain
+    assert family.pde({"diffusivity": 0.01}).diffusivity == 0.01
+
+
+def test_given_coefficients_choose_the_nearest_file(folder):
+    family = Simulations(folder, pgt.Heat, ["diffusivity"])
+    nearest = eqx.filter_jit(family.draw)(jax.random.key(0), {"diffusivity": 0.035})
+    assert abs(float(nearest.coefficients["diffusivity"]) - 0.04) < 1e-6
+    with pytest.raises(pgt.InputError, match="has no coefficient 'speed'"):
+        family.draw(jax.random.key(0), {"speed": 1.0})
+
+
+def test_windows_begin_at_every_node_and_count_from_there(folder):
+    family = Simulations(folder, pgt.Heat, ["diffusivity"], crop={"t": 6})
+    assert family.domain.bounds("t") == pytest.approx((0, 5 / 7))
+    many = jax.jit(jax.vmap(lambda key: family.draw(key, {"diffusivity": 0.01}).values))
+    windows = np.asarray(many(jax.random.split(jax.random.key(0), 30)))
+    whole = np.asarray(family.values[0])
+    starts = {
+        int(np.argmin([np.abs(w - whole[:, i : i + 6]).max() for i in range(3)])) for w in windows
+    }
+    assert starts == {0, 1, 2}
+    assert all(min(np.abs(w - whole[:, i : i + 6]).max() for i in range(3)) < 1e-6 for w in windows)
+
+
+def test_numbers_say_where_a_system_lies_among_the_files(folder):
+    family = Simulations(folder, pgt.Heat, ["diffusivity"])
+    scaling = Scaling(
+        middle=np.array([0.5, 0.5]),
+        half_extent=np.array([0.5, 0.5]),
+        mean=np.zeros(1),
+        spread=np.asarray(family.usual),
+        resolution=np.ones(2),
+        periodic=(False, False),
+    )
+    found = [family.numbers({"diffusivity": v}, scaling) for v in (0.01, 0.08)]
+    np.testing.assert_allclose(found, [[-1, 0, 0, 0, 0], [1, 0, 0, 0, 0]], atol=1e-5)
+
+
+def test_coefficients_that_are_not_positive_lie_evenly(tmp_path):
+    for i, drift in enumerate((-1.0, 0.0, 1.0)):
+        system = HEAT.dataset(draw(jax.random.key(i), {})).assign_attrs(velocity=drift)
+        pgt.io.write_field(system, tmp_path / f"{i}.nc")
+    family = Simulations(tmp_path, pgt.AdvectionDiffusion, ["velocity", "diffusivity"])
+    for given, expected in ((0.4, 0.0), (0.6, 1.0)):
+        system = eqx.filter_jit(family.draw)(jax.random.key(0), {"velocity": given})
+        found = system.coefficients["velocity"]
+        assert float(found) == expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"crop": {"t": 9}}, "write 2 to 8 nodes"),
+        ({"crop": {"x": 4}, "periodic": ("x",)}, "not periodic"),
+        ({"crop": {"y": 4}}, "there is no axis 'y'"),
+    ],
+)
+def test_windows_that_do_not_fit_are_refused(folder, settings, message):
+    with pytest.raises(pgt.InputError, match=message):
+        Simulations(folder, pgt.Heat, ["diffusivity"], **settings)
+
+
+def test_uneven_nodes_are_not_cropped(tmp_path):
+    uneven = HEAT.dataset(draw(jax.random.key(0), {}))
+    uneven = uneven.assign_coords(t=uneven.t**2)
+    pgt.io.write_field(uneven, tmp_path / "a.nc")
+    assert Simulations(tmp_path, pgt.Heat, ["diffusivity"]).axes["t"][-1] == 1
+    with pytest.raises(pgt.InputError, match="not evenly spaced"):
+        Simulations(tmp_path, pgt.Heat, ["diffusivity"], crop={"t": 4})
+
+
+def test_a_period_is_one_step_longer_than_its_nodes(tmp_path):
+    ring = pgt.families.get("advection_diffusion", nodes=8, times=3)
+    pgt.io.write_field(ring.dataset(jax.jit(ring.draw)(jax.random.key(0))), tmp_path / "a.nc")
+    names = ["velocity", "diffusivity"]
+    family = Simulations(tmp_path, pgt.AdvectionDiffusion, names, periodic=("x",))
+    assert family.domain == ring.domain
+    assert jnp.allclose(family.draw(jax.random.key(1)).values, family.values[0])
