@@ -86,7 +86,7 @@ class Answer(eqx.Module):
     def model(self) -> Frame:
         """The field as an ordinary model, a SIREN, for `reconstruct(..., start=...)` to refine."""
         network = CoordinateNetwork(self.pretrained.writer.embedding, self.written.layers)
-        return Frame(self.scaling, network)
+        return Frame(scaling=self.scaling, network=network)
 
 
 class Pretrained(eqx.Module):
@@ -292,5 +292,5 @@ def _said(mean, spread, factor: float, scaling: Scaling, fields, outside: Sequen
     """In physical units, counted from zero."""
     shift = scaling.origin.along(fields)
     ends = (mean, mean - factor * spread, mean + factor * spread)
-    found = [np.asarray(scaling.to_physical(np.asarray(v, float))) + shift for v in ends]
-    return Said(*found, list(outside))
+    mean, low, high = (np.asarray(scaling.to_physical(np.asarray(v, float))) + shift for v in ends)
+    return Said(mean, low, high, list(outside))

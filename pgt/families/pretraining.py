@@ -274,5 +274,6 @@ def _resumed(folder: Path | None, identity: dict, fresh: State) -> State:
     leaves, structure = jax.tree.flatten(arrays)
     if len(leaves) != len(saved["arrays"]):
         raise InputError(f"{folder}: training of another network lies here; name another folder.")
-    parts = eqx.combine(jax.tree.unflatten(structure, saved["arrays"]), plain)
-    return State(*parts, saved["step"], saved["seconds"], tuple(saved["losses"]))
+    writer, moments, key = eqx.combine(jax.tree.unflatten(structure, saved["arrays"]), plain)
+    losses = tuple(saved["losses"])
+    return State(writer, moments, key, saved["step"], saved["seconds"], losses)
