@@ -1,5 +1,6 @@
 """`pgt pretrain`: one network for a family of systems."""
 
+import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -42,15 +43,8 @@ def pretrain(
         training = Pretraining(steps=steps, seconds=seconds, systems=systems, kernel=kernel)
         trained = train(get(family), training, seed=seed, checkpoint=progress)
         trained.save(target)
-        _forget(progress)
+        shutil.rmtree(progress, ignore_errors=True)  # kept in case of a kill
     _show(trained.card, target)
-
-
-def _forget(progress: Path) -> None:
-    """What was kept in case of a kill."""
-    for path in sorted(progress.glob("*")):
-        path.unlink()
-    progress.rmdir()
 
 
 def _show(card, target: Path) -> None:

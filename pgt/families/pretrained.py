@@ -65,7 +65,7 @@ class Answer(eqx.Module):
         fields = self.pretrained.family.fields
         return _said(mean, spread, self.factor, self.scaling, fields, self.outside)
 
-    def grid(self, **axes: int | Sequence[float]) -> xr.Dataset:
+    def grid(self, **axes: int | Sequence[float] | np.ndarray) -> xr.Dataset:
         """Fields and bands (`u`, `u_low`, `u_high`) on a grid: a number of nodes or positions by axis."""
         positions = {
             name: _positions(self.domain, name, axes.get(name, 64)) for name in self.domain.axes
@@ -234,7 +234,7 @@ def _described(domain: Domain) -> str:
     return ", ".join(f"{a} (periodic)" if a in domain.periodic else a for a in domain.axes)
 
 
-def _positions(domain: Domain, name: str, asked: int | Sequence[float]) -> np.ndarray:
+def _positions(domain: Domain, name: str, asked: int | Sequence[float] | np.ndarray) -> np.ndarray:
     if not isinstance(asked, int):
         return np.asarray(asked, float)
     k = domain.axes.index(name)

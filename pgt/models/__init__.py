@@ -16,4 +16,5 @@ from pgt.models.pinn import PINN as PINN
 from pgt.models.pinnsformer import PINNsFormer as PINNsFormer
 from pgt.models.siren import SIREN as SIREN
 from pgt.models.wire import WIRE as WIRE
+from pgt.models.writer import WriterSizes as WriterSizes
 from pgt.nn.scaling import Scaling as Scaling

@@ -8,6 +8,7 @@ from made_pretrained import FAMILY
 
 from pgt.families.card import Card, judged, misfit
 from pgt.families.sensing import Guide, Sensing
+from pgt.models.writer import Writer
 
 
 def card(**changes):
@@ -43,7 +44,10 @@ def test_the_same_seed_judges_alike():
 def test_the_misfit_is_in_units_of_the_spread():
     from pgt.models.network import UnitReadings
 
-    class Zero:
+    class Zero(Writer):
+        def __init__(self):
+            pass
+
         def decode(self, written, z):
             return jnp.zeros(1)
 
