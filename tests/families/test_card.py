@@ -1,14 +1,13 @@
 """What a trained network is worth."""
 
-import jax.numpy as jnp
+import jax
 import made_pretrained
 import numpy as np
 import pytest
 from made_pretrained import FAMILY
 
 from pgt.families.card import Card, judged, misfit
-from pgt.families.sensing import Guide, Sensing
-from pgt.models.writer import Writer
+from pgt.families.sensing import Guide, Nodes, Sensing, look
 
 
 def card(**changes):
@@ -42,17 +41,11 @@ def test_the_same_seed_judges_alike():
 
 
 def test_the_misfit_is_in_units_of_the_spread():
-    from pgt.models.network import UnitReadings
-
-    class Zero(Writer):
-        def __init__(self):
-            pass
-
-        def decode(self, written, z):
-            return jnp.zeros(1)
-
-    mask = jnp.array([[True], [True], [False]])
-    readings = UnitReadings(
-        jnp.zeros((3, 1)), jnp.array([[3.0], [4.0], [9.0]]), mask, lambda a, b: a
-    )
-    assert float(misfit(Zero(), None, readings)) == pytest.approx(np.sqrt(12.5))
+    writer, key = made_pretrained.trained().writer, jax.random.key(4)
+    seen = look(key, FAMILY.draw(key), FAMILY, Nodes.of(FAMILY), Sensing(most=16), 4, Guide())
+    readings, written = seen.readings, writer.encode(seen.readings)
+    answers = [float(writer.decode(written, z)[0]) for z in readings.points]
+    read = np.asarray(readings.mask[:, 0])
+    misses = (np.array(answers) - np.asarray(readings.values[:, 0]))[read]
+    expected = np.sqrt(np.mean(misses**2))
+    assert float(misfit(writer, written, readings)) == pytest.approx(expected, rel=1e-4)
