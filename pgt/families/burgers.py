@@ -19,6 +19,7 @@ from pgt.nn.scaling import Scaling
 from pgt.physics.burgers import Burgers
 
 WAVES = np.arange(1, 65)
+# Of cosine and sine, whose length over the ring is 1/√2.
 SPREADS = 2**0.5 * 7**2 * ((2 * np.pi * WAVES) ** 2 + 7**2) ** -1.25
 USUAL = 0.2  # the spread of u
 
@@ -29,7 +30,7 @@ class BurgersFamily(AbstractSolved):
 
     The state at the start is a Gaussian random field without a mean,
 
-    $$ u_0 \sim N\!\left(0,\; 2 \cdot 7^4\, (-\Delta + 49)^{-2.5}\right), $$
+    $$ u_0 \sim N\!\left(0,\; 7^4\, (-\Delta + 49)^{-2.5}\right), $$
 
     the law of the data of DiffusionPDE (Huang et al. 2024, arXiv:2406.17763, whose viscosity is 0.01);
     the draws are our own. Computed by 256 Fourier modes and at least 512 steps (etdrk4.py).

@@ -20,6 +20,7 @@ from pgt.nn.scaling import Scaling
 from pgt.physics.navier_stokes import NavierStokes2D
 
 POWER, SHIFT = 2.5, 7.0
+# As the published generator has it where both parts of its complex noise have variance 1.
 STRENGTH = 2**0.5 * SHIFT**1.5
 STEPS = 10  # in a unit of time
 USUAL = 0.026  # the spread of the velocity
