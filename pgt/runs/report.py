@@ -7,6 +7,7 @@ import xarray as xr
 
 from pgt.data.clock import counted_from, readings_from, start_of
 from pgt.ground.errors import InputError
+from pgt.physics.bordered import bare
 from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
@@ -57,7 +58,7 @@ def report_data(
 
 def equation_of(result: Reconstruction) -> str:
     """The equation as it was written, or its name, with every coefficient as it is known now."""
-    return described(result.pde, result.parameters)
+    return described(bare(result.pde), result.parameters)
 
 
 def described(pde: AbstractPDE, learnt: Mapping[str, float] | None = None) -> str:
