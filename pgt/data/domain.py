@@ -157,6 +157,15 @@ class Domain:
         """n independent points, uniform in the domain; pure, and works under jit."""
         return self._filled.sample(key, n)
 
+    def near_walls(self, key: Key, n: int, reach: float = 0.05) -> Float[Array, "{n} d"]:
+        """n independent points, the denser the closer a wall of the shape is: as e^(-distance / reach).
+
+        The reach is a share of the box's shortest side in space. Without a shape they are uniform.
+        """
+        if self.shape is None:
+            return self.sample(key, n)
+        return self._body().near_walls(key, n, reach)
+
     def from_unit(self, unit: Points) -> Points:
         """Points of the unit cube as points of the domain: what is spread evenly stays so."""
         is_float = getattr(getattr(unit, "dtype", None), "kind", "") == "f"

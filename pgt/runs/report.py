@@ -6,6 +6,7 @@ from typing import Any
 import xarray as xr
 
 from pgt.data.clock import counted_from, readings_from, start_of
+from pgt.data.outlines import outlines
 from pgt.ground.errors import InputError
 from pgt.physics.bordered import bare
 from pgt.physics.equation import Equation
@@ -18,6 +19,7 @@ from pgt.trust.suspicion import drifting, far, noise_by_field
 from pgt.trust.verdict import Evidence, judge
 
 MOST_SUSPICIOUS = 10  # readings far from the field that are named
+WALL_POINTS = 400  # of a wall that is drawn
 
 
 def report_data(
@@ -95,6 +97,7 @@ def _tables(result: Reconstruction, evidence: Evidence, start: float) -> Tables:
         suspicious=far(misfits).head(MOST_SUSPICIOUS),
         drifting=drifting(misfits, result.domain.axes),
         level=None if result.members is None else LEVEL,
+        walls=outlines(result.domain, WALL_POINTS),
     )
 
 
