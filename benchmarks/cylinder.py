@@ -34,6 +34,7 @@ MODELS = {
     "pinn": lambda scaling, seed: pgt.PINN(scaling, width=40, layers=3, seed=seed),
     "tiny": lambda scaling, seed: pgt.SIREN(scaling, width=8, layers=2, seed=seed),
 }
+SAMPLERS = {"graded": pgt.Graded(), "uniform": pgt.Uniform()}  # alike in a box
 
 
 def read(path: Path) -> xr.Dataset:
@@ -50,7 +51,7 @@ def fit(readings, domain, conditions, options):
     polish = None if options.model == "pinn" else False
     training = pgt.Training(
         seconds=options.seconds, collocation=options.collocation, condition_points=512,
-        hold_out=0.0, polish=polish,
+        hold_out=0.0, polish=polish, sampler=SAMPLERS[options.sampler],
     )  # fmt: skip
     began = time.monotonic()
     result = pgt.reconstruct(
@@ -93,6 +94,7 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=SAMPLES)
     parser.add_argument("--collocation", type=int, default=4000)
     parser.add_argument("--model", choices=MODELS, default="siren")
+    parser.add_argument("--sampler", choices=SAMPLERS, default="graded")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--every", type=int, default=1, help="compare every so many instants")
     parser.add_argument("--out", type=Path, default=RESULTS)
@@ -100,7 +102,7 @@ def main() -> None:
     truth = read(options.data)
     readings = pgt.sample(truth[["u", "v"]], options.samples, seed=options.seed)
     truth = truth.isel(t=slice(None, None, options.every))
-    about = ("seconds", "samples", "collocation", "model", "seed")
+    about = ("seconds", "samples", "collocation", "model", "sampler", "seed")
     record = provenance() | {"settings": {name: getattr(options, name) for name in about}}
     cases = {"wall": (AROUND, [pgt.NoSlip(wall="cylinder")]), "box": (BOX, [])}
     for name, (domain, conditions) in cases.items():

@@ -6,7 +6,7 @@
 * ring: steady conduction between two circles. plate: conduction around an insulated hole. room: Poisson's
   equation in an L, singular at its corner. spreading: heat that decays in a ring over time, a Bessel
   function. Each from 100 readings with walls known, everything by default; and beside it the sum of sines
-  that suits a box: without the functions that wind around holes and are rough at corners, and fewer sines.
+  that suits a box: fewer, and without the functions that wind around holes and are rough at corners.
 * measures: area or volume and boundary of shapes, relative to the exact ones.
 * inside: seconds of one processor for a million points, a polygon of 1000 edges and a surface of 10 000
   triangles.
