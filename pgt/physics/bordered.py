@@ -23,6 +23,9 @@ class Bordered(AbstractPDE):
     pde: AbstractPDE
     on_walls: dict[str, Any]  # Unknown, or its value
 
+    def __init__(self, pde: AbstractPDE, on_walls: dict[str, Any]):
+        self.pde, self.on_walls = pde, on_walls
+
     @property
     def coords(self) -> tuple[str, ...]:
         return self.pde.coords

@@ -1,5 +1,6 @@
 """Numbers of conditions that are learnt: their names, their places, and their values."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -46,7 +47,7 @@ def test_a_condition_is_filled_with_the_number_that_the_equation_holds():
     assert isinstance(pde, Bordered)
     bound = filled(wall.bind(RING, ("u",)), pde)
     place = bound.nodes(1)[0]
-    rows = bound.rows(lambda z, name: {"u": 30.0}.get(name, 0.0), place)
+    rows = bound.rows(lambda z, name: jnp.asarray({"u": 30.0}.get(name, 0.0)), place)
     assert float(rows[0]) == pytest.approx(7.0 * 10.0)
 
 
