@@ -3,9 +3,10 @@
     python benchmarks/tables.py          # rewrite README.md
     python benchmarks/tables.py --show   # print the section only
 
-Every number comes from a file that benchmarks/core.py, instrument.py or coverage_diffusivity.py wrote;
-a case without a file has no row. The paper's numbers stand beside ours, as the paper prints them (its
-tables 1 and 2), and those of Raissi, Perdikaris and Karniadakis (2019) for unknown coefficients.
+Every number comes from a file that benchmarks/core.py, instrument.py, coverage_diffusivity.py, shapes.py,
+unknown_functions.py or cylinder.py wrote; a case without a file has no row. The paper's numbers stand
+beside ours, as the paper prints them (its tables 1 and 2), and those of Raissi, Perdikaris and
+Karniadakis (2019) for unknown coefficients.
 """
 
 import json
@@ -45,6 +46,10 @@ def section(folder: Path = RESULTS) -> str:
             step_table(found),
             anchors_table(found),
             instrument_table(found),
+            shapes_table(found),
+            measures_table(found),
+            functions_table(found),
+            cylinder_table(found),
         )
         if table is not None
     ]
@@ -156,6 +161,113 @@ def instrument_table(found: dict) -> str | None:
         "| what | measured | elsewhere | measured on |",
         rows,
     )
+
+
+def shapes_table(found: dict) -> str | None:
+    if "shapes" not in found:
+        return None
+    result = found["shapes"]
+    rows = [
+        _row(
+            SHAPES[name],
+            *(_fitted(fits[key]) for key in ("with functions", "without")),
+            _where(result),
+        )
+        for name, fits in result["fields"].items()
+    ]
+    return _table(
+        f"Fields in shapes from {result['readings']} readings, walls known, all defaults: relative L2 "
+        "error against the exact field; beside it the sum of sines that suits a box, fewer of them, and "
+        "without functions of holes and corners:",
+        "| field | all defaults | sines alone | measured on |",
+        rows,
+    )
+
+
+def _fitted(fit: dict) -> str:
+    return f"{fit['rel_l2']:.1e} ({fit['model']})"
+
+
+def measures_table(found: dict) -> str | None:
+    if "shapes" not in found:
+        return None
+    result = found["shapes"]
+    measures, where = result["measures"], _where(result)
+    worst = {part: max(measures[s][part] for s in measures) for part in ("measure", "boundary")}
+    rows = [
+        _row(f"area or volume of {len(measures)} shapes, largest relative error",
+             f"{worst['measure']:.1e}", where),
+        _row("length or surface of their walls", f"{worst['boundary']:.1e}", where),
+    ]  # fmt: skip
+    rows += [
+        _row(f"inside test of {result['points']:,} points, {name}", f"{seconds:.2f} s", where)
+        for name, seconds in result["inside"].items()
+    ]
+    return _table(
+        "Shapes themselves; seconds are those of one processor:",
+        "| what | measured | measured on |",
+        rows,
+    )
+
+
+def functions_table(found: dict) -> str | None:
+    if "unknown-functions" not in found:
+        return None
+    result = found["unknown-functions"]
+    rows = [
+        _row(
+            what,
+            ", ".join(f"{100 * run['rel_l2']:.1f} %" for run in result[name]),
+            ", ".join(f"{run['inside']:.2f}" for run in result[name]),
+            _where(result),
+        )
+        for name, what in FUNCTIONS.items()
+        if name in result
+    ]
+    return _table(
+        "Functions that stand in the equation and are not known, from readings of the field with 1 % "
+        "noise, one number for each draw of the readings: relative L2 error of the function, and the "
+        "share of it inside bands of 90 %:",
+        "| function | error | inside the band | measured on |",
+        rows,
+    )
+
+
+def cylinder_table(found: dict) -> str | None:
+    if "cylinder" not in found:
+        return None
+    result = found["cylinder"]
+    rows = [
+        _row(
+            what,
+            " / ".join(f"{result[name][field]:.1e}" for field in ("u", "v", "p")),
+            " / ".join(f"{100 * result[name][force]:.2g} %" for force in ("drag", "lift")),
+            f"{result[name]['seconds']:.0f}",
+            _where(result),
+        )
+        for name, what in CYLINDER.items()
+        if name in result
+    ]
+    return _table(
+        f"Flow past a cylinder that stands in the domain, Re = 100, from {result['settings']['samples']} "
+        "readings of u and v, p hidden: relative L2 errors outside the cylinder, and of the forces on it "
+        "over time:",
+        "| the fit knows | u / v / p | drag / lift | seconds | measured on |",
+        rows,
+    )
+
+
+SHAPES = {
+    "ring": "conduction in a ring",
+    "plate": "conduction around an insulated hole",
+    "room": "Poisson's equation in an L, singular at its corner",
+    "spreading": "heat in a ring over time",
+}
+FUNCTIONS = {
+    "source": "source q(x) of a rod, 60 readings",
+    "conductivity": "conductivity k(x, y) of a plate, contrast 5, 200 readings",
+}
+CYLINDER = {"wall": "the wall, where the fluid rests", "box": "nothing of the wall"}
 
 
 def _flow(result: dict) -> str:

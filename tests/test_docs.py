@@ -27,6 +27,8 @@ LONG = tuple(
     f"guides/{name}"
     for name in (
         "burgers-viscosity",
+        "cylinder",
+        "groundwater",
         "heat-from-sensors",
         "outliers",
         "plate-with-a-hole",

@@ -52,6 +52,7 @@ def test_tables_of_all_kinds(tmp_path):
         "overall": {"stacked": 0.1, "mean": 0.2},
     }
     flow = {"u": 0.001, "v": 0.002, "p": 0.003}
+    fit = {"rel_l2": 1e-7, "model": "Features"}
     step = {"milliseconds": 8.0, "first_step_seconds": 5, "peak_bytes": 2**30}
     stored = {
         "heat": measured | {"runs": runs, "rel_l2": 2e-5},
@@ -67,6 +68,18 @@ def test_tables_of_all_kinds(tmp_path):
         "bands-heat": measured | {"inside": {"field": {"u": 0.9}, "reading": {"u": 0.91}}},
         "bands-wake": measured
         | {"inside": {"field": {"u": 0.8, "v": 0.9}, "reading": {"u": 0.88}}},
+        "shapes": measured
+        | {
+            "readings": 100,
+            "points": 10**6,
+            "fields": {"ring": {"with functions": fit, "without": fit | {"rel_l2": 1e-5}}},
+            "measures": {"disk": {"measure": 1e-9, "boundary": 2e-9}},
+            "inside": {"polygon of 1000 edges": 0.25},
+        },
+        "unknown-functions": measured | {"source": [{"rel_l2": 0.021, "inside": 0.9}] * 2},
+        "cylinder": measured
+        | {"settings": {"samples": 500}}
+        | {"wall": flow | {"drag": 0.005, "lift": 0.01, "seconds": 150.2}},
         "unheard-of": {},
     }
     for name, result in stored.items():
@@ -86,6 +99,11 @@ def test_tables_of_all_kinds(tmp_path):
     assert "| 17 of 20 |" in text
     assert "| of fields u 0.900; of readings u 0.910 |" in text
     assert "| of fields u 0.800, v 0.900; of readings u 0.880 |" in text
+    assert "| conduction in a ring | 1.0e-07 (Features) | 1.0e-05 (Features) |" in text
+    assert "| area or volume of 1 shapes, largest relative error | 1.0e-09 |" in text
+    assert "| inside test of 1,000,000 points, polygon of 1000 edges | 0.25 s |" in text
+    assert "| source q(x) of a rod, 60 readings | 2.1 %, 2.1 % | 0.90, 0.90 |" in text
+    assert f"| the wall, where the fluid rests | {each} | 0.5 % / 1 % | 150 |" in text
     for table in text.split("\n\n"):
         lines = [line for line in table.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) <= 1, "every row has the same cells"

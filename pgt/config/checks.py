@@ -1,6 +1,6 @@
 """What pydantic checks for the ways in which a value may be written."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, NoReturn, Union
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
@@ -17,6 +17,7 @@ ORDER = (
     "array",
     "flag",
 )  # the first is what others are told to write
+UNKNOWN = "unknown"  # what a table that is to be learnt is called, and marked by
 
 
 class Way(NamedTuple):
@@ -52,22 +53,30 @@ def array(item: Any, count: int | None) -> Way:
 
 
 def one_of(ways: Iterable[Way]) -> Any:
-    """Any of the ways, told apart by the TOML type alone, so that there is one complaint; None for none.
+    """Any of the ways, told apart by the TOML type, so that there is one complaint; None for none. Of two
+    tables, the one that is marked as unknown is.
 
     Where whole numbers and others are welcome, any number is.
     """
     found: dict[str, Way] = {}
     for way in ways:
-        if way.toml not in found or float in getattr(way.check, "__args__", ()):
-            found[way.toml] = way
+        kind = UNKNOWN if way.called == UNKNOWN else way.toml
+        if kind not in found or float in getattr(way.check, "__args__", ()):
+            found[kind] = way
     known = sorted(found.values(), key=lambda way: ORDER.index(way.toml))
     if len(known) <= 1:
         return known[0].check if known else None
-    tags = {way.toml: _tag(way, known) for way in known}
-    union = Union[tuple(Annotated[way.check, Tag(tags[way.toml])] for way in known)]  # noqa: UP007
-    return Annotated[
-        union, Discriminator(lambda value: tags.get(TOML.get(type(value), ""), tags[known[0].toml]))
-    ]
+    tags = {kind: _tag(way, known) for kind, way in found.items()}
+    union = Union[tuple(Annotated[way.check, Tag(_tag(way, known))] for way in known)]  # noqa: UP007
+    first = _tag(known[0], known)
+    return Annotated[union, Discriminator(lambda value: tags.get(_kind(value, tags), first))]
+
+
+def _kind(value: Any, kinds: Collection[str]) -> str:
+    """As what a value was meant."""
+    kind = TOML.get(type(value), "")
+    is_unknown = kind == "table" and UNKNOWN in kinds and (kind not in kinds or UNKNOWN in value)
+    return UNKNOWN if is_unknown else kind
 
 
 def _tag(way: Way, known: list[Way]) -> str:

@@ -7,6 +7,7 @@ from pgt.data.domain import Domain as Domain
 from pgt.data.observations import Observations as Observations
 from pgt.data.regions import AbstractRegion as AbstractRegion
 from pgt.data.sampling import AbstractSampler as AbstractSampler
+from pgt.data.sampling import Graded as Graded
 from pgt.data.sampling import ResidualAdaptive as ResidualAdaptive
 from pgt.data.sampling import Sobol as Sobol
 from pgt.data.sampling import Uniform as Uniform

@@ -100,6 +100,17 @@ class Body:
         """n independent points, uniform inside; works under jit."""
         return jnp.asarray(self.from_unit(jax.random.uniform(key, (n, self.box.dimension))))
 
+    def near_walls(self, key: Key, n: int, reach: float) -> Float[Array, "{n} d"]:
+        """n independent points, the denser the closer a wall of the shape is; works under jit."""
+        places, shares = graded_places(self, reach)
+        where, when = jax.random.split(key)
+        found = jnp.searchsorted(jnp.asarray(shares), jax.random.uniform(where, (n,)))
+        at = jnp.asarray(places)[jnp.minimum(found, len(places) - 1)]
+        if not self.box.has_time:
+            return at
+        times = self.box.along(("t",)).from_unit(jax.random.uniform(when, (n, 1)))
+        return jnp.concatenate([at, times], axis=1)
+
     def even(self, n: int, seed: int = 0) -> Float[np.ndarray, "{n} d"]:
         """n fixed points that fill the inside evenly."""
         tried = 2 * n + 64
@@ -215,6 +226,16 @@ def places_inside(body: Body) -> Float[np.ndarray, "... k"]:
     if each < 1:
         raise InputError("the shape is too thin for its box to find places inside.")
     return _sorted(places, each, 0)
+
+
+@lru_cache(maxsize=8)
+def graded_places(body: Body, reach: float):
+    """The places of that table one by one, and up to each of them the share of e^(-distance / reach), the
+    reach as a share of the shortest side of the box."""
+    places = places_inside(body).reshape(-1, len(body.space.axes))
+    away = np.abs(body.shape.distance(places)) / (reach * float(np.min(body.space.extent)))
+    weights = np.cumsum(np.exp(away.min() - away))
+    return places.astype(np.float32), (weights / weights[-1]).astype(np.float32)
 
 
 def _sorted(places, each: int, axis: int):

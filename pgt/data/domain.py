@@ -9,6 +9,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 
+import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
@@ -156,6 +157,18 @@ class Domain:
     def sample(self, key: Key, n: int) -> Float[Array, "{n} d"]:
         """n independent points, uniform in the domain; pure, and works under jit."""
         return self._filled.sample(key, n)
+
+    @checked
+    def near_walls(self, key: Key, n: int, reach: float) -> Float[Array, "{n} d"]:
+        """n independent points, the denser the closer a wall of the shape is: as e^(-distance / reach).
+
+        The reach is a share of the box's shortest side in space. Without a shape they are uniform.
+        """
+        if not isinstance(key, jax.Array) or n < 0 or not reach > 0:
+            raise InputError("near_walls: write a key, jax.random.key(0), and n and reach above 0.")
+        if self.shape is None:
+            return self.sample(key, n)
+        return self._body().near_walls(key, n, reach)
 
     def from_unit(self, unit: Points) -> Points:
         """Points of the unit cube as points of the domain: what is spread evenly stays so."""

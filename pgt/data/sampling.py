@@ -71,6 +71,31 @@ class Sobol(AbstractSampler):
         return domain.from_unit(unit)
 
 
+@register("graded")
+class Graded(AbstractSampler):
+    """A `share` of the points close to the walls of the domain's shape, where fields are steepest, the
+    others anywhere. Their density falls by e within `reach`, a share of the box's shortest side.
+
+    >>> from pgt.data.shapes import Disk
+    >>> channel = Domain(x=(-2, 8), y=(-2, 2), shape=-Disk(radius=0.5))
+    >>> points = Graded(share=1.0).draw(jax.random.key(0), channel, 100)
+    >>> bool((jnp.hypot(*points.T) < 2).all())
+    True
+    """
+
+    share: Annotated[float, Limits(at_least=0, at_most=1)] = eqx.field(static=True, default=0.5)
+    reach: Annotated[float, Limits(above=0, at_most=1)] = eqx.field(static=True, default=0.05)
+
+    def draw(self, key, domain, n, residual=None):
+        near, anywhere = jax.random.split(key)
+        count = round(self.share * n)
+        parts = [
+            domain.near_walls(near, count, self.reach),
+            domain.sample(anywhere, n - count),
+        ]
+        return jnp.concatenate(parts)
+
+
 @register("residual_adaptive")
 class ResidualAdaptive(AbstractSampler):
     """More points where the equation is violated most (RAD, Wu et al. 2023).

@@ -92,10 +92,13 @@ def named_unknowns(tree) -> list[tuple[str, Unknown]]:
     return [(_readable(path), node) for path, node in found if is_unknown(node)]
 
 
+HOLDERS = ("coefficients", "pde", "on_walls")  # of unknowns that have names of their own
+
+
 def _readable(path) -> str:
     """`.coefficients['nu']` as nu, `.velocity[0]` as velocity_0, `.viscosity` as viscosity."""
     keys = [getattr(key, "name", getattr(key, "key", getattr(key, "idx", key))) for key in path]
-    names = [str(key) for key in keys if key != "coefficients"]
+    names = [str(key) for key in keys if key not in HOLDERS]
     return "_".join(names)
 
 

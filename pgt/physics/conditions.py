@@ -36,7 +36,7 @@ from pgt.physics.binding import (
     wall_of,
     with_region,
 )
-from pgt.physics.values import Value, Writable, value_at
+from pgt.physics.values import Learnt, Value, Writable, value_at
 
 Evaluate = Callable[[Point, str], Float[Array, ""]]
 
@@ -197,8 +197,8 @@ class Dirichlet(AbstractWallCondition):
         return _value_rows(evaluate, z, self.values, self._bound())
 
     def fixes(self, field: str, freedom: str | None) -> bool:
-        """Its values are given at every time."""
-        return field in self.values
+        """Its values are given at every time, where they are known at all."""
+        return field in self.values and not isinstance(self.values[field], Unknown | Learnt)
 
 
 @register("neumann")

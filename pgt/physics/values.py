@@ -65,7 +65,13 @@ class Table(eqx.Module):
         return total
 
 
-Value = float | Unknown | Float[Array | np.ndarray, ""] | Expression | Function | Table
+class Learnt(eqx.Module):
+    """In the place of an unknown number, which the equation holds under this name (bordered.py)."""
+
+    name: str = eqx.field(static=True)
+
+
+Value = float | Unknown | Float[Array | np.ndarray, ""] | Expression | Function | Table | Learnt
 # What may be given for one: at a face, where values are known, and on the right-hand side of an equation.
 Formula = Annotated[str, FORMULA]
 Writable = float | int | Formula | Callable | Annotated[tuple, CURVE] | xr.DataArray

@@ -11,6 +11,7 @@ from pgt.ground.arguments import AxisName, Positive
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.ground.types import Point
+from pgt.ground.unknown import Unknown
 from pgt.physics.binding import (
     as_values,
     bound_to,
@@ -37,7 +38,9 @@ class Robin(AbstractWallCondition):
     axis, side, wall, where
         As in `Dirichlet`.
     coefficient
-        h, written as the values are.
+        h, written as the values are; an `Unknown` is learnt with the field.
+    relative
+        The values are those of u beyond the wall, T in the place of g: ∂u/∂n + h (u − T) = 0.
     **values
         g for each field.
 
@@ -46,6 +49,7 @@ class Robin(AbstractWallCondition):
     """
 
     coefficient: Value
+    relative: bool = eqx.field(static=True)
     values: dict[str, Value]
 
     def __init__(
@@ -54,10 +58,12 @@ class Robin(AbstractWallCondition):
         side: Side = "both",
         wall: str | None = None,
         where: str | None = None,
-        coefficient: Writable = 1.0,
-        **values: Writable,
+        coefficient: Writable | Unknown = 1.0,
+        relative: bool = False,
+        **values: Writable | Unknown,
     ):
         self._stand(axis, side, wall, where)
+        self.relative = relative
         self.coefficient = as_values("Robin", {"coefficient": coefficient})["coefficient"]
         self.values = as_values("Robin", values)
 
@@ -75,7 +81,8 @@ class Robin(AbstractWallCondition):
 
         def row(field, g):
             slope = region.normal_derivative(z, lambda axis: evaluate(z, f"{field}_{axis}"))
-            return slope + h * evaluate(z, field) - value_at(g, point)
+            given = value_at(g, point) * (h if self.relative else 1.0)
+            return slope + h * evaluate(z, field) - given
 
         return jnp.stack([row(field, g) for field, g in self.values.items()])
 

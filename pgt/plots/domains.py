@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pgt.data.domain import Domain
+from pgt.data.outlines import outlines, places_of
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.plots.pieces import INK, PALETTE, SIZE, styled
@@ -13,7 +14,6 @@ from pgt.plots.pieces import INK, PALETTE, SIZE, styled
 WRONG = "#D00000"
 GROUND = "#EDF2F7"
 SIDE = 400  # of the grid on which the inside is painted
-APART = 3.0  # times the usual step: a wall is drawn in pieces where its points are that far apart
 FEW = 600  # points of a wall drawn in space
 
 
@@ -33,7 +33,7 @@ def domain(domain: Domain, points: Float[np.ndarray, "n d"] | None = None) -> Fi
         )
     figure = Figure(figsize=(5.5, 4.0), layout="constrained")
     axes = figure.add_subplot(projection="3d" if len(space) == 3 else None)
-    walls = {name: domain.wall(name) for name in domain.wall_names if _is_left(domain, name)}
+    walls = {n: at for n in domain.wall_names if len(at := places_of(domain, n))}
     draw = _draw_solid if len(space) == 3 else _draw_plane
     draw(axes, domain, walls)
     if points is not None:
@@ -48,18 +48,8 @@ def domain(domain: Domain, points: Float[np.ndarray, "n d"] | None = None) -> Fi
 
 def draw_walls(axes: Axes, domain: Domain, colour: str = INK) -> None:
     """The walls of a shape of the plane, as lines."""
-    for name in domain.wall_names:
-        if _is_left(domain, name):
-            _line(axes, np.asarray(domain.wall(name).places), colour)
-
-
-def _is_left(domain: Domain, name: str) -> bool:
-    """Whether something of the wall is in the box."""
-    try:
-        domain.wall(name)
-    except InputError:
-        return False
-    return True
+    for found in outlines(domain).values():
+        _draw_lines(axes, found, colour)
 
 
 def _draw_plane(axes: Axes, domain: Domain, walls) -> None:
@@ -72,9 +62,10 @@ def _draw_plane(axes: Axes, domain: Domain, walls) -> None:
     )  # fmt: skip
     (left, right), (low, high) = (domain.bounds(axis) for axis in domain.spatial_axes)
     axes.plot([left, right, right, left, left], [low, low, high, high, low], ":", color=INK, lw=0.8)
-    for index, (name, wall) in enumerate(walls.items()):
-        colour, places = PALETTE[index % len(PALETTE)], np.asarray(wall.places)
-        _line(axes, places, colour)
+    lines = outlines(domain)
+    for index, (name, places) in enumerate(walls.items()):
+        colour = PALETTE[index % len(PALETTE)]
+        _draw_lines(axes, lines[name], colour)
         top = places[np.argmax(places @ [0.3, 1.0])]
         axes.annotate(
             name, top, textcoords="offset points", xytext=(3, 3), color=colour, fontsize=SIZE,
@@ -83,21 +74,16 @@ def _draw_plane(axes: Axes, domain: Domain, walls) -> None:
     axes.set_aspect("equal")
 
 
-def _line(axes: Axes, places: Float[np.ndarray, "n 2"], colour: str) -> None:
-    """Through places in their order, broken where the next one is far; a ring is closed."""
-    ring = np.concatenate([places, places[:1]])
-    step = np.linalg.norm(np.diff(ring, axis=0), axis=1)
-    broken = np.repeat(ring, 2, axis=0)[1:-1].reshape(-1, 2, 2)
-    broken = broken[step <= APART * np.median(step)]
-    gaps = np.full((len(broken), 1, 2), np.nan)
-    x, y = np.concatenate([broken, gaps], axis=1).reshape(-1, 2).T
-    axes.plot(x, y, color=colour, linewidth=1.2)
+def _draw_lines(axes: Axes, found: list[Float[np.ndarray, "m 2"]], colour: str) -> None:
+    for line in found:
+        axes.plot(*line.T, color=colour, linewidth=1.2)
 
 
 def _draw_solid(axes, domain: Domain, walls) -> None:
-    for index, (name, wall) in enumerate(walls.items()):
-        places = np.asarray(wall.places)[:FEW]
-        axes.scatter(*places.T, s=2, color=PALETTE[index % len(PALETTE)], label=name, alpha=0.6)
+    for index, (name, places) in enumerate(walls.items()):
+        axes.scatter(
+            *places[:FEW].T, s=2, color=PALETTE[index % len(PALETTE)], label=name, alpha=0.6
+        )
     axes.legend(fontsize=SIZE, frameon=False)
     axes.set_box_aspect(tuple(np.ptp([domain.bounds(a) for a in domain.spatial_axes], axis=1)))
 

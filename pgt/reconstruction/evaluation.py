@@ -81,7 +81,9 @@ class Evaluation:
         table = self._evaluate(asked, lambda rows: points[rows], len(points))
         coords = {a: ("point", points[:, i]) for i, a in enumerate(self.domain.axes)}
         coords |= self._outside(("point",), outside(points, self.domain))
-        return self._dataset({n: ("point", v) for n, v in table.items()}, coords, asked.units)
+        data = {name: ("point", column) for name, column in table.items()}
+        found = self._dataset(data, coords, asked.units)
+        return found if self.domain.shape is None else masked(found, self.domain)
 
     def gridded(self, axes: Mapping, asked: Asked) -> xr.Dataset:
         """The answers on a grid, its points made a chunk at a time."""
@@ -235,14 +237,20 @@ class Evaluation:
 
 
 def masked(dataset: xr.Dataset, domain: Domain) -> xr.Dataset:
-    """NaN where a grid lies outside the shape, and a coordinate `mask` that is 1 inside and 0 outside."""
+    """NaN where places lie outside the shape, and a coordinate `mask` that is 1 inside and 0 outside.
+
+    Of a grid it lies over the axes of space, else over the points.
+    """
     space = tuple(axis for axis in reversed(domain.axes) if axis != "t")
-    grids = np.meshgrid(*(dataset[axis].to_numpy() for axis in space), indexing="ij")
+    positions = [dataset[axis].to_numpy() for axis in space]
+    is_grid = "point" not in dataset.dims
+    grids = np.meshgrid(*positions, indexing="ij") if is_grid else positions
     places = dict(zip(space, grids, strict=True))
     if domain.has_time:
         places["t"] = np.full(grids[0].shape, domain.bounds("t")[0])
     inside = domain.contains(np.stack([places[a].ravel() for a in domain.axes], axis=-1))
-    mask = xr.DataArray(inside.reshape(grids[0].shape).astype(np.int8), dims=space)
+    dims = space if is_grid else ("point",)
+    mask = xr.DataArray(inside.reshape(grids[0].shape).astype(np.int8), dims=dims)
     mask.attrs = {"long_name": "1 inside the shape, 0 outside"}
     return dataset.where(mask == 1).assign_coords(mask=mask)
 

@@ -15,6 +15,7 @@ from pgt.data.domain import Domain
 from pgt.data.regions import Spread
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown
+from pgt.physics.bordered import bare
 from pgt.physics.wall_conditions import PRESSURE, velocity_in
 from pgt.reconstruction.evaluation import Evaluation
 
@@ -149,7 +150,7 @@ class Integrals:
         return velocity
 
     def _viscosity(self) -> float:
-        given = getattr(self.evaluation.pde, "viscosity", None)
+        given = getattr(bare(self.evaluation.pde), "viscosity", None)
         if given is None:
             raise InputError(
                 "force: the equation has no viscosity; write force(..., viscosity=0.01)."

@@ -105,7 +105,8 @@ class Reconstruction(eqx.Module):
         quantiles : of the members, between 0 and 1: 0.05 of "u" is called "u_q05".
         **axes : instead of `points`, numbers by axis: `at(x=0.5, t=[0.1, 0.2])`.
 
-        Points outside the domain are answered with a warning, and marked by a coordinate `outside`.
+        Points outside the domain are answered with a warning, and marked by a coordinate `outside`; where
+        it has a shape, what lies outside that is NaN, and a coordinate `mask` is 0.
         """
         if (points is None) != bool(axes):
             raise InputError("at: write either points, or every axis by name: at(x=0.5, t=0.5).")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from pgt.ground.numbers import number
+from pgt.physics.bordered import bare
 from pgt.physics.names import rewritten
 from pgt.reconstruction.evidence import descent_of
 from pgt.trust.convergence import convergence
@@ -26,7 +27,7 @@ def in_brief(result: "Reconstruction") -> str:
     model = f"{type(result.model).__name__}, {summary.get('parameter_count', 0):,} parameters"
     lines = [
         f"Reconstruction of {', '.join(pde.fields)} over {', '.join(pde.coords)}",
-        f"  equation  {equation_text(pde)}",
+        f"  equation  {equation_text(bare(pde))}",
         f"  readings  {len(result.observations)} fitted, {len(result.held_out)} held out",
         f"  model     {model}, {summary.get('seconds', 0.0):.1f} s",
         *(
@@ -75,7 +76,7 @@ def provenance(result: "Reconstruction") -> dict:
     record = result.record
     return {
         "source": "physics-guided-transformer",
-        "equation": type(result.pde).__name__,
+        "equation": type(bare(result.pde)).__name__,
         **{name: record[name] for name in kept if record.get(name) is not None},
     }
 

@@ -60,6 +60,7 @@ class Tables:
     suspicious : readings far from the field, as `Reconstruction.suspicious`.
     drifting : sensors with an offset or a trend, as `Reconstruction.drifting`.
     level : how often the intervals of coefficients hold the true value; None where there are none.
+    walls : by name, the lines that the walls of a shape of the plane are made of.
     """
 
     coefficients: Mapping[str, tuple] | None = None
@@ -68,6 +69,7 @@ class Tables:
     suspicious: pd.DataFrame | None = None
     drifting: pd.DataFrame | None = None
     level: float | None = None
+    walls: Mapping[str, list[np.ndarray]] | None = None
 
     def __post_init__(self):
         for name, pair in (self.coefficients or {}).items():

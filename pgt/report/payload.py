@@ -30,7 +30,7 @@ def payload(data: ReportData) -> dict:
         viewers["residual"] = viewer(data, data.residual, None)
     readings = {name: _readings(data, name) for name in data.fields if name not in data.hidden}
     maps = {name: _packed(colours) for name, colours in colour_maps().items()}
-    return {"viewers": viewers, "readings": readings, "maps": maps}
+    return {"viewers": viewers, "readings": readings, "maps": maps, "walls": _walls(data)}
 
 
 def viewer(data: ReportData, grid: xr.Dataset, error_bars: xr.Dataset | None) -> dict:
@@ -167,6 +167,19 @@ def _readings(data: ReportData, name: str) -> dict:
         "held": _packed(held[kept]),
         "note": note if len(kept) < len(values) else "",
     }
+
+
+def _walls(data: ReportData) -> list[dict]:
+    """Every line of a wall: the name, and its points by axis."""
+    space = [axis for axis in data.fitted.coords if axis != "t"]
+    return [
+        {
+            "name": name,
+            "points": {a: _packed(line[:, k].astype("<f4")) for k, a in enumerate(space)},
+        }
+        for name, lines in (data.tables.walls or {}).items()
+        for line in lines
+    ]
 
 
 def _squeezed(codes: np.ndarray) -> str:

@@ -6,6 +6,10 @@ const READINGS = Object.fromEntries(Object.entries(payload.readings).map(([name,
   points: Object.fromEntries(Object.entries(r.points).map(([axis, text]) => [axis, floats(text)])),
   values: floats(r.values), held: bytes(r.held), note: r.note,
 }]));
+const WALLS = payload.walls.map((wall) => ({
+  name: wall.name,
+  points: Object.fromEntries(Object.entries(wall.points).map(([axis, text]) => [axis, Array.from(floats(text))])),
+}));
 const MISSING = 4096;
 const NEAR = 0.025; // of an axis: readings this close to a slice are drawn on it
 
@@ -111,7 +115,7 @@ class Picture {
     const [a, u] = this.plane.map((k) => this.axes[k]);
     const bar = colourBar(layer, MAPS[layer.colours], frame.left, bottom + 46, frame.width, `bar-${this.name}`);
     this.cursor.replaceChildren();
-    this.svg.replaceChildren(frame.axes(label(a), label(u), false), bar, this.sensors(), this.cursor);
+    this.svg.replaceChildren(frame.axes(label(a), label(u), false), bar, this.walls(), this.sensors(), this.cursor);
     if (this.profiled !== null) {
       const x = frame.x(a.places[this.index[this.profiled]]);
       this.svg.append(shape('path', { class: 'now', d: `M${x} ${frame.top}V${bottom}` }));
@@ -131,6 +135,18 @@ class Picture {
     }));
     rows.forEach((row) => { this.counted[readings.held[row]] += 1; });
     return rows;
+  }
+
+  // The walls of a shape, where the map lies in its plane.
+  walls() {
+    const group = shape('g');
+    const [a, u] = this.plane.map((k) => this.axes[k].name);
+    for (const wall of WALLS.filter(({ points }) => points[a] && points[u])) {
+      const line = shape('path', { class: 'wall', d: this.frame.line(wall.points[a], wall.points[u]) });
+      line.append(shape('title', {}, wall.name));
+      group.append(line);
+    }
+    return group;
   }
 
   sensors() {

@@ -73,7 +73,7 @@ def describe(run: RunFile, parts: Parts, task: Task) -> list[tuple[str, str]]:
     rows.append(("coverage", _coverage(readings, domain)))
     hidden = [name for name in pde.fields if name not in readings.fields]
     rows.append(("hidden fields", ", ".join(hidden) or "none"))
-    learnt = [f"{name} (from {float(n.value):.4g})" for name, n in named_unknowns(pde)]
+    learnt = [f"{name} (from {float(n.value):.4g})" for name, n in named_unknowns(task.pde)]
     rows.append(("learnt coefficients", ", ".join(learnt) or "none"))
     if wanted := coefficient_units(pde, units):
         rows.append(("coefficients are in", ", ".join(f"{n}: {u}" for n, u in wanted.items())))

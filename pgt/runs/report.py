@@ -6,7 +6,9 @@ from typing import Any
 import xarray as xr
 
 from pgt.data.clock import counted_from, readings_from, start_of
+from pgt.data.outlines import outlines
 from pgt.ground.errors import InputError
+from pgt.physics.bordered import bare
 from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
@@ -17,6 +19,7 @@ from pgt.trust.suspicion import drifting, far, noise_by_field
 from pgt.trust.verdict import Evidence, judge
 
 MOST_SUSPICIOUS = 10  # readings far from the field that are named
+WALL_POINTS = 400  # of a wall that is drawn
 
 
 def report_data(
@@ -57,7 +60,7 @@ def report_data(
 
 def equation_of(result: Reconstruction) -> str:
     """The equation as it was written, or its name, with every coefficient as it is known now."""
-    return described(result.pde, result.parameters)
+    return described(bare(result.pde), result.parameters)
 
 
 def described(pde: AbstractPDE, learnt: Mapping[str, float] | None = None) -> str:
@@ -94,6 +97,7 @@ def _tables(result: Reconstruction, evidence: Evidence, start: float) -> Tables:
         suspicious=far(misfits).head(MOST_SUSPICIOUS),
         drifting=drifting(misfits, result.domain.axes),
         level=None if result.members is None else LEVEL,
+        walls=outlines(result.domain, WALL_POINTS),
     )
 
 

@@ -24,6 +24,7 @@ from pgt.models.base import AbstractFieldModel
 from pgt.models.features import Features
 from pgt.nn.precision import cast, precision
 from pgt.nn.scaling import Scaling
+from pgt.physics.bordered import bordered
 from pgt.physics.conditions import AbstractCondition, Periodic
 from pgt.physics.derivatives import requested
 from pgt.physics.pde import AbstractPDE
@@ -122,11 +123,12 @@ def assemble(
         training = budgeted(training, networks[0])
         check_room(training, networks[0])
         scaling = networks[0].scaling
+        pde, known = bordered(pde, conditions)
         pde = with_unknown_units(pde, scaling)
         fitted, held_out = hold_out(observations, training, seed, networks[0])
         held_out = scaling.origin.readings(held_out)
         problem = Problem.build(
-            fitted, pde, conditions, domain, scaling,
+            fitted, pde, known, domain, scaling,
             physics=training.collocation > 0, likelihood=training.likelihood,
         )  # fmt: skip
     rival = None

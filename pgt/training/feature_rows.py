@@ -22,6 +22,7 @@ from pgt.ground.types import Point
 from pgt.ground.unknown import is_unknown, named_unknowns, resolve
 from pgt.models.features import Features
 from pgt.nn.precision import cast
+from pgt.physics.bordered import filled
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.derivatives import parse_name
 from pgt.physics.pde import AbstractPDE
@@ -142,7 +143,7 @@ class _Condition(eqx.Module):
     pde: AbstractPDE
 
     def __call__(self, pde, evaluate, z):
-        return self.condition.rows(evaluate, z) / self.scale
+        return filled(self.condition, pde).rows(evaluate, z) / self.scale
 
 
 def _raws(pde: AbstractPDE) -> list:

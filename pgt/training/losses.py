@@ -23,6 +23,7 @@ from pgt.ground.types import Key, Point, Points, Scalar
 from pgt.ground.unknown import resolve
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.scaling import Scaling
+from pgt.physics.bordered import filled
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.derivatives import differentiate, residual
 from pgt.physics.gauge import check_gauges
@@ -152,7 +153,7 @@ def condition_rows(
         table = differentiate(field, (name,), pde.coords, pde.fields)(point)
         return table.counted_from(origin)(name)
 
-    return condition.rows(evaluate, z) / scale
+    return filled(condition, pde).rows(evaluate, z) / scale
 
 
 # ---------------------------------------------------------------------------------------- losses

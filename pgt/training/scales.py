@@ -18,6 +18,7 @@ from pgt.data.observations import Observations
 from pgt.ground.unknown import Unknown, is_unknown, resolve
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.scaling import Scaling
+from pgt.physics.bordered import filled
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.derivatives import parse_name
 from pgt.physics.pde import AbstractPDE
@@ -90,7 +91,8 @@ def typical_rows(condition: AbstractCondition, pde, scaling: Scaling, draws: int
         # Periodic conditions ask for the same name at two places: those are different numbers.
         return jnp.asarray(typical.draw(name))[typical.index]
 
-    return _or_one(_size(typical.differences(lambda: condition.rows(evaluate, point))))
+    known = filled(condition, pde)
+    return _or_one(_size(typical.differences(lambda: known.rows(evaluate, point))))
 
 
 def with_hidden_scales(model: Model, observations: Observations, pde: AbstractPDE) -> Model:

@@ -56,3 +56,21 @@ def test_a_run_file_is_checked_without_jax(folder):
         for _ in range(3)
     ]
     assert min(float(run.stdout) for run in runs) < 0.3
+
+
+def test_how_strongly_a_wall_is_cooled_may_be_unknown(load):
+    given = """kind = "dirichlet"
+axis = "x"
+side = "lower"
+u = {at = [0, 1], values = [0, 2]}"""
+    cooled = """kind = "robin"
+axis = "x"
+coefficient = {unknown = true, initial = 5.0, positive = true}
+relative = true
+u = 20"""
+    assert given in HEAT
+    _, wall = build_all(load(HEAT.replace(given, cooled))).conditions
+    assert isinstance(wall, pgt.Robin)
+    assert isinstance(wall.coefficient, pgt.Unknown)
+    assert wall.coefficient.positive
+    assert wall.relative

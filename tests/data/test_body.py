@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.data.sampling import ResidualAdaptive, Sobol, Uniform
+from pgt.data.sampling import Graded, ResidualAdaptive, Sobol, Uniform
 from pgt.ground import serialise
 from pgt.ground.errors import InputError
 
@@ -28,7 +28,7 @@ def test_volume_times_duration():
 
 @pytest.mark.parametrize("domain", [PLATE, VESSEL], ids=["plane", "space"])
 @pytest.mark.parametrize(
-    "sampler", [Uniform(), Sobol(), ResidualAdaptive()], ids=lambda s: type(s).__name__
+    "sampler", [Uniform(), Sobol(), Graded(), ResidualAdaptive()], ids=lambda s: type(s).__name__
 )
 def test_samplers_stay_inside_also_under_jit(domain, sampler):
     draw = jax.jit(lambda key: sampler.draw(key, domain, 512, lambda z: jnp.abs(z[:, 0])))
@@ -42,6 +42,20 @@ def test_samples_fill_the_inside_evenly():
     left = points[points[:, 0] < 0.8]
     assert len(left) / len(points) == pytest.approx(0.8 / AREA, rel=0.02)
     assert left[:, 1].mean() == pytest.approx(0.5, abs=0.01)
+
+
+def test_graded_points_crowd_at_the_walls_of_the_shape():
+    channel = pgt.Domain(x=(-2, 8), y=(-2, 2), t=(0, 1), shape=-pgt.Disk(radius=0.5))
+    points = np.asarray(channel.near_walls(jax.random.key(0), 4000, reach=0.05))
+    away = channel.distance(points)
+    assert (away <= 0).all()
+    # density e^(-d / 0.2) around a circle: (0.5 + d) e^(-d / 0.2), with a mean distance of 0.255
+    assert -away.mean() == pytest.approx(0.255, rel=0.05)
+    assert points[:, 2].mean() == pytest.approx(0.5, abs=0.03)
+    half = np.asarray(Graded().draw(jax.random.key(0), channel, 4000))
+    anywhere = np.asarray(Uniform().draw(jax.random.key(0), channel, 4000))
+    close, usual = (np.mean(-channel.distance(p) < 0.2) for p in (half, anywhere))
+    assert close > 8 * usual
 
 
 def test_quadrature_is_true_to_the_area():

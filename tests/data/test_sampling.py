@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, qmc
 
-from pgt.data import Domain, ResidualAdaptive, Sobol, Uniform
+from pgt.data import Domain, Graded, ResidualAdaptive, Sobol, Uniform
 from pgt.ground.errors import InputError
 
 BOX = Domain(x=(-1, 1), y=(0, 0.5), t=(2, 7))
-ALL_SAMPLERS = (Uniform(), Sobol(), ResidualAdaptive())
+ALL_SAMPLERS = (Uniform(), Sobol(), Graded(), ResidualAdaptive())
 
 
 def draw(sampler, n, seed=0, **options):

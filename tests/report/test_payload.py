@@ -68,3 +68,17 @@ def test_a_field_without_range_is_drawn_all_the_same(constant):
     layer = payload(flat)["viewers"]["field"]["layers"][0]
     assert layer["low"] < layer["high"]
     assert text_of(flat)
+
+
+def test_walls_are_drawn_from_their_lines():
+    line = np.array([[1.0, 0.0], [1.5, 0.5], [2.0, 0.0]])
+    data = cases.wake()
+    walled = replace(data, tables=replace(data.tables, walls={"hull": [line]}))
+    (wall,) = payload(walled)["walls"]
+    assert wall["name"] == "hull"
+    found = {
+        axis: np.frombuffer(base64.b64decode(text), "<f4") for axis, text in wall["points"].items()
+    }
+    assert found["x"].tolist() == [1.0, 1.5, 2.0]
+    assert found["y"].tolist() == [0.0, 0.5, 0.0]
+    assert payload(data)["walls"] == []

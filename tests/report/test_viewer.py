@@ -3,6 +3,7 @@
 import os
 import re
 import struct
+from dataclasses import replace
 
 import browser as real
 import numpy as np
@@ -35,8 +36,14 @@ def browser(tmp_path_factory):
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
-    made = {"heat": cases.heat(), "wake": cases.wake(), "block": cases.block()}
+    made = {"heat": cases.heat(), "wake": walled(cases.wake()), "block": cases.block()}
     return {name: write_report(data, folder / f"{name}.html") for name, data in made.items()}
+
+
+def walled(data):
+    """With a wall of three points."""
+    line = np.array([[2.0, 0.0], [2.5, 0.5], [3.0, 0.0]])
+    return replace(data, tables=replace(data.tables, walls={"hull": [line]}))
 
 
 @pytest.fixture
@@ -86,6 +93,14 @@ def test_arrow_keys_move_the_slider_and_the_picture(show, name):
     browser.press("ArrowLeft", 37)
     browser.settle()
     assert browser.evaluate(PICTURE) == before[0]
+
+
+def test_walls_are_lines_over_the_map(show):
+    browser = show("wake")
+    wall = "document.querySelector('#field .map .wall')"
+    path = browser.evaluate(f"{wall}.getAttribute('d')")
+    assert re.fullmatch(r"M[\d.]+ [\d.]+(L[\d.]+ [\d.]+){2}", path)
+    assert browser.evaluate(f"{wall}.textContent") == "hull"
 
 
 def test_fields_can_be_switched_and_sensors_hidden(show):

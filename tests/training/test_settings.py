@@ -28,7 +28,7 @@ from pgt.training.settings import Polish
         ({"learning_rate": float("inf")}, "learning_rate must be a finite number above 0"),
         (
             {"sampler": "sobl"},
-            r"sampler must be a sampler \('uniform', 'sobol', 'residual_adaptive'",
+            r"sampler must be a sampler \('uniform', 'sobol', 'graded', 'residual_adaptive'",
         ),
         ({"weighting": {}}, r"weighting must be a weighting such as pgt.Fixed"),
         (
