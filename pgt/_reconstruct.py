@@ -148,6 +148,7 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "seconds": fit.seconds,
         "first_step_seconds": fit.first_step_seconds,
         "stopped": fit.stopped,
+        "learnt": {name: asdict(known) for name, known in fit.learnt.items()},
         "version": __version__,
         "jax": jax.__version__,
         "device": jax.devices()[0].device_kind,

@@ -24,13 +24,21 @@ from pgt.nn import batched
 from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
+from pgt.training.coefficients import Coefficients, Learnt, are_settled, is_at_edge
 from pgt.training.error_bars import Posterior
-from pgt.training.feature_rows import field_rows, nodes_of, rows_of, weights_of, with_weights
+from pgt.training.feature_rows import (
+    COEFFICIENT_UNIT,
+    field_rows,
+    nodes_of,
+    rows_of,
+    weights_of,
+    with_weights,
+)
 from pgt.training.gaussian import Basis, Rows, Solved, most_probable
 from pgt.training.history import History
 from pgt.training.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
 from pgt.training.linearity import is_solved_at_once
-from pgt.training.loop import SOLVED, Fit
+from pgt.training.loop import SOLVED, UNSETTLED, Fit
 
 NODES = 1024  # at least, where the equation holds
 ROWS_PER_WEIGHT = 1.7
@@ -43,6 +51,7 @@ ITERATIONS = 40  # linearisations
 STALE, GAIN = 3, 0.5  # those without such a gain of evidence before the end
 SOFT = 2.0  # log10 of ρ at the first linearisation
 REWEIGHTINGS = 8
+SILENT = 0.99  # of a standard deviation left of the prior's: nothing was said
 SHARE = 0.3  # of the seconds, after which no further band is tried
 TESTED = 256  # points at which a field is asked whether it is exact
 DRAWS = 64  # from the posterior
@@ -58,6 +67,12 @@ class Found:
     model: Features
     pde: AbstractPDE
     solved: Solved
+    learnt: dict[str, Learnt]
+
+    def is_better_than(self, other: "Found") -> bool:
+        """More probable; where coefficients had not come to rest, nobody knows how probable."""
+        mine, others = are_settled(self.learnt), are_settled(other.learnt)
+        return self.evidence > other.evidence if mine is others else mine
 
     @property
     def evidence(self) -> float:
@@ -92,7 +107,11 @@ def fit_features(task: Task, report: Report) -> tuple[Found, Fit]:
     with jax.enable_x64(True):
         model, pde = cast((found.model, found.pde), jnp.float64)
     seconds = time.monotonic() - began
-    fit = Fit(model, pde, found.solved.sigma, search.history, seconds, search.first_seconds, SOLVED)
+    stopped = SOLVED if are_settled(found.learnt) else UNSETTLED
+    fit = Fit(
+        model, pde, found.solved.sigma, search.history, seconds, search.first_seconds, stopped,
+        learnt=found.learnt,
+    )  # fmt: skip
     return replace(found, model=model, pde=pde), fit
 
 
@@ -173,7 +192,7 @@ class _Search:
                 if band in self.tried or self._is_over(best):
                     continue
                 found = self._try(band)
-                if found.evidence > best.evidence:
+                if found.is_better_than(best):
                     best, moved = found, True
                     break
         return best
@@ -214,26 +233,28 @@ def _neighbours(band: tuple[float, ...], factor: float) -> Iterator[tuple[float,
 # ------------------------------------------------------------------------------- one band
 
 
+Solution = tuple[Features, AbstractPDE, Solved, dict[str, Learnt]]
+
+
 def _points(model: Features, task: Task) -> int:
     """As many as make the rows of the equation outnumber the weights."""
     equations = max(len(task.problem.equation_scales), 1)
     return max(NODES, math.ceil(ROWS_PER_WEIGHT * model.network.readout.size / equations))
 
 
-def _solved_at_once(model: Features, task: Task) -> tuple[Features, AbstractPDE, Solved]:
+def _solved_at_once(model: Features, task: Task) -> Solution:
     rows = rows_of(model, task.pde, task.problem, _points(model, task))
     solved = _solved(rows, task.problem.likelihood)
-    return *with_weights(model, task.pde, solved.weights), solved
+    return *with_weights(model, task.pde, solved.weights), solved, {}
 
 
-def _solved_in_turn(model: Features, task: Task) -> tuple[Features, AbstractPDE, Solved]:
-    """Linearised at the readings' own field first, then at the last field found."""
+def _solved_in_turn(model: Features, task: Task) -> Solution:
+    """Linearised at the readings' own field first, then at the last field found. While a coefficient is
+    on its way, the evidence is that of another equation, and nothing found so far is kept."""
     pde, points, likelihood = task.pde, _points(model, task), task.problem.likelihood
-    rows = rows_of(model, pde, task.problem, points)
-    alone = replace(rows, equation=rows.equation[:0], target=rows.target[:0])
+    coefficients, fields = Coefficients(task.pde), model.network.readout.size
     weights = weights_of(model, pde)
-    shown = _solved(alone, likelihood).weights
-    fields = model.network.readout.size
+    shown = _readings_alone(rows_of(model, pde, task.problem, points), likelihood)
     weights[:fields] = shown[:fields]
     best, near, stale = None, SOFT, 0
     for _ in range(ITERATIONS):
@@ -242,15 +263,34 @@ def _solved_in_turn(model: Features, task: Task) -> tuple[Features, AbstractPDE,
         if not np.isfinite(rows.equation).all() or not np.isfinite(rows.target).all():
             break
         solved = _solved(rows, likelihood, near)
-        weights, near = solved.weights, solved.exponent
-        if best is None or solved.evidence > best.evidence + GAIN:
-            best, stale = solved, 0
+        raws, asked = (COEFFICIENT_UNIT * w[fields:] for w in (weights, solved.weights))
+        learnt = coefficients.learnt(raws, asked, _deviations(solved, fields))
+        weights, near = solved.weights.copy(), solved.exponent
+        weights[fields:] = coefficients.step(raws, asked) / COEFFICIENT_UNIT
+        moved = best is None or not are_settled(best[2]) or not are_settled(learnt)
+        if best is None or moved or solved.evidence > best[1].evidence + GAIN:
+            best, stale = (weights, solved, learnt), 0
         else:
             stale += 1
-        if stale >= STALE:
+        if stale >= STALE or is_at_edge(learnt):
             break
     assert best is not None
-    return *with_weights(model, pde, best.weights), best
+    return *with_weights(model, pde, best[0]), *best[1:]
+
+
+def _readings_alone(rows: Rows, likelihood: Likelihood) -> Float[np.ndarray, " p"]:
+    alone = replace(rows, equation=rows.equation[:0], target=rows.target[:0])
+    return _solved(alone, likelihood).weights
+
+
+def _deviations(solved: Solved, fields: int) -> Float[np.ndarray, " k"]:
+    """Of the numbers that are learnt for the coefficients, which are the last weights, by what equation
+    and readings say of them alone: the prior may be as narrow as the readings are close together."""
+    shares = solved.spread(np.eye(len(solved.weights))[fields:]) / np.sqrt(solved.scale)
+    with np.errstate(divide="ignore"):
+        told = shares / np.sqrt(np.maximum(1 - shares**2, 0))
+    narrow = COEFFICIENT_UNIT * np.sqrt(solved.scale)
+    return np.where(shares > SILENT, np.inf, narrow * told)
 
 
 def _solved(rows: Rows, likelihood: Likelihood, near: float | None = None) -> Solved:

@@ -15,6 +15,7 @@ from pgt.models.features import Features
 from pgt.nn.scaling import Scaling
 from pgt.physics import Dirichlet, Equation, Heat
 from pgt.training.assemble import assemble
+from pgt.training.coefficients import EDGE, FAR
 from pgt.training.error_bars import Posterior
 from pgt.training.features import (
     MOST_TRIALS,
@@ -22,6 +23,7 @@ from pgt.training.features import (
     fit_features,
     left_out_predictions,
 )
+from pgt.training.loop import SOLVED, UNSETTLED
 from pgt.training.settings import Training
 
 SQUARE = Domain(x=(0, 1), t=(0, 1))
@@ -113,6 +115,34 @@ def test_an_unknown_diffusivity_is_found():
     assert float(node.value) == pytest.approx(DIFFUSIVITY, rel=1e-3)
     assert np.abs(field(fit.model, ASKED)[:, 0] - heat_at(ASKED)).max() < 1e-3
     assert len(found.solved.weights) == 121
+
+
+@pytest.mark.parametrize("start", [0.001, 1.0])
+def test_an_unknown_diffusivity_does_not_run_away_with_noise(start):
+    """From 0.001 one step in the logarithm would be a factor of e⁴⁹."""
+    readings, pde = heat_readings(60, noise=0.03), Heat(Unknown(start, positive=True))
+    _, fit = fitted(readings, pde, SQUARE, count=60, band=(8.0, 2.0))
+    ((name, node),) = named_unknowns(fit.pde)
+    off = np.log(float(node.value) / DIFFUSIVITY)
+    assert abs(off) < 3 * fit.learnt[name].deviation < 0.3
+    assert fit.stopped == SOLVED
+
+
+@pytest.mark.parametrize("level", [0.0, 2.0])
+def test_a_coefficient_that_no_reading_tells_is_not_determined(level):
+    """Of a constant field every diffusivity is the right one, whatever the prior says."""
+    readings = heat_readings(30)
+    flat = eqx.tree_at(lambda r: r.values, readings, np.full_like(readings.values, level))
+    _, fit = fitted(flat, Heat(Unknown(0.01, positive=True)), SQUARE, count=40, band=4.0)
+    assert fit.learnt["diffusivity"].deviation == FAR
+
+
+def test_a_coefficient_at_the_edge_has_not_come_to_rest():
+    """Ten million times the starting value is still too little."""
+    pde = Heat(Unknown(1e-12, positive=True))
+    _, fit = fitted(heat_readings(40), pde, SQUARE, count=60, band=(8.0, 4.0))
+    assert fit.learnt["diffusivity"].unsettled == EDGE
+    assert fit.stopped == UNSETTLED
 
 
 @pytest.mark.parametrize("likelihood", ["student", "huber"])
