@@ -104,7 +104,7 @@ def solve(
 def _solved(task: Task, folder: Path | None, progress: bool | None) -> Reconstruction:
     outcome, errors = _fitted(task, folder, progress)
     choice = "named" if task.is_named else "suited"
-    if needs_rival(task, errors):
+    if needs_rival(task, errors, outcome.fit.seconds):
         assert task.rival is not None
         rival = in_time_left(task.rival(), outcome.fit.seconds)
         other, others = _fitted(rival, folder, progress)

@@ -6,7 +6,6 @@ stiffer from one time to the next, and only while that makes the readings more p
 """
 
 import math
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -25,6 +24,7 @@ from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
 from pgt.training.coefficients import Coefficients, Learnt, are_settled, is_at_edge
+from pgt.training.deadline import ROWS_PER_WEIGHT, Deadline
 from pgt.training.error_bars import Posterior
 from pgt.training.feature_rows import (
     COEFFICIENT_UNIT,
@@ -41,7 +41,6 @@ from pgt.training.linearity import is_solved_at_once
 from pgt.training.loop import SOLVED, UNSETTLED, Fit
 
 NODES = 1024  # at least, where the equation holds
-ROWS_PER_WEIGHT = 1.7
 STEPS = (2.0, math.sqrt(2.0))  # factors of the band that are tried, first large ones
 NARROW = 1.0  # of the log-evidence, for every doubling of a band
 MOST_TRIALS = 16
@@ -102,11 +101,11 @@ class Found:
 
 def fit_features(task: Task, report: Report) -> tuple[Found, Fit]:
     """The most probable field of the task, and how it was found."""
-    began, search = time.monotonic(), _Search(task, report)
+    search = _Search(task, report)
     found = search.best()
     with jax.enable_x64(True):
         model, pde = cast((found.model, found.pde), jnp.float64)
-    seconds = time.monotonic() - began
+    seconds = search.deadline.spent
     stopped = SOLVED if are_settled(found.learnt) else UNSETTLED
     fit = Fit(
         model, pde, found.solved.sigma, search.history, seconds, search.first_seconds, stopped,
@@ -162,12 +161,13 @@ class _Search:
         assert isinstance(task.model, Features)
         self.task, self.report, self.model = task, report, task.model
         self.tried: dict[tuple[float, ...], Found] = {}
-        self.began = time.monotonic()
-        self.full = len(self.model.network.sines.phases)
-        self.count = self.full if self.model.network.readout.size <= QUICK else self.full // 2
+        self.deadline, self.quickest = Deadline(_seconds(task)), math.inf
+        self.at_once = is_solved_at_once(task.pde, self.model.scaling)
+        fields, count = len(self.model.network.readout), len(self.model.network.sines.phases)
+        self.full = self.deadline.sines(count, fields, self.at_once)
+        self.count = self.full if fields * self.full <= QUICK else self.full // 2
         self.history = History.empty(["data"], [name for name, _ in named_unknowns(task.pde)])
         self.first_seconds = 0.0
-        self.at_once = is_solved_at_once(task.pde, self.model.scaling)
         self.test = nodes_of(task.problem.domain, TESTED)
 
     def best(self) -> Found:
@@ -177,7 +177,8 @@ class _Search:
         best = self._try(tuple(self._first()))
         for factor in STEPS:
             best = self._climb(best, factor)
-        return best if self.count == self.full else self._try(best.band, self.full)
+        count = self.deadline.sines_left(self.count, self.full, self.quickest)
+        return best if count <= self.count else self._try(best.band, count)
 
     def _first(self) -> Iterator[float]:
         for wraps in self.model.scaling.periodic:
@@ -198,27 +199,36 @@ class _Search:
         return best
 
     def _is_over(self, best: Found) -> bool:
-        seconds = self.task.training.seconds
-        late = seconds is not None and time.monotonic() - self.began > SHARE * seconds
+        late = not self.deadline.allows(self.quickest, SHARE)
         return late or len(self.tried) >= MOST_TRIALS or self._is_exact(best)
 
     def _is_exact(self, found: Found) -> bool:
         return self.at_once and float(np.max(found.spread(self.test))) < EXACT
 
     def _try(self, band: tuple[float, ...], count: int | None = None) -> Found:
-        model = self.model.with_sines(count or self.count, band)
-        solve = _solved_at_once if self.at_once else _solved_in_turn
-        found = self.tried[band] = Found(band, *solve(model, self.task))
+        before, model = self.deadline.spent, self.model.with_sines(count or self.count, band)
+        if self.at_once:
+            solution = _solved_at_once(model, self.task)
+        else:
+            solution = _solved_in_turn(model, self.task, self.deadline)
+        found = self.tried[band] = Found(band, *solution)
+        self.quickest = min(self.quickest, self.deadline.spent - before)
         self.report(len(self.tried) / MOST_TRIALS, {"evidence": found.evidence})
         self._write_down(found)
         return found
 
     def _write_down(self, found: Found) -> None:
-        self.first_seconds = self.first_seconds or time.monotonic() - self.began
+        self.first_seconds = self.first_seconds or self.deadline.spent
         error = float(np.sqrt(np.mean(found.solved.left_out()[0] ** 2)))
         coefficients = {name: node.value for name, node in named_unknowns(found.pde)}
         losses = {"data": found.solved.sigma**2}
         self.history.add(len(self.tried), error, losses, {"data": 1.0}, coefficients)
+
+
+def _seconds(task: Task) -> float | None:
+    """A third of them is left to another model, where there may be one."""
+    seconds = task.training.seconds
+    return seconds if seconds is None or task.rival is None else 2 * seconds / 3
 
 
 def _neighbours(band: tuple[float, ...], factor: float) -> Iterator[tuple[float, ...]]:
@@ -248,7 +258,7 @@ def _solved_at_once(model: Features, task: Task) -> Solution:
     return *with_weights(model, task.pde, solved.weights), solved, {}
 
 
-def _solved_in_turn(model: Features, task: Task) -> Solution:
+def _solved_in_turn(model: Features, task: Task, deadline: Deadline) -> Solution:
     """Linearised at the readings' own field first, then at the last field found. While a coefficient is
     on its way, the evidence is that of another equation, and nothing found so far is kept."""
     pde, points, likelihood = task.pde, _points(model, task), task.problem.likelihood
@@ -256,13 +266,16 @@ def _solved_in_turn(model: Features, task: Task) -> Solution:
     weights = weights_of(model, pde)
     shown = _readings_alone(rows_of(model, pde, task.problem, points), likelihood)
     weights[:fields] = shown[:fields]
-    best, near, stale = None, SOFT, 0
+    best, near, stale, took = None, SOFT, 0, 0.0
     for _ in range(ITERATIONS):
+        if best is not None and not deadline.allows(took):
+            break
+        before = deadline.spent
         model, pde = with_weights(model, pde, weights)
         rows = rows_of(model, pde, task.problem, points)
         if not np.isfinite(rows.equation).all() or not np.isfinite(rows.target).all():
             break
-        solved = _solved(rows, likelihood, near)
+        solved, took = _solved(rows, likelihood, near), deadline.spent - before
         raws, asked = (COEFFICIENT_UNIT * w[fields:] for w in (weights, solved.weights))
         learnt = coefficients.learnt(raws, asked, _deviations(solved, fields))
         weights, near = solved.weights.copy(), solved.exponent
