@@ -56,7 +56,7 @@ def field(
         Readings that were not fitted: diamonds, where sensors are dots; in the colour of what they read.
     suspects
         Readings that the field contradicts, as `Reconstruction.suspicious` gives them: ringed, with
-        their number in that table.
+        their number in that table; or with `sensor` and `line`, where it has these columns.
 
     >>> u = xr.Dataset({"u": (("x", "t"), np.eye(3))}, {"x": range(3), "t": range(3)})
     >>> field(u).axes[0].get_ylabel()
