@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from pgt import data, models, physics
+from pgt.config.amounts import in_run_units
 from pgt.config.build import Builder, arguments_of
 from pgt.config.described import Equations, described
 from pgt.config.run import RunFile
@@ -31,7 +32,8 @@ class Parts:
 
     def __init__(self, run: RunFile):
         self.run = run
-        self.tables = run.checked(described())
+        pde = in_run_units(run, lambda: self.columns.units)
+        self.tables = run.model_copy(update={"pde": pde}).checked(described())
         self._build = Builder(run, self._for_kernels)
 
     @cached_property
