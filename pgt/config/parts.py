@@ -9,6 +9,7 @@ from pgt import data, models, physics
 from pgt.config.amounts import in_run_units
 from pgt.config.build import Builder, arguments_of
 from pgt.config.described import Equations, described
+from pgt.config.moments import bounds_of
 from pgt.config.run import RunFile
 from pgt.config.schema import did_you_mean
 from pgt.ground.parser import parse_equation
@@ -40,7 +41,7 @@ class Parts:
     def domain(self) -> data.Domain:
         """The domain, with the units of its axes."""
         run = self.run
-        axes = run.domain.axes
+        axes = bounds_of(run, lambda: self.columns.units)
         units = {n: unit for n, unit in (run.observations.units or {}).items() if n in axes}
         section = self.tables.domain.shape
         shape = None if section is None else self._build.part(section, "domain", "shape")
