@@ -299,7 +299,9 @@ def _readings_alone(rows: Rows, likelihood: Likelihood) -> Float[np.ndarray, " p
 def _deviations(solved: Solved, fields: int) -> Float[np.ndarray, " k"]:
     """Of the numbers that are learnt for the coefficients, which are the last weights, by what equation
     and readings say of them alone: the prior may be as narrow as the readings are close together."""
-    shares = solved.spread(np.eye(len(solved.weights))[fields:]) / np.sqrt(solved.scale)
+    size = len(solved.weights)
+    own = np.eye(size - fields, size, fields)
+    shares = solved.spread(own) / np.sqrt(solved.scale)
     with np.errstate(divide="ignore"):
         told = shares / np.sqrt(np.maximum(1 - shares**2, 0))
     narrow = COEFFICIENT_UNIT * np.sqrt(solved.scale)
