@@ -136,7 +136,7 @@ def solve(
 def _solved(task: Task, folder: Path | None, progress: bool | None) -> Reconstruction:
     outcome, errors = _fitted(task, folder, progress)
     choice = "named" if task.is_named else "suited"
-    if needs_rival(task, errors):
+    if needs_rival(task, errors, outcome.fit.seconds):
         assert task.rival is not None
         rival = in_time_left(task.rival(), outcome.fit.seconds)
         other, others = _fitted(rival, folder, progress)
@@ -180,6 +180,7 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "seconds": fit.seconds,
         "first_step_seconds": fit.first_step_seconds,
         "stopped": fit.stopped,
+        "learnt": {name: asdict(known) for name, known in fit.learnt.items()},
         "version": __version__,
         "jax": jax.__version__,
         "device": jax.devices()[0].device_kind,

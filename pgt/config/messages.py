@@ -41,6 +41,7 @@ _OR = {
     "column": "the name of a column in quotes",
     "positions": "an array of positions",
     "name": "its name in quotes",
+    "dates": 'dates, such as ["2024-03-01", "2024-03-08"]',
 }
 
 

@@ -6,8 +6,10 @@ from functools import cached_property
 from typing import Any
 
 from pgt import data, models, physics
+from pgt.config.amounts import in_run_units
 from pgt.config.build import Builder, arguments_of
 from pgt.config.described import Equations, described
+from pgt.config.moments import bounds_of
 from pgt.config.run import RunFile
 from pgt.config.schema import did_you_mean
 from pgt.ground.parser import parse_equation
@@ -31,14 +33,15 @@ class Parts:
 
     def __init__(self, run: RunFile):
         self.run = run
-        self.tables = run.checked(described())
+        pde = in_run_units(run, lambda: self.columns.units)
+        self.tables = run.model_copy(update={"pde": pde}).checked(described())
         self._build = Builder(run, self._for_kernels)
 
     @cached_property
     def domain(self) -> data.Domain:
         """The domain, with the units of its axes."""
         run = self.run
-        axes = run.domain.axes
+        axes = bounds_of(run, lambda: self.columns.units)
         units = {n: unit for n, unit in (run.observations.units or {}).items() if n in axes}
         section = self.tables.domain.shape
         shape = None if section is None else self._build.part(section, "domain", "shape")

@@ -72,6 +72,8 @@ class RunFile(Section):
                 hint = did_you_mean(axis, axes)
                 wrong(f"'{axis}' is not an axis of the domain{hint}", "output", "grid", axis)
             low, high = axes[axis]
+            if isinstance(low, str):
+                continue  # dates: the files say from when the positions count
             if isinstance(positions, tuple) and not low <= min(positions) <= max(positions) <= high:
                 wrong(f"write positions from {low:g} to {high:g}.", "output", "grid", axis)
         return self

@@ -1,9 +1,11 @@
 """The tables of a run file that no class of the library describes: [observations], [domain], [output]."""
 
+import datetime
 import math
+import re
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from pgt.config.schema import (
     Array,
@@ -81,19 +83,50 @@ class ObservationsSection(Section):
         return self
 
 
+def _is_date(value: Any) -> bool:
+    """Whether it is a date, of TOML or as text."""
+    is_text = isinstance(value, str) and _ISO.match(value) is not None
+    return is_text or isinstance(value, datetime.date)
+
+
+def _as_text(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime.date) else value
+
+
+def _check_moment(text: str) -> str:
+    try:
+        datetime.datetime.fromisoformat(text.strip())
+    except ValueError:
+        wrong(f'"{text[:40]}" is no date; write it as "2024-03-01" or "2024-03-01T12:00".')
+    return text.strip()
+
+
+_ISO = re.compile(r"\s*\d{4}-\d{2}-\d{2}")
+Moment = Annotated[Text, BeforeValidator(_as_text), AfterValidator(_check_moment)]
+Moments = Annotated[tuple[Moment, ...], Array, Field(min_length=2, max_length=2)]
+TimeBounds = Annotated[
+    Annotated[Bounds, Tag("<array|dates>")] | Annotated[Moments, Tag("<dates>")],
+    Discriminator(
+        lambda pair: (
+            "<dates>" if isinstance(pair, list) and any(map(_is_date, pair)) else "<array|dates>"
+        )
+    ),
+]
+
+
 class DomainSection(Section):
     """The box in space and time in which the field is sought, and the shape in it."""
 
     x: Bounds | None = None
     y: Bounds | None = None
     z: Bounds | None = None
-    t: Bounds | None = None
+    t: TimeBounds | None = None
     periodic: Axes | None = None
     shape: dict[str, Any] | None = None
 
     @property
-    def axes(self) -> dict[str, tuple[float, ...]]:
-        """The bounds by axis."""
+    def axes(self) -> dict[str, tuple[Any, ...]]:
+        """The bounds by axis: numbers, or dates as text."""
         bounds = {"x": self.x, "y": self.y, "z": self.z, "t": self.t}
         return {axis: pair for axis, pair in bounds.items() if pair is not None}
 

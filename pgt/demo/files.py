@@ -7,9 +7,11 @@ import xarray as xr
 
 from pgt import io, plots
 from pgt.data import Observations
+from pgt.ground import manifest
 from pgt.ground.files import in_one_piece
 from pgt.reconstruction.result import Reconstruction
 from pgt.report import write_report
+from pgt.runs.folder import stamps
 from pgt.runs.report import report_data
 
 
@@ -21,8 +23,10 @@ def write_files(
     readings: Observations,
     numbers: dict,
 ) -> None:
-    """Field, figures, report, the fit itself and `metrics.json`; truth and field on one grid."""
-    history = result.history
+    """Field, figures, report, the fit itself, `metrics.json` and the checksums of all; truth and field on
+    one grid."""
+    (folder / manifest.NAME).unlink(missing_ok=True)  # files change from here on
+    before, history = stamps(folder), result.history
     plots.save(plots.field(field, sensors=readings), folder / "field.png")
     plots.save(plots.compare(truth, field), folder / "compare.png")
     if history.sizes["step"]:  # second-order steps from the start leave none
@@ -33,3 +37,5 @@ def write_files(
     result.save(folder)
     with in_one_piece(folder / "metrics.json") as path:
         path.write_text(json.dumps(numbers, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    names = (name for name, stamp in stamps(folder).items() if before.get(name) != stamp)
+    manifest.write_manifest(folder, sorted(names))

@@ -26,6 +26,7 @@ class Columns:
     said : how the file was understood, in a few words each: "semicolons", "8 sensors".
     origin : of an axis that counts from a moment, that moment: {"t": "2024-03-12T10:00:00"}.
     noise : σ as `Observations` take it, where a reader was told of it.
+    sensors : the name of the sensor of each row, where they have names.
 
     >>> Columns({"x": np.array([0.1, 0.7])}, units={"x": "m"}).units
     {'x': 'm'}
@@ -37,6 +38,7 @@ class Columns:
     said: tuple[str, ...] = ()
     origin: dict[str, str] = field(default_factory=dict)
     noise: Any = None
+    sensors: np.ndarray | None = None
 
     def __len__(self) -> int:
         return max(map(len, self.values.values()), default=0)

@@ -68,18 +68,21 @@ def select(
     check_count(count * len(lines))
     values = {name: _joined(raw, places, lines, dialect) for name, places in plan.single.items()}
     values |= {axis: np.full(len(lines), value) for axis, (value, _) in plan.fixed.items()}
-    said = [*table.said, *marks.said]
+    said, called = [*table.said, *marks.said], None
     if plan.named_by is not None:
         names = raw[plan.named_by]
         values |= _by_name(names, lines, sensors or {}, [c for c in coords if c not in values])
         said.append(f"{len(set(names))} sensors")
+        called = names
     units = _units(table, plan, sensors or {}, coords)
     if plan.wide:
+        called = np.tile(_called(table, plan), len(lines))
         values, lines = _melted(plan, values, raw, lines)
         said += [f"{count} sensors", f"{len(lines) // count} time stamps"]
     words = {0: [], 1: ["1 word in place of a reading hidden"]}
     said += words.get(marks.words, [f"{marks.words} words in place of readings hidden"])
-    return Columns({n: values[n] for n in (*coords, *others)}, units, lines, tuple(said))
+    found = {name: values[name] for name in (*coords, *others)}
+    return Columns(found, units, lines, tuple(said), sensors=called)
 
 
 def _plan(table: Table, coords, others, sensors: dict[str, Places]) -> Plan:
@@ -251,6 +254,15 @@ def _joined(raw: dict[int, np.ndarray], places: tuple[int, ...], lines, dialect:
         return columns[0]
     texts = [" ".join(parts) for parts in zip(*columns, strict=True)]
     return parse_stamps(texts, lines, "t", dialect.dates)
+
+
+def _called(table: Table, plan: Plan) -> np.ndarray:
+    """By place, the heading of its column; of several fields there, of the first."""
+    first: dict[tuple[float, ...], str] = {}
+    for by_place in plan.wide.values():
+        for at, place in by_place.items():
+            first.setdefault(at, table.headings[place].text)
+    return np.array([*first.values()], object)
 
 
 def _melted(plan: Plan, values: dict[str, np.ndarray], raw: dict[int, np.ndarray], lines):

@@ -45,7 +45,8 @@ def together(
         unit = known.get(name, "s")
         known[name] = f"{CF.get(unit, unit)} since {at}"
         said[f"{name} in {known[name]}"] = None
-    return Columns(values, known, _lines(tables, files), tuple(said), origin)
+    lines, sensors = _lines(tables, files), _sensors(tables, files)
+    return Columns(values, known, lines, tuple(said), origin, sensors=sensors)
 
 
 def _wanted(tables: Sequence[Columns], units: Mapping[str, str]) -> Wanted:
@@ -120,6 +121,17 @@ def _hidden(
     if counts:
         said[f"{counts} sentinel{'s' if counts > 1 else ''} hidden"] = None
     return [replace(table, values=part) for table, part in zip(tables, parts, strict=True)]
+
+
+def _sensors(tables: Sequence[Columns], files: Sequence[str]) -> np.ndarray | None:
+    """Of several files without names in them, each is taken for a sensor."""
+    if len(tables) == 1:
+        return tables[0].sensors
+    parts = [
+        np.full(len(table), file.split(".")[0], object) if table.sensors is None else table.sensors
+        for table, file in zip(tables, files, strict=True)
+    ]
+    return np.concatenate(parts)
 
 
 def _lines(tables: Sequence[Columns], files: Sequence[str]) -> np.ndarray | None:

@@ -131,7 +131,11 @@ class Equation(AbstractPDE):
 
     def implied_kernel(self) -> Implied:
         """The kernel that the form of the equation implies, or why there is none."""
-        return implied_kernel((affine(tree, self._affine) for tree in self._trees), self.coords)
+        return implied_kernel(self.forms(), self.coords)
+
+    def forms(self) -> list[Affine]:
+        """Every equation taken apart, its coefficients as they are now."""
+        return [affine(tree, self._affine) for tree in self._trees]
 
     def _affine(self, name: str) -> Affine:
         """A name as the analysis of the form sees it."""

@@ -15,6 +15,7 @@ from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
 from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.well_posed import warn_of_growth
 
 Readings = Observations | pd.DataFrame | xr.Dataset | Mapping[str, Any]
 Governing = AbstractPDE | str | Sequence[str]
@@ -34,6 +35,7 @@ def as_problem(
     domain = domain if isinstance(domain, Domain) else Domain(**domain)
     if not isinstance(pde, AbstractPDE):
         pde = Equation(pde, coords=domain.axes)
+    warn_of_growth(pde)
     return _as_readings(readings, pde, domain), pde, domain
 
 

@@ -56,7 +56,7 @@ def field(
         Readings that were not fitted: diamonds, where sensors are dots; in the colour of what they read.
     suspects
         Readings that the field contradicts, as `Reconstruction.suspicious` gives them: ringed, with
-        their number in that table.
+        their number in that table; or with `sensor` and `line`, where it has these columns.
 
     >>> u = xr.Dataset({"u": (("x", "t"), np.eye(3))}, {"x": range(3), "t": range(3)})
     >>> field(u).axes[0].get_ylabel()
@@ -66,7 +66,7 @@ def field(
     read, unread = (
         None if part is None else readings_from(part, start) for part in (sensors, held_out)
     )
-    marks = pieces.Marks(read, unread, _from_start(suspects, start))
+    marks = pieces.Marks(read, unread, _labelled(_from_start(suspects, start)))
     dataset = counted_from(dataset, start)
     names = pieces.field_names(dataset, (name,) if name else None)
     rows = [pieces.panels(dataset[key], at) for key in names]
@@ -86,6 +86,18 @@ def field(
     for axes, panel in zip(table[0], rows[0], strict=True):
         axes.set_title(pieces.pinned(panel), fontsize=SIZE, color=INK)
     return figure
+
+
+def _labelled(suspects: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Each called by its sensor and line, where they are known, else by its number in the table."""
+    if suspects is None:
+        return None
+    labels = []
+    for rank, row in enumerate(suspects.to_dict("records"), 1):
+        line = f"line {row['line']}" if row.get("line") else ""
+        named = ", ".join(filter(None, (row.get("sensor"), line)))
+        labels.append((named or str(rank)).replace("$", r"\$"))
+    return suspects.assign(label=labels)
 
 
 def _from_start(suspects: pd.DataFrame | None, start: float | None) -> pd.DataFrame | None:

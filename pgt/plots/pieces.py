@@ -177,7 +177,7 @@ def draw_map(axes: Axes, panel: xr.DataArray, across: str, up: str, limits) -> Q
 
 def draw_marks(axes: Axes, panel: xr.DataArray, across: str, marks: Marks, limits) -> None:
     """Dots and diamonds in the colour of what was read, so that one that differs from the field is seen;
-    suspects ringed, with their number in the table of suspects."""
+    suspects ringed, with their `label`."""
     for readings, shape, size in ((marks.fitted, "o", 12), (marks.held_out, "D", 14)):
         if readings is not None and len(readings):
             _draw_readings(axes, panel, across, readings, limits, shape, size)
@@ -185,13 +185,13 @@ def draw_marks(axes: Axes, panel: xr.DataArray, across: str, marks: Marks, limit
         return
     own = marks.suspects.loc[marks.suspects["field"] == str(panel.name)]
     up = [str(axis) for axis in panel.dims if axis != across]
-    for rank, row in own.iterrows():
+    for _, row in own.iterrows():
         if any(a not in panel.dims for a in AXES if a in own.columns):
             continue  # on a snapshot a suspect of another time would mislead
         place = float(row[across]), float(row[up[0]] if up else row["reading"])
         axes.scatter(*place, s=60, facecolor="none", edgecolor=SUSPECT, linewidth=1.2, zorder=4)
         axes.annotate(
-            f"{int(str(rank)) + 1}", place, (4, 4), textcoords="offset points", color=SUSPECT,
+            row["label"], place, (4, 4), textcoords="offset points", color=SUSPECT,
             fontsize=SIZE, zorder=5,
         )  # fmt: skip
 

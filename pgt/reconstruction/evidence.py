@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pgt.data.cells import cells
+from pgt.ground.unknown import named_unknowns
 from pgt.physics.gauge import freedom
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.trust import suspicion
 from pgt.trust.convergence import Descent
 from pgt.trust.field_error import places
 from pgt.trust.held_out import Unseen, interpolated, left_out_in_turn
+from pgt.trust.intervals import doubt
 from pgt.trust.verdict import Evidence
 
 if TYPE_CHECKING:
@@ -61,5 +63,11 @@ def _free_fields(result: "Reconstruction") -> dict[str, str]:
 
 def _coefficient_notes(result: "Reconstruction") -> dict[str, str]:
     """What is to be known of coefficients: not determined, at a bound, still on their way."""
-    found = {} if result.members is None else result.intervals()
-    return {name: estimate.note for name, estimate in found.items() if estimate.note}
+    learnt = result.record.get("learnt", {})
+    if result.members is not None:
+        found = {name: estimate.note for name, estimate in result.intervals().items()}
+    else:
+        nodes = dict(named_unknowns(result.pde))
+        found = {name: doubt(nodes[name], known["deviation"]) for name, known in learnt.items()}
+    notes = {name: learnt.get(name, {}).get("unsettled") or note for name, note in found.items()}
+    return {name: note for name, note in notes.items() if note}

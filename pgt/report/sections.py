@@ -16,6 +16,7 @@ from pgt.report.sentences import (
     beside_interpolation,
     expected_errors,
     how_it_was_judged,
+    interpolated_errors,
     is_left_out_in_turn,
     ranges,
     relative_errors,
@@ -205,6 +206,7 @@ def _cards(data: ReportData) -> str:
     cards = [
         ("expected error, whole domain", listed(expected) if expected else "not known"),
         ("held-out error", relative_errors(data) or "not known"),
+        ("interpolation instead", interpolated_errors(data) or "not known"),
         ("converged", {True: "yes", False: "no", None: "not known"}[data.verdict.converged]),
         ("readings", f"{len(data.fitted)} fitted, {len(data.held_out)} held out"),
     ]

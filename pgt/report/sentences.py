@@ -110,6 +110,13 @@ def relative_errors(data: ReportData) -> str:
     return listed(errors) if errors else ""
 
 
+def interpolated_errors(data: ReportData) -> str:
+    """Those of interpolation without physics at the same readings; empty where none is known."""
+    known = {name: found.rbf_relative for name, found in data.verdict.held_out.items()}
+    errors = [f"{name} {percent(e)}" for name, e in known.items() if e is not None]
+    return listed(errors) if errors else ""
+
+
 def beside_interpolation(found: HeldOut) -> str:
     """The error of interpolation without physics, and whether the two differ by more than chance."""
     theirs = found.rbf_of_spread

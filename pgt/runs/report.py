@@ -1,13 +1,17 @@
 """From a result to all that its report shows, the verdict included."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import xarray as xr
 
 from pgt.data.clock import counted_from, readings_from, start_of
 from pgt.data.outlines import outlines
 from pgt.ground.errors import InputError
+from pgt.io.columns import Columns
+from pgt.io.origins import named
 from pgt.physics.bordered import bare
 from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE
@@ -27,8 +31,9 @@ def report_data(
     field: xr.Dataset,
     run_file: str = "",
     folds: CrossValidation | None = None,
+    columns: Columns | None = None,
 ) -> ReportData:
-    """Everything a report shows.
+    """Everything a report shows; `columns` are those of the files, by which readings are named.
 
     `field` lies on the grid that is to be shown; of it the equation's own fields are. Where there are
     `folds`, their readings judge the field: all of them, not those held out of one fit.
@@ -40,7 +45,7 @@ def report_data(
     error_bars = None
     if result.members is not None:
         error_bars = field[[f"{n}_std" for n in names]].rename({f"{n}_std": n for n in names})
-    evidence = result.evidence(folds)
+    evidence = replace(result.evidence(folds), named=namer(result, columns))
     unseen, start = evidence.unseen, start_of(field)
     fitted, held_out, judges = (
         readings_from(part, start) for part in (evidence.fitted, evidence.held_out, unseen.readings)
@@ -56,6 +61,15 @@ def report_data(
         tables=_tables(result, evidence, start or 0.0),
         run_file=run_file,
     )
+
+
+def namer(
+    result: Reconstruction, columns: Columns | None
+) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """What puts sensors and lines into a table of readings; nothing without files."""
+    if columns is None:
+        return lambda table: table
+    return lambda table: named(table, columns, result.domain.axes)
 
 
 def equation_of(result: Reconstruction) -> str:
@@ -87,15 +101,16 @@ def _numbers(pde: AbstractPDE) -> dict[str, float]:
 
 def _tables(result: Reconstruction, evidence: Evidence, start: float) -> Tables:
     """What else is known; dates are counted in seconds from `start`, as in the figures."""
-    misfits = evidence.misfits
+    misfits, axes = evidence.misfits, result.domain.axes
+    suspects = evidence.named(far(misfits).head(MOST_SUSPICIOUS))
     if start:
-        misfits = misfits.assign(t=misfits["t"] - start)
+        misfits, suspects = (table.assign(t=table["t"] - start) for table in (misfits, suspects))
     return Tables(
         coefficients=_coefficients(result),
         coverage=_coverage(result),
         noise=noise_by_field(misfits),
-        suspicious=far(misfits).head(MOST_SUSPICIOUS),
-        drifting=drifting(misfits, result.domain.axes),
+        suspicious=suspects,
+        drifting=evidence.named(drifting(misfits, axes)),
         level=None if result.members is None else LEVEL,
         walls=outlines(result.domain, WALL_POINTS),
     )

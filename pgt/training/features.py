@@ -6,7 +6,6 @@ stiffer from one time to the next, and only while that makes the readings more p
 """
 
 import math
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -24,16 +23,24 @@ from pgt.nn import batched
 from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
+from pgt.training.coefficients import Coefficients, Learnt, are_settled, is_at_edge
+from pgt.training.deadline import ROWS_PER_WEIGHT, Deadline
 from pgt.training.error_bars import Posterior
-from pgt.training.feature_rows import field_rows, nodes_of, rows_of, weights_of, with_weights
+from pgt.training.feature_rows import (
+    COEFFICIENT_UNIT,
+    field_rows,
+    nodes_of,
+    rows_of,
+    weights_of,
+    with_weights,
+)
 from pgt.training.gaussian import Basis, Rows, Solved, most_probable
 from pgt.training.history import History
 from pgt.training.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
 from pgt.training.linearity import is_solved_at_once
-from pgt.training.loop import SOLVED, Fit
+from pgt.training.loop import SOLVED, UNSETTLED, Fit
 
 NODES = 1024  # at least, where the equation holds
-ROWS_PER_WEIGHT = 1.7
 STEPS = (2.0, math.sqrt(2.0))  # factors of the band that are tried, first large ones
 NARROW = 1.0  # of the log-evidence, for every doubling of a band
 MOST_TRIALS = 16
@@ -43,6 +50,7 @@ ITERATIONS = 40  # linearisations
 STALE, GAIN = 3, 0.5  # those without such a gain of evidence before the end
 SOFT = 2.0  # log10 of ρ at the first linearisation
 REWEIGHTINGS = 8
+SILENT = 0.99  # of a standard deviation left of the prior's: nothing was said
 SHARE = 0.3  # of the seconds, after which no further band is tried
 TESTED = 256  # points at which a field is asked whether it is exact
 DRAWS = 64  # from the posterior
@@ -58,6 +66,12 @@ class Found:
     model: Features
     pde: AbstractPDE
     solved: Solved
+    learnt: dict[str, Learnt]
+
+    def is_better_than(self, other: "Found") -> bool:
+        """More probable; where coefficients had not come to rest, nobody knows how probable."""
+        mine, others = are_settled(self.learnt), are_settled(other.learnt)
+        return self.evidence > other.evidence if mine is others else mine
 
     @property
     def evidence(self) -> float:
@@ -87,12 +101,16 @@ class Found:
 
 def fit_features(task: Task, report: Report) -> tuple[Found, Fit]:
     """The most probable field of the task, and how it was found."""
-    began, search = time.monotonic(), _Search(task, report)
+    search = _Search(task, report)
     found = search.best()
     with jax.enable_x64(True):
         model, pde = cast((found.model, found.pde), jnp.float64)
-    seconds = time.monotonic() - began
-    fit = Fit(model, pde, found.solved.sigma, search.history, seconds, search.first_seconds, SOLVED)
+    seconds = search.deadline.spent
+    stopped = SOLVED if are_settled(found.learnt) else UNSETTLED
+    fit = Fit(
+        model, pde, found.solved.sigma, search.history, seconds, search.first_seconds, stopped,
+        learnt=found.learnt,
+    )  # fmt: skip
     return replace(found, model=model, pde=pde), fit
 
 
@@ -143,12 +161,13 @@ class _Search:
         assert isinstance(task.model, Features)
         self.task, self.report, self.model = task, report, task.model
         self.tried: dict[tuple[float, ...], Found] = {}
-        self.began = time.monotonic()
-        self.full = len(self.model.network.sines.phases)
-        self.count = self.full if self.model.network.readout.size <= QUICK else self.full // 2
+        self.deadline, self.quickest = Deadline(_seconds(task)), math.inf
+        self.at_once = is_solved_at_once(task.pde, self.model.scaling)
+        fields, count = len(self.model.network.readout), len(self.model.network.sines.phases)
+        self.full = self.deadline.sines(count, fields, self.at_once)
+        self.count = self.full if fields * self.full <= QUICK else self.full // 2
         self.history = History.empty(["data"], [name for name, _ in named_unknowns(task.pde)])
         self.first_seconds = 0.0
-        self.at_once = is_solved_at_once(task.pde, self.model.scaling)
         self.test = nodes_of(task.problem.domain, TESTED)
 
     def best(self) -> Found:
@@ -158,7 +177,8 @@ class _Search:
         best = self._try(tuple(self._first()))
         for factor in STEPS:
             best = self._climb(best, factor)
-        return best if self.count == self.full else self._try(best.band, self.full)
+        count = self.deadline.sines_left(self.count, self.full, self.quickest)
+        return best if count <= self.count else self._try(best.band, count)
 
     def _first(self) -> Iterator[float]:
         for wraps in self.model.scaling.periodic:
@@ -173,33 +193,42 @@ class _Search:
                 if band in self.tried or self._is_over(best):
                     continue
                 found = self._try(band)
-                if found.evidence > best.evidence:
+                if found.is_better_than(best):
                     best, moved = found, True
                     break
         return best
 
     def _is_over(self, best: Found) -> bool:
-        seconds = self.task.training.seconds
-        late = seconds is not None and time.monotonic() - self.began > SHARE * seconds
+        late = not self.deadline.allows(self.quickest, SHARE)
         return late or len(self.tried) >= MOST_TRIALS or self._is_exact(best)
 
     def _is_exact(self, found: Found) -> bool:
         return self.at_once and float(np.max(found.spread(self.test))) < EXACT
 
     def _try(self, band: tuple[float, ...], count: int | None = None) -> Found:
-        model = self.model.with_sines(count or self.count, band)
-        solve = _solved_at_once if self.at_once else _solved_in_turn
-        found = self.tried[band] = Found(band, *solve(model, self.task))
+        before, model = self.deadline.spent, self.model.with_sines(count or self.count, band)
+        if self.at_once:
+            solution = _solved_at_once(model, self.task)
+        else:
+            solution = _solved_in_turn(model, self.task, self.deadline)
+        found = self.tried[band] = Found(band, *solution)
+        self.quickest = min(self.quickest, self.deadline.spent - before)
         self.report(len(self.tried) / MOST_TRIALS, {"evidence": found.evidence})
         self._write_down(found)
         return found
 
     def _write_down(self, found: Found) -> None:
-        self.first_seconds = self.first_seconds or time.monotonic() - self.began
+        self.first_seconds = self.first_seconds or self.deadline.spent
         error = float(np.sqrt(np.mean(found.solved.left_out()[0] ** 2)))
         coefficients = {name: node.value for name, node in named_unknowns(found.pde)}
         losses = {"data": found.solved.sigma**2}
         self.history.add(len(self.tried), error, losses, {"data": 1.0}, coefficients)
+
+
+def _seconds(task: Task) -> float | None:
+    """A third of them is left to another model, where there may be one."""
+    seconds = task.training.seconds
+    return seconds if seconds is None or task.rival is None else 2 * seconds / 3
 
 
 def _neighbours(band: tuple[float, ...], factor: float) -> Iterator[tuple[float, ...]]:
@@ -214,43 +243,69 @@ def _neighbours(band: tuple[float, ...], factor: float) -> Iterator[tuple[float,
 # ------------------------------------------------------------------------------- one band
 
 
+Solution = tuple[Features, AbstractPDE, Solved, dict[str, Learnt]]
+
+
 def _points(model: Features, task: Task) -> int:
     """As many as make the rows of the equation outnumber the weights."""
     equations = max(len(task.problem.equation_scales), 1)
     return max(NODES, math.ceil(ROWS_PER_WEIGHT * model.network.readout.size / equations))
 
 
-def _solved_at_once(model: Features, task: Task) -> tuple[Features, AbstractPDE, Solved]:
+def _solved_at_once(model: Features, task: Task) -> Solution:
     rows = rows_of(model, task.pde, task.problem, _points(model, task))
     solved = _solved(rows, task.problem.likelihood)
-    return *with_weights(model, task.pde, solved.weights), solved
+    return *with_weights(model, task.pde, solved.weights), solved, {}
 
 
-def _solved_in_turn(model: Features, task: Task) -> tuple[Features, AbstractPDE, Solved]:
-    """Linearised at the readings' own field first, then at the last field found."""
+def _solved_in_turn(model: Features, task: Task, deadline: Deadline) -> Solution:
+    """Linearised at the readings' own field first, then at the last field found. While a coefficient is
+    on its way, the evidence is that of another equation, and nothing found so far is kept."""
     pde, points, likelihood = task.pde, _points(model, task), task.problem.likelihood
-    rows = rows_of(model, pde, task.problem, points)
-    alone = replace(rows, equation=rows.equation[:0], target=rows.target[:0])
+    coefficients, fields = Coefficients(task.pde), model.network.readout.size
     weights = weights_of(model, pde)
-    shown = _solved(alone, likelihood).weights
-    fields = model.network.readout.size
+    shown = _readings_alone(rows_of(model, pde, task.problem, points), likelihood)
     weights[:fields] = shown[:fields]
-    best, near, stale = None, SOFT, 0
+    best, near, stale, took = None, SOFT, 0, 0.0
     for _ in range(ITERATIONS):
+        if best is not None and not deadline.allows(took):
+            break
+        before = deadline.spent
         model, pde = with_weights(model, pde, weights)
         rows = rows_of(model, pde, task.problem, points)
         if not np.isfinite(rows.equation).all() or not np.isfinite(rows.target).all():
             break
-        solved = _solved(rows, likelihood, near)
-        weights, near = solved.weights, solved.exponent
-        if best is None or solved.evidence > best.evidence + GAIN:
-            best, stale = solved, 0
+        solved, took = _solved(rows, likelihood, near), deadline.spent - before
+        raws, asked = (COEFFICIENT_UNIT * w[fields:] for w in (weights, solved.weights))
+        learnt = coefficients.learnt(raws, asked, _deviations(solved, fields))
+        weights, near = solved.weights.copy(), solved.exponent
+        weights[fields:] = coefficients.step(raws, asked) / COEFFICIENT_UNIT
+        moved = best is None or not are_settled(best[2]) or not are_settled(learnt)
+        if best is None or moved or solved.evidence > best[1].evidence + GAIN:
+            best, stale = (weights, solved, learnt), 0
         else:
             stale += 1
-        if stale >= STALE:
+        if stale >= STALE or is_at_edge(learnt):
             break
     assert best is not None
-    return *with_weights(model, pde, best.weights), best
+    return *with_weights(model, pde, best[0]), *best[1:]
+
+
+def _readings_alone(rows: Rows, likelihood: Likelihood) -> Float[np.ndarray, " p"]:
+    alone = replace(rows, equation=rows.equation[:0], target=rows.target[:0])
+    return _solved(alone, likelihood).weights
+
+
+def _deviations(solved: Solved, fields: int) -> Float[np.ndarray, " k"]:
+    """Of the numbers that are learnt for the coefficients, which are the last weights, by what equation
+    and readings say of them alone: the prior may be as narrow as the readings are close together."""
+    size = len(solved.weights)
+    own = np.eye(size - fields, size, fields)
+    shares = solved.spread(own) / np.sqrt(solved.scale)
+    with np.errstate(divide="ignore"):
+        told = shares / np.sqrt(np.maximum(1 - shares**2, 0))
+    narrow = COEFFICIENT_UNIT * np.sqrt(solved.scale)
+    return np.where(shares > SILENT, np.inf, narrow * told)
 
 
 def _solved(rows: Rows, likelihood: Likelihood, near: float | None = None) -> Solved:

@@ -1,6 +1,7 @@
 """The host's part of training: budget, early stop, recovery, checkpoints, progress."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite, nan
 from pathlib import Path
@@ -16,6 +17,7 @@ from pgt.nn import batched
 from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
 from pgt.training.checkpoint import load_checkpoint, save_checkpoint
+from pgt.training.coefficients import Learnt
 from pgt.training.ensemble import Program, accept, choose, each, together, with_floors
 from pgt.training.history import History, Logbook
 from pgt.training.identity import identity_of
@@ -27,6 +29,7 @@ MINIMUM_HELD_OUT = 5  # fewer readings say too little about the noise
 SMALLEST_RATE = 1e-3  # ten failures
 SPENT, NO_LONGER_FALLING = "budget spent", "held-out error stopped falling"
 SOLVED = "solved in closed form"
+UNSETTLED = "a coefficient had not come to rest"
 DIVERGED = "diverged: the loss stayed non-finite at a thousandth of the learning rate"
 
 
@@ -43,6 +46,7 @@ class Fit:
     stopped: str = ""
     polish_costs: tuple[tuple[float, ...], ...] = ()  # by stage: each has an objective of its own
     polish_seconds: float = 0.0
+    learnt: Mapping[str, Learnt] = field(default_factory=dict)  # where solved in closed form
 
 
 def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list[Fit]:

@@ -78,6 +78,15 @@ def intervals(
     return found
 
 
+def doubt(node: Unknown, deviation: float) -> str:
+    """Why the readings do not determine a coefficient of such a standard deviation, or that it is at its
+    bound; nothing where it is neither."""
+    middle, within = float(node.raw), float(stats.norm.ppf((1 + LEVEL) / 2)) * deviation
+    lower, upper = (_value(node, raw) for raw in (middle - within, middle + within))
+    at_bound = _at_bound(node, _value(node, middle))
+    return at_bound or _why_not(node, middle, deviation, upper - lower, LEVEL)
+
+
 def _moments(raw: Float[np.ndarray, " k"], is_posterior: bool) -> tuple[float, float]:
     """Middle and standard deviation; the middle of a posterior is known, that of an ensemble is not."""
     return float(np.median(raw)), float(np.std(raw, ddof=0 if is_posterior else 1))

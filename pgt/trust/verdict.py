@@ -1,7 +1,7 @@
 """The verdict on a fit when nobody knows the truth: did it converge, how large is its error, what is
 doubtful. It is data; whoever prints it decides nothing."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,6 +24,7 @@ FULFILLED, UNFULFILLED, CONTRADICTED = 0.05, 0.1, 0.25
 KNOWN = 0.01  # expected error, of the spread: with less, parts without readings are known as well
 NEGLIGIBLE = 1e-6  # of the spread: nobody minds who is better below it
 MATTERS = 0.05  # of the spread: an error below it is none to warn of
+MOST_NAMED = 5  # sensors in a sentence
 FEW = 10  # the error of n readings is itself known to about 1/√(2n): 22 % of it for ten
 
 Doubts = Iterator[Doubt]
@@ -47,6 +48,7 @@ class Evidence:
     cells : in how much of the domain there are readings.
     conditions : the kinds of the conditions that were given.
     likelihood : of the readings, as `Training` names it.
+    named : puts `sensor` and `line` into a table of readings, where a file says them.
     """
 
     fitted: Observations
@@ -62,6 +64,7 @@ class Evidence:
     cells: Cells | None = None
     conditions: Sequence[str] = ()
     likelihood: str = "gauss"
+    named: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table
 
     def measured(self, name: str) -> np.ndarray:
         """All readings of a field, fitted or not."""
@@ -230,11 +233,12 @@ def _far_readings(evidence: Evidence) -> Doubts:
     found = far(evidence.misfits)
     if found.empty:
         return
-    worst, count = found.iloc[0], len(found)
+    worst, count = evidence.named(found.head(1)).iloc[0], len(found)
     place = {axis: float(worst[axis]) for axis in evidence.fitted.coords}
     where = ", ".join(
         f"{axis} = {_at(axis, evidence, position)}" for axis, position in place.items()
     )
+    where += _origin(worst)
     which = "One reading is" if count == 1 else f"{count} readings are"
     size = abs(float(worst["misfit"]))
     remedy = (
@@ -248,15 +252,26 @@ def _far_readings(evidence: Evidence) -> Doubts:
     )
 
 
+def _origin(row: pd.Series) -> str:
+    """The sensor of a reading, and its line, where they are known."""
+    named = {"sensor": "sensor {}", "line": "line {}"}
+    said = [words.format(row[name]) for name, words in named.items() if row.get(name)]
+    return f" ({', '.join(said)})" if said else ""
+
+
 def _at(axis: str, evidence: Evidence, position: float) -> str:
     is_date = axis == "t" and are_counted(dict(evidence.fitted.units))
     return text(position) if is_date else number(position, 4)
 
 
 def _drifting_sensors(evidence: Evidence) -> Doubts:
-    count = len(drifting(evidence.misfits, evidence.fitted.coords))
+    found = evidence.named(drifting(evidence.misfits, evidence.fitted.coords))
+    count = len(found)
     if count:
-        who = "One sensor differs" if count == 1 else f"{count} sensors differ"
+        names = found.get("sensor")
+        called = [] if names is None else [name for name in dict.fromkeys(names) if name]
+        which = f" ({listed(called[:MOST_NAMED])})" if called else ""
+        who = f"One sensor{which} differs" if count == 1 else f"{count} sensors{which} differ"
         yield Doubt(
             "drifting_sensors",
             f"{who} from the field by an offset or a trend in time that is no chance: either it "

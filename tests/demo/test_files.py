@@ -8,6 +8,7 @@ from report_cases import heat as heat_report
 from report_cases import history
 
 from pgt.demo import files
+from pgt.ground.manifest import changed_files, read_manifest
 from pgt.reconstruction.result import Reconstruction
 
 
@@ -31,9 +32,23 @@ def written(folder, result, numbers):
 def test_field_figures_report_fit_and_numbers_are_left(tmp_path, result):
     assert written(tmp_path, result, {"rel_l2": 0.01}) == {
         "field.png", "compare.png", "convergence.png", "contributions.png", "field.nc",
-        "report.html", "saved", "metrics.json",
+        "report.html", "saved", "metrics.json", "checksums.sha256",
     }  # fmt: skip
     assert json.loads((tmp_path / "metrics.json").read_text()) == {"rel_l2": 0.01}
+
+
+def test_every_file_is_covered_by_a_checksum(tmp_path, result):
+    (tmp_path / "mine.txt").write_text("not of this run")
+    names = written(tmp_path, result, {})
+    assert set(read_manifest(tmp_path)) == names - {"checksums.sha256", "mine.txt"}
+    assert changed_files(tmp_path) == []
+    for name in ("field.nc", "report.html"):
+        content = bytearray((tmp_path / name).read_bytes())
+        content[len(content) // 2] ^= 1
+        (tmp_path / name).write_bytes(content)
+    assert changed_files(tmp_path) == ["field.nc", "report.html"]
+    written(tmp_path, result, {})  # over it
+    assert changed_files(tmp_path) == []
 
 
 def test_numbers_that_json_does_not_know_are_refused_and_leave_no_file(

@@ -208,6 +208,13 @@ def test_readings_are_coloured_and_suspects_ringed_by_their_number():
     assert held_out.get_array().tolist() == [2.0]
     assert ring.get_offsets().tolist() == [[2.0, 1.0]]  # time runs to the right
     assert [text.get_text() for text in figure.axes[0].texts] == ["1"]
+    for names, shown in (
+        ({"sensor": "T$1", "line": "7"}, "T$1, line 7"),
+        ({"line": "7"}, "line 7"),
+    ):
+        figure = plots.field(u, suspects=suspects.assign(**names))
+        figure.canvas.draw()  # a dollar is no formula
+        assert [t.get_text().replace("\\$", "$") for t in figure.axes[0].texts] == [shown]
 
 
 def test_the_polish_has_a_panel_of_its_own_with_a_line_for_each_stage():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import wavy_result
 
+import pgt
 from pgt.reconstruction.evidence import evidence_of
 from pgt.trust import held_out
 
@@ -34,3 +35,22 @@ def test_what_the_record_knows_is_told(result):
     assert found.free_fields == {}
     assert found.likelihood == "student"
     assert found.descent.stopped == "budget spent"
+
+
+@pytest.mark.parametrize(
+    ("known", "note"),
+    [
+        ({"deviation": 0.01, "unsettled": ""}, None),
+        ({"deviation": 2.0, "unsettled": ""}, "not determined by the readings"),
+        ({"deviation": 0.01, "unsettled": "it had not come to rest"}, "it had not come to rest"),
+    ],
+)
+def test_coefficients_are_doubted_without_error_bars_too(result, known, note):
+    pde = pgt.Equation(
+        "u_t = c*v_x + p_x", "v_t = u_x", "p_t = v_x", coords=("x", "t"),
+        c=pgt.Unknown(1.0, positive=True),
+    )  # fmt: skip
+    record = dict(result.record) | {"learnt": {"c": known}}
+    notes = evidence_of(replace(result, pde=pde, members=None, record=record)).coefficient_notes
+    assert set(notes) == (set() if note is None else {"c"})
+    assert note is None or note in notes["c"]

@@ -28,6 +28,8 @@ def test_a_network_is_asked_where_sines_are_poor_and_readings_can_tell():
     assert needs_rival(TASK, expecting(0.1))
     assert not needs_rival(TASK, expecting(1e-6))
     assert not needs_rival(TASK, None)
+    assert needs_rival(TASK, expecting(0.1), spent=20.0)
+    assert not needs_rival(TASK, expecting(0.1), spent=25.0)  # of thirty seconds
     few = assemble(READINGS.take(np.arange(20)), EQUATION, DOMAIN)
     assert not needs_rival(few, expecting(0.1))
 

@@ -36,7 +36,10 @@ def test_the_verdict_is_printed_as_it_is():
         assert "held-out error u 25\N{NO-BREAK SPACE}%".replace("\xa0", " ") in text
         assert "u 12 0.5 K 25 % 75 %" in text
     nothing = text_of(replace(cases.heat(), verdict=Verdict(None, "", {})))
-    assert "held-out error not known" in nothing
+    assert "held-out error not known interpolation instead not known" in nothing
+    errors = {"u": HeldOut(12, 0.5, 0.25, 0.5, 0.75, 1.5)}
+    beside = text_of(replace(cases.heat(), verdict=Verdict(True, "", errors)))
+    assert "held-out error u 25 % interpolation instead u 50 %" in beside
     assert "No readings were held out, so there is no independent measure of error" in nothing
 
 

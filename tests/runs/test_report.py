@@ -7,6 +7,7 @@ import pytest
 from wavy_result import result_with
 
 import pgt
+from pgt.io.columns import Columns
 from pgt.runs.report import MOST_SUSPICIOUS, described, report_data
 
 
@@ -37,6 +38,21 @@ def test_readings_held_out_judge_and_few_are_named(result, shown):
     assert len(shown.tables.suspicious) <= MOST_SUSPICIOUS
     assert shown.tables.noise["u"] == pytest.approx(0.3, rel=0.4)
     assert shown.tables.coverage is not None
+
+
+def test_a_suspect_is_called_by_its_sensor_and_its_line(result):
+    values = np.array(result.observations.values, float)
+    values[3, 0] += 50.0
+    spoilt = replace(result.observations, values=values)
+    x, t = np.asarray(spoilt.points, float).T
+    columns = Columns(
+        {"x": x, "t": t, "u": values[:, 0]}, lines=np.arange(2, 42),
+        sensors=np.array([f"TC{k}" for k in range(40)], object),
+    )  # fmt: skip
+    alone = replace(result, observations=spoilt, members=None)
+    shown = report_data(alone, alone.grid(x=4, t=3), columns=columns)
+    assert shown.tables.suspicious[["sensor", "line"]].iloc[0].tolist() == ["TC3", "5"]
+    assert any("(sensor TC3, line 5)" in doubt.sentence for doubt in shown.verdict.doubts)
 
 
 def test_without_members_there_are_no_bars(result):

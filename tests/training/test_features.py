@@ -1,5 +1,7 @@
 """The fit in closed form: exact where it can be, honest where it cannot."""
 
+from types import SimpleNamespace
+
 import equinox as eqx
 import jax
 import numpy as np
@@ -14,7 +16,9 @@ from pgt.ground.unknown import Unknown, named_unknowns
 from pgt.models.features import Features
 from pgt.nn.scaling import Scaling
 from pgt.physics import Dirichlet, Equation, Heat
+from pgt.training import deadline, features
 from pgt.training.assemble import assemble
+from pgt.training.coefficients import EDGE, FAR
 from pgt.training.error_bars import Posterior
 from pgt.training.features import (
     MOST_TRIALS,
@@ -22,6 +26,7 @@ from pgt.training.features import (
     fit_features,
     left_out_predictions,
 )
+from pgt.training.loop import SOLVED, UNSETTLED
 from pgt.training.settings import Training
 
 SQUARE = Domain(x=(0, 1), t=(0, 1))
@@ -31,7 +36,8 @@ DIFFUSIVITY = 0.05
 
 def fitted(readings, pde, domain, *conditions, report=lambda share, numbers: None, **options):
     """With so few sines, and a band that is given, a fit takes a moment."""
-    training = Training(likelihood=options.pop("likelihood", "gauss"))
+    settings = {name: options.pop(name) for name in ("likelihood", "seconds") if name in options}
+    training = Training(**settings)
     observations = readings.aligned(pde.fields)
     model = Features(Scaling.fit(observations, domain), **options)
     task = assemble(readings, pde, domain, conditions, model=model, training=training)
@@ -113,6 +119,34 @@ def test_an_unknown_diffusivity_is_found():
     assert float(node.value) == pytest.approx(DIFFUSIVITY, rel=1e-3)
     assert np.abs(field(fit.model, ASKED)[:, 0] - heat_at(ASKED)).max() < 1e-3
     assert len(found.solved.weights) == 121
+
+
+@pytest.mark.parametrize("start", [0.001, 1.0])
+def test_an_unknown_diffusivity_does_not_run_away_with_noise(start):
+    """From 0.001 one step in the logarithm would be a factor of e⁴⁹."""
+    readings, pde = heat_readings(60, noise=0.03), Heat(Unknown(start, positive=True))
+    _, fit = fitted(readings, pde, SQUARE, count=60, band=(8.0, 2.0))
+    ((name, node),) = named_unknowns(fit.pde)
+    off = np.log(float(node.value) / DIFFUSIVITY)
+    assert abs(off) < 3 * fit.learnt[name].deviation < 0.3
+    assert fit.stopped == SOLVED
+
+
+@pytest.mark.parametrize("level", [0.0, 2.0])
+def test_a_coefficient_that_no_reading_tells_is_not_determined(level):
+    """Of a constant field every diffusivity is the right one, whatever the prior says."""
+    readings = heat_readings(30)
+    flat = eqx.tree_at(lambda r: r.values, readings, np.full_like(readings.values, level))
+    _, fit = fitted(flat, Heat(Unknown(0.01, positive=True)), SQUARE, count=40, band=4.0)
+    assert fit.learnt["diffusivity"].deviation == FAR
+
+
+def test_a_coefficient_at_the_edge_has_not_come_to_rest():
+    """Ten million times the starting value is still too little."""
+    pde = Heat(Unknown(1e-12, positive=True))
+    _, fit = fitted(heat_readings(40), pde, SQUARE, count=60, band=(8.0, 4.0))
+    assert fit.learnt["diffusivity"].unsettled == EDGE
+    assert fit.stopped == UNSETTLED
 
 
 @pytest.mark.parametrize("likelihood", ["student", "huber"])
@@ -206,3 +240,40 @@ def test_the_most_probable_band_is_kept_and_every_trial_written_down():
     assert [share for share, _ in reports] == sorted(share for share, _ in reports)
     asked = np.linspace(0, 1, 21)[:, None]
     np.testing.assert_allclose(field(fit.model, asked), np.sin(25 * asked), rtol=0, atol=1e-8)
+
+
+# ------------------------------------------------------------------------- how long it takes
+
+
+@pytest.fixture
+def solves(monkeypatch):
+    """The clock stands still but for a second in every solve; what each had to solve."""
+    made, solve = [], features._solved
+
+    def counted(rows, *options):
+        made.append(rows.readings.shape[1])
+        return solve(rows, *options)
+
+    monkeypatch.setattr(features, "_solved", counted)
+    monkeypatch.setattr(deadline, "seconds_of_solve", lambda size: 1e-3)
+    monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: float(len(made))))
+    return made
+
+
+def test_linearisations_end_with_the_seconds(solves):
+    pde = Heat(Unknown(1e-4, positive=True))
+    _, fit = fitted(heat_readings(30), pde, SQUARE, count=40, band=4.0, seconds=4.0)
+    assert len(solves) == 4
+    assert fit.seconds == 4.0
+    assert fit.stopped == UNSETTLED
+
+
+def test_no_band_is_tried_for_which_there_is_no_time(solves):
+    _, fit = fitted(heat_readings(30), Heat(DIFFUSIVITY), SQUARE, count=40, seconds=20.0)
+    assert len(solves) == len(fit.history.step) == 6  # 0.3 of the seconds
+
+
+def test_there_are_as_many_sines_as_there_is_time_for(solves, monkeypatch):
+    monkeypatch.setattr(deadline, "seconds_of_solve", lambda size: 1.0)
+    fitted(heat_readings(30), Heat(DIFFUSIVITY), SQUARE, count=90, band=4.0, seconds=0.5)
+    assert solves == [56]  # 90 ∛(1/4)

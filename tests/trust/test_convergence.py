@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pgt.training.loop import DIVERGED, NO_LONGER_FALLING, SPENT
+from pgt.training.loop import DIVERGED, NO_LONGER_FALLING, SOLVED, SPENT, UNSETTLED
 from pgt.trust.convergence import Descent, convergence
 
 
@@ -21,6 +21,8 @@ def falling(rate, checks=40):
         (SPENT, 5.0, [3.0, 0.2, 0.1, 0.1, 0.1, 0.1], True),
         (SPENT, 0.1, [16.0, 8.0, 4.0, 2.0, 1.0], False),
         (SPENT, 5.0, [16e-8, 8e-8, 4e-8, 2e-8, 1e-8], True),
+        (SOLVED, 5.0, [], True),
+        (UNSETTLED, 0.1, [], False),
         (DIVERGED, 0.1, [], False),
         (DIVERGED, 0.1, [3.0, 0.2, 0.1, 0.1, 0.1, 0.1], False),
     ],

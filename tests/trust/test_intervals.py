@@ -11,7 +11,7 @@ from scipy import stats
 import pgt
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
-from pgt.trust.intervals import intervals
+from pgt.trust.intervals import doubt, intervals
 from pgt.trust.members import Members
 
 READINGS = pgt.Observations.from_arrays({"x": [0.0, 1.0], "t": [0.0, 1.0]}, {"u": [1.0, 2.0]})
@@ -123,6 +123,22 @@ def test_coefficients_that_can_only_change_together_are_named():
     assert "tied to c" in together["b"].note
     apart = intervals(members(pde, {"b": steps, "c": mirrored(0.0, 1.0, seed=1)}))
     assert "tied" not in apart["b"].note
+
+
+@pytest.mark.parametrize(
+    ("unknown", "deviation", "words"),
+    [
+        (pgt.Unknown(0.01, positive=True), 0.1, ""),
+        (pgt.Unknown(0.01, positive=True), 1.3, "its logarithm has the standard deviation 1.3"),
+        (pgt.Unknown(0.0199, bounds=(0.0, 0.02)), 2.0, "at its bound"),
+        (pgt.Unknown(0.01, bounds=(0.0, 0.02)), 9.0, "most of what the bounds 0 and 0.02 allow"),
+        (pgt.Unknown(2.0), 0.1, ""),
+    ],
+)
+def test_a_standard_deviation_alone_says_what_is_to_be_doubted(unknown, deviation, words):
+    found = doubt(unknown, deviation)
+    assert words in found
+    assert bool(found) is bool(words)
 
 
 def test_without_unknowns_there_is_nothing_to_tell():

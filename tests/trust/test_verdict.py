@@ -2,6 +2,7 @@
 
 import dataclasses
 import typing
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -210,6 +211,9 @@ def test_far_readings_and_drifting_sensors_are_named():
     assert "One sensor differs" in one(evidence, "drifting_sensors").sentence
     assert one(evidence, "drifting_sensors").numbers == {"sensors": 1}
     assert "2 readings are farther" in one(probed(outliers=[7, 101]), "far_readings").sentence
+    known = replace(evidence, named=lambda table: table.assign(sensor="TC3", line="14"))
+    assert " (sensor TC3, line 14), by " in one(known, "far_readings").sentence
+    assert "One sensor (TC3) differs" in one(known, "drifting_sensors").sentence
     assert judge(probed()).kinds == ()
 
 
