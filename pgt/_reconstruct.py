@@ -1,5 +1,6 @@
 """The front door."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -102,11 +103,12 @@ def solve(
 
 
 def _solved(task: Task, folder: Path | None, progress: bool | None) -> Reconstruction:
+    began = time.monotonic()
     outcome, errors = _fitted(task, folder, progress)
     choice = "named" if task.is_named else "suited"
     if needs_rival(task, errors):
         assert task.rival is not None
-        rival = in_time_left(task.rival(), outcome.fit.seconds)
+        rival = in_time_left(task.rival(), time.monotonic() - began)
         other, others = _fitted(rival, folder, progress)
         if predicts_better(other, outcome, rival.held_out):
             task, outcome, errors, choice = rival, other, others, "rival"

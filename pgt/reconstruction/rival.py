@@ -12,18 +12,15 @@ import numpy as np
 from pgt.data.observations import Observations
 from pgt.reconstruction.expected_error import together
 from pgt.training.assemble import Task
+from pgt.training.features import POOR, is_contested
 from pgt.training.fit import Outcome
 
-POOR = 1e-3  # of the spread: an error of sines beyond which a network is tried, too
-FEWEST_TO_CHOOSE = 80  # readings, a tenth of which judge between two models
 SIGNIFICANT = 2.0  # standard deviations of the error of so many readings
 
 
 def needs_rival(task: Task, errors: dict | None) -> bool:
     """Whether sines may not have been able to follow the field, and there are readings to tell."""
-    if task.rival is None or errors is None or len(task.problem.observations) < FEWEST_TO_CHOOSE:
-        return False
-    return together(errors, task)["value"] > POOR
+    return errors is not None and is_contested(task) and together(errors, task)["value"] > POOR
 
 
 def predicts_better(other: Outcome, outcome: Outcome, held_out: Observations) -> bool:

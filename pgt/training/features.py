@@ -44,6 +44,9 @@ STALE, GAIN = 3, 0.5  # those without such a gain of evidence before the end
 SOFT = 2.0  # log10 of ρ at the first linearisation
 REWEIGHTINGS = 8
 SHARE = 0.3  # of the seconds, after which no further band is tried
+CONTESTED = 0.45  # of the seconds, after which a network that is to be tried as well has its turn
+POOR = 1e-3  # of the spread: an error of sines beyond which a network is tried, too
+FEWEST_TO_CHOOSE = 80  # readings, a tenth of which judge between two models
 TESTED = 256  # points at which a field is asked whether it is exact
 DRAWS = 64  # from the posterior
 
@@ -83,6 +86,11 @@ class Found:
         steps = self.solved.draw(DRAWS)[:, : fields * count].reshape(DRAWS, fields, count)
         sines = field_rows(self.model, points)
         return np.einsum("nm,kcm->knc", sines, steps) * np.asarray(self.model.scaling.spread)
+
+
+def is_contested(task: Task) -> bool:
+    """Whether a network may be asked as well, and there are readings to tell which is better."""
+    return task.rival is not None and len(task.problem.observations) >= FEWEST_TO_CHOOSE
 
 
 def fit_features(task: Task, report: Report) -> tuple[Found, Fit]:
@@ -147,7 +155,7 @@ class _Search:
         self.full = len(self.model.network.sines.phases)
         self.count = self.full if self.model.network.readout.size <= QUICK else self.full // 2
         self.history = History.empty(["data"], [name for name, _ in named_unknowns(task.pde)])
-        self.first_seconds = 0.0
+        self.first_seconds, self.quickest = 0.0, math.inf
         self.at_once = is_solved_at_once(task.pde, self.model.scaling)
         self.test = nodes_of(task.problem.domain, TESTED)
 
@@ -158,7 +166,16 @@ class _Search:
         best = self._try(tuple(self._first()))
         for factor in STEPS:
             best = self._climb(best, factor)
-        return best if self.count == self.full else self._try(best.band, self.full)
+        count = affordable(self.count, self.full, self.quickest, self._room(best))
+        return best if count == self.count else self._try(best.band, count)
+
+    def _room(self, best: Found) -> float:
+        """Seconds that are left for more sines: those of a network, if one is to be tried, are not."""
+        seconds = self.task.training.seconds
+        if seconds is None:
+            return math.inf
+        share = CONTESTED if is_contested(self.task) and self._is_poor(best) else 1.0
+        return share * seconds - (time.monotonic() - self.began)
 
     def _first(self) -> Iterator[float]:
         for wraps in self.model.scaling.periodic:
@@ -186,12 +203,17 @@ class _Search:
     def _is_exact(self, found: Found) -> bool:
         return self.at_once and float(np.max(found.spread(self.test))) < EXACT
 
+    def _is_poor(self, found: Found) -> bool:
+        return float(np.sqrt(np.mean(found.spread(self.test) ** 2))) > POOR
+
     def _try(self, band: tuple[float, ...], count: int | None = None) -> Found:
+        began = time.monotonic()
         model = self.model.with_sines(count or self.count, band)
         solve = _solved_at_once if self.at_once else _solved_in_turn
         found = self.tried[band] = Found(band, *solve(model, self.task))
         self.report(len(self.tried) / MOST_TRIALS, {"evidence": found.evidence})
         self._write_down(found)
+        self.quickest = min(self.quickest, time.monotonic() - began)
         return found
 
     def _write_down(self, found: Found) -> None:
@@ -200,6 +222,18 @@ class _Search:
         coefficients = {name: node.value for name, node in named_unknowns(found.pde)}
         losses = {"data": found.solved.sigma**2}
         self.history.add(len(self.tried), error, losses, {"data": 1.0}, coefficients)
+
+
+def affordable(count: int, full: int, seconds: float, room: float) -> int:
+    """How many sines up to `full` can be solved for in the time left, where `count` took `seconds`: the
+    work grows as their number cubed.
+
+    >>> [affordable(600, 1200, seconds=3.0, room=room) for room in (-1.0, 10.0, 30.0)]
+    [600, 896, 1200]
+    """
+    if room >= seconds * (full / count) ** 3:
+        return full
+    return max(count, int(count * np.cbrt(room / seconds)))
 
 
 def _neighbours(band: tuple[float, ...], factor: float) -> Iterator[tuple[float, ...]]:

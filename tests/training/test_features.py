@@ -1,5 +1,9 @@
 """The fit in closed form: exact where it can be, honest where it cannot."""
 
+import itertools
+from dataclasses import replace
+from types import SimpleNamespace
+
 import equinox as eqx
 import jax
 import numpy as np
@@ -14,12 +18,15 @@ from pgt.ground.unknown import Unknown, named_unknowns
 from pgt.models.features import Features
 from pgt.nn.scaling import Scaling
 from pgt.physics import Dirichlet, Equation, Heat
+from pgt.training import features
 from pgt.training.assemble import assemble
 from pgt.training.error_bars import Posterior
 from pgt.training.features import (
+    FEWEST_TO_CHOOSE,
     MOST_TRIALS,
     drawn_members,
     fit_features,
+    is_contested,
     left_out_predictions,
 )
 from pgt.training.settings import Training
@@ -206,3 +213,34 @@ def test_the_most_probable_band_is_kept_and_every_trial_written_down():
     assert [share for share, _ in reports] == sorted(share for share, _ in reports)
     asked = np.linspace(0, 1, 21)[:, None]
     np.testing.assert_allclose(field(fit.model, asked), np.sin(25 * asked), rtol=0, atol=1e-8)
+
+
+# ------------------------------------------------------------------------------- time
+
+
+def slow_search(monkeypatch, *, rival, seconds=60.0):
+    """Half of the sines are searched with; every solve takes 3 s by the clock."""
+    monkeypatch.setattr(features, "QUICK", 30)
+    now = itertools.count(0.0, 1.5)  # a solve asks when it begins and ends
+    monkeypatch.setattr(features, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    readings = heat_readings(FEWEST_TO_CHOOSE, noise=0.1)
+    model = Features(Scaling.fit(readings, SQUARE), count=60)
+    training = Training(seconds=seconds)
+    task = assemble(readings, Heat(DIFFUSIVITY), SQUARE, model=model, training=training)
+    return features._Search(replace(task, rival=rival), lambda share, numbers: None)
+
+
+def test_sines_leave_the_time_of_a_network_that_is_to_be_tried(monkeypatch):
+    alone = slow_search(monkeypatch, rival=None).best()
+    assert alone.model.count == 60
+    search = slow_search(monkeypatch, rival=lambda: None)
+    contested = search.best()
+    assert is_contested(search.task)
+    assert search._is_poor(contested)
+    assert 30 <= contested.model.count < 60
+    assert features.time.monotonic() - search.began < 0.5 * 60
+
+
+def test_without_a_limit_all_sines_are_used(monkeypatch):
+    search = slow_search(monkeypatch, rival=lambda: None, seconds=None)
+    assert search.best().model.count == 60
