@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,7 @@ from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Evaluation
-from pgt.training.assemble import assemble, groups_of, matched
+from pgt.training.assemble import assemble, groups_of, held_out_by, matched
 from pgt.training.checkpoint import require_same
 from pgt.training.default_model import default_model
 from pgt.training.fit import fit_task
@@ -57,7 +57,7 @@ def cross_validate(
     ----------
     observations, pde, domain, conditions, model, training, seed, progress
         As in `reconstruct`; a budget is that of one fit. `training.hold_out_by` says whether the parts
-        are made of single readings or of whole blocks of space and time.
+        are made of single readings, of whole sensors or of whole blocks of space and time.
     folds
         The number of parts, from 2 to the number of readings.
     checkpoint
@@ -79,6 +79,7 @@ def cross_validate(
     observations, pde, domain = as_problem(observations, pde, domain)
     training = training or Training()
     observations = matched(observations, pde, domain)
+    training = replace(training, hold_out_by=held_out_by(observations, training))
     parts = splits.folds(observations, folds, seed, groups_of(observations, training))
     fits = _Fits(
         observations, pde, domain, tuple(conditions),
