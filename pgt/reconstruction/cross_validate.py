@@ -120,7 +120,8 @@ class _Fits:
                 done = "done before" if _is_done(place) else task
                 say(f"fold {number + 1} of {len(parts)}: {done}")
             predictions[rows], fold[rows] = self.remembered(rows, place), number
-        return CrossValidation(self.observations, predictions, fold, self.training.hold_out_by)
+        by = held_out_by(self.observations, self.training)
+        return CrossValidation(self.observations, predictions, fold, by)
 
     def remembered(self, rows: np.ndarray, folder: Path | None) -> np.ndarray:
         """The predictions of these rows: kept beside the checkpoint in `folder` once they are made."""

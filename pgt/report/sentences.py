@@ -91,7 +91,7 @@ def how_it_was_judged(data: ReportData) -> str:
     if is_left_out_in_turn(data.verdict, data.fitted, data.held_out):
         return f"{IN_TURN[0].upper()}{IN_TURN[1:]}: {relative_errors(data) or 'no relative error'}."
     settings = data.summary.get("training")
-    by = settings.get("hold_out_by") if isinstance(settings, dict) else None
+    by = str(settings.get("hold_out_by")) if isinstance(settings, dict) else ""
     if data.verdict.folds is not None:
         kind = FOLDS_OF.get(by, "single readings")
         return (
