@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import jax
@@ -109,8 +110,9 @@ def _solved(task: Task, folder: Path | None, progress: bool | None) -> Reconstru
     if needs_rival(task, errors):
         assert task.rival is not None
         rival = in_time_left(task.rival(), time.monotonic() - began)
-        other, others = _fitted(rival, folder, progress)
-        if predicts_better(other, outcome, rival.held_out):
+        is_better = partial(predicts_better, outcome=outcome, held_out=rival.held_out)
+        other, others = _fitted(rival, folder, progress, is_better)
+        if is_better(other):
             task, outcome, errors, choice = rival, other, others, "rival"
     fit, origin, drawn = outcome.fit, task.problem.origin, outcome.members
     members = None if drawn is None else Members.of(*drawn.stacked)
@@ -136,9 +138,9 @@ def _has_diverged(outcome: Outcome) -> bool:
     return fit.stopped == DIVERGED or not np.isfinite(numbers).all()
 
 
-def _fitted(task: Task, checkpoint: Path | None, progress: bool | None):
-    """The fit, and by field the error expected of it."""
-    outcome = fit_task(task, checkpoint=checkpoint, progress=progress)
+def _fitted(task: Task, checkpoint: Path | None, progress: bool | None, is_kept=lambda fit: True):
+    """The fit, and by field the error expected of it, where it is kept."""
+    outcome = fit_task(task, checkpoint=checkpoint, progress=progress, is_kept=is_kept)
     return outcome, field_errors(outcome, task)
 
 
