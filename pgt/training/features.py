@@ -26,7 +26,7 @@ from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
 from pgt.training.error_bars import Posterior
 from pgt.training.feature_rows import field_rows, nodes_of, rows_of, weights_of, with_weights
-from pgt.training.gaussian import Basis, Rows, Solved, most_probable
+from pgt.training.gaussian import CLOSE, Basis, Rows, Solved, most_probable
 from pgt.training.history import History
 from pgt.training.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
 from pgt.training.linearity import is_solved_at_once
@@ -167,7 +167,7 @@ class _Search:
         for factor in STEPS:
             best = self._climb(best, factor)
         count = affordable(self.count, self.full, self.quickest, self._room(best))
-        return best if count == self.count else self._try(best.band, count)
+        return best if count == self.count else self._try(best.band, count, best.solved.exponent)
 
     def _room(self, best: Found) -> float:
         """Seconds that are left for more sines: those of a network, if one is to be tried, are not."""
@@ -206,11 +206,17 @@ class _Search:
     def _is_poor(self, found: Found) -> bool:
         return float(np.sqrt(np.mean(found.spread(self.test) ** 2))) > POOR
 
-    def _try(self, band: tuple[float, ...], count: int | None = None) -> Found:
+    def _try(
+        self, band: tuple[float, ...], count: int | None = None, near: float | None = None
+    ) -> Found:
+        """One band; `near`: log10 of the ρ that fewer sines of that band had."""
         began = time.monotonic()
         model = self.model.with_sines(count or self.count, band)
-        solve = _solved_at_once if self.at_once else _solved_in_turn
-        found = self.tried[band] = Found(band, *solve(model, self.task))
+        if self.at_once:
+            solved = _solved_at_once(model, self.task, near)
+        else:
+            solved = _solved_in_turn(model, self.task)
+        found = self.tried[band] = Found(band, *solved)
         self.report(len(self.tried) / MOST_TRIALS, {"evidence": found.evidence})
         self._write_down(found)
         self.quickest = min(self.quickest, time.monotonic() - began)
@@ -254,9 +260,16 @@ def _points(model: Features, task: Task) -> int:
     return max(NODES, math.ceil(ROWS_PER_WEIGHT * model.network.readout.size / equations))
 
 
-def _solved_at_once(model: Features, task: Task) -> tuple[Features, AbstractPDE, Solved]:
+def _solved_at_once(
+    model: Features, task: Task, near: float | None = None
+) -> tuple[Features, AbstractPDE, Solved]:
+    """With `near`, ρ is looked for there first: a third of the work where that is where it is."""
     rows = rows_of(model, task.pde, task.problem, _points(model, task))
-    solved = _solved(rows, task.problem.likelihood)
+    solved = _solved(rows, task.problem.likelihood, near)
+    if (
+        near is not None and abs(solved.exponent - near) > CLOSE
+    ):  # better still beyond what was tried
+        solved = _solved(rows, task.problem.likelihood)
     return *with_weights(model, task.pde, solved.weights), solved
 
 

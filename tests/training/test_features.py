@@ -244,3 +244,25 @@ def test_sines_leave_the_time_of_a_network_that_is_to_be_tried(monkeypatch):
 def test_without_a_limit_all_sines_are_used(monkeypatch):
     search = slow_search(monkeypatch, rival=lambda: None, seconds=None)
     assert search.best().model.count == 60
+
+
+def test_more_sines_of_a_band_look_for_the_stiffness_where_fewer_found_it(monkeypatch):
+    search = slow_search(monkeypatch, rival=None)
+    band = (6.0, 6.0)
+    anew = search._try(band, 60).solved
+    tried = []
+    look = features.most_probable
+
+    def watched(rows, near, basis):
+        tried.append(near)
+        return look(rows, near, basis)
+
+    monkeypatch.setattr(features, "most_probable", watched)
+    for near in (
+        anew.exponent + 1,
+        anew.exponent + 9,
+    ):  # at hand, and too far to be found from there
+        again = search._try(band, 60, near).solved
+        assert again.exponent == anew.exponent
+        assert again.evidence == pytest.approx(anew.evidence)
+    assert tried == [anew.exponent + 1, anew.exponent + 9, None]
