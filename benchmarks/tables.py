@@ -3,10 +3,10 @@
     python benchmarks/tables.py          # rewrite README.md
     python benchmarks/tables.py --show   # print the section only
 
-Every number comes from a file that benchmarks/core.py, instrument.py, coverage_diffusivity.py, shapes.py,
-unknown_functions.py or cylinder.py wrote; a case without a file has no row. The paper's numbers stand
-beside ours, as the paper prints them (its tables 1 and 2), and those of Raissi, Perdikaris and
-Karniadakis (2019) for unknown coefficients.
+Every number comes from a file that benchmarks/core.py, instrument.py, coverage_diffusivity.py,
+fit_cost.py, shapes.py, unknown_functions.py or cylinder.py wrote; a case without a file has no row. The
+paper's numbers stand beside ours, as the paper prints them (its tables 1 and 2), and those of Raissi,
+Perdikaris and Karniadakis (2019) for unknown coefficients.
 """
 
 import json
@@ -45,6 +45,7 @@ def section(folder: Path = RESULTS) -> str:
             wake_table(found),
             step_table(found),
             anchors_table(found),
+            cost_table(found),
             instrument_table(found),
             shapes_table(found),
             measures_table(found),
@@ -145,6 +146,22 @@ def anchors_table(found: dict) -> str | None:
         f"Readings gathered by 128 anchors: time grows as n^{result['time_exponent']:.2f}, peak memory "
         f"as n^{result['memory_exponent']:.2f} over these two decades:",
         "| readings | ms per step | peak memory | measured on |",
+        rows,
+    )
+
+
+def cost_table(found: dict) -> str | None:
+    if "fit-cost" not in found:
+        return None
+    result = found["fit-cost"]
+    rows = [
+        _row(row["about"].rstrip("."), row["model"], f"{row['cpu_seconds']:.0f}", _where(result))
+        for row in result["rows"].values()
+    ]
+    return _table(
+        "`pgt fit` with all defaults, from its start to the files it leaves, compiling and all. Seconds "
+        "are those of processor time, all cores together:",
+        "| what | model | CPU seconds | measured on |",
         rows,
     )
 

@@ -1,7 +1,9 @@
 """The front door."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import jax
@@ -134,13 +136,15 @@ def solve(
 
 
 def _solved(task: Task, folder: Path | None, progress: bool | None) -> Reconstruction:
+    began = time.monotonic()
     outcome, errors = _fitted(task, folder, progress)
     choice = "named" if task.is_named else "suited"
     if needs_rival(task, errors, outcome.fit.seconds):
         assert task.rival is not None
-        rival = in_time_left(task.rival(), outcome.fit.seconds)
-        other, others = _fitted(rival, folder, progress)
-        if predicts_better(other, outcome, rival.held_out):
+        rival = in_time_left(task.rival(), time.monotonic() - began)
+        is_better = partial(predicts_better, outcome=outcome, held_out=rival.held_out)
+        other, others = _fitted(rival, folder, progress, is_better)
+        if is_better(other):
             task, outcome, errors, choice = rival, other, others, "rival"
     fit, origin, drawn = outcome.fit, task.problem.origin, outcome.members
     members = None if drawn is None else Members.of(*drawn.stacked)
@@ -166,9 +170,9 @@ def _has_diverged(outcome: Outcome) -> bool:
     return fit.stopped == DIVERGED or not np.isfinite(numbers).all()
 
 
-def _fitted(task: Task, checkpoint: Path | None, progress: bool | None):
-    """The fit, and by field the error expected of it."""
-    outcome = fit_task(task, checkpoint=checkpoint, progress=progress)
+def _fitted(task: Task, checkpoint: Path | None, progress: bool | None, is_kept=lambda fit: True):
+    """The fit, and by field the error expected of it, where it is kept."""
+    outcome = fit_task(task, checkpoint=checkpoint, progress=progress, is_kept=is_kept)
     return outcome, field_errors(outcome, task)
 
 

@@ -61,6 +61,8 @@ def test_tables_of_all_kinds(tmp_path):
         | {"torch_milliseconds": 80.0, "adam": step, "soap": step | {"milliseconds": 10.0}},
         "anchors": measured
         | {"rows": [step | {"readings": 1000}], "time_exponent": 0.5, "memory_exponent": 0.25},
+        "fit-cost": measured
+        | {"rows": {"rod": {"about": "A rod.", "model": "Features", "cpu_seconds": 27.4}}},
         "pressure": measured | {"snapshot": flow, "volume": flow, "seconds": 99.6},
         "two-coefficients": measured
         | {"relative_errors": {"convection": -0.0004, "viscosity": 0.012}},
@@ -93,6 +95,7 @@ def test_tables_of_all_kinds(tmp_path):
     assert "| pgt, Adam | 8.0 | 10.0 | 5 |" in text
     assert "| pgt, SOAP | 10.0 | 8.0 | 5 |" in text
     assert "| 1,000 | 8.0 | 1.00 GiB |" in text
+    assert "| A rod | Features | 27 | cpu: cpu, `abc` |" in text
     each = "1.0e-03 / 2.0e-03 / 3.0e-03"
     assert f"| wake from u and v | u / v / p: snapshot {each}, volume {each}, 100 s |" in text
     assert "| convection 0.04 %, viscosity 1.2 % |" in text

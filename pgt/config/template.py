@@ -203,7 +203,7 @@ seed = 0  # the only source of randomness
 #steps = 2000  # of a first-order optimiser, before the second-order ones
 #collocation = 1000  # points at which the equation is enforced in each of these steps
 #hold_out = 0.1  # the share of readings that is kept aside to measure the error
-#hold_out_by = "block"  # whole blocks of space and time instead of single readings
+#hold_out_by = "block"  # whole blocks of space and time; or "sensor", or single readings, "reading"
 #likelihood = "student"  # where some readings may be grossly wrong
 #polish = false  # without the least-squares finish: faster, less exact
 

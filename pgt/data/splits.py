@@ -1,6 +1,8 @@
-"""How readings are divided: some held out, or each held out once, one by one or in whole blocks."""
+"""How readings are divided: some held out, or each held out once, one by one, with all of its sensor, or
+in whole blocks."""
 
 import heapq
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Int
@@ -13,6 +15,11 @@ READINGS_PER_BLOCK = 5
 FEWEST_BLOCKS, MOST_BLOCKS = 10, 200  # enough to choose from; not so many that a block is a point
 
 TIMES_OF_A_SENSOR = 2  # readings that it takes at one place, on average
+FEWEST_SENSORS = (
+    10  # of which one can be spared: with fewer, a field is fitted better to a part of each
+)
+
+HeldOutBy = Literal["reading", "sensor", "block"]
 Groups = Int[np.ndarray, " n"]  # for each reading the group that it shares the fate of
 
 
@@ -35,6 +42,17 @@ def sensors(observations: Observations) -> Groups | None:
     return which.reshape(-1) if stand_still else None
 
 
+def require_sensors(observations: Observations) -> Groups:
+    """The same; raises where there are none."""
+    which = sensors(observations)
+    if which is None:
+        raise InputError(
+            'hold_out_by = "sensor": no sensor stands still and reads many times; write hold_out_by = '
+            '"reading" or "block".'
+        )
+    return which
+
+
 def blocks(observations: Observations) -> Groups:
     """The block in space and time in which each reading lies.
 
@@ -53,6 +71,19 @@ def blocks(observations: Observations) -> Groups:
     intervals = np.array([_interval(column, cuts) for column in moving], int)
     cells = intervals.reshape(len(moving), len(points)).T
     return np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def usual_groups(observations: Observations) -> HeldOutBy:
+    """What is held out together, where nothing is said.
+
+    >>> x, t = np.meshgrid(np.linspace(0, 1, 12), [0.0, 0.5, 1.0])
+    >>> rod = Observations.from_arrays({"x": x.ravel(), "t": t.ravel()}, {"u": x.ravel()})
+    >>> usual_groups(rod), usual_groups(rod.take(np.arange(12)))
+    ('sensor', 'reading')
+    """
+    which = sensors(observations)
+    many = which is not None and len(np.unique(which)) >= FEWEST_SENSORS
+    return "sensor" if many else "reading"
 
 
 def split(
@@ -122,7 +153,9 @@ def _shuffled(
     names, first, index = np.unique(of_each[usable], return_index=True, return_inverse=True)
     index = np.argsort(np.argsort(first))[index.reshape(-1)]  # groups count by their first reading
     if len(names) < least:
-        where = "" if groups is None else f" in {len(names)} block(s) of space and time"
+        where = (
+            "" if groups is None else f" in {len(names)} block(s) of space and time or sensor(s)"
+        )
         remedy = "give more readings" if groups is None else 'write hold_out_by = "reading"'
         raise InputError(
             f"{len(usable)} reading(s){where} cannot be divided into {least} parts; {remedy}, or ask for "

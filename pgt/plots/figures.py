@@ -18,9 +18,10 @@ from pgt.data.observations import Observations
 from pgt.ground.arguments import Limits
 from pgt.ground.checked import checked
 from pgt.ground.files import in_one_piece, make_folder, naming_the_place
-from pgt.plots import pieces
+from pgt.plots import courses, pieces
+from pgt.plots.courses import MANY
 from pgt.plots.domains import draw_walls
-from pgt.plots.pieces import INK, MANY, PALETTE, SIZE
+from pgt.plots.pieces import INK, PALETTE, SIZE
 
 Resolution = Annotated[int, Limits(at_least=1, at_most=2400)]
 
@@ -171,15 +172,15 @@ def convergence(
 
 
 def _of_training(axes: Axes, history: xr.Dataset, terms: Sequence[str] | None) -> None:
-    losses = {name: history["loss"].sel(term=name) for name in pieces.loss_terms(history, terms)}
-    curves = {name: pieces.recorded(loss, name) for name, loss in losses.items()}
+    losses = {name: history["loss"].sel(term=name) for name in courses.loss_terms(history, terms)}
+    curves = {name: courses.recorded(loss, name) for name, loss in losses.items()}
     if "held_out" in history and (history["held_out"] > 0).any():
-        curves["held_out"] = pieces.recorded(history["held_out"], "held_out")
+        curves["held_out"] = courses.recorded(history["held_out"], "held_out")
     ends = []
     for index, (name, (step, loss)) in enumerate(curves.items()):
         colour = INK if name == "held_out" else PALETTE[index % len(PALETTE)]
         dashes = "--" if name == "held_out" else "-"
-        smooth = np.exp(pieces.running_mean(np.log(loss)))
+        smooth = np.exp(courses.running_mean(np.log(loss)))
         if len(loss) > MANY:
             axes.semilogy(step, loss, color=colour, alpha=0.25, linewidth=0.6)
         axes.semilogy(step, smooth, dashes, color=colour, linewidth=1.4)
@@ -217,16 +218,16 @@ def loss_contributions(history: xr.Dataset, terms: Sequence[str] | None = None) 
     >>> loss_contributions(history).axes[0].get_ylabel()
     'share of the loss'
     """
-    names = pieces.loss_terms(history, terms)
+    names = courses.loss_terms(history, terms)
     table = history["loss"].sel(term=names).transpose("term", "step").to_numpy()
     losses = np.nan_to_num(table.astype(float))
-    losses = np.stack([pieces.running_mean(row) for row in losses])
+    losses = np.stack([courses.running_mean(row) for row in losses])
     shares = losses / np.maximum(losses.sum(axis=0), np.finfo(float).tiny)
     colours = [PALETTE[index % len(PALETTE)] for index in range(len(names))]
     figure = Figure(figsize=(5.0, 3.0), layout="constrained")
     axes = pieces.styled(figure.subplots())
     axes.stackplot(
-        pieces.steps(history), shares, colors=colours, alpha=0.85, edgecolor="white", lw=0.4
+        courses.steps(history), shares, colors=colours, alpha=0.85, edgecolor="white", lw=0.4
     )
     axes.set(xlabel="step", ylabel="share of the loss", ylim=(0, 1))
     axes.margins(x=0)

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,7 @@ from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Evaluation
-from pgt.training.assemble import assemble, groups_of, matched
+from pgt.training.assemble import assemble, groups_of, held_out_by, matched
 from pgt.training.checkpoint import require_same
 from pgt.training.default_model import default_model
 from pgt.training.fit import fit_task
@@ -57,7 +57,7 @@ def cross_validate(
     ----------
     observations, pde, domain, conditions, model, training, seed, progress
         As in `reconstruct`; a budget is that of one fit. `training.hold_out_by` says whether the parts
-        are made of single readings or of whole blocks of space and time.
+        are made of single readings, of whole sensors or of whole blocks of space and time.
     folds
         The number of parts, from 2 to the number of readings.
     checkpoint
@@ -79,6 +79,7 @@ def cross_validate(
     observations, pde, domain = as_problem(observations, pde, domain)
     training = training or Training()
     observations = matched(observations, pde, domain)
+    training = replace(training, hold_out_by=held_out_by(observations, training))
     parts = splits.folds(observations, folds, seed, groups_of(observations, training))
     fits = _Fits(
         observations, pde, domain, tuple(conditions),
@@ -119,7 +120,8 @@ class _Fits:
                 done = "done before" if _is_done(place) else task
                 say(f"fold {number + 1} of {len(parts)}: {done}")
             predictions[rows], fold[rows] = self.remembered(rows, place), number
-        return CrossValidation(self.observations, predictions, fold, self.training.hold_out_by)
+        by = held_out_by(self.observations, self.training)
+        return CrossValidation(self.observations, predictions, fold, by)
 
     def remembered(self, rows: np.ndarray, folder: Path | None) -> np.ndarray:
         """The predictions of these rows: kept beside the checkpoint in `folder` once they are made."""
@@ -142,7 +144,10 @@ class _Fits:
             others, self.pde, self.domain, self.conditions,
             model=self.model, training=self.training, seed=self.seed,
         )  # fmt: skip
-        fit = fit_task(task, checkpoint=checkpoint, progress=self.progress).fit
+        outcome = fit_task(
+            task, checkpoint=checkpoint, progress=self.progress, is_kept=lambda outcome: False
+        )  # its predictions are, and need no posterior
+        fit = outcome.fit
         field = Evaluation(fit.model, fit.pde, task.problem.observations, None, self.domain)
         return field.of_readings(self.observations.take(rows))
 

@@ -40,7 +40,7 @@ class CrossValidation(eqx.Module):
     observations : all readings, with the fields of the equation.
     predictions : (n, c) every field at every reading; NaN in rows without a measured value.
     fold : (n,) the fold in which a reading was held out, from 0; -1 where it holds no measured value.
-    by : "reading" or "block": what the folds are made of.
+    by : "reading", "sensor" or "block": what the folds are made of.
 
     >>> readings = Observations.from_arrays({"x": [0.0, 0.5, 1.0]}, {"u": [3.0, 4.0, 0.0]})
     >>> guess = np.array([[3.0], [4.0], [1.0]])

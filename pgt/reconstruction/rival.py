@@ -12,10 +12,9 @@ import numpy as np
 from pgt.data.observations import Observations
 from pgt.reconstruction.expected_error import together
 from pgt.training.assemble import Task
+from pgt.training.features import POOR, is_contested
 from pgt.training.fit import Outcome
 
-POOR = 1e-3  # of the spread: an error of sines beyond which a network is tried, too
-FEWEST_TO_CHOOSE = 80  # readings, a tenth of which judge between two models
 THIRD = 0.32  # of the seconds, which sines leave to the other model (training/features.py)
 SIGNIFICANT = 2.0  # standard deviations of the error of so many readings
 
@@ -23,7 +22,7 @@ SIGNIFICANT = 2.0  # standard deviations of the error of so many readings
 def needs_rival(task: Task, errors: dict | None, spent: float = 0.0) -> bool:
     """Whether sines may not have been able to follow the field, there are readings to tell, and there is
     time after what was spent."""
-    if task.rival is None or errors is None or len(task.problem.observations) < FEWEST_TO_CHOOSE:
+    if errors is None or not is_contested(task):
         return False
     seconds = task.training.seconds
     if seconds is not None and seconds - spent < THIRD * seconds:

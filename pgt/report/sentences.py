@@ -83,22 +83,25 @@ def what_was_inferred(data: ReportData) -> str:
     return " ".join(sentences)
 
 
+FOLDS_OF = {"block": "whole blocks of space and time", "sensor": "whole sensors"}
+
+
 def how_it_was_judged(data: ReportData) -> str:
     """What the held-out error is an error of."""
     if is_left_out_in_turn(data.verdict, data.fitted, data.held_out):
         return f"{IN_TURN[0].upper()}{IN_TURN[1:]}: {relative_errors(data) or 'no relative error'}."
     settings = data.summary.get("training")
-    blocked = isinstance(settings, dict) and settings.get("hold_out_by") == "block"
+    by = str(settings.get("hold_out_by")) if isinstance(settings, dict) else ""
     if data.verdict.folds is not None:
-        kind = "whole blocks of space and time" if blocked else "single readings"
+        kind = FOLDS_OF.get(by, "single readings")
         return (
             f"{data.verdict.folds}-fold cross-validation, folds made of {kind}: each reading was "
             f"predicted by a fit that did not see it: {relative_errors(data) or 'no relative error'}."
         )
-    if blocked:
+    if by in FOLDS_OF:
         return (
-            "The readings were held out in whole blocks of space and time, which are harder to predict "
-            "than single readings among others."
+            f"The readings were held out in {FOLDS_OF[by]}, which are harder to predict than single "
+            "readings among others."
         )
     return "The readings were held out one by one, at random."
 

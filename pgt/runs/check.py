@@ -153,7 +153,8 @@ def _held_out(readings: Observations, task: Task) -> str:
     )
     if groups is None:
         return f"{count}, one by one at random"
-    return f"{count}, in whole blocks ({groups.max() + 1} in all)"
+    kind = "sensors" if task.training.hold_out_by == "sensor" else "blocks"
+    return f"{count}, in whole {kind} ({len(np.unique(groups))} in all)"
 
 
 def _budget(task: Task) -> str:

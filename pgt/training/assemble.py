@@ -16,7 +16,14 @@ from pgt.data.limits import check_limits
 from pgt.data.observations import Observations
 from pgt.data.order import ordered
 from pgt.data.origin import Origin
-from pgt.data.splits import Groups, blocks, split
+from pgt.data.splits import (
+    Groups,
+    HeldOutBy,
+    blocks,
+    require_sensors,
+    split,
+    usual_groups,
+)
 from pgt.ground.arguments import Seed
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown
@@ -111,6 +118,7 @@ def assemble(
     training = training or Training()
     asked, given = training, pde
     observations = ordered(matched(observations, pde, domain))
+    training = replace(training, hold_out_by=held_out_by(observations, training))
     seeds = _seeds(error_bars, seed)
     with in_precision(training):
         build = _builder(model, error_bars, observations, pde, domain)
@@ -200,7 +208,15 @@ def hold_out(
 
 def groups_of(observations: Observations, training: Training) -> Groups | None:
     """Which readings are held out together; None: each by itself."""
-    return blocks(observations) if training.hold_out_by == "block" else None
+    by = held_out_by(observations, training)
+    if by == "sensor":
+        return require_sensors(observations)
+    return blocks(observations) if by == "block" else None
+
+
+def held_out_by(observations: Observations, training: Training) -> HeldOutBy:
+    """What is held out together: as the settings say, else as it is usual for such readings."""
+    return training.hold_out_by or usual_groups(observations)
 
 
 def check_error_bars(

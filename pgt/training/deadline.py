@@ -41,11 +41,12 @@ class Deadline:
         most = probed * math.cbrt(LAST * self.seconds / each)
         return min(count, max(int(most / fields), FEWEST))
 
-    def sines_left(self, count: int, wanted: int, took: float) -> int:
-        """Where `count` sines took so long, as many of those wanted as there is time left for."""
+    def sines_left(self, count: int, wanted: int, took: float, share: float = 1.0) -> int:
+        """Where `count` sines took so long, as many of those wanted as there is time left for, within a
+        share of the seconds."""
         if self.seconds is None:
             return wanted
-        left = max(self.seconds - self.spent, 0.0)
+        left = max(share * self.seconds - self.spent, 0.0)
         return min(wanted, int(count * math.cbrt(left / max(took, 1e-9))))
 
 

@@ -34,7 +34,7 @@ from pgt.training.feature_rows import (
     weights_of,
     with_weights,
 )
-from pgt.training.gaussian import Basis, Rows, Solved, most_probable
+from pgt.training.gaussian import CLOSE, Basis, Rows, Solved, most_probable
 from pgt.training.history import History
 from pgt.training.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
 from pgt.training.linearity import is_solved_at_once
@@ -52,6 +52,11 @@ SOFT = 2.0  # log10 of ρ at the first linearisation
 REWEIGHTINGS = 8
 SILENT = 0.99  # of a standard deviation left of the prior's: nothing was said
 SHARE = 0.3  # of the seconds, after which no further band is tried
+OURS = (
+    2 / 3
+)  # of the seconds, where a network may be tried as well; of these again, where it will be
+POOR = 1e-3  # of the spread: an error of sines beyond which a network is tried, too
+FEWEST_TO_CHOOSE = 80  # readings, a tenth of which judge between two models
 TESTED = 256  # points at which a field is asked whether it is exact
 DRAWS = 64  # from the posterior
 
@@ -97,6 +102,11 @@ class Found:
         steps = self.solved.draw(DRAWS)[:, : fields * count].reshape(DRAWS, fields, count)
         sines = field_rows(self.model, points)
         return np.einsum("nm,kcm->knc", sines, steps) * np.asarray(self.model.scaling.spread)
+
+
+def is_contested(task: Task) -> bool:
+    """Whether a network may be asked as well, and there are readings to tell which is better."""
+    return task.rival is not None and len(task.problem.observations) >= FEWEST_TO_CHOOSE
 
 
 def fit_features(task: Task, report: Report) -> tuple[Found, Fit]:
@@ -177,8 +187,9 @@ class _Search:
         best = self._try(tuple(self._first()))
         for factor in STEPS:
             best = self._climb(best, factor)
-        count = self.deadline.sines_left(self.count, self.full, self.quickest)
-        return best if count <= self.count else self._try(best.band, count)
+        share = OURS if is_contested(self.task) and self._is_poor(best) else 1.0
+        count = self.deadline.sines_left(self.count, self.full, self.quickest, share)
+        return best if count <= self.count else self._try(best.band, count, best.solved.exponent)
 
     def _first(self) -> Iterator[float]:
         for wraps in self.model.scaling.periodic:
@@ -205,10 +216,16 @@ class _Search:
     def _is_exact(self, found: Found) -> bool:
         return self.at_once and float(np.max(found.spread(self.test))) < EXACT
 
-    def _try(self, band: tuple[float, ...], count: int | None = None) -> Found:
+    def _is_poor(self, found: Found) -> bool:
+        return float(np.sqrt(np.mean(found.spread(self.test) ** 2))) > POOR
+
+    def _try(
+        self, band: tuple[float, ...], count: int | None = None, near: float | None = None
+    ) -> Found:
+        """One band; `near`: log10 of the ρ that fewer sines of that band had."""
         before, model = self.deadline.spent, self.model.with_sines(count or self.count, band)
         if self.at_once:
-            solution = _solved_at_once(model, self.task)
+            solution = _solved_at_once(model, self.task, near)
         else:
             solution = _solved_in_turn(model, self.task, self.deadline)
         found = self.tried[band] = Found(band, *solution)
@@ -228,7 +245,7 @@ class _Search:
 def _seconds(task: Task) -> float | None:
     """A third of them is left to another model, where there may be one."""
     seconds = task.training.seconds
-    return seconds if seconds is None or task.rival is None else 2 * seconds / 3
+    return seconds if seconds is None or not is_contested(task) else OURS * seconds
 
 
 def _neighbours(band: tuple[float, ...], factor: float) -> Iterator[tuple[float, ...]]:
@@ -252,9 +269,12 @@ def _points(model: Features, task: Task) -> int:
     return max(NODES, math.ceil(ROWS_PER_WEIGHT * model.network.readout.size / equations))
 
 
-def _solved_at_once(model: Features, task: Task) -> Solution:
+def _solved_at_once(model: Features, task: Task, near: float | None = None) -> Solution:
+    """With `near`, ρ is looked for there first: a third of the work where that is where it is."""
     rows = rows_of(model, task.pde, task.problem, _points(model, task))
-    solved = _solved(rows, task.problem.likelihood)
+    solved = _solved(rows, task.problem.likelihood, near)
+    if near is not None and abs(solved.exponent - near) > CLOSE:  # better still beyond
+        solved = _solved(rows, task.problem.likelihood)
     return *with_weights(model, task.pde, solved.weights), solved, {}
 
 

@@ -69,9 +69,17 @@ class Outcome:
 
 
 def fit_task(
-    task: Task, *, checkpoint: Path | None = None, progress: bool | None = None
+    task: Task,
+    *,
+    checkpoint: Path | None = None,
+    progress: bool | None = None,
+    is_kept: Callable[[Outcome], bool] = lambda outcome: True,
 ) -> Outcome:
-    """Train, polish, and draw members where they are asked for."""
+    """Train, polish, and draw members where they are asked for.
+
+    `is_kept` hears how the fit of a network ended: one that is not kept gets no posterior, which takes as
+    long as a small fit.
+    """
     size = count_parameters(task.model.tunable())
     with task.in_precision(), blas_threads(size), ProgressBar(progress) as bar:
         if isinstance(task.model, Features):
@@ -81,7 +89,7 @@ def fit_task(
             return _ensemble(task, task.error_bars, fits, bar, checkpoint)
         fit = _polished(fits[0], task, 0, bar, "polish", checkpoint)
         outcome = Outcome(fit, _error(fit, task) if len(task.held_out) else None)
-        if not _has_posterior(fit, task):
+        if not _has_posterior(fit, task) or not is_kept(outcome):
             return outcome
         drawn = _posterior(fit, task, task.error_bars or Posterior(DRAWS))
         outcome = replace(

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import optax
 
 from pgt.data.sampling import AbstractSampler, Uniform
+from pgt.data.splits import HeldOutBy
 from pgt.ground.arguments import Count, Limits, PartOf, Positive, Share
 from pgt.ground.checked import checked
 from pgt.training.likelihood import Likelihood
@@ -80,8 +81,10 @@ class Training:
         longer helps, and gives the error reported for the fit. None: a tenth, but nothing where each
         reading can be predicted from the others in closed form (`Features`).
     hold_out_by
-        "reading": they are chosen one by one; "block": in whole blocks of space and time, which are
-        harder to predict. Their error is that of places far from readings, and says less of the noise.
+        "reading": they are chosen one by one; "sensor": all that one place has read, together; "block":
+        in whole blocks of space and time, which are harder to predict. Their error is that of places far
+        from readings, and says less of the noise. None: by sensor where ten or more stand still, since
+        one reading among many of its own sensor is too easy to predict; else by reading.
     patience
         Stop when the held-out error has not improved for this share of the budget.
     likelihood
@@ -110,7 +113,7 @@ class Training:
     sampler: AbstractSampler = field(default_factory=Uniform)
     weighting: AbstractWeighting = field(default_factory=Uncertainty)
     hold_out: Share | None = None
-    hold_out_by: Literal["reading", "block"] = "reading"
+    hold_out_by: HeldOutBy | None = None
     patience: Positive = 0.5
     likelihood: Likelihood = "gauss"
     precision: Literal["float32", "float64"] = "float32"

@@ -29,7 +29,7 @@ from pgt.ground.verdict import FieldError
 INSTANTS, PLACES = 8, 128
 TRUSTED = (1.0, 30.0)  # of κ: readings say little of places where there are none, and nothing good
 EXACT = 1e-3  # of the spread: readings with less noise than that are as good as exact
-OWN_ERROR_SOLVED, OWN_ERROR_FITTED = 2.0, 4.0  # ε of a sum of sines, and of a network
+OWN_ERROR_SOLVED, OWN_ERROR_FITTED = 2.0, 2.5  # ε of a sum of sines, and of a network
 UNSURE = 1.5  # a factor either way, for what no posterior knows: that of κ itself, and of the model
 NEAR = 1.2  # of the distance between readings that fill the domain evenly
 SMALLEST = 1e-15

@@ -16,8 +16,7 @@ def load(tmp_path_factory):
     return loader(tmp_path_factory.mktemp("run"))
 
 
-def test_lines_of_keys():
-    text = '''\
+ALL_KINDS = '''\
 # a = 1
 a = 1 # [b]
 "quoted key".'other' = """
@@ -40,7 +39,10 @@ k = [
 [[many.more]]
 z = 1
 '''
-    lines = key_lines(text)
+
+
+def test_lines_of_keys():
+    lines = key_lines(ALL_KINDS)
     assert lines == {
         ("a",): 2,
         ("quoted key",): 3,
@@ -67,7 +69,7 @@ z = 1
         ("many", 1, "more", 0): 20,
         ("many", 1, "more", 0, "z"): 21,
     }
-    assert set(lines) == set(paths(tomllib.loads(text)))
+    assert set(lines) == set(paths(tomllib.loads(ALL_KINDS)))
 
 
 def paths(data, path=()):

@@ -5,7 +5,7 @@ import pytest
 
 import pgt
 from pgt.demo import interpolation_errors
-from pgt.demo.heat import PAPER, process_errors, table
+from pgt.demo.heat import PAPER, process_errors, table, transformer_errors
 from pgt.trust.references.interpolation import Reference
 
 
@@ -28,6 +28,18 @@ def test_the_table_has_ours_first_then_the_papers_then_interpolation():
     assert paper == [(name, *row) for name, row in PAPER.items()]
     assert interpolated == ("scipy RBF (cubic), alone", 0.02, 0.1, None)
     assert gaussian == ("Gaussian process, alone", 0.03, 0.2, None)
+    own = {"method": "PGT, 300 steps", "rel_l2": 1e-3, "seconds": 6.0, "parameters": 9}
+    assert table(numbers | {"transformer": own})[1] == ("PGT, 300 steps", 1e-3, 6.0, 9)
+
+
+def test_a_transformer_stands_beside(monkeypatch):
+    few = pgt.Training(steps=2, collocation=8, polish=False)
+    monkeypatch.setattr("pgt.demo.heat.BESIDE", few)
+    truth = pgt.datasets.heat(x=11, t=11)
+    found = transformer_errors(pgt.sample(truth, 20), truth, progress=False)
+    assert found["method"] == "PGT, 2 steps, not polished"
+    assert found["parameters"] > 1000
+    assert 0 < found["rel_l2"] < 10
 
 
 def test_a_gaussian_process_stands_beside_where_scikit_learn_is_there(monkeypatch):

@@ -62,15 +62,6 @@ def test_names_of_curves_that_end_together_are_pushed_apart_and_stay_inside():
     assert heights["b"] > heights["c"]
 
 
-def test_a_running_mean_keeps_a_short_series_and_the_mean_of_a_line():
-    short = np.random.default_rng(0).uniform(size=pieces.MANY)
-    np.testing.assert_allclose(pieces.running_mean(short), short)
-    line = np.arange(300.0)
-    smooth = pieces.running_mean(line)
-    np.testing.assert_allclose(smooth[3:-3], line[3:-3])
-    assert smooth[0] == pytest.approx(1.5)  # of 0, 1, 2 and 3
-
-
 def test_labels_carry_names_and_units_but_none_without_a_dimension():
     assert pieces.label(field()) == "$u$"
     assert pieces.label(field(long_name="speed", units="m/s")) == "speed (m/s)"

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.reconstruction.rival import FEWEST_TO_CHOOSE, in_time_left, needs_rival, predicts_better
+from pgt.reconstruction.rival import in_time_left, needs_rival, predicts_better
 from pgt.training.assemble import assemble
+from pgt.training.features import FEWEST_TO_CHOOSE
 from pgt.training.fit import Outcome
 from pgt.training.loop import Fit
 

@@ -40,6 +40,8 @@ def test_it_says_which_readings_are_the_judges():
     settings = {"training": {"hold_out_by": "block"}}
     blocked = replace(data, summary=dict(data.summary) | settings)
     assert "in whole blocks of space and time" in text_of(blocked)
+    by_sensor = replace(data, summary=dict(data.summary) | {"training": {"hold_out_by": "sensor"}})
+    assert "held out in whole sensors" in text_of(by_sensor)
     readings = data.fitted  # 108, beside the 12 that were held out of the fit
     guess = np.asarray(readings.values) * 1.02
     found = verdicts.heat(unseen=Unseen(readings, guess, folds=4))

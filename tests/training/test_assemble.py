@@ -101,6 +101,36 @@ def test_readings_are_held_out_together_only_where_blocks_are_asked_for():
     assert groups.shape == (30,)
 
 
+def standing_still(count):
+    x, t = (a.ravel() for a in np.meshgrid(np.linspace(0.1, 0.9, count), np.linspace(0, 1, 6)))
+    return pgt.Observations.from_arrays({"x": x, "t": t}, {"u": x * t})
+
+
+def test_readings_of_one_sensor_are_held_out_together():
+    readings = standing_still(12)
+    fitted, held_out = hold_out(readings, pgt.Training(), seed=0)
+    assert len(held_out) == 6
+    assert len(np.unique(np.asarray(held_out.points)[:, 0])) == 1
+    assert not set(np.asarray(held_out.points)[:, 0]) & set(np.asarray(fitted.points)[:, 0])
+    scattered = hold_out(readings, pgt.Training(hold_out_by="reading"), seed=0)[1]
+    assert len(np.unique(np.asarray(scattered.points)[:, 0])) > 1
+
+
+def test_of_few_sensors_none_is_spared_unless_asked_for():
+    readings = standing_still(5)
+    assert groups_of(readings, pgt.Training()) is None
+    held_out = hold_out(readings, pgt.Training(hold_out_by="sensor"), seed=0)[1]
+    assert len(np.unique(np.asarray(held_out.points)[:, 0])) == 1
+    with pytest.raises(pgt.InputError, match="no sensor stands still"):
+        hold_out(READINGS, pgt.Training(hold_out_by="sensor"), 0)
+
+
+def test_a_task_says_what_was_held_out_together():
+    for readings, by in ((standing_still(12), "sensor"), (READINGS, "reading")):
+        task = assemble(readings, Heat(0.1), DOMAIN, model=network)
+        assert task.training.hold_out_by == by
+
+
 def test_each_member_has_a_network_and_with_a_bootstrap_a_draw_of_its_own():
     training = pgt.Training(precision="float64", polish=False)
     bars = pgt.Ensemble(members=2, bootstrap=True)

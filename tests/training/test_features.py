@@ -1,5 +1,6 @@
 """The fit in closed form: exact where it can be, honest where it cannot."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import equinox as eqx
@@ -21,9 +22,11 @@ from pgt.training.assemble import assemble
 from pgt.training.coefficients import EDGE, FAR
 from pgt.training.error_bars import Posterior
 from pgt.training.features import (
+    FEWEST_TO_CHOOSE,
     MOST_TRIALS,
     drawn_members,
     fit_features,
+    is_contested,
     left_out_predictions,
 )
 from pgt.training.loop import SOLVED, UNSETTLED
@@ -277,3 +280,56 @@ def test_there_are_as_many_sines_as_there_is_time_for(solves, monkeypatch):
     monkeypatch.setattr(deadline, "seconds_of_solve", lambda size: 1.0)
     fitted(heat_readings(30), Heat(DIFFUSIVITY), SQUARE, count=90, band=4.0, seconds=0.5)
     assert solves == [56]  # 90 ∛(1/4)
+
+
+def slow_search(monkeypatch, *, rival, seconds: float | None = 60.0):
+    """Half of the sines are searched with; every solve takes 3 s by the clock."""
+    monkeypatch.setattr(features, "QUICK", 30)
+    made, solve = [], features._solved
+    monkeypatch.setattr(
+        features, "_solved", lambda rows, *options: made.append(0) or solve(rows, *options)
+    )
+    monkeypatch.setattr(deadline, "seconds_of_solve", lambda size: 1e-3)
+    clock = SimpleNamespace(monotonic=lambda: 3.0 * len(made))
+    monkeypatch.setattr(deadline, "time", clock)
+    readings = heat_readings(FEWEST_TO_CHOOSE, noise=0.1)
+    model = Features(Scaling.fit(readings, SQUARE), count=60)
+    training = Training(seconds=seconds)
+    task = assemble(readings, Heat(DIFFUSIVITY), SQUARE, model=model, training=training)
+    return features._Search(replace(task, rival=rival), lambda share, numbers: None)
+
+
+def test_sines_leave_the_time_of_a_network_that_is_to_be_tried(monkeypatch):
+    alone = slow_search(monkeypatch, rival=None).best()
+    assert alone.model.count == 60
+    search = slow_search(monkeypatch, rival=lambda: None)
+    contested = search.best()
+    assert is_contested(search.task)
+    assert search._is_poor(contested)
+    assert 30 <= (contested.model.count or 0) < 60
+    assert search.deadline.spent < 0.5 * 60
+
+
+def test_without_a_limit_all_sines_are_used(monkeypatch):
+    search = slow_search(monkeypatch, rival=lambda: None, seconds=None)
+    assert search.best().model.count == 60
+
+
+def test_more_sines_of_a_band_look_for_the_stiffness_where_fewer_found_it(monkeypatch):
+    search = slow_search(monkeypatch, rival=None)
+    band = (6.0, 6.0)
+    anew = search._try(band, 60).solved
+    tried = []
+    look = features.most_probable
+
+    def watched(rows, near, basis):
+        tried.append(near)
+        return look(rows, near, basis)
+
+    monkeypatch.setattr(features, "most_probable", watched)
+    # At hand, and too far to be found from there.
+    for near in (anew.exponent + 1, anew.exponent + 9):
+        again = search._try(band, 60, near).solved
+        assert again.exponent == anew.exponent
+        assert again.evidence == pytest.approx(anew.evidence)
+    assert tried == [anew.exponent + 1, anew.exponent + 9, None]

@@ -44,6 +44,25 @@ def test_with_nothing_held_out_there_is_no_error(monkeypatch):
     assert fitted(monkeypatch, hold_out=0.0)[1].held_out_error is None
 
 
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_fit_that_is_not_kept_gets_no_posterior(monkeypatch, is_kept):
+    task = assemble(READINGS, pgt.Heat(0.1), DOMAIN, model=network)
+    fit = Fit(task.model, task.pde, 0.0, stopped=SPENT)
+    monkeypatch.setattr(fitting, "train", lambda *_, **__: [fit])
+    monkeypatch.setattr(fitting, "_polished", lambda fit, *_: fit)
+    drawn = fitting.Drawn(([], [], []), {"noise": 0.5})
+    monkeypatch.setattr(fitting, "_posterior", lambda *_: drawn)
+    heard = []
+
+    def ask(outcome):
+        heard.append(outcome.held_out_error)
+        return is_kept
+
+    outcome = fit_task(task, progress=False, is_kept=ask)
+    assert (outcome.deviate is not None) is is_kept
+    assert heard == [outcome.held_out_error]
+
+
 def test_members_that_diverged_are_left_out(monkeypatch):
     """The noise is the median of those that are left, of 0 and 2."""
     ended, bars = (SPENT, DIVERGED, SPENT), pgt.Ensemble(members=3)

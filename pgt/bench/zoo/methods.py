@@ -18,18 +18,19 @@ from pgt.bench.zoo.answers import (
 )
 from pgt.ground.errors import InputError
 
-OURS = "ours"
+OURS, BANDS = "ours", "bands"
 
 
 @dataclass(frozen=True)
 class Method:
     """`rival`: from elsewhere; the default is compared with the best of these. `needs`: what must be
-    installed for it."""
+    installed for it. `competes`: has an answer of its own, to be set beside the others."""
 
     label: str
     answer: Callable[[Asked], Answer]
     rival: bool = False
     needs: tuple[str, ...] = ()
+    competes: bool = True
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -44,7 +45,7 @@ def by_peer(module: str) -> Callable[[Asked], Answer]:
 
 METHODS = {
     OURS: Method("pgt, all defaults", by_default),
-    "bands": Method("pgt, defaults and `Posterior()`", with_bands),
+    BANDS: Method("pgt, defaults and `Posterior()`", with_bands, competes=False),
     "features": Method("Features", by_model(named_model("Features"))),
     "siren": Method("SIREN", by_model(named_model("SIREN"))),
     "pgt": Method("PGT", by_model(pgt_model)),

@@ -10,7 +10,7 @@ import numpy as np
 from pgt.bench.stored import read_record
 from pgt.bench.tables import table
 from pgt.bench.zoo.catalogue import ALL, HELD_BACK, TUNED
-from pgt.bench.zoo.methods import METHODS, OURS, RIVALS
+from pgt.bench.zoo.methods import BANDS, METHODS, OURS, RIVALS
 
 HALVES = {TUNED: "tuned on", HELD_BACK: "held back"}
 
@@ -48,9 +48,24 @@ class Found:
         return [name for name in ALL if name in present]
 
     @property
-    def methods(self) -> list[str]:
+    def ran(self) -> list[str]:
+        """The methods that have records."""
         present = {record["run"]["method"] for record in self.records}
         return [name for name in METHODS if name in present]
+
+    @property
+    def methods(self) -> list[str]:
+        """Those of them that are set beside each other."""
+        return [name for name in self.ran if METHODS[name].competes]
+
+    def coverage(self) -> dict[str, list[float]]:
+        """By problem, the share of each field that the bands of a run hold, of all its runs."""
+        shares: dict[str, list[float]] = {}
+        for record in self.records:
+            if record["run"]["method"] == BANDS and record.get("coverage"):
+                own = shares.setdefault(record["run"]["problem"], [])
+                own += record["coverage"].values()
+        return shares
 
     def ratio(self, problem: str) -> float | None:
         """The error of the default over that of the best rival."""
@@ -132,12 +147,6 @@ def _against_rivals(found: Found) -> Iterable[tuple[str, str]]:
 def _stated(found: Found) -> list[str]:
     """Of the stated error, and of the bands."""
     ratios = np.array([true / said for _, said, true in found.pairs()])
-    shares = [
-        share
-        for record in found.records
-        if record["run"]["method"] == OURS
-        for share in (record.get("coverage") or {}).values()
-    ]
     parts = []
     if ratios.size:
         near = int(((ratios > 0.5) & (ratios < 2)).sum())
@@ -152,12 +161,20 @@ def _stated(found: Found) -> list[str]:
             f"The interval stated for it holds the true error in {sum(inside)} "
             f"of {len(inside)} runs."
         )
-    if shares:
-        parts.append(
-            f"Bands of 90 % hold {np.mean(shares):.2f} of the field on average, at least "
-            f"{min(shares):.2f}."
-        )
-    return parts
+    return parts + _covered(found.coverage())
+
+
+def _covered(shares: dict[str, list[float]]) -> list[str]:
+    """What the bands hold, every problem counting alike; of the lowest, the lowest of its fields."""
+    if not shares:
+        return []
+    lowest = min(shares, key=lambda name: min(shares[name]))
+    average = np.mean([np.mean(own) for own in shares.values()])
+    several = "problem" if len(shares) == 1 else "problems"
+    return [
+        f"Bands of 90 % (`{BANDS}`) hold {average:.2f} of the field on average over {len(shares)} "
+        f"{several}, at least {min(shares[lowest]):.3f} ({lowest})."
+    ]
 
 
 def _is_inside(stated: dict, true: float) -> bool:
@@ -182,6 +199,6 @@ def _taken(found: Found) -> list[str]:
     """From the least to the most seconds of every method, compiling and all."""
     every = {
         method: [r["took"] for r in found.records if r["run"]["method"] == method and "took" in r]
-        for method in found.methods
+        for method in found.ran
     }
     return [f"{name} {min(took):.0f} to {max(took):.0f}" for name, took in every.items() if took]

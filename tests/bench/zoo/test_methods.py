@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgt.bench.zoo.methods import METHODS, OURS, RIVALS, Method, installed, require_methods
+from pgt.bench.zoo.methods import BANDS, METHODS, OURS, RIVALS, Method, installed, require_methods
 from pgt.ground.errors import InputError
 
 
@@ -10,6 +10,10 @@ def test_rivals_come_from_elsewhere():
     assert OURS in METHODS
     assert {"rbf", "gp", "deepxde", "jinns"} == set(RIVALS)
     assert not {OURS, "features", "siren", "pgt"} & set(RIVALS)
+
+
+def test_all_but_the_bands_compete():
+    assert [name for name, method in METHODS.items() if not method.competes] == [BANDS]
 
 
 def test_an_unknown_method_is_told():

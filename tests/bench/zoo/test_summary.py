@@ -39,15 +39,33 @@ def test_stated_errors_and_bands_are_judged():
     found = Found(
         tuple(
             made_zoo.record(
-                "beam", "ours", true, seed=seed, coverage={"w": 0.9 - 0.1 * seed},
+                "beam", method, true, seed=seed, coverage={"w": 0.9 - 0.1 * seed},
                 stated={"value": value, "low": None, "high": None},
             )
+            for method in ("ours", "bands")
             for seed, (value, true) in enumerate(said)
         )
     )  # fmt: skip
     text = summary(found)
     assert "within a factor 2 of the true one in 1 of 3 runs, at worst 10 times too small" in text
-    assert "hold 0.80 of the field on average, at least 0.70" in text
+    assert "hold 0.80 of the field on average over 1 problem, at least 0.700 (beam)" in text
+
+
+def test_every_problem_counts_alike_in_the_coverage_of_bands():
+    shares = [("beam", {"w": 0.9}), ("stokes", {"u": 1.0, "v": 0.6})]
+    found = Found(tuple(made_zoo.record(n, "bands", 0.1, coverage=own) for n, own in shares))
+    said = "hold 0.85 of the field on average over 2 problems, at least 0.600 (stokes)"
+    assert said in summary(found)
+
+
+def test_bands_are_no_competitor():
+    records = [
+        made_zoo.record("beam", m, e) for m, e in (("ours", 0.2), ("bands", 0.1), ("gp", 0.3))
+    ]
+    found = Found(tuple(records))
+    assert (found.ran, found.methods) == (["ours", "bands", "gp"], ["ours", "gp"])
+    assert "| beam | tuned on | **2.0e-01** | 3.0e-01 | 0.67 |" in errors_table(found)
+    assert "taken: ours 1 to 1, bands 1 to 1, gp 1 to 1" in summary(found)
 
 
 def test_records_are_read_from_a_folder(tmp_path):
