@@ -42,27 +42,33 @@ class Card:
     seed: int
     made: dict
     errors: dict[str, dict[str, float]]
-    factors: dict[str, float]
+    factors: dict[str, dict[str, float]]
     misfit: float
     licence: str = "as the library's"
 
-    def factor(self, count: int) -> float:
+    def factor(self, count: int, noise: float = 0.0) -> float:
         """That of so many readings, between those that were tried."""
-        known = sorted((int(number), value) for number, value in self.factors.items())
-        numbers, values = zip(*known, strict=True)
-        return float(np.interp(np.log(max(count, 1)), np.log(numbers), values))
+        return _between(count, {n: row[_kind(noise)] for n, row in self.factors.items()})
 
     def error(self, count: int, noise: float = 0.0) -> tuple[float, float]:
         """Median and worst tenth of the relative error that so many readings leave."""
-        name = "clean" if noise < NOISE / 2 else "noisy"
-        known = sorted((int(number), row) for number, row in self.errors.items())
-        numbers = np.log([number for number, _ in known])
-        at = np.log(max(count, 1))
         median, tenth = (
-            np.exp(np.interp(at, numbers, np.log([row[f"{name}_{of}"] for _, row in known])))
+            _between(count, {n: row[f"{_kind(noise)}_{of}"] for n, row in self.errors.items()})
             for of in ("median", "tenth")
         )
-        return float(median), float(tenth)
+        return median, tenth
+
+
+def _kind(noise: float) -> str:
+    """By how far the field is from its readings, in units of their spread."""
+    return "clean" if noise < NOISE / 2 else "noisy"
+
+
+def _between(count: int, known: dict[str, float]) -> float:
+    """A positive number by that of readings, on logarithmic scales."""
+    rows = sorted((int(number), value) for number, value in known.items())
+    numbers, values = np.log(np.array(rows).T)
+    return float(np.exp(np.interp(np.log(max(count, 1)), numbers, values)))
 
 
 def judged(
@@ -75,7 +81,7 @@ def judged(
     systems = eqx.filter_jit(jax.vmap(family.draw))(keys)
     errors, factors, misfits, told = {}, {}, [], []
     for count in [n for n in COUNTS if n <= sensing.most] or [sensing.most]:
-        row, ratios = {}, []
+        row, factor = {}, {}
         for name, noise in (("clean", 0.0), ("noisy", NOISE)):
             exactly = jnp.asarray(count), jnp.asarray(noise)
             error, ratio, misfit, numbers = _on(
@@ -85,11 +91,11 @@ def judged(
                 f"{name}_median": float(np.median(error)),
                 f"{name}_tenth": float(np.quantile(error, 0.9)),
             }
-            ratios.append(ratio)
+            factor[name] = float(np.quantile(ratio, LEVEL))
             misfits.append(misfit)
             told.append(numbers)
         errors[str(count)] = row
-        factors[str(count)] = float(np.quantile(np.concatenate(ratios), LEVEL))
+        factors[str(count)] = factor
     numbers = np.concatenate(told)
     return {
         "errors": errors, "factors": factors,

@@ -125,7 +125,7 @@ class Pretrained(eqx.Module):
         count = len(readings)
         outside = self._outside(np.asarray(told), count, float(off))
         return Answer(
-            self, written, scaling, domain, self.card.factor(count), tuple(outside),
+            self, written, scaling, domain, self.card.factor(count, float(off)), tuple(outside),
             self.card.error(count, float(off))[0],
         )  # fmt: skip
 
@@ -155,13 +155,14 @@ class Pretrained(eqx.Module):
         of 90 % reach from them. A value that is NaN was not read."""
         numbers = {name: jnp.asarray(coefficients[name], jnp.float32) for name in self.card.ranges}
         mask = np.isfinite(values)
-        mean, spread = _many(
+        mean, spread, off = _many(
             self.writer, self.family, Guide(self.card.kernel), numbers,
             jnp.asarray(points, jnp.float32), jnp.where(mask, values, 0.0).astype(jnp.float32),
             jnp.asarray(mask), jnp.asarray(at, jnp.float32),
         )  # fmt: skip
         counts = mask.any(axis=-1).sum(axis=-1)
-        factors = np.array([self.card.factor(int(count)) for count in counts])
+        pairs = zip(counts.tolist(), np.asarray(off).tolist(), strict=True)
+        factors = np.array([self.card.factor(count, noise) for count, noise in pairs])
         return np.asarray(mean), factors[:, None, None] * np.asarray(spread)
 
     def save(self, path: str | os.PathLike) -> None:
@@ -283,7 +284,8 @@ def _many(writer, family, guide, coefficients, points, values, mask, at):
         written, asked = writer.encode(readings), jnp.asarray(scaling.to_unit(at))
         mean = jax.vmap(partial(writer.decode, written))(asked)
         spread = jax.vmap(partial(writer.spread, written))(asked)
-        return scaling.to_physical(mean), spread * scaling.spread
+        off = misfit(writer, written, readings)
+        return scaling.to_physical(mean), spread * scaling.spread, off
 
     return jax.vmap(one)(coefficients, points, values, mask)
 

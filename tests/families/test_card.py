@@ -16,21 +16,23 @@ def card(**changes):
         "family": "heat", "ranges": {}, "told": [], "sensing": Sensing(), "kernel": "none", "steps": 1,
         "seconds": 1.0, "seed": 0, "made": {},
         "errors": {"16": rows, "64": {k: v / 4 for k, v in rows.items()}},
-        "factors": {"16": 2.0, "64": 1.0}, "misfit": 0.1,
+        "factors": {"16": {"clean": 2.0, "noisy": 3.0}, "64": {"clean": 0.5, "noisy": 3.0}},
+        "misfit": 0.1,
     }  # fmt: skip
     return Card(**(found | changes))
 
 
 def test_between_numbers_of_sensors_it_interpolates():
-    assert card().factor(32) == pytest.approx(1.5)
-    assert card().factor(1000) == 1.0
+    assert card().factor(32) == pytest.approx(1.0)
+    assert card().factor(1000) == pytest.approx(0.5)
+    assert card().factor(32, noise=0.05) == pytest.approx(3.0)
     assert card().error(32)[0] == pytest.approx(0.005)
     assert card().error(16, noise=0.05) == pytest.approx((0.04, 0.2))
 
 
 def test_bands_hold_what_they_promise_on_the_systems_they_were_fitted_to():
     found = made_pretrained.trained().card
-    assert 0 < found.factors["16"] < 100
+    assert 0 < found.factors["16"]["clean"] < 100
     assert found.told[0][0] < found.told[0][1]
 
 
