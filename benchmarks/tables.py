@@ -4,9 +4,9 @@
     python benchmarks/tables.py --show   # print the section only
 
 Every number comes from a file that benchmarks/core.py, instrument.py, coverage_diffusivity.py,
-fit_cost.py, shapes.py, unknown_functions.py, cylinder.py or pretrained.py wrote; a case without a file has
-no row. The paper's numbers stand beside ours, as the paper prints them (its tables 1 and 2), and those of
-Raissi, Perdikaris and Karniadakis (2019) for unknown coefficients.
+fit_cost.py, shapes.py, unknown_functions.py, cylinder.py or pretrained.py wrote; a case without a file
+has no row. The paper's numbers stand beside ours, as the paper prints them (its tables 1 and 2), and
+those of Raissi, Perdikaris and Karniadakis (2019) for unknown coefficients.
 """
 
 import json
@@ -265,10 +265,10 @@ def pretrained_table(found: dict) -> str | None:
         for name, family in result["families"].items()
     ]
     return _table(
-        f"Networks that come with the library, each on {result['systems']} systems that it has not seen, "
-        f"{result['readings']} scattered readings of each: median of the relative error (worst tenth), that "
-        "of a Gaussian process without the equation, and the share of the field inside bands of 90 %; the "
-        "time of one answer with its band on 64 × 64 points:",
+        f"Networks that come with the library, each on {result['systems']} systems that it has not "
+        f"seen, {result['readings']} scattered readings of each: median of the relative error (worst "
+        "tenth), that of a Gaussian process without the equation, and the share of the field inside "
+        "bands of 90 %; the time of one answer with its band on 64 × 64 points:",
         "| family | clean | 5 % noise | one answer | measured on |",
         rows,
     )

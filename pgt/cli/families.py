@@ -2,7 +2,7 @@
 
 import shutil
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -23,7 +23,9 @@ def pretrain(
     systems: Annotated[
         int | None, typer.Option(min=1, help="Train on so many systems only, not on new ones.")
     ] = None,
-    kernel: Annotated[str, typer.Option(help="none, or equation: Γ guides the encoder.")] = "none",
+    kernel: Annotated[
+        Literal["none", "equation"], typer.Option(help="equation: Γ guides the encoder.")
+    ] = "none",
     seed: Annotated[int, typer.Option(help="The only source of randomness.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Continue what was killed.")] = False,
 ) -> None:

@@ -78,7 +78,7 @@ def judged(
     root = jax.random.key(seed + HELD_OUT)
     keys = jax.random.split(root, SYSTEMS)
     nodes = Nodes.of(family)
-    systems = eqx.filter_jit(jax.vmap(family.draw))(keys)
+    systems = _systems(family, keys)
     errors, factors, misfits, told = {}, {}, [], []
     for count in [n for n in COUNTS if n <= sensing.most] or [sensing.most]:
         row, factor = {}, {}
@@ -102,6 +102,11 @@ def judged(
         "told": list(zip(numbers.min(0).tolist(), numbers.max(0).tolist(), strict=True)),
         "misfit": float(np.quantile(np.concatenate(misfits), RARE)),
     }  # fmt: skip
+
+
+@eqx.filter_jit
+def _systems(family: AbstractFamily, keys):
+    return jax.vmap(family.draw)(keys)
 
 
 @eqx.filter_jit

@@ -81,6 +81,10 @@ class AbstractFamily(eqx.Module):
         check_names(self, coefficients, whole=True)
         return filled(self.equation, coefficients)
 
+    def without_systems(self) -> "AbstractFamily":
+        """What of the family a file of a trained network keeps: all but stored systems."""
+        return self
+
     def dataset(self, system: System) -> xr.Dataset:
         """A system as labelled data, to be looked at, sampled or stored."""
         axes, values = self.axes, np.asarray(system.values)

@@ -169,9 +169,10 @@ class Pretrained(eqx.Module):
         """One safetensors file, its card in it and beside it as JSON."""
         path = Path(path)
         half = jax.tree.map(
-            lambda a: np.asarray(a, np.float16) if eqx.is_inexact_array(a) else a, self
+            lambda a: np.asarray(a, np.float16) if eqx.is_inexact_array(a) else a, self.writer
         )
-        serialise.save(path.parent, path.name.removesuffix(".safetensors"), half)
+        kept = Pretrained(half, self.family.without_systems(), self.card)
+        serialise.save(path.parent, path.name.removesuffix(".safetensors"), kept)
 
     @staticmethod
     @checked
@@ -184,9 +185,11 @@ class Pretrained(eqx.Module):
                 f"{path}: holds a {type(found).__name__}, not a pretrained network; give a file that "
                 "`pgt pretrain` or `Pretrained.save` wrote."
             )
-        return jax.tree.map(
-            lambda a: jnp.asarray(a, jnp.float32) if eqx.is_inexact_array_like(a) else a, found
+        writer = jax.tree.map(
+            lambda a: jnp.asarray(a, jnp.float32) if eqx.is_inexact_array_like(a) else a,
+            found.writer,
         )
+        return Pretrained(writer, found.family, found.card)
 
     def _require_axes(self, domain: Domain) -> None:
         known = self.family.domain

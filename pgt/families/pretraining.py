@@ -1,10 +1,10 @@
 """Train a writer once, over systems that are drawn as they are needed."""
 
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import equinox as eqx
 import jax
@@ -17,6 +17,7 @@ from pgt.families.family import AbstractFamily
 from pgt.families.pretrained import Pretrained
 from pgt.families.registry import as_family
 from pgt.families.sensing import Guide, Nodes, Seen, Sensing, look
+from pgt.families.system import System
 from pgt.ground import serialise
 from pgt.ground.arguments import Count, Positive, Seed
 from pgt.ground.checked import checked
@@ -71,7 +72,11 @@ class Pretraining:
     systems: Count | None = None
     learning_rate: Positive = 1e-3
     sensing: Sensing = field(default_factory=Sensing)
-    kernel: str = "none"
+    kernel: Literal["none", "equation"] = "none"
+
+    @property
+    def steps_of_a_pool(self) -> int:
+        return max(self.reuse * self.pool // self.batch, 1)
 
 
 class State(eqx.Module):
@@ -116,16 +121,14 @@ def pretrain(
 
 
 def _pretrained(family, training, sizes, seed, folder: Path | None, progress) -> Pretrained:
-    if training.kernel not in ("none", "equation"):
-        raise InputError(f"Pretraining(kernel={training.kernel!r}): write 'none' or 'equation'.")
     identity = {
         "family": repr(family), "training": {k: repr(v) for k, v in asdict(training).items()},
         "sizes": sizes._asdict(), "seed": seed,
     }  # fmt: skip
     state = _resumed(folder, identity, start(family, sizes, seed))
-    advance = block(family, training, seed)
+    one = partial(advance, family=family, training=training, seed=seed)
     with ProgressBar(progress) as bar:
-        state = _run(state, training, advance, bar, partial(_keep, folder, identity))
+        state = _run(state, training, one, bar, partial(_keep, folder, identity))
         bar.update("judge", 1.0, {})
         guide = Guide(training.kernel)
         found = judged(state.writer, family, training.sensing, guide, seed)
@@ -144,22 +147,18 @@ def start(family: AbstractFamily, sizes: WriterSizes, seed: int) -> State:
     return State(writer, _direction().init(eqx.filter(writer, eqx.is_array)), jax.random.key(seed))
 
 
-def _run(state: State, training: Pretraining, advance, bar: ProgressBar, keep) -> State:
-    """Block after block until the budget is spent."""
-    last, kept = None, time.monotonic()
+def _run(state: State, training: Pretraining, one, bar: ProgressBar, keep) -> State:
+    """Pool after pool until the budget is spent."""
+    compiled, kept = False, time.monotonic()
     while (share := _share(state, training)) < 1:
         began = time.monotonic()
-        writer, moments, key, loss = advance(
-            state.writer, state.moments, state.key, _rate(share, training)
-        )
+        rate = _rate(share, training)
+        writer, moments, key, loss = one(state.writer, state.moments, state.key, rate)
         loss = float(loss)
-        # The first block compiles, which is not training.
-        took = 0.0 if last is None else time.monotonic() - began
-        last = loss
-        steps = training.reuse * training.pool // training.batch
-        state = State(
-            writer, moments, key, state.step + steps, state.seconds + took, (*state.losses, loss)
-        )
+        # The first pool waits for the compiler, which is not training.
+        took, compiled = (time.monotonic() - began if compiled else 0.0), True
+        step, seconds = state.step + training.steps_of_a_pool, state.seconds + took
+        state = State(writer, moments, key, step, seconds, (*state.losses, loss))
         bar.update("pretrain", _share(state, training), {"error": loss})
         if time.monotonic() - kept > SECONDS_BETWEEN:
             keep(state)
@@ -180,53 +179,55 @@ def _rate(share: float, training: Pretraining) -> Float[Array, ""]:
     return training.learning_rate * jnp.minimum((share + 1e-3) / WARM_UP, falling)
 
 
-def block(family: AbstractFamily, training: Pretraining, seed: int) -> Callable:
-    """Some steps on one pool of systems, compiled."""
-    nodes, guide = Nodes.of(family), Guide(training.kernel)
-    steps = max(training.reuse * training.pool // training.batch, 1)
+@eqx.filter_jit
+def advance(
+    writer: Writer,
+    moments: optax.OptState,
+    key: Array,
+    rate: Float[Array, ""],
+    family: AbstractFamily,
+    training: Pretraining,
+    seed: int,
+) -> tuple[Writer, optax.OptState, Array, Float[Array, ""]]:
+    """Some steps on one pool of systems, and the median error among them."""
+    key, drawn, looks = jax.random.split(key, 3)
+    pool, nodes = _pool(drawn, family, training, seed), Nodes.of(family)
+    arrays, plain = eqx.partition(writer, eqx.is_array)
 
-    def draw(key):
-        if training.systems is None:
-            keys = jax.random.split(key, training.pool)
-        else:  # always the same ones: those of the first keys of the seed
-            which = jax.random.randint(key, (training.pool,), 0, training.systems)
-            root = jax.random.key(seed)
-            keys = jax.vmap(partial(jax.random.fold_in, root))(which)
-        return jax.vmap(family.draw)(keys)
+    def step(carry, key):
+        arrays, moments = carry
+        seen = _looked_at(key, pool, family, nodes, training)
+        slope, error = eqx.filter_grad(_loss, has_aux=True)(eqx.combine(arrays, plain), seen)
+        update, moments = _direction().update(slope, moments, arrays)
+        return (jax.tree.map(lambda a, u: a - rate * u, arrays, update), moments), error
 
-    def step(carry, key, pool, rate):
-        writer, moments = carry
-        choose, looks = jax.random.split(key)
-        chosen = jax.random.randint(choose, (training.batch,), 0, training.pool)
-        systems = jax.tree.map(lambda a: a[chosen], pool)
-        keys = jax.random.split(looks, training.batch)
-        see = partial(
-            look, family=family, nodes=nodes, sensing=training.sensing, queries=training.queries,
-            kernel=guide,
-        )  # fmt: skip
-        seen = jax.vmap(see)(keys, systems)
-        (_, error), slope = eqx.filter_value_and_grad(_loss, has_aux=True)(writer, seen)
-        update, moments = _direction().update(slope, moments, eqx.filter(writer, eqx.is_array))
-        update = jax.tree.map(lambda u: -rate * u, update)
-        return (eqx.apply_updates(writer, update), moments), error
+    keys = jax.random.split(looks, training.steps_of_a_pool)
+    (arrays, moments), errors = jax.lax.scan(step, (arrays, moments), keys)
+    return eqx.combine(arrays, plain), moments, key, jnp.median(errors)
 
-    @eqx.filter_jit(donate="none")
-    def advance(writer, moments, key, rate):
-        key, drawn, looks = jax.random.split(key, 3)
-        pool = draw(drawn)
-        arrays, plain = eqx.partition(writer, eqx.is_array)
 
-        def body(carry, one):
-            (writer, moments), error = step(
-                (eqx.combine(carry[0], plain), carry[1]), one, pool, rate
-            )
-            return (eqx.filter(writer, eqx.is_array), moments), error
+def _pool(key: Array, family: AbstractFamily, training: Pretraining, seed: int) -> System:
+    """New systems; where there are to be only so many ever, some of those."""
+    if training.systems is None:
+        return jax.vmap(family.draw)(jax.random.split(key, training.pool))
+    which = jax.random.randint(key, (training.pool,), 0, training.systems)
+    keys = jax.vmap(partial(jax.random.fold_in, jax.random.key(seed)))(which)
+    return jax.vmap(family.draw)(keys)
 
-        keys = jax.random.split(looks, steps)
-        (arrays, moments), errors = jax.lax.scan(body, (arrays, moments), keys)
-        return eqx.combine(arrays, plain), moments, key, jnp.median(errors)
 
-    return advance
+def _looked_at(
+    key: Array, pool: System, family: AbstractFamily, nodes: Nodes, training: Pretraining
+) -> Seen:
+    """Some systems of the pool, each with sensors of its own."""
+    choose, looks = jax.random.split(key)
+    chosen = jax.random.randint(choose, (training.batch,), 0, training.pool)
+    keys = jax.random.split(looks, training.batch)
+
+    def one(key, system):
+        guide = Guide(training.kernel)
+        return look(key, system, family, nodes, training.sensing, training.queries, guide)
+
+    return jax.vmap(one)(keys, jax.tree.map(lambda a: a[chosen], pool))
 
 
 def _direction() -> optax.GradientTransformation:

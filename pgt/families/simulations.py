@@ -58,7 +58,7 @@ class Simulations(AbstractFamily):
 
     name: ClassVar[str] = "simulations"
     fields: tuple[str, ...] = eqx.field(static=True)
-    form: Callable[..., AbstractPDE] = eqx.field(static=True)
+    form: Callable[..., AbstractPDE] | None = eqx.field(static=True)
     region: Domain = eqx.field(static=True)
     nodes: tuple[tuple[str, tuple[float, ...]], ...] = eqx.field(static=True)
     bounds: tuple[tuple[str, tuple[float, float]], ...] = eqx.field(static=True)
@@ -117,7 +117,20 @@ class Simulations(AbstractFamily):
         return System({name: row[i] for i, name in enumerate(self.ranges)}, values)
 
     def equation(self, **coefficients: Any) -> AbstractPDE:
+        if self.form is None:
+            raise InputError(
+                "the file of a network over simulations does not hold their equation; give the equation "
+                "itself."
+            )
         return self.form(**coefficients)
+
+    def without_systems(self) -> "Simulations":
+        """With one of the simulations, as an example, and without the equation, which may be code."""
+        lean = {"form": None, "values": np.asarray(self.values[:1]), "given": self.given[:1]}
+        found = object.__new__(Simulations)
+        for name, value in (vars(self) | lean).items():
+            object.__setattr__(found, name, value)
+        return found
 
     def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " k"]:
         """Coefficients within their ranges, and all scales against those of the files."""

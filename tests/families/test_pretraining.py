@@ -1,5 +1,7 @@
 """Training over a family, its card, and its use."""
 
+from dataclasses import replace
+
 import jax
 import made_pretrained
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 from made_pretrained import FAMILY, QUICK, SIZES
 
 import pgt
+from pgt.families import pretraining
 from pgt.families.pretraining import start
 
 
@@ -46,12 +49,51 @@ def test_finished_training_is_not_repeated(trained):
 
 
 def test_other_settings_do_not_continue_it(trained):
-    from dataclasses import replace
-
     with pytest.raises(pgt.InputError, match="learning_rate"):
         pgt.pretrain(FAMILY, replace(QUICK, learning_rate=2e-3), sizes=SIZES, checkpoint=trained[1])
 
 
 def test_an_unknown_kernel_is_refused():
-    with pytest.raises(pgt.InputError, match="'none' or 'equation'"):
-        pgt.pretrain(FAMILY, pgt.Pretraining(kernel="heat"))
+    with pytest.raises(pgt.InputError, match="equation"):
+        pgt.Pretraining(kernel="heat")
+
+
+def test_training_that_was_killed_ends_as_if_it_had_not_been(trained, tmp_path, monkeypatch):
+    class Killed(Exception):
+        pass
+
+    keep = pretraining._keep
+
+    def once(folder, identity, state):
+        keep(folder, identity, state)
+        raise Killed
+
+    monkeypatch.setattr(pretraining, "SECONDS_BETWEEN", -1.0)
+    monkeypatch.setattr(pretraining, "_keep", once)
+    with pytest.raises(Killed):
+        pgt.pretrain(FAMILY, QUICK, sizes=SIZES, checkpoint=tmp_path, progress=False)
+    monkeypatch.setattr(pretraining, "_keep", keep)
+    again = pgt.pretrain(FAMILY, QUICK, sizes=SIZES, checkpoint=tmp_path, progress=False)
+    for a, b in zip(weights(trained[0]), weights(again), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_pool_smaller_than_a_batch_still_counts_its_steps():
+    assert pgt.Pretraining(pool=2, reuse=1, batch=64).steps_of_a_pool == 1
+
+
+def test_simulations_of_ones_own(tmp_path):
+    for k in range(3):
+        system = FAMILY.dataset(FAMILY.draw(jax.random.key(k)))
+        pgt.io.write_field(system, tmp_path / f"{k}.nc")
+    family = pgt.families.Simulations(tmp_path, pgt.Heat, ["diffusivity"])
+    quick = replace(QUICK, steps=2, pool=4, reuse=1, batch=4)
+    found = pgt.pretrain(family, quick, sizes=SIZES, progress=False)
+    found.save(tmp_path / "own.safetensors")
+    again = pgt.Pretrained.load(tmp_path / "own.safetensors")
+    truth = family.dataset(family.draw(jax.random.key(0)))
+    coefficients = {"diffusivity": truth.attrs["diffusivity"]}
+    assert again(pgt.sample(truth, n=10), coefficients).grid(x=4, t=4).u.shape == (4, 4)
+    assert len(again.family.values) == 1
+    with pytest.raises(pgt.InputError, match="equation"):
+        again.family.pde(coefficients)
