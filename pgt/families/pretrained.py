@@ -90,7 +90,16 @@ class Answer(eqx.Module):
 
 
 class Pretrained(eqx.Module):
-    """A network that was trained over a family; called with readings and coefficients it answers."""
+    """A network that was trained over a family; called with readings and coefficients it answers.
+
+    >>> import jax
+    >>> import pgt
+    >>> network = pgt.families.shipped("heat")
+    >>> truth = network.family.dataset(network.family.draw(jax.random.key(1), {"diffusivity": 0.02}))
+    >>> answer = network(pgt.sample(truth, n=40), pgt.Heat(0.02))
+    >>> answer.outside, answer.grid(x=5, t=3).u.shape
+    ((), (5, 3))
+    """
 
     writer: Writer
     family: AbstractFamily

@@ -61,6 +61,9 @@ class Pretraining:
         How many sensors there are, where, and how noisy.
     kernel
         What guides the encoder's attention: "none", or "equation": Γ of each system's own equation.
+
+    >>> Pretraining(pool=1024, reuse=4, batch=64).steps_of_a_pool
+    64
     """
 
     steps: Count = 20_000
@@ -110,6 +113,13 @@ def pretrain(
         How long and on what it is trained, and how large it is.
     checkpoint
         A folder to save progress in; training that was killed continues from there.
+
+    Training takes minutes on a graphics card; docs/pretrained.md has a whole example.
+
+    >>> pretrain("heart")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    pgt.InputError: there is no family 'heart'; they are ... Did you mean 'heat'?
     """
     family, training = as_family(family), training or Pretraining()
     sizes = sizes or WriterSizes()

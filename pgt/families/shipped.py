@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from pgt.families.pretrained import Pretrained
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.parser import suggestion
 
@@ -19,7 +20,7 @@ def shipped_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.safetensors")))
 
 
-@cache
+@checked
 def shipped(name: str) -> Pretrained:
     """The network of a family that comes with the library.
 
@@ -32,4 +33,9 @@ def shipped(name: str) -> Pretrained:
             f"no network for {name!r} comes with the library; there are {', '.join(known)}."
             f"{suggestion(name, known)} Others are trained by `pgt pretrain`."
         )
+    return _loaded(name)
+
+
+@cache
+def _loaded(name: str) -> Pretrained:
     return Pretrained.load(FOLDER / f"{name}.safetensors")

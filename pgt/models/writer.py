@@ -40,7 +40,11 @@ USUAL_NOISE = 0.05  # σ, and the error that a prior alone leaves, before traini
 
 class WriterSizes(NamedTuple):
     """What a `Writer` is built of: the encoder's width, blocks, heads and global tokens, the SIREN's
-    width (which is the number of functions in the basis), layers and frequency."""
+    width (which is the number of functions in the basis), layers and frequency.
+
+    >>> WriterSizes(basis=64).layers
+    3
+    """
 
     width: int = 96
     blocks: int = 3

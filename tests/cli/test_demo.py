@@ -17,7 +17,7 @@ FIGURES = {"field.png", "compare.png", "convergence.png", "contributions.png"}
 NUMBERS = {"field.nc", "metrics.json", "reconstruction.json", "reconstruction.safetensors"}
 
 
-REPORT = {"report.html"}
+REPORT = {"report.html", "checksums.sha256"}
 
 
 def invoke(*arguments):

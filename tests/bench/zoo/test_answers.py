@@ -6,6 +6,7 @@ import pytest
 from pgt.bench.zoo import answers, judge
 from pgt.bench.zoo.catalogue import get
 from pgt.models.siren import SIREN
+from pgt.training.error_bars import Posterior
 
 
 def _asked(name, seconds=1.0):
@@ -52,18 +53,23 @@ class _Result:
 
 
 @pytest.mark.parametrize(
-    "answer", [answers.by_default, answers.by_model(answers.named_model("SIREN"))]
+    ("answer", "bars"),
+    [
+        (answers.by_default, None),
+        (answers.with_bands, Posterior()),
+        (answers.by_model(answers.named_model("SIREN")), None),
+    ],
 )
-def test_the_library_is_asked_with_its_defaults(answer, monkeypatch):
+def test_the_library_is_asked_with_its_defaults(answer, bars, monkeypatch):
     asked, calls = _asked("layer", seconds=7.0), []
 
-    def reconstruct(*given, model, training, seed, progress):
-        calls.append(training.seconds)
+    def reconstruct(*given, model, training, error_bars, seed, progress):
+        calls.append((training.seconds, error_bars))
         return _Result("default" if model is None else model(seed), asked.setup.truth)
 
     monkeypatch.setattr(answers, "reconstruct", reconstruct)
     found = answer(asked)
-    assert calls == [7.0]
+    assert calls == [(7.0, bars)]
     assert found.about["model"] in ("str", SIREN.__name__)
     assert found.about["stated"] == {"value": 0.25, "low": None, "high": None}
     assert judge.errors(asked.problem, found.fields)["measured"] == 0
