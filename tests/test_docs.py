@@ -23,22 +23,25 @@ DOCS = ROOT / "docs"
 pages = SimpleNamespace(**runpy.run_path(str(DOCS / "pages.py")))
 SCRIPTS = [page for page in pages.pages() if pages.script(page)]
 # Minutes of compiling and training: `make smoke` runs these, `make test` those that are quickest.
-LONG = tuple(
-    f"guides/{name}"
-    for name in (
-        "burgers-viscosity",
-        "cylinder",
-        "groundwater",
-        "heat-from-sensors",
-        "outliers",
-        "plate-with-a-hole",
-        "piv",
-        "pressure-from-velocity",
-        "rod",
-        "unknown-coefficient",
-        "unknown-function",
-        "your-own-equation",
-    )
+LONG = (
+    "pretrained",
+    *tuple(
+        f"guides/{name}"
+        for name in (
+            "burgers-viscosity",
+            "cylinder",
+            "groundwater",
+            "heat-from-sensors",
+            "outliers",
+            "plate-with-a-hole",
+            "piv",
+            "pressure-from-velocity",
+            "rod",
+            "unknown-coefficient",
+            "unknown-function",
+            "your-own-equation",
+        )
+    ),
 )
 
 

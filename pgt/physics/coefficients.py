@@ -13,8 +13,10 @@ from pgt.ground.unknown import Unknown, is_unknown
 
 if TYPE_CHECKING:  # a residual computes with coefficients; no static checker knows of `resolve`
     Coefficient = Any
+    Number = float
 else:  # after `resolve` an unknown is an array
     Coefficient = float | Unknown | Float[Array | np.ndarray, ""]
+    Number = float | Float[Array, ""]  # an array only while JAX traces it
 
 # What may be given for one.
 FINITE = Limits(at_least=-LARGEST, at_most=LARGEST)
@@ -40,7 +42,7 @@ def as_coefficient(where: str, value, positive: bool = False) -> Coefficient:
     return value
 
 
-def current(value: Coefficient) -> float:
+def current(value: Coefficient) -> Number:
     """The number a coefficient stands for now; while JAX traces it, what is traced."""
     number = value.value if is_unknown(value) else value
     return number if isinstance(number, jax.core.Tracer) else float(number)  # pyright: ignore

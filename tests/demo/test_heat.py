@@ -32,6 +32,7 @@ def test_the_table_has_ours_first_then_the_papers_then_interpolation():
     assert table(numbers | {"transformer": own})[1] == ("PGT, 300 steps", 1e-3, 6.0, 9)
 
 
+@pytest.mark.slow
 def test_a_transformer_stands_beside(monkeypatch):
     few = pgt.Training(steps=2, collocation=8, polish=False)
     monkeypatch.setattr("pgt.demo.heat.BESIDE", few)

@@ -1,5 +1,6 @@
 """What a trained network is worth."""
 
+import equinox as eqx
 import jax
 import made_pretrained
 import numpy as np
@@ -44,10 +45,16 @@ def test_the_same_seed_judges_alike():
 
 def test_the_misfit_is_in_units_of_the_spread():
     writer, key = made_pretrained.trained().writer, jax.random.key(4)
-    seen = look(key, FAMILY.draw(key), FAMILY, Nodes.of(FAMILY), Sensing(most=16), 4, Guide())
-    readings, written = seen.readings, writer.encode(seen.readings)
-    answers = [float(writer.decode(written, z)[0]) for z in readings.points]
+
+    @eqx.filter_jit
+    def answered(key):
+        seen = look(key, FAMILY.draw(key), FAMILY, Nodes.of(FAMILY), Sensing(most=16), 4, Guide())
+        written = writer.encode(seen.readings)
+        answers = jax.vmap(lambda z: writer.decode(written, z)[0])(seen.readings.points)
+        return seen.readings, answers, misfit(writer, written, seen.readings)
+
+    readings, answers, found = answered(key)
     read = np.asarray(readings.mask[:, 0])
-    misses = (np.array(answers) - np.asarray(readings.values[:, 0]))[read]
+    misses = (np.asarray(answers) - np.asarray(readings.values[:, 0]))[read]
     expected = np.sqrt(np.mean(misses**2))
-    assert float(misfit(writer, written, readings)) == pytest.approx(expected, rel=1e-4)
+    assert float(found) == pytest.approx(expected, rel=1e-4)

@@ -1,5 +1,6 @@
 """What sensors see of a system."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,8 +13,12 @@ SENSING = Sensing(least=5, most=20, noise=0.1, stations=0.0)
 
 
 def seen(seed=0, sensing=SENSING, exactly=None, guide="none"):
-    key = jax.random.key(seed)
-    return look(key, FAMILY.draw(key), FAMILY, Nodes.of(FAMILY), sensing, 7, Guide(guide), exactly)
+    return _seen(jax.random.key(seed), sensing, exactly, Guide(guide))
+
+
+@eqx.filter_jit
+def _seen(key, sensing, exactly, guide):
+    return look(key, FAMILY.draw(key), FAMILY, Nodes.of(FAMILY), sensing, 7, guide, exactly)
 
 
 def test_the_nodes_are_those_of_the_grid():

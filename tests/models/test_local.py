@@ -52,6 +52,7 @@ def test_derivatives_are_those_of_differences(local):
         assert np.asarray(local(z, (1,))) == pytest.approx(np.asarray(slope), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_field_that_is_singular_at_a_corner_is_found(local):
     def singular(points):
         x, y = points.T

@@ -12,6 +12,11 @@ from pgt.models.writer import LEAST_NOISE, Writer, WriterSizes
 from pgt.nn.draw import Draw
 from pgt.nn.embedding import Embedding
 
+# Compiled: operation by operation each of them takes seconds.
+encode = eqx.filter_jit(lambda network, seen: network.encode(seen))
+decode = eqx.filter_jit(lambda network, written, z: network.decode(written, z))
+spread = eqx.filter_jit(lambda network, written, z: network.spread(written, z))
+
 SIZES = WriterSizes(width=8, blocks=1, heads=2, basis=6, layers=2)
 
 
@@ -37,7 +42,7 @@ def basis_at(layers, points):
 
 def test_the_readout_is_the_mean_of_the_gaussian_that_numpy_finds():
     seen, network = readings(), writer()
-    written = network.encode(seen)
+    written = encode(network, seen)
     told = network._global(seen)
     basis = np.asarray(basis_at(written.layers, seen.points), float)
     along = np.asarray(written.directions[0], float)
@@ -53,7 +58,7 @@ def test_the_readout_is_the_mean_of_the_gaussian_that_numpy_finds():
 
 def test_the_spread_is_that_of_the_gaussian():
     seen, network = readings(), writer()
-    written = network.encode(seen)
+    written = encode(network, seen)
     z = jnp.array([0.2, -0.4])
     basis = np.asarray(basis_at(written.layers, seen.points), float)
     here = np.asarray(basis_at(written.layers, z[None]), float)[0]
@@ -64,16 +69,16 @@ def test_the_spread_is_that_of_the_gaussian():
     variance = here @ covariance @ here - cross @ np.linalg.solve(gram, cross)
     factor, more = np.exp(np.asarray(written.doubt, float))
     expected = np.hypot(factor * np.sqrt(variance), more)
-    assert float(network.spread(written, z)[0]) == pytest.approx(expected, rel=1e-2)
+    assert float(spread(network, written, z)[0]) == pytest.approx(expected, rel=1e-2)
 
 
 def test_it_passes_through_clean_readings_that_its_basis_can_represent():
     network = writer()
     network = eqx.tree_at(lambda w: w.noise.bias, network, jnp.array([-20.0]))
     seen = readings(count=5)
-    written = network.encode(seen)
+    written = encode(network, seen)
     assert float(written.sigma) == pytest.approx(LEAST_NOISE, rel=1e-3)
-    answers = jax.vmap(lambda z: network.decode(written, z))(seen.points)
+    answers = jax.vmap(lambda z: decode(network, written, z))(seen.points)
     np.testing.assert_allclose(answers, seen.values, atol=0.1)
 
 
@@ -87,7 +92,9 @@ def test_the_order_of_readings_does_not_matter():
     )
     z = jnp.array([0.1, 0.5])
     np.testing.assert_allclose(
-        network.decode(network.encode(seen), z), network.decode(network.encode(other), z), atol=1e-4
+        decode(network, encode(network, seen), z),
+        decode(network, encode(network, other), z),
+        atol=1e-4,
     )
 
 
@@ -101,16 +108,16 @@ def test_padding_says_nothing():
         seen.numbers,
     )
     z = jnp.array([0.1, 0.5])
-    one, two = network.encode(seen), network.encode(padded)
-    np.testing.assert_allclose(network.decode(one, z), network.decode(two, z), atol=1e-4)
-    np.testing.assert_allclose(network.spread(one, z), network.spread(two, z), rtol=1e-4)
+    one, two = encode(network, seen), encode(network, padded)
+    np.testing.assert_allclose(decode(network, one, z), decode(network, two, z), atol=1e-4)
+    np.testing.assert_allclose(spread(network, one, z), spread(network, two, z), rtol=1e-4)
 
 
 def test_a_hidden_field_is_answered_from_the_others():
     network = writer(fields=2)
     seen = readings(fields=2, hidden=(1,))
-    slope = eqx.filter_grad(
-        lambda w: jnp.sum(w.decode(w.encode(seen), jnp.array([0.3, 0.1])) ** 2)
+    slope = eqx.filter_jit(
+        eqx.filter_grad(lambda w: jnp.sum(w.decode(w.encode(seen), jnp.array([0.3, 0.1])) ** 2))
     )(network)
     assert all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(slope))
 
@@ -122,15 +129,15 @@ def test_what_is_written_is_a_siren_that_a_frame_takes():
     scaling = pgt.Scaling.fit(data, pgt.Domain(x=(0, 1), t=(0, 1)))
     network = Writer(Embedding((False, False)), 1, 0, SIZES, Draw(0))
     seen = pgt.Frame(scaling, network).unit_readings(data)
-    written = network.encode(seen)
+    written = encode(network, seen)
     model = pgt.Frame(scaling, CoordinateNetwork(network.embedding, written.layers))
     z = np.array([0.3, 0.4])
-    expected = scaling.to_physical(network.decode(written, jnp.asarray(scaling.to_unit(z))))
+    expected = scaling.to_physical(decode(network, written, jnp.asarray(scaling.to_unit(z))))
     np.testing.assert_allclose(model.decode((), jnp.asarray(z)), expected, rtol=1e-5)
 
 
 def test_a_periodic_axis_repeats():
     network, seen = writer(periodic=(True, False)), readings()
-    written = network.encode(seen)
-    ends = [network.decode(written, jnp.array([x, 0.2])) for x in (-1.0, 1.0)]
+    written = encode(network, seen)
+    ends = [decode(network, written, jnp.array([x, 0.2])) for x in (-1.0, 1.0)]
     np.testing.assert_allclose(*ends, atol=1e-5)

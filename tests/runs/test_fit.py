@@ -269,6 +269,7 @@ def test_an_unwritable_folder_is_refused_before_training(tmp_path):
     assert "cannot write" in said(result)
 
 
+@pytest.mark.slow
 def test_error_bars_from_a_run_file(tmp_path, built):
     """An ensemble: bars in the field, in the page and in the numbers; an unknown has an interval."""
     write_readings(tmp_path / "sensors.csv")

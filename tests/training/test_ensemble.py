@@ -381,6 +381,7 @@ def test_members_that_encode():
         np.testing.assert_allclose(row, alone(model), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_members_are_polished_each_to_its_own(result):
     polish = pgt.Polish(iterations=2, points=9, evidence=True)
     training = dataclasses.replace(TRAINING, polish=polish)

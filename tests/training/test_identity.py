@@ -143,6 +143,7 @@ def test_the_code_of_a_class_of_the_users_own_counts():
     assert "another equation" in difference(made(1), made(2))
 
 
+@pytest.mark.slow
 def test_the_same_run_is_the_same_in_another_process(before):
     assert identity() == before
     script = """

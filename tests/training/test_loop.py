@@ -131,6 +131,7 @@ def test_every_part_runs(plain, settings):
         assert np.isnan(result.history.held_out).all()
 
 
+@pytest.mark.slow
 def test_a_variance_head_trains():
     result = fit(model=small(variance_head=True))
     assert all_finite(result)
@@ -150,6 +151,7 @@ def test_without_collocation_points_a_polish_fits_readings_and_conditions():
     assert [len(costs) for costs in polished.summary["polish_costs"]] == [3]
 
 
+@pytest.mark.slow
 def test_another_budget_compiles_nothing():
     fit(steps=3)
     before = run_steps._cached._cache_size()
@@ -167,6 +169,7 @@ def test_seconds_are_respected():
     assert time.monotonic() - began < 25
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pgt.DoubtWarning")
 def test_an_absurd_learning_rate_ends_finite_and_says_so():
     with pytest.raises(pgt.InputError, match="learning_rate"):

@@ -73,6 +73,7 @@ def test_only_the_decoder_moves(polished):
     assert frozen.count_parameters(after) == frozen.count_parameters(before)
 
 
+@pytest.mark.slow
 def test_all_weights_may_move_and_some_points_are_new_every_time():
     """The encoder too; with fewer rows than weights, so that JJᵀ is what is solved."""
     random = np.random.default_rng(0)

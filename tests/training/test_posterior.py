@@ -170,6 +170,7 @@ def test_fields_drawn_spread_as_regression_on_solutions_of_the_equation():
 # ------------------------------------------------------------------------------ coefficients
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_diffusivity_is_as_narrow_as_fisher_information_allows():
     """Against the exact solution A exp(−ν π² t) sin πx with both A and ν unknown."""
     noise, nu = 0.02, 0.1

@@ -116,6 +116,7 @@ def test_fixed_weights():
     assert weighting.update(memory, None, losses) is memory
 
 
+@pytest.mark.slow
 def test_gradient_norms_become_equal():
     point = jnp.asarray([1.0, 2.0])
     terms = {"data": lambda x: jnp.sum(x**2), "pde": lambda x: 1e4 * x[0] ** 2}

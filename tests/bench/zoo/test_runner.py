@@ -30,6 +30,7 @@ def test_what_is_asked_for():
         runner.runs(["beem"])
 
 
+@pytest.mark.slow
 def test_a_sweep_continues_where_it_stopped(perfect, tmp_path):
     todo, told = runner.runs(["layer"], ["knows", "fails"], seconds=2.5), []
     runner.sweep(todo, tmp_path, lambda run, record: told.append((run.method, record is None)))
