@@ -13,6 +13,7 @@ from pgt.demo import wake
 
 FILES = {
     "field.nc", "field.png", "compare.png", "convergence.png", "contributions.png", "report.html",
+    "checksums.sha256",
     "metrics.json", "reconstruction.json", "reconstruction.safetensors",
 }  # fmt: skip
 
