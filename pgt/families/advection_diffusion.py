@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.data.domain import Domain
 from pgt.families.dimensionless import centred, extents
-from pgt.families.family import Coefficients, Nodes, Range, nodes_of
-from pgt.families.solved import AbstractSolved, Drawn
+from pgt.families.family import Coefficients, Range
+from pgt.families.line import AbstractLine
+from pgt.families.solved import Drawn
 from pgt.families.states import MODES, amplitudes
 from pgt.ground.registry import register
 from pgt.ground.types import Key
@@ -19,7 +19,7 @@ from pgt.physics.advection_diffusion import AdvectionDiffusion
 
 
 @register("advection_diffusion")
-class AdvectionDiffusionFamily(AbstractSolved):
+class AdvectionDiffusionFamily(AbstractLine):
     r"""Smooth waves on a ring, carried along at one velocity while they spread.
 
     $$ u = \sum_{k=1}^{8} \left(a_k \cos \varphi_k + b_k \sin \varphi_k\right) e^{-4 D k^2 \pi^2 t},
@@ -30,19 +30,9 @@ class AdvectionDiffusionFamily(AbstractSolved):
     """
 
     name: ClassVar[str] = "advection_diffusion"
-    fields: ClassVar[tuple[str, ...]] = ("u",)
+    periodic: ClassVar[tuple[str, ...]] = ("x",)
     velocity: Range = eqx.field(static=True, default=(0.2, 2.0))
     diffusivity: Range = eqx.field(static=True, default=(0.002, 0.05))
-    nodes: Nodes = eqx.field(static=True, default=64)
-    times: Nodes = eqx.field(static=True, default=65)
-
-    @property
-    def domain(self) -> Domain:
-        return Domain(x=(0, 1), t=(0, 1), periodic=("x",))
-
-    @property
-    def axes(self) -> dict[str, np.ndarray]:
-        return nodes_of(self.domain, x=self.nodes, t=self.times)
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:

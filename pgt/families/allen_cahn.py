@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.data.domain import Domain
 from pgt.families.dimensionless import centred, extents, sizes
-from pgt.families.family import Coefficients, Nodes, Range, nodes_of
+from pgt.families.family import Coefficients, Range
+from pgt.families.line import AbstractLine
 from pgt.families.ring import Ring
-from pgt.families.solved import AbstractSolved, Drawn
+from pgt.families.solved import Drawn
 from pgt.families.states import smooth_period
 from pgt.ground.registry import register
 from pgt.ground.types import Key
@@ -20,7 +20,7 @@ from pgt.physics.allen_cahn import AllenCahn
 
 
 @register("allen_cahn")
-class AllenCahnFamily(AbstractSolved):
+class AllenCahnFamily(AbstractLine):
     r"""Two phases on a ring that separate behind fronts, by the Allen–Cahn equation.
 
     The state at the start is half the sum of the waves 1 to 8 with amplitudes, of cosine and sine, from
@@ -31,19 +31,9 @@ class AllenCahnFamily(AbstractSolved):
     """
 
     name: ClassVar[str] = "allen_cahn"
-    fields: ClassVar[tuple[str, ...]] = ("u",)
+    periodic: ClassVar[tuple[str, ...]] = ("x",)
     diffusivity: Range = eqx.field(static=True, default=(0.002, 0.02))
     reaction: Range = eqx.field(static=True, default=(1.0, 8.0))
-    nodes: Nodes = eqx.field(static=True, default=64)
-    times: Nodes = eqx.field(static=True, default=65)
-
-    @property
-    def domain(self) -> Domain:
-        return Domain(x=(0, 1), t=(0, 1), periodic=("x",))
-
-    @property
-    def axes(self) -> dict[str, np.ndarray]:
-        return nodes_of(self.domain, x=self.nodes, t=self.times)
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:

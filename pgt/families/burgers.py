@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.data.domain import Domain
 from pgt.families.dimensionless import centred, extents, sizes
-from pgt.families.family import Coefficients, Nodes, Range, nodes_of
+from pgt.families.family import Coefficients, Range
+from pgt.families.line import AbstractLine
 from pgt.families.ring import Ring
-from pgt.families.solved import AbstractSolved, Drawn
+from pgt.families.solved import Drawn
 from pgt.families.states import ring_field
 from pgt.ground.registry import register
 from pgt.ground.types import Key
@@ -25,7 +25,7 @@ USUAL = 0.2  # the spread of u
 
 
 @register("burgers")
-class BurgersFamily(AbstractSolved):
+class BurgersFamily(AbstractLine):
     r"""Waves on a ring that steepen into fronts, by Burgers' equation.
 
     The state at the start is a Gaussian random field without a mean,
@@ -40,18 +40,8 @@ class BurgersFamily(AbstractSolved):
     """
 
     name: ClassVar[str] = "burgers"
-    fields: ClassVar[tuple[str, ...]] = ("u",)
+    periodic: ClassVar[tuple[str, ...]] = ("x",)
     viscosity: Range = eqx.field(static=True, default=(0.005, 0.05))
-    nodes: Nodes = eqx.field(static=True, default=64)
-    times: Nodes = eqx.field(static=True, default=65)
-
-    @property
-    def domain(self) -> Domain:
-        return Domain(x=(0, 1), t=(0, 1), periodic=("x",))
-
-    @property
-    def axes(self) -> dict[str, np.ndarray]:
-        return nodes_of(self.domain, x=self.nodes, t=self.times)
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:

@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.data.domain import Domain
 from pgt.families.dimensionless import centred, extents, sizes
-from pgt.families.family import Coefficients, Nodes, Range, nodes_of
+from pgt.families.family import Coefficients, Range
+from pgt.families.line import AbstractLine
 from pgt.families.ring import Ring
-from pgt.families.solved import AbstractSolved, Drawn
+from pgt.families.solved import Drawn
 from pgt.families.states import smooth_period
 from pgt.ground.registry import register
 from pgt.ground.types import Key
@@ -21,7 +21,7 @@ from pgt.physics.equation import Equation
 
 
 @register("fisher")
-class FisherFamily(AbstractSolved):
+class FisherFamily(AbstractLine):
     r"""Populations on a ring that grow where they are and spread, by Fisher's equation.
 
     $$ \partial_t u = D\, \partial_{xx} u + r\, u\,(1 - u) $$
@@ -35,19 +35,9 @@ class FisherFamily(AbstractSolved):
     """
 
     name: ClassVar[str] = "fisher"
-    fields: ClassVar[tuple[str, ...]] = ("u",)
+    periodic: ClassVar[tuple[str, ...]] = ("x",)
     diffusivity: Range = eqx.field(static=True, default=(0.001, 0.01))
     reaction: Range = eqx.field(static=True, default=(1.0, 10.0))
-    nodes: Nodes = eqx.field(static=True, default=64)
-    times: Nodes = eqx.field(static=True, default=65)
-
-    @property
-    def domain(self) -> Domain:
-        return Domain(x=(0, 1), t=(0, 1), periodic=("x",))
-
-    @property
-    def axes(self) -> dict[str, np.ndarray]:
-        return nodes_of(self.domain, x=self.nodes, t=self.times)
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:

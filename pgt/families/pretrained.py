@@ -121,16 +121,14 @@ class Pretrained(eqx.Module):
         scaling = _with_hidden(Scaling.fit(readings, domain), readings)
         shifted = scaling.origin.readings(readings)
         points, values, mask = _padded(shifted.points, shifted.values, shifted.mask)
-        written, told, off = _write(
-            self.writer,
-            self.family,
-            Guide(self.card.kernel),
-            numbers,
-            scaling,
-            points,
-            values,
-            mask,
-        )
+        # Nonlinear equations feel the mean itself, not what is left of it at the origin.
+        mean = np.asarray(scaling.mean) + scaling.origin.along(self.family.fields)
+        absolute = eqx.tree_at(lambda s: s.mean, scaling, mean.astype(np.float32))
+        told = self.family.numbers(numbers, absolute)
+        written, off = _write(
+            self.writer, self.family, Guide(self.card.kernel), numbers, told, scaling,
+            points, values, mask,
+        )  # fmt: skip
         count = len(readings)
         outside = self._outside(np.asarray(told), count, float(off))
         return Answer(
@@ -271,13 +269,14 @@ def _padded(*arrays) -> tuple[np.ndarray, ...]:
 
 
 @eqx.filter_jit
-def _write(writer, family, guide, coefficients, scaling, points, values, mask):
-    """The system's SIREN, what the network was told, and its misfit at the readings."""
+def _write(writer, family, guide, coefficients, told, scaling, points, values, mask):
+    """The system's SIREN, and its misfit at the readings."""
     unit = jnp.asarray(scaling.to_unit(points), jnp.float32)
     values = jnp.where(mask, values, 0.0).astype(jnp.float32)
     readings = unit_readings(family, coefficients, scaling, unit, values, mask, guide)
+    readings = eqx.tree_at(lambda r: r.numbers, readings, told)
     written = writer.encode(readings)
-    return written, readings.numbers, misfit(writer, written, readings)
+    return written, misfit(writer, written, readings)
 
 
 @eqx.filter_jit

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.data.domain import Domain
 from pgt.families.dimensionless import centred, extents
-from pgt.families.family import Coefficients, Nodes, Range, nodes_of
-from pgt.families.solved import AbstractSolved, Drawn
+from pgt.families.family import Coefficients, Range
+from pgt.families.line import AbstractLine
+from pgt.families.solved import Drawn
 from pgt.families.states import MODES, amplitudes
 from pgt.ground.registry import register
 from pgt.ground.types import Key
@@ -19,7 +19,7 @@ from pgt.physics.wave import Wave
 
 
 @register("wave")
-class WaveFamily(AbstractSolved):
+class WaveFamily(AbstractLine):
     r"""Strings held at both ends that begin with a random displacement and velocity.
 
     $$ u = \sum_{k=1}^{8} \sin(k \pi x) \left(a_k \cos k \pi c t + b_k \sin k \pi c t\right),
@@ -30,18 +30,8 @@ class WaveFamily(AbstractSolved):
     """
 
     name: ClassVar[str] = "wave"
-    fields: ClassVar[tuple[str, ...]] = ("u",)
+    periodic: ClassVar[tuple[str, ...]] = ()
     speed: Range = eqx.field(static=True, default=(0.5, 2.0))
-    nodes: Nodes = eqx.field(static=True, default=64)
-    times: Nodes = eqx.field(static=True, default=65)
-
-    @property
-    def domain(self) -> Domain:
-        return Domain(x=(0, 1), t=(0, 1))
-
-    @property
-    def axes(self) -> dict[str, np.ndarray]:
-        return nodes_of(self.domain, x=self.nodes, t=self.times)
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:

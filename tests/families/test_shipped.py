@@ -30,3 +30,14 @@ def test_an_unseen_system_is_answered_within_what_the_card_says(name):
 def test_an_unknown_name_lists_the_others():
     with pytest.raises(pgt.InputError, match="heat"):
         shipped("heart")
+
+
+def test_a_field_far_from_zero_is_not_taken_for_one_around_it():
+    network = shipped("burgers")
+    system = network.family.draw(jax.random.key(5))
+    readings = pgt.sample(network.family.dataset(system), n=40, seed=0)
+    x, t = np.asarray(readings.points).T
+    carried = pgt.Observations.from_arrays({"x": x, "t": t}, {"u": 1e5 + readings.values[:, 0]})
+    coefficients = {name: float(value) for name, value in system.coefficients.items()}
+    assert network(readings, coefficients).outside == ()
+    assert any("mean" in said for said in network(carried, coefficients).outside)
