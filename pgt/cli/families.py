@@ -12,7 +12,7 @@ from pgt.cli.runs import mistakes_are_messages
 
 
 def pretrain(
-    family: Annotated[str, typer.Argument(help="Its name, or a folder of NetCDF simulations.")],
+    family: Annotated[str, typer.Argument(help="Its name, such as heat or burgers.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write: FAMILY.safetensors.")
     ] = None,
