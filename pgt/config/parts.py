@@ -184,7 +184,8 @@ class Parts:
         """The network of a seed; what the file leaves out is as it suits the problem."""
         section, problem = self.tables.model, (self.observations, self.pde, self.domain)
         if section is None:
-            return suited_model(*problem, self.error_bars, seed=seed)
+            seconds = self.training.seconds
+            return suited_model(*problem, self.error_bars, seconds=seconds, seed=seed)
         if section.builds is models.PGT:
             sizes = self._build.options(section, "model")
             with self.run.located("model"):

@@ -121,7 +121,7 @@ def assemble(
     training = replace(training, hold_out_by=held_out_by(observations, training))
     seeds = _seeds(error_bars, seed)
     with in_precision(training):
-        build = _builder(model, error_bars, observations, pde, domain)
+        build = _builder(model, error_bars, observations, pde, domain, training.seconds)
         networks = tuple(build(s) for s in seeds)
     if is_asked_for(networks[0].scaling.origin, pde, conditions):
         training = replace(training, precision="float64")
@@ -141,9 +141,11 @@ def assemble(
         )  # fmt: skip
     rival = None
     if model is None and isinstance(networks[0], Features):
+        left = None if asked.seconds is None else asked.seconds / 2
         rival = partial(
             assemble, observations, given, domain, conditions, training=asked,
-            model=partial(network, observations, given, domain), error_bars=error_bars, seed=seed,
+            model=partial(network, observations, given, domain, seconds=left),
+            error_bars=error_bars, seed=seed,
         )  # fmt: skip
     noise = _given_noise(observations, scaling)
     return Task(
@@ -257,10 +259,13 @@ def _builder(
     observations: Observations,
     pde: AbstractPDE,
     domain: Domain,
+    seconds: float | None,
 ) -> Callable[[int], AbstractFieldModel]:
     """The function of a seed that builds the network."""
     if model is None:
-        return lambda seed: suited_model(observations, pde, domain, error_bars, seed=seed)
+        return lambda seed: suited_model(
+            observations, pde, domain, error_bars, seconds=seconds, seed=seed
+        )
     if not isinstance(model, AbstractFieldModel):
         return lambda seed: _built(model, seed)
     if isinstance(error_bars, Ensemble):

@@ -27,11 +27,13 @@ def suited_model(
     domain: Domain,
     error_bars: ErrorBars | None = None,
     *,
+    seconds: float | None = None,
     seed: Seed = 0,
 ) -> AbstractFieldModel:
     """The model that a reconstruction uses where none is named: `Features` for a linear equation, which
     it solves in closed form; else a small tanh network, which second-order steps fit from the start. An
-    ensemble is made of networks, too: its members differ by chance, and a solution does not.
+    ensemble is made of networks, too: its members differ by chance, and a solution does not. Many
+    `seconds` make a network wider.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(), n=40)
@@ -43,7 +45,7 @@ def suited_model(
     scaling = Scaling.fit(observations.aligned(pde.fields), domain)
     if not isinstance(error_bars, Ensemble) and is_linear(pde, scaling):
         return Features(scaling, count=_count(scaling, domain), seed=seed, domain=domain)
-    return network(observations, pde, domain, seed)
+    return network(observations, pde, domain, seed, seconds=seconds)
 
 
 def _count(scaling: Scaling, domain: Domain) -> int | None:
@@ -53,18 +55,39 @@ def _count(scaling: Scaling, domain: Domain) -> int | None:
     return min(round(SHAPED * usual_count(scaling)), MOST // len(scaling.mean))
 
 
-def network(observations: Observations, pde: AbstractPDE, domain: Domain, seed: Seed = 0) -> PINN:
+def network(
+    observations: Observations,
+    pde: AbstractPDE,
+    domain: Domain,
+    seed: Seed = 0,
+    *,
+    seconds: float | None = None,
+) -> PINN:
     """A tanh network small enough for second-order steps on all of its weights."""
     scaling = Scaling.fit(observations.aligned(pde.fields), domain)
-    width = WIDTH_ON_GPU if jax.default_backend() != "cpu" else _width(domain, pde)
+    width = WIDTH_ON_GPU if jax.default_backend() != "cpu" else _width(domain, pde, seconds)
     return PINN(scaling, width=width, layers=3, seed=seed)
 
 
-def _width(domain: Domain, pde: AbstractPDE) -> int:
-    """Narrow on a CPU, where the weights' number cubed is what a step costs."""
+def _width(domain: Domain, pde: AbstractPDE, seconds: float | None) -> int:
+    """Narrow on a CPU, where the square of the weights' number is what a step costs; wider where there is
+    more time than all steps of the narrow one take.
+
+    >>> import pgt
+    >>> [_width(pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Burgers(0.01), s) for s in (None, 10, 120)]
+    [16, 16, 25]
+    """
+    width, usual = _narrow(domain, pde)
+    if seconds is None:
+        return width
+    return min(round(width * max(seconds / usual, 1) ** 0.25), WIDTH_ON_GPU)
+
+
+def _narrow(domain: Domain, pde: AbstractPDE) -> tuple[int, float]:
+    """The least width, and the seconds that its steps take on two cores."""
     if domain.dimension > 2:
-        return 24
-    return 16 if len(pde.fields) == 1 else 20
+        return 24, 60.0
+    return (16, 20.0) if len(pde.fields) == 1 else (20, 45.0)
 
 
 @checked
