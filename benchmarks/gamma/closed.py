@@ -15,12 +15,12 @@ import json
 from functools import partial
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from networks import Place
-from run import ASKED, COUNTS, NOISES, Cell, guide_of
+from run import ASKED, COUNTS, NOISES, TEST_SENSORS, Cell, guide_of
 from scipy.linalg import cho_factor, cho_solve
 from systems import (
     FAMILIES,
@@ -42,28 +42,43 @@ DRAWS = 512
 LEAST_NOISE = 1e-4  # relative: what single precision leaves of clean readings
 
 
-class Asked:
+class Asked(NamedTuple):
     """One system as the networks meet it, in double precision, without padding."""
 
-    def __init__(self, key, system: Systems, of: World, count: int, noise: float):
-        seen = _look(key, system, of, jnp.asarray(count), jnp.asarray(noise))
-        place = jax.vmap(Place(of.ring))
-        self.read = np.asarray(seen.readings.points)[:count]
-        self.values = np.asarray(seen.readings.values, float)[:count, 0]
-        self.points = np.asarray(seen.points)
-        self.read_places, self.places = (
-            np.asarray(place(jnp.asarray(p)), float) for p in (self.read, self.points)
-        )
-        self.truth, self.size = np.asarray(seen.truth, float)[:, 0], float(seen.size[0])
+    read: np.ndarray  # unit coordinates of the readings
+    values: np.ndarray
+    read_places: np.ndarray
+    points: np.ndarray  # of what is asked
+    places: np.ndarray
+    truth: np.ndarray
+    size: float
 
     def error(self, field: np.ndarray) -> float:
         return float(np.sqrt(np.mean((field - self.truth) ** 2)) / self.size)
 
 
+def asked_of(key: int, systems: Systems, of: World, count: int, noise: float) -> list[Asked]:
+    """All systems, seen by the sensors of this key."""
+    seen, read_places, places = _looks(jax.random.key(key), systems, of, count, noise)
+    columns = (
+        seen.readings.points[:, :count], seen.readings.values[:, :count, 0],
+        read_places[:, :count], seen.points, places, seen.truth[..., 0], seen.size[:, 0],
+    )  # fmt: skip
+    return [Asked(*row) for row in zip(*(np.asarray(c, float) for c in columns), strict=True)]
+
+
 @jax.jit
-def _look(key, system, of, count, noise):
-    guide = guide_of(Cell("many", "writer", "none", "both", "heat"))
-    return look(key, system, of, guide, ASKED, (count, noise))
+def _looks(key, systems, of, count, noise):
+    guide, place = (
+        guide_of(Cell("many", "writer", "none", "both", "heat")),
+        jax.vmap(Place(of.ring)),
+    )
+
+    def one(key, system):
+        seen = look(key, system, of, guide, ASKED, (count, noise))
+        return seen, place(seen.readings.points), place(seen.points)
+
+    return jax.vmap(one)(jax.random.split(key, len(systems.values)), systems)
 
 
 # ----------------------------------------------------------------------- Gaussian process
@@ -142,10 +157,9 @@ def of_family(family: str, count: int) -> list[dict]:
     choices = {pair: chosen(_choosing(family, of, *pair)) for pair in product(COUNTS, NOISES)}
     for outside in (False, True):
         systems, law = systems_of_test(family, count, outside), laws(family, count, outside)
-        keys = jax.random.split(jax.random.key(7), count)  # those of run.py: the same sensors
         for number, noise in product(COUNTS, NOISES):
             name = f"{'outside' if outside else 'inside'}, {number}, {noise:g}"
-            found = [Asked(keys[k], _one(systems, k), of, number, noise) for k in range(count)]
+            found = asked_of(TEST_SENSORS, systems, of, number, noise)
             fields = np.asarray(systems.values, float)
             by = partial(gaussian_process, choice=choices[number, noise])
             errors["gp"][name] = _summary([by(asked) for asked in found])
@@ -159,13 +173,7 @@ def of_family(family: str, count: int) -> list[dict]:
 
 
 def _choosing(family: str, of: World, number: int, noise: float) -> list[Asked]:
-    systems = training_systems(family, CHOOSING)
-    keys = jax.random.split(jax.random.key(5), CHOOSING)
-    return [Asked(keys[k], _one(systems, k), of, number, noise) for k in range(CHOOSING)]
-
-
-def _one(systems: Systems, k: int) -> Systems:
-    return jax.tree.map(lambda a: a[k], systems)
+    return asked_of(5, training_systems(family, CHOOSING), of, number, noise)
 
 
 def _summary(errors: list[float]) -> dict:

@@ -35,6 +35,7 @@ QUERIES, ASKED = 128, 256  # points of each system, in training and in the test
 RATE, WARM_UP, LAST_RATE = 1e-3, 0.02, 1e-2
 LARGEST_STEP = 1.0
 AT_ONCE = 32  # systems in the test
+TEST_SENSORS = 7  # key
 
 # Γ by name: the kernel of each family, and whether its strength is learnt.
 SPREADING = dict.fromkeys(FAMILIES, "spreading")
@@ -186,7 +187,7 @@ def tested(arrays, flags, systems, of, guide, number, noise, *, static):
         seen = look(*pair, of, guide, ASKED, (number, noise))
         return jax.vmap(lambda a: relative_error(eqx.combine(a, flags, static), seen))(arrays)
 
-    keys = jax.random.split(jax.random.key(7), len(systems.values))
+    keys = jax.random.split(jax.random.key(TEST_SENSORS), len(systems.values))
     return jax.lax.map(on, (keys, systems), batch_size=AT_ONCE)  # systems seeds
 
 
