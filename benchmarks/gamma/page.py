@@ -54,7 +54,8 @@ class Records:
 
     def __init__(self, folder: Path):
         loaded = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
-        self.all = {tuple(r[k] for k in KEYS): r for r in loaded}
+        self.all = {tuple(r[k] for k in KEYS): r for r in loaded if "network" in r}
+        self.cold = [r for r in loaded if "network" not in r]  # fits that start from nothing
 
     def errors(self, key: tuple[str, ...], column: str, of: str = "median") -> np.ndarray | None:
         """One number for each seed."""
@@ -266,6 +267,18 @@ def measured(records: Records) -> str:
     return " ".join(lines)
 
 
+def cold_table(records: Records) -> str:
+    """Fits from nothing: every system an entry."""
+    rows = [
+        [
+            FAMILIES[r["family"]], ", ".join(f"{100 * e:.2g}" for e in r["errors"]),
+            ", ".join(f"{s:.0f}" for s in r["seconds"]), f"{r['device']}, commit `{r['commit']}`",
+        ]
+        for r in records.cold
+    ]  # fmt: skip
+    return _table(["family", "errors in %", "seconds, with compiling", "measured on"], rows)
+
+
 def write(page: Path, records: Records) -> None:
     parts = {
         "clean": ratio_table(records, "many", COLUMNS["64"]),
@@ -274,6 +287,7 @@ def write(page: Path, records: Records) -> None:
         "outside": ratio_table(records, "many", COLUMNS["64, outside"]),
         "few": ratio_table(records, "few", COLUMNS["64"]),
         "measured": measured(records),
+        "cold": cold_table(records),
     }
     for systems, family in product(("many", "few"), FAMILIES):
         parts[f"{systems}-{family}"] = error_table(records, systems, family)
