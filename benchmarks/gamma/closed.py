@@ -36,9 +36,9 @@ from systems import (
 import pgt
 from pgt.ground.provenance import provenance
 
-LENGTHS, SIGMAS = (0.1, 0.2, 0.35, 0.6, 1.0, 1.8), (1e-3, 0.05)
-CHOOSING = 12  # systems of the training set that choose
-DRAWS = 512
+LENGTHS, SIGMAS = (0.15, 0.3, 0.6, 1.2), (1e-3, 0.05)
+CHOOSING = 8  # systems of the training set that choose
+DRAWS, WAVES = 512, 16
 LEAST_NOISE = 1e-4  # relative: what single precision leaves of clean readings
 
 
@@ -120,15 +120,15 @@ def chosen(systems: list[Asked]):
 
 
 def floor(asked: Asked, of: World, law: np.ndarray, field: np.ndarray, noise: float) -> float:
-    """`law`: fields of the system's coefficients, one a row; `field`: the system's own."""
+    """`law`: rows whose squares sum to the covariance, times the draws; `field`: the system's own."""
     read, points = (_node(p, of) for p in (asked.read, asked.points))
     scale = field.std() / asked.size
     mean = np.mean(field[points] - scale * asked.truth)
     sigma = max(noise, LEAST_NOISE) * field.std()
-    at = law[:, read]
-    own = at.T @ at / len(law) + sigma**2 * np.eye(len(read))
+    at = law[:, read].astype(float)
+    own = at.T @ at / DRAWS + sigma**2 * np.eye(len(read))
     weights = cho_solve(cho_factor(own, lower=True), mean + scale * asked.values)
-    found = law[:, points].T @ (at @ weights) / len(law)
+    found = law[:, points].T @ (at @ weights) / DRAWS
     return asked.error((found - mean) / scale)
 
 
@@ -145,7 +145,13 @@ def laws(family: str, count: int, outside: bool) -> list[np.ndarray]:
     drawn = drawn_for_test(family, count, outside).coefficients
     many = jax.jit(jax.vmap(own.draw, in_axes=(0, None)))
     rows = [{name: value[k] for name, value in drawn.items()} for k in range(count)]
-    return [np.asarray(many(keys, row).values, float).reshape(DRAWS, -1) for row in rows]
+    return [_compact(np.asarray(many(keys, row).values, float).reshape(DRAWS, -1)) for row in rows]
+
+
+def _compact(draws: np.ndarray) -> np.ndarray:
+    """Fewer rows with the same covariance: the states of these families have no more than 16 waves."""
+    _, vectors = np.linalg.eigh(draws @ draws.T)
+    return (vectors[:, -WAVES:].T @ draws).astype(np.float32)
 
 
 # --------------------------------------------------------------------------------- records

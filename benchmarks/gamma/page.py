@@ -276,7 +276,9 @@ def cold_table(records: Records) -> str:
         ]
         for r in records.cold
     ]  # fmt: skip
-    return _table(["family", "errors in %", "seconds, with compiling", "measured on"], rows)
+    return _table(
+        ["family", "errors in %", "seconds of a processor, with compiling", "measured on"], rows
+    )
 
 
 def write(page: Path, records: Records) -> None:
