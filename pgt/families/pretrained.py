@@ -85,7 +85,7 @@ class Answer(eqx.Module):
 
     def model(self) -> Frame:
         """The field as an ordinary model, a SIREN, for `reconstruct(..., start=...)` to refine."""
-        network = CoordinateNetwork(self.pretrained.writer.embedding, self.written.layers)
+        network = CoordinateNetwork(self.written.embedding, self.written.layers)
         return Frame(scaling=self.scaling, network=network)
 
 
