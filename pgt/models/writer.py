@@ -19,6 +19,7 @@ Shapes in trailing comments: n readings, w width of the encoder, g global tokens
 c fields.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import equinox as eqx
@@ -30,7 +31,7 @@ from jaxtyping import Array, Float
 from pgt.models.network import AbstractNetwork, UnitReadings
 from pgt.nn.block import Block, Dense, Mlp
 from pgt.nn.draw import Draw
-from pgt.nn.embedding import Embedding, MovingEmbedding
+from pgt.nn.embedding import Embedding
 from pgt.nn.pace import Pace
 from pgt.nn.siren import first_weights, hidden_weights, phases
 from pgt.nn.stack import Stack
@@ -61,7 +62,7 @@ class WriterSizes(NamedTuple):
 class Written(NamedTuple):
     """One system: its SIREN, and the Gaussian that its readout is drawn from."""
 
-    embedding: MovingEmbedding
+    drift: Float[Array, " d"]  # along each axis while the last one goes by 1
     layers: Stack
     factor: Float[Array, "m m"]  # Cholesky factor of BᵀB + σ²
     directions: Float[Array, "c b+1 m"]  # L
@@ -144,8 +145,8 @@ class Writer(AbstractNetwork):
     def _written(self, readings: UnitReadings, told: Float[Array, " gw"]) -> Written:
         """The basis that the global tokens tell, and the readout that the readings ask for."""
         basis = self._basis(told)
-        embedding = MovingEmbedding(self.embedding.periodic, self.pace(readings.numbers))
-        points = jax.vmap(embedding)(readings.points)
+        drift = self.pace(jnp.asarray(readings.numbers))
+        points = jax.vmap(partial(self._moving, drift))(readings.points)
         features = jax.vmap(lambda z: _with_one(_hidden(basis, z)))(points)  # n b+1
         directions = self.directions * jnp.exp(self.size(told))  # c b+1 m
         middle = self.middle(told).reshape(directions.shape[:2])  # c b+1
@@ -166,7 +167,7 @@ class Writer(AbstractNetwork):
         )
         # The doubt is learnt from what the field is; it must not change it.
         doubt = self.doubt(jax.lax.stop_gradient(told)) + jnp.log(jnp.array([1.0, USUAL_NOISE]))
-        return Written(embedding, layers, factor, directions, sigma, doubt)
+        return Written(drift, layers, factor, directions, sigma, doubt)
 
     def _global(self, readings: UnitReadings) -> Float[Array, " gw"]:
         """What the global tokens have learnt when they have asked all readings."""
@@ -206,16 +207,20 @@ class Writer(AbstractNetwork):
             activation="sine",
         )
 
+    def _moving(self, drift: Float[Array, " d"], z: Float[Array, " d"]) -> Float[Array, " e"]:
+        """What somebody who goes along sees of z (`MovingEmbedding`)."""
+        return self.embedding(z - drift * z[-1])
+
     # ------------------------------------------------------------------ decoder
 
     def decode(self, context: Written, z: Float[Array, " d"]) -> Float[Array, " c"]:
         """The written SIREN at z."""
         with jax.default_matmul_precision("highest"):
-            return context.layers(context.embedding(z))
+            return context.layers(self._moving(context.drift, z))
 
     def spread(self, context: Written, z: Float[Array, " d"]) -> Float[Array, " c"]:
         """σ of the fields at one point: that of the Gaussian, and what the encoder doubts on top."""
-        features = _with_one(_hidden(context.layers, context.embedding(z)))
+        features = _with_one(_hidden(context.layers, self._moving(context.drift, z)))
         along = jnp.einsum("b,cbm->mc", features, context.directions)
         along = jax.scipy.linalg.solve_triangular(context.factor, along, lower=True)
         own = context.sigma * jnp.sqrt(jnp.sum(along**2, axis=0))
