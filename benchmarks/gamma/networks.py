@@ -9,7 +9,7 @@
 All are told the same: readings, where they lie, the system's dimensionless coefficients.
 """
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -36,6 +36,7 @@ class Place(eqx.Module):
     """A point as networks see it: x, or a circle where x is a ring, and t."""
 
     ring: Bool[Array, ""]
+    periodic: ClassVar[tuple[bool, bool]] = (True, False)  # what may move along, on a line as well
 
     def __call__(self, z: Float[Array, "2"]) -> Float[Array, "3"]:
         angle = jnp.pi * z[0]

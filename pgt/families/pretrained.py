@@ -24,6 +24,7 @@ from pgt.ground.errors import InputError
 from pgt.models.coordinate import CoordinateNetwork
 from pgt.models.frame import Frame
 from pgt.models.writer import Writer, Written
+from pgt.nn.embedding import MovingEmbedding
 from pgt.nn.scaling import Scaling
 from pgt.physics.coefficients import current
 from pgt.physics.pde import AbstractPDE
@@ -85,7 +86,8 @@ class Answer(eqx.Module):
 
     def model(self) -> Frame:
         """The field as an ordinary model, a SIREN, for `reconstruct(..., start=...)` to refine."""
-        network = CoordinateNetwork(self.pretrained.writer.embedding, self.written.layers)
+        embedding = MovingEmbedding(self.pretrained.writer.embedding.periodic, self.written.drift)
+        network = CoordinateNetwork(embedding, self.written.layers)
         return Frame(scaling=self.scaling, network=network)
 
 

@@ -10,14 +10,16 @@ themselves, in closed form:
     r = r₀ + L a,  a ~ N(0, 1),  readings = Ψ r + σ ε
     ⟹   a = (BᵀB + σ²)⁻¹ Bᵀ (readings − Ψ r₀),  B = Ψ L
 
-with r₀, σ and a part of L told by the global tokens. So the answer passes through the readings as closely
-as their noise allows, which attention alone learns slowly, and has a spread of its own. What is written
-is an ordinary SIREN, which second-order steps refine as any other.
+with r₀, σ and a part of L told by the global tokens. What goes round is seen by somebody who goes along
+with it (nn/pace.py). So the answer passes through the readings as closely as their noise allows, which
+attention alone learns slowly, and has a spread of its own. What is written is an ordinary SIREN, which
+second-order steps refine as any other.
 
 Shapes in trailing comments: n readings, w width of the encoder, g global tokens, b width of the basis,
 c fields.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import equinox as eqx
@@ -30,11 +32,13 @@ from pgt.models.network import AbstractNetwork, UnitReadings
 from pgt.nn.block import Block, Dense, Mlp
 from pgt.nn.draw import Draw
 from pgt.nn.embedding import Embedding
+from pgt.nn.pace import Pace
 from pgt.nn.siren import first_weights, hidden_weights, phases
 from pgt.nn.stack import Stack
 
 OCTAVES = 4  # of sines by which a token says where it is
 LEAST_NOISE = 1e-2  # σ in units of the spread: what single precision can tell apart
+SOLVES = 3  # of which all but the first bring the answer from that σ to a smaller one
 USUAL_NOISE = 0.05  # σ, and the error that a prior alone leaves, before training
 
 
@@ -58,6 +62,7 @@ class WriterSizes(NamedTuple):
 class Written(NamedTuple):
     """One system: its SIREN, and the Gaussian that its readout is drawn from."""
 
+    drift: Float[Array, " d"]  # along each axis while the last one goes by 1
     layers: Stack
     factor: Float[Array, "m m"]  # Cholesky factor of BᵀB + σ²
     directions: Float[Array, "c b+1 m"]  # L
@@ -85,6 +90,7 @@ class Writer(AbstractNetwork):
     embed_hidden: Float[Array, "w c"]
     embed_point: Dense
     numbers: Mlp
+    pace: Pace
     global_tokens: Float[Array, "g w"]
     blocks: Block  # stacked
     # The SIREN before it is modulated
@@ -110,6 +116,7 @@ class Writer(AbstractNetwork):
         self.embed_hidden = draw.normal((w, c), c**-0.5)
         self.embed_point = Dense(e * (1 + 2 * OCTAVES), w, draw)
         self.numbers = Mlp(numbers + 1, w, w, "gelu", draw)
+        self.pace = Pace(embedding.periodic, numbers)
         self.global_tokens = draw.normal((sizes.tokens, w), 1.0)
         layers = [Block(w, sizes.heads, draw) for _ in range(sizes.blocks)]
         self.blocks = jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)), *layers)
@@ -120,7 +127,7 @@ class Writer(AbstractNetwork):
         eye = np.eye(m, dtype=np.float32).reshape(c, b + 1, m)
         self.directions = jnp.asarray(eye * (2 / b) ** 0.5)
         told = sizes.tokens * w
-        self.modulation = _quiet(told, 2 * b * sizes.layers, draw)
+        self.modulation = _quiet(told, b * (e + 1) + 2 * b * hidden, draw)
         self.middle = _quiet(told, m, draw)
         self.size = _quiet(told, m, draw)
         self.noise = _quiet(told, 1, draw)
@@ -138,24 +145,29 @@ class Writer(AbstractNetwork):
     def _written(self, readings: UnitReadings, told: Float[Array, " gw"]) -> Written:
         """The basis that the global tokens tell, and the readout that the readings ask for."""
         basis = self._basis(told)
-        points = jax.vmap(self.embedding)(readings.points)
+        drift = self.pace(jnp.asarray(readings.numbers))
+        points = jax.vmap(partial(self._moving, drift))(readings.points)
         features = jax.vmap(lambda z: _with_one(_hidden(basis, z)))(points)  # n b+1
         directions = self.directions * jnp.exp(self.size(told))  # c b+1 m
         middle = self.middle(told).reshape(directions.shape[:2])  # c b+1
-        sigma = jnp.hypot(LEAST_NOISE, USUAL_NOISE * jnp.exp(self.noise(told)[0]))
+        noise = USUAL_NOISE * jnp.exp(self.noise(told)[0])
+        sigma = jnp.hypot(LEAST_NOISE, noise)
         misses = jnp.where(readings.mask, readings.values - features @ middle.T, 0.0)  # n c
         rows = jnp.einsum("nb,cbm->ncm", features, directions)
         rows = jnp.where(readings.mask[..., None], rows, 0.0).reshape(-1, directions.shape[-1])
         normal = rows.T @ rows + sigma**2 * jnp.eye(rows.shape[-1])
         factor = jnp.linalg.cholesky(normal)
-        amounts = jax.scipy.linalg.cho_solve((factor, True), rows.T @ misses.reshape(-1))
+        amounts = jnp.zeros(rows.shape[-1])
+        for _ in range(SOLVES):
+            left = rows.T @ (misses.reshape(-1) - rows @ amounts) - noise**2 * amounts
+            amounts = amounts + jax.scipy.linalg.cho_solve((factor, True), left)
         readout = middle + directions @ amounts  # c b+1
         layers = eqx.tree_at(
             lambda s: (s.readout, s.offset), basis, (readout[:, :-1], readout[:, -1])
         )
         # The doubt is learnt from what the field is; it must not change it.
         doubt = self.doubt(jax.lax.stop_gradient(told)) + jnp.log(jnp.array([1.0, USUAL_NOISE]))
-        return Written(layers, factor, directions, sigma, doubt)
+        return Written(drift, layers, factor, directions, sigma, doubt)
 
     def _global(self, readings: UnitReadings) -> Float[Array, " gw"]:
         """What the global tokens have learnt when they have asked all readings."""
@@ -181,28 +193,34 @@ class Writer(AbstractNetwork):
     def _basis(self, told: Float[Array, " gw"]) -> Stack:
         """The modulated SIREN; its readout is still to be found."""
         c, b = self.directions.shape[0], len(self.first_bias)
-        scale, shift = jnp.split(self.modulation(told).reshape(-1, 2 * b), 2, axis=-1)
-        scale = 1 + scale  # layers b
+        # Along every axis by itself: how fast a wave swings is not how long it is.
+        first, hidden = jnp.split(self.modulation(told), [b * (self.embedding.size + 1)])
+        first = first.reshape(b, -1)  # b e+1
+        scale, shift = jnp.split(hidden.reshape(-1, 2 * b), 2, axis=-1)  # hidden b
         return Stack(
-            first_weight=scale[0, :, None] * self.first_weight,
-            first_bias=self.first_bias + shift[0],
-            hidden_weight=scale[1:, :, None] * self.hidden_weight,
-            hidden_bias=self.hidden_bias + shift[1:],
+            first_weight=(1 + first[:, 1:]) * self.first_weight,
+            first_bias=self.first_bias + first[:, 0],
+            hidden_weight=(1 + scale)[..., None] * self.hidden_weight,
+            hidden_bias=self.hidden_bias + shift,
             readout=jnp.zeros((c, b)),
             offset=jnp.zeros(c),
             activation="sine",
         )
+
+    def _moving(self, drift: Float[Array, " d"], z: Float[Array, " d"]) -> Float[Array, " e"]:
+        """What somebody who goes along sees of z (`MovingEmbedding`)."""
+        return self.embedding(z - drift * z[-1])
 
     # ------------------------------------------------------------------ decoder
 
     def decode(self, context: Written, z: Float[Array, " d"]) -> Float[Array, " c"]:
         """The written SIREN at z."""
         with jax.default_matmul_precision("highest"):
-            return context.layers(self.embedding(z))
+            return context.layers(self._moving(context.drift, z))
 
     def spread(self, context: Written, z: Float[Array, " d"]) -> Float[Array, " c"]:
         """σ of the fields at one point: that of the Gaussian, and what the encoder doubts on top."""
-        features = _with_one(_hidden(context.layers, self.embedding(z)))
+        features = _with_one(_hidden(context.layers, self._moving(context.drift, z)))
         along = jnp.einsum("b,cbm->mc", features, context.directions)
         along = jax.scipy.linalg.solve_triangular(context.factor, along, lower=True)
         own = context.sigma * jnp.sqrt(jnp.sum(along**2, axis=0))

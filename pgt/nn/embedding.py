@@ -27,3 +27,17 @@ class Embedding(eqx.Module):
     def size(self) -> int:
         """How many numbers that are."""
         return len(self.periodic) + sum(self.periodic)
+
+
+class MovingEmbedding(Embedding):
+    """The same, seen by somebody who moves along: what is carried by a flow stands still for them.
+
+    >>> moving = MovingEmbedding((True, False), drift=jnp.array([0.5, 0.0]))
+    >>> bool(jnp.allclose(moving(jnp.array([0.5, 1.0])), moving(jnp.array([0.0, 0.0])).at[2].set(1.0)))
+    True
+    """
+
+    drift: Float[Array, " d"]  # along each axis while the last one goes by 1; 0 along the last
+
+    def __call__(self, z: Float[Array, " d"]) -> Float[Array, " e"]:
+        return super().__call__(z - self.drift * z[-1])

@@ -10,7 +10,7 @@ import pgt
 from pgt.models.network import UnitReadings
 from pgt.models.writer import LEAST_NOISE, Writer, WriterSizes
 from pgt.nn.draw import Draw
-from pgt.nn.embedding import Embedding
+from pgt.nn.embedding import Embedding, MovingEmbedding
 
 # Compiled: operation by operation each of them takes seconds.
 encode = eqx.filter_jit(lambda network, seen: network.encode(seen))
@@ -48,7 +48,8 @@ def test_the_readout_is_the_mean_of_the_gaussian_that_numpy_finds():
     along = np.asarray(written.directions[0], float)
     middle = np.asarray(network.middle(told), float)
     covariance = along @ along.T
-    sigma = float(written.sigma)
+    # What is factored has more noise than what is told, which the further solves take off again.
+    sigma = np.sqrt(float(written.sigma) ** 2 - LEAST_NOISE**2)
     gram = basis @ covariance @ basis.T + sigma**2 * np.eye(len(basis))
     misses = np.asarray(seen.values[:, 0], float) - basis @ middle
     expected = middle + covariance @ basis.T @ np.linalg.solve(gram, misses)
@@ -141,3 +142,23 @@ def test_a_periodic_axis_repeats():
     written = encode(network, seen)
     ends = [decode(network, written, jnp.array([x, 0.2])) for x in (-1.0, 1.0)]
     np.testing.assert_allclose(*ends, atol=1e-5)
+
+
+def test_a_pattern_that_moves_is_written_by_somebody_who_moves_along():
+    network = writer(periodic=(True, False))
+    network = eqx.tree_at(lambda w: w.pace.slope, network, jnp.array([[2.0]]))
+    written = encode(network, readings())
+    np.testing.assert_allclose(written.drift, [0.6, 0.0], rtol=1e-6)
+    moving = MovingEmbedding((True, False), written.drift)
+    z = jnp.array([0.4, 0.5])
+    np.testing.assert_allclose(
+        decode(network, written, z), written.layers(moving(z)), rtol=1e-4, atol=1e-5
+    )
+
+
+def test_how_fast_a_wave_swings_is_modulated_apart_from_how_long_it_is():
+    network = writer()
+    told = jnp.ones(network.modulation.weight.shape[1])
+    plain = network._basis(jnp.zeros_like(told)).first_weight
+    ratio = np.asarray(network._basis(told).first_weight / plain)
+    assert np.abs(ratio[:, 0] - ratio[:, 1]).max() > 1e-3

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pgt.nn.embedding import Embedding
+from pgt.nn.embedding import Embedding, MovingEmbedding
 
 POINTS = np.random.default_rng(0).uniform(-1, 1, (6, 3))
 
@@ -33,3 +33,11 @@ def test_a_periodic_axis_is_an_angle_from_minus_pi_to_pi(periodic):
 def test_both_ends_of_a_periodic_axis_are_one_point():
     low, high = (Embedding((True,))(jnp.array([end])) for end in (-1.0, 1.0))
     np.testing.assert_allclose(low, high, atol=1e-6)
+
+
+def test_what_is_carried_along_stands_still_for_who_moves_with_it():
+    moving = MovingEmbedding((True, False), drift=jnp.array([0.7, 0.0]))
+    for time in (-0.5, 0.0, 0.8):
+        seen = moving(jnp.array([0.2 + 0.7 * time, time]))
+        np.testing.assert_allclose(seen[:2], Embedding((True,))(jnp.array([0.2])), atol=1e-6)
+        assert float(seen[2]) == pytest.approx(time)
