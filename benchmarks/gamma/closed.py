@@ -75,7 +75,7 @@ def _looks(key, systems, of, count, noise):
     )
 
     def one(key, system):
-        seen = look(key, system, of, guide, ASKED, (count, noise))
+        seen = look(key, system, of, guide, ASKED, exactly=(count, noise))
         return seen, place(seen.readings.points), place(seen.points)
 
     return jax.vmap(one)(jax.random.split(key, len(systems.values)), systems)

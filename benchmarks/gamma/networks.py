@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
-from systems import MOST, NUMBERS
+from systems import NUMBERS
 
 from pgt.models.network import AbstractNetwork, UnitReadings
 from pgt.models.writer import Writer, WriterSizes
@@ -255,10 +255,10 @@ class Operator(AbstractNetwork):
     trunk: Mlp
     offset: Float[Array, "1"]
 
-    def __init__(self, place: Place, draw: Draw):
+    def __init__(self, place: Place, draw: Draw, most: int):
         wide = 4 * WIDTH
         self.place = place
-        self.entry = Dense(MOST * (PLACE + 2) + NUMBERS + 1, wide, draw)
+        self.entry = Dense(most * (PLACE + 2) + NUMBERS + 1, wide, draw)
         self.branch = Mlp(wide, wide, 2 * WIDTH, "gelu", draw)
         self.trunk = Mlp(FEATURES + NUMBERS + 1, wide, 2 * WIDTH, "gelu", draw)
         self.offset = zeros(1)
@@ -333,6 +333,7 @@ NETWORKS = {
 }  # fmt: skip
 
 
-def network(name: str, ring: Bool[Array, ""], seed: int) -> Guided:
-    """A network by name, before training."""
-    return Guided(NETWORKS[name](Place(ring), Draw(seed)), zeros(2, HEADS))
+def network(name: str, ring: Bool[Array, ""], seed: int, most: int) -> Guided:
+    """A network by name, before training, for up to so many readings."""
+    more = {"most": most} if name == "deeponet" else {}
+    return Guided(NETWORKS[name](Place(ring), Draw(seed), **more), zeros(2, HEADS))

@@ -11,6 +11,8 @@ which include compiling, are spent; each leaves one record.
 
 import argparse
 import json
+import os
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -25,7 +27,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from networks import NETWORKS, network
-from systems import FAMILIES, KERNELS, Guide, look, systems_of_test, training_systems, world
+from systems import FAMILIES, KERNELS, MOST, Guide, look, systems_of_test, training_systems, world
 
 from pgt.ground.provenance import provenance
 
@@ -124,9 +126,9 @@ def split(net) -> tuple[Any, Any, Any]:
     return trained, *eqx.partition(rest, eqx.is_array)
 
 
-def members(name: str, ring, seeds: int) -> tuple[Any, Any, Any]:
+def members(name: str, ring, asked) -> tuple[Any, Any, Any]:
     """The networks of all seeds, one stack."""
-    parts = [split(network(name, ring, seed)) for seed in range(seeds)]
+    parts = [split(network(name, ring, seed, asked.most)) for seed in range(asked.seeds)]
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(part[0] for part in parts))
     return stacked, parts[0][1], parts[0][2]
 
@@ -162,7 +164,7 @@ def trained(arrays, flags, systems, of, guide, first, count, keys, *, static, as
         net = eqx.combine(arrays, flags, static)
 
         def one(key, system):
-            return relative_error(net, look(key, system, of, guide, QUERIES))
+            return relative_error(net, look(key, system, of, guide, QUERIES, asked.most))
 
         return jnp.mean(jax.vmap(one)(jax.random.split(looks, asked.batch), some))
 
@@ -180,11 +182,11 @@ def trained(arrays, flags, systems, of, guide, first, count, keys, *, static, as
     return jax.vmap(member)(arrays, first, keys)
 
 
-def tested(arrays, flags, systems, of, guide, number, noise, *, static):
+def tested(arrays, flags, systems, of, guide, number, noise, *, static, most):
     """The errors of all seeds on all systems, seen by the same sensors."""
 
     def on(pair):
-        seen = look(*pair, of, guide, ASKED, (number, noise))
+        seen = look(*pair, of, guide, ASKED, most, (number, noise))
         return jax.vmap(lambda a: relative_error(eqx.combine(a, flags, static), seen))(arrays)
 
     keys = jax.random.split(jax.random.key(TEST_SENSORS), len(systems.values))
@@ -193,10 +195,10 @@ def tested(arrays, flags, systems, of, guide, number, noise, *, static):
 
 def compiled(name: str, asked, data: "Data") -> Programs:
     """Lowered and compiled; nothing in it depends on the family, the guide or the number of systems."""
-    arrays, flags, static = members(name, data.of.ring, asked.seeds)
+    arrays, flags, static = members(name, data.of.ring, asked)
     guide, own = guide_of(Cell("many", name, "none", "both", FAMILIES[0])), seeds_of("few", asked)
     train = jax.jit(partial(trained, static=static, asked=asked))
-    test = jax.jit(partial(tested, static=static))
+    test = jax.jit(partial(tested, static=static, most=asked.most))
     number, noise = jnp.asarray(COUNTS[0]), jnp.asarray(NOISES[0])
     return Programs(
         train.lower(arrays, flags, data.train, data.of, guide, *own).compile(),
@@ -232,7 +234,7 @@ def data_of(family: str, asked) -> Data:
 
 def measured(cell: Cell, programs: Programs, data: Data, asked) -> dict:
     """Train the cell and ask it; errors are lists over seeds."""
-    arrays, flags, _ = members(cell.network, data.of.ring, asked.seeds)
+    arrays, flags, _ = members(cell.network, data.of.ring, asked)
     guide, began = guide_of(cell), time.monotonic()
     own = seeds_of(cell.systems, asked)
     arrays, losses = programs.train(arrays, flags, data.train, data.of, guide, *own)
@@ -240,6 +242,8 @@ def measured(cell: Cell, programs: Programs, data: Data, asked) -> dict:
     seconds = time.monotonic() - began
     found = {}
     for which, number, noise in product(("inside", "outside"), COUNTS, NOISES):
+        if number > asked.most:
+            continue
         exactly = jnp.asarray(number), jnp.asarray(noise)
         found[f"{which}, {number}, {noise:g}"] = programs.test(
             arrays, flags, getattr(data, which), data.of, guide, *exactly
@@ -251,6 +255,7 @@ def measured(cell: Cell, programs: Programs, data: Data, asked) -> dict:
         "loss": [float(part.mean()) for part in np.array_split(losses, min(20, asked.steps), 1)],
         "parameters": size, "seconds": seconds, "seeds": list(range(asked.seeds)),
         "steps": asked.steps, "batch": asked.batch, "pool": asked.pool, "test": asked.test,
+        "most": asked.most,
     }  # fmt: skip
 
 
@@ -268,22 +273,24 @@ def main() -> None:
     wanted = [cell for cell in cells() if _wanted(cell, asked)]
     made, data = provenance(), {name: data_of(name, asked) for name in asked.family}
     print(f"{len(wanted)} cells, systems drawn after {time.monotonic() - began:.1f} s", flush=True)
-    with ThreadPoolExecutor(len(NETWORKS)) as pool:  # the compiler is idle most of the time
-        first = data[asked.family[0]]
-        names = dict.fromkeys(cell.network for cell in wanted)
-        programs: dict[str, Future] = {n: pool.submit(compiled, n, asked, first) for n in names}
-        for cell in wanted:
-            if time.monotonic() - began > asked.seconds:
-                break
-            ready = programs[cell.network].result()
-            record = measured(cell, ready, data[cell.family], asked) | made
-            (asked.out / cell.file).write_text(json.dumps(record, indent=1) + "\n")
-            print(_line(cell, record, time.monotonic() - began), flush=True)
+    pool, first = ThreadPoolExecutor(len(NETWORKS)), data[asked.family[0]]  # all compile at once
+    names = dict.fromkeys(cell.network for cell in wanted)
+    programs: dict[str, Future] = {n: pool.submit(compiled, n, asked, first) for n in names}
+    for cell in wanted:
+        if time.monotonic() - began > asked.seconds:
+            break
+        ready = programs[cell.network].result()
+        record = measured(cell, ready, data[cell.family], asked) | made
+        (asked.out / cell.file).write_text(json.dumps(record, indent=1) + "\n")
+        print(_line(cell, record, time.monotonic() - began), flush=True)
+    sys.stdout.flush()
+    os._exit(0)  # records are written: wait for no program that nobody will run
 
 
 def _wanted(cell: Cell, asked) -> bool:
-    chosen = cell.family in asked.family and cell.network in asked.network
-    return chosen and cell.guide in asked.guide and not (asked.out / cell.file).exists()
+    named = cell.family in asked.family and cell.network in asked.network
+    chosen = cell.guide in asked.guide and cell.systems in asked.systems
+    return named and chosen and not (asked.out / cell.file).exists()
 
 
 def _line(cell: Cell, record: dict, clock: float) -> str:
@@ -307,10 +314,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--pool", type=int, default=4096, help="systems in training, where many")
+    parser.add_argument("--most", type=int, default=MOST, help="readings of a system")
     parser.add_argument("--test", type=int, default=128)
     parser.add_argument("--family", nargs="+", default=list(FAMILIES), choices=FAMILIES)
     parser.add_argument("--network", nargs="+", default=list(NETWORKS), choices=list(NETWORKS))
     parser.add_argument("--guide", nargs="+", default=list(GUIDES), choices=list(GUIDES))
+    parser.add_argument("--systems", nargs="+", default=["many", "few"], choices=["many", "few"])
     return parser.parse_args()
 
 

@@ -151,15 +151,16 @@ def look(
     of: World,
     guide: Guide,
     queries: int,
+    most: int = MOST,
     exactly: tuple[Int[Array, ""], Float[Array, ""]] | None = None,
 ) -> Seen:
     """One system, read at random nodes; `exactly`: so many readings with that noise."""
     places, number, level, noise, asked = jax.random.split(key, 5)
-    count, sigma = exactly or (_count(number), _level(level))
-    chosen = jax.random.randint(places, (MOST,), 0, len(of.points))
+    count, sigma = exactly or (_count(number, most), _level(level))
+    chosen = jax.random.randint(places, (most,), 0, len(of.points))
     spread = jnp.std(system.values)
-    read = system.values[chosen] + sigma * spread * jax.random.normal(noise, (MOST,))
-    mask = jnp.arange(MOST) < count
+    read = system.values[chosen] + sigma * spread * jax.random.normal(noise, (most,))
+    mask = jnp.arange(most) < count
     mean = jnp.sum(jnp.where(mask, read, 0.0)) / count
     scale = jnp.sqrt(jnp.sum(jnp.where(mask, (read - mean) ** 2, 0.0)) / count)
     values = jnp.where(mask, (read - mean) / scale, 0.0)[:, None]
@@ -170,8 +171,8 @@ def look(
     return Seen(readings, of.points[where], truth, (spread / scale)[None])
 
 
-def _count(key: Array) -> Int[Array, ""]:
-    low, high = np.log(LEAST), np.log(MOST + 1)
+def _count(key: Array, most: int) -> Int[Array, ""]:
+    low, high = np.log(LEAST), np.log(most + 1)
     return jnp.exp(jax.random.uniform(key, (), minval=low, maxval=high)).astype(int)
 
 
