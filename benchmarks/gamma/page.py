@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator, StrMethodFormatter
+from matplotlib.ticker import NullFormatter, NullLocator, StrMethodFormatter
 
 from pgt.plots import pieces
 from pgt.plots.pieces import INK, PALETTE, SIZE
@@ -72,6 +72,7 @@ class Records:
         return self.all.get((systems, network, guide, place, family))
 
 
+SHOWN = "symmetric"  # the Γ in the figure of rivals
 KEYS = ("systems", "network", "guide", "place", "family")
 
 
@@ -118,17 +119,18 @@ def _ratio(records: Records, key: tuple[str, ...], column: str) -> str:
 
 def error_table(records: Records, systems: str, family: str) -> str:
     """Median errors of all networks of one family: mean over seeds and range."""
-    rows = []
+    rows, known = [], {c for r in records.all.values() for c in r["errors"]}
+    columns = {head: column for head, column in COLUMNS.items() if column in known}
     for network, place, guide in _everything():
         key = (systems, network, guide, place, family)
         if key not in records.all:
             continue
-        found = [records.errors(key, column) for column in COLUMNS.values()]
+        found = [records.errors(key, column) for column in columns.values()]
         worst = records.errors(key, COLUMNS["64"], "tenth")
         assert worst is not None
         gamma = "" if guide == "none" else f"{GUIDES[guide]} ({PLACES[place]})"
         rows.append([NETWORKS[network], gamma, *(_percent(e) for e in found), _percent(worst)])
-    heads = ["network", "Γ", *COLUMNS, "64, worst tenth"]
+    heads = ["network", "Γ", *columns, "64, worst tenth"]
     return _table(heads, rows)
 
 
@@ -156,7 +158,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def ratio_figure(records: Records, systems: str) -> Figure:
     """Error with Γ over that without by number of readings; below 1 it helps."""
-    figure = Figure(figsize=(7.4, 4.6), layout="constrained")
+    figure = Figure(figsize=(7.4, 4.8), layout="constrained")
     table = figure.subplots(2, len(FAMILIES), sharex=True, sharey="row")
     shown = [guide for guide in GUIDES if guide != "none"]
     for row, (network, place) in zip(
@@ -189,45 +191,38 @@ def _dodged(axes, records: Records, key: tuple[str, ...], shift: float) -> None:
 
 
 def rival_figure(records: Records) -> Figure:
-    """Errors by number of readings: every network without Γ, and those with their best."""
-    figure = Figure(figsize=(7.4, 3.0), layout="constrained")
-    row = figure.subplots(1, len(FAMILIES), sharex=True, sharey=True)
+    """Errors by number of readings, coefficients inside and outside: networks without Γ and with one."""
+    figure = Figure(figsize=(7.4, 5.0), layout="constrained")
+    table = figure.subplots(2, len(FAMILIES), sharex=True, sharey=True)
     handles = {}
-    for axes, family in zip(row, FAMILIES, strict=True):
-        pieces.styled(axes)
-        for network in NETWORKS:
-            place = "encoder" if network == "writer" else "both"
-            plain = ("many", network, "none", place, family)
-            _line(axes, records, plain, COLOURS[network], "-", NETWORKS[network])
-            best = _best(records, network, family)
-            if best:
-                _line(axes, records, best, COLOURS[network], "--", f"{NETWORKS[network]}, best Γ")
-        _axes_of_counts(axes, FAMILIES[family])
-        handles |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-        axes.set_ylim(bottom=1e-3)
-    row[0].set_ylabel("relative error, clean readings", fontsize=SIZE)
-    _legend(figure, handles, 5)
+    for row, where in zip(table, ("inside", "outside"), strict=True):
+        for axes, family in zip(row, FAMILIES, strict=True):
+            pieces.styled(axes)
+            for network in NETWORKS:
+                place = "encoder" if network == "writer" else "both"
+                for guide, style, more in (
+                    ("none", "-", ""),
+                    (SHOWN, "--", f", Γ {GUIDES[SHOWN]}"),
+                ):
+                    key = ("many", network, guide, place, family)
+                    _line(axes, records, key, where, style, f"{NETWORKS[network]}{more}")
+            _axes_of_counts(axes, f"{FAMILIES[family]}, {where}")
+            axes.yaxis.set_minor_formatter(NullFormatter())
+            handles |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+            axes.set_ylim(1e-3, 1.2)
+    figure.supylabel("relative error, clean readings", fontsize=SIZE, color=INK)
+    _legend(figure, handles, 3)
     return figure
 
 
-def _best(records: Records, network: str, family: str) -> tuple[str, ...] | None:
-    """The Γ with the least error at 64 clean readings."""
-    keys = [k for k in records.all if (k[0], k[1], k[4]) == ("many", network, family)]
-    guided = [k for k in keys if k[2] != "none"]
-    return min(
-        guided,
-        key=lambda k: np.mean(records.all[k]["errors"][COLUMNS["64"]]["median"]),
-        default=None,
-    )
-
-
-def _line(axes, records: Records, key, colour: str, style: str, name: str) -> None:
-    found = [records.errors(key, f"inside, {n}, 0") for n in COUNTS]
+def _line(axes, records: Records, key, where: str, style: str, name: str) -> None:
+    found = [records.errors(key, f"{where}, {n}, 0") for n in COUNTS]
     if any(e is None for e in found):
         return
-    errors = np.array(found)
-    axes.plot(COUNTS, errors.mean(1), style, color=colour, lw=1.2, label=name)
-    axes.fill_between(COUNTS, errors.min(1), errors.max(1), color=colour, alpha=0.15, lw=0)
+    errors, colour = np.array(found), COLOURS[key[1]]
+    low, middle, high = (f(errors, axis=1) for f in (np.nanmin, np.nanmean, np.nanmax))
+    axes.plot(COUNTS, middle, style, color=colour, lw=1.2, label=name)
+    axes.fill_between(COUNTS, low, high, color=colour, alpha=0.15, lw=0)
 
 
 def _axes_of_counts(axes, title: str) -> None:
@@ -281,7 +276,7 @@ def cold_table(records: Records) -> str:
     )
 
 
-def write(page: Path, records: Records) -> None:
+def write(page: Path, records: Records, small: Records) -> None:
     parts = {
         "clean": ratio_table(records, "many", COLUMNS["64"]),
         "sparse": ratio_table(records, "many", COLUMNS["16"]),
@@ -290,6 +285,8 @@ def write(page: Path, records: Records) -> None:
         "few": ratio_table(records, "few", COLUMNS["64"]),
         "measured": measured(records),
         "cold": cold_table(records),
+        "small": error_table(small, "many", "advection_diffusion"),
+        "small-measured": measured(small),
     }
     for systems, family in product(("many", "few"), FAMILIES):
         parts[f"{systems}-{family}"] = error_table(records, systems, family)
@@ -305,11 +302,11 @@ def write(page: Path, records: Records) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--results", type=Path, default=RESULTS)
-    records = Records(parser.parse_args().results)
-    write(PAGE, records)
+    folder = parser.parse_args().results
+    records = Records(folder)
+    write(PAGE, records, Records(folder / "small"))
     for name, figure in (
         ("gamma-many", ratio_figure(records, "many")),
-        ("gamma-few", ratio_figure(records, "few")),
         ("gamma-rivals", rival_figure(records)),
     ):
         figure.savefig(FIGURES / f"{name}.png", dpi=160)

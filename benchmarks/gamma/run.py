@@ -252,7 +252,7 @@ def measured(cell: Cell, programs: Programs, data: Data, asked) -> dict:
     return cell._asdict() | {
         "errors": {name: _summary(np.asarray(errors)) for name, errors in found.items()},
         "strength": np.exp(np.asarray(arrays.raw)).tolist() if GUIDES[cell.guide][1] else None,
-        "loss": [float(part.mean()) for part in np.array_split(losses, min(20, asked.steps), 1)],
+        "loss": [float(np.nanmean(part)) for part in np.array_split(losses, min(20, asked.steps), 1)],
         "parameters": size, "seconds": seconds, "seeds": list(range(asked.seeds)),
         "steps": asked.steps, "batch": asked.batch, "pool": asked.pool, "test": asked.test,
         "most": asked.most,
@@ -260,10 +260,12 @@ def measured(cell: Cell, programs: Programs, data: Data, asked) -> dict:
 
 
 def _summary(errors: np.ndarray) -> dict:
-    """Median and worst tenth over systems, for each seed."""
+    """Median and worst tenth over systems, for each seed; a matrix that could not be factored is a
+    failure, and no number."""
+    errors = np.where(np.isnan(errors), np.inf, errors)
     return {
         "median": np.median(errors, axis=0).tolist(),
-        "tenth": np.quantile(errors, 0.9, axis=0).tolist(),
+        "tenth": np.quantile(errors, 0.9, axis=0, method="higher").tolist(),
     }
 
 
