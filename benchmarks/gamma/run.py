@@ -296,14 +296,9 @@ def _wanted(cell: Cell, asked) -> bool:
 
 
 def _line(cell: Cell, record: dict, clock: float) -> str:
-    shown = (
-        "inside, 16, 0",
-        "inside, 64, 0",
-        "inside, 64, 0.05",
-        "inside, 256, 0",
-        "outside, 64, 0",
-    )
-    errors = "  ".join(f"{100 * np.mean(record['errors'][k]['median']):5.1f}" for k in shown)
+    shown = [f"inside, {number}, 0" for number in COUNTS] + ["inside, 64, 0.05", "outside, 64, 0"]
+    found = [record["errors"][name]["median"] for name in shown if name in record["errors"]]
+    errors = "  ".join(f"{100 * np.mean(error):5.1f}" for error in found)
     named = f"{cell.systems:5}{cell.family:20}{cell.network:10}{cell.guide:18}{cell.place:8}"
     return f"{clock:5.0f} s {named} {errors} %  ({record['seconds']:.1f} s)"
 
