@@ -119,18 +119,17 @@ def _ratio(records: Records, key: tuple[str, ...], column: str) -> str:
 
 def error_table(records: Records, systems: str, family: str) -> str:
     """Median errors of all networks of one family: mean over seeds and range."""
-    rows, known = [], {c for r in records.all.values() for c in r["errors"]}
-    columns = {head: column for head, column in COLUMNS.items() if column in known}
+    rows = []
     for network, place, guide in _everything():
         key = (systems, network, guide, place, family)
         if key not in records.all:
             continue
-        found = [records.errors(key, column) for column in columns.values()]
+        found = [records.errors(key, column) for column in COLUMNS.values()]
         worst = records.errors(key, COLUMNS["64"], "tenth")
         assert worst is not None
         gamma = "" if guide == "none" else f"{GUIDES[guide]} ({PLACES[place]})"
         rows.append([NETWORKS[network], gamma, *(_percent(e) for e in found), _percent(worst)])
-    heads = ["network", "Γ", *columns, "64, worst tenth"]
+    heads = ["network", "Γ", *COLUMNS, "64, worst tenth"]
     return _table(heads, rows)
 
 
@@ -276,7 +275,7 @@ def cold_table(records: Records) -> str:
     )
 
 
-def write(page: Path, records: Records, small: Records) -> None:
+def write(page: Path, records: Records) -> None:
     parts = {
         "clean": ratio_table(records, "many", COLUMNS["64"]),
         "sparse": ratio_table(records, "many", COLUMNS["16"]),
@@ -285,8 +284,6 @@ def write(page: Path, records: Records, small: Records) -> None:
         "few": ratio_table(records, "few", COLUMNS["64"]),
         "measured": measured(records),
         "cold": cold_table(records),
-        "small": error_table(small, "many", "advection_diffusion"),
-        "small-measured": measured(small),
     }
     for systems, family in product(("many", "few"), FAMILIES):
         parts[f"{systems}-{family}"] = error_table(records, systems, family)
@@ -302,9 +299,8 @@ def write(page: Path, records: Records, small: Records) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--results", type=Path, default=RESULTS)
-    folder = parser.parse_args().results
-    records = Records(folder)
-    write(PAGE, records, Records(folder / "small"))
+    records = Records(parser.parse_args().results)
+    write(PAGE, records)
     for name, figure in (
         ("gamma-many", ratio_figure(records, "many")),
         ("gamma-rivals", rival_figure(records)),
