@@ -60,7 +60,8 @@ class Pretraining:
     sensing
         How many sensors there are, where, and how noisy.
     kernel
-        What guides the encoder's attention: "none", or "equation": Γ of each system's own equation.
+        What guides the encoder's attention: "none", or "equation": Γ of each system's own equation, of
+        which no effect shows in this network (docs/gamma.md).
 
     >>> Pretraining(pool=1024, reuse=4, batch=64).steps_of_a_pool
     64

@@ -9,6 +9,7 @@ from pgt.ground.registry import register
 from pgt.ground.types import Point
 from pgt.kernels._pair import (
     Coefficient,
+    Number,
     PositiveCoefficient,
     displacement_and_lag,
     floored_lag,
@@ -16,7 +17,7 @@ from pgt.kernels._pair import (
     require_positive,
     visible_where,
 )
-from pgt.kernels.base import AbstractKernel
+from pgt.kernels.base import AbstractKernel, nearest_image
 from pgt.kernels.heat import log_heat_kernel
 
 
@@ -29,7 +30,8 @@ class AdvectionDiffusionKernel(AbstractKernel):
     Only the width is floored at the time resolution τ; the drift v·Δt uses the actual lag. At zero
     lag nothing has been carried anywhere, and a floored drift would move the peak of a point's
     influence a distance |v|τ away from itself. For the same reason a future source
-    (`causal=False`) is traced backwards along the flow: there Δt < 0 in the drift.
+    (`causal=False`) is traced backwards along the flow: there Δt < 0 in the drift. On an axis that
+    repeats the flow may have gone around: the image of a source is the one whose drifted place is nearest.
 
     >>> import jax.numpy as jnp
     >>> kernel = AdvectionDiffusionKernel(velocity=(1.0, 0.0), diffusivity=0.1)
@@ -57,7 +59,14 @@ class AdvectionDiffusionKernel(AbstractKernel):
                 f"AdvectionDiffusionKernel(velocity={self.velocity}): {len(self.velocity)} "
                 f"components for points with {displacement.size} spatial axes; give one per axis."
             )
-        drifted = displacement - jnp.stack([jnp.asarray(v) * lag for v in self.velocity])
+        drifted = displacement - self._drift(lag)
         elapsed = floored_lag(lag, resolution, self.causal)
         log_gaussian = log_heat_kernel(drifted, elapsed, self.diffusivity)
         return visible_where(has_begun(lag, resolution) | (not self.causal), log_gaussian)
+
+    def image(self, receiver: Point, source: Point, period: Point) -> Point:
+        drift = jnp.append(self._drift(receiver[-1] - source[-1]), 0.0)
+        return nearest_image(receiver, source + drift, period) - drift
+
+    def _drift(self, lag: Number) -> Float[Array, " s"]:
+        return jnp.stack([jnp.asarray(v) * lag for v in self.velocity])

@@ -48,17 +48,22 @@ class AbstractKernel(eqx.Module):
         """Γ between two sets of points: one matrix per head (or one for all heads).
 
         `period` is the length after which an axis repeats (infinite where it does not): influence
-        then comes from the nearest image of the source.
+        then comes from one image of the source, the one that `image` says.
         """
         _check(receivers, sources, resolution)
 
         def influence(receiver, source, resolution):
-            image = source if period is None else nearest_image(receiver, source, period)
+            image = source if period is None else self.image(receiver, source, period)
             return self.log_influence(receiver, image, resolution)
 
         row = jax.vmap(influence, in_axes=(None, 0, None))
         table = jax.vmap(row, in_axes=(0, None, None))(receivers, sources, resolution)
         return jnp.moveaxis(table, -1, 0)
+
+    def image(self, receiver: Point, source: Point, period: Point) -> Point:
+        """The copy of `source` on axes that repeat that influences `receiver` most: the nearest, unless a
+        flow carries influence away."""
+        return nearest_image(receiver, source, period)
 
 
 def nearest_image(receiver: Point, source: Point, period: Point) -> Point:

@@ -44,12 +44,26 @@ class SumKernel(AbstractKernel):
     def log_influence(
         self, receiver: Point, source: Point, resolution: Point
     ) -> Float[Array, " #h"]:
-        terms = [k.log_influence(receiver, source, resolution) for k in self.kernels]
-        table = jnp.stack(jnp.broadcast_arrays(*terms))  # (kernels, heads)
-        visible = jnp.any(table > -jnp.inf, axis=0)
-        # Where all terms are -inf, log 0 would send NaN into the gradient: take log of a stand-in.
-        total = jax.nn.logsumexp(jnp.where(visible, table, 0.0), axis=0)
-        return jnp.where(visible, total, -jnp.inf)
+        return _together([k.log_influence(receiver, source, resolution) for k in self.kernels])
+
+    def bias(
+        self,
+        receivers: Float[Array | np.ndarray, "receivers d"],
+        sources: Float[Array | np.ndarray, "sources d"],
+        resolution: Point,
+        period: Point | None = None,
+    ) -> Float[Array, "#h receivers sources"]:
+        """Each along its own way: where an axis repeats, kernels may ask for other images."""
+        return _together([k.bias(receivers, sources, resolution, period) for k in self.kernels])
+
+
+def _together(terms: list[Float[Array, "..."]]) -> Float[Array, "..."]:
+    """log Σ exp; exactly -inf where all are."""
+    table = jnp.stack(jnp.broadcast_arrays(*terms))
+    visible = jnp.any(table > -jnp.inf, axis=0)
+    # Where all terms are -inf, log 0 would send NaN into the gradient: take log of a stand-in.
+    total = jax.nn.logsumexp(jnp.where(visible, table, 0.0), axis=0)
+    return jnp.where(visible, total, -jnp.inf)
 
 
 @register("learnable_strength")
@@ -88,3 +102,6 @@ class LearnableStrength(AbstractKernel):
         # strength · (-inf) has gradient -inf · 0 = NaN: multiply a stand-in instead.
         scaled = self.strength * jnp.where(visible, log_influence, 0.0)
         return jnp.where(visible, scaled, -jnp.inf)
+
+    def image(self, receiver: Point, source: Point, period: Point) -> Point:
+        return self.kernel.image(receiver, source, period)

@@ -13,6 +13,7 @@ from greens_functions import (
 
 from pgt.ground.errors import InputError
 from pgt.kernels import AdvectionDiffusionKernel, HeatKernel
+from pgt.kernels.combine import LearnableStrength, SumKernel
 
 VELOCITY = (1.0, -0.5, 0.2)
 
@@ -40,6 +41,19 @@ def test_smoothing_with_drift_follows_the_flow_backwards(float64):
     points = random_points(15, 2)
     gamma = np.asarray(kernel.bias(points, points, resolution)[0])
     np.testing.assert_allclose(gamma, gamma.T, rtol=1e-12)
+
+
+def test_on_a_ring_the_flow_goes_around(float64):
+    resolution, period = np.full(2, 0.01), np.array([1.0, np.inf])
+    source, receiver = np.array([[0.1, 0.0]]), np.array([[0.15, 0.9]])  # 2 · 0.9 is 1.8 turns
+    kernels = [AdvectionDiffusionKernel((v,), 0.01) for v in (2.0, 2.0 - 2 / 0.9)]
+    around, back = (float(k.bias(receiver, source, resolution, period)[0, 0, 0]) for k in kernels)
+    assert around == pytest.approx(back, rel=1e-9)
+    direct = kernels[0].log_influence(np.array([0.15 + 2, 0.9]), source[0], resolution)[0]
+    assert around == pytest.approx(float(direct), rel=1e-9)
+    for combined in (SumKernel(kernels[0]), LearnableStrength(kernels[0], 1)):
+        found = combined.bias(receiver, source, resolution, period)[0, 0, 0]
+        assert float(found) == pytest.approx(around, rel=1e-6)
 
 
 @pytest.mark.parametrize(
