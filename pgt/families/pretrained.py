@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -17,6 +16,7 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.families.card import Card, misfit
 from pgt.families.family import AbstractFamily
+from pgt.families.said import Asked, Said, on_grid
 from pgt.families.sensing import Guide, scaling_of, unit_readings
 from pgt.ground import serialise
 from pgt.ground.checked import checked
@@ -32,15 +32,6 @@ NAME = "pretrained"
 SLACK = 0.02  # of a range: its ends were drawn
 
 Coefficients = Mapping[str, float] | AbstractPDE
-
-
-class Said(NamedTuple):
-    """Mean and a band of 90 % at points, (m, c), and what is wrong with the question."""
-
-    mean: Float[np.ndarray, "m c"]
-    low: Float[np.ndarray, "m c"]
-    high: Float[np.ndarray, "m c"]
-    outside: list[str]
 
 
 class Answer(eqx.Module):
@@ -65,23 +56,10 @@ class Answer(eqx.Module):
         fields = self.pretrained.family.fields
         return _said(mean, spread, self.factor, self.scaling, fields, self.outside)
 
-    def grid(self, **axes: int | Sequence[float] | np.ndarray) -> xr.Dataset:
+    def grid(self, **axes: Asked) -> xr.Dataset:
         """Fields and bands (`u`, `u_low`, `u_high`) on a grid: a number of nodes or positions by axis."""
-        positions = {
-            name: _positions(self.domain, name, axes.get(name, 64)) for name in self.domain.axes
-        }
-        unknown = sorted(set(axes) - set(positions))
-        if unknown:
-            raise InputError(f"grid({unknown[0]}=...): the axes are {', '.join(positions)}.")
-        mesh = np.meshgrid(*positions.values(), indexing="ij")
-        said = self.at(np.stack([m.ravel() for m in mesh], axis=-1))
-        shape, dims = mesh[0].shape, tuple(positions)
-        found = {}
-        for k, name in enumerate(self.pretrained.family.fields):
-            for suffix, table in (("", said.mean), ("_low", said.low), ("_high", said.high)):
-                found[name + suffix] = (dims, table[:, k].reshape(shape))
         about = {"expected_error": self.expected_error, "outside": "; ".join(self.outside)}
-        return xr.Dataset(found, positions, about)
+        return on_grid(self.at, self.domain, self.pretrained.family.fields, axes, about)
 
     def model(self) -> Frame:
         """The field as an ordinary model, a SIREN, for `reconstruct(..., start=...)` to refine."""
@@ -243,14 +221,6 @@ def _coefficient(given: Coefficients, name: str) -> float | None:
 
 def _described(domain: Domain) -> str:
     return ", ".join(f"{a} (periodic)" if a in domain.periodic else a for a in domain.axes)
-
-
-def _positions(domain: Domain, name: str, asked: int | Sequence[float] | np.ndarray) -> np.ndarray:
-    if not isinstance(asked, int):
-        return np.asarray(asked, float)
-    k = domain.axes.index(name)
-    ends = domain.lower[k], domain.upper[k]
-    return np.linspace(*ends, asked, endpoint=name not in domain.periodic)
 
 
 def _with_hidden(scaling: Scaling, readings: Observations) -> Scaling:

@@ -3,13 +3,11 @@
 import math
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Complex, Float
 
 from pgt.families.etdrk4 import march
-from pgt.ground.types import Key
 
 Modes = Complex[Array, "*t k l"]
 
@@ -104,7 +102,9 @@ class Torus(eqx.Module):
         return jnp.moveaxis(fields[:, ::step, ::step], 0, 2)
 
 
-def torus_field(key: Key, torus: Torus, power: float, shift: float) -> Float[Array, "n n"]:
+def torus_field(
+    noise: Float[Array, "128 128"], torus: Torus, power: float, shift: float
+) -> Float[Array, "n n"]:
     """A Gaussian random field with the covariance (-∇² + shift²)^(-power), without its mean.
 
     It has the modes that 128 nodes keep: more nodes show the same field.
@@ -112,7 +112,7 @@ def torus_field(key: Key, torus: Torus, power: float, shift: float) -> Float[Arr
     law = Torus(128)
     x, y = law.wavenumbers
     colour = 128 * (x**2 + y**2 + shift**2) ** (-power / 2)
-    spectrum = law.spectrum(jax.random.normal(key, (128, 128))) * jnp.asarray(colour)
+    spectrum = law.spectrum(noise) * jnp.asarray(colour)
     return torus.values(_embedded(spectrum, law, torus))
 
 

@@ -1,0 +1,370 @@
+r"""Readings and a family whose law is known: the most probable system behind them.
+
+A system of a family is its coefficients and independent standard normals. The solver turns both into
+fields, and conditioning.py finds the normals that readings make most probable. Nothing is trained, and no
+answer from so many readings can be better on average where the solver is linear: the law is all there is
+to know. Networks over a family are measured against it.
+"""
+
+import contextlib
+import math
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jax.scipy.special import ndtr
+from jaxtyping import Array, Float, Int
+from scipy.special import ndtri
+
+from pgt.data.observations import Observations, cell_quadrature
+from pgt.families.conditioning import Conditioned, Errors, condition, with_rows
+from pgt.families.family import AbstractFamily, check_names
+from pgt.families.registry import as_family
+from pgt.families.said import Asked, Said, on_grid
+from pgt.families.solved import AbstractSolved, as_number
+from pgt.families.stencil import Stencil, on_nodes
+from pgt.ground.arguments import Count
+from pgt.ground.checked import checked
+from pgt.ground.errors import InputError
+from pgt.ground.unknown import is_unknown
+from pgt.physics.coefficients import current
+from pgt.physics.pde import AbstractPDE
+
+REACH = 1.6449  # standard deviations in a band of 90 %
+FINE, FINE_2D = 256, 64  # nodes that an axis has at the least, where readings lie between nodes
+FEW = 2000  # unknowns, up to which bands cost little
+DRAWS = 64  # of the posterior, for bands
+DOUBTED = 0.03  # of the spread: more may come of a coefficient that the search began far from
+SUSPECT = 0.3  # of the spread: noise that large means another law
+TRIED = {1: 7, 2: 4}  # values of a coefficient, by how many are not known
+LARGEST_MATRIX = 2**27  # numbers in a Jacobian
+
+
+class Asking(eqx.Module):
+    """What readings are of: a family's fields at points or boxes, as a function of the unknowns.
+
+    The unknowns are the family's noise, and a standard normal for every coefficient that is not known:
+    its share of the range, on a logarithmic scale, is the normal's distribution function.
+    """
+
+    family: AbstractSolved
+    stencil: Stencil  # of n q points
+    boxes: Float[Array | np.ndarray, " q"]
+    columns: Int[Array | np.ndarray, " n"]  # which of the fields that are read
+    known: dict[str, Float[Array | np.ndarray, ""]]
+    read_fields: tuple[int, ...] = eqx.field(static=True)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.family.noise_shape) + len(self.family.ranges) - len(self.known)
+
+    def coefficients(self, unknowns: Float[Array, " n"]) -> dict[str, Float[Array, ""]]:
+        """Those that are known and those that the last unknowns stand for."""
+        rest = iter(unknowns[math.prod(self.family.noise_shape) :])
+        return {
+            name: jnp.asarray(self.known[name])
+            if name in self.known
+            else low * (high / low) ** ndtr(next(rest))
+            for name, (low, high) in self.family.ranges.items()
+        }
+
+    def values(self, unknowns: Float[Array, " n"]) -> Float[Array, "*grid c"]:
+        """The fields at the nodes."""
+        shape = self.family.noise_shape
+        noise = unknowns[: math.prod(shape)].reshape(shape)
+        return self.family.solve(noise, self.coefficients(unknowns))
+
+    def __call__(self, unknowns: Float[Array, " n"]) -> Float[Array, " m"]:
+        """The readings."""
+        seen = self.values(unknowns)[..., np.array(self.read_fields)]
+        at = self.stencil(seen).reshape(len(self.columns), len(self.boxes), -1)
+        means = jnp.einsum("nqc,q->nc", at, jnp.asarray(self.boxes))
+        return jnp.take_along_axis(means, jnp.asarray(self.columns)[:, None], axis=1)[:, 0]
+
+
+class Assimilated(eqx.Module):
+    """The most probable system behind readings, with bands by Laplace's approximation.
+
+    `coefficients` has those that were found among those that were given, `bands` what the former lie
+    between with 90 %. `noise_level` is the σ of the readings that was found, in units of the spread of
+    their field; where it was given, that of readings that have none. `outside` says in words why the
+    readings are not those of a system of the family. `noise` are the standard normals.
+    """
+
+    family: AbstractSolved
+    noise: Float[np.ndarray, "..."]
+    coefficients: dict[str, float]
+    bands: dict[str, tuple[float, float]]
+    noise_level: float
+    outside: tuple[str, ...]
+    steps: int
+    asking: Asking
+    unknowns: Float[np.ndarray, " n"]
+    draws: Float[np.ndarray, "k n"]
+
+    def at(self, points: Float[np.ndarray, "m d"]) -> Said:
+        """Most probable field and band at points, one a row; NaN as a band where none was asked for."""
+        points = np.asarray(points, float)
+        fine = _grid_for(self.family, points)
+        stencil = Stencil.of(points, fine.axes, fine.domain)
+        with _precisely():
+            asking = eqx.tree_at(lambda a: (a.family, a.stencil), self.asking, (fine, stencil))
+            mean = np.asarray(_fields(asking, jnp.asarray(self.unknowns)))
+            reach = np.full_like(mean, np.nan)
+            if len(self.draws):
+                reach = REACH * np.asarray(_spread(asking, mean, jnp.asarray(self.draws)))
+        return Said(mean, mean - reach, mean + reach, list(self.outside))
+
+    def grid(self, **axes: Asked) -> xr.Dataset:
+        """Fields and bands (`u`, `u_low`, `u_high`) on a grid, by default the family's."""
+        about = self.coefficients | {"outside": "; ".join(self.outside)}
+        asked = axes or self.family.axes
+        return on_grid(self.at, self.family.domain, self.family.fields, asked, about)
+
+
+@checked
+def assimilate(
+    family: AbstractFamily | str,
+    readings: Observations,
+    coefficients: Mapping | AbstractPDE | None = None,
+    *,
+    start: xr.Dataset | None = None,
+    draws: int | None = None,
+    steps: Count = 25,
+) -> Assimilated:
+    """The most probable system of a family, given readings and the coefficients that are known.
+
+    Parameters
+    ----------
+    family
+        One that computes its systems, or its name; its law is taken for granted.
+    readings
+        Of any of its fields, in its own units; where their noise is not known it is estimated.
+    coefficients
+        Those that are known; the others are estimated within the family's ranges.
+    start
+        Fields at the nodes of the family to begin from, as an answer of a `Pretrained`; else the mean of
+        the law. Where the solver is linear this changes nothing.
+    draws
+        From the posterior, for the bands; by default 64, and none where there are many unknowns.
+    steps
+        At the most.
+
+    >>> import jax
+    >>> import pgt
+    >>> family = pgt.families.get("heat")
+    >>> truth = family.dataset(family.draw(jax.random.key(1), {"diffusivity": 0.02}))
+    >>> found = pgt.families.assimilate(family, pgt.sample(truth, n=40), {"diffusivity": 0.02})
+    >>> bool(abs(found.grid().u - truth.u).max() < 1e-3), found.steps
+    (True, 1)
+    """
+    solved = _required(as_family(family))
+    readings = readings.wrapped(solved.domain).aligned(solved.fields)
+    readings.check_inside(solved.domain)
+    known = _known(solved, coefficients)
+    with _precisely():
+        asking, values, errors = asked(solved, readings, known)
+        first = _started(asking, start)
+        found = _conditioned(asking, values, errors, first, steps)
+        if len(known) < len(solved.ranges) and (found.level > DOUBTED or found.missed > 1):
+            others = _with_coefficients(asking, values, errors, first)
+            again = _conditioned(asking, values, errors, others, steps)
+            found = min(found, again, key=lambda f: f.linear.evidence)
+        count = (DRAWS if asking.size <= FEW else 0) if draws is None else draws
+        return _assimilated(asking, found, len(values), errors, count, solved)
+
+
+@contextlib.contextmanager
+def _precisely() -> Iterator[None]:
+    """In float64: the readings of smooth fields hardly differ from each other."""
+    with jax.enable_x64(True), jax.default_matmul_precision("highest"):
+        yield
+
+
+def asked(
+    family: AbstractSolved, readings: Observations, known: dict[str, float]
+) -> tuple[Asking, Float[np.ndarray, " m"], Errors]:
+    """What is asked, what was read and how noisy it is; rows that are none fill it up."""
+    rows, columns = np.nonzero(np.asarray(readings.mask))
+    if not len(rows):
+        raise InputError("assimilate: the readings are empty; give at least one.")
+    nodes, boxes = cell_quadrature(readings)
+    places = np.asarray(nodes, float)[rows].reshape(-1, len(family.axes))
+    places = np.asarray(family.domain.box.wrapped(places, family.domain.periodic), float)
+    seen = tuple(sorted(set(columns.tolist())))
+    padding = _padding(len(rows))
+    places = np.concatenate([places, np.repeat(places[:1], padding * len(boxes), axis=0)])
+    fine = _grid_for(family, places)
+    which = np.concatenate([np.searchsorted(seen, columns), np.zeros(padding, int)])
+    given = {name: np.asarray(value, float) for name, value in known.items()}
+    asking = Asking(
+        fine, Stencil.of(places, fine.axes, fine.domain), boxes, which, given, seen
+    )  # fmt: skip
+    _check_size(family, len(rows), asking.size)
+    values = np.asarray(readings.values, float)[rows, columns]
+    noise = np.asarray(readings.noise, float)[rows, columns]
+    return asking, values, Errors(noise, _spreads(values, columns))
+
+
+def _padding(count: int) -> int:
+    """Rows of nothing, so that one reading more compiles nothing."""
+    return -count % max(2 ** math.ceil(math.log2(count)) // 4, 8)
+
+
+def _spreads(values: Float[np.ndarray, " m"], columns: np.ndarray) -> Float[np.ndarray, " m"]:
+    """Of the readings of each field, the root of their mean square."""
+    found = np.zeros_like(values)
+    for column in np.unique(columns):
+        size = float(np.sqrt(np.mean(values[columns == column] ** 2)))
+        found[columns == column] = size if size > 0 else 1.0
+    return found
+
+
+def _check_size(family: AbstractSolved, readings: int, unknowns: int) -> None:
+    if readings * unknowns > LARGEST_MATRIX:
+        raise InputError(
+            f"assimilate: {readings} readings and {unknowns} unknowns of {family.name} need a matrix of "
+            f"{readings * unknowns:.0e} numbers; give at most {LARGEST_MATRIX // unknowns} readings."
+        )
+
+
+def _required(family: AbstractFamily) -> AbstractSolved:
+    if not isinstance(family, AbstractSolved):
+        raise InputError(
+            f"assimilate: {family.name} holds systems and computes none; give a family that solves its "
+            "equation (a subclass of `pgt.families.AbstractSolved`)."
+        )
+    return family
+
+
+def _known(family: AbstractSolved, given: Mapping | AbstractPDE | None) -> dict[str, float]:
+    """The coefficients that are known, by name; an `Unknown` of an equation is none of them."""
+    if isinstance(given, AbstractPDE):
+        found = {name: getattr(given, name, None) for name in family.ranges}
+        return {
+            name: float(current(value))
+            for name, value in found.items()
+            if value is not None and not is_unknown(value)
+        }
+    named = {} if given is None else {n: v for n, v in given.items() if v is not None}
+    check_names(family, named)
+    return {name: float(as_number(name, value)) for name, value in named.items()}
+
+
+def _grid_for(family: AbstractSolved, points: Float[np.ndarray, "m d"]) -> AbstractSolved:
+    """The family on its own nodes where the points are among them, else on enough to be between."""
+    if on_nodes(points, family.axes):
+        return family
+    least = FINE if len(family.axes) < 3 and "t" in family.axes else FINE_2D
+    fewest = min(len(nodes) for nodes in family.axes.values())
+    return family.finer(max(math.ceil(least / fewest), 1))
+
+
+# ------------------------------------------------------------------------------- the search
+
+
+def _conditioned(asking: Asking, values, errors: Errors, start, steps: int) -> Conditioned:
+    count = len(values)
+
+    def read(z):
+        return _read(asking, jnp.asarray(z))[:count]
+
+    def linearised(z):
+        here, rows = _linearised(asking, jnp.asarray(z))
+        return here[:count], rows[:count]
+
+    return condition(read, linearised, values, errors, start, steps)
+
+
+def _started(asking: Asking, field: xr.Dataset | None) -> Float[np.ndarray, " n"]:
+    """The noise of a field's state: at its first instant, or anywhere where there is no time."""
+    if field is None:
+        return np.zeros(asking.size)
+    family = asking.family
+    first = field.isel(t=[0]) if "t" in family.axes else field
+    names = [name for name in family.fields if name in field]
+    readings = Observations.from_xarray(first[names], names)
+    few = readings.take(np.arange(0, len(readings), math.ceil(len(readings) / 256)))
+    known = {name: float(value) for name, value in asking.known.items()}
+    start, values, errors = asked(family, few.wrapped(family.domain).aligned(family.fields), known)
+    return _conditioned(start, values, errors, np.zeros(start.size), 1).mean
+
+
+def _with_coefficients(asking: Asking, values, errors: Errors, start):
+    """A start whose unknown coefficients are those, of a few, under which readings are most probable."""
+    names = [name for name in asking.family.ranges if name not in asking.known]
+    if len(names) not in TRIED:
+        return start
+    count = TRIED[len(names)]
+    normals = ndtri((np.arange(count) + 0.5) / count)
+    size, best = math.prod(asking.family.noise_shape), (np.inf, start)
+    for chosen in product(normals, repeat=len(names)):
+        held = asking.coefficients(jnp.concatenate([jnp.zeros(size), jnp.asarray(chosen)]))
+        fixed = eqx.tree_at(lambda a: a.known, asking, held)
+        found = _conditioned(fixed, values, errors, start[:size], 4)
+        best = min(best, (found.linear.evidence, np.append(found.mean, chosen)), key=lambda b: b[0])
+    return best[1]
+
+
+def _assimilated(
+    asking: Asking, found: Conditioned, count: int, errors: Errors, draws: int, family
+) -> Assimilated:
+    size, shape = math.prod(family.noise_shape), family.noise_shape
+    drawn = found.mean + found.linear.drawn(0, draws) if draws else np.zeros((0, asking.size))
+    coefficients = asking.coefficients(jnp.asarray(found.mean))
+    around = jax.vmap(asking.coefficients)(jnp.asarray(drawn)) if draws else {}
+    bands = {
+        name: tuple(np.quantile(values, (0.05, 0.95)).tolist())
+        for name, values in around.items()
+        if name not in asking.known
+    }
+    return Assimilated(
+        family, found.mean[:size].reshape(shape),
+        {name: float(value) for name, value in coefficients.items()}, bands,
+        found.level, _outside(found, count, errors), found.steps, asking, found.mean, drawn,
+    )  # fmt: skip
+
+
+def _outside(found: Conditioned, count: int, errors: Errors) -> tuple[str, ...]:
+    """What speaks against the law."""
+    said = []
+    ratio = found.linear.surprise / count
+    if bool((errors.known > 0).all()) and ratio > 1 + 5 * math.sqrt(2 / count):
+        said.append(
+            f"the readings are {math.sqrt(ratio):.1f} times as far from the family's mean as its own are"
+        )
+    if bool((errors.known == 0).any()) and found.level > SUSPECT:
+        said.append(
+            f"no system of the family comes nearer to its readings than {100 * found.level:.0f} % of them"
+        )
+    if found.missed > 1:
+        said.append(f"after {found.steps} steps it is still on its way")
+    return tuple(said)
+
+
+@eqx.filter_jit
+def _read(asking: Asking, unknowns):
+    return asking(unknowns)
+
+
+@eqx.filter_jit
+def _linearised(asking: Asking, unknowns):
+    return with_rows(asking, unknowns, len(asking.columns))
+
+
+@eqx.filter_jit
+def _fields(asking: Asking, unknowns):
+    return asking.stencil(asking.values(unknowns))
+
+
+@eqx.filter_jit
+def _spread(asking: Asking, mean, draws):
+    """Of draws around a field, at every point."""
+    misses = jax.lax.map(
+        lambda one: (asking.stencil(asking.values(one)) - mean) ** 2, draws, batch_size=8
+    )
+    return jnp.sqrt(jnp.mean(misses, axis=0))
