@@ -6,9 +6,8 @@ answer from so many readings can be better on average where the solver is linear
 to know. Networks over a family are measured against it.
 """
 
-import contextlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import product
 
 import equinox as eqx
@@ -16,17 +15,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jax.scipy.special import ndtr
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float
 from scipy.special import ndtri
 
-from pgt.data.observations import Observations, cell_quadrature
+from pgt.data.observations import Observations
+from pgt.families.asking import Asking, asked, grid_for, precisely
 from pgt.families.conditioning import Conditioned, Errors, condition, with_rows
 from pgt.families.family import AbstractFamily, check_names
 from pgt.families.registry import as_family
 from pgt.families.said import Asked, Said, on_grid
 from pgt.families.solved import AbstractSolved, as_number
-from pgt.families.stencil import Stencil, on_nodes
+from pgt.families.stencil import Stencil
 from pgt.ground.arguments import Count
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
@@ -35,55 +34,11 @@ from pgt.physics.coefficients import current
 from pgt.physics.pde import AbstractPDE
 
 REACH = 1.6449  # standard deviations in a band of 90 %
-FINE, FINE_2D = 256, 64  # nodes that an axis has at the least, where readings lie between nodes
 FEW = 2000  # unknowns, up to which bands cost little
 DRAWS = 64  # of the posterior, for bands
 DOUBTED = 0.03  # of the spread: more may come of a coefficient that the search began far from
 SUSPECT = 0.3  # of the spread: noise that large means another law
 TRIED = {1: 7, 2: 4}  # values of a coefficient, by how many are not known
-LARGEST_MATRIX = 2**27  # numbers in a Jacobian
-
-
-class Asking(eqx.Module):
-    """What readings are of: a family's fields at points or boxes, as a function of the unknowns.
-
-    The unknowns are the family's noise, and a standard normal for every coefficient that is not known:
-    its share of the range, on a logarithmic scale, is the normal's distribution function.
-    """
-
-    family: AbstractSolved
-    stencil: Stencil  # of n q points
-    boxes: Float[Array | np.ndarray, " q"]
-    columns: Int[Array | np.ndarray, " n"]  # which of the fields that are read
-    known: dict[str, Float[Array | np.ndarray, ""]]
-    read_fields: tuple[int, ...] = eqx.field(static=True)
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.family.noise_shape) + len(self.family.ranges) - len(self.known)
-
-    def coefficients(self, unknowns: Float[Array, " n"]) -> dict[str, Float[Array, ""]]:
-        """Those that are known and those that the last unknowns stand for."""
-        rest = iter(unknowns[math.prod(self.family.noise_shape) :])
-        return {
-            name: jnp.asarray(self.known[name])
-            if name in self.known
-            else low * (high / low) ** ndtr(next(rest))
-            for name, (low, high) in self.family.ranges.items()
-        }
-
-    def values(self, unknowns: Float[Array, " n"]) -> Float[Array, "*grid c"]:
-        """The fields at the nodes."""
-        shape = self.family.noise_shape
-        noise = unknowns[: math.prod(shape)].reshape(shape)
-        return self.family.solve(noise, self.coefficients(unknowns))
-
-    def __call__(self, unknowns: Float[Array, " n"]) -> Float[Array, " m"]:
-        """The readings."""
-        seen = self.values(unknowns)[..., np.array(self.read_fields)]
-        at = self.stencil(seen).reshape(len(self.columns), len(self.boxes), -1)
-        means = jnp.einsum("nqc,q->nc", at, jnp.asarray(self.boxes))
-        return jnp.take_along_axis(means, jnp.asarray(self.columns)[:, None], axis=1)[:, 0]
 
 
 class Assimilated(eqx.Module):
@@ -92,11 +47,10 @@ class Assimilated(eqx.Module):
     `coefficients` has those that were found among those that were given, `bands` what the former lie
     between with 90 %. `noise_level` is the σ of the readings that was found, in units of the spread of
     their field; where it was given, that of readings that have none. `outside` says in words why the
-    readings are not those of a system of the family. `noise` are the standard normals.
+    readings are not those of a system of the family.
     """
 
     family: AbstractSolved
-    noise: Float[np.ndarray, "..."]
     coefficients: dict[str, float]
     bands: dict[str, tuple[float, float]]
     noise_level: float
@@ -106,12 +60,18 @@ class Assimilated(eqx.Module):
     unknowns: Float[np.ndarray, " n"]
     draws: Float[np.ndarray, "k n"]
 
+    @property
+    def noise(self) -> Float[np.ndarray, "..."]:
+        """The standard normals that make the state."""
+        shape = self.family.noise_shape
+        return self.unknowns[: math.prod(shape)].reshape(shape)
+
     def at(self, points: Float[np.ndarray, "m d"]) -> Said:
         """Most probable field and band at points, one a row; NaN as a band where none was asked for."""
         points = np.asarray(points, float)
-        fine = _grid_for(self.family, points)
+        fine = grid_for(self.family, points)
         stencil = Stencil.of(points, fine.axes, fine.domain)
-        with _precisely():
+        with precisely():
             asking = eqx.tree_at(lambda a: (a.family, a.stencil), self.asking, (fine, stencil))
             mean = np.asarray(_fields(asking, jnp.asarray(self.unknowns)))
             reach = np.full_like(mean, np.nan)
@@ -166,7 +126,7 @@ def assimilate(
     readings = readings.wrapped(solved.domain).aligned(solved.fields)
     readings.check_inside(solved.domain)
     known = _known(solved, coefficients)
-    with _precisely():
+    with precisely():
         asking, values, errors = asked(solved, readings, known)
         first = _started(asking, start)
         found = _conditioned(asking, values, errors, first, steps)
@@ -176,60 +136,6 @@ def assimilate(
             found = min(found, again, key=lambda f: f.linear.evidence)
         count = (DRAWS if asking.size <= FEW else 0) if draws is None else draws
         return _assimilated(asking, found, len(values), errors, count, solved)
-
-
-@contextlib.contextmanager
-def _precisely() -> Iterator[None]:
-    """In float64: the readings of smooth fields hardly differ from each other."""
-    with jax.enable_x64(True), jax.default_matmul_precision("highest"):
-        yield
-
-
-def asked(
-    family: AbstractSolved, readings: Observations, known: dict[str, float]
-) -> tuple[Asking, Float[np.ndarray, " m"], Errors]:
-    """What is asked, what was read and how noisy it is; rows that are none fill it up."""
-    rows, columns = np.nonzero(np.asarray(readings.mask))
-    if not len(rows):
-        raise InputError("assimilate: the readings are empty; give at least one.")
-    nodes, boxes = cell_quadrature(readings)
-    places = np.asarray(nodes, float)[rows].reshape(-1, len(family.axes))
-    places = np.asarray(family.domain.box.wrapped(places, family.domain.periodic), float)
-    seen = tuple(sorted(set(columns.tolist())))
-    padding = _padding(len(rows))
-    places = np.concatenate([places, np.repeat(places[:1], padding * len(boxes), axis=0)])
-    fine = _grid_for(family, places)
-    which = np.concatenate([np.searchsorted(seen, columns), np.zeros(padding, int)])
-    given = {name: np.asarray(value, float) for name, value in known.items()}
-    asking = Asking(
-        fine, Stencil.of(places, fine.axes, fine.domain), boxes, which, given, seen
-    )  # fmt: skip
-    _check_size(family, len(rows), asking.size)
-    values = np.asarray(readings.values, float)[rows, columns]
-    noise = np.asarray(readings.noise, float)[rows, columns]
-    return asking, values, Errors(noise, _spreads(values, columns))
-
-
-def _padding(count: int) -> int:
-    """Rows of nothing, so that one reading more compiles nothing."""
-    return -count % max(2 ** math.ceil(math.log2(count)) // 4, 8)
-
-
-def _spreads(values: Float[np.ndarray, " m"], columns: np.ndarray) -> Float[np.ndarray, " m"]:
-    """Of the readings of each field, the root of their mean square."""
-    found = np.zeros_like(values)
-    for column in np.unique(columns):
-        size = float(np.sqrt(np.mean(values[columns == column] ** 2)))
-        found[columns == column] = size if size > 0 else 1.0
-    return found
-
-
-def _check_size(family: AbstractSolved, readings: int, unknowns: int) -> None:
-    if readings * unknowns > LARGEST_MATRIX:
-        raise InputError(
-            f"assimilate: {readings} readings and {unknowns} unknowns of {family.name} need a matrix of "
-            f"{readings * unknowns:.0e} numbers; give at most {LARGEST_MATRIX // unknowns} readings."
-        )
 
 
 def _required(family: AbstractFamily) -> AbstractSolved:
@@ -253,15 +159,6 @@ def _known(family: AbstractSolved, given: Mapping | AbstractPDE | None) -> dict[
     named = {} if given is None else {n: v for n, v in given.items() if v is not None}
     check_names(family, named)
     return {name: float(as_number(name, value)) for name, value in named.items()}
-
-
-def _grid_for(family: AbstractSolved, points: Float[np.ndarray, "m d"]) -> AbstractSolved:
-    """The family on its own nodes where the points are among them, else on enough to be between."""
-    if on_nodes(points, family.axes):
-        return family
-    least = FINE if len(family.axes) < 3 and "t" in family.axes else FINE_2D
-    fewest = min(len(nodes) for nodes in family.axes.values())
-    return family.finer(max(math.ceil(least / fewest), 1))
 
 
 # ------------------------------------------------------------------------------- the search
@@ -313,7 +210,6 @@ def _with_coefficients(asking: Asking, values, errors: Errors, start):
 def _assimilated(
     asking: Asking, found: Conditioned, count: int, errors: Errors, draws: int, family
 ) -> Assimilated:
-    size, shape = math.prod(family.noise_shape), family.noise_shape
     drawn = found.mean + found.linear.drawn(0, draws) if draws else np.zeros((0, asking.size))
     coefficients = asking.coefficients(jnp.asarray(found.mean))
     around = jax.vmap(asking.coefficients)(jnp.asarray(drawn)) if draws else {}
@@ -323,10 +219,16 @@ def _assimilated(
         if name not in asking.known
     }
     return Assimilated(
-        family, found.mean[:size].reshape(shape),
-        {name: float(value) for name, value in coefficients.items()}, bands,
-        found.level, _outside(found, count, errors), found.steps, asking, found.mean, drawn,
-    )  # fmt: skip
+        family,
+        {name: float(value) for name, value in coefficients.items()},
+        bands,
+        found.level,
+        _outside(found, count, errors),
+        found.steps,
+        asking,
+        found.mean,
+        drawn,
+    )
 
 
 def _outside(found: Conditioned, count: int, errors: Errors) -> tuple[str, ...]:

@@ -89,11 +89,13 @@ def with_rows(
     read: Readings, z: Float[Array, " n"], count: int
 ) -> tuple[Float[Array, " m"], Float[Array, "m n"]]:
     """`count` readings and their derivatives, along the unknowns or, where fewer, the readings."""
-    if z.size <= 2 * count:
+    is_forward = z.size <= 2 * count
+    # Not folded into the solver's constants, which takes the compiler minutes.
+    units = jax.lax.optimization_barrier(jnp.eye(z.size if is_forward else count, dtype=z.dtype))
+    if is_forward:
         here, push = jax.linearize(read, z)
-        return here, jax.lax.map(push, jnp.eye(z.size, dtype=z.dtype), batch_size=CHUNK).T
+        return here, jax.lax.map(push, units, batch_size=CHUNK).T
     here, pull = jax.vjp(read, z)
-    units = jnp.eye(count, dtype=here.dtype)
     return here, jax.lax.map(lambda unit: pull(unit)[0], units, batch_size=CHUNK)
 
 

@@ -68,13 +68,12 @@ class NavierStokesFamily(AbstractSolved):
 
     def solve(self, noise: Noise, coefficients: Drawn) -> Float[Array, "x y t 3"]:
         torus = Torus(self.nodes)
-        vorticity = STRENGTH * torus_field(noise, torus, POWER, SHIFT)
-        places = 2 * np.pi * np.arange(torus.fine) / torus.fine
-        angle = places[:, None] + places
-        torque = 0.1 * (np.sin(angle) + np.cos(angle))
+        start = vorticity(noise, torus)
         steps = math.ceil(STEPS * self.duration)
         return torus.flow(
-            vorticity, coefficients["viscosity"], torque, self.times, self.duration, steps
+            torus.evolve(
+                start, coefficients["viscosity"], torque(torus), self.times, self.duration, steps
+            )
         )
 
     def equation(self, **coefficients: Any) -> NavierStokes2D:
@@ -95,3 +94,15 @@ class NavierStokesFamily(AbstractSolved):
         means = [m * time / n / USUAL / span for m, n in zip(mean, lengths, strict=False)]
         pushed = jnp.log(spread[2] / (spread[0] ** 2 + spread[1] ** 2))
         return jnp.stack([*viscous, *sizes, *means, pushed])
+
+
+def vorticity(noise: Noise, torus: Torus) -> Float[Array, "n n"]:
+    """At the start, at the nodes inside."""
+    return STRENGTH * torus_field(noise, torus, POWER, SHIFT)
+
+
+def torque(torus: Torus) -> Float[np.ndarray, "n n"]:
+    """The curl of the forces, at the nodes inside."""
+    places = 2 * np.pi * np.arange(torus.fine) / torus.fine
+    angle = places[:, None] + places
+    return 0.1 * (np.sin(angle) + np.cos(angle))

@@ -68,7 +68,7 @@ class Torus(eqx.Module):
         )
         return self.values(-pushed / jnp.asarray(self.square))
 
-    def flow(
+    def evolve(
         self,
         vorticity: Float[Array, "n n"],
         viscosity: Float[Array, ""] | float,
@@ -76,8 +76,8 @@ class Torus(eqx.Module):
         times: int,
         duration: float,
         steps: int,
-    ) -> Float[Array, "x y t 3"]:
-        """u, v and p from a vorticity at the nodes inside, under a curl of forces that stays."""
+    ) -> Complex[Array, "t k l"]:
+        """The vorticity later, from that at the nodes inside, under a curl of forces that stays."""
         x, y = map(jnp.asarray, self.wavenumbers)
         driven = self.spectrum(jnp.asarray(torque))
 
@@ -88,7 +88,7 @@ class Torus(eqx.Module):
 
         intervals = max(times - 1, 1)
         rate = -viscosity * jnp.asarray(self.square)
-        spectra = march(
+        return march(
             self.spectrum(vorticity),
             rate,
             carried,
@@ -96,6 +96,9 @@ class Torus(eqx.Module):
             duration / intervals,
             math.ceil(steps / intervals),
         )
+
+    def flow(self, spectra: Complex[Array, "t k l"]) -> Float[Array, "x y t 3"]:
+        """u, v and p of a vorticity at some times, at the nodes outside."""
         u, v = self.velocity(spectra)
         step = self.fine // self.nodes
         fields = jnp.stack([u, v, self.pressure(u, v)], axis=-1)
