@@ -9,6 +9,7 @@ to know. Networks over a family are measured against it.
 import math
 from collections.abc import Mapping
 from itertools import product
+from typing import Annotated
 
 import equinox as eqx
 import jax
@@ -26,13 +27,14 @@ from pgt.families.registry import as_family
 from pgt.families.said import Asked, Said, on_grid
 from pgt.families.solved import AbstractSolved, as_number
 from pgt.families.stencil import Stencil
-from pgt.ground.arguments import Count
+from pgt.ground.arguments import Count, Limits
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import is_unknown
 from pgt.physics.coefficients import current
 from pgt.physics.pde import AbstractPDE
 
+Draws = Annotated[int, Limits(at_least=0)]
 REACH = 1.6449  # standard deviations in a band of 90 %
 FEW = 2000  # unknowns, up to which bands cost little
 DRAWS = 64  # of the posterior, for bands
@@ -93,7 +95,7 @@ def assimilate(
     coefficients: Mapping | AbstractPDE | None = None,
     *,
     start: xr.Dataset | None = None,
-    draws: int | None = None,
+    draws: Draws | None = None,
     steps: Count = 25,
 ) -> Assimilated:
     """The most probable system of a family, given readings and the coefficients that are known.

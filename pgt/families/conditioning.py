@@ -65,7 +65,8 @@ class Linear(eqx.Module):
             return scipy.linalg.solve_triangular(np.asarray(self.factor).T, noise.T, lower=False).T
         read = noise @ np.asarray(self.rows).T
         read += np.sqrt(self.variance) * draw.standard_normal((count, m))
-        return noise - np.asarray(self.rows.T @ dense.solved(self.factor, dense.local(read.T))).T
+        weights = scipy.linalg.cho_solve((np.asarray(self.factor), True), read.T)
+        return noise - np.asarray(self.rows.T @ dense.local(weights)).T
 
 
 class Conditioned(NamedTuple):

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -14,8 +15,10 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.families.assimilation import Assimilated, Draws, assimilate
 from pgt.families.card import Card, misfit
 from pgt.families.family import AbstractFamily
+from pgt.families.rigs import as_rigs
 from pgt.families.said import Asked, Said, on_grid
 from pgt.families.sensing import Guide, scaling_of, unit_readings
 from pgt.ground import serialise
@@ -32,6 +35,15 @@ NAME = "pretrained"
 SLACK = 0.02  # of a range: its ends were drawn
 
 Coefficients = Mapping[str, float] | AbstractPDE
+
+
+class Answers(NamedTuple):
+    """Of many systems: fields at the points asked, how far bands of 90 % reach from them, and for each
+    system what about it lies outside what the network was trained on."""
+
+    mean: Float[np.ndarray, "k m c"]
+    reach: Float[np.ndarray, "k m c"]
+    outside: list[list[str]]
 
 
 class Answer(eqx.Module):
@@ -135,20 +147,38 @@ class Pretrained(eqx.Module):
         values: Float[np.ndarray, "k n c"],
         coefficients: Mapping[str, Float[np.ndarray, " k"]],
         at: Float[np.ndarray, "m d"],
-    ) -> tuple[Float[np.ndarray, "k m c"], Float[np.ndarray, "k m c"]]:
-        """Many systems at once, in the family's own domain: fields at the points `at`, and how far bands
-        of 90 % reach from them. A value that is NaN was not read."""
-        numbers = {name: jnp.asarray(coefficients[name], jnp.float32) for name in self.card.ranges}
-        mask = np.isfinite(values)
-        mean, spread, off = _many(
-            self.writer, self.family, Guide(self.card.kernel), numbers,
-            jnp.asarray(points, jnp.float32), jnp.where(mask, values, 0.0).astype(jnp.float32),
-            jnp.asarray(mask), jnp.asarray(at, jnp.float32),
+    ) -> Answers:
+        """Many systems at once, in the family's own domain; a value that is NaN was not read."""
+        rigs = as_rigs(self.family, points, values, coefficients, at)
+        mean, spread, off, told = _many(
+            self.writer, self.family, Guide(self.card.kernel),
+            *jax.tree.map(
+                lambda a: jnp.asarray(a, None if a.dtype == bool else jnp.float32),
+                (rigs.coefficients, rigs.points, rigs.values, rigs.mask, rigs.at),
+            ),
         )  # fmt: skip
-        counts = mask.any(axis=-1).sum(axis=-1)
-        pairs = zip(counts.tolist(), np.asarray(off).tolist(), strict=True)
-        factors = np.array([self.card.factor(count, noise) for count, noise in pairs])
-        return np.asarray(mean), factors[:, None, None] * np.asarray(spread)
+        counts = rigs.mask.any(axis=-1).sum(axis=-1).tolist()
+        misfits = np.asarray(off).tolist()
+        factors = np.array(list(map(self.card.factor, counts, misfits)))
+        outside = list(map(self._outside, np.asarray(told), counts, misfits))
+        reach = factors[:, None, None] * np.asarray(spread)
+        return Answers(np.asarray(mean), reach, outside)
+
+    @checked
+    def refined(
+        self,
+        readings: Observations,
+        coefficients: Mapping | AbstractPDE,
+        draws: Draws | None = None,
+    ) -> Assimilated:
+        """The answer, and from there the most probable system of the family: its law and its solver.
+
+        In the family's own units. See `pgt.families.assimilate`.
+        """
+        numbers = self._coefficients(coefficients)
+        begun = self(readings, coefficients).grid(**self.family.axes)[list(self.family.fields)]
+        known = {name: float(value) for name, value in numbers.items()}
+        return assimilate(self.family, readings, known, start=begun, draws=draws)
 
     def save(self, path: str | os.PathLike) -> None:
         """One safetensors file, its card in it and beside it as JSON."""
@@ -266,7 +296,7 @@ def _many(writer, family, guide, coefficients, points, values, mask, at):
         mean = jax.vmap(partial(writer.decode, written))(asked)
         spread = jax.vmap(partial(writer.spread, written))(asked)
         off = misfit(writer, written, readings)
-        return scaling.to_physical(mean), spread * scaling.spread, off
+        return scaling.to_physical(mean), spread * scaling.spread, off, readings.numbers
 
     return jax.vmap(one)(coefficients, points, values, mask)
 
