@@ -31,6 +31,7 @@ HALVINGS = 6
 CHUNK = 64  # rows of the Jacobian that are computed together
 
 Vector = Float[np.ndarray, " m"]
+Table = Array | np.ndarray
 Readings = Callable[[Float[Array, " n"]], Float[Array, " m"]]
 
 
@@ -146,8 +147,8 @@ def most_likely(
 
 
 def condition(
-    read: Callable[[np.ndarray], Array],
-    linearised: Callable[[np.ndarray], tuple[Array, Array]],
+    read: Callable[[np.ndarray], Table],
+    linearised: Callable[[np.ndarray], tuple[Table, Table]],
     values: Vector,
     errors: Errors,
     start: Float[np.ndarray, " n"],

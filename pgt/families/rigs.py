@@ -32,9 +32,10 @@ def as_rigs(family: AbstractFamily, points, values, coefficients: Mapping, at) -
     values = _array("values", values, shape, f"system, reading, ({fields})", may_miss=True)
     at = _array("at", at, (None, domain.dimension), f"point, ({axes})")
     mask = np.isfinite(values)
-    read = mask.any(axis=-1)
-    if not read.any(axis=1).all():
-        raise InputError(f"answers: system {int(np.argmin(read.any(axis=1)))} has no reading.")
+    read = np.any(mask, axis=2)
+    counts = read.sum(axis=1)
+    if not counts.all():
+        raise InputError(f"answers: system {int(np.argmin(counts))} has no reading.")
     places = np.where(read[..., None], points, domain.lower)
     places = domain.box.wrapped(places.reshape(-1, domain.dimension), domain.periodic)
     _check_inside(places.reshape(points.shape), domain)

@@ -7,8 +7,9 @@ import pytest
 
 import pgt
 from pgt.families.asking import asked, precisely
+from pgt.families.heat import HeatFamily
 
-HEAT = pgt.families.get("heat", nodes=16, times=9)
+HEAT = HeatFamily(nodes=16, times=9)
 NOISE, NU = np.random.default_rng(0).normal(size=8), 0.02
 
 

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.families import assimilate
+from pgt.families import HeatFamily, assimilate
 
-HEAT = pgt.families.get("heat", nodes=16, times=9)
+HEAT = HeatFamily(nodes=16, times=9)
 NU = {"diffusivity": 0.02}
 
 
-def drawn(seed, coefficients=NU, family=HEAT):
+def drawn(seed, coefficients=NU, family: pgt.families.AbstractFamily = HEAT):
     return family.dataset(family.draw(jax.random.key(seed), coefficients))
 
 

@@ -23,6 +23,7 @@ def test_a_linear_posterior_is_that_of_dense_matrices(rows):
     values = RNG.normal(size=len(rows))
     with jax.enable_x64(True):
         found = posterior(rows, gram(rows), values, variance)
+    assert found is not None
     whole = rows @ rows.T + np.diag(variance)
     np.testing.assert_allclose(found.mean, rows.T @ np.linalg.solve(whole, values), rtol=1e-9)
     np.testing.assert_allclose(found.surprise, values @ np.linalg.solve(whole, values), rtol=1e-9)
