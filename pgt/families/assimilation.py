@@ -124,7 +124,7 @@ def assimilate(
     >>> bool(abs(found.grid().u - truth.u).max() < 1e-3), found.steps
     (True, 1)
     """
-    solved = _required(as_family(family))
+    solved = solving(as_family(family))
     readings = readings.wrapped(solved.domain).aligned(solved.fields)
     readings.check_inside(solved.domain)
     known = _known(solved, coefficients)
@@ -140,7 +140,8 @@ def assimilate(
         return _assimilated(asking, found, len(values), errors, count, solved)
 
 
-def _required(family: AbstractFamily) -> AbstractSolved:
+def solving(family: AbstractFamily) -> AbstractSolved:
+    """The family, which must be one that computes its systems."""
     if not isinstance(family, AbstractSolved):
         raise InputError(
             f"assimilate: {family.name} holds systems and computes none; give a family that solves its "

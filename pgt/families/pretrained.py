@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.families.assimilation import Assimilated, Draws, assimilate
+from pgt.families.assimilation import Assimilated, Draws, assimilate, solving
 from pgt.families.card import Card, misfit
 from pgt.families.family import AbstractFamily
 from pgt.families.rigs import as_rigs
@@ -175,10 +175,11 @@ class Pretrained(eqx.Module):
 
         In the family's own units. See `pgt.families.assimilate`.
         """
+        family = solving(self.family)
         numbers = self._coefficients(coefficients)
-        begun = self(readings, coefficients).grid(**self.family.axes)[list(self.family.fields)]
+        begun = self(readings, coefficients).grid(**family.axes)[list(family.fields)]
         known = {name: float(value) for name, value in numbers.items()}
-        return assimilate(self.family, readings, known, start=begun, draws=draws)
+        return assimilate(family, readings, known, start=begun, draws=draws)
 
     def save(self, path: str | os.PathLike) -> None:
         """One safetensors file, its card in it and beside it as JSON."""
