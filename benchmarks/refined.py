@@ -5,7 +5,8 @@
 For every network that comes with the library, on systems that it has not seen, 64 clean readings of each:
 the answer at once; refined with the law and the solver of its family (`Pretrained.refined`); the same
 from the law alone, without the network (`pgt.families.assimilate`); and `pgt.reconstruct` with all
-defaults and a limit in seconds, which knows the equation but not the law. One system before the others
+defaults and a limit in seconds, which knows the equation and what
+holds at the edge, but not the law. One system before the others
 compiles. Errors are relative to the spread of the field. Leaves `refined.json`; families that are not run
 keep their rows.
 """
@@ -45,12 +46,13 @@ def on_system(name: str, k: int, limit: float) -> dict:
     truth = family.dataset(system)
     readings = pgt.sample(truth, n=COUNT, seed=k + 1)
     known = {coefficient: float(value) for coefficient, value in system.coefficients.items()}
+    conditions = [pgt.Dirichlet("x", u=0.0)] if name in ("heat", "wave") else []
     asked: dict[str, Callable] = {
         "at once": lambda: network(readings, known).grid(**family.axes),
         "refined": lambda: network.refined(readings, known, draws=0).grid(),
         "from the law": lambda: assimilate(family, readings, known, draws=0).grid(),
         "from nothing": lambda: pgt.reconstruct(
-            readings, family.equation(**known), family.domain,
+            readings, family.equation(**known), family.domain, conditions,
             training=pgt.Training(seconds=limit), progress=False,
         ).grid(**family.axes),
     }  # fmt: skip

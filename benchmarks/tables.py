@@ -302,7 +302,7 @@ def refined_table(found: dict) -> str | None:
         "where their answers lead: median of the relative error and of the seconds, after one "
         "system that compiles. Refined: the most probable system of the family, from the "
         "network's answer; from the law: the same without the network; from nothing: "
-        "`pgt.reconstruct` with all defaults and a limit of 10 s, which knows the equation alone:",
+        "`pgt.reconstruct` with all defaults and a limit of 10 s, not the law:",
         "| family | systems | at once | refined | from the law | from nothing | measured on |",
         rows,
     )
@@ -319,7 +319,7 @@ def yardstick_table(found: dict) -> str | None:
                 for row in map(methods.get, ("zero-shot", "floor", "interpolated"))
             ]
             others = [_published(who, name, direction) for who in result["published"].values()]
-            systems = str(methods["floor"]["systems"])
+            systems = str(min(row["systems"] for row in methods.values()))
             rows.append(_row(f"{name}, {direction}", systems, *said, *others, _where(law)))
     return _table(
         f"The public yardstick: {result['nodes']} × {result['nodes']} nodes, {result['readings']} "
