@@ -5,10 +5,9 @@
 For every network that comes with the library, on systems that it has not seen, 64 clean readings of each:
 the answer at once; refined with the law and the solver of its family (`Pretrained.refined`); the same
 from the law alone, without the network (`pgt.families.assimilate`); and `pgt.reconstruct` with all
-defaults and a limit in seconds, which knows the equation and what
-holds at the edge, but not the law. One system before the others
-compiles. Errors are relative to the spread of the field. Leaves `refined.json`; families that are not run
-keep their rows.
+defaults and a limit in seconds, which knows the equation and what holds at the edge, but not the law. One
+system before the others compiles. Errors are relative to the spread of the field. Leaves `refined.json`;
+families that are not run keep their rows.
 """
 
 import argparse

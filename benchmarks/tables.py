@@ -302,7 +302,7 @@ def refined_table(found: dict) -> str | None:
         "where their answers lead: median of the relative error and of the seconds, after one "
         "system that compiles. Refined: the most probable system of the family, from the "
         "network's answer; from the law: the same without the network; from nothing: "
-        "`pgt.reconstruct` with all defaults and a limit of 10 s, not the law:",
+        "`pgt.reconstruct` with all defaults and a limit of 10 s, without the law:",
         "| family | systems | at once | refined | from the law | from nothing | measured on |",
         rows,
     )

@@ -25,15 +25,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
+from flow_back import later, noise_of, taken_back
 from scipy.interpolate import RBFInterpolator
 
 import pgt
 from pgt.families.asking import precisely
 from pgt.families.conditioning import Errors, condition, with_rows
-from pgt.families.navier_stokes import POWER, SHIFT, STRENGTH, torque, vorticity
+from pgt.families.navier_stokes import vorticity
 from pgt.families.poisson import WAVES, above
 from pgt.families.square import cosine_modes, cosines
 from pgt.families.torus import Torus
@@ -43,7 +43,7 @@ from pgt.trust.references.interpolation import gaussian_process
 
 RESULTS = Path(__file__).parent / "results"
 NODES, COUNT, SENSORS = 128, 500, 5
-VISCOSITY = {"navier_stokes": 1e-3, "burgers": 1e-2}
+VISCOSITY = 1e-2  # of Burgers
 PRECISE = 1e-6  # of the readings' size: the σ of readings without noise
 FIRST = 10**6  # of the seeds
 LAWS = ("poisson", "helmholtz", "navier_stokes", "burgers")
@@ -76,9 +76,7 @@ class Law(eqx.Module):
 
     def effect(self, cause):
         if self.name == "navier_stokes":
-            torus = Torus(NODES)
-            nu = VISCOSITY[self.name]
-            return torus.values(torus.evolve(cause, nu, torque(torus), 2, 1.0, 10)[-1])
+            return later(cause)
         places = np.linspace(0, 1, NODES)
         back = jnp.asarray(np.linalg.inv(np.cos(np.pi * np.outer(places, np.arange(WAVES)))))
         square = 1.0 if self.name == "helmholtz" else 0.0
@@ -216,85 +214,12 @@ def flow_before(law: Law, nodes, values, wanted: np.ndarray, is_closed: bool) ->
     }
 
 
-def noise_of(vorticity: np.ndarray) -> np.ndarray:
-    """The standard normals that make a vorticity."""
-    torus = Torus(NODES)
-    colour = STRENGTH * NODES * (torus.square + SHIFT**2) ** (-POWER / 2)
-    return np.fft.irfft2(np.fft.rfft2(vorticity) * torus.kept / colour, (NODES, NODES)).ravel()
-
-
-@jax.jit
-def taken_back(nodes, values):
-    """Readings at the end belong to the places that they came from, but for what spread on the way."""
-    torus, nu = Torus(NODES), VISCOSITY["navier_stokes"]
-    x, y = torus.wavenumbers
-    keep, square = torus.kept > 0, torus.square
-    half = keep & ((y > 0) | (x > 0))  # one of each pair
-    waves = jnp.asarray(np.stack([(x + 0 * y)[half], (y + 0 * x)[half]]))
-    colour = STRENGTH * (square + SHIFT**2) ** (-POWER / 2) * 2**0.5
-    decay = np.exp(-nu * square)
-    colour, decay = jnp.asarray(colour[half]), jnp.asarray(decay[half])
-    law = Law("navier_stokes")
-    still = law.effect(jnp.zeros((NODES, NODES)))
-    places = jnp.stack(jnp.unravel_index(jnp.asarray(nodes), (NODES, NODES)), axis=-1) / NODES
-
-    def amplitudes(at, read):
-        """Of the waves at the start, from readings at the end that came from `at`."""
-        angle = at @ waves
-        rows = jnp.concatenate([jnp.cos(angle), jnp.sin(angle)], axis=1) * jnp.tile(
-            colour * decay, 2
-        )
-        gram = rows @ rows.T
-        noise = 1e-3**2 * jnp.trace(gram) / COUNT
-        weights = jax.scipy.linalg.solve(gram + noise * jnp.eye(COUNT), read, assume_a="pos")
-        return jnp.tile(colour, 2) * (rows.T @ weights)
-
-    def grid(amplitude):
-        cosine, sine = jnp.split(amplitude, 2)
-        spectrum = jnp.zeros(torus.square.shape, complex)
-        spectrum = spectrum.at[np.nonzero(half)].set((cosine - 1j * sine) / 2 * NODES**2)
-        # Of a pair whose both waves are stored, the other is the conjugate.
-        both = np.nonzero(half & (y == 0))
-        return torus.values(spectrum.at[(-both[0], both[1])].set(jnp.conj(spectrum[both])))
-
-    def back(at, spectrum):
-        """One unit of time ago, in four steps through a flow that stays."""
-        velocity = jnp.stack(torus.velocity(spectrum), axis=-1)
-
-        def at_places(at):
-            where = at * NODES
-            low = jnp.floor(where).astype(int)
-            share = (where - low)[..., None]
-            corner = [
-                velocity[(low[:, 0] + i) % NODES, (low[:, 1] + j) % NODES]
-                for i in (0, 1)
-                for j in (0, 1)
-            ]
-            a, b = share[:, 0], share[:, 1]
-            return (1 - a) * ((1 - b) * corner[0] + b * corner[1]) + a * (
-                (1 - b) * corner[2] + b * corner[3]
-            )
-
-        for _ in range(4):
-            middle = at - at_places(at) / 8
-            at = at - at_places(middle) / 4
-        return at
-
-    read = values - still.ravel()[nodes]
-    start = grid(amplitudes(places, read))
-    for _ in range(2):
-        later = law.effect(start)
-        between = torus.spectrum((start + later) / 2)
-        start = grid(amplitudes(back(places, between), read))
-    return start
-
-
 # ------------------------------------------------------------------------------- Burgers
 
 
 def on_burgers(systems: int, seconds: float) -> dict:
     family = pgt.families.get("burgers", viscosity=(0.01, 0.01), nodes=NODES, times=NODES)
-    network, known = pgt.families.shipped("burgers"), {"viscosity": VISCOSITY["burgers"]}
+    network, known = pgt.families.shipped("burgers"), {"viscosity": VISCOSITY}
     rows, began = [], time.perf_counter()
     for k in range(systems):
         if time.perf_counter() - began > seconds:

@@ -28,7 +28,7 @@ LEAST = 1e-4  # of the spread: the noise of readings that are said to have none
 LEVELS = LEAST * 10 ** np.arange(0, 4.1, 0.25)  # of noise that are tried
 SETTLED = 0.02  # of the noise: how well the linearised readings must be met
 HALVINGS = 6
-CHUNK = 64  # rows of the Jacobian that are computed together
+CHUNK = 32  # rows of the Jacobian that are computed together
 
 Vector = Float[np.ndarray, " m"]
 Table = Array | np.ndarray

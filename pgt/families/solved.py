@@ -51,20 +51,18 @@ class AbstractSolved(AbstractFamily):
     def solve(self, noise: Noise, coefficients: Drawn) -> Float[Array, "*grid c"]:
         """The fields at the nodes, of the state that the noise makes."""
 
-    def finer(self, factor: int) -> "AbstractSolved":
-        """The same law on a grid with so many times the nodes, those of this one among them.
+    def finer(self, space: int, time: int = 1) -> "AbstractSolved":
+        """The same law with so many times the nodes along space and time, those of this one among them.
 
         >>> import pgt
         >>> family = pgt.families.get("heat", nodes=3, times=2)
         >>> family.axes["x"].tolist(), family.finer(2).axes["x"].tolist()
         ([0.0, 0.5, 1.0], [0.0, 0.25, 0.5, 0.75, 1.0])
         """
-        closed = not self.domain.periodic
+        kept = 0 if self.domain.periodic else 1  # ends that the nodes of space count twice
         counts = {
-            name: factor * getattr(self, name)
-            if name == "nodes" and not closed
-            else factor * (getattr(self, name) - 1) + 1
-            for name in ("nodes", "times")
+            name: factor * (getattr(self, name) - ends) + ends
+            for name, factor, ends in (("nodes", space, kept), ("times", time, 1))
             if hasattr(self, name)
         }
         return dataclasses.replace(self, **counts)

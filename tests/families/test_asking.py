@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.families.asking import asked, precisely
+from pgt.families.asking import asked, grid_for, precisely
+from pgt.families.assimilation import solving
 from pgt.families.heat import HeatFamily
+from pgt.families.stencil import Stencil
 
 HEAT = HeatFamily(nodes=16, times=9)
 NOISE, NU = np.random.default_rng(0).normal(size=8), 0.02
@@ -65,3 +67,22 @@ def test_nothing_read_and_too_much_are_refused(monkeypatch):
     monkeypatch.setattr("pgt.families.asking.LARGEST_MATRIX", 80)
     with pytest.raises(pgt.InputError, match="give at most 10 readings"):
         read(readings, {"diffusivity": NU})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["advection_diffusion", "burgers", "wave_2d"])
+def test_twice_the_nodes_change_nothing_between_them(name):
+    family = solving(pgt.families.get(name))
+    rng = np.random.default_rng(0)
+    points = rng.uniform(family.domain.lower, family.domain.upper, (200, len(family.axes)))
+    hard = {n: low if name == "burgers" else high for n, (low, high) in family.ranges.items()}
+    with precisely():
+        fine, noise = grid_for(family, points), jnp.asarray(rng.normal(size=family.noise_shape))
+
+        @eqx.filter_jit
+        def at(grid, noise):
+            drawn = {n: jnp.asarray(value) for n, value in hard.items()}
+            return Stencil.of(points, grid.axes, grid.domain)(grid.solve(noise, drawn))
+
+        once, twice = (np.asarray(at(grid, noise)) for grid in (fine, fine.finer(2, 2)))
+    assert np.abs(once - twice).max() < 3e-5 * twice.std()  # measured: 1e-5
