@@ -25,5 +25,6 @@ def ring_field(
     """A Gaussian random field of period 1: waves k = 1, 2, ... with these standard deviations, of cosine
     and sine alike."""
     angle = 2 * np.pi * np.outer(np.arange(nodes) / nodes, np.arange(1, spreads.size + 1))
-    cosine, sine = noise * jnp.asarray(spreads)
+    # Said in so many words: JAX remembers the precision in which it first met an array that stays.
+    cosine, sine = noise * jnp.asarray(spreads, noise.dtype)
     return jnp.asarray(np.cos(angle)) @ cosine + jnp.asarray(np.sin(angle)) @ sine

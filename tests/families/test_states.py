@@ -1,6 +1,8 @@
 """Random states."""
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from pgt.families.states import MODES, amplitudes, ring_field, smooth_period
@@ -27,3 +29,11 @@ def test_a_field_on_a_ring_is_the_same_on_finer_nodes():
     noise = NOISE[0, :, :2]
     coarse, fine = ring_field(noise, spreads, 8), ring_field(noise, spreads, 32)
     np.testing.assert_allclose(coarse, fine[::4], atol=1e-6)
+
+
+def test_single_precision_comes_back_after_double():
+    spreads = np.array([1.0, 0.5])
+    with jax.enable_x64(True):
+        double = eqx.filter_jit(lambda noise: ring_field(noise, spreads, 8))(jnp.ones((2, 2)))
+    single = jax.jit(lambda noise: ring_field(noise, spreads, 8))(np.ones((2, 2), np.float32))
+    assert (double.dtype, single.dtype) == (np.float64, np.float32)
