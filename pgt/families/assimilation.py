@@ -185,8 +185,13 @@ def _started(asking: Asking, field: xr.Dataset | None) -> Float[np.ndarray, " n"
     if field is None:
         return np.zeros(asking.size)
     family = asking.family
-    first = field.isel(t=[0]) if "t" in family.axes else field
     names = [name for name in family.fields if name in field]
+    if not names or not set(family.axes) <= set(field.dims):
+        raise InputError(
+            f"assimilate(start=...): write a dataset of {', '.join(family.fields)} over "
+            f"{', '.join(family.axes)}, as `Answer.grid` gives it."
+        )
+    first = field.isel(t=[0]) if "t" in family.axes else field
     readings = Observations.from_xarray(first[names], names)
     few = readings.take(np.arange(0, len(readings), math.ceil(len(readings) / 256)))
     known = {name: float(value) for name, value in asking.known.items()}

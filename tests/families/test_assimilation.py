@@ -102,6 +102,9 @@ def test_another_field_and_another_place_are_refused():
         assimilate(HEAT, pgt.sample(drawn(0).assign_coords(x=HEAT.axes["x"] + 1), n=5), NU)
     with pytest.raises(pgt.InputError, match="draws"):
         assimilate(HEAT, readings, NU, draws=-1)
+    for start in (drawn(0).rename(u="v"), drawn(0).isel(t=0)):
+        with pytest.raises(pgt.InputError, match="write a dataset of u over x, t"):
+            assimilate(HEAT, readings, NU, start=start)
 
 
 @pytest.mark.slow
