@@ -53,6 +53,9 @@ def results_of_all_kinds() -> dict[str, dict]:
     flow = {"u": 0.001, "v": 0.002, "p": 0.003}
     fit = {"rel_l2": 1e-7, "model": "Features"}
     answers = {"median": 0.004, "tenth": 0.03, "gp": 0.05, "inside": 0.91}
+    asked = ("at once", "refined", "from the law", "from nothing")
+    refined = {label: {"median": 1e-4, "seconds": 0.35} for label in asked}
+    scored = {"median": 5.27, "tenth": 7.59, "seconds": 0.012, "systems": 100}
     step = {"milliseconds": 8.0, "first_step_seconds": 5, "peak_bytes": 2**30}
     return {
         "heat": measured | {"runs": runs, "rel_l2": 2e-5},
@@ -85,6 +88,19 @@ def results_of_all_kinds() -> dict[str, dict]:
         "pretrained": measured
         | {"systems": 100, "readings": 64}
         | {"families": {"heat": {"clean": answers, "noise": answers, "milliseconds": 20.6}}},
+        "refined": {
+            "readings": 64,
+            "families": {"heat": measured | refined | {"systems": 20}},
+        },
+        "yardstick": {
+            "nodes": 128,
+            "readings": 500,
+            "published": {"A": {"where": "B 2024", "poisson": [4.5, 20.0], "burgers": 2.7}},
+            "laws": {
+                "poisson": measured | {"rows": {"inverse": {"floor": scored, "zero-shot": scored}}},
+                "burgers": measured | {"rows": {"sensors": {"floor": scored}}},
+            },
+        },
         "unheard-of": {},
     }
 
@@ -117,6 +133,10 @@ def test_tables_of_all_kinds(tmp_path):
     assert f"| the wall, where the fluid rests | {each} | 0.5 % / 1 % | 150 |" in text
     answer = "4.0e-03 (3.0e-02); Gaussian process 5.0e-02; inside 0.91"
     assert f"| `heat` | {answer} | {answer} | 21 ms | cpu: cpu, `abc` |" in text
+    assert f"| `heat` | 20 |{' 1.0e-04, 0.35 s |' * 4} cpu: cpu, `abc` |" in text
+    score = "5.3 (7.6), 0.012 s"
+    assert f"| poisson, inverse | 100 | {score} | {score} | – | 20.0 | cpu: cpu, `abc` |" in text
+    assert f"| burgers, sensors | 100 | – | {score} | – | 2.7 | cpu: cpu, `abc` |" in text
     for table in text.split("\n\n"):
         lines = [line for line in table.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) <= 1, "every row has the same cells"

@@ -5,6 +5,8 @@ Every name here is public, as `pgt.families.get`.
 
 from pgt.families.advection_diffusion import AdvectionDiffusionFamily as AdvectionDiffusionFamily
 from pgt.families.allen_cahn import AllenCahnFamily as AllenCahnFamily
+from pgt.families.assimilation import Assimilated as Assimilated
+from pgt.families.assimilation import assimilate as assimilate
 from pgt.families.burgers import BurgersFamily as BurgersFamily
 from pgt.families.darcy import DarcyFamily as DarcyFamily
 from pgt.families.family import AbstractFamily as AbstractFamily

@@ -10,10 +10,9 @@ from jaxtyping import Array, Float
 from pgt.families.dimensionless import centred, extents
 from pgt.families.family import Coefficients, Range
 from pgt.families.line import AbstractLine
-from pgt.families.solved import Drawn
+from pgt.families.solved import Drawn, Noise
 from pgt.families.states import MODES, amplitudes
 from pgt.ground.registry import register
-from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
 from pgt.physics.advection_diffusion import AdvectionDiffusion
 
@@ -31,6 +30,7 @@ class AdvectionDiffusionFamily(AbstractLine):
 
     name: ClassVar[str] = "advection_diffusion"
     periodic: ClassVar[tuple[str, ...]] = ("x",)
+    noise_shape: ClassVar[tuple[int, ...]] = (2, MODES.size)
     velocity: Range = eqx.field(static=True, default=(0.2, 2.0))
     diffusivity: Range = eqx.field(static=True, default=(0.002, 0.05))
 
@@ -38,9 +38,9 @@ class AdvectionDiffusionFamily(AbstractLine):
     def ranges(self) -> dict[str, tuple[float, float]]:
         return {"velocity": self.velocity, "diffusivity": self.diffusivity}
 
-    def solve(self, key: Key, coefficients: Drawn) -> Float[Array, "x t 1"]:
+    def solve(self, noise: Noise, coefficients: Drawn) -> Float[Array, "x t 1"]:
         x, t = self.axes.values()
-        cosine, sine = amplitudes(key, 2)
+        cosine, sine = amplitudes(noise)
         wavenumbers = 2 * np.pi * MODES
         at_rest, moved = np.outer(x, wavenumbers), np.outer(wavenumbers, t)
         # 2kπ(x - vt) by the theorem of addition: a product of matrices, and not x times t angles.

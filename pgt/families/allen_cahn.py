@@ -11,10 +11,9 @@ from pgt.families.dimensionless import centred, extents, sizes
 from pgt.families.family import Coefficients, Range
 from pgt.families.line import AbstractLine
 from pgt.families.ring import Ring
-from pgt.families.solved import Drawn
-from pgt.families.states import smooth_period
+from pgt.families.solved import Drawn, Noise
+from pgt.families.states import MODES, smooth_period
 from pgt.ground.registry import register
-from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
 from pgt.physics.allen_cahn import AllenCahn
 
@@ -32,6 +31,7 @@ class AllenCahnFamily(AbstractLine):
 
     name: ClassVar[str] = "allen_cahn"
     periodic: ClassVar[tuple[str, ...]] = ("x",)
+    noise_shape: ClassVar[tuple[int, ...]] = (2, MODES.size)
     diffusivity: Range = eqx.field(static=True, default=(0.002, 0.02))
     reaction: Range = eqx.field(static=True, default=(1.0, 8.0))
 
@@ -39,9 +39,9 @@ class AllenCahnFamily(AbstractLine):
     def ranges(self) -> dict[str, tuple[float, float]]:
         return {"diffusivity": self.diffusivity, "reaction": self.reaction}
 
-    def solve(self, key: Key, coefficients: Drawn) -> Float[Array, "x t 1"]:
+    def solve(self, noise: Noise, coefficients: Drawn) -> Float[Array, "x t 1"]:
         ring = Ring(self.nodes, self.times, degree=3)
-        start = smooth_period(key, np.arange(ring.fine) / ring.fine) / 2
+        start = smooth_period(noise, np.arange(ring.fine) / ring.fine) / 2
         return evolve(ring, start, **coefficients)
 
     def equation(self, **coefficients: Any) -> AllenCahn:

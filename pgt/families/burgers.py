@@ -11,10 +11,9 @@ from pgt.families.dimensionless import centred, extents, sizes
 from pgt.families.family import Coefficients, Range
 from pgt.families.line import AbstractLine
 from pgt.families.ring import Ring
-from pgt.families.solved import Drawn
+from pgt.families.solved import Drawn, Noise
 from pgt.families.states import ring_field
 from pgt.ground.registry import register
-from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
 from pgt.physics.burgers import Burgers
 
@@ -41,15 +40,16 @@ class BurgersFamily(AbstractLine):
 
     name: ClassVar[str] = "burgers"
     periodic: ClassVar[tuple[str, ...]] = ("x",)
+    noise_shape: ClassVar[tuple[int, ...]] = (2, WAVES.size)
     viscosity: Range = eqx.field(static=True, default=(0.005, 0.05))
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:
         return {"viscosity": self.viscosity}
 
-    def solve(self, key: Key, coefficients: Drawn) -> Float[Array, "x t 1"]:
+    def solve(self, noise: Noise, coefficients: Drawn) -> Float[Array, "x t 1"]:
         ring = Ring(self.nodes, self.times)
-        start = ring_field(key, SPREADS, ring.fine)
+        start = ring_field(noise, SPREADS, ring.fine)
         return ring.evolve(start, lambda k: -coefficients["viscosity"] * k**2, ring.advection)
 
     def equation(self, **coefficients: Any) -> Burgers:

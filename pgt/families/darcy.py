@@ -11,10 +11,9 @@ from jaxtyping import Array, Float
 from pgt.data.domain import Domain
 from pgt.families.dimensionless import extents
 from pgt.families.family import Coefficients, Nodes, Range, nodes_of
-from pgt.families.solved import AbstractSolved, Drawn
+from pgt.families.solved import AbstractSolved, Drawn, Noise
 from pgt.families.square import cosine_modes, cosines, over, sines, squares
 from pgt.ground.registry import register
-from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
 from pgt.physics.equation import Equation
 
@@ -39,6 +38,7 @@ class DarcyFamily(AbstractSolved):
 
     name: ClassVar[str] = "darcy"
     fields: ClassVar[tuple[str, ...]] = ("k", "h")
+    noise_shape: ClassVar[tuple[int, ...]] = (WAVES, WAVES)
     recharge: Range = eqx.field(static=True, default=(0.5, 2.0))
     nodes: Nodes = eqx.field(static=True, default=64)
 
@@ -54,8 +54,8 @@ class DarcyFamily(AbstractSolved):
     def ranges(self) -> dict[str, tuple[float, float]]:
         return {"recharge": self.recharge}
 
-    def solve(self, key: Key, coefficients: Drawn) -> Float[Array, "x y 2"]:
-        modes, places = cosine_modes(key, WAVES), self.axes["x"]
+    def solve(self, noise: Noise, coefficients: Drawn) -> Float[Array, "x y 2"]:
+        modes, places = cosine_modes(noise), self.axes["x"]
         k = over(modes, cosines(places, WAVES))
         h = coefficients["recharge"] * over(head(modes), sines(places, SINES))
         return jnp.stack([k, h], axis=-1)

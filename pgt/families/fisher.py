@@ -12,10 +12,9 @@ from pgt.families.dimensionless import centred, extents, sizes
 from pgt.families.family import Coefficients, Range
 from pgt.families.line import AbstractLine
 from pgt.families.ring import Ring
-from pgt.families.solved import Drawn
-from pgt.families.states import smooth_period
+from pgt.families.solved import Drawn, Noise
+from pgt.families.states import MODES, smooth_period
 from pgt.ground.registry import register
-from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
 from pgt.physics.equation import Equation
 
@@ -36,6 +35,7 @@ class FisherFamily(AbstractLine):
 
     name: ClassVar[str] = "fisher"
     periodic: ClassVar[tuple[str, ...]] = ("x",)
+    noise_shape: ClassVar[tuple[int, ...]] = (2, MODES.size)
     diffusivity: Range = eqx.field(static=True, default=(0.001, 0.01))
     reaction: Range = eqx.field(static=True, default=(1.0, 10.0))
 
@@ -43,9 +43,9 @@ class FisherFamily(AbstractLine):
     def ranges(self) -> dict[str, tuple[float, float]]:
         return {"diffusivity": self.diffusivity, "reaction": self.reaction}
 
-    def solve(self, key: Key, coefficients: Drawn) -> Float[Array, "x t 1"]:
+    def solve(self, noise: Noise, coefficients: Drawn) -> Float[Array, "x t 1"]:
         ring = Ring(self.nodes, self.times)
-        waves = smooth_period(key, np.arange(ring.fine) / ring.fine)
+        waves = smooth_period(noise, np.arange(ring.fine) / ring.fine)
         return evolve(ring, jax.nn.sigmoid(waves - 1), **coefficients)
 
     def equation(self, **coefficients: Any) -> Equation:

@@ -10,10 +10,9 @@ from jaxtyping import Array, Float
 from pgt.families.dimensionless import centred, extents
 from pgt.families.family import Coefficients, Range
 from pgt.families.line import AbstractLine
-from pgt.families.solved import Drawn
+from pgt.families.solved import Drawn, Noise
 from pgt.families.states import MODES, amplitudes
 from pgt.ground.registry import register
-from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
 from pgt.physics.heat import Heat
 
@@ -31,18 +30,19 @@ class HeatFamily(AbstractLine):
 
     name: ClassVar[str] = "heat"
     periodic: ClassVar[tuple[str, ...]] = ()
+    noise_shape: ClassVar[tuple[int, ...]] = (MODES.size,)
     diffusivity: Range = eqx.field(static=True, default=(0.003, 0.1))
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:
         return {"diffusivity": self.diffusivity}
 
-    def solve(self, key: Key, coefficients: Drawn) -> Float[Array, "x t 1"]:
+    def solve(self, noise: Noise, coefficients: Drawn) -> Float[Array, "x t 1"]:
         x, t = self.axes.values()
         wavenumbers = MODES * np.pi
         modes = jnp.asarray(np.sin(np.outer(x, wavenumbers)))
         decay = jnp.exp(-coefficients["diffusivity"] * np.outer(wavenumbers**2, t))
-        return (modes @ (amplitudes(key)[:, None] * decay))[..., None]
+        return (modes @ (amplitudes(noise)[:, None] * decay))[..., None]
 
     def equation(self, **coefficients: Any) -> Heat:
         return Heat(**coefficients)

@@ -11,11 +11,10 @@ from pgt.data.domain import Domain
 from pgt.families.dimensionless import centred, extents
 from pgt.families.family import Coefficients, Nodes, Range, nodes_of
 from pgt.families.poisson import USUAL, WAVES, above, source_numbers
-from pgt.families.solved import AbstractSolved, Drawn
+from pgt.families.solved import AbstractSolved, Drawn, Noise
 from pgt.families.square import cosine_modes
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
-from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
 from pgt.physics.equation import Equation
 
@@ -38,6 +37,7 @@ class HelmholtzFamily(AbstractSolved):
 
     name: ClassVar[str] = "helmholtz"
     fields: ClassVar[tuple[str, ...]] = ("f", "u")
+    noise_shape: ClassVar[tuple[int, ...]] = (WAVES, WAVES)
     wavenumber: Range = eqx.field(static=True, default=(1.0, 1.0))
     nodes: Nodes = eqx.field(static=True, default=128)
 
@@ -60,8 +60,8 @@ class HelmholtzFamily(AbstractSolved):
     def ranges(self) -> dict[str, tuple[float, float]]:
         return {"wavenumber": self.wavenumber}
 
-    def solve(self, key: Key, coefficients: Drawn) -> Float[Array, "x y 2"]:
-        return above(cosine_modes(key, WAVES), self.axes["x"], coefficients["wavenumber"] ** 2)
+    def solve(self, noise: Noise, coefficients: Drawn) -> Float[Array, "x y 2"]:
+        return above(cosine_modes(noise), self.axes["x"], coefficients["wavenumber"] ** 2)
 
     def equation(self, **coefficients: Any) -> Equation:
         text = "lap(u) + wavenumber^2*u = f"

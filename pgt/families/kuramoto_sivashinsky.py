@@ -11,10 +11,9 @@ from pgt.data.domain import Domain
 from pgt.families.dimensionless import centred, extents, sizes
 from pgt.families.family import Coefficients, Nodes, Range, nodes_of
 from pgt.families.ring import Ring
-from pgt.families.solved import AbstractSolved, Drawn
-from pgt.families.states import smooth_period
+from pgt.families.solved import AbstractSolved, Drawn, Noise
+from pgt.families.states import MODES, smooth_period
 from pgt.ground.registry import register
-from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
 from pgt.physics.equation import Equation
 
@@ -38,6 +37,7 @@ class KuramotoSivashinskyFamily(AbstractSolved):
 
     name: ClassVar[str] = "kuramoto_sivashinsky"
     fields: ClassVar[tuple[str, ...]] = ("u",)
+    noise_shape: ClassVar[tuple[int, ...]] = (2, MODES.size)
     hyperviscosity: Range = eqx.field(static=True, default=(0.7, 1.4))
     nodes: Nodes = eqx.field(static=True, default=64)
     times: Nodes = eqx.field(static=True, default=65)
@@ -54,10 +54,10 @@ class KuramotoSivashinskyFamily(AbstractSolved):
     def ranges(self) -> dict[str, tuple[float, float]]:
         return {"hyperviscosity": self.hyperviscosity}
 
-    def solve(self, key: Key, coefficients: Drawn) -> Float[Array, "x t 1"]:
+    def solve(self, noise: Noise, coefficients: Drawn) -> Float[Array, "x t 1"]:
         ring = Ring(self.nodes, self.times, length=LENGTH, duration=DURATION, least=128, steps=640)
         before = Ring(ring.fine, 2, length=LENGTH, duration=BEFORE, least=128, steps=600)
-        waves = smooth_period(key, np.arange(ring.fine) / ring.fine)
+        waves = smooth_period(noise, np.arange(ring.fine) / ring.fine)
         start = evolve(before, waves, **coefficients)[:, -1, 0]
         return evolve(ring, start, **coefficients)
 

@@ -11,11 +11,10 @@ from jaxtyping import Array, Float
 from pgt.data.domain import Domain
 from pgt.families.dimensionless import centred, extents
 from pgt.families.family import Coefficients, Nodes, Range, nodes_of
-from pgt.families.solved import AbstractSolved, Drawn
+from pgt.families.solved import AbstractSolved, Drawn, Noise
 from pgt.families.torus import Torus, torus_field
 from pgt.ground.arguments import Positive
 from pgt.ground.registry import register
-from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
 from pgt.physics.navier_stokes import NavierStokes2D
 
@@ -49,6 +48,7 @@ class NavierStokesFamily(AbstractSolved):
 
     name: ClassVar[str] = "navier_stokes_2d"
     fields: ClassVar[tuple[str, ...]] = ("u", "v", "p")
+    noise_shape: ClassVar[tuple[int, ...]] = (128, 128)
     viscosity: Range = eqx.field(static=True, default=(5e-4, 5e-3))
     nodes: Nodes = eqx.field(static=True, default=64)
     times: Nodes = eqx.field(static=True, default=11)
@@ -66,15 +66,14 @@ class NavierStokesFamily(AbstractSolved):
     def ranges(self) -> dict[str, tuple[float, float]]:
         return {"viscosity": self.viscosity}
 
-    def solve(self, key: Key, coefficients: Drawn) -> Float[Array, "x y t 3"]:
+    def solve(self, noise: Noise, coefficients: Drawn) -> Float[Array, "x y t 3"]:
         torus = Torus(self.nodes)
-        vorticity = STRENGTH * torus_field(key, torus, POWER, SHIFT)
-        places = 2 * np.pi * np.arange(torus.fine) / torus.fine
-        angle = places[:, None] + places
-        torque = 0.1 * (np.sin(angle) + np.cos(angle))
+        start = vorticity(noise, torus)
         steps = math.ceil(STEPS * self.duration)
         return torus.flow(
-            vorticity, coefficients["viscosity"], torque, self.times, self.duration, steps
+            torus.evolve(
+                start, coefficients["viscosity"], torque(torus), self.times, self.duration, steps
+            )
         )
 
     def equation(self, **coefficients: Any) -> NavierStokes2D:
@@ -95,3 +94,15 @@ class NavierStokesFamily(AbstractSolved):
         means = [m * time / n / USUAL / span for m, n in zip(mean, lengths, strict=False)]
         pushed = jnp.log(spread[2] / (spread[0] ** 2 + spread[1] ** 2))
         return jnp.stack([*viscous, *sizes, *means, pushed])
+
+
+def vorticity(noise: Noise, torus: Torus) -> Float[Array, "n n"]:
+    """At the start, at the nodes inside."""
+    return STRENGTH * torus_field(noise, torus, POWER, SHIFT)
+
+
+def torque(torus: Torus) -> Float[np.ndarray, "n n"]:
+    """The curl of the forces, at the nodes inside."""
+    places = 2 * np.pi * np.arange(torus.fine) / torus.fine
+    angle = places[:, None] + places
+    return 0.1 * (np.sin(angle) + np.cos(angle))

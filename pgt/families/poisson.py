@@ -10,10 +10,9 @@ from jaxtyping import Array, Float
 from pgt.data.domain import Domain
 from pgt.families.dimensionless import extents
 from pgt.families.family import Coefficients, Nodes, nodes_of
-from pgt.families.solved import AbstractSolved, Drawn
+from pgt.families.solved import AbstractSolved, Drawn, Noise
 from pgt.families.square import cosine_modes, cosines, over, sines, sines_of_cosines, squares
 from pgt.ground.registry import register
-from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
 from pgt.physics.equation import Equation
 
@@ -37,6 +36,7 @@ class PoissonFamily(AbstractSolved):
 
     name: ClassVar[str] = "poisson"
     fields: ClassVar[tuple[str, ...]] = ("f", "u")
+    noise_shape: ClassVar[tuple[int, ...]] = (WAVES, WAVES)
     nodes: Nodes = eqx.field(static=True, default=128)
 
     @property
@@ -51,8 +51,8 @@ class PoissonFamily(AbstractSolved):
     def ranges(self) -> dict[str, tuple[float, float]]:
         return {}
 
-    def solve(self, key: Key, coefficients: Drawn) -> Float[Array, "x y 2"]:
-        return above(cosine_modes(key, WAVES), self.axes["x"])
+    def solve(self, noise: Noise, coefficients: Drawn) -> Float[Array, "x y 2"]:
+        return above(cosine_modes(noise), self.axes["x"])
 
     def equation(self, **coefficients: Any) -> Equation:
         return Equation("lap(u) = f", fields=self.fields, coords=("x", "y"), **coefficients)

@@ -15,8 +15,11 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.families.assimilation import Assimilated, Draws, assimilate, solving
 from pgt.families.card import Card, misfit
 from pgt.families.family import AbstractFamily
+from pgt.families.rigs import as_rigs
+from pgt.families.said import Asked, Said, on_grid
 from pgt.families.sensing import Guide, scaling_of, unit_readings
 from pgt.ground import serialise
 from pgt.ground.checked import checked
@@ -35,13 +38,13 @@ SLACK = 0.02  # of a range: its ends were drawn
 Coefficients = Mapping[str, float] | AbstractPDE
 
 
-class Said(NamedTuple):
-    """Mean and a band of 90 % at points, (m, c), and what is wrong with the question."""
+class Answers(NamedTuple):
+    """Of many systems: fields at the points asked, how far bands of 90 % reach from them, and for each
+    system what about it lies outside what the network was trained on."""
 
-    mean: Float[np.ndarray, "m c"]
-    low: Float[np.ndarray, "m c"]
-    high: Float[np.ndarray, "m c"]
-    outside: list[str]
+    mean: Float[np.ndarray, "k m c"]
+    reach: Float[np.ndarray, "k m c"]
+    outside: list[list[str]]
 
 
 class Answer(eqx.Module):
@@ -66,23 +69,10 @@ class Answer(eqx.Module):
         fields = self.pretrained.family.fields
         return _said(mean, spread, self.factor, self.scaling, fields, self.outside)
 
-    def grid(self, **axes: int | Sequence[float] | np.ndarray) -> xr.Dataset:
+    def grid(self, **axes: Asked) -> xr.Dataset:
         """Fields and bands (`u`, `u_low`, `u_high`) on a grid: a number of nodes or positions by axis."""
-        positions = {
-            name: _positions(self.domain, name, axes.get(name, 64)) for name in self.domain.axes
-        }
-        unknown = sorted(set(axes) - set(positions))
-        if unknown:
-            raise InputError(f"grid({unknown[0]}=...): the axes are {', '.join(positions)}.")
-        mesh = np.meshgrid(*positions.values(), indexing="ij")
-        said = self.at(np.stack([m.ravel() for m in mesh], axis=-1))
-        shape, dims = mesh[0].shape, tuple(positions)
-        found = {}
-        for k, name in enumerate(self.pretrained.family.fields):
-            for suffix, table in (("", said.mean), ("_low", said.low), ("_high", said.high)):
-                found[name + suffix] = (dims, table[:, k].reshape(shape))
         about = {"expected_error": self.expected_error, "outside": "; ".join(self.outside)}
-        return xr.Dataset(found, positions, about)
+        return on_grid(self.at, self.domain, self.pretrained.family.fields, axes, about)
 
     def model(self) -> Frame:
         """The field as an ordinary model, a SIREN, for `reconstruct(..., start=...)` to refine."""
@@ -159,20 +149,39 @@ class Pretrained(eqx.Module):
         values: Float[np.ndarray, "k n c"],
         coefficients: Mapping[str, Float[np.ndarray, " k"]],
         at: Float[np.ndarray, "m d"],
-    ) -> tuple[Float[np.ndarray, "k m c"], Float[np.ndarray, "k m c"]]:
-        """Many systems at once, in the family's own domain: fields at the points `at`, and how far bands
-        of 90 % reach from them. A value that is NaN was not read."""
-        numbers = {name: jnp.asarray(coefficients[name], jnp.float32) for name in self.card.ranges}
-        mask = np.isfinite(values)
-        mean, spread, off = _many(
-            self.writer, self.family, Guide(self.card.kernel), numbers,
-            jnp.asarray(points, jnp.float32), jnp.where(mask, values, 0.0).astype(jnp.float32),
-            jnp.asarray(mask), jnp.asarray(at, jnp.float32),
+    ) -> Answers:
+        """Many systems at once, in the family's own domain; a value that is NaN was not read."""
+        rigs = as_rigs(self.family, points, values, coefficients, at)
+        mean, spread, off, told = _many(
+            self.writer, self.family, Guide(self.card.kernel),
+            *jax.tree.map(
+                lambda a: jnp.asarray(a, None if a.dtype == bool else jnp.float32),
+                (rigs.coefficients, rigs.points, rigs.values, rigs.mask, rigs.at),
+            ),
         )  # fmt: skip
-        counts = mask.any(axis=-1).sum(axis=-1)
-        pairs = zip(counts.tolist(), np.asarray(off).tolist(), strict=True)
-        factors = np.array([self.card.factor(count, noise) for count, noise in pairs])
-        return np.asarray(mean), factors[:, None, None] * np.asarray(spread)
+        counts = rigs.mask.any(axis=-1).sum(axis=-1).tolist()
+        misfits = np.asarray(off).tolist()
+        factors = np.array(list(map(self.card.factor, counts, misfits)))
+        outside = list(map(self._outside, np.asarray(told), counts, misfits))
+        reach = factors[:, None, None] * np.asarray(spread)
+        return Answers(np.asarray(mean), reach, outside)
+
+    @checked
+    def refined(
+        self,
+        readings: Observations,
+        coefficients: Mapping | AbstractPDE,
+        draws: Draws | None = None,
+    ) -> Assimilated:
+        """The answer, and from there the most probable system of the family: its law and its solver.
+
+        In the family's own units. See `pgt.families.assimilate`.
+        """
+        family = solving(self.family)
+        numbers = self._coefficients(coefficients)
+        begun = self(readings, coefficients).grid(**family.axes)[list(family.fields)]
+        known = {name: float(value) for name, value in numbers.items()}
+        return assimilate(family, readings, known, start=begun, draws=draws)
 
     def save(self, path: str | os.PathLike) -> None:
         """One safetensors file, its card in it and beside it as JSON."""
@@ -247,14 +256,6 @@ def _described(domain: Domain) -> str:
     return ", ".join(f"{a} (periodic)" if a in domain.periodic else a for a in domain.axes)
 
 
-def _positions(domain: Domain, name: str, asked: int | Sequence[float] | np.ndarray) -> np.ndarray:
-    if not isinstance(asked, int):
-        return np.asarray(asked, float)
-    k = domain.axes.index(name)
-    ends = domain.lower[k], domain.upper[k]
-    return np.linspace(*ends, asked, endpoint=name not in domain.periodic)
-
-
 def _with_hidden(scaling: Scaling, readings: Observations) -> Scaling:
     """A field that nobody read has the spread of the others, as in training."""
     seen = np.any(np.asarray(readings.mask), axis=0)
@@ -298,7 +299,7 @@ def _many(writer, family, guide, coefficients, points, values, mask, at):
         mean = jax.vmap(partial(writer.decode, written))(asked)
         spread = jax.vmap(partial(writer.spread, written))(asked)
         off = misfit(writer, written, readings)
-        return scaling.to_physical(mean), spread * scaling.spread, off
+        return scaling.to_physical(mean), spread * scaling.spread, off, readings.numbers
 
     return jax.vmap(one)(coefficients, points, values, mask)
 

@@ -1,9 +1,11 @@
 """Families whose systems are computed when they are drawn."""
 
 import abc
+import dataclasses
 import math
 from collections.abc import Mapping
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.core import Tracer
@@ -16,13 +18,16 @@ from pgt.ground.errors import InputError
 from pgt.ground.types import Key
 
 Drawn = Mapping[str, Float[Array, ""]]
+Noise = Float[Array, "..."]  # independent standard normals, of the shape that the family names
 
 
 class AbstractSolved(AbstractFamily):
     """A family that draws coefficients log-uniformly and a state, and computes the field.
 
-    The state depends on the key alone: with the same key and other coefficients, the same state evolves
-    under another equation.
+    All that is random about a state is `noise`, independent standard normals: `solve` makes the field of
+    them and of the coefficients, smoothly and without another draw. So the same noise with other
+    coefficients is the same state under another equation, and readings can be traced back to the noise
+    behind them (assimilation.py).
 
     >>> import jax
     >>> import pgt
@@ -31,6 +36,8 @@ class AbstractSolved(AbstractFamily):
     >>> bool((slow.values[:, 0] == fast.values[:, 0]).all())
     True
     """
+
+    noise_shape: eqx.AbstractClassVar[tuple[int, ...]]
 
     def __check_init__(self):
         for name, (low, high) in self.ranges.items():
@@ -41,8 +48,24 @@ class AbstractSolved(AbstractFamily):
                 )
 
     @abc.abstractmethod
-    def solve(self, key: Key, coefficients: Drawn) -> Float[Array, "*grid c"]:
-        """The fields at the nodes, for a state drawn by the key."""
+    def solve(self, noise: Noise, coefficients: Drawn) -> Float[Array, "*grid c"]:
+        """The fields at the nodes, of the state that the noise makes."""
+
+    def finer(self, space: int, time: int = 1) -> "AbstractSolved":
+        """The same law with so many times the nodes along space and time, those of this one among them.
+
+        >>> import pgt
+        >>> family = pgt.families.get("heat", nodes=3, times=2)
+        >>> family.axes["x"].tolist(), family.finer(2).axes["x"].tolist()
+        ([0.0, 0.5, 1.0], [0.0, 0.25, 0.5, 0.75, 1.0])
+        """
+        kept = 0 if self.domain.periodic else 1  # ends that the nodes of space count twice
+        counts = {
+            name: factor * (getattr(self, name) - ends) + ends
+            for name, factor, ends in (("nodes", space, kept), ("times", time, 1))
+            if hasattr(self, name)
+        }
+        return dataclasses.replace(self, **counts)
 
     def draw(self, key: Key, coefficients: Coefficients | None = None) -> System:
         given = {} if coefficients is None else dict(coefficients)
@@ -54,7 +77,8 @@ class AbstractSolved(AbstractFamily):
         }
         # Graphics cards would round the factors of a product to 10 bits.
         with jax.default_matmul_precision("highest"):
-            return System(drawn, self.solve(for_state, drawn))
+            noise = jax.random.normal(for_state, self.noise_shape)
+            return System(drawn, self.solve(noise, drawn))
 
 
 def as_number(name: str, value) -> Float[Array, ""]:

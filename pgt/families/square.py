@@ -1,26 +1,23 @@
 """Fields on the unit square: random ones of cosines, and solutions that vanish at the edge, of sines."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.ground.types import Key
 
-
-def cosine_modes(key: Key, waves: int) -> Float[Array, "{waves} {waves}"]:
+def cosine_modes(noise: Float[Array, "k k"]) -> Float[Array, "k k"]:
     r"""Amplitudes of cos(jπx) cos(kπy) of a Gaussian random field without its mean,
 
     $$ N\!\left(0,\; 9\, (-\Delta + 9)^{-2}\right) $$
 
     where the Laplacian has the normal derivative zero at the edge.
     """
-    k = np.arange(waves)
+    k = np.arange(len(noise))
     colour = 3 / (np.pi**2 * (k[:, None] ** 2 + k**2) + 9)
     length = np.where(k > 0, 2**0.5, 1.0)  # of the cosine over the interval, so that its norm is 1
     colour = colour * np.outer(length, length)
     colour[0, 0] = 0.0
-    return jax.random.normal(key, (waves, waves)) * jnp.asarray(colour)
+    return noise * jnp.asarray(colour)
 
 
 def cosines(places: np.ndarray, waves: int) -> Float[Array, "n {waves}"]:

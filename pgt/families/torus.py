@@ -3,13 +3,11 @@
 import math
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Complex, Float
 
 from pgt.families.etdrk4 import march
-from pgt.ground.types import Key
 
 Modes = Complex[Array, "*t k l"]
 
@@ -70,7 +68,7 @@ class Torus(eqx.Module):
         )
         return self.values(-pushed / jnp.asarray(self.square))
 
-    def flow(
+    def evolve(
         self,
         vorticity: Float[Array, "n n"],
         viscosity: Float[Array, ""] | float,
@@ -78,8 +76,8 @@ class Torus(eqx.Module):
         times: int,
         duration: float,
         steps: int,
-    ) -> Float[Array, "x y t 3"]:
-        """u, v and p from a vorticity at the nodes inside, under a curl of forces that stays."""
+    ) -> Complex[Array, "t k l"]:
+        """The vorticity later, from that at the nodes inside, under a curl of forces that stays."""
         x, y = map(jnp.asarray, self.wavenumbers)
         driven = self.spectrum(jnp.asarray(torque))
 
@@ -90,7 +88,7 @@ class Torus(eqx.Module):
 
         intervals = max(times - 1, 1)
         rate = -viscosity * jnp.asarray(self.square)
-        spectra = march(
+        return march(
             self.spectrum(vorticity),
             rate,
             carried,
@@ -98,13 +96,18 @@ class Torus(eqx.Module):
             duration / intervals,
             math.ceil(steps / intervals),
         )
+
+    def flow(self, spectra: Complex[Array, "t k l"]) -> Float[Array, "x y t 3"]:
+        """u, v and p of a vorticity at some times, at the nodes outside."""
         u, v = self.velocity(spectra)
         step = self.fine // self.nodes
         fields = jnp.stack([u, v, self.pressure(u, v)], axis=-1)
         return jnp.moveaxis(fields[:, ::step, ::step], 0, 2)
 
 
-def torus_field(key: Key, torus: Torus, power: float, shift: float) -> Float[Array, "n n"]:
+def torus_field(
+    noise: Float[Array, "128 128"], torus: Torus, power: float, shift: float
+) -> Float[Array, "n n"]:
     """A Gaussian random field with the covariance (-∇² + shift²)^(-power), without its mean.
 
     It has the modes that 128 nodes keep: more nodes show the same field.
@@ -112,7 +115,7 @@ def torus_field(key: Key, torus: Torus, power: float, shift: float) -> Float[Arr
     law = Torus(128)
     x, y = law.wavenumbers
     colour = 128 * (x**2 + y**2 + shift**2) ** (-power / 2)
-    spectrum = law.spectrum(jax.random.normal(key, (128, 128))) * jnp.asarray(colour)
+    spectrum = law.spectrum(noise) * jnp.asarray(colour)
     return torus.values(_embedded(spectrum, law, torus))
 
 

@@ -10,10 +10,9 @@ from jaxtyping import Array, Float
 from pgt.families.dimensionless import centred, extents
 from pgt.families.family import Coefficients, Range
 from pgt.families.line import AbstractLine
-from pgt.families.solved import Drawn
+from pgt.families.solved import Drawn, Noise
 from pgt.families.states import MODES, amplitudes
 from pgt.ground.registry import register
-from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
 from pgt.physics.wave import Wave
 
@@ -31,15 +30,16 @@ class WaveFamily(AbstractLine):
 
     name: ClassVar[str] = "wave"
     periodic: ClassVar[tuple[str, ...]] = ()
+    noise_shape: ClassVar[tuple[int, ...]] = (2, MODES.size)
     speed: Range = eqx.field(static=True, default=(0.5, 2.0))
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:
         return {"speed": self.speed}
 
-    def solve(self, key: Key, coefficients: Drawn) -> Float[Array, "x t 1"]:
+    def solve(self, noise: Noise, coefficients: Drawn) -> Float[Array, "x t 1"]:
         x, t = self.axes.values()
-        displacement, velocity = amplitudes(key, 2)
+        displacement, velocity = amplitudes(noise)
         wavenumbers = MODES * np.pi
         angle = coefficients["speed"] * np.outer(wavenumbers, t)
         swing = displacement[:, None] * jnp.cos(angle) + velocity[:, None] * jnp.sin(angle)

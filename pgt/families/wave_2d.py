@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -11,9 +10,8 @@ from jaxtyping import Array, Float
 from pgt.data.domain import Domain
 from pgt.families.dimensionless import centred, extents
 from pgt.families.family import Coefficients, Nodes, Range, nodes_of
-from pgt.families.solved import AbstractSolved, Drawn
+from pgt.families.solved import AbstractSolved, Drawn, Noise
 from pgt.ground.registry import register
-from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
 from pgt.physics.wave import Wave
 
@@ -37,6 +35,7 @@ class Wave2DFamily(AbstractSolved):
 
     name: ClassVar[str] = "wave_2d"
     fields: ClassVar[tuple[str, ...]] = ("u",)
+    noise_shape: ClassVar[tuple[int, ...]] = (2, *SQUARES.shape)
     speed: Range = eqx.field(static=True, default=(0.3, 1.2))
     nodes: Nodes = eqx.field(static=True, default=32)
     times: Nodes = eqx.field(static=True, default=33)
@@ -53,9 +52,9 @@ class Wave2DFamily(AbstractSolved):
     def ranges(self) -> dict[str, tuple[float, float]]:
         return {"speed": self.speed}
 
-    def solve(self, key: Key, coefficients: Drawn) -> Float[Array, "x y t 1"]:
+    def solve(self, noise: Noise, coefficients: Drawn) -> Float[Array, "x y t 1"]:
         x, _, t = self.axes.values()
-        drawn = jax.random.normal(key, (2, *SQUARES.shape)) / (1 + SQUARES / 9)
+        drawn = noise / jnp.asarray(1 + SQUARES / 9)
         displacement, velocity = drawn[..., None]
         angle = coefficients["speed"] * (np.pi * np.sqrt(SQUARES)[..., None] * t)
         swing = displacement * jnp.cos(angle) + velocity * jnp.sin(angle)

@@ -24,7 +24,7 @@ def finite_volumes(modes, n):
 
 
 def test_finite_volumes_agree():
-    modes = cosine_modes(jax.random.key(0), WAVES)
+    modes = cosine_modes(jax.random.normal(jax.random.key(0), (WAVES, WAVES)))
     places = np.linspace(0, 1, 33)
     found = np.asarray(over(jax.jit(head)(modes), sines(places, SINES)))[1:-1, 1:-1]
     fine, finer = (finite_volumes(np.asarray(modes, float), n) for n in (96, 192))

@@ -45,7 +45,10 @@ def test_a_source_without_a_mean_and_a_field_without_an_edge():
 
 def test_four_times_the_sines_change_little(monkeypatch):
     # Measured: 4e-5 of the largest at the worst of 3.
-    modes, places = cosine_modes(jax.random.key(1), 128), np.linspace(0, 1, 33)
+    modes, places = (
+        cosine_modes(jax.random.normal(jax.random.key(1), (128, 128))),
+        np.linspace(0, 1, 33),
+    )
     usual = np.asarray(above(modes, places))[..., 1]
     monkeypatch.setattr("pgt.families.poisson.SINES", 1024)
     more = np.asarray(above(modes, places))[..., 1]

@@ -102,7 +102,7 @@ def test_many_systems_at_once_are_answered_as_one_by_one(trained):
     coefficients = {
         "diffusivity": np.array([float(s.coefficients["diffusivity"]) for s in systems])
     }
-    means, reaches = trained.answers(
+    means, reaches, outside = trained.answers(
         np.stack([np.asarray(r.points) for r in readings]),
         np.stack([np.asarray(r.values) for r in readings]),
         coefficients,
@@ -110,5 +110,38 @@ def test_many_systems_at_once_are_answered_as_one_by_one(trained):
     )
     for k, one in enumerate(readings):
         said = trained(one, {"diffusivity": coefficients["diffusivity"][k]}).at(at)
+        assert outside[k] == said.outside
         np.testing.assert_allclose(means[k], said.mean, rtol=2e-3, atol=1e-4)
         np.testing.assert_allclose(reaches[k], said.high - said.mean, rtol=2e-3, atol=1e-4)
+
+
+def test_many_systems_say_what_is_outside(trained, truth):
+    readings = pgt.sample(truth, n=60, seed=0)
+    points, values = np.asarray(readings.points), np.asarray(readings.values)
+    hidden = np.where(np.arange(60)[:, None] < 14, values, np.nan)
+    found = trained.answers(
+        np.stack([points] * 3), np.stack([values, hidden, hidden]),
+        {"diffusivity": np.array([0.02, 3.0, 0.02])}, points[:2],
+    ).outside  # fmt: skip
+    assert any("60 readings" in said for said in found[0])
+    assert any("diffusivity" in said for said in found[1])
+    assert not any("readings, in" in said or "diffusivity" in said for said in found[2])
+
+
+def test_refined_answers_are_those_of_the_law(trained, truth):
+    readings = pgt.sample(truth, n=40, seed=0)
+    found = trained.refined(readings, pgt.Heat(0.02)).grid()
+    assert float(abs(found.u - truth.u).max()) < 1e-4 * float(truth.u.std())
+    assert bool((found.u_low <= found.u_high).all())
+
+
+def test_a_network_over_stored_systems_refines_nothing(trained, truth, tmp_path):
+    import equinox as eqx
+
+    for number, key in enumerate(jax.random.split(jax.random.key(0), 2)):
+        system = FAMILY.dataset(FAMILY.draw(key))
+        pgt.io.write_field(system, tmp_path / f"{number}.nc")
+    stored = pgt.families.Simulations(tmp_path, pgt.Heat, ["diffusivity"])
+    other = eqx.tree_at(lambda p: p.family, trained, stored)
+    with pytest.raises(pgt.InputError, match="computes none"):
+        other.refined(pgt.sample(truth, n=14), NU)

@@ -1,10 +1,12 @@
 """Families that compute their systems."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import pgt
+from pgt.families.assimilation import solving
 from pgt.families.heat import HeatFamily
 from pgt.families.solved import as_number
 
@@ -54,3 +56,17 @@ def test_a_coefficient_that_is_no_number_above_zero_is_refused(value):
 def test_a_grid_has_two_nodes_along_every_axis():
     with pytest.raises(pgt.InputError, match="nodes must be a whole number from 2"):
         HeatFamily(nodes=1)
+
+
+@pytest.mark.parametrize("name", ["heat", "advection_diffusion", "navier_stokes_2d", "poisson"])
+def test_a_finer_grid_has_the_nodes_of_the_coarse_one(name):
+    family = solving(pgt.families.get(name, nodes=8))
+    fine = family.finer(3, 2).axes
+    for axis, coarse in family.axes.items():
+        np.testing.assert_allclose(fine[axis][:: 2 if axis == "t" else 3], coarse)
+
+
+def test_a_system_is_what_its_noise_and_its_coefficients_make():
+    family, key, nu = HeatFamily(), jax.random.key(4), {"diffusivity": jnp.asarray(0.01)}
+    noise = jax.random.normal(jax.random.split(key)[0], family.noise_shape)
+    np.testing.assert_array_equal(family.draw(key, nu).values, family.solve(noise, nu))

@@ -1,0 +1,317 @@
+"""A cause from its effect and the reverse, on the public yardstick, by whoever knows the law.
+
+    python benchmarks/yardstick.py --systems 100 [--only poisson] [--out FOLDER] [--seconds 600]
+
+128 x 128 nodes, 500 of them read without noise; laws of DiffusionPDE (arXiv:2406.17763), draws of our
+own. Forward: the source or the state at the start is read and the field scored; inverse: the reverse.
+Burgers: five sensors at 128 times, the whole field scored. Relative errors in per cent, median and worst
+tenth.
+
+* floor: the law and the solver are known; the most probable system (pgt/families/conditioning.py).
+* zero-shot: as much is known, but nothing is iterated: a Gaussian conditional in closed form and one run
+  of the solver. Where readings are linear in what is random this is the floor itself. The state before
+  a flow comes from readings that are taken back along it. For Burgers it is the network that comes with
+  the library, which knows 256 of the 640 readings.
+* interpolated: thin plates through the source or the state, then the solver; for Burgers a Gaussian
+  process of those 256.
+
+Leaves `yardstick.json`; laws that are not run keep their rows.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from flow_back import later, noise_of, taken_back
+from scipy.interpolate import RBFInterpolator
+
+import pgt
+from pgt.families.asking import precisely
+from pgt.families.conditioning import Errors, condition, with_rows
+from pgt.families.navier_stokes import vorticity
+from pgt.families.poisson import WAVES, above
+from pgt.families.square import cosine_modes, cosines
+from pgt.families.torus import Torus
+from pgt.ground.provenance import provenance
+from pgt.training import dense
+from pgt.trust.references.interpolation import gaussian_process
+
+RESULTS = Path(__file__).parent / "results"
+NODES, COUNT, SENSORS = 128, 500, 5
+VISCOSITY = 1e-2  # of Burgers
+PRECISE = 1e-6  # of the readings' size: the σ of readings without noise
+FIRST = 10**6  # of the seeds
+LAWS = ("poisson", "helmholtz", "navier_stokes", "burgers")
+PUBLISHED = {
+    "DiffusionPDE": {
+        "where": "Huang et al. 2024, arXiv:2406.17763",
+        "poisson": (4.5, 20.0), "helmholtz": (8.8, 22.6), "navier_stokes": (6.9, 10.4), "burgers": 2.7,
+    },
+    "FunDPS": {
+        "where": "Yao et al. 2025, arXiv:2505.17004",
+        "poisson": (2.0, 20.5), "helmholtz": (2.1, 17.2), "navier_stokes": (3.3, 8.5),
+    },
+}  # fmt: skip
+
+
+# ------------------------------------------------------------------------------- laws
+
+
+class Law(eqx.Module):
+    """Standard normals -> cause and effect at the nodes, and the effect of a cause."""
+
+    name: str = eqx.field(static=True)
+
+    def cause(self, z):
+        if self.name == "navier_stokes":
+            return vorticity(z.reshape(128, 128), Torus(NODES))
+        modes = cosine_modes(z.reshape(WAVES, WAVES))
+        along = cosines(np.linspace(0, 1, NODES), WAVES)
+        return along @ modes @ along.T
+
+    def effect(self, cause):
+        if self.name == "navier_stokes":
+            return later(cause)
+        places = np.linspace(0, 1, NODES)
+        back = jnp.asarray(np.linalg.inv(np.cos(np.pi * np.outer(places, np.arange(WAVES)))))
+        square = 1.0 if self.name == "helmholtz" else 0.0
+        return above(back @ cause @ back.T, places, square)[..., 1]
+
+    def seen(self, z, nodes, is_effect: bool):
+        cause = self.cause(z)
+        return (self.effect(cause) if is_effect else cause).ravel()[nodes]
+
+
+@eqx.filter_jit
+def cause_of(law: Law, z):
+    return law.cause(z)
+
+
+@eqx.filter_jit
+def effect_of(law: Law, cause):
+    return law.effect(cause)
+
+
+@eqx.filter_jit
+def read(law: Law, z, nodes, is_effect: bool):
+    return law.seen(z, nodes, is_effect)
+
+
+@eqx.filter_jit
+def linearised(law: Law, z, nodes, is_effect: bool):
+    return with_rows(lambda z: law.seen(z, nodes, is_effect), z, COUNT)
+
+
+# ------------------------------------------------------------------------------- one problem
+
+
+def on_law(name: str, systems: int, sets: int, seconds: float, is_closed: bool) -> dict:
+    """Both directions; systems share `sets` choices of nodes."""
+    law, found = Law(name), {"forward": [], "inverse": []}
+    began, spare = time.perf_counter(), name == "navier_stokes"
+    for chosen in range(sets):
+        nodes = np.random.default_rng(FIRST + chosen).choice(NODES**2, COUNT, replace=False)
+        for is_effect, label in ((False, "forward"), (True, "inverse")):
+            solve = (
+                None if is_effect and spare else linear_solver(law, nodes, is_effect, chosen == 0)
+            )
+            for k in range(chosen, systems, sets):
+                if time.perf_counter() - began > seconds:
+                    break
+                found[label].append(on_system(law, nodes, is_effect, k, solve, is_closed))
+                print(name, label, k, found[label][-1], flush=True)
+    return {label: summary(rows) for label, rows in found.items() if rows}
+
+
+def linear_solver(law: Law, nodes: np.ndarray, is_effect: bool, is_first: bool) -> Callable:
+    """Readings -> the mean of the normals, where readings are linear in them."""
+    zero = jnp.zeros(NODES**2)
+    if is_first:  # compiles
+        linearised(law, zero, nodes, is_effect)[1].block_until_ready()
+    began = time.perf_counter()
+    rows = dense.local(linearised(law, zero, nodes, is_effect)[1])
+    gram = dense.gram(rows, dual=True)
+    variance = PRECISE**2 * np.diag(np.asarray(gram)).mean()
+    factor = dense.factorised(gram, np.full(COUNT, variance))
+    assert factor is not None
+    prepared = time.perf_counter() - began
+
+    def solve(values):
+        return rows.T @ dense.solved(factor, dense.local(values)), prepared
+
+    return solve
+
+
+def on_system(law: Law, nodes, is_effect: bool, k: int, solve: Callable | None, is_closed: bool):
+    """Error and seconds of every method."""
+    z = jnp.asarray(np.random.default_rng(2 * FIRST + k).standard_normal(NODES**2))
+    cause = cause_of(law, z)
+    effect = effect_of(law, cause)
+    given, wanted = (effect, cause) if is_effect else (cause, effect)
+    values = np.asarray(given).ravel()[nodes]
+    if solve is None:
+        return flow_before(law, nodes, values, np.asarray(wanted), is_closed)
+    began = time.perf_counter()
+    mean, prepared = solve(values)
+    found = cause_of(law, jnp.asarray(mean))
+    found = np.asarray(found if is_effect else effect_of(law, found))
+    took = time.perf_counter() - began
+    error = relative(found, wanted)
+    rows = {
+        "floor": (error, took + prepared),
+        "zero-shot": (error, took + prepared),
+        "zero-shot, places known": (error, took),
+    }
+    if not is_effect:
+        began = time.perf_counter()
+        plates = thin_plates(nodes, values, law.name == "navier_stokes")
+        found = effect_of(law, jnp.asarray(plates))
+        rows["interpolated"] = (relative(found, wanted), time.perf_counter() - began)
+    return rows
+
+
+def thin_plates(nodes: np.ndarray, values: np.ndarray, is_periodic: bool) -> np.ndarray:
+    step = 1 / NODES if is_periodic else 1 / (NODES - 1)
+    points = np.stack(np.unravel_index(nodes, (NODES, NODES)), axis=-1) * step
+    if is_periodic:
+        shifts = np.stack(np.meshgrid([-1, 0, 1], [-1, 0, 1]), axis=-1).reshape(-1, 1, 2)
+        points, values = (points + shifts).reshape(-1, 2), np.tile(values, 9)
+        near = np.all(np.abs(points - 0.5) < 0.65, axis=1)
+        points, values = points[near], values[near]
+    mesh = np.stack(np.meshgrid(*[np.arange(NODES) * step] * 2, indexing="ij"), axis=-1)
+    plates = RBFInterpolator(points, values, kernel="thin_plate_spline")
+    return plates(mesh.reshape(-1, 2)).reshape(NODES, NODES)
+
+
+# ------------------------------------------------------------------------------- flows back in time
+
+
+def flow_before(law: Law, nodes, values, wanted: np.ndarray, is_closed: bool) -> dict:
+    """The vorticity at the start: in closed form, and by Gauss-Newton from there."""
+    size = np.sqrt(np.mean(values**2))
+    taken_back(nodes, values).block_until_ready()
+    began = time.perf_counter()
+    back = np.asarray(taken_back(nodes, values))
+    rows = {"zero-shot": (relative(back, wanted), time.perf_counter() - began)}
+    if is_closed:
+        return rows
+    errors = Errors(np.full(COUNT, PRECISE * size), np.full(COUNT, size))
+    began = time.perf_counter()
+    found = condition(
+        lambda z: read(law, jnp.asarray(z), nodes, True),
+        lambda z: linearised(law, jnp.asarray(z), nodes, True),
+        values, errors, noise_of(back), 8,
+    )  # fmt: skip
+    cause = cause_of(law, jnp.asarray(found.mean))
+    return rows | {
+        "floor": (relative(cause, wanted), time.perf_counter() - began),
+        "steps": (found.steps, 0.0),
+    }
+
+
+# ------------------------------------------------------------------------------- Burgers
+
+
+def on_burgers(systems: int, seconds: float) -> dict:
+    family = pgt.families.get("burgers", viscosity=(0.01, 0.01), nodes=NODES, times=NODES)
+    network, known = pgt.families.shipped("burgers"), {"viscosity": VISCOSITY}
+    rows, began = [], time.perf_counter()
+    for k in range(systems):
+        if time.perf_counter() - began > seconds:
+            break
+        with precisely():
+            z = np.random.default_rng(2 * FIRST + k).standard_normal((2, 64))
+            drawn = {"viscosity": jnp.asarray(known["viscosity"])}
+            values = np.asarray(evolved(family, jnp.asarray(z), drawn))
+        truth = family.dataset(pgt.families.System(drawn, values))
+        where = np.random.default_rng(FIRST + k).choice(NODES, SENSORS, replace=False)
+        readings = pgt.Observations.from_xarray(truth.isel(x=np.sort(where)))
+        rows.append(burgers_rows(family, network, known, readings, truth, is_first=k == 0))
+        print("burgers", k, rows[-1], flush=True)
+    return {"sensors": summary(rows)}
+
+
+@eqx.filter_jit
+def evolved(family, z, coefficients):
+    return family.solve(z, coefficients)
+
+
+def burgers_rows(family, network, known, readings, truth, is_first: bool) -> dict:
+    few = readings.take(np.random.default_rng(0).choice(len(readings), 256, replace=False))
+    mesh = np.meshgrid(*family.axes.values(), indexing="ij")
+    places = np.stack([m.ravel() for m in mesh], axis=-1)
+    asked = {
+        "floor": lambda: pgt.families.assimilate(family, readings, known, draws=0).grid().u,
+        "zero-shot": lambda: network(few, known).grid(**family.axes).u,
+        "interpolated": lambda: gaussian_process(few, family.domain, places).predictions[:, 0],
+    }
+    found = {}
+    for label, ask in asked.items():
+        if is_first and label != "interpolated":
+            ask()  # compiles
+        began = time.perf_counter()
+        field = np.asarray(ask()).reshape(truth.u.shape)
+        found[label] = (relative(field, truth.u.transpose("x", "t")), time.perf_counter() - began)
+    return found
+
+
+# ------------------------------------------------------------------------------- results
+
+
+def relative(found, wanted) -> float:
+    """In per cent."""
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    return 100 * float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
+
+
+def summary(rows: list[dict]) -> dict:
+    labels = list(dict.fromkeys(label for row in rows for label in row))
+    found = {}
+    for label in labels:
+        errors, seconds = np.array([row[label] for row in rows if label in row]).T
+        found[label] = {
+            "median": float(np.median(errors)), "tenth": float(np.quantile(errors, 0.9)),
+            "seconds": float(np.median(seconds)), "systems": len(errors),
+        }  # fmt: skip
+    return found
+
+
+def main() -> None:
+    asked = _arguments()
+    folder = Path(asked.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "yardstick.json"
+    record = json.loads(file.read_text()) if file.exists() else {"laws": {}}
+    for name in asked.only or LAWS:
+        with precisely():
+            if name == "burgers":
+                found = on_burgers(asked.systems, asked.seconds)
+            else:
+                found = on_law(name, asked.systems, asked.sets, asked.seconds, asked.closed)
+        record["laws"][name] = {"rows": found} | provenance()
+        record |= {"readings": COUNT, "nodes": NODES, "published": PUBLISHED}
+        file.write_text(json.dumps(record, indent=1) + "\n")
+        for label, rows in found.items():
+            for method, row in rows.items():
+                print(f"{name:14} {label:8} {method:24} {row['median']:7.2f} {row['tenth']:7.2f} "
+                      f"{row['seconds']:8.3f} s {row['systems']:4}", flush=True)  # fmt: skip
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--systems", type=int, default=100)
+    parser.add_argument("--sets", type=int, default=10, help="choices of nodes to read")
+    parser.add_argument("--seconds", type=float, default=600.0, help="for each law, at the most")
+    parser.add_argument("--closed", action="store_true", help="no Gauss-Newton for flows")
+    parser.add_argument("--only", action="append", default=[], choices=LAWS)
+    parser.add_argument("--out", default=str(RESULTS))
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

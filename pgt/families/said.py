@@ -1,0 +1,52 @@
+"""What is said of a field at points or on a grid: values, with bands of 90 %."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Float
+
+from pgt.data.domain import Domain
+from pgt.ground.errors import InputError
+
+Asked = int | Sequence[float] | np.ndarray  # a number of nodes, or positions
+
+
+class Said(NamedTuple):
+    """Mean and a band of 90 % at points, (m, c), and what is wrong with the question."""
+
+    mean: Float[np.ndarray, "m c"]
+    low: Float[np.ndarray, "m c"]
+    high: Float[np.ndarray, "m c"]
+    outside: list[str]
+
+
+def on_grid(
+    at: Callable[[np.ndarray], Said],
+    domain: Domain,
+    fields: Sequence[str],
+    axes: Mapping[str, Asked],
+    about: dict,
+) -> xr.Dataset:
+    """Fields and bands (`u`, `u_low`, `u_high`) on a grid, with 64 nodes along axes not named."""
+    positions = {name: _positions(domain, name, axes.get(name, 64)) for name in domain.axes}
+    unknown = sorted(set(axes) - set(positions))
+    if unknown:
+        raise InputError(f"grid({unknown[0]}=...): the axes are {', '.join(positions)}.")
+    mesh = np.meshgrid(*positions.values(), indexing="ij")
+    said = at(np.stack([m.ravel() for m in mesh], axis=-1))
+    shape, dims = mesh[0].shape, tuple(positions)
+    found = {}
+    for k, name in enumerate(fields):
+        for suffix, table in (("", said.mean), ("_low", said.low), ("_high", said.high)):
+            found[name + suffix] = (dims, table[:, k].reshape(shape))
+    return xr.Dataset(found, positions, about)
+
+
+def _positions(domain: Domain, name: str, asked: Asked) -> np.ndarray:
+    if not isinstance(asked, int):
+        return np.asarray(asked, float)
+    k = domain.axes.index(name)
+    ends = domain.lower[k], domain.upper[k]
+    return np.linspace(*ends, asked, endpoint=name not in domain.periodic)
