@@ -24,7 +24,7 @@ from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.training.checkpoint import States
 from pgt.training.dense import on_host
-from pgt.training.descent import Judge, Report, State, descend, is_over, is_spent
+from pgt.training.descent import START, Judge, Report, State, descend, is_over, is_spent
 from pgt.training.least_squares import GIGABYTE, Prior, Search, revised
 from pgt.training.likelihood import misfit_size
 from pgt.training.losses import Problem, reading_rows
@@ -72,10 +72,11 @@ def polish(
     with jax.enable_x64(True):
         numbers, search, judge = system(model, pde, problem, settings, held_out)
         states, settings = states or States(), _with_freshness(model, settings)
-        theta, stages, left = numbers.theta, [], settings
+        theta, stages, left, damping = numbers.theta, [], settings, START
         if settings.evidence is not True:
             end = _fit_plain(search, State(theta), settings, (judge, noise), report, states)
             theta, stages, left = jnp.asarray(end.best), [list(end.costs)], _left(settings, end)
+            damping = min(end.damping, START)
         if _is_noisy(settings, noise, judge(theta)):
             prior = prior_of(problem.observations, pde, noise)
             done = settings.iterations - left.iterations
@@ -83,7 +84,7 @@ def polish(
             def continued(iteration, cost):
                 report(done + iteration, cost)
 
-            start, left = State(theta, prior), replace(left, fresh=0.0)
+            start, left = State(theta, prior, damping=damping), replace(left, fresh=0.0)
             theta, more = _fit_noisy(search, start, left, continued, states)
             stages += more
         return *numbers.rebuild(theta), stages
@@ -122,7 +123,7 @@ def _fit_noisy(search: Search, start: State, settings: Polish, report: Report, s
     start = states.get("stiff", None)
     if start is None:
         prior, _ = revised(end.prior, stiff.normal_at(theta), rounds=ROUNDS)
-        start = State(end.theta, prior)
+        start = State(end.theta, prior, damping=min(end.damping, START))
 
     def continued(iteration, cost):
         report(done + iteration, cost)
