@@ -46,6 +46,7 @@ class State:
     best_error: float = np.inf
     best_iteration: int = 0
     seconds: float = 0.0
+    first: float = 0.0  # of them, until the first iteration had ended: what was compiled counts
     over: bool = False
 
 
@@ -89,7 +90,9 @@ def descend(
         if is_revised and (state.iteration == settle or settled):
             state = replace(state, prior=revised(state.prior, normal)[0])
         cost = normal.cost(state.prior)
-        state = replace(state, costs=(*state.costs, cost), seconds=time.monotonic() - began)
+        seconds = time.monotonic() - began
+        state = replace(state, costs=(*state.costs, cost), seconds=seconds)
+        state = replace(state, first=state.first or seconds)
         state = replace(state, over=is_over(state, settings) or is_spent(state, settings, share))
         report(state.iteration, cost)
         keep(state)

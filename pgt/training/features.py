@@ -55,6 +55,7 @@ SHARE = 0.3  # of the seconds, after which no further band is tried
 OURS = (
     2 / 3
 )  # of the seconds, where a network may be tried as well; of these again, where it will be
+LEAST_FOR_NETWORK = 10.0  # seconds: what a network compiles takes most of them
 POOR = 1e-3  # of the spread: an error of sines beyond which a network is tried, too
 FEWEST_TO_CHOOSE = 80  # readings, a tenth of which judge between two models
 TESTED = 256  # points at which a field is asked whether it is exact
@@ -105,7 +106,11 @@ class Found:
 
 
 def is_contested(task: Task) -> bool:
-    """Whether a network may be asked as well, and there are readings to tell which is better."""
+    """Whether a network may be asked as well, there is time for it, and there are readings to tell which
+    is better."""
+    seconds = task.training.seconds
+    if seconds is not None and (1 - OURS) * seconds < LEAST_FOR_NETWORK:
+        return False
     return task.rival is not None and len(task.problem.observations) >= FEWEST_TO_CHOOSE
 
 

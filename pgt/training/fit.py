@@ -179,8 +179,9 @@ def _ensemble(
     seeds, problems = task.seeds, task.problems
     good = [k for k, fit in enumerate(trained) if fit.stopped != DIVERGED]
     kept = good if len(good) > 1 else range(len(trained))
+    shared = _in_parts(task, len(kept))
     fits = [
-        _polished(trained[k], task, k, progress, f"polish {n} of {len(kept)}", checkpoint)
+        _polished(trained[k], shared, k, progress, f"polish {n} of {len(kept)}", checkpoint)
         for n, k in enumerate(kept, 1)
     ]
     with precision(is_double(fits[0].model)):
@@ -199,6 +200,17 @@ def _ensemble(
     }
     middle = _middle(fits, trained)
     return Outcome(middle, float(error) if known else None, Drawn(stacked, about))
+
+
+def _in_parts(task: Task, count: int) -> Task:
+    """The task of one of so many members: the seconds of a polish are those of all of them."""
+    finish = task.training.polish
+    if not finish or finish.seconds is None:
+        return task
+    part = replace(finish, seconds=finish.seconds / count)
+    return replace(
+        task, training=replace(task.training, polish=part), asked=task.asked or task.training
+    )
 
 
 def _middle(fits: list[Fit], trained: list[Fit]) -> Fit:

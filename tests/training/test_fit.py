@@ -81,3 +81,14 @@ def test_where_hardly_one_is_left_all_are_kept(monkeypatch):
     assert outcome.members.about["seeds"] == list(task.seeds)
     assert outcome.members.about["diverged"] == list(task.seeds)
     assert outcome.fit.stopped == DIVERGED
+
+
+def test_members_share_the_seconds_of_a_polish():
+    polish = pgt.Polish(seconds=12.0)
+    training = pgt.Training(steps=1, polish=polish)
+    task = assemble(READINGS, pgt.Heat(0.1), DOMAIN, model=network, training=training)
+    part = fitting._in_parts(task, 4)
+    assert part.training.polish == pgt.Polish(seconds=3.0)
+    assert part.asked == task.training  # of the same run, should it be killed and go on
+    alone = assemble(READINGS, pgt.Heat(0.1), DOMAIN, model=network, training=pgt.Training(steps=1))
+    assert fitting._in_parts(alone, 4) is alone
