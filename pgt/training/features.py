@@ -52,9 +52,7 @@ SOFT = 2.0  # log10 of ρ at the first linearisation
 REWEIGHTINGS = 8
 SILENT = 0.99  # of a standard deviation left of the prior's: nothing was said
 SHARE = 0.3  # of the seconds, after which no further band is tried
-OURS = (
-    2 / 3
-)  # of the seconds, where a network may be tried as well; of these again, where it will be
+OURS = 2 / 3  # of the seconds where a network may be tried as well; of these again where it will be
 LEAST_FOR_NETWORK = 10.0  # seconds: what a network compiles takes most of them
 POOR = 1e-3  # of the spread: an error of sines beyond which a network is tried, too
 FEWEST_TO_CHOOSE = 80  # readings, a tenth of which judge between two models

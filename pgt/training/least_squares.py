@@ -265,7 +265,8 @@ def determined(normal: Normal, prior: Prior) -> evidence.Determined:
         last = jacobian.last(free) / np.sqrt(hold[-1]) if free else np.zeros((len(kernel), 1))
         return evidence.determined_dual(kernel, last, prior.rows)
     if jacobian.matrix is not None:
-        readings, root = jacobian.first(prior.rows), evidence.root(jacobian.matrix, hold)
+        readings = jacobian.first(prior.rows)
+        root = evidence.root(jacobian.condensed(), hold)
     else:
         readings = jacobian.triangle(prior.rows)  # which stands for the rows that it is made of
         factor = dense.factorised(normal.gram, hold)
