@@ -133,11 +133,16 @@ def is_exact(noise: float) -> bool:
 
 
 def calibration(misses: Float[np.ndarray, " m"], least: float = TRUSTED[0]) -> float:
-    """κ: by how much the posterior's σ is too small, as far as the readings say; `least` of it."""
+    """κ: by how much the posterior's σ is too small, as far as the readings say; `least` of it.
+
+    That it is too large they are believed by half, the root of it: of places without readings they cannot
+    say so.
+    """
     finite = misses[np.isfinite(misses)]
     if not len(finite):
         return 1.0
-    return float(np.clip(np.sqrt(np.mean(finite**2)), least, TRUSTED[1]))
+    size = float(np.sqrt(np.mean(finite**2)))
+    return float(np.clip(size if size > 1 else np.sqrt(size), least, TRUSTED[1]))
 
 
 def least_calibration(noise: float, *, solved: bool) -> float:

@@ -87,15 +87,16 @@ def test_what_is_held_up_by_the_digits_of_readings_may_be_lowered_too():
     rounded, free = (least_calibration(noise, solved=True) for noise in (1e-14, 1e-12))
     assert (rounded, free) == (LEAST_ROUNDED, TRUSTED[0])
     assert least_calibration(1e-14, solved=False) == TRUSTED[0]
-    assert calibration(np.full(9, 0.3), rounded) == pytest.approx(0.3)
-    assert calibration(np.full(9, 0.3), free) == 1
+    assert calibration(np.full(9, 0.25), rounded) == pytest.approx(0.5)
+    assert calibration(np.full(9, 1e-6), rounded) == LEAST_ROUNDED
+    assert calibration(np.full(9, 0.25), free) == 1
     where = places(PLATE)
     wave, deviations = where.points[:, :1], np.full((3, len(where.points), 1), 1e-9)
     sizes = [
-        expected_errors(deviations, wave, where, np.full(9, 0.3), ("u",), least=least)["u"].value
+        expected_errors(deviations, wave, where, np.full(9, 0.25), ("u",), least=least)["u"].value
         for least in (rounded, free)
     ]
-    assert sizes[0] == pytest.approx(0.3 * sizes[1])
+    assert sizes[0] == pytest.approx(0.5 * sizes[1])
 
 
 def test_a_models_own_error_counts_where_readings_are_exact():
