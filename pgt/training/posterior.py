@@ -37,6 +37,7 @@ from pgt.training.settings import Polish
 # benchmarks/instrument.py tells.
 STIFFEST = 3.0
 WHOLE_STIFFEST = 20.0  # where nothing is taken for granted, since all weights are drawn
+MOST_ROWS = 12_000  # of the equations
 DENSER = 4  # times as many residual points as the fit has at once: each of its steps saw others
 MEMORISED = 2.0  # readings not fitted that are missed by this many σ say more than σ itself
 READING_DIGITS = 1e-9  # in units of the spread: no reading has less noise
@@ -59,9 +60,7 @@ def laplace_members(
     polished. The second half of the samples mirrors the first at the fit.
     """
     with jax.enable_x64(True):
-        numbers = count_parameters(fit.model.tunable())
-        points = DENSER * point_count(polish, problem, numbers, fresh=False)
-        decoder = replace(polish, weights="decoder", points=points)
+        decoder = replace(polish, weights="decoder", points=_points(fit, problem, polish))
         (theta, rebuild, *_), search, judge = system(fit.model, fit.pde, problem, decoder, held_out)
         prior = prior_of(problem.observations, fit.pde, _common_noise(problem, fit, noise))
         whole = len(theta) >= count_parameters(fit.model)
@@ -77,6 +76,13 @@ def laplace_members(
             "leave_one_out": problem.likelihood == "gauss" and not found.memorised,
         }  # fmt: skip
         return models, pdes, about, ahead
+
+
+def _points(fit: Fit, problem: Problem, polish: Polish) -> int:
+    """More than the fit has at once, within what can be solved in seconds."""
+    usual = point_count(polish, problem, count_parameters(fit.model.tunable()), fresh=False)
+    most = MOST_ROWS // max(len(problem.equation_scales), 1)
+    return max(min(DENSER * usual, most), usual)
 
 
 class Around(NamedTuple):

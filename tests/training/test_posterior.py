@@ -269,6 +269,15 @@ def test_unrest_is_a_newton_step_in_standard_deviations():
     assert found == pytest.approx(np.max(np.abs(step / deviation)[-2:]))
 
 
+def test_it_sees_more_points_than_the_fit_has_at_once_as_far_as_they_can_be_afforded():
+    readings = measured(lambda x, t: x, 8, 0.0)
+    scaling, pde = pgt.Scaling.fit(readings, SQUARE), pgt.Heat(0.1)
+    fit = Fit(Series(scaling, jnp.full(4, 1e-3), tensor(2, 2)), pde, 0.0)
+    problem = Problem.build(readings, pde, (), SQUARE, scaling)
+    found = [posterior_of._points(fit, problem, pgt.Polish(points=n)) for n in (100, 5000, 20_000)]
+    assert found == [100 * posterior_of.DENSER, posterior_of.MOST_ROWS, 20_000]
+
+
 def test_the_step_ahead_ends_at_the_summit():
     """Of a linear problem, from anywhere: where the readings are missed least under the prior."""
     random = np.random.default_rng(5)
