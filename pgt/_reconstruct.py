@@ -139,7 +139,7 @@ def _solved(task: Task, folder: Path | None, progress: bool | None) -> Reconstru
     began = time.monotonic()
     outcome, errors = _fitted(task, folder, progress)
     choice = "named" if task.is_named else "suited"
-    if needs_rival(task, errors, outcome.fit.seconds):
+    if needs_rival(task, errors, time.monotonic() - began):
         assert task.rival is not None
         rival = in_time_left(task.rival(), time.monotonic() - began)
         is_better = partial(predicts_better, outcome=outcome, held_out=rival.held_out)

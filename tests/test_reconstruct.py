@@ -1,10 +1,13 @@
 """Sensors that read at different rates, and readings that are averages over a box."""
 
+import time
+
 import numpy as np
 import pytest
 import xarray as xr
 
 import pgt
+from pgt.bench.zoo import catalogue
 from pgt.data import Observations
 
 DECAY = 0.1 * np.pi**2
@@ -238,3 +241,18 @@ def test_a_fit_that_diverged_is_said_and_marked(training):
         )
     assert result.summary["stopped"].startswith("diverged")
     assert (result.verdict().converged, result.field_error) == (False, {})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["stokes", "burgers-noise"])
+def test_seconds_are_kept_with_all_that_follows_a_fit(name):
+    """Sines with a hidden field, which a network took three times the seconds to contest, and a network
+    with noise and its posterior; a fifth more, and a few seconds of what is compiled at last."""
+    problem = catalogue.get(name)
+    given = problem.load(0)
+    began = time.monotonic()
+    pgt.reconstruct(
+        given.observations, given.pde, given.domain, given.conditions,
+        training=pgt.Training(seconds=20.0),
+    )  # fmt: skip
+    assert time.monotonic() - began < 1.2 * 20 + 8

@@ -31,7 +31,8 @@ class AdvectionDiffusionKernel(AbstractKernel):
     lag nothing has been carried anywhere, and a floored drift would move the peak of a point's
     influence a distance |v|τ away from itself. For the same reason a future source
     (`causal=False`) is traced backwards along the flow: there Δt < 0 in the drift. On an axis that
-    repeats the flow may have gone around: the image of a source is the one whose drifted place is nearest.
+    repeats the flow may have gone around: the image of a source is the one whose drifted place is
+    nearest.
 
     >>> import jax.numpy as jnp
     >>> kernel = AdvectionDiffusionKernel(velocity=(1.0, 0.0), diffusivity=0.1)

@@ -8,7 +8,16 @@ from pgt.physics.gauge import fixed_fields, freedom
 from pgt.reconstruction.evaluation import Evaluation
 from pgt.training.assemble import Task
 from pgt.training.fit import Outcome
-from pgt.trust.field_error import expected_errors, near_readings, own_error, places
+from pgt.trust.field_error import (
+    expected_errors,
+    is_exact,
+    least_calibration,
+    near_readings,
+    own_error,
+    places,
+)
+
+SURE = 0.1  # of the mean variance: surer than that no posterior is believed to be at one place
 
 
 def field_errors(outcome: Outcome, task: Task) -> dict | None:
@@ -26,10 +35,11 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     values = Evaluation(fit.model, fit.pde, readings, None, task.domain).values_at(where.points)
     fixed, hidden = fixed_fields(task.problem.conditions, pde), set(readings.hidden_fields)
     free = [n for n in pde.fields if n in hidden - set(fixed) and freedom(pde, n) is not None]
+    solved = outcome.misses is not None
     found = expected_errors(
         deviations, values, where, misses, pde.fields, free,
-        near_readings(local, readings, task.domain),
-        own_error(outcome.noise, solved=outcome.misses is not None), outcome.at_least,
+        near_readings(local, readings, task.domain), own_error(outcome.noise, solved=solved),
+        outcome.at_least, least_calibration(outcome.noise, solved=solved),
     )  # fmt: skip
     return {name: asdict(error) for name, error in found.items()}
 
@@ -46,12 +56,16 @@ def together(errors: dict, task: Task) -> dict[str, float]:
 
 
 def _misses(outcome: Outcome, task: Task, deviations) -> np.ndarray:
-    """Errors at readings held out, in units of what the posterior and the noise let expect."""
+    """Errors at readings held out, in units of what the posterior and the noise let expect. What exact
+    readings are missed by is no noise, much as the fit takes it for that: it is the field's error."""
     held_out, fit = task.held_out, outcome.fit
     if not len(held_out):
         return np.zeros(0)
     readings, held_out = task.problem.observations, task.problem.origin.physical(held_out)
     said = Evaluation(fit.model, fit.pde, readings, None, task.domain).of_readings(held_out)
-    sigma = outcome.noise * np.asarray(fit.model.scaling.spread)
-    expected = np.sqrt(np.mean(deviations**2, axis=0) + sigma**2)
+    variance = np.mean(deviations**2, axis=0)
+    noise = (outcome.noise * np.asarray(fit.model.scaling.spread)) ** 2
+    if is_exact(outcome.noise):
+        noise = SURE * np.mean(variance, axis=0)
+    expected = np.sqrt(np.maximum(variance + noise, np.finfo(float).tiny))
     return ((said - np.asarray(held_out.values)) / expected)[np.asarray(held_out.mask)]

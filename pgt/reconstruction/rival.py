@@ -15,7 +15,7 @@ from pgt.training.assemble import Task
 from pgt.training.features import POOR, is_contested
 from pgt.training.fit import Outcome
 
-THIRD = 0.32  # of the seconds, which sines leave to the other model (training/features.py)
+QUARTER = 0.25  # of the seconds: sines leave a third to the other model (training/features.py)
 SIGNIFICANT = 2.0  # standard deviations of the error of so many readings
 
 
@@ -25,7 +25,7 @@ def needs_rival(task: Task, errors: dict | None, spent: float = 0.0) -> bool:
     if errors is None or not is_contested(task):
         return False
     seconds = task.training.seconds
-    if seconds is not None and seconds - spent < THIRD * seconds:
+    if seconds is not None and seconds - spent < QUARTER * seconds:
         return False
     return together(errors, task)["value"] > POOR
 

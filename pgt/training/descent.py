@@ -20,7 +20,10 @@ START, EASE, STIFFEN = 1e-2, 2.0, 1.5  # damping at first, after a success, afte
 GROWTH, MOST_GROWTH = 1.5, 10.0  # of the latter, with every failure before the first success
 LEAST, GIVE_UP = 1e-15, 1e8
 LEAST_FRESH = 1e-8  # with less, a step fits the few points that it sees and forgets all others
-SETTLE = 30  # iterations before the prior's strength is first revised
+SETTLE, SETTLE_SHARE = (
+    30,
+    3,
+)  # iterations before the prior's strength is first revised; a third at most
 MOMENTUM = 0.9  # of the step before, on fresh points
 
 Judge = Callable[[Vector], float]
@@ -36,13 +39,14 @@ class State:
     momentum: Vector | float = 0.0
     damping: float = START
     iteration: int = 0
-    moved: bool = False  # at least once
+    moved: bool = False  # at least once, by a whole step
     draw: int = 0  # of the residual points; 0: the fixed ones
     costs: tuple[float, ...] = ()
     best: Vector | None = None
     best_error: float = np.inf
     best_iteration: int = 0
     seconds: float = 0.0
+    first: float = 0.0  # of them, until the first iteration had ended: what was compiled counts
     over: bool = False
 
 
@@ -76,16 +80,19 @@ def descend(
         is_better = found is not None
         state = replace(state, iteration=state.iteration + 1)
         if is_better:
-            state = _judged(_moved(state, found, settings), judge)
+            state = _judged(_moved(state, *found, settings), judge)
             here, normal = _system(search, state)
         else:
             state = _refused(state)
         # Once it must be, however well the first prior is fulfilled; then whenever θ has moved.
-        settled = state.iteration > SETTLE and is_better
-        if is_revised and (state.iteration == SETTLE or settled):
+        settle = min(SETTLE, max(settings.iterations // SETTLE_SHARE, 1))
+        settled = state.iteration > settle and is_better
+        if is_revised and (state.iteration == settle or settled):
             state = replace(state, prior=revised(state.prior, normal)[0])
         cost = normal.cost(state.prior)
-        state = replace(state, costs=(*state.costs, cost), seconds=time.monotonic() - began)
+        seconds = time.monotonic() - began
+        state = replace(state, costs=(*state.costs, cost), seconds=seconds)
+        state = replace(state, first=state.first or seconds)
         state = replace(state, over=is_over(state, settings) or is_spent(state, settings, share))
         report(state.iteration, cost)
         keep(state)
@@ -98,26 +105,29 @@ def _system(search: Search, state: State) -> tuple[Search, Normal]:
     return here, here.normal_at(theta)
 
 
-def _tried(search: Search, normal: Normal, state: State) -> Vector | None:
-    """A better θ by one step; None where the step leads to none."""
+def _tried(search: Search, normal: Normal, state: State) -> tuple[Vector, float] | None:
+    """A better θ by one step, and the share of it that was gone; None where the step leads to none.
+
+    Before the first whole step a share is better than nothing: a wrong damping costs no iteration then.
+    """
     damped = Damped(normal, state.prior, state.damping)
     if damped.factor is None:
         return None
-    step = damped.bent(search, damped.step(state.momentum))
-    if step is None:
+    found = damped.bent(search, damped.step(state.momentum))
+    if found is None or (found.share < 1 and state.moved):
         return None
-    theta = np.asarray(state.theta) + step
+    theta = np.asarray(state.theta) + found.step
     cost = search.cost(jnp.asarray(theta), state.prior)
-    return theta if cost < normal.cost(state.prior) else None
+    return (theta, found.share) if cost < normal.cost(state.prior) else None
 
 
-def _moved(state: State, theta: Vector, settings: Polish) -> State:
-    least = LEAST_FRESH if state.draw else LEAST
+def _moved(state: State, theta: Vector, share: float, settings: Polish) -> State:
+    least, whole = LEAST_FRESH if state.draw else LEAST, share == 1.0
     moved = replace(
         state,
         theta=theta,
-        damping=max(state.damping / EASE, least),
-        moved=True,
+        damping=max(state.damping / EASE if whole else state.damping * STIFFEN, least),
+        moved=state.moved or whole,
         draw=_next_draw(state, settings),
     )
     if not moved.draw:

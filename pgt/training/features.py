@@ -52,13 +52,11 @@ SOFT = 2.0  # log10 of ρ at the first linearisation
 REWEIGHTINGS = 8
 SILENT = 0.99  # of a standard deviation left of the prior's: nothing was said
 SHARE = 0.3  # of the seconds, after which no further band is tried
-OURS = (
-    2 / 3
-)  # of the seconds, where a network may be tried as well; of these again, where it will be
+OURS = 2 / 3  # of the seconds where a network may be tried as well; of these again where it will be
+LEAST_FOR_NETWORK = 10.0  # seconds: what a network compiles takes most of them
 POOR = 1e-3  # of the spread: an error of sines beyond which a network is tried, too
 FEWEST_TO_CHOOSE = 80  # readings, a tenth of which judge between two models
-TESTED = 256  # points at which a field is asked whether it is exact
-DRAWS = 64  # from the posterior
+TESTED, DRAWS = 256, 64  # points at which a field is asked whether it is exact; of the posterior
 
 Report = Callable[[float, dict[str, float]], None]
 
@@ -105,8 +103,10 @@ class Found:
 
 
 def is_contested(task: Task) -> bool:
-    """Whether a network may be asked as well, and there are readings to tell which is better."""
-    return task.rival is not None and len(task.problem.observations) >= FEWEST_TO_CHOOSE
+    """Whether a network may be asked as well, with time for it and readings to tell which is better."""
+    seconds = task.training.seconds
+    in_time = seconds is None or (1 - OURS) * seconds >= LEAST_FOR_NETWORK
+    return task.rival is not None and in_time and len(task.problem.observations) >= FEWEST_TO_CHOOSE
 
 
 def fit_features(task: Task, report: Report) -> tuple[Found, Fit]:

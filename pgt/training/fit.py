@@ -43,10 +43,12 @@ MOST_FOR_POSTERIOR = 4000  # weights
 @dataclass(frozen=True)
 class Drawn:
     """Fits that could all be the true one: (models, equations, readings), every array with a leading
-    axis, and what there is to say of them."""
+    axis, and what there is to say of them. `ahead` is how the tuned part of the fit would move by one
+    more Newton step, to the summit of the posterior, where that is known."""
 
     stacked: PyTree
     about: dict
+    ahead: PyTree = None
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def fit_task(
         drawn = _posterior(fit, task, task.error_bars or Posterior(DRAWS))
         outcome = replace(
             outcome,
-            deviate=partial(_deviations, drawn.stacked[0], task),
+            deviate=partial(_deviations, drawn, task),
             noise=drawn.about["noise"],
         )
         return replace(outcome, members=drawn) if task.error_bars else outcome
@@ -133,11 +135,11 @@ def _posterior(fit: Fit, task: Task, settings: Posterior) -> Drawn:
     """Members drawn around the fit; all read what the fit reads."""
     finish = polish_settings(fit.model, task.training)
     assert finish is not False  # checked when the task was assembled
-    models, pdes, info = laplace_members(
+    models, pdes, info, ahead = laplace_members(
         fit, task.problem, settings, task.held_out, task.noise, finish
     )
     readings = batched.repeat(task.problem.observations, settings.samples)
-    return Drawn((models, pdes, readings), {"settings": repr(settings)} | info)
+    return Drawn((models, pdes, readings), {"settings": repr(settings)} | info, ahead)
 
 
 def _has_posterior(fit: Fit, task: Task) -> bool:
@@ -147,12 +149,17 @@ def _has_posterior(fit: Fit, task: Task) -> bool:
     return settings is not False and (asked or small)
 
 
-def _deviations(members, task: Task, points) -> Float[np.ndarray, "k n c"]:
-    """How far linearised members are from the fit that they were drawn around."""
+def _deviations(drawn: Drawn, task: Task, points) -> Float[np.ndarray, "k n c"]:
+    """How far linearised members are from the fit that they were drawn around; the fit is as far from the
+    summit as a Newton step would go."""
+    members = drawn.stacked[0]
     with jax.enable_x64(True):
         base = batched.member(members, 0).base
         context = base.encode(cast(task.problem.observations, jnp.float64))
-        found = _changes(base, context, members.direction, jnp.asarray(points))
+        directions = members.direction
+        if drawn.ahead is not None:
+            directions = jax.tree.map(lambda steps, ahead: steps + ahead, directions, drawn.ahead)
+        found = _changes(base, context, directions, jnp.asarray(points))
         return np.asarray(found, float)
 
 
@@ -179,8 +186,9 @@ def _ensemble(
     seeds, problems = task.seeds, task.problems
     good = [k for k, fit in enumerate(trained) if fit.stopped != DIVERGED]
     kept = good if len(good) > 1 else range(len(trained))
+    shared = _in_parts(task, len(kept))
     fits = [
-        _polished(trained[k], task, k, progress, f"polish {n} of {len(kept)}", checkpoint)
+        _polished(trained[k], shared, k, progress, f"polish {n} of {len(kept)}", checkpoint)
         for n, k in enumerate(kept, 1)
     ]
     with precision(is_double(fits[0].model)):
@@ -199,6 +207,17 @@ def _ensemble(
     }
     middle = _middle(fits, trained)
     return Outcome(middle, float(error) if known else None, Drawn(stacked, about))
+
+
+def _in_parts(task: Task, count: int) -> Task:
+    """The task of one of so many members: the seconds of a polish are those of all of them."""
+    finish = task.training.polish
+    if not finish or finish.seconds is None:
+        return task
+    part = replace(finish, seconds=finish.seconds / count)
+    return replace(
+        task, training=replace(task.training, polish=part), asked=task.asked or task.training
+    )
 
 
 def _middle(fits: list[Fit], trained: list[Fit]) -> Fit:

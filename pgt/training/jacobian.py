@@ -29,6 +29,7 @@ MANY, AT_ONCE = (
     1 << 16,
     1 << 13,
 )  # items that are many, and how many of them are then computed at once
+TALL = 5  # rows for every column: with more, R stands for J wherever nothing else is asked of it
 TRIANGLE = 1 << 14  # rows of which one factor is made at a time
 
 Data = tuple[tuple[PyTree, Vector], ...]  # items and weights of every block
@@ -132,15 +133,20 @@ class Jacobian:
         return np.concatenate([np.asarray(piece) for _, _, piece in groups])[:count]
 
     def condensed(self) -> Matrix:
-        """All of it; or, where it was not to be whole, R in its place."""
-        is_long = self.matrix is None and not self.plan.dual
-        return self.triangle() if is_long else self.assembled()
+        """All of it; or R in its place, where it was not to be whole or is much longer than wide."""
+        if self.plan.dual:
+            return self.assembled()
+        is_tall = self.shape[0] > TALL * self.shape[1]
+        return self.triangle() if self.matrix is None or is_tall else self.matrix
 
     def triangle(self, count: int | None = None) -> Matrix:
         """R, upper triangular, with RᵀR = JᵀJ of the first rows, or of all; of no more than so many rows
         at a time, so that J is never whole. (By QR: see evidence.root.)"""
         if count in self.triangles:
             return self.triangles[count]
+        if count is None and self.matrix is not None:
+            self.triangles[None] = np.asarray(jnp.linalg.qr(jnp.asarray(self.matrix), mode="r"))
+            return self.triangles[None]
         factor, begin = np.zeros((0, len(self.theta))), 0
         for _, _, piece in self.pieces():
             part = np.asarray(piece)[: None if count is None else max(count - begin, 0)]

@@ -5,7 +5,8 @@
 D is the mean eigenvalue of JᵀJ times the identity. φ is what is left of the step before: damping then
 pulls towards it and not towards no step at all, so that what the residual points of many steps tell
 adds up (SPRING, Goldshlager et al. 2024). δ₂, the geodesic acceleration of Transtrum & Sethna (2012),
-bends the step along the curved valley; a step whose δ₂ is not small beside δ₁ is refused. The prior
+bends the step along the curved valley; of a step whose δ₂ is not small beside δ₁ no more than a share
+t is trusted, t δ₁ + t² δ₂, which bends as much less. The prior
 adds a|w|² to the sum of squares (evidence.py), where w are the weights among θ, P = 1: coefficients,
 which come last, are not held back.
 
@@ -33,6 +34,8 @@ from pgt.training.likelihood import SMALLEST_SIGMA, Likelihood, likely_rows, noi
 from pgt.training.rows import Block, Rows
 
 MOST_BEND = 0.75  # of 2|δ₂| / |δ₁|
+LEAST_SHARE = 0.1  # of a step that bends too much as a whole
+SMALLEST_STEP = 1e-300
 AHEAD = 0.1  # of the step, where the curvature of the rows is measured
 UNSEEN = 1e-15  # of the mean: keeps numbers that no row depends on from making a matrix singular
 GIGABYTE = 1e9
@@ -184,6 +187,13 @@ class Normal:
         return self.gram / shift[0] + (1 / shift[-1] - 1 / shift[0]) * (last @ last.T)
 
 
+class Bent(NamedTuple):
+    """A step along the valley, and t: the share of δ₁ that it is."""
+
+    step: Vector
+    share: float
+
+
 class Damped:
     """(JᵀJ + Λ)⁻¹ at θ, factorised; `factor` is None where that cannot be done."""
 
@@ -217,15 +227,17 @@ class Damped:
         assert self.factor is not None  # asked for by whoever steps
         return np.asarray(dense.solved(self.factor, right))
 
-    def bent(self, search: Search, step: Vector) -> Vector | None:
-        """δ₁ + δ₂; None where the step bends too much to be trusted."""
+    def bent(self, search: Search, step: Vector) -> "Bent | None":
+        """As much of the step as does not bend too much to be trusted: t δ₁ + t² δ₂. None where next to
+        nothing is left of it."""
         jacobian, theta = self.normal.jacobian, self.normal.jacobian.theta
         # r''[δ, δ] from one more evaluation of the rows: cheaper to run and to compile than its jvp.
         ahead = search.rows_at(theta + AHEAD * step)
         curvature = 2 * (ahead - self.normal.rows - AHEAD * jacobian.times(step)) / AHEAD**2
         bend = -self.pull(curvature) / 2
-        straight = 2 * np.linalg.norm(bend) <= MOST_BEND * np.linalg.norm(step)
-        return step + bend if straight else None
+        turn = 2 * np.linalg.norm(bend) / max(float(np.linalg.norm(step)), SMALLEST_STEP)
+        share = min(1.0, MOST_BEND / max(float(turn), MOST_BEND))
+        return Bent(share * step + share**2 * bend, share) if share >= LEAST_SHARE else None
 
 
 @partial(jax.jit, static_argnums=0)
@@ -253,7 +265,8 @@ def determined(normal: Normal, prior: Prior) -> evidence.Determined:
         last = jacobian.last(free) / np.sqrt(hold[-1]) if free else np.zeros((len(kernel), 1))
         return evidence.determined_dual(kernel, last, prior.rows)
     if jacobian.matrix is not None:
-        readings, root = jacobian.first(prior.rows), evidence.root(jacobian.matrix, hold)
+        readings = jacobian.first(prior.rows)
+        root = evidence.root(jacobian.condensed(), hold)
     else:
         readings = jacobian.triangle(prior.rows)  # which stands for the rows that it is made of
         factor = dense.factorised(normal.gram, hold)

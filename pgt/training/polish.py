@@ -23,8 +23,9 @@ from pgt.nn.frozen import count_parameters
 from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.training.checkpoint import States
+from pgt.training.deadline import Deadline
 from pgt.training.dense import on_host
-from pgt.training.descent import Judge, Report, State, descend, is_over, is_spent
+from pgt.training.descent import START, Judge, Report, State, descend, is_over, is_spent
 from pgt.training.least_squares import GIGABYTE, Prior, Search, revised
 from pgt.training.likelihood import misfit_size
 from pgt.training.losses import Problem, reading_rows
@@ -39,8 +40,11 @@ STIFF_SHARE = 1 / 3  # of the iterations under a prior
 PLAIN_SHARE = (
     0.6  # of the budget, after which readings that cannot be predicted are taken to be noisy
 )
+UNFITTED = 0.5  # of the spread: a fit that misses readings by so much has not come far yet
 MOST_UNDER_PRIOR = 120  # iterations: the fit before it is close
 ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
+AFTER = 1.0  # of the seconds of the first iteration: what error bars compile takes as long
+A_MOMENT = 1e-3  # seconds: one iteration and no more
 HOST_MEMORY = 2.0  # gigabytes
 
 
@@ -69,13 +73,19 @@ def polish(
     by `noise` or because held-out ones cannot be predicted, are fitted once more under a prior.
     `states` remembers how far it came.
     """
+    deadline = Deadline(settings.seconds)
     with jax.enable_x64(True):
         numbers, search, judge = system(model, pde, problem, settings, held_out)
         states, settings = states or States(), _with_freshness(model, settings)
-        theta, stages, left = numbers.theta, [], settings
+        theta, stages, left, damping = numbers.theta, [], settings, START
         if settings.evidence is not True:
             end = _fit_plain(search, State(theta), settings, (judge, noise), report, states)
-            theta, stages, left = jnp.asarray(end.best), [list(end.costs)], _left(settings, end)
+            theta, stages, damping = (
+                jnp.asarray(end.best),
+                [list(end.costs)],
+                min(end.damping, START),
+            )
+            left = _left(settings, end, deadline)
         if _is_noisy(settings, noise, judge(theta)):
             prior = prior_of(problem.observations, pde, noise)
             done = settings.iterations - left.iterations
@@ -83,7 +93,7 @@ def polish(
             def continued(iteration, cost):
                 report(done + iteration, cost)
 
-            start, left = State(theta, prior), replace(left, fresh=0.0)
+            start, left = State(theta, prior, damping=damping), replace(left, fresh=0.0)
             theta, more = _fit_noisy(search, start, left, continued, states)
             stages += more
         return *numbers.rebuild(theta), stages
@@ -99,8 +109,14 @@ def _fit_plain(
     beyond = is_spent(start, settings, PLAIN_SHARE) and not start.over
     if settings.evidence is not False and not beyond:
         end = descend(search, start, settings, judge, report, keep, share=PLAIN_SHARE)
-        if is_over(end, settings) or _is_noisy(settings, noise, judge(jnp.asarray(end.best))):
+        error = judge(jnp.asarray(end.best))
+        unfitted = noise is None and error > UNFITTED
+        if is_over(end, settings) or (_is_noisy(settings, noise, error) and not unfitted):
             return end
+        if settings.seconds is not None:
+            settings = replace(
+                settings, seconds=max(settings.seconds - AFTER * end.first, A_MOMENT)
+            )
         start = replace(end, over=is_spent(end, settings))
     return descend(search, start, settings, judge, report, keep)
 
@@ -114,7 +130,7 @@ def _fit_noisy(search: Search, start: State, settings: Polish, report: Report, s
     """
     settings = replace(settings, iterations=min(settings.iterations, MOST_UNDER_PRIOR))
     first, last = _shared(settings, 1 - STIFF_SHARE), _shared(settings, STIFF_SHARE)
-    start = states.get("prior", start)
+    deadline, start = Deadline(settings.seconds), states.get("prior", start)
     keep = partial(states.keep, "prior")
     end = descend(search, start, first, None, report, keep, is_revised=True)
     theta, done = jnp.asarray(end.theta), end.iteration
@@ -122,11 +138,14 @@ def _fit_noisy(search: Search, start: State, settings: Polish, report: Report, s
     start = states.get("stiff", None)
     if start is None:
         prior, _ = revised(end.prior, stiff.normal_at(theta), rounds=ROUNDS)
-        start = State(end.theta, prior)
+        start = State(end.theta, prior, damping=min(end.damping, START))
 
     def continued(iteration, cost):
         report(done + iteration, cost)
 
+    if settings.seconds is not None:
+        left = settings.seconds - max(deadline.spent, end.seconds)
+        last = replace(last, seconds=max(left, A_MOMENT))
     keep = partial(states.keep, "stiff")
     more = descend(stiff, start, last, None, continued, keep, is_revised=True)
     return jnp.asarray(more.theta), [list(end.costs), list(more.costs)]
@@ -191,13 +210,14 @@ def prior_of(readings: Observations, pde: AbstractPDE, noise: float | None) -> P
     return Prior((noise or GUESS) ** 2 / measured, mask.size, measured, noise or 0.0, free)
 
 
-def _left(settings: Polish, end: State) -> Polish:
-    """What a descent left of the budget; of seconds a tenth at least, if it was late."""
+def _left(settings: Polish, end: State, deadline: Deadline) -> Polish:
+    """What a descent left of the budget, less the seconds that error bars will need."""
     iterations = max(settings.iterations - end.iteration, 1)
     if settings.seconds is None:
         return replace(settings, iterations=iterations)
-    seconds = max(settings.seconds - end.seconds, settings.seconds / 10)
-    return replace(settings, iterations=iterations, seconds=seconds)
+    # A run that was killed and goes on has spent more than this clock knows.
+    spent = max(deadline.spent, end.seconds) + AFTER * end.first
+    return replace(settings, iterations=iterations, seconds=max(settings.seconds - spent, A_MOMENT))
 
 
 def _is_noisy(settings: Polish, noise: float | None, held_out_error: float) -> bool:

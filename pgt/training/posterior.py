@@ -29,6 +29,7 @@ from pgt.training.least_squares import Prior, Search, revised
 from pgt.training.loop import Fit
 from pgt.training.losses import Problem, reading_weights
 from pgt.training.polish import ROUNDS, prior_of, system
+from pgt.training.rows import point_count
 from pgt.training.settings import Polish
 
 # The posterior takes the encoder and the kind of prior for granted, and is a little too sure of the
@@ -36,6 +37,8 @@ from pgt.training.settings import Polish
 # benchmarks/instrument.py tells.
 STIFFEST = 3.0
 WHOLE_STIFFEST = 20.0  # where nothing is taken for granted, since all weights are drawn
+MOST_ROWS = 12_000  # of the equations
+DENSER = 4  # times as many residual points as the fit has at once: each of its steps saw others
 MEMORISED = 2.0  # readings not fitted that are missed by this many σ say more than σ itself
 READING_DIGITS = 1e-9  # in units of the spread: no reading has less noise
 # The logarithm, logit or number of units that a coefficient may differ by when no reading tells.
@@ -50,13 +53,14 @@ def laplace_members(
     noise: float | None,
     polish: Polish,
 ):
-    """Models and equations drawn from the posterior, stacked, and what it was made with.
+    """Models and equations drawn from the posterior, stacked, what it was made with, and how the tuned
+    part of the model would move by one more Newton step.
 
     `noise` is σ of the readings in units of their spread, where it is known, `polish` how the fit was
     polished. The second half of the samples mirrors the first at the fit.
     """
     with jax.enable_x64(True):
-        decoder = replace(polish, weights="decoder")
+        decoder = replace(polish, weights="decoder", points=_points(fit, problem, polish))
         (theta, rebuild, *_), search, judge = system(fit.model, fit.pde, problem, decoder, held_out)
         prior = prior_of(problem.observations, fit.pde, _common_noise(problem, fit, noise))
         whole = len(theta) >= count_parameters(fit.model)
@@ -65,24 +69,33 @@ def laplace_members(
         scale = found.sigma / np.sqrt(prior.count)
         steps = draw(found.factor, scale, settings.samples, prior.free)
         models, pdes = _members(theta, rebuild, steps)
+        ahead = rebuild(found.ahead)[0].tunable()
         about = {
             "noise": found.sigma, "stiffness": found.stiffness, "unrest": found.unrest,
             # What it would say without a reading follows from a Gaussian fit that σ belongs to.
             "leave_one_out": problem.likelihood == "gauss" and not found.memorised,
         }  # fmt: skip
-        return models, pdes, about
+        return models, pdes, about, ahead
+
+
+def _points(fit: Fit, problem: Problem, polish: Polish) -> int:
+    """More than the fit has at once, within what can be solved in seconds."""
+    usual = point_count(polish, problem, count_parameters(fit.model.tunable()), fresh=False)
+    most = MOST_ROWS // max(len(problem.equation_scales), 1)
+    return max(min(DENSER * usual, most), usual)
 
 
 class Around(NamedTuple):
-    """The posterior at θ: R, σ, the stiffness w of the equation, and how far from its summit θ is:
-    the largest move of a coefficient by one more Newton step, in standard deviations. Where readings
-    were memorised, σ is that of others."""
+    """The posterior at θ: R, σ, the stiffness w of the equation, and how far from its summit θ is: the
+    largest move of a coefficient by one more Newton step, in standard deviations, and that step, `ahead`.
+    Where readings were memorised, σ is that of others."""
 
     factor: Float[Array, "p p"]
     sigma: float
     stiffness: float
     unrest: float
     memorised: bool
+    ahead: Float[Array, " p"]
 
 
 def posterior(
@@ -98,7 +111,7 @@ def posterior(
     sigma = _noise(revised(prior, normal, ROUNDS)[1], held_out_error)
     unfulfilled = float(np.linalg.norm(normal.rows[prior.rows :]))
     stiffness = float(np.clip(sigma / max(unfulfilled, READING_DIGITS), 1.0, stiffest))
-    normal = search.stiffened(stiffness).normal_at(theta)
+    normal = normal if stiffness == 1 else search.stiffened(stiffness).normal_at(theta)
     prior, estimated = revised(prior, normal, ROUNDS)
     sigma = _noise(estimated, held_out_error)
     held = np.full(len(theta), prior.hold)
@@ -106,7 +119,8 @@ def posterior(
     factor = evidence.root(jnp.asarray(normal.jacobian.condensed()), jnp.asarray(held))
     slope = jnp.asarray(normal.slope + prior.hold * prior.held(theta))
     unrest = _unrest(factor, slope, sigma / np.sqrt(prior.count), prior.free)
-    return Around(factor, sigma, stiffness, unrest, sigma > max(estimated, READING_DIGITS))
+    memorised = sigma > max(estimated, READING_DIGITS)
+    return Around(factor, sigma, stiffness, unrest, memorised, _newton(factor, slope))
 
 
 def _unrest(
@@ -115,10 +129,15 @@ def _unrest(
     """How far a Newton step would move the coefficients, the last `free` of θ, in their σ."""
     if not free:
         return 0.0
-    step = solve_triangular(factor, solve_triangular(factor, slope, trans=1))[-free:]
+    step = _newton(factor, slope)[-free:]
     # Rows of R⁻¹: the last ones need no more than the last corner of R.
     corner = solve_triangular(factor[-free:, -free:], jnp.eye(free))
     return float(jnp.max(jnp.abs(step) / (scale * jnp.linalg.norm(corner, axis=1))))
+
+
+def _newton(factor: Float[Array, "p p"], slope: Float[Array, " p"]) -> Float[Array, " p"]:
+    """The step that ends where the slope is none."""
+    return -solve_triangular(factor, solve_triangular(factor, slope, trans=1))
 
 
 def draw(factor: Float[Array, "p p"], scale: float, samples: int, free: int) -> Float[Array, "k p"]:

@@ -11,6 +11,10 @@ Relative to the spread of the field over the domain: an error of 1 is as good as
 readings are as good as exact, what is left is the model's own error, which no posterior knows: it takes
 the model for able to fulfil all rows. ε is by how much that was too small on the half of the zoo that
 defaults are tuned on, where nothing but such errors is left; it is 1 where noise is what limits a field.
+
+A network stops where its seconds end, not at the summit of its posterior: the deviations of its draws
+are those from where it stands, a Newton step away from the summit (training/fit.py). For clean readings
+that step is most of the error.
 """
 
 from collections.abc import Sequence
@@ -25,14 +29,19 @@ from pgt.data.domain import Domain
 from pgt.data.evenly import evenly
 from pgt.data.observations import Observations
 from pgt.ground.verdict import FieldError
+from pgt.training.gaussian import SMALLEST_SIGMA
 
 INSTANTS, PLACES = 8, 128
 TRUSTED = (1.0, 30.0)  # of κ: readings say little of places where there are none, and nothing good
 EXACT = 1e-3  # of the spread: readings with less noise than that are as good as exact
-OWN_ERROR_SOLVED, OWN_ERROR_FITTED = 2.0, 2.5  # ε of a sum of sines, and of a network
+OWN_ERROR_SOLVED, OWN_ERROR_FITTED = 2.0, 1.25  # ε of a sum of sines, and of a network
 UNSURE = 1.5  # a factor either way, for what no posterior knows: that of κ itself, and of the model
 NEAR = 1.2  # of the distance between readings that fill the domain evenly
 SMALLEST = 1e-15
+ROUNDED, LEAST_ROUNDED = (
+    2 * SMALLEST_SIGMA,
+    0.1,
+)  # σ that rounding alone explains, and κ at least there
 
 
 class Places(NamedTuple):
@@ -85,15 +94,16 @@ def expected_errors(
     near: Bool[np.ndarray, " n"] | None = None,
     own: float = 1.0,
     at_least: float = 0.0,
+    least: float = TRUSTED[0],
 ) -> dict[str, FieldError]:
     """By field: what `deviations` of draws from `values` say at the places `where`, calibrated by
     `misses`: the errors z of readings predicted from others, in units of their predicted σ.
 
     `free` are fields that the equations leave open at each instant: there the mean does not count.
     `near` are the places that have readings around them, `own` is ε, `at_least` the error at sensors
-    that stand still, each predicted from the others.
+    that stand still, each predicted from the others, `least` of κ.
     """
-    kappa = own * calibration(misses)
+    kappa = own * calibration(misses, least)
     found = {}
     for column, name in enumerate(fields):
         away, truth = kappa * deviations[..., column], values[:, column]
@@ -112,17 +122,33 @@ def _no_less_than(least: float, found: FieldError) -> FieldError:
 
 def own_error(noise: float, *, solved: bool) -> float:
     """ε, from the noise of the readings in units of their spread."""
-    if noise > EXACT:
+    if not is_exact(noise):
         return 1.0
     return OWN_ERROR_SOLVED if solved else OWN_ERROR_FITTED
 
 
-def calibration(misses: Float[np.ndarray, " m"]) -> float:
-    """κ: by how much the posterior's σ is too small, as far as the readings say."""
+def is_exact(noise: float) -> bool:
+    """Whether readings with that noise, in units of their spread, are as good as exact."""
+    return noise <= EXACT
+
+
+def calibration(misses: Float[np.ndarray, " m"], least: float = TRUSTED[0]) -> float:
+    """κ: by how much the posterior's σ is too small, as far as the readings say; `least` of it.
+
+    That it is too large they are believed by half, the root of it: of places without readings they cannot
+    say so.
+    """
     finite = misses[np.isfinite(misses)]
     if not len(finite):
         return 1.0
-    return float(np.clip(np.sqrt(np.mean(finite**2)), *TRUSTED))
+    size = float(np.sqrt(np.mean(finite**2)))
+    return float(np.clip(size if size > 1 else np.sqrt(size), least, TRUSTED[1]))
+
+
+def least_calibration(noise: float, *, solved: bool) -> float:
+    """Below what κ is not believed. The evidence makes σ of a sum of sines as small as readings are
+    missed by, but no smaller than their digits: held up there, it is too large, as κ says."""
+    return LEAST_ROUNDED if solved and noise < ROUNDED else TRUSTED[0]
 
 
 def _of_field(away: Float[np.ndarray, "k n"], truth, weights, near) -> FieldError:

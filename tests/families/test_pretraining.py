@@ -28,6 +28,7 @@ def test_training_changes_all_that_answers(trained):
     moved = [
         bool((np.asarray(a) != np.asarray(b)).any())
         for a, b in zip(jax.tree.leaves(before), weights(trained[0]), strict=True)
+        if a.size  # nothing goes round in this family
     ]
     assert sum(moved) > 0.9 * len(moved)
 

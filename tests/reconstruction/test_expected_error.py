@@ -8,6 +8,7 @@ from pgt.reconstruction.expected_error import field_errors, together
 from pgt.training.assemble import assemble
 from pgt.training.fit import Outcome
 from pgt.training.loop import Fit
+from pgt.trust.field_error import OWN_ERROR_FITTED, TRUSTED
 
 DOMAIN, EQUATION = pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Heat(0.01)
 TRUTH = pgt.datasets.heat({2: 1.0})
@@ -39,6 +40,26 @@ def test_readings_held_out_that_are_missed_raise_it():
     ]
     missed, excused = (error["u"]["value"] for error in found)  # by a noise larger than any misfit
     assert missed > 3 * excused
+
+
+def test_what_exact_readings_are_missed_by_is_no_noise():
+    """The posterior expects 1e-6 of a fit that misses readings by their spread."""
+    network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
+    task = assemble(READINGS, EQUATION, DOMAIN, model=network)
+
+    def expected(noise, size):
+        fit = Fit(network, EQUATION, 0.0)
+        outcome = Outcome(
+            fit, 0.1, deviate=lambda points: np.full((2, len(points), 1), size), noise=noise
+        )
+        found = field_errors(outcome, task)
+        assert found
+        return found["u"]["value"]
+
+    sure, unsure = expected(1e-4, 1e-6), expected(1e-4, 0.3)
+    noisy = expected(0.9, 1e-6)
+    assert sure == pytest.approx(TRUSTED[1] * OWN_ERROR_FITTED * noisy, rel=0.5)
+    assert unsure > 1e3 * sure
 
 
 def test_without_a_posterior_nothing_is_expected():

@@ -77,6 +77,29 @@ def test_a_step_that_does_not_help_stiffens_the_damping():
     assert end.costs == (1.0,) * 6
 
 
+def test_of_a_first_step_that_bends_too_much_a_share_is_gone():
+    """exp θ = e^1.5 from 0: Newton's step to 3.5 bends after a fifth of it."""
+    steep = Block(lambda t, x: jnp.exp(t) * x - jnp.exp(1.5), np.ones((1, 1)), np.ones(1))
+    states = []
+    with jax.enable_x64(True):
+        settings = Polish(iterations=12, fresh=0.0)
+        descend(Search([steep]), State(np.zeros(1)), settings, None, keep=states.append)
+    first = states[0]
+    assert not first.moved
+    assert first.costs[1] < first.costs[0]
+    assert first.damping > State(np.zeros(1)).damping
+    assert states[-1].costs[-1] < 1e-6 * first.costs[0]
+
+
+def test_a_short_descent_revises_its_prior_too():
+    prior = Prior(1e-4, 3, 3.0, 0.0)
+    with jax.enable_x64(True):
+        end = descend(
+            search(), State(START, prior), Polish(iterations=6, fresh=0.0), None, is_revised=True
+        )
+    assert end.prior.hold != prior.hold
+
+
 def test_seconds_count_from_where_it_was_left():
     with jax.enable_x64(True):
         spent = replace(State(START), seconds=100.0)

@@ -1,9 +1,15 @@
 """From trained networks to an outcome, with the training itself left out."""
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import pgt
+from pgt.models.linearised import LinearisedModel
+from pgt.nn import batched
+from pgt.nn.precision import cast
 from pgt.training import fit as fitting
 from pgt.training.assemble import assemble
 from pgt.training.fit import fit_task
@@ -81,3 +87,35 @@ def test_where_hardly_one_is_left_all_are_kept(monkeypatch):
     assert outcome.members.about["seeds"] == list(task.seeds)
     assert outcome.members.about["diverged"] == list(task.seeds)
     assert outcome.fit.stopped == DIVERGED
+
+
+def test_members_share_the_seconds_of_a_polish():
+    polish = pgt.Polish(seconds=12.0)
+    training = pgt.Training(steps=1, polish=polish)
+    task = assemble(READINGS, pgt.Heat(0.1), DOMAIN, model=network, training=training)
+    part = fitting._in_parts(task, 4)
+    assert part.training.polish == pgt.Polish(seconds=3.0)
+    assert part.asked == task.training  # of the same run, should it be killed and go on
+    alone = assemble(READINGS, pgt.Heat(0.1), DOMAIN, model=network, training=pgt.Training(steps=1))
+    assert fitting._in_parts(alone, 4) is alone
+
+
+def test_a_fit_is_as_far_from_its_summit_as_a_newton_step_goes():
+    """Draws lie around the summit, in pairs: seen from the fit their mean is the step to it."""
+    task = assemble(
+        READINGS, pgt.Heat(0.1), DOMAIN, model=network, training=pgt.Training(polish=False)
+    )
+    with jax.enable_x64(True):
+        model = cast(task.model, jnp.float64)
+        one = jax.tree.map(jnp.ones_like, model.tunable())
+        pair = jax.tree.map(lambda leaf: jnp.stack([leaf, -leaf]), one)
+        bases = batched.spread(eqx.filter(model, eqx.is_array, inverse=True), model, 2)
+        members = (LinearisedModel(bases, pair),)
+        ahead = jax.tree.map(lambda leaf: 3 * leaf, one)
+    around, from_fit = (
+        fitting._deviations(fitting.Drawn(members, {}, step), task, POINTS)
+        for step in (None, ahead)
+    )
+    np.testing.assert_allclose(around.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(from_fit.mean(axis=0), 3 * around[0], rtol=1e-9)
+    np.testing.assert_allclose(from_fit[0] - from_fit[1], 2 * around[0], rtol=1e-9)

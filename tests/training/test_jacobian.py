@@ -67,6 +67,14 @@ def test_pieces_add_up(expected, dual, piece, long, monkeypatch):
         assert (len(list(found.pieces())) > 1) == (piece is not None)
 
 
+def test_of_many_rows_no_more_is_kept_than_their_triangle(monkeypatch, expected):
+    monkeypatch.setattr(module, "TALL", 3)
+    with jax.enable_x64(True):
+        condensed = jacobian(Plan(False, 100, True)).condensed()
+    assert condensed.shape == (6, 6)
+    np.testing.assert_allclose(condensed.T @ condensed, expected[1].T @ expected[1], atol=1e-13)
+
+
 def test_the_smaller_matrix_is_solved_and_the_memory_kept():
     assert Plan.of(100, 50, 1e9) == Plan(dual=False, piece=100, whole=True)
     assert Plan.of(50, 100, 1e9) == Plan(dual=True, piece=100, whole=True)

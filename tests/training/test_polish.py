@@ -1,6 +1,8 @@
 """The least-squares finish: never uphill, learns a coefficient, moves what it was told to."""
 
 import itertools
+from dataclasses import replace
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -10,8 +12,13 @@ import pgt
 from pgt.nn import frozen
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
+from pgt.training import deadline
+from pgt.training import polish as polishing
+from pgt.training.descent import is_over, is_spent
+from pgt.training.least_squares import Search
 from pgt.training.losses import Problem
-from pgt.training.polish import is_whole, memory_of, polish
+from pgt.training.polish import AFTER, is_whole, memory_of, polish
+from pgt.training.rows import Block
 from pgt.training.settings import Polish
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
@@ -103,3 +110,64 @@ def test_which_weights_are_tuned(polished, weights, whole):
 def test_memory_is_in_gigabytes():
     assert memory_of(Polish(memory=0.5)) == 5e8
     assert memory_of(Polish()) >= 2e9
+
+
+# ------------------------------------------------------------------------------- seconds
+
+
+COMPILED, SOLVED = (
+    3.0,
+    0.25,
+)  # seconds by the clock below, of a stage's first iteration and of another
+
+
+def timed(monkeypatch, seconds, held_out_error):
+    """How long a polish takes by a clock that only iterations put forward, and what stages are given."""
+    clock, given = SimpleNamespace(now=0.0), []
+
+    def descend(search, state, settings, judge, report, keep, *, share=1.0, **options):
+        began = clock.now - state.seconds
+        given.append(settings.seconds)
+        while not state.over:
+            clock.now += SOLVED if state.iteration else COMPILED
+            iteration, passed = state.iteration + 1, clock.now - began
+            first = state.first or passed
+            state = replace(
+                state, iteration=iteration, seconds=passed, first=first, best=state.theta
+            )
+            state = replace(state, best_iteration=iteration, costs=(1.0,))
+            spent = is_spent(state, settings, share)
+            state = replace(state, over=is_over(state, settings) or spent)
+        return state
+
+    readings = pgt.sample(pgt.datasets.heat(), n=6)
+    model, pde = pgt.PINN(Scaling.fit(readings, DOMAIN), width=2, layers=1), Heat(0.1)
+    problem = Problem.build(readings, pde, (), DOMAIN, model.scaling)
+    rows = Block(lambda theta, x: theta * x, np.ones((1, 1)), np.ones(1))
+    numbers = SimpleNamespace(theta=np.zeros(1), rebuild=lambda theta: (model, pde))
+    found = numbers, Search([rows]), lambda theta: held_out_error
+    monkeypatch.setattr(polishing, "system", lambda *_: found)
+    monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(polishing, "descend", descend)
+    monkeypatch.setattr(polishing, "revised", lambda prior, normal, rounds: (prior, 0.0))
+    monkeypatch.setattr(Search, "normal_at", lambda search, theta: None)
+    settings = Polish(iterations=10**6, seconds=seconds, fresh=0.0)
+    polish(model, pde, problem, settings, readings)
+    return clock.now, given
+
+
+@pytest.mark.parametrize("held_out_error", [1e-6, 0.1])
+def test_a_polish_keeps_its_seconds_and_leaves_those_of_error_bars(monkeypatch, held_out_error):
+    took, _ = timed(monkeypatch, 40.0, held_out_error)
+    assert 40.0 - AFTER * COMPILED - 2 * SOLVED < took <= 40.0 - AFTER * COMPILED + SOLVED
+
+
+def test_a_fit_that_has_not_come_far_is_not_taken_for_noise(monkeypatch):
+    _, given = timed(monkeypatch, 40.0, 0.8)
+    assert given[:2] == [40.0, 40.0 - AFTER * COMPILED]  # without a prior, to the end
+
+
+def test_seconds_that_are_spent_leave_later_stages_one_iteration(monkeypatch):
+    took, given = timed(monkeypatch, 4.0, 0.1)
+    assert len(given) == 3
+    assert took == pytest.approx(3 * COMPILED)  # all that is compiled, and nothing else

@@ -79,7 +79,7 @@ def fitted(readings, pde, basis: Callable, samples: int = 64, noise=None, iterat
     none = readings.take(np.zeros(0, int))
     model, pde, _ = polish(model, pde, problem, settings, none, noise=noise)
     fit = Fit(model, pde, 0.0)
-    models, pdes, about = laplace_members(
+    models, pdes, about, _ = laplace_members(
         fit, problem, pgt.Posterior(samples=samples), none, noise, settings
     )
     with jax.enable_x64(True):
@@ -267,6 +267,31 @@ def test_unrest_is_a_newton_step_in_standard_deviations():
     covariance = np.linalg.inv(matrix.T @ matrix)
     step, deviation = covariance @ slope, 0.3 * np.sqrt(np.diag(covariance))
     assert found == pytest.approx(np.max(np.abs(step / deviation)[-2:]))
+
+
+def test_it_sees_more_points_than_the_fit_has_at_once_as_far_as_they_can_be_afforded():
+    readings = measured(lambda x, t: x, 8, 0.0)
+    scaling, pde = pgt.Scaling.fit(readings, SQUARE), pgt.Heat(0.1)
+    fit = Fit(Series(scaling, jnp.full(4, 1e-3), tensor(2, 2)), pde, 0.0)
+    problem = Problem.build(readings, pde, (), SQUARE, scaling)
+    found = [posterior_of._points(fit, problem, pgt.Polish(points=n)) for n in (100, 5000, 20_000)]
+    assert found == [100 * posterior_of.DENSER, posterior_of.MOST_ROWS, 20_000]
+
+
+def test_the_step_ahead_ends_at_the_summit():
+    """Of a linear problem, from anywhere: where the readings are missed least under the prior."""
+    random = np.random.default_rng(5)
+    design, data = random.standard_normal((20, 3)), random.standard_normal(20)
+    rows = Block(
+        lambda t, item: (item[0] @ t - item[1])[None], (design, data), np.full(20, 20**-0.5)
+    )
+    prior = Prior(1e-12, 20, 20.0, 0.5)
+    with jax.enable_x64(True):
+        start = jnp.asarray([3.0, -1.0, 2.0])
+        found = posterior(start, Search([rows]), prior, 0.0)
+    factor = np.asarray(found.factor)
+    summit = np.linalg.solve(factor.T @ factor, design.T @ data / 20)
+    np.testing.assert_allclose(start + found.ahead, summit, rtol=1e-6)
 
 
 @pytest.mark.slow

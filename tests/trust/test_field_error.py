@@ -5,12 +5,15 @@ import pytest
 
 import pgt
 from pgt.trust.field_error import (
+    LEAST_ROUNDED,
     OWN_ERROR_FITTED,
     OWN_ERROR_SOLVED,
     TRUSTED,
     UNSURE,
     calibration,
     expected_errors,
+    is_exact,
+    least_calibration,
     near_readings,
     own_error,
     places,
@@ -80,8 +83,26 @@ def test_readings_can_raise_but_not_lower_what_is_expected():
     assert calibration(np.array([np.nan, 1e9])) == TRUSTED[1]
 
 
+def test_what_is_held_up_by_the_digits_of_readings_may_be_lowered_too():
+    rounded, free = (least_calibration(noise, solved=True) for noise in (1e-14, 1e-12))
+    assert (rounded, free) == (LEAST_ROUNDED, TRUSTED[0])
+    assert least_calibration(1e-14, solved=False) == TRUSTED[0]
+    assert calibration(np.full(9, 0.25), rounded) == pytest.approx(0.5)
+    assert calibration(np.full(9, 1e-6), rounded) == LEAST_ROUNDED
+    assert calibration(np.full(9, 0.25), free) == 1
+    where = places(PLATE)
+    wave, deviations = where.points[:, :1], np.full((3, len(where.points), 1), 1e-9)
+    sizes = [
+        expected_errors(deviations, wave, where, np.full(9, 0.25), ("u",), least=least)["u"].value
+        for least in (rounded, free)
+    ]
+    assert sizes[0] == pytest.approx(0.5 * sizes[1])
+
+
 def test_a_models_own_error_counts_where_readings_are_exact():
     assert own_error(0.05, solved=False) == own_error(0.05, solved=True) == 1
+    assert is_exact(1e-9)
+    assert not is_exact(0.05)
     assert own_error(1e-9, solved=True) == OWN_ERROR_SOLVED
     assert own_error(1e-9, solved=False) == OWN_ERROR_FITTED
 
