@@ -147,7 +147,7 @@ class Features(AbstractFrame):
     ):
         self.scaling, self.kernel = scaling, NoKernel()
         self.count, self.seed = count, seed
-        self.local = None if domain is None else Local.of(domain)
+        self.local = None if domain is None else Local.of(domain, len(scaling.mean))
         self.band, self.network = self._drawn(count, band)
 
     def _drawn(
@@ -157,7 +157,8 @@ class Features(AbstractFrame):
         given = None if band is None else _per_axis(band, len(scaling.middle))
         chosen = given or (FIRST_BAND,) * len(scaling.middle)
         count = count or usual_count(scaling)
-        sines = Sines.draw(count, chosen, scaling.periodic, self.seed, self.local)
+        local = self.local and self.local.within(chosen[-1], scaling.periodic[-1])
+        sines = Sines.draw(count, chosen, scaling.periodic, self.seed, local)
         return given, FeatureNetwork(sines, np.zeros((len(scaling.mean), sines.count)))
 
     def with_sines(self, count: int, band: Sequence[float]) -> "Features":

@@ -9,8 +9,13 @@ and at a corner where the domain takes the angle ω, of
 $$ r^{k\pi/2\omega} \cos(k\pi\theta/2\omega), \quad r^{k\pi/2\omega} \sin(k\pi\theta/2\omega): $$
 
 whole multiples of π/ω where both sides are held alike, halves where they are not. Fields of other
-equations begin like these, and what is left is smoother. Sines cannot follow either of them.
+equations begin like these and go on with functions whose Laplacian is one of these, whose Laplacian is
+one of those, and so on, as those of Bessel do: r^(2j-k) while 2j < 2k, r^(2j-k) log r from there, and
+r^(2j + kπ/2ω) at corners. Sines cannot follow any of them. Where there is time, each is multiplied by a
+few slow waves.
 """
+
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -22,10 +27,12 @@ from pgt.data.domain import Domain
 from pgt.data.shapes.features import corners_of, holes_of
 from pgt.nn.frozen import Frozen
 
-WINDINGS = 8  # k, around a hole
-POWERS = 8  # k, at a corner
-TIMES = 3  # frequencies beside the constant, where there is time
-BEAT = 1.5  # the lowest of them, in unit time
+# The largest k of functions that are harmonic, of those whose Laplacian is harmonic, and so on; each
+# time also fewer, for shapes with many holes and equations with many fields.
+WINDINGS = (8, 4, 3, 3, 2), (8, 3, 2), (8,)
+POWERS = (8, 4), (8,), (8,)  # k, at a corner
+TIMES = 4, 4, 3  # frequencies beside the constant, where there is time
+MOST = 1000  # functions, those of all fields together
 CLOSEST = 1e-12  # to a corner
 
 
@@ -39,17 +46,19 @@ class Local(Frozen):
     corners: Float[Array | np.ndarray, "c 2"]
     directions: Float[Array | np.ndarray, " c"]
     angles: Float[Array | np.ndarray, " c"]
+    wound: Float[Array | np.ndarray, "w 5"]
+    rooted: Float[Array | np.ndarray, "r 3"]
     beats: Float[Array | np.ndarray, " b"]
 
     @staticmethod
-    def of(domain: Domain) -> "Local | None":
+    def of(domain: Domain, fields: int = 1) -> "Local | None":
         """None where the domain has no shape in the plane that makes fields rough.
 
         >>> import pgt
         >>> ring = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.Disk() - pgt.Disk(radius=0.3))
         >>> found = Local.of(ring)
         >>> found.count, found(jnp.array([0.5, 0.0])).shape
-        (17, (17,))
+        (45, (45,))
         """
         if domain.shape is None or len(domain.spatial_axes) != 2:
             return None
@@ -57,14 +66,28 @@ class Local(Frozen):
         holes, corners = holes_of(solid), corners_of(solid)
         if not len(holes.radii) and not len(corners.angles):
             return None
-        beats = BEAT * np.arange(1, TIMES + 1) if domain.has_time else np.zeros(0)
         middle = (domain.lower + domain.upper)[:2] / 2
-        return Local(middle, domain.extent[:2] / 2, *holes, *corners, beats)
+        tables = zip(WINDINGS, POWERS, TIMES if domain.has_time else (0, 0, 0), strict=True)
+        for windings, powers, times in tables:
+            found = Local(
+                middle, domain.extent[:2] / 2, *holes, *corners,
+                _wound(windings), _rooted(powers), np.arange(1.0, times + 1),
+            )  # fmt: skip
+            if fields * found.count <= MOST:
+                break
+        return found
+
+    def within(self, band: float, periodic: bool) -> "Local":
+        """The same with times that fill a band of frequencies, as those of the sines do."""
+        if not len(self.beats):
+            return self
+        step = np.pi if periodic else band / len(self.beats)
+        return replace(self, beats=step * np.arange(1, len(self.beats) + 1))
 
     @property
     def count(self) -> int:
         """How many functions."""
-        each = (1 + 2 * WINDINGS) * len(self.radii) + 2 * POWERS * len(self.angles)
+        each = len(self.wound) * len(self.radii) + len(self.rooted) * len(self.angles)
         return each * (1 + 2 * len(self.beats))
 
     def __call__(
@@ -91,16 +114,25 @@ class Local(Frozen):
 
     def _windings(self, place):
         size, angle = _polar(place[..., None, :] - self.centres)
-        size = size - jnp.log(jnp.asarray(self.radii))
-        k = jnp.arange(1.0, WINDINGS + 1, dtype=place.dtype)
-        return jnp.concatenate([size, _multiples(size, angle, -k, k)], axis=-1)
+        near = size - jnp.log(jnp.asarray(self.radii))
+        away = jnp.abs(jnp.asarray(self.centres) - self.middle) + self.half_extent  # a corner's
+        far = size - jnp.log(jnp.sum(away**2, axis=-1)) / 2
+        turns, falls, rises, is_log, quarter = jnp.asarray(self.wound).T
+        values = jnp.exp(near[..., None] * falls + far[..., None] * rises)
+        values = values * jnp.cos(angle[..., None] * turns - quarter)
+        values = values * jnp.where(is_log > 0, near[..., None], 1.0)
+        return values.reshape(*values.shape[:-2], -1)
 
     def _roots(self, place):
         away = (place[..., None, :] - self.corners) / jnp.max(jnp.asarray(self.half_extent))
         cos, sin = jnp.cos(jnp.asarray(self.directions)), jnp.sin(jnp.asarray(self.directions))
         x, y = away[..., 0] * cos + away[..., 1] * sin, away[..., 1] * cos - away[..., 0] * sin
-        power = jnp.arange(1.0, POWERS + 1) * np.pi / (2 * jnp.asarray(self.angles)[:, None])
-        return _multiples(*_polar(jnp.stack([x, y], axis=-1)), power, power)
+        number, rises, quarter = jnp.asarray(self.rooted).T
+        turns = number * np.pi / (2 * jnp.asarray(self.angles)[:, None])
+        size, angle = _polar(jnp.stack([x, y], axis=-1))
+        values = jnp.exp(size[..., None] * (turns + rises))
+        values = values * jnp.cos(angle[..., None] * turns - quarter)
+        return values.reshape(*values.shape[:-2], -1)
 
 
 def _polar(away):
@@ -110,9 +142,22 @@ def _polar(away):
     return jnp.log(x**2 + y**2) / 2, jnp.arctan2(y, x)
 
 
-def _multiples(size, angle, powers, turns):
-    """r^p cos(kθ) and r^p sin(kθ) of all places and powers in one row; all at once, since to write them
-    one by one would take half a minute to compile."""
-    rise, phase = jnp.exp(size[..., None] * powers), angle[..., None] * turns
-    both = jnp.stack([rise * jnp.cos(phase), rise * jnp.sin(phase)], axis=-1)
-    return both.reshape(*both.shape[:-3], -1)
+def _wound(most: tuple[int, ...]) -> Float[np.ndarray, "m 5"]:
+    """Of every function around a hole k, the power of a/r, that of r, whether log r multiplies it, and
+    the phase; `most`: the largest k of those that are harmonic, of those whose Laplacian is, ..."""
+    rows = []
+    for rise, last in enumerate(most):
+        for turns in range(last + 1):
+            powers = (-turns, 2 * rise, 0) if rise < turns else (0, 2 * rise - turns, 1)
+            phases = (0.0, np.pi / 2) if turns else (0.0,)
+            rows += [(turns, *powers, phase) for phase in phases]
+    return np.array(rows, float)
+
+
+def _rooted(most: tuple[int, ...]) -> Float[np.ndarray, "m 3"]:
+    """Of every function at a corner k, what is added to the power of r, and the phase."""
+    rows = [
+        (k, 2 * rise, phase)
+        for rise, last in enumerate(most) for k in range(1, last + 1) for phase in (0.0, np.pi / 2)
+    ]  # fmt: skip
+    return np.array(rows, float)
