@@ -7,33 +7,28 @@ stiffer from one time to the next, and only while that makes the readings more p
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from pgt.data.observations import Observations
-from pgt.data.splits import sensors
 from pgt.ground.unknown import named_unknowns
 from pgt.models.features import FIRST_BAND, Features
-from pgt.models.linearised import LinearisedModel
-from pgt.nn import batched
 from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
 from pgt.training.coefficients import Coefficients, Learnt, are_settled, is_at_edge
 from pgt.training.deadline import ROWS_PER_WEIGHT, Deadline
-from pgt.training.error_bars import Posterior
 from pgt.training.feature_rows import (
     COEFFICIENT_UNIT,
-    field_rows,
     nodes_of,
     rows_of,
     weights_of,
     with_weights,
 )
+from pgt.training.found import Averaged, Found, averaged
 from pgt.training.gaussian import CLOSE, Basis, Rows, Solved, most_probable
 from pgt.training.history import History
 from pgt.training.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
@@ -42,7 +37,6 @@ from pgt.training.loop import SOLVED, UNSETTLED, Fit
 
 NODES = 1024  # at least, where the equation holds
 STEPS = (2.0, math.sqrt(2.0))  # factors of the band that are tried, first large ones
-NARROW = 1.0  # of the log-evidence, for every doubling of a band
 MOST_TRIALS = 16
 QUICK = 800  # weights that a search can afford in every trial; of more, half are searched with
 EXACT = 1e-11  # of the spread: a field known that well needs no better band
@@ -58,50 +52,8 @@ OURS = (
 POOR = 1e-3  # of the spread: an error of sines beyond which a network is tried, too
 FEWEST_TO_CHOOSE = 80  # readings, a tenth of which judge between two models
 TESTED = 256  # points at which a field is asked whether it is exact
-DRAWS = 64  # from the posterior
 
 Report = Callable[[float, dict[str, float]], None]
-
-
-@dataclass(frozen=True)
-class Found:
-    """A field found with one band, and its posterior."""
-
-    band: tuple[float, ...]
-    model: Features
-    pde: AbstractPDE
-    solved: Solved
-    learnt: dict[str, Learnt]
-
-    def is_better_than(self, other: "Found") -> bool:
-        """More probable; where coefficients had not come to rest, nobody knows how probable."""
-        mine, others = are_settled(self.learnt), are_settled(other.learnt)
-        return self.evidence > other.evidence if mine is others else mine
-
-    @property
-    def evidence(self) -> float:
-        """log p(readings | equation), less what a wide band costs: noisy readings hardly tell bands
-        apart, and then the narrower one is closer to the truth."""
-        return self.solved.evidence - NARROW * sum(math.log2(b) for b in self.band)
-
-    def spread(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
-        """The posterior's standard deviation of every field at points, in units of its spread."""
-        sines = field_rows(self.model, points)
-        fields, count = self.model.network.readout.shape
-        size = len(weights_of(self.model, self.pde))
-        columns = []
-        for field in range(fields):
-            rows = np.zeros((len(points), size))
-            rows[:, field * count : (field + 1) * count] = sines
-            columns.append(self.solved.spread(rows))
-        return np.stack(columns, axis=1)
-
-    def deviate(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "k n c"]:
-        """How far fields drawn from the posterior are from the fit at points, in physical units."""
-        fields, count = self.model.network.readout.shape
-        steps = self.solved.draw(DRAWS)[:, : fields * count].reshape(DRAWS, fields, count)
-        sines = field_rows(self.model, points)
-        return np.einsum("nm,kcm->knc", sines, steps) * np.asarray(self.model.scaling.spread)
 
 
 def is_contested(task: Task) -> bool:
@@ -109,7 +61,7 @@ def is_contested(task: Task) -> bool:
     return task.rival is not None and len(task.problem.observations) >= FEWEST_TO_CHOOSE
 
 
-def fit_features(task: Task, report: Report) -> tuple[Found, Fit]:
+def fit_features(task: Task, report: Report) -> tuple[Found | Averaged, Fit]:
     """The most probable field of the task, and how it was found."""
     search = _Search(task, report)
     found = search.best()
@@ -118,50 +70,10 @@ def fit_features(task: Task, report: Report) -> tuple[Found, Fit]:
     seconds = search.deadline.spent
     stopped = SOLVED if are_settled(found.learnt) else UNSETTLED
     fit = Fit(
-        model, pde, found.solved.sigma, search.history, seconds, search.first_seconds, stopped,
+        model, pde, found.sigma, search.history, seconds, search.first_seconds, stopped,
         learnt=found.learnt,
     )  # fmt: skip
     return replace(found, model=model, pde=pde), fit
-
-
-def left_out_errors(found: Found, readings: Observations):
-    """What is wrong with the prediction of every measured value from the readings but that one, and
-    its σ; where sensors stand still, from the other sensors."""
-    which = sensors(readings)
-    if which is None:
-        return found.solved.left_out()
-    by_field = [which[readings.measured(name).rows] for name in readings.fields]
-    return found.solved.left_out(np.concatenate(by_field))
-
-
-def left_out_predictions(found: Found, readings: Observations) -> Float[np.ndarray, "n c"]:
-    """What is said of every measured value by the others, as `left_out_errors` means it; NaN where there
-    is none. The readings are those of the problem, in its order."""
-    predictions = np.full(np.shape(readings.values), np.nan)
-    spread, start = np.asarray(found.model.scaling.spread, float), 0
-    zero = found.model.scaling.origin.along(readings.fields)
-    errors, _ = left_out_errors(found, readings)
-    for field, name in enumerate(readings.fields):
-        rows, _, values, _ = readings.measured(name)
-        own = errors[start : start + len(rows)]
-        predictions[rows, field] = np.asarray(values, float) - spread[field] * own + zero[field]
-        start += len(rows)
-    return predictions
-
-
-def drawn_members(found: Found, settings: Posterior):
-    """Models and equations drawn from the posterior, stacked, in pairs ± around the fit."""
-    half = found.solved.draw(settings.samples // 2)
-    steps, weights = np.concatenate([half, -half]), weights_of(found.model, found.pde)
-    shape = found.model.network.readout.shape
-    directions = steps[:, : math.prod(shape)].reshape(len(steps), *shape)
-    with jax.enable_x64(True):
-        bases = batched.repeat(found.model, len(steps))
-        moved = [
-            cast(with_weights(found.model, found.pde, weights + step)[1], jnp.float64)
-            for step in steps
-        ]
-        return LinearisedModel(bases, jnp.asarray(directions)), batched.stack(moved)
 
 
 class _Search:
@@ -180,8 +92,9 @@ class _Search:
         self.first_seconds = 0.0
         self.test = nodes_of(task.problem.domain, TESTED)
 
-    def best(self) -> Found:
-        """The one of greatest evidence among those worth trying."""
+    def best(self) -> Found | Averaged:
+        """That of greatest evidence among those worth trying, averaged with those that are nearly as
+        probable where the equation is linear."""
         if self.model.band is not None:
             return self._try(self.model.band, self.full)
         best = self._try(tuple(self._first()))
@@ -189,7 +102,10 @@ class _Search:
             best = self._climb(best, factor)
         share = OURS if is_contested(self.task) and self._is_poor(best) else 1.0
         count = self.deadline.sines_left(self.count, self.full, self.quickest, share)
-        return best if count <= self.count else self._try(best.band, count, best.solved.exponent)
+        rivals = {found.band: found for found in self.tried.values()}
+        if count > self.count:
+            best = self._try(best.band, count, best.solved.exponent)
+        return averaged(best, rivals) if self.at_once else best
 
     def _first(self) -> Iterator[float]:
         for wraps in self.model.scaling.periodic:
@@ -251,10 +167,15 @@ def _seconds(task: Task) -> float | None:
 def _neighbours(band: tuple[float, ...], factor: float) -> Iterator[tuple[float, ...]]:
     """All axes wider, each by itself wider, each by itself narrower."""
     if len(band) > 1:
-        yield tuple(b * factor for b in band)
+        yield tuple(_rounded(b * factor) for b in band)
     for change in (factor, 1 / factor):
         for axis in range(len(band)):
-            yield tuple(b * change if k == axis else b for k, b in enumerate(band))
+            yield tuple(_rounded(b * change) if k == axis else b for k, b in enumerate(band))
+
+
+def _rounded(band: float) -> float:
+    """Two steps by √2 are one by 2: a band is not to be tried again for its last digit."""
+    return float(f"{band:.9g}")
 
 
 # ------------------------------------------------------------------------------- one band
