@@ -19,10 +19,11 @@ from pgt.models.features import FIRST_BAND, Features
 from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
-from pgt.training.coefficients import Coefficients, Learnt, are_settled, is_at_edge
+from pgt.training.coefficients import STEP, Coefficients, Learnt, are_settled, is_at_edge
 from pgt.training.deadline import ROWS_PER_WEIGHT, Deadline
 from pgt.training.feature_rows import (
     COEFFICIENT_UNIT,
+    field_rows,
     nodes_of,
     rows_of,
     weights_of,
@@ -34,6 +35,7 @@ from pgt.training.history import History
 from pgt.training.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
 from pgt.training.linearity import is_solved_at_once
 from pgt.training.loop import SOLVED, UNSETTLED, Fit
+from pgt.training.scales import logarithms
 
 NODES = 1024  # at least, where the equation holds
 STEPS = (2.0, math.sqrt(2.0))  # factors of the band that are tried, first large ones
@@ -219,9 +221,10 @@ def _solved_in_turn(model: Features, task: Task, deadline: Deadline) -> Solution
         solved, took = _solved(rows, likelihood, near), deadline.spent - before
         raws, asked = (COEFFICIENT_UNIT * w[fields:] for w in (weights, solved.weights))
         learnt = coefficients.learnt(raws, asked, _deviations(solved, fields))
-        weights, near = solved.weights.copy(), solved.exponent
+        share = _share_of(solved.weights - weights, model, pde, task)
+        weights, near = weights + share * (solved.weights - weights), solved.exponent
         weights[fields:] = coefficients.step(raws, asked) / COEFFICIENT_UNIT
-        moved = best is None or not are_settled(best[2]) or not are_settled(learnt)
+        moved = share < 1 or best is None or not (are_settled(best[2]) and are_settled(learnt))
         if best is None or moved or solved.evidence > best[1].evidence + GAIN:
             best, stale = (weights, solved, learnt), 0
         else:
@@ -230,6 +233,19 @@ def _solved_in_turn(model: Features, task: Task, deadline: Deadline) -> Solution
             break
     assert best is not None
     return *with_weights(model, pde, best[0]), *best[1:]
+
+
+def _share_of(step, model: Features, pde: AbstractPDE, task: Task) -> float:
+    """As much of a step as multiplies no positive function by more than e: its rows are linear in the
+    logarithm only nearby."""
+    logs = [k for k, name in enumerate(pde.fields) if name in logarithms(pde)]
+    if not logs:
+        return 1.0
+    fields, count = model.network.readout.shape
+    own = step[: fields * count].reshape(fields, count)[logs]
+    changes = field_rows(model, nodes_of(task.problem.domain, TESTED)) @ own.T
+    largest = np.abs(changes * np.asarray(model.scaling.spread)[logs]).max()
+    return min(1.0, float(STEP / max(largest, STEP)))
 
 
 def _readings_alone(rows: Rows, likelihood: Likelihood) -> Float[np.ndarray, " p"]:

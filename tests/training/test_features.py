@@ -15,7 +15,7 @@ from pgt.datasets.analytic import heat
 from pgt.ground.unknown import Unknown, named_unknowns
 from pgt.models.features import Features
 from pgt.nn.scaling import Scaling
-from pgt.physics import Dirichlet, Equation, Heat
+from pgt.physics import Dirichlet, Equation, Heat, UnknownFunction
 from pgt.training import deadline, features
 from pgt.training.assemble import assemble
 from pgt.training.coefficients import EDGE, FAR
@@ -109,6 +109,24 @@ def test_a_nonlinear_equation_is_linearised_again_and_again():
     _, fit = fitted(readings, pde, domain, count=40, band=4.0)
     asked = np.linspace(0, 2, 21)[:, None]
     np.testing.assert_allclose(field(fit.model, asked), 1 / (1 + asked), rtol=0, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_a_positive_source_is_found_whatever_the_first_guess():
+    """A rod that exp(x) heats, its ends held at zero."""
+    positions = np.linspace(0.05, 0.95, 15)
+    steady = np.exp(positions) - 1 - positions * (np.e - 1)
+    readings = Observations.from_arrays({"x": positions}, {"u": -steady})
+    fields = []
+    for initial in (0.05, 50.0):
+        source = UnknownFunction("x", positive=True, initial=initial)
+        pde = Equation("u_xx + q = 0", q=source)
+        found, _ = fitted(
+            readings, pde, Domain(x=(0, 1)), Dirichlet("x", u=0.0), count=40, band=6.0
+        )
+        asked = np.linspace(0.1, 0.9, 9)[:, None]
+        fields.append(initial * np.exp(field(found.model, asked)[:, 1]))
+        np.testing.assert_allclose(fields[-1], np.exp(asked[:, 0]), rtol=0.02)
 
 
 def test_an_unknown_diffusivity_is_found():
