@@ -40,12 +40,16 @@ from pgt.training.scales import logarithms
 NODES = 1024  # at least, where the equation holds
 STEPS = (2.0, math.sqrt(2.0))  # factors of the band that are tried, first large ones
 MOST_TRIALS = 16
+LEAST_BAND = 2.0  # where the narrow ones are tried first: two thirds of a wave
 QUICK = 800  # weights that a search can afford in every trial; of more, half are searched with
 EXACT = 1e-11  # of the spread: a field known that well needs no better band
 ITERATIONS = 40  # linearisations
 STALE, GAIN = 3, 0.5  # those without such a gain of evidence before the end
 SOFT = 2.0  # log10 of ρ at the first linearisation
 REWEIGHTINGS = 8
+RESTLESS = (
+    0.2  # of the logarithm of an unknown function: a change at some place that is not over yet
+)
 SILENT = 0.99  # of a standard deviation left of the prior's: nothing was said
 SHARE = 0.3  # of the seconds, after which no further band is tried
 OURS = (
@@ -87,6 +91,8 @@ class _Search:
         self.tried: dict[tuple[float, ...], Found] = {}
         self.deadline, self.quickest = Deadline(_seconds(task)), math.inf
         self.at_once = is_solved_at_once(task.pde, self.model.scaling)
+        # With a wide band, fields and functions that multiply each other have more ways to go wrong.
+        self.is_narrow = bool(logarithms(task.pde))
         fields, count = len(self.model.network.readout), len(self.model.network.sines.phases)
         self.full = self.deadline.sines(count, fields, self.at_once)
         self.count = self.full if fields * self.full <= QUICK else self.full // 2
@@ -96,7 +102,7 @@ class _Search:
 
     def best(self) -> Found | Averaged:
         """That of greatest evidence among those worth trying, averaged with those that are nearly as
-        probable where the equation is linear."""
+        probable where there are no coefficients to be learnt."""
         if self.model.band is not None:
             return self._try(self.model.band, self.full)
         best = self._try(tuple(self._first()))
@@ -107,7 +113,7 @@ class _Search:
         rivals = {found.band: found for found in self.tried.values()}
         if count > self.count:
             best = self._try(best.band, count, best.solved.exponent)
-        return averaged(best, rivals) if self.at_once else best
+        return best if named_unknowns(self.task.pde) else averaged(best, rivals)
 
     def _first(self) -> Iterator[float]:
         for wraps in self.model.scaling.periodic:
@@ -118,8 +124,9 @@ class _Search:
         moved = True
         while moved and not self._is_over(best):
             moved = False
-            for band in _neighbours(best.band, factor):
-                if band in self.tried or self._is_over(best):
+            for band in _neighbours(best.band, factor, self.is_narrow):
+                is_flat = self.is_narrow and min(band) < LEAST_BAND
+                if band in self.tried or is_flat or self._is_over(best):
                     continue
                 found = self._try(band)
                 if found.is_better_than(best):
@@ -166,11 +173,14 @@ def _seconds(task: Task) -> float | None:
     return seconds if seconds is None or not is_contested(task) else OURS * seconds
 
 
-def _neighbours(band: tuple[float, ...], factor: float) -> Iterator[tuple[float, ...]]:
-    """All axes wider, each by itself wider, each by itself narrower."""
-    if len(band) > 1:
-        yield tuple(_rounded(b * factor) for b in band)
-    for change in (factor, 1 / factor):
+def _neighbours(
+    band: tuple[float, ...], factor: float, narrow_first: bool
+) -> Iterator[tuple[float, ...]]:
+    """All axes wider, each by itself wider, each by itself narrower; or the narrower ones first."""
+    changes = (1 / factor, factor) if narrow_first else (factor, 1 / factor)
+    for change in changes:
+        if len(band) > 1 and (change > 1 or narrow_first):
+            yield tuple(_rounded(b * change) for b in band)
         for axis in range(len(band)):
             yield tuple(_rounded(b * change) if k == axis else b for k, b in enumerate(band))
 
@@ -221,10 +231,12 @@ def _solved_in_turn(model: Features, task: Task, deadline: Deadline) -> Solution
         solved, took = _solved(rows, likelihood, near), deadline.spent - before
         raws, asked = (COEFFICIENT_UNIT * w[fields:] for w in (weights, solved.weights))
         learnt = coefficients.learnt(raws, asked, _deviations(solved, fields))
-        share = _share_of(solved.weights - weights, model, pde, task)
-        weights, near = weights + share * (solved.weights - weights), solved.exponent
+        step, near = solved.weights - weights, solved.exponent
+        change = np.abs(_change_of_functions(step, model, pde, task))
+        weights = weights + step * min(1.0, STEP / max(change.max(initial=0.0), STEP))
         weights[fields:] = coefficients.step(raws, asked) / COEFFICIENT_UNIT
-        moved = share < 1 or best is None or not (are_settled(best[2]) and are_settled(learnt))
+        moving = change.max(initial=0.0) > RESTLESS or not are_settled(learnt)
+        moved = best is None or moving or not are_settled(best[2])
         if best is None or moved or solved.evidence > best[1].evidence + GAIN:
             best, stale = (weights, solved, learnt), 0
         else:
@@ -235,17 +247,13 @@ def _solved_in_turn(model: Features, task: Task, deadline: Deadline) -> Solution
     return *with_weights(model, pde, best[0]), *best[1:]
 
 
-def _share_of(step, model: Features, pde: AbstractPDE, task: Task) -> float:
-    """As much of a step as multiplies no positive function by more than e: its rows are linear in the
-    logarithm only nearby."""
+def _change_of_functions(step, model: Features, pde: AbstractPDE, task: Task):
+    """By how much a step changes logarithms of positive functions, at some places."""
     logs = [k for k, name in enumerate(pde.fields) if name in logarithms(pde)]
-    if not logs:
-        return 1.0
     fields, count = model.network.readout.shape
     own = step[: fields * count].reshape(fields, count)[logs]
-    changes = field_rows(model, nodes_of(task.problem.domain, TESTED)) @ own.T
-    largest = np.abs(changes * np.asarray(model.scaling.spread)[logs]).max()
-    return min(1.0, float(STEP / max(largest, STEP)))
+    sines = field_rows(model, nodes_of(task.problem.domain, TESTED if logs else 1))
+    return np.asarray(model.scaling.spread, float)[logs, None] * (own @ sines.T)
 
 
 def _readings_alone(rows: Rows, likelihood: Likelihood) -> Float[np.ndarray, " p"]:

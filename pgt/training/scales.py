@@ -64,14 +64,18 @@ class Typical:
         zero = scaling.origin.along(self.pde.fields)[field]
         return size * normal + (0.0 if along else zero + float(scaling.mean[field]))
 
-    def differences(self, rows: Callable):
-        """`rows()` for each of the fields, every second one minus the one before."""
+    def values(self, rows: Callable):
+        """`rows()` for each of the fields."""
 
         def in_one(index):
             self.index = index
             return rows()
 
-        table = jax.vmap(in_one)(jnp.arange(len(self.random)))
+        return jax.vmap(in_one)(jnp.arange(len(self.random)))
+
+    def differences(self, rows: Callable):
+        """The same, every second one minus the one before."""
+        table = self.values(rows)
         return jax.tree.map(lambda column: _differences(np.asarray(column, float)), table)
 
 
@@ -166,18 +170,20 @@ def _balancing_spread(field: int, scaling: Scaling, pde) -> float:
 
 
 def _balancing_level(field: int, scaling: Scaling, pde) -> float:
-    """The mean of a logarithm at which its terms are as large as the others; 0 where no equation tells,
-    as where the function stands in all of them."""
-    spread = np.array(scaling.spread)
+    """The mean of a logarithm at which its terms are as large as the others, known sources included;
+    0 where no equation tells, as where the function stands in all terms."""
+    spread, known = np.array(scaling.spread), resolve(pde)
     spread[field] = LOG_SPREAD
 
-    def gaps(size: float):
+    def values(size: float):
         mean = np.array(scaling.mean)
         with np.errstate(divide="ignore"):
             mean[field] = np.log(size)
-        return _gaps(pde, replace(scaling, mean=mean, spread=spread))
+        typical = Typical(pde, replace(scaling, mean=mean, spread=spread), DRAWS)
+        table = typical.values(lambda: known.residual(typical))
+        return {name: np.asarray(column, float) for name, column in table.items()}
 
-    found = list(_balance(gaps, 1.0).values())
+    found = list(_balance(values, 1.0).values())
     return float(np.log(np.median(found))) if found else 0.0
 
 
