@@ -15,8 +15,9 @@ r^(2j + kπ/2ω) at corners. Sines cannot follow any of them. Where there is tim
 few slow waves.
 """
 
-from dataclasses import replace
+from abc import abstractmethod
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -36,7 +37,57 @@ MOST = 1000  # functions, those of all fields together
 CLOSEST = 1e-12  # to a corner
 
 
-class Local(Frozen):
+class AbstractLocal(Frozen):
+    """Functions of a shape, `count` of them; where there is time, each times a few waves of it."""
+
+    middle: eqx.AbstractVar[Float[Array | np.ndarray, " d"]]
+    half_extent: eqx.AbstractVar[Float[Array | np.ndarray, " d"]]
+    beats: eqx.AbstractVar[Float[Array | np.ndarray, " b"]]
+
+    @property
+    @abstractmethod
+    def in_space(self) -> int:
+        """How many functions of the place alone."""
+
+    @abstractmethod
+    def at_places(self, place: Float[Array, "*n d"]) -> Float[Array, "*n m"]:
+        """The functions of the place alone, in physical coordinates."""
+
+    def within(self, band: float, periodic: bool) -> "AbstractLocal":
+        """The same with times that fill a band of frequencies, as those of the sines do."""
+        if not len(self.beats):
+            return self
+        step = np.pi if periodic else band / len(self.beats)
+        return eqx.tree_at(lambda f: f.beats, self, step * np.arange(1, len(self.beats) + 1))
+
+    @property
+    def count(self) -> int:
+        """How many functions."""
+        return self.in_space * (1 + 2 * len(self.beats))
+
+    def __call__(
+        self, z: Float[Array, "*n d"], along: tuple[int, ...] = ()
+    ) -> Float[Array, "*n m"]:
+        """The functions, or their derivative along the axes listed, in unit coordinates."""
+        if not along:
+            return self._values(z)
+        axis, *rest = along
+        direction = jnp.zeros_like(z).at[..., axis].set(1.0)
+        return jax.jvp(lambda y: self(y, tuple(rest)), (z,), (direction,))[1]
+
+    def _values(self, z):
+        parts = self.at_places(z[..., : len(self.middle)] * self.half_extent + self.middle)
+        if not len(self.beats):
+            return parts
+        phase = z[..., -1:] * jnp.asarray(self.beats)
+        beats = jnp.concatenate(
+            [jnp.ones_like(z[..., -1:]), jnp.cos(phase), jnp.sin(phase)], axis=-1
+        )
+        product = parts[..., :, None] * beats[..., None, :]
+        return product.reshape(*product.shape[:-2], -1)
+
+
+class Local(AbstractLocal):
     """The functions of one shape of the plane; `count` of them."""
 
     middle: Float[Array | np.ndarray, " 2"]
@@ -77,40 +128,12 @@ class Local(Frozen):
                 break
         return found
 
-    def within(self, band: float, periodic: bool) -> "Local":
-        """The same with times that fill a band of frequencies, as those of the sines do."""
-        if not len(self.beats):
-            return self
-        step = np.pi if periodic else band / len(self.beats)
-        return replace(self, beats=step * np.arange(1, len(self.beats) + 1))
-
     @property
-    def count(self) -> int:
-        """How many functions."""
-        each = len(self.wound) * len(self.radii) + len(self.rooted) * len(self.angles)
-        return each * (1 + 2 * len(self.beats))
+    def in_space(self) -> int:
+        return len(self.wound) * len(self.radii) + len(self.rooted) * len(self.angles)
 
-    def __call__(
-        self, z: Float[Array, "*n d"], along: tuple[int, ...] = ()
-    ) -> Float[Array, "*n m"]:
-        """The functions, or their derivative along the axes listed, in unit coordinates."""
-        if not along:
-            return self._values(z)
-        axis, *rest = along
-        direction = jnp.zeros_like(z).at[..., axis].set(1.0)
-        return jax.jvp(lambda y: self(y, tuple(rest)), (z,), (direction,))[1]
-
-    def _values(self, z):
-        place = z[..., :2] * self.half_extent + self.middle
-        parts = jnp.concatenate([self._windings(place), self._roots(place)], axis=-1)
-        if not len(self.beats):
-            return parts
-        phase = z[..., -1:] * jnp.asarray(self.beats)
-        beats = jnp.concatenate(
-            [jnp.ones_like(z[..., -1:]), jnp.cos(phase), jnp.sin(phase)], axis=-1
-        )
-        product = parts[..., :, None] * beats[..., None, :]
-        return product.reshape(*product.shape[:-2], -1)
+    def at_places(self, place: Float[Array, "*n 2"]) -> Float[Array, "*n m"]:
+        return jnp.concatenate([self._windings(place), self._roots(place)], axis=-1)
 
     def _windings(self, place):
         size, angle = _polar(place[..., None, :] - self.centres)
