@@ -117,6 +117,7 @@ def measured(readings, pde, domain, known, seed, name, true) -> dict:
         "inside": float(((low <= truth) & (truth <= high)).mean()),
         "seconds": seconds,
         "model": result.summary["model"],
+        "commit": provenance()["commit"],  # draws may be measured at different times
     }
 
 
