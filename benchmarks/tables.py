@@ -50,6 +50,7 @@ def section(folder: Path = RESULTS) -> str:
             shapes_table(found),
             measures_table(found),
             functions_table(found),
+            box_table(found),
             cylinder_table(found),
             pretrained_table(found),
             refined_table(found),
@@ -239,7 +240,7 @@ def functions_table(found: dict) -> str | None:
             what,
             ", ".join(f"{100 * run['rel_l2']:.1f} %" for run in result[name]),
             ", ".join(f"{run['inside']:.2f}" for run in result[name]),
-            _where(result),
+            _where(result | {"commit": result[name][0].get("commit", result["commit"])}),
         )
         for name, what in FUNCTIONS.items()
         if name in result
@@ -249,6 +250,23 @@ def functions_table(found: dict) -> str | None:
         "noise, one number for each draw of the readings: relative L2 error of the function, and the "
         "share of it inside bands of 90 %:",
         "| function | error | inside the band | measured on |",
+        rows,
+    )
+
+
+def box_table(found: dict) -> str | None:
+    if "box-cost" not in found:
+        return None
+    result = found["box-cost"]
+    rows = [
+        _row(kind.upper(), f"{fit['ratios']['compile']:.2f}", f"{fit['ratios']['step']:.2f}",
+             _where(result))
+        for kind, fit in result["fits"].items()
+    ]  # fmt: skip
+    return _table(
+        "What shapes cost a problem in a box: processor time now over that of the commit before shapes, "
+        "both measured in turn, medians:",
+        "| model | compiling | one step | measured on |",
         rows,
     )
 

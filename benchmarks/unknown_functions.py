@@ -1,6 +1,6 @@
 """Functions that stand in the equation and are not known: how well readings of the field determine them.
 
-    python benchmarks/unknown_functions.py --seeds 3
+    python benchmarks/unknown_functions.py --seeds 8
 
 * source: u_t = 0.1 u_xx + q(x) on a rod that starts at zero and whose ends are held there, 60 readings of
   u with 1 % noise; the truth is a sine series.
@@ -117,6 +117,7 @@ def measured(readings, pde, domain, known, seed, name, true) -> dict:
         "inside": float(((low <= truth) & (truth <= high)).mean()),
         "seconds": seconds,
         "model": result.summary["model"],
+        "commit": provenance()["commit"],  # draws may be measured at different times
     }
 
 
@@ -125,14 +126,16 @@ CASES = {"source": of_source, "conductivity": of_conductivity}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=8)
     parser.add_argument("--case", choices=CASES, action="append")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     record = provenance()
     for name in options.case or CASES:
-        record[name] = [CASES[name](seed) for seed in range(options.seeds)]
-        print(name, json.dumps(record[name], indent=1))
+        record[name] = []
+        for seed in range(options.seeds):
+            record[name].append(CASES[name](seed))
+            print(name, json.dumps(record[name][-1]), flush=True)
     (options.out / "unknown-functions.json").write_text(json.dumps(record, indent=1) + "\n")
 
 

@@ -14,7 +14,8 @@ from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
 from pgt.models.frame import AbstractFrame
-from pgt.models.local import Local
+from pgt.models.local import AbstractLocal, Local
+from pgt.models.multipoles import Multipoles
 from pgt.models.network import AbstractNetwork, UnitReadings
 from pgt.nn.frozen import Frozen
 from pgt.nn.scaling import Scaling
@@ -38,7 +39,7 @@ class Sines(Frozen):
 
     frequencies: Float[Array | np.ndarray, "m d"]
     phases: Float[Array | np.ndarray, " m"]
-    local: Local | None = None
+    local: AbstractLocal | None = None
 
     @staticmethod
     def draw(
@@ -46,7 +47,7 @@ class Sines(Frozen):
         band: Sequence[float],
         periodic: Sequence[bool],
         seed: int = 0,
-        local: Local | None = None,
+        local: AbstractLocal | None = None,
     ) -> "Sines":
         """`count` sines, a sine and a cosine of every frequency, which fill the box ±band evenly.
 
@@ -117,8 +118,8 @@ class Features(AbstractFrame):
         The largest frequency along each axis in unit coordinates, where the domain is [-1, 1]; or one
         for all axes. None: the one under which the readings are most probable.
     domain
-        Where it has a shape in the plane, functions that wind around its holes, and such as are rough
-        at its corners, are added to the sines (models/local.py).
+        Where it has a shape, functions that wind around its holes, and in the plane such as are rough
+        at its corners, are added to the sines (models/local.py, models/multipoles.py).
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(), n=100)
@@ -134,7 +135,7 @@ class Features(AbstractFrame):
     band: tuple[float, ...] | None
     count: int | None
     seed: int
-    local: Local | None = None
+    local: AbstractLocal | None = None
 
     def __init__(
         self,
@@ -147,7 +148,7 @@ class Features(AbstractFrame):
     ):
         self.scaling, self.kernel = scaling, NoKernel()
         self.count, self.seed = count, seed
-        self.local = None if domain is None else Local.of(domain)
+        self.local = None if domain is None else _local(domain, len(scaling.mean))
         self.band, self.network = self._drawn(count, band)
 
     def _drawn(
@@ -157,7 +158,8 @@ class Features(AbstractFrame):
         given = None if band is None else _per_axis(band, len(scaling.middle))
         chosen = given or (FIRST_BAND,) * len(scaling.middle)
         count = count or usual_count(scaling)
-        sines = Sines.draw(count, chosen, scaling.periodic, self.seed, self.local)
+        local = self.local and self.local.within(chosen[-1], scaling.periodic[-1])
+        sines = Sines.draw(count, chosen, scaling.periodic, self.seed, local)
         return given, FeatureNetwork(sines, np.zeros((len(scaling.mean), sines.count)))
 
     def with_sines(self, count: int, band: Sequence[float]) -> "Features":
@@ -174,6 +176,11 @@ def usual_count(scaling: Scaling) -> int:
     """Sines per field: more in more coordinates, but no more in all than a solve of seconds allows."""
     dimension, fields = len(scaling.middle), len(scaling.mean)
     return min(COUNTS[min(dimension, len(COUNTS)) - 1], MOST // fields)
+
+
+def _local(domain: Domain, fields: int) -> AbstractLocal | None:
+    """The functions of a shape, in the plane or in space."""
+    return Local.of(domain, fields) or Multipoles.of(domain, fields)
 
 
 def _per_axis(band, dimension: int) -> tuple[float, ...]:

@@ -9,9 +9,15 @@ and at a corner where the domain takes the angle ω, of
 $$ r^{k\pi/2\omega} \cos(k\pi\theta/2\omega), \quad r^{k\pi/2\omega} \sin(k\pi\theta/2\omega): $$
 
 whole multiples of π/ω where both sides are held alike, halves where they are not. Fields of other
-equations begin like these, and what is left is smoother. Sines cannot follow either of them.
+equations begin like these and go on with functions whose Laplacian is one of these, whose Laplacian is
+one of those, and so on, as those of Bessel do: r^(2j-k) while 2j < 2k, r^(2j-k) log r from there, and
+r^(2j + kπ/2ω) at corners. Sines cannot follow any of them. Where there is time, each is multiplied by a
+few slow waves.
 """
 
+from abc import abstractmethod
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -22,50 +28,42 @@ from pgt.data.domain import Domain
 from pgt.data.shapes.features import corners_of, holes_of
 from pgt.nn.frozen import Frozen
 
-WINDINGS = 8  # k, around a hole
-POWERS = 8  # k, at a corner
-TIMES = 3  # frequencies beside the constant, where there is time
-BEAT = 1.5  # the lowest of them, in unit time
+# The largest k of functions that are harmonic, of those whose Laplacian is harmonic, and so on; each
+# time also fewer, for shapes with many holes and equations with many fields.
+WINDINGS = (8, 4, 3, 3, 2), (8, 3, 2), (8,)
+POWERS = (8, 4), (8,), (8,)  # k, at a corner
+TIMES = 4, 4, 3  # frequencies beside the constant, where there is time
+MOST = 1000  # functions, those of all fields together
 CLOSEST = 1e-12  # to a corner
 
 
-class Local(Frozen):
-    """The functions of one shape of the plane; `count` of them."""
+class AbstractLocal(Frozen):
+    """Functions of a shape, `count` of them; where there is time, each times a few waves of it."""
 
-    middle: Float[Array | np.ndarray, " 2"]
-    half_extent: Float[Array | np.ndarray, " 2"]
-    centres: Float[Array | np.ndarray, "h 2"]
-    radii: Float[Array | np.ndarray, " h"]
-    corners: Float[Array | np.ndarray, "c 2"]
-    directions: Float[Array | np.ndarray, " c"]
-    angles: Float[Array | np.ndarray, " c"]
-    beats: Float[Array | np.ndarray, " b"]
+    middle: eqx.AbstractVar[Float[Array | np.ndarray, " d"]]
+    half_extent: eqx.AbstractVar[Float[Array | np.ndarray, " d"]]
+    beats: eqx.AbstractVar[Float[Array | np.ndarray, " b"]]
 
-    @staticmethod
-    def of(domain: Domain) -> "Local | None":
-        """None where the domain has no shape in the plane that makes fields rough.
+    @property
+    @abstractmethod
+    def in_space(self) -> int:
+        """How many functions of the place alone."""
 
-        >>> import pgt
-        >>> ring = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.Disk() - pgt.Disk(radius=0.3))
-        >>> found = Local.of(ring)
-        >>> found.count, found(jnp.array([0.5, 0.0])).shape
-        (17, (17,))
-        """
-        if domain.shape is None or len(domain.spatial_axes) != 2:
-            return None
-        solid = Body(domain.box, domain.shape).solid
-        holes, corners = holes_of(solid), corners_of(solid)
-        if not len(holes.radii) and not len(corners.angles):
-            return None
-        beats = BEAT * np.arange(1, TIMES + 1) if domain.has_time else np.zeros(0)
-        middle = (domain.lower + domain.upper)[:2] / 2
-        return Local(middle, domain.extent[:2] / 2, *holes, *corners, beats)
+    @abstractmethod
+    def at_places(self, place: Float[Array, "*n d"]) -> Float[Array, "*n m"]:
+        """The functions of the place alone, in physical coordinates."""
+
+    def within(self, band: float, periodic: bool) -> "AbstractLocal":
+        """The same with times that fill a band of frequencies, as those of the sines do."""
+        if not len(self.beats):
+            return self
+        step = np.pi if periodic else band / len(self.beats)
+        return eqx.tree_at(lambda f: f.beats, self, step * np.arange(1, len(self.beats) + 1))
 
     @property
     def count(self) -> int:
         """How many functions."""
-        each = (1 + 2 * WINDINGS) * len(self.radii) + 2 * POWERS * len(self.angles)
-        return each * (1 + 2 * len(self.beats))
+        return self.in_space * (1 + 2 * len(self.beats))
 
     def __call__(
         self, z: Float[Array, "*n d"], along: tuple[int, ...] = ()
@@ -78,8 +76,7 @@ class Local(Frozen):
         return jax.jvp(lambda y: self(y, tuple(rest)), (z,), (direction,))[1]
 
     def _values(self, z):
-        place = z[..., :2] * self.half_extent + self.middle
-        parts = jnp.concatenate([self._windings(place), self._roots(place)], axis=-1)
+        parts = self.at_places(z[..., : len(self.middle)] * self.half_extent + self.middle)
         if not len(self.beats):
             return parts
         phase = z[..., -1:] * jnp.asarray(self.beats)
@@ -89,18 +86,76 @@ class Local(Frozen):
         product = parts[..., :, None] * beats[..., None, :]
         return product.reshape(*product.shape[:-2], -1)
 
+
+class Local(AbstractLocal):
+    """The functions of one shape of the plane; `count` of them."""
+
+    middle: Float[Array | np.ndarray, " 2"]
+    half_extent: Float[Array | np.ndarray, " 2"]
+    centres: Float[Array | np.ndarray, "h 2"]
+    radii: Float[Array | np.ndarray, " h"]
+    corners: Float[Array | np.ndarray, "c 2"]
+    directions: Float[Array | np.ndarray, " c"]
+    angles: Float[Array | np.ndarray, " c"]
+    wound: Float[Array | np.ndarray, "w 5"]
+    rooted: Float[Array | np.ndarray, "r 3"]
+    beats: Float[Array | np.ndarray, " b"]
+
+    @staticmethod
+    def of(domain: Domain, fields: int = 1) -> "Local | None":
+        """None where the domain has no shape in the plane that makes fields rough.
+
+        >>> import pgt
+        >>> ring = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.Disk() - pgt.Disk(radius=0.3))
+        >>> found = Local.of(ring)
+        >>> found.count, found(jnp.array([0.5, 0.0])).shape
+        (45, (45,))
+        """
+        if domain.shape is None or len(domain.spatial_axes) != 2:
+            return None
+        solid = Body(domain.box, domain.shape).solid
+        holes, corners = holes_of(solid), corners_of(solid)
+        if not len(holes.radii) and not len(corners.angles):
+            return None
+        middle = (domain.lower + domain.upper)[:2] / 2
+        tables = zip(WINDINGS, POWERS, TIMES if domain.has_time else (0, 0, 0), strict=True)
+        for windings, powers, times in tables:
+            found = Local(
+                middle, domain.extent[:2] / 2, *holes, *corners,
+                _wound(windings), _rooted(powers), np.arange(1.0, times + 1),
+            )  # fmt: skip
+            if fields * found.count <= MOST:
+                break
+        return found
+
+    @property
+    def in_space(self) -> int:
+        return len(self.wound) * len(self.radii) + len(self.rooted) * len(self.angles)
+
+    def at_places(self, place: Float[Array, "*n 2"]) -> Float[Array, "*n m"]:
+        return jnp.concatenate([self._windings(place), self._roots(place)], axis=-1)
+
     def _windings(self, place):
         size, angle = _polar(place[..., None, :] - self.centres)
-        size = size - jnp.log(jnp.asarray(self.radii))
-        k = jnp.arange(1.0, WINDINGS + 1, dtype=place.dtype)
-        return jnp.concatenate([size, _multiples(size, angle, -k, k)], axis=-1)
+        near = size - jnp.log(jnp.asarray(self.radii))
+        away = jnp.abs(jnp.asarray(self.centres) - self.middle) + self.half_extent  # a corner's
+        far = size - jnp.log(jnp.sum(away**2, axis=-1)) / 2
+        turns, falls, rises, is_log, quarter = jnp.asarray(self.wound).T
+        values = jnp.exp(near[..., None] * falls + far[..., None] * rises)
+        values = values * jnp.cos(angle[..., None] * turns - quarter)
+        values = values * jnp.where(is_log > 0, near[..., None], 1.0)
+        return values.reshape(*values.shape[:-2], -1)
 
     def _roots(self, place):
         away = (place[..., None, :] - self.corners) / jnp.max(jnp.asarray(self.half_extent))
         cos, sin = jnp.cos(jnp.asarray(self.directions)), jnp.sin(jnp.asarray(self.directions))
         x, y = away[..., 0] * cos + away[..., 1] * sin, away[..., 1] * cos - away[..., 0] * sin
-        power = jnp.arange(1.0, POWERS + 1) * np.pi / (2 * jnp.asarray(self.angles)[:, None])
-        return _multiples(*_polar(jnp.stack([x, y], axis=-1)), power, power)
+        number, rises, quarter = jnp.asarray(self.rooted).T
+        turns = number * np.pi / (2 * jnp.asarray(self.angles)[:, None])
+        size, angle = _polar(jnp.stack([x, y], axis=-1))
+        values = jnp.exp(size[..., None] * (turns + rises))
+        values = values * jnp.cos(angle[..., None] * turns - quarter)
+        return values.reshape(*values.shape[:-2], -1)
 
 
 def _polar(away):
@@ -110,9 +165,22 @@ def _polar(away):
     return jnp.log(x**2 + y**2) / 2, jnp.arctan2(y, x)
 
 
-def _multiples(size, angle, powers, turns):
-    """r^p cos(kθ) and r^p sin(kθ) of all places and powers in one row; all at once, since to write them
-    one by one would take half a minute to compile."""
-    rise, phase = jnp.exp(size[..., None] * powers), angle[..., None] * turns
-    both = jnp.stack([rise * jnp.cos(phase), rise * jnp.sin(phase)], axis=-1)
-    return both.reshape(*both.shape[:-3], -1)
+def _wound(most: tuple[int, ...]) -> Float[np.ndarray, "m 5"]:
+    """Of every function around a hole k, the power of a/r, that of r, whether log r multiplies it, and
+    the phase; `most`: the largest k of those that are harmonic, of those whose Laplacian is, ..."""
+    rows = []
+    for rise, last in enumerate(most):
+        for turns in range(last + 1):
+            powers = (-turns, 2 * rise, 0) if rise < turns else (0, 2 * rise - turns, 1)
+            phases = (0.0, np.pi / 2) if turns else (0.0,)
+            rows += [(turns, *powers, phase) for phase in phases]
+    return np.array(rows, float)
+
+
+def _rooted(most: tuple[int, ...]) -> Float[np.ndarray, "m 3"]:
+    """Of every function at a corner k, what is added to the power of r, and the phase."""
+    rows = [
+        (k, 2 * rise, phase)
+        for rise, last in enumerate(most) for k in range(1, last + 1) for phase in (0.0, np.pi / 2)
+    ]  # fmt: skip
+    return np.array(rows, float)

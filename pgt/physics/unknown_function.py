@@ -31,7 +31,7 @@ class UnknownFunction(eqx.Module):
     positive
         Whether it is above zero everywhere; its logarithm is then what is learnt.
     initial
-        For a positive one: its order of magnitude.
+        For a positive one: its order of magnitude, where the equation does not tell it.
 
     >>> UnknownFunction("x", "y", positive=True, initial=0.5).axes
     ('x', 'y')

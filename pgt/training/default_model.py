@@ -14,10 +14,11 @@ from pgt.nn.scaling import Scaling
 from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.physics.pde import AbstractPDE
 from pgt.training.error_bars import Ensemble, ErrorBars
-from pgt.training.linearity import is_linear
+from pgt.training.linearity import is_linear, is_linear_but_for_functions
 
 WIDTH_ON_GPU = 40
 SHAPED = 1.6  # times as many sines within a shape
+FEWER = 120  # sines for each field where an equation is solved again and again
 MANY_READINGS = 300  # beyond this, anchors gather the readings
 
 
@@ -31,9 +32,10 @@ def suited_model(
     seed: Seed = 0,
 ) -> AbstractFieldModel:
     """The model that a reconstruction uses where none is named: `Features` for a linear equation, which
-    it solves in closed form; else a small tanh network, which second-order steps fit from the start. An
-    ensemble is made of networks, too: its members differ by chance, and a solution does not. Many
-    `seconds` make a network wider.
+    it solves in closed form, and for one that is linear but for its unknown functions, which it solves
+    again and again; else a small tanh network, which second-order steps fit from the start, wider where
+    there are many `seconds`. An ensemble is made of networks, too: its members differ by chance, and a
+    solution does not.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(), n=40)
@@ -43,8 +45,11 @@ def suited_model(
     ['Features', 'PINN']
     """
     scaling = Scaling.fit(observations.aligned(pde.fields), domain)
-    if not isinstance(error_bars, Ensemble) and is_linear(pde, scaling):
-        return Features(scaling, count=_count(scaling, domain), seed=seed, domain=domain)
+    if not isinstance(error_bars, Ensemble):
+        if is_linear(pde, scaling):
+            return Features(scaling, count=_count(scaling, domain), seed=seed, domain=domain)
+        if is_linear_but_for_functions(pde, scaling):
+            return Features(scaling, count=FEWER, seed=seed, domain=domain)
     return network(observations, pde, domain, seed, seconds=seconds)
 
 

@@ -7,25 +7,20 @@ stiffer from one time to the next, and only while that makes the readings more p
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from pgt.data.observations import Observations
-from pgt.data.splits import sensors
 from pgt.ground.unknown import named_unknowns
 from pgt.models.features import FIRST_BAND, Features
-from pgt.models.linearised import LinearisedModel
-from pgt.nn import batched
 from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
-from pgt.training.coefficients import Coefficients, Learnt, are_settled, is_at_edge
+from pgt.training.coefficients import STEP, Coefficients, Learnt, are_settled, is_at_edge
 from pgt.training.deadline import ROWS_PER_WEIGHT, Deadline
-from pgt.training.error_bars import Posterior
 from pgt.training.feature_rows import (
     COEFFICIENT_UNIT,
     field_rows,
@@ -34,72 +29,36 @@ from pgt.training.feature_rows import (
     weights_of,
     with_weights,
 )
+from pgt.training.found import Averaged, Found, averaged
 from pgt.training.gaussian import CLOSE, Basis, Rows, Solved, most_probable
 from pgt.training.history import History
 from pgt.training.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
 from pgt.training.linearity import is_solved_at_once
 from pgt.training.loop import SOLVED, UNSETTLED, Fit
+from pgt.training.scales import logarithms
 
 NODES = 1024  # at least, where the equation holds
 STEPS = (2.0, math.sqrt(2.0))  # factors of the band that are tried, first large ones
-NARROW = 1.0  # of the log-evidence, for every doubling of a band
 MOST_TRIALS = 16
+LEAST_BAND = 2.0  # where the narrow ones are tried first: two thirds of a wave
 QUICK = 800  # weights that a search can afford in every trial; of more, half are searched with
 EXACT = 1e-11  # of the spread: a field known that well needs no better band
 ITERATIONS = 40  # linearisations
 STALE, GAIN = 3, 0.5  # those without such a gain of evidence before the end
 SOFT = 2.0  # log10 of ρ at the first linearisation
 REWEIGHTINGS = 8
+RESTLESS = (
+    0.2  # of the logarithm of an unknown function: a change at some place that is not over yet
+)
 SILENT = 0.99  # of a standard deviation left of the prior's: nothing was said
 SHARE = 0.3  # of the seconds, after which no further band is tried
 OURS = 2 / 3  # of the seconds where a network may be tried as well; of these again where it will be
 LEAST_FOR_NETWORK = 10.0  # seconds: what a network compiles takes most of them
 POOR = 1e-3  # of the spread: an error of sines beyond which a network is tried, too
 FEWEST_TO_CHOOSE = 80  # readings, a tenth of which judge between two models
-TESTED, DRAWS = 256, 64  # points at which a field is asked whether it is exact; of the posterior
+TESTED = 256  # points at which a field is asked whether it is exact
 
 Report = Callable[[float, dict[str, float]], None]
-
-
-@dataclass(frozen=True)
-class Found:
-    """A field found with one band, and its posterior."""
-
-    band: tuple[float, ...]
-    model: Features
-    pde: AbstractPDE
-    solved: Solved
-    learnt: dict[str, Learnt]
-
-    def is_better_than(self, other: "Found") -> bool:
-        """More probable; where coefficients had not come to rest, nobody knows how probable."""
-        mine, others = are_settled(self.learnt), are_settled(other.learnt)
-        return self.evidence > other.evidence if mine is others else mine
-
-    @property
-    def evidence(self) -> float:
-        """log p(readings | equation), less what a wide band costs: noisy readings hardly tell bands
-        apart, and then the narrower one is closer to the truth."""
-        return self.solved.evidence - NARROW * sum(math.log2(b) for b in self.band)
-
-    def spread(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
-        """The posterior's standard deviation of every field at points, in units of its spread."""
-        sines = field_rows(self.model, points)
-        fields, count = self.model.network.readout.shape
-        size = len(weights_of(self.model, self.pde))
-        columns = []
-        for field in range(fields):
-            rows = np.zeros((len(points), size))
-            rows[:, field * count : (field + 1) * count] = sines
-            columns.append(self.solved.spread(rows))
-        return np.stack(columns, axis=1)
-
-    def deviate(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "k n c"]:
-        """How far fields drawn from the posterior are from the fit at points, in physical units."""
-        fields, count = self.model.network.readout.shape
-        steps = self.solved.draw(DRAWS)[:, : fields * count].reshape(DRAWS, fields, count)
-        sines = field_rows(self.model, points)
-        return np.einsum("nm,kcm->knc", sines, steps) * np.asarray(self.model.scaling.spread)
 
 
 def is_contested(task: Task) -> bool:
@@ -109,7 +68,7 @@ def is_contested(task: Task) -> bool:
     return task.rival is not None and in_time and len(task.problem.observations) >= FEWEST_TO_CHOOSE
 
 
-def fit_features(task: Task, report: Report) -> tuple[Found, Fit]:
+def fit_features(task: Task, report: Report) -> tuple[Found | Averaged, Fit]:
     """The most probable field of the task, and how it was found."""
     search = _Search(task, report)
     found = search.best()
@@ -118,50 +77,10 @@ def fit_features(task: Task, report: Report) -> tuple[Found, Fit]:
     seconds = search.deadline.spent
     stopped = SOLVED if are_settled(found.learnt) else UNSETTLED
     fit = Fit(
-        model, pde, found.solved.sigma, search.history, seconds, search.first_seconds, stopped,
+        model, pde, found.sigma, search.history, seconds, search.first_seconds, stopped,
         learnt=found.learnt,
     )  # fmt: skip
     return replace(found, model=model, pde=pde), fit
-
-
-def left_out_errors(found: Found, readings: Observations):
-    """What is wrong with the prediction of every measured value from the readings but that one, and
-    its σ; where sensors stand still, from the other sensors."""
-    which = sensors(readings)
-    if which is None:
-        return found.solved.left_out()
-    by_field = [which[readings.measured(name).rows] for name in readings.fields]
-    return found.solved.left_out(np.concatenate(by_field))
-
-
-def left_out_predictions(found: Found, readings: Observations) -> Float[np.ndarray, "n c"]:
-    """What is said of every measured value by the others, as `left_out_errors` means it; NaN where there
-    is none. The readings are those of the problem, in its order."""
-    predictions = np.full(np.shape(readings.values), np.nan)
-    spread, start = np.asarray(found.model.scaling.spread, float), 0
-    zero = found.model.scaling.origin.along(readings.fields)
-    errors, _ = left_out_errors(found, readings)
-    for field, name in enumerate(readings.fields):
-        rows, _, values, _ = readings.measured(name)
-        own = errors[start : start + len(rows)]
-        predictions[rows, field] = np.asarray(values, float) - spread[field] * own + zero[field]
-        start += len(rows)
-    return predictions
-
-
-def drawn_members(found: Found, settings: Posterior):
-    """Models and equations drawn from the posterior, stacked, in pairs ± around the fit."""
-    half = found.solved.draw(settings.samples // 2)
-    steps, weights = np.concatenate([half, -half]), weights_of(found.model, found.pde)
-    shape = found.model.network.readout.shape
-    directions = steps[:, : math.prod(shape)].reshape(len(steps), *shape)
-    with jax.enable_x64(True):
-        bases = batched.repeat(found.model, len(steps))
-        moved = [
-            cast(with_weights(found.model, found.pde, weights + step)[1], jnp.float64)
-            for step in steps
-        ]
-        return LinearisedModel(bases, jnp.asarray(directions)), batched.stack(moved)
 
 
 class _Search:
@@ -173,6 +92,8 @@ class _Search:
         self.tried: dict[tuple[float, ...], Found] = {}
         self.deadline, self.quickest = Deadline(_seconds(task)), math.inf
         self.at_once = is_solved_at_once(task.pde, self.model.scaling)
+        # With a wide band, fields and functions that multiply each other have more ways to go wrong.
+        self.is_narrow = bool(logarithms(task.pde))
         fields, count = len(self.model.network.readout), len(self.model.network.sines.phases)
         self.full = self.deadline.sines(count, fields, self.at_once)
         self.count = self.full if fields * self.full <= QUICK else self.full // 2
@@ -180,8 +101,9 @@ class _Search:
         self.first_seconds = 0.0
         self.test = nodes_of(task.problem.domain, TESTED)
 
-    def best(self) -> Found:
-        """The one of greatest evidence among those worth trying."""
+    def best(self) -> Found | Averaged:
+        """That of greatest evidence among those worth trying, averaged with those that are nearly as
+        probable where there are no coefficients to be learnt."""
         if self.model.band is not None:
             return self._try(self.model.band, self.full)
         best = self._try(tuple(self._first()))
@@ -189,7 +111,10 @@ class _Search:
             best = self._climb(best, factor)
         share = OURS if is_contested(self.task) and self._is_poor(best) else 1.0
         count = self.deadline.sines_left(self.count, self.full, self.quickest, share)
-        return best if count <= self.count else self._try(best.band, count, best.solved.exponent)
+        rivals = {found.band: found for found in self.tried.values()}
+        if count > self.count:
+            best = self._try(best.band, count, best.solved.exponent)
+        return best if named_unknowns(self.task.pde) else averaged(best, rivals)
 
     def _first(self) -> Iterator[float]:
         for wraps in self.model.scaling.periodic:
@@ -200,8 +125,9 @@ class _Search:
         moved = True
         while moved and not self._is_over(best):
             moved = False
-            for band in _neighbours(best.band, factor):
-                if band in self.tried or self._is_over(best):
+            for band in _neighbours(best.band, factor, self.is_narrow):
+                is_flat = self.is_narrow and min(band) < LEAST_BAND
+                if band in self.tried or is_flat or self._is_over(best):
                     continue
                 found = self._try(band)
                 if found.is_better_than(best):
@@ -248,13 +174,21 @@ def _seconds(task: Task) -> float | None:
     return seconds if seconds is None or not is_contested(task) else OURS * seconds
 
 
-def _neighbours(band: tuple[float, ...], factor: float) -> Iterator[tuple[float, ...]]:
-    """All axes wider, each by itself wider, each by itself narrower."""
-    if len(band) > 1:
-        yield tuple(b * factor for b in band)
-    for change in (factor, 1 / factor):
+def _neighbours(
+    band: tuple[float, ...], factor: float, narrow_first: bool
+) -> Iterator[tuple[float, ...]]:
+    """All axes wider, each by itself wider, each by itself narrower; or the narrower ones first."""
+    changes = (1 / factor, factor) if narrow_first else (factor, 1 / factor)
+    for change in changes:
+        if len(band) > 1 and (change > 1 or narrow_first):
+            yield tuple(_rounded(b * change) for b in band)
         for axis in range(len(band)):
-            yield tuple(b * change if k == axis else b for k, b in enumerate(band))
+            yield tuple(_rounded(b * change) if k == axis else b for k, b in enumerate(band))
+
+
+def _rounded(band: float) -> float:
+    """Two steps by √2 are one by 2: a band is not to be tried again for its last digit."""
+    return float(f"{band:.9g}")
 
 
 # ------------------------------------------------------------------------------- one band
@@ -298,9 +232,12 @@ def _solved_in_turn(model: Features, task: Task, deadline: Deadline) -> Solution
         solved, took = _solved(rows, likelihood, near), deadline.spent - before
         raws, asked = (COEFFICIENT_UNIT * w[fields:] for w in (weights, solved.weights))
         learnt = coefficients.learnt(raws, asked, _deviations(solved, fields))
-        weights, near = solved.weights.copy(), solved.exponent
+        step, near = solved.weights - weights, solved.exponent
+        change = np.abs(_change_of_functions(step, model, pde, task))
+        weights = weights + step * min(1.0, STEP / max(change.max(initial=0.0), STEP))
         weights[fields:] = coefficients.step(raws, asked) / COEFFICIENT_UNIT
-        moved = best is None or not are_settled(best[2]) or not are_settled(learnt)
+        moving = change.max(initial=0.0) > RESTLESS or not are_settled(learnt)
+        moved = best is None or moving or not are_settled(best[2])
         if best is None or moved or solved.evidence > best[1].evidence + GAIN:
             best, stale = (weights, solved, learnt), 0
         else:
@@ -309,6 +246,15 @@ def _solved_in_turn(model: Features, task: Task, deadline: Deadline) -> Solution
             break
     assert best is not None
     return *with_weights(model, pde, best[0]), *best[1:]
+
+
+def _change_of_functions(step, model: Features, pde: AbstractPDE, task: Task):
+    """By how much a step changes logarithms of positive functions, at some places."""
+    logs = [k for k, name in enumerate(pde.fields) if name in logarithms(pde)]
+    fields, count = model.network.readout.shape
+    own = step[: fields * count].reshape(fields, count)[logs]
+    sines = field_rows(model, nodes_of(task.problem.domain, TESTED if logs else 1))
+    return np.asarray(model.scaling.spread, float)[logs, None] * (own @ sines.T)
 
 
 def _readings_alone(rows: Rows, likelihood: Likelihood) -> Float[np.ndarray, " p"]:

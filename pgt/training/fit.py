@@ -22,12 +22,8 @@ from pgt.training.assemble import Task
 from pgt.training.checkpoint import States
 from pgt.training.ensemble import held_out_errors
 from pgt.training.error_bars import Ensemble, Posterior
-from pgt.training.features import (
-    drawn_members,
-    fit_features,
-    left_out_errors,
-    left_out_predictions,
-)
+from pgt.training.features import fit_features
+from pgt.training.found import deviations, drawn_members, left_out_errors, left_out_predictions
 from pgt.training.history import median
 from pgt.training.identity import identity_of
 from pgt.training.loop import DIVERGED, Fit, train
@@ -111,8 +107,8 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
         left_out = left_out_predictions(found, readings)
     error = _error(fit, task) if len(task.held_out) else float(np.sqrt(np.mean(errors**2)))
     outcome = Outcome(
-        fit, error, left_out=left_out, misses=errors / sigmas, deviate=found.deviate,
-        noise=found.solved.sigma,
+        fit, error, left_out=left_out, misses=errors / sigmas, deviate=partial(deviations, found),
+        noise=found.sigma,
         at_least=error if sensors(readings) is not None else 0.0,
     )  # fmt: skip
     if not isinstance(task.error_bars, Posterior):
@@ -120,7 +116,7 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
     models, pdes = drawn_members(found, task.error_bars)
     stacked = (models, pdes, batched.repeat(readings, task.error_bars.samples))
     about = {
-        "settings": repr(task.error_bars), "noise": found.solved.sigma,
+        "settings": repr(task.error_bars), "noise": found.sigma,
         "unrest": 0.0, "leave_one_out": left_out is not None,
     }  # fmt: skip
     return replace(outcome, members=Drawn(stacked, about))

@@ -8,7 +8,9 @@ import numpy as np
 
 from pgt.ground.unknown import named_unknowns, resolve
 from pgt.nn.scaling import Scaling
+from pgt.physics.bordered import bare
 from pgt.physics.derivatives import LAPLACIAN, DerivativeTable, parse_name, requested
+from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE
 
 NEGLIGIBLE = 1e-8  # of the residual: what is left when that of a sum is compared with the sum
@@ -29,25 +31,58 @@ def is_linear(pde: AbstractPDE, scaling: Scaling) -> bool:
         return all(_is_affine(pde, scaling, seed) for seed in range(DRAWS))
 
 
+def is_linear_but_for_functions(pde: AbstractPDE, scaling: Scaling) -> bool:
+    """Whether it is linear in its fields once its unknown functions are known.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(), n=20)
+    >>> scaling = Scaling.fit(readings.aligned(("u", "log_k")), pgt.Domain(x=(0, 1), t=(0, 1)))
+    >>> texts = "u_t = div(k*grad(u))", "u_t = k*u*u_x"
+    >>> k = pgt.UnknownFunction("x", positive=True)
+    >>> [is_linear_but_for_functions(pgt.Equation(text, k=k), scaling) for text in texts]
+    [True, False]
+    """
+    given = bare(pde)
+    functions = given.functions if isinstance(given, Equation) else {}
+    held = tuple(function.field(name) for name, function in functions.items())
+    with jax.enable_x64(True):
+        return all(_is_affine(pde, scaling, seed, held) for seed in range(DRAWS))
+
+
 def is_solved_at_once(pde: AbstractPDE, scaling: Scaling) -> bool:
     """Whether nothing multiplies a field but known numbers."""
     return not named_unknowns(pde) and is_linear(pde, scaling)
 
 
-def _is_affine(pde: AbstractPDE, scaling: Scaling, seed: int) -> bool:
+def _is_affine(pde: AbstractPDE, scaling: Scaling, seed: int, held: tuple[str, ...] = ()) -> bool:
+    """In all fields but those that are held."""
     known, names = resolve(pde), requested(pde)
     random = np.random.default_rng(seed)
     place = np.asarray(scaling.from_unit(random.uniform(-1, 1, len(pde.coords))), float)
     place = place + scaling.origin.along(pde.coords)
     here = {axis: float(value) for axis, value in zip(pde.coords, place, strict=True)}
     first, second = ({n: _draw(n, pde, scaling, random) for n in names} for _ in range(2))
-    both = {name: first[name] + second[name] for name in names}
-    nothing = dict.fromkeys(names, 0.0)
+    fixed = {name: first[name] for name in names if _is_of(name, pde, held)}
+    second |= fixed
+    both = {name: first[name] + second[name] for name in names} | fixed
+    nothing = dict.fromkeys(names, 0.0) | fixed
     found = [_residual(known, table | here) for table in (first, second, both, nothing)]
     with np.errstate(invalid="ignore"):  # exp(u) of a large u is infinite
         gap = found[2] - found[0] - found[1] + found[3]
     size = np.max(np.abs(found), axis=0)
     return bool(np.all(np.abs(gap) <= NEGLIGIBLE * size))  # of no numbers: no
+
+
+def _is_of(name: str, pde: AbstractPDE, fields: tuple[str, ...]) -> bool:
+    """Whether it is one of the fields or a derivative of one."""
+    if name in pde.coords:
+        return False
+    return pde.fields[parse_name(_inside(name), pde.coords, pde.fields)[0]] in fields
+
+
+def _inside(name: str) -> str:
+    """Of a Laplacian, the field."""
+    return name[len(LAPLACIAN) + 1 : -1] if name.startswith(f"{LAPLACIAN}(") else name
 
 
 def _residual(pde: AbstractPDE, table: Mapping[str, float]) -> np.ndarray:
@@ -59,10 +94,10 @@ def _draw(name: str, pde: AbstractPDE, scaling: Scaling, random: np.random.Gener
     """A derivative as large as the scales suggest."""
     if name in pde.coords:
         return 0.0
-    bare = name[len(LAPLACIAN) + 1 : -1] if name.startswith(f"{LAPLACIAN}(") else name
-    field, along = parse_name(bare, pde.coords, pde.fields)
+    plain = _inside(name)
+    field, along = parse_name(plain, pde.coords, pde.fields)
     half = np.asarray(scaling.half_extent, float)
-    if bare != name:
+    if plain != name:
         spatial = [half[i] for i, axis in enumerate(pde.coords) if axis != "t"]
         size = 1 / min(spatial) ** 2
     else:

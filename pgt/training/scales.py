@@ -18,13 +18,16 @@ from pgt.data.observations import Observations
 from pgt.ground.unknown import Unknown, is_unknown, resolve
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.scaling import Scaling
-from pgt.physics.bordered import filled
+from pgt.physics.bordered import bare, filled
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.derivatives import parse_name
+from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE
 
 DRAWS = 64  # random fields: enough to know their root mean square to a tenth
 MOST_SECANTS, BALANCED = 8, 1e-4  # steps, and the logarithm of a ratio that counts as none
+FLAT = 1e-3  # the power of its argument with which a term does not grow
+LOG_SPREAD = 0.5  # of the logarithm of a positive function, whose level is looked for
 Model = TypeVar("Model", bound=AbstractFieldModel)
 
 
@@ -61,14 +64,18 @@ class Typical:
         zero = scaling.origin.along(self.pde.fields)[field]
         return size * normal + (0.0 if along else zero + float(scaling.mean[field]))
 
-    def differences(self, rows: Callable):
-        """`rows()` for each of the fields, every second one minus the one before."""
+    def values(self, rows: Callable):
+        """`rows()` for each of the fields."""
 
         def in_one(index):
             self.index = index
             return rows()
 
-        table = jax.vmap(in_one)(jnp.arange(len(self.random)))
+        return jax.vmap(in_one)(jnp.arange(len(self.random)))
+
+    def differences(self, rows: Callable):
+        """The same, every second one minus the one before."""
+        table = self.values(rows)
         return jax.tree.map(lambda column: _differences(np.asarray(column, float)), table)
 
 
@@ -99,19 +106,31 @@ def with_hidden_scales(model: Model, observations: Observations, pde: AbstractPD
     """The model with scales for fields that have no reading, such as a pressure.
 
     Only a field that still has the neutral scale, mean 0 and spread 1, is given one: that at which its
-    terms are as large as the others of the equations it is in (U² for the pressure of a flow).
+    terms are as large as the others of the equations it is in (U² for the pressure of a flow). Of a
+    positive unknown function the mean is such, too: where a fit begins does not hang on a first guess.
     """
     scaling = model.scaling
-    mean, spread = np.asarray(scaling.mean), np.array(scaling.spread)
+    mean, spread = np.array(scaling.mean), np.array(scaling.spread)
     unread = ~np.asarray(observations.mask).any(axis=0) & (mean == 0) & (spread == 1)
     hidden = [int(k) for k in np.flatnonzero(unread)]
     if not hidden or len(hidden) == len(mean):
         return model
     spread[hidden] = 0.0  # as if it were not there, until its size is found
+    positive = logarithms(pde)
     for field in hidden * 2:  # twice: the first in turn did not know the size of the others
-        spread[field] = _balancing_spread(field, spread, scaling, pde)
+        sized = replace(scaling, mean=mean, spread=spread)
+        if pde.fields[field] in positive:
+            mean[field] = _balancing_level(field, sized, pde)
+        spread[field] = _balancing_spread(field, sized, pde)
     spread[hidden] = np.where(spread[hidden] > 0, spread[hidden], 1.0)
-    return eqx.tree_at(lambda m: m.scaling, model, replace(scaling, spread=spread))
+    return eqx.tree_at(lambda m: m.scaling, model, replace(scaling, mean=mean, spread=spread))
+
+
+def logarithms(pde: AbstractPDE) -> set[str]:
+    """The fields that stand for positive unknown functions."""
+    given = bare(pde)
+    functions = given.functions if isinstance(given, Equation) else {}
+    return {function.field(name) for name, function in functions.items() if function.positive}
 
 
 def with_unknown_units(pde: AbstractPDE, scaling: Scaling) -> AbstractPDE:
@@ -137,17 +156,35 @@ def with_unknown_units(pde: AbstractPDE, scaling: Scaling) -> AbstractPDE:
     )
 
 
-def _balancing_spread(field: int, spread: np.ndarray, scaling: Scaling, pde) -> float:
+def _balancing_spread(field: int, scaling: Scaling, pde) -> float:
     """The spread at which a field's terms are as large as the others: the median over the equations;
     0 where no equation tells."""
 
     def gaps(size: float):
-        trial = spread.copy()
+        trial = np.array(scaling.spread)
         trial[field] = size
         return _gaps(pde, replace(scaling, spread=trial))
 
-    found = list(_balance(gaps, float(spread.max())).values())
+    found = list(_balance(gaps, float(scaling.spread.max())).values())
     return float(np.median(found)) if found else 0.0
+
+
+def _balancing_level(field: int, scaling: Scaling, pde) -> float:
+    """The mean of a logarithm at which its terms are as large as the others, known sources included;
+    0 where no equation tells, as where the function stands in all terms."""
+    spread, known = np.array(scaling.spread), resolve(pde)
+    spread[field] = LOG_SPREAD
+
+    def values(size: float):
+        mean = np.array(scaling.mean)
+        with np.errstate(divide="ignore"):
+            mean[field] = np.log(size)
+        typical = Typical(pde, replace(scaling, mean=mean, spread=spread), DRAWS)
+        table = typical.values(lambda: known.residual(typical))
+        return {name: np.asarray(column, float) for name, column in table.items()}
+
+    found = list(_balance(values, 1.0).values())
+    return float(np.log(np.median(found))) if found else 0.0
 
 
 def _balance(gaps: Callable[[float], dict[str, np.ndarray]], start: float) -> dict[str, float]:
@@ -171,6 +208,8 @@ def _balance(gaps: Callable[[float], dict[str, np.ndarray]], start: float) -> di
             there = here - value / slope
             following = excess(float(np.exp(there)))
             slope = (following - value) / (there - here)
+            if not abs(slope) > FLAT:  # a term that is no larger however large its argument
+                break
             here, value = there, following
         if abs(value) <= BALANCED:
             found[name] = float(np.exp(here))

@@ -15,9 +15,10 @@ from pgt.physics import (
     Heat,
     NavierStokes2D,
     Poisson,
+    UnknownFunction,
     Wave,
 )
-from pgt.training.linearity import is_linear, is_solved_at_once
+from pgt.training.linearity import is_linear, is_linear_but_for_functions, is_solved_at_once
 
 LINEAR = [
     Heat(0.01),
@@ -76,3 +77,12 @@ def test_an_unknown_coefficient_multiplies_what_is_unknown_too():
     pde = Heat(Unknown(0.01, positive=True))
     assert is_linear(pde, scaling(pde))
     assert not is_solved_at_once(pde, scaling(pde))
+
+
+def test_a_product_of_a_field_and_an_unknown_function_is_linear_but_for_the_function():
+    k = UnknownFunction("x", positive=True)
+    pde = Equation("u_t = div(k*grad(u))", k=k)
+    assert not is_linear(pde, scaling(pde))
+    assert is_linear_but_for_functions(pde, scaling(pde))
+    squared = Equation("u_t = div(k*grad(u)) + u^2", k=k)
+    assert not is_linear_but_for_functions(squared, scaling(squared))

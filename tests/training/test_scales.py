@@ -123,6 +123,16 @@ def hidden_scale(pde, spread, extent, measured):
     return np.asarray(with_hidden_scales(model, readings, pde).scaling.spread)
 
 
+def level_of(pde, spread, extent):
+    """Mean and spread of the last field after the equation has given them."""
+    mask = np.tile([f != pde.fields[-1] for f in pde.fields], (3, 1))
+    points, zero = np.zeros((3, len(pde.coords))), np.zeros(mask.shape)
+    readings = Observations(points, zero, mask, zero, None, pde.coords, pde.fields)
+    model = pgt.PINN(scaling_of(pde, spread, extent), width=4, layers=1)
+    scaling = with_hidden_scales(model, readings, pde).scaling
+    return float(scaling.mean[-1]), float(scaling.spread[-1])
+
+
 def test_a_hidden_pressure_is_as_large_as_the_flow_says():
     """ρU² where convection rules; of the order of νU/L where friction does."""
     fast = hidden_scale(pgt.NavierStokes2D(1e-9), [3.0, 3.0, 1.0], [2.0, 2.0, 50.0], ("u", "v"))
@@ -142,6 +152,37 @@ def test_a_field_that_enters_as_a_square_is_balanced_too():
     spread = hidden_scale(pde, [4.0, 1.0], [2.0, 2.0], ("u",))
     sizes = typical_residuals(pde, scaling_of(pde, spread, [2.0, 2.0]))
     assert sizes["equation_1"] == pytest.approx(4.0 * np.sqrt(2), rel=0.3)  # √(1 + 1) of u_t
+
+
+def test_a_positive_source_begins_where_its_equation_says_whatever_the_first_guess():
+    levels = []
+    for initial in (0.01, 100.0):
+        source = pgt.UnknownFunction("x", positive=True, initial=initial)
+        pde = pgt.Equation("u_t = u_xx + q", q=source)
+        level, spread = level_of(pde, [4.0, 1.0], [2.0, 2.0])
+        levels.append(initial * np.exp(level))
+        assert 0.3 < spread < 1.5
+    assert levels == pytest.approx([levels[0]] * 2, rel=1e-3)
+    assert 2 < levels[0] < 20  # u_t and u_xx are 4
+
+
+@pytest.mark.parametrize(("source", "level"), [(0.0, 0.0), (-1000.0, np.log(1000 / 3))])
+def test_a_positive_function_in_every_unknown_term_is_as_large_as_the_source_says(source, level):
+    """Or, without one, as the user says."""
+    pde = pgt.Equation(
+        "div(k*grad(u)) = source",
+        source=source,
+        k=pgt.UnknownFunction("x", "y", positive=True, initial=3.0),
+    )
+    assert level_of(pde, [1.0, 1.0], [2.0, 2.0])[0] == pytest.approx(level, abs=1.0)
+
+
+def test_an_unknown_whose_term_is_limited_is_counted_in_its_own_units():
+    """tanh(10⁹ k) is 1 for every k that is tried: no secant meets the axis."""
+    pde = pgt.Equation("u_t = 9*tanh(1000000000*k)*u_xx", k=Unknown(0.5))
+    suited = with_unknown_units(pde, scaling_of(pde, [2.0], [2.0, 2.0]))
+    (coefficient,) = jax.tree.leaves(suited, is_leaf=lambda n: isinstance(n, Unknown))
+    assert coefficient.unit == pytest.approx(0.5)
 
 
 def test_a_chosen_scale_is_left_alone():

@@ -1,4 +1,4 @@
-"""What makes fields rough in a shape of the plane: holes, around which they wind, and corners that
+"""What makes fields rough in a shape: holes, around which they wind, and in the plane corners that
 point into the domain, at which their slope is infinite."""
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ NEAR = 1e-4  # of the size of the shape: the radius of that circle
 class Holes(NamedTuple):
     """Where the middle of each is, and how near the domain comes to it."""
 
-    centres: Float[np.ndarray, "h 2"]
+    centres: Float[np.ndarray, "h d"]
     radii: Float[np.ndarray, " h"]
 
 
@@ -51,7 +51,7 @@ def holes_of(solid: AbstractShape) -> Holes:
             centres.append(middle)
             radii.append(np.linalg.norm(left.points - middle, axis=1).min())
     order = np.argsort(radii)[::-1][:MOST_HOLES]
-    return Holes(np.array(centres).reshape(-1, 2)[order], np.array(radii)[order])
+    return Holes(np.array(centres).reshape(-1, solid.dimension)[order], np.array(radii)[order])
 
 
 def corners_of(solid: AbstractShape) -> Corners:

@@ -1,0 +1,239 @@
+"""What a sum of sines was found to be: with one band, or averaged over bands that are as good.
+
+Noisy readings hardly tell one band from the next, and yet what the field does between them, and a hidden
+one everywhere, depends on it. So fields of several bands are averaged, each as probable as the readings
+make it, and the posterior is that of all of them. A sum of such sums is one again, with more sines.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from pgt.data.observations import Observations
+from pgt.data.splits import Groups, sensors
+from pgt.models.features import Features, Sines
+from pgt.models.linearised import LinearisedModel
+from pgt.nn import batched
+from pgt.nn.precision import cast
+from pgt.physics.pde import AbstractPDE
+from pgt.training.coefficients import Learnt, are_settled
+from pgt.training.error_bars import Posterior
+from pgt.training.feature_rows import field_rows, weights_of, with_weights
+from pgt.training.gaussian import Solved
+
+NARROW = 1.0  # of the log-evidence, for every doubling of a band
+DRAWS = 64  # from the posterior
+MOST_BANDS, LEAST_SHARE = 6, 0.03  # that are averaged, and what the least of them counts
+
+
+@dataclass(frozen=True)
+class Found:
+    """A field found with one band, and its posterior."""
+
+    band: tuple[float, ...]
+    model: Features
+    pde: AbstractPDE
+    solved: Solved
+    learnt: dict[str, Learnt]
+
+    def is_better_than(self, other: "Found") -> bool:
+        """More probable; where coefficients had not come to rest, nobody knows how probable."""
+        mine, others = are_settled(self.learnt), are_settled(other.learnt)
+        return self.evidence > other.evidence if mine is others else mine
+
+    @property
+    def evidence(self) -> float:
+        """log p(readings | equation), less what a wide band costs: noisy readings hardly tell bands
+        apart, and then the narrower one is closer to the truth."""
+        return self.solved.evidence - NARROW * sum(math.log2(b) for b in self.band)
+
+    @property
+    def sigma(self) -> float:
+        """The noise of the readings, in units of their spread."""
+        return self.solved.sigma
+
+    def steps(self, count: int) -> Float[np.ndarray, "count p"]:
+        """From the weights to those drawn from the posterior."""
+        return self.solved.draw(count)
+
+    def left_out(self, groups: Groups | None = None):
+        """What is wrong with the prediction of every measured value from the others, and its σ."""
+        return self.solved.left_out(groups)
+
+    def spread(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
+        """The posterior's standard deviation of every field at points, in units of its spread."""
+        sines = field_rows(self.model, points)
+        fields, count = self.model.network.readout.shape
+        size = len(weights_of(self.model, self.pde))
+        columns = []
+        for field in range(fields):
+            rows = np.zeros((len(points), size))
+            rows[:, field * count : (field + 1) * count] = sines
+            columns.append(self.solved.spread(rows))
+        return np.stack(columns, axis=1)
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """Fields found with several bands, the most probable first, and how much each of them counts.
+
+    `model` is their average: it has the sines of all of them.
+    """
+
+    model: Features
+    pde: AbstractPDE
+    parts: tuple[Found, ...]
+    shares: Float[np.ndarray, " k"]
+
+    @property
+    def band(self) -> tuple[float, ...]:
+        """The most probable."""
+        return self.parts[0].band
+
+    @property
+    def learnt(self) -> dict[str, Learnt]:
+        """Of coefficients: there are none."""
+        return {}
+
+    @property
+    def sigma(self) -> float:
+        """The noise of the readings, in units of their spread."""
+        return math.sqrt(self.shares @ [part.sigma**2 for part in self.parts])
+
+    def steps(self, count: int) -> Float[np.ndarray, "count p"]:
+        """From the average's weights to those drawn from the posteriors, from each as many as it
+        counts, and by how far it is from the average."""
+        ends = np.round(np.cumsum(self.shares) * count).astype(int)
+        numbers = np.diff(ends, prepend=0).tolist()
+        drawn = [
+            self._placed(k, weights_of(part.model, part.pde) + part.steps(number))
+            for k, (part, number) in enumerate(zip(self.parts, numbers, strict=True)) if number
+        ]  # fmt: skip
+        return np.concatenate(drawn) - weights_of(self.model, self.pde)
+
+    def left_out(self, groups: Groups | None = None):
+        """What is wrong with the prediction of every measured value from the others, and its σ."""
+        errors, sigmas = map(
+            np.array, zip(*(part.left_out(groups) for part in self.parts), strict=True)
+        )
+        return self._mixed(errors, sigmas)
+
+    def spread(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
+        """The standard deviation of every field at points, in units of its spread."""
+        fields = np.array([_fields(part.model, points) for part in self.parts])
+        return self._mixed(fields, np.array([part.spread(points) for part in self.parts]))[1]
+
+    def _mixed(self, means, deviations):
+        """Mean and standard deviation of what is drawn from all of them."""
+        mean = np.tensordot(self.shares, means, 1)
+        return mean, np.sqrt(np.tensordot(self.shares, deviations**2 + (means - mean) ** 2, 1))
+
+    def _placed(self, part: int, weights: Float[np.ndarray, "n q"]) -> Float[np.ndarray, "n p"]:
+        """The weights of one of the fields as weights of all sines."""
+        counts = [len(part.model.network.sines.phases) for part in self.parts]
+        fields, size = self.model.network.readout.shape
+        own = weights.reshape(len(weights), fields, -1)
+        placed = np.zeros((len(weights), fields, size))
+        start, count = sum(counts[:part]), counts[part]
+        placed[..., start : start + count] = own[..., :count]
+        placed[..., sum(counts) :] = own[..., count:]  # the functions of a shape, which they share
+        return placed.reshape(len(weights), -1)
+
+
+def averaged(best: Found, tried: Mapping[tuple[float, ...], Found]) -> Found | Averaged:
+    """The best averaged with others of those `tried`; by itself where none is nearly as probable.
+
+    `tried` has the best's own band, too, with as many sines as the others have.
+    """
+    local = best.model.local
+    if local is not None and len(local.beats):  # functions of a shape that depend on the band
+        return best
+    excess = {band: found.evidence - tried[best.band].evidence for band, found in tried.items()}
+    odds = {band: math.exp(min(e, 0.0)) for band, e in excess.items()}
+    most = sorted(odds, key=lambda band: -odds[band] - (band == best.band))[:MOST_BANDS]
+    kept = [band for band in most if odds[band] >= LEAST_SHARE]
+    if len(kept) < 2:
+        return best
+    parts = tuple(best if band == best.band else tried[band] for band in kept)
+    shares = np.array([odds[band] for band in kept])
+    return _average(parts, shares / shares.sum())
+
+
+def _average(parts: tuple[Found, ...], shares: Float[np.ndarray, " k"]) -> Averaged:
+    first, sines = parts[0], [part.model.network.sines for part in parts]
+    joined = Sines(
+        np.concatenate([s.frequencies for s in sines]), np.concatenate([s.phases for s in sines]),
+        sines[0].local,
+    )  # fmt: skip
+    empty = np.zeros((len(first.model.network.readout), joined.count))
+    network = replace(first.model.network, sines=joined, readout=empty)
+    model = eqx.tree_at(lambda m: m.network, first.model, network)
+    average = Averaged(model, first.pde, parts, shares)
+    own = [weights_of(part.model, part.pde)[None] for part in parts]
+    placed = [average._placed(k, weights)[0] for k, weights in enumerate(own)]
+    return replace(average, model=with_weights(model, first.pde, shares @ np.array(placed))[0])
+
+
+def _fields(model: Features, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
+    return field_rows(model, points) @ np.asarray(model.network.readout, float).T
+
+
+# ----------------------------------------------------------------------- what is asked of either
+
+
+def deviations(
+    found: Found | Averaged, points: Float[np.ndarray, "n d"]
+) -> Float[np.ndarray, "k n c"]:
+    """How far fields drawn from the posterior are from the fit at points, in physical units."""
+    fields, count = found.model.network.readout.shape
+    steps = found.steps(DRAWS)[:, : fields * count].reshape(DRAWS, fields, count)
+    sines = field_rows(found.model, points)
+    return np.einsum("nm,kcm->knc", sines, steps) * np.asarray(found.model.scaling.spread)
+
+
+def left_out_errors(found: Found | Averaged, readings: Observations):
+    """What is wrong with the prediction of every measured value from the readings but that one, and
+    its σ; where sensors stand still, from the other sensors."""
+    which = sensors(readings)
+    if which is None:
+        return found.left_out()
+    by_field = [which[readings.measured(name).rows] for name in readings.fields]
+    return found.left_out(np.concatenate(by_field))
+
+
+def left_out_predictions(
+    found: Found | Averaged, readings: Observations
+) -> Float[np.ndarray, "n c"]:
+    """What is said of every measured value by the others, as `left_out_errors` means it; NaN where there
+    is none. The readings are those of the problem, in its order."""
+    predictions = np.full(np.shape(readings.values), np.nan)
+    spread, start = np.asarray(found.model.scaling.spread, float), 0
+    zero = found.model.scaling.origin.along(readings.fields)
+    errors, _ = left_out_errors(found, readings)
+    for field, name in enumerate(readings.fields):
+        rows, _, values, _ = readings.measured(name)
+        own = errors[start : start + len(rows)]
+        predictions[rows, field] = np.asarray(values, float) - spread[field] * own + zero[field]
+        start += len(rows)
+    return predictions
+
+
+def drawn_members(found: Found | Averaged, settings: Posterior):
+    """Models and equations drawn from the posterior, stacked, in pairs ± around the fit."""
+    half = found.steps(settings.samples // 2)
+    steps, weights = np.concatenate([half, -half]), weights_of(found.model, found.pde)
+    shape = found.model.network.readout.shape
+    directions = steps[:, : math.prod(shape)].reshape(len(steps), *shape)
+    with jax.enable_x64(True):
+        bases = batched.repeat(found.model, len(steps))
+        moved = [
+            cast(with_weights(found.model, found.pde, weights + step)[1], jnp.float64)
+            for step in steps
+        ]
+        return LinearisedModel(bases, jnp.asarray(directions)), batched.stack(moved)

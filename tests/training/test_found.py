@@ -1,0 +1,169 @@
+"""What was found with one band or with several: how wrong it may be, and what it says of its readings."""
+
+import equinox as eqx
+import jax
+import numpy as np
+import pytest
+
+from pgt.data.domain import Domain
+from pgt.data.observations import Observations
+from pgt.data.order import ordered
+from pgt.models.features import Features
+from pgt.nn.scaling import Scaling
+from pgt.physics import Equation, Heat
+from pgt.training.assemble import assemble
+from pgt.training.error_bars import Posterior
+from pgt.training.features import fit_features
+from pgt.training.found import (
+    Averaged,
+    averaged,
+    deviations,
+    drawn_members,
+    left_out_errors,
+    left_out_predictions,
+)
+
+SQUARE = Domain(x=(0, 1), t=(0, 1))
+DIFFUSIVITY = 0.05
+ASKED = np.random.default_rng(5).uniform(size=(50, 2))
+
+
+def fitted(readings, pde, domain, **options):
+    """With so few sines, and a band that is given, a fit takes a moment."""
+    model = Features(Scaling.fit(readings.aligned(pde.fields), domain), **options)
+    return fit_features(assemble(readings, pde, domain, model=model), lambda share, numbers: None)
+
+
+def field(model, points):
+    with jax.enable_x64(True):
+        return np.asarray(jax.vmap(lambda z: model.decode((), z))(np.asarray(points, float)))
+
+
+def heat_at(points):
+    x, t = points.T
+    return sum(
+        a * np.exp(-DIFFUSIVITY * (n * np.pi) ** 2 * t) * np.sin(n * np.pi * x)
+        for n, a in {1: 1.0, 2: 0.5}.items()
+    )
+
+
+def heat_readings(n, noise=0.0, seed=0):
+    random = np.random.default_rng(seed)
+    points = random.uniform(size=(n, 2))
+    values = heat_at(points) + noise * random.normal(size=n)
+    return Observations.from_arrays(points, values[:, None], coords=("x", "t"), fields=("u",))
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    readings = ordered(heat_readings(60, noise=0.05))  # as a problem holds them
+    found, fit = fitted(readings, Heat(DIFFUSIVITY), SQUARE, count=100, band=(8.0, 4.0))
+    return readings, found, fit
+
+
+def test_the_error_is_as_large_as_the_posterior_says(noisy):
+    _, found, fit = noisy
+    spread = float(fit.model.scaling.spread[0])
+    assert fit.noise_floor == pytest.approx(0.05 / spread, rel=0.35)
+    error = field(fit.model, ASKED)[:, 0] - heat_at(ASKED)
+    share = np.sqrt(np.mean((error / (spread * found.spread(ASKED)[:, 0])) ** 2))
+    assert 0.4 < share < 1.8
+
+
+def test_members_are_drawn_from_the_posterior(noisy):
+    _, found, fit = noisy
+    points = ASKED[:8]
+    models, pdes = drawn_members(found, Posterior(samples=400))
+    with jax.enable_x64(True):
+        over = eqx.filter_vmap(lambda m: jax.vmap(lambda z: m.decode((), z))(points))
+        fields = np.asarray(over(models))
+    assert fields.shape == (400, 8, 1)
+    np.testing.assert_allclose(fields.mean(axis=0), field(fit.model, points), rtol=0, atol=1e-10)
+    expected = float(fit.model.scaling.spread[0]) * found.spread(points)
+    # 200 pairs know a spread to 5 %.
+    np.testing.assert_allclose(fields.std(axis=0), expected, rtol=0.2)
+    np.testing.assert_allclose(deviations(found, points).std(axis=0), expected, rtol=0.4)
+    assert jax.tree.structure(pdes) == jax.tree.structure(fit.pde)
+
+
+def test_left_out_predictions_do_not_know_their_reading(noisy):
+    readings, found, fit = noisy
+    said = left_out_predictions(found, readings)
+    assert said.shape == readings.values.shape
+    assert np.isfinite(said).all()
+    misfit = np.std(field(fit.model, readings.points) - readings.values)
+    left_out = np.std(said - readings.values)
+    assert misfit < left_out < 1.5 * misfit
+    assert np.std(said[:, 0] - heat_at(np.asarray(readings.points))) < 0.05
+
+
+def test_what_is_hidden_has_no_prediction():
+    values = np.column_stack([np.linspace(0, 1, 6), np.full(6, np.nan)])
+    values[4:, 1] = 2.0
+    points = np.linspace(0, 1, 6)[:, None]
+    readings = Observations.from_arrays(points, values, coords=("x",), fields=("u", "v"))
+    pde = Equation("u_xx = 0", "v_x = 0")
+    found, _ = fitted(readings, pde, Domain(x=(0, 1)), count=20, band=2.0)
+    said = left_out_predictions(found, readings)
+    assert np.isnan(said[:4, 1]).all()
+    assert np.isfinite(said[readings.mask]).all()
+    np.testing.assert_allclose(said[readings.mask], values[readings.mask], rtol=0, atol=1e-3)
+
+
+# ------------------------------------------------------------------------------ several bands
+
+
+@pytest.fixture(scope="module")
+def several(noisy):
+    """Three bands that the noise hardly tells apart, averaged."""
+    readings, *_ = noisy
+    tried = {}
+    for band in ((8.0, 4.0), (8.0, 5.0), (9.0, 4.0)):
+        found, _ = fitted(readings, Heat(DIFFUSIVITY), SQUARE, count=100, band=band)
+        tried[band] = found
+    best = max(tried.values(), key=lambda found: found.evidence)
+    return readings, tried, averaged(best, tried)
+
+
+def test_bands_are_averaged_by_their_evidence(several):
+    _, tried, average = several
+    assert isinstance(average, Averaged)
+    assert average.shares.sum() == pytest.approx(1)
+    assert average.band == max(tried, key=lambda band: tried[band].evidence)
+    means = [field(part.model, ASKED) for part in average.parts]
+    expected = np.tensordot(average.shares, means, 1)
+    np.testing.assert_allclose(field(average.model, ASKED), expected, rtol=0, atol=1e-9)
+
+
+def test_the_spread_of_an_average_is_that_of_its_parts_and_of_their_difference(several):
+    _, tried, average = several
+    assert average.spread(ASKED).min() >= min(f.spread(ASKED).min() for f in tried.values())
+    spread = float(average.model.scaling.spread[0]) * average.spread(ASKED[:8])
+    steps = np.concatenate([deviations(average, ASKED[:8]), -deviations(average, ASKED[:8])])
+    np.testing.assert_allclose(steps.std(axis=0), spread, rtol=0.4)
+
+
+def test_members_of_an_average_lie_in_pairs_around_it(several):
+    _, _, average = several
+    models, _ = drawn_members(average, Posterior(samples=20))
+    with jax.enable_x64(True):
+        over = eqx.filter_vmap(lambda m: jax.vmap(lambda z: m.decode((), z))(ASKED[:4]))
+        fields = np.asarray(over(models))
+    middle = field(average.model, ASKED[:4])
+    np.testing.assert_allclose(fields.mean(axis=0), middle, rtol=0, atol=1e-9)
+
+
+def test_an_average_says_of_a_reading_what_its_parts_say(several):
+    readings, tried, average = several
+    errors, sigmas = left_out_errors(average, readings)
+    of_parts = np.array([left_out_errors(found, readings)[0] for found in tried.values()])
+    assert (errors >= of_parts.min(axis=0) - 1e-12).all()
+    assert (errors <= of_parts.max(axis=0) + 1e-12).all()
+    assert (sigmas > 0).all()
+
+
+def test_a_band_that_is_far_more_probable_stays_alone():
+    tried = {}
+    for band in ((8.0, 4.0), (0.1, 0.1)):  # straight lines
+        tried[band], _ = fitted(heat_readings(60), Heat(DIFFUSIVITY), SQUARE, count=100, band=band)
+    assert averaged(tried[8.0, 4.0], tried) is tried[8.0, 4.0]
