@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+import sys
 from pathlib import Path
 
 import fresh_python
@@ -17,6 +18,9 @@ def blocks(page: Path) -> list[str]:
 
 
 def load_tables():
+    folder = str(ROOT / "benchmarks")
+    if folder not in sys.path:  # as for a script that is started there
+        sys.path.append(folder)
     spec = importlib.util.spec_from_file_location("tables", ROOT / "benchmarks" / "tables.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
