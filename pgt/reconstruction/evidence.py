@@ -1,5 +1,6 @@
 """What a verdict on a result rests on: readings beside predictions, how training went, what is open."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,6 +44,7 @@ def evidence_of(result: "Reconstruction", folds: CrossValidation | None = None) 
         cells=cells(np.concatenate([r.points for r in readings]), result.domain),
         conditions=result.record.get("conditions", ()),
         likelihood=result.record.get("likelihood", "gauss"),
+        named=partial(suspicion.named, origins=result.record.get("origins", ())),
     )  # fmt: skip
 
 
