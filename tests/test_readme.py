@@ -45,6 +45,17 @@ def test_results_in_the_readme_are_the_stored_ones():
     assert tables.rewritten(readme, tables.section()) == readme
 
 
+@pytest.mark.parametrize("name", ["verdicts", "verdicts-other"])
+def test_the_page_counts_the_verdicts_that_are_stored(name):
+    stored = json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())
+    page = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
+    kinds = stored["kinds"].values()
+    cells = " | ".join(f"{kind['right']} of {kind['as_meant']}" for kind in kinds)
+    assert f"| {cells} |" in page
+    total, right = (sum(kind[key] for kind in kinds) for key in ("as_meant", "right"))
+    assert right >= 0.95 * total
+
+
 def results_of_all_kinds() -> dict[str, dict]:
     """What the benchmarks store, by the name of the file, with made-up numbers."""
     measured = {"device": "cpu: cpu", "commit": "abc"}
