@@ -2,6 +2,7 @@
 
 import html
 import re
+from functools import cache
 
 import matplotlib as mpl
 from matplotlib.path import Path
@@ -51,6 +52,7 @@ def _formulas(lines: list[str]) -> list[str]:
     return _FORMULA.sub(directive, "\n".join(lines)).split("\n")
 
 
+@cache  # of a page and of the list above it
 def drawn(latex: str) -> str:
     """A formula as SVG: no script, no picture, the colour of the text around it."""
     with mpl.rc_context({"mathtext.fontset": "cm"}):

@@ -25,6 +25,8 @@ SCRIPTS = [page for page in pages.pages() if pages.script(page)]
 # Minutes of compiling and training: `make smoke` runs these, `make test` those that are quickest.
 LONG = (
     "pretrained",
+    "extending",
+    "families",
     *tuple(
         f"guides/{name}"
         for name in (

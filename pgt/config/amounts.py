@@ -1,12 +1,11 @@
 """Coefficients of a run file with units of their own, as numbers in the units of the run."""
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from pgt.config.run import RunFile
 from pgt.data.amounts import amount, in_units
-from pgt.ground.arguments import Powers, metadata_of
+from pgt.ground.arguments import powers_of
 from pgt.ground.registry import parts
 
 WORDS = (
@@ -23,13 +22,15 @@ def in_run_units(run: RunFile, units: Callable[[], Mapping[str, str]]) -> dict[s
     """The table [pde] with numbers for amounts such as "1.2e-5 m^2/s"; `units` are only asked for where
     there is one."""
     table = run.pde
-    needed = _powers(table.get("name"))
+    needed = powers_of(parts("equation").get(str(table.get("name"))))
 
     def number(value: Any, *key: str | int) -> Any:
         match value:
             case str() if amount(value) is not None:
                 with run.located(*key):
                     return in_units(value, units(), needed.get(str(key[1])))
+            case {"value": int() | float() as given, "units": str(unit), **rest} if not rest:
+                return number(f"{given!r} {unit}", *key)
             case list():
                 return [number(item, *key, index) for index, item in enumerate(value)]
             case dict():
@@ -40,13 +41,3 @@ def in_run_units(run: RunFile, units: Callable[[], Mapping[str, str]]) -> dict[s
         name: value if name in WORDS else number(value, "pde", name)
         for name, value in table.items()
     }
-
-
-def _powers(name: Any) -> dict[str, Powers]:
-    """Of every coefficient of an equation that says which it has."""
-    known = parts("equation")
-    if not isinstance(name, str) or name not in known:
-        return {}
-    arguments = inspect.signature(known[name], eval_str=True).parameters
-    marks = {key: metadata_of(argument.annotation, Powers) for key, argument in arguments.items()}
-    return {key: found[0] for key, found in marks.items() if found}

@@ -26,7 +26,17 @@ from pgt.config.checks import Way
 from pgt.config.schema import NO_SUCH, Section, Text, by_name, table, wrong
 from pgt.config.source import toml
 from pgt.config.values import Formula, PositiveUnknown, Table, UnknownCoefficient
-from pgt.ground.arguments import CURVE, FORMULA, Keyed, Limits, OneOf, PartOf, Written, metadata_of
+from pgt.ground.arguments import (
+    CURVE,
+    FORMULA,
+    InUnits,
+    Keyed,
+    Limits,
+    OneOf,
+    PartOf,
+    Written,
+    metadata_of,
+)
 from pgt.ground.registry import KINDS, parts, snapshot
 from pgt.ground.unknown import Unknown
 from pgt.physics.values import Writable
@@ -90,6 +100,8 @@ def _of_class(cls: type, depth: int, marks: tuple) -> list[Way]:
     limits, one_of = _mark(marks, Limits) or Limits(), _mark(marks, OneOf)
     if one_of and cls in (str, int):
         return [checks.choice(one_of.choices)]
+    if cls is str and _mark(marks, InUnits):
+        return []  # converted by now (amounts.py): text that is left is no amount
     if cls is str:
         return [Way("text", *((Formula, "formula") if FORMULA in marks else (Text, "text")))]
     if cls in (int, float):

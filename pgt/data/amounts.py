@@ -95,6 +95,6 @@ def _of_axes(base: str, unit: str, units: Mapping[str, str]) -> float:
         axis = "t" if base == "s" else "x"
         raise InputError(
             f"to convert {unit!r} the unit of {axis} has to be known; write `units={{{axis!r}: "
-            f"{base!r}}}` in [observations], or the number alone."
+            f"{base!r}}}` with the readings, or the number alone."
         )
     return found[0]

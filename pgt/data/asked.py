@@ -90,7 +90,10 @@ def _count(wanted) -> int:
     """Positions along an axis; what is none counts as one, and is refused elsewhere."""
     if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
         return max(int(wanted), 1)
-    return max(int(np.size(wanted)), 1) if not isinstance(wanted, str) else 1
+    try:
+        return max(int(np.size(wanted)), 1) if not isinstance(wanted, str) else 1
+    except TypeError:  # no array, such as a Dataset
+        return 1
 
 
 def _positions(axis: str, wanted, domain: Domain) -> np.ndarray:

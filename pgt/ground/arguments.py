@@ -5,6 +5,8 @@ errors about them and the page that lists their keys are derived from it. Python
 annotations as the plain types inside them.
 """
 
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -74,6 +76,11 @@ class Form:
 
 
 @dataclass(frozen=True)
+class InUnits:
+    """Text that is a number with a unit of its own; that of a run file is converted before."""
+
+
+@dataclass(frozen=True)
 class Written:
     """The type that a run file gives, where Python takes more and checks it itself."""
 
@@ -102,3 +109,15 @@ def metadata_of(annotation: Any, kind: type) -> list:
     own = [mark for mark in getattr(annotation, "__metadata__", ()) if isinstance(mark, kind)]
     inside = getattr(annotation, "__args__", ())
     return own + [mark for part in inside for mark in metadata_of(part, kind)]
+
+
+def powers_of(target: Callable | None) -> dict[str, Powers]:
+    """The units of the arguments of a part that say which they have; of no part, none.
+
+    >>> def lake(depth: Annotated[float, Powers(length=1)], name: str): ...
+    >>> powers_of(lake)
+    {'depth': Powers(length=1, time=0)}
+    """
+    arguments = {} if target is None else inspect.signature(target, eval_str=True).parameters
+    marks = {name: metadata_of(one.annotation, Powers) for name, one in arguments.items()}
+    return {name: found[0] for name, found in marks.items() if found}

@@ -59,6 +59,8 @@ class HeldOut:
     of_spread : `rmse` over the standard deviation of all readings of the field: 1 is as good as
         guessing their mean; None where they are all alike.
     rbf_of_spread : the same of interpolation without physics.
+    process_relative, process_of_spread : both of a Gaussian process without physics; None where there
+        are too many readings for one.
     """
 
     readings: int
@@ -67,17 +69,23 @@ class HeldOut:
     rbf_relative: float | None = None
     of_spread: float | None = None
     rbf_of_spread: float | None = None
+    process_relative: float | None = None
+    process_of_spread: float | None = None
 
     @property
     def is_significant(self) -> bool:
-        """Whether field and interpolation differ by more than chance explains.
+        """Whether field and interpolation differ by more than chance explains."""
+        return self.differs_from(self.rbf_of_spread)
+
+    def differs_from(self, theirs: float | None) -> bool:
+        """Whether another error, relative to the spread, differs by more than chance explains.
 
         The mean square of n errors is known to √(2/n), so the logarithm of the ratio of two root mean
         squares to 1/√n, if the errors have nothing in common.
         """
-        if not self.of_spread or not self.rbf_of_spread:
+        if not self.of_spread or not theirs:
             return False
-        return abs(log(self.of_spread / self.rbf_of_spread)) > SIGNIFICANT / sqrt(self.readings)
+        return abs(log(self.of_spread / theirs)) > SIGNIFICANT / sqrt(self.readings)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import isfinite
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pgt.ground.arguments import Limits, OneOf, PartOf
+from pgt.ground.arguments import InUnits, Limits, OneOf, PartOf
 
 TITLES = {
     "GradientTransformation": "Optax transformation",
@@ -72,6 +72,8 @@ def _ways(hint: Any, value: Any, marks: tuple) -> list[str]:
         return ["a dict" if inside[1] is Any else f"a dict of {_many(wanted(inside[1]))}"]
     if origin is collections.abc.Callable or hint is Callable:
         return ["a function"]
+    if hint is str and any(isinstance(mark, InUnits) for mark in marks):
+        return ["text with its unit such as '1.2e-5 m^2/s'"]
     if hint in (str, int) and (known := choices(marks)):
         return list(map(repr, known[0]))
     return [_of_class(types.NoneType if hint is None else hint, value, marks)]

@@ -1,4 +1,4 @@
-"""Coefficients of an equation: numbers, or unknowns to be learnt."""
+"""Coefficients of an equation: numbers, with a unit of their own or without, or unknowns to be learnt."""
 
 import math
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,20 +7,21 @@ import jax.core
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.ground.arguments import LARGEST, Limits, OneOf, Powers
+from pgt.ground.arguments import LARGEST, InUnits, Limits, OneOf, Powers
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown, is_unknown
+from pgt.physics.amounts import Amount
 
 if TYPE_CHECKING:  # a residual computes with coefficients; no static checker knows of `resolve`
     Coefficient = Any
     Number = float
 else:  # after `resolve` an unknown is an array
-    Coefficient = float | Unknown | Float[Array | np.ndarray, ""]
+    Coefficient = float | Unknown | Amount | Float[Array | np.ndarray, ""]
     Number = float | Float[Array, ""]  # an array only while JAX traces it
 
 # What may be given for one.
 FINITE = Limits(at_least=-LARGEST, at_most=LARGEST)
-Given = float | int | Unknown
+Given = float | int | Unknown | Annotated[str, InUnits()] | Amount
 Diffusivity = Annotated[Given, Limits(above=0, at_most=LARGEST), Powers(length=2, time=-1)]
 Speed = Annotated[Given, Limits(above=0, at_most=LARGEST), Powers(length=1, time=-1)]
 Velocity = Annotated[Given, FINITE, Powers(length=1, time=-1)]
@@ -31,12 +32,16 @@ PlaneOrSpace = Annotated[int, OneOf(2, 3)]
 
 
 def as_coefficient(where: str, value, positive: bool = False) -> Coefficient:
-    """`value` as a float or an `Unknown`; `where` names it in errors, as "Heat(diffusivity)"."""
-    if not is_unknown(value):
+    """`value` as a float, an `Unknown` or an `Amount`; `where` names it in errors, as
+    "Heat(diffusivity)"."""
+    value = Amount.read(value)
+    if not isinstance(value, Unknown | Amount):
         value = _as_float(where, value)
-    if positive and not current(value) > 0:
+    number = value.number if isinstance(value, Amount) else current(value)
+    if positive and not number > 0:
+        shown = value.text if isinstance(value, Amount) else number
         raise InputError(
-            f"{where} is {current(value)} but must be above 0; write a positive number or "
+            f"{where} is {shown} but must be above 0; write a positive number or "
             "pgt.Unknown(0.1, positive=True) to learn it."
         )
     return value

@@ -12,11 +12,10 @@ from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.parser import CALCULUS, FUNCTIONS, Name, Tree, parse_equation, point_at, suggestion
 from pgt.ground.trees import CONSTANTS, evaluate, names_in
-from pgt.ground.unknown import Unknown
 from pgt.kernels.base import AbstractKernel
 from pgt.physics.affine import Affine, affine
 from pgt.physics.calculus import MAX_ORDER, Expansion
-from pgt.physics.coefficients import Coefficient, as_coefficient, current
+from pgt.physics.coefficients import Coefficient, Given, as_coefficient, current
 from pgt.physics.expression import require_finite
 from pgt.physics.form import Implied, implied_kernel
 from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives, Quantity
@@ -77,7 +76,7 @@ class Equation(AbstractPDE):
         coords: Sequence[str] = (),
         names: Sequence[str] | None = None,
         kernel: AbstractKernel | None = None,
-        **coefficients: float | int | Unknown | UnknownFunction,
+        **coefficients: Given | UnknownFunction,
     ):
         self.texts = _as_texts(texts)
         self.names = _as_names(names, len(self.texts))

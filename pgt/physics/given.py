@@ -13,6 +13,7 @@ import xarray as xr
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
+from pgt.physics.amounts import in_problem_units
 from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.well_posed import warn_of_growth
@@ -35,8 +36,10 @@ def as_problem(
     domain = domain if isinstance(domain, Domain) else Domain(**domain)
     if not isinstance(pde, AbstractPDE):
         pde = Equation(pde, coords=domain.axes)
+    found = _as_readings(readings, pde, domain)
+    pde = in_problem_units(pde, {**domain.units, **dict(found.units)})
     warn_of_growth(pde)
-    return _as_readings(readings, pde, domain), pde, domain
+    return found, pde, domain
 
 
 def _as_readings(readings: Readings, pde: AbstractPDE, domain: Domain) -> Observations:

@@ -23,7 +23,7 @@ from pgt.plots.courses import MANY
 from pgt.plots.domains import draw_walls
 from pgt.plots.pieces import INK, PALETTE, SIZE
 
-Resolution = Annotated[int, Limits(at_least=1, at_most=2400)]
+Resolution = Annotated[int, Limits(at_least=20, at_most=2400)]  # below it no letter can be drawn
 
 
 @checked

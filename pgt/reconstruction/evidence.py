@@ -1,5 +1,6 @@
 """What a verdict on a result rests on: readings beside predictions, how training went, what is open."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from pgt.trust.convergence import Descent
 from pgt.trust.field_error import places
 from pgt.trust.held_out import Unseen, interpolated, left_out_in_turn
 from pgt.trust.intervals import doubt
+from pgt.trust.references.process import by_process
 from pgt.trust.verdict import Evidence
 
 if TYPE_CHECKING:
@@ -30,7 +32,9 @@ def evidence_of(result: "Reconstruction", folds: CrossValidation | None = None) 
         unseen = left_out_in_turn(result.observations, result.left_out, result.domain)
     else:
         simple = interpolated(result.observations, result.held_out, result.domain)
-        unseen = Unseen(result.held_out, held_out, simple)
+        asked = np.asarray(result.held_out.points, float)
+        process = by_process(result.observations, result.domain, asked) if len(asked) else None
+        unseen = Unseen(result.held_out, held_out, simple, process=process)
     return Evidence(
         result.observations, result.held_out, unseen, descent_of(result),
         misfits=suspicion.misfit_table((result.observations, fitted), (result.held_out, held_out)),
@@ -43,6 +47,7 @@ def evidence_of(result: "Reconstruction", folds: CrossValidation | None = None) 
         cells=cells(np.concatenate([r.points for r in readings]), result.domain),
         conditions=result.record.get("conditions", ()),
         likelihood=result.record.get("likelihood", "gauss"),
+        named=partial(suspicion.named, origins=result.record.get("origins", ())),
     )  # fmt: skip
 
 

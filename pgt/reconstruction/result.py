@@ -264,13 +264,17 @@ class Reconstruction(eqx.Module):
 
     @checked
     def suspicious(self, n: Count = 10) -> pd.DataFrame:
-        """The n readings, fitted or held out, that are farthest from the field in units of their σ."""
-        return suspicion.suspicious(self.misfits(), n)
+        """The n readings, fitted or held out, that are farthest from the field in units of their σ; with
+        their sensors and lines where the run of a file left them."""
+        return self._named(suspicion.suspicious(self.misfits(), n))
 
     def drifting(self) -> pd.DataFrame:
         """Sensors (one place, many times) whose readings differ from the field by an offset or a trend
         that is no chance; `pgt.trust.suspicion.drifting` says what stands in the table."""
-        return suspicion.drifting(self.misfits(), self.domain.axes)
+        return self._named(suspicion.drifting(self.misfits(), self.domain.axes))
+
+    def _named(self, table: pd.DataFrame) -> pd.DataFrame:
+        return suspicion.named(table, self.record.get("origins", ()))
 
     @property
     def noise(self) -> dict[str, float]:

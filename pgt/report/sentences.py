@@ -115,17 +115,21 @@ def relative_errors(data: ReportData) -> str:
 
 def interpolated_errors(data: ReportData) -> str:
     """Those of interpolation without physics at the same readings; empty where none is known."""
-    known = {name: found.rbf_relative for name, found in data.verdict.held_out.items()}
-    errors = [f"{name} {percent(e)}" for name, e in known.items() if e is not None]
-    return listed(errors) if errors else ""
+    known = {name: _without_physics(found) for name, found in data.verdict.held_out.items()}
+    said = [f"{name} {' and '.join(errors)}" for name, errors in known.items() if errors]
+    return "; ".join(said)
 
 
-def beside_interpolation(found: HeldOut) -> str:
-    """The error of interpolation without physics, and whether the two differ by more than chance."""
-    theirs = found.rbf_of_spread
+def _without_physics(found: HeldOut) -> list[str]:
+    named = ((found.rbf_relative, "RBF"), (found.process_relative, "Gaussian process"))
+    return [f"{percent(error)} ({name})" for error, name in named if error is not None]
+
+
+def beside(found: HeldOut, theirs: float | None) -> str:
+    """The error of a method without physics, and whether the two differ by more than chance."""
     if theirs is None or found.of_spread is None:
         return "not known"
-    if not found.is_significant:
+    if not found.differs_from(theirs):
         return f"{percent(theirs)}: no certain difference"
     return (
         f"{percent(theirs)}: {'worse' if theirs > found.of_spread else 'better'}, and not by chance"

@@ -17,7 +17,6 @@ from pgt.ground.manifest import write_manifest
 from pgt.ground.owner import owned
 from pgt.ground.provenance import provenance
 from pgt.ground.verdict import Verdict
-from pgt.io.columns import Columns
 from pgt.io.readers import spoken
 from pgt.reconstruction.cross_validate import cross_validate
 from pgt.reconstruction.cross_validation import CrossValidation
@@ -35,10 +34,10 @@ from pgt.runs.folder import (
     sign,
     stamps,
 )
-from pgt.runs.report import MOST_SUSPICIOUS, namer, report_data
+from pgt.runs.report import MOST_SUSPICIOUS, report_data, with_origins
 from pgt.training.assemble import Task
 from pgt.training.identity import identity_of
-from pgt.trust.suspicion import far
+from pgt.trust.suspicion import far, named
 
 Say = Callable[[str], None]
 
@@ -79,11 +78,11 @@ def fit(
         found = _cross_validated(run, parts, task, folds, folder, say)
         say(f"{spoken(run.observations_paths).name}: {', '.join(parts.columns.said)}")
         say(f"{len(parts.observations)} readings; training (the first run also compiles)")
-        result = solve(task, checkpoint=folder / CHECKPOINT)
+        result = with_origins(solve(task, checkpoint=folder / CHECKPOINT), parts.columns)
         result.save(folder)
         field = result.grid(parts.quantities, **run.output.grid)
-        shown = report_data(result, field, written_down(run), found, parts.columns)
-        write_results(run, result, field, shown, found, folder, parts.columns)
+        shown = report_data(result, field, written_down(run), found)
+        write_results(run, result, field, shown, found, folder)
         names = sorted(name for name, stamp in stamps(folder).items() if before.get(name) != stamp)
         write_manifest(folder, names)
     say(f"written to {folder}: {', '.join(names)}")
@@ -121,7 +120,6 @@ def write_results(
     shown: ReportData,
     folds: CrossValidation | None,
     folder: Path,
-    columns: Columns | None = None,
 ) -> None:
     """The field in the formats asked for, the figures, the numbers and the report."""
     for kind in run.output.formats:
@@ -129,7 +127,7 @@ def write_results(
             suspects = far(result.misfits()).head(MOST_SUSPICIOUS)
             figure = plots.field(
                 _drawable(field), sensors=result.observations, domain=result.domain,
-                held_out=result.held_out, suspects=namer(result, columns)(suspects),
+                held_out=result.held_out, suspects=named(suspects, result.record.get("origins", ())),
             )  # fmt: skip
             plots.save(figure, folder / "field.png")
             course, polish = result.history, result.summary["polish_costs"]

@@ -1,10 +1,9 @@
 """From a result to all that its report shows, the verdict included."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
 import xarray as xr
 
 from pgt.data.clock import counted_from, readings_from, start_of
@@ -19,10 +18,11 @@ from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.result import Reconstruction
 from pgt.report import Readings, ReportData, Tables
 from pgt.trust.intervals import LEVEL
-from pgt.trust.suspicion import drifting, far, noise_by_field
+from pgt.trust.suspicion import WHERE, drifting, far, noise_by_field, suspicious
 from pgt.trust.verdict import Evidence, judge
 
-MOST_SUSPICIOUS = 10  # readings far from the field that are named
+MOST_SUSPICIOUS = 10  # readings far from the field that are shown
+MOST_NAMED = 100  # whose sensors and lines are kept
 WALL_POINTS = 400  # of a wall that is drawn
 
 
@@ -31,9 +31,8 @@ def report_data(
     field: xr.Dataset,
     run_file: str = "",
     folds: CrossValidation | None = None,
-    columns: Columns | None = None,
 ) -> ReportData:
-    """Everything a report shows; `columns` are those of the files, by which readings are named.
+    """Everything a report shows.
 
     `field` lies on the grid that is to be shown; of it the equation's own fields are. Where there are
     `folds`, their readings judge the field: all of them, not those held out of one fit.
@@ -45,7 +44,7 @@ def report_data(
     error_bars = None
     if result.members is not None:
         error_bars = field[[f"{n}_std" for n in names]].rename({f"{n}_std": n for n in names})
-    evidence = replace(result.evidence(folds), named=namer(result, columns))
+    evidence = result.evidence(folds)
     unseen, start = evidence.unseen, start_of(field)
     fitted, held_out, judges = (
         readings_from(part, start) for part in (evidence.fitted, evidence.held_out, unseen.readings)
@@ -63,13 +62,18 @@ def report_data(
     )
 
 
-def namer(
-    result: Reconstruction, columns: Columns | None
-) -> Callable[[pd.DataFrame], pd.DataFrame]:
-    """What puts sensors and lines into a table of readings; nothing without files."""
-    if columns is None:
-        return lambda table: table
-    return lambda table: named(table, columns, result.domain.axes)
+def with_origins(result: Reconstruction, columns: Columns) -> Reconstruction:
+    """The result with the sensors and lines of what may be suspected, as the files say them; it keeps
+    them in its record, for whoever loads it."""
+    misfits, axes = result.misfits(), result.domain.axes
+    suspects = (suspicious(misfits, MOST_NAMED), drifting(misfits, axes))
+    rows = [
+        {key: row[key] for key in (*WHERE, "sensor", "line") if key in row}
+        for table in suspects
+        for row in named(table, columns, axes).to_dict("records")
+    ]
+    known = [row for row in rows if row.get("sensor") or row.get("line")]
+    return replace(result, record=result.record | {"origins": known}) if known else result
 
 
 def equation_of(result: Reconstruction) -> str:

@@ -10,6 +10,7 @@ from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
 from pgt.ground.verdict import HeldOut
 from pgt.trust.references.interpolation import rbf
+from pgt.trust.references.process import by_process
 
 TENTHS = 10
 MOST_FOR_RBF = 3000  # readings; interpolation costs their number cubed
@@ -25,12 +26,14 @@ class Unseen:
     predictions : (n, c) what was said of them.
     interpolated : (n, c) what interpolation without physics says of them, or None.
     folds : how many fits took turns; None: they were held out of one fit.
+    process : (n, c) what a Gaussian process without physics says of them, or None.
     """
 
     readings: Observations
     predictions: Float[np.ndarray, "n c"]
     interpolated: Float[np.ndarray, "n c"] | None = None
     folds: int | None = None
+    process: Float[np.ndarray, "n c"] | None = None
 
 
 def misfit(
@@ -58,14 +61,25 @@ def held_out_errors(unseen: Unseen, spreads: dict[str, float]) -> dict[str, Held
         if not finite.any():
             continue
         rmse, relative = misfit(guess[finite], truth[finite])
-        theirs, simple = None, None
-        if unseen.interpolated is not None:
-            simple, theirs = map(_finite, misfit(unseen.interpolated[rows, column], truth))
         spread = spreads.get(name, 0.0)
         of_spread = rmse / spread if spread > 0 else None
-        simple = simple / spread if spread > 0 and simple is not None else None
-        found[name] = HeldOut(int(finite.sum()), rmse, relative, theirs, of_spread, simple)
+        (rbf_relative, rbf_of_spread), (process_relative, process_of_spread) = (
+            _of_others(None if said is None else said[rows, column], truth, spread)
+            for said in (unseen.interpolated, unseen.process)
+        )
+        found[name] = HeldOut(
+            int(finite.sum()), rmse, relative, rbf_relative, of_spread, rbf_of_spread,
+            process_relative, process_of_spread,
+        )  # fmt: skip
     return found
+
+
+def _of_others(said, truth, spread: float) -> tuple[float | None, float | None]:
+    """The error of a method without physics, relative to the readings and to their spread."""
+    if said is None:
+        return None, None
+    rmse, relative = map(_finite, misfit(said, truth))
+    return relative, rmse / spread if spread > 0 and rmse is not None else None
 
 
 def _finite(value: float | None) -> float | None:
@@ -104,4 +118,4 @@ def left_out_in_turn(
     """All readings, each predicted from the others; interpolation leaves out a tenth at a time."""
     fold = np.random.default_rng(0).permutation(len(readings)) % min(TENTHS, len(readings))
     simple = interpolated_in_turn(readings, fold, domain) if len(readings) > TENTHS else None
-    return Unseen(readings, predictions, simple, len(readings))
+    return Unseen(readings, predictions, simple, len(readings), by_process(readings, domain))

@@ -9,6 +9,8 @@ its misfits are split into an offset and a trend,
 with s the scatter of e or σ, whichever is larger.
 """
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
@@ -22,6 +24,7 @@ FEWEST_TIMES = 6  # of a sensor whose drift can be told
 CERTAIN = 4.0  # of |t|: by chance once in 16 000 sensors
 BEYOND_NOISE = 5.0  # σ from the field: by chance once in two million readings
 NOTICEABLE = 0.01  # of the spread of a field's readings
+WHERE = ("x", "y", "z", "t", "field", "reading")  # by which readings and sensors are known again
 
 # Readings, and what the field says of each of them.
 Compared = tuple[Observations, Float[np.ndarray, "_ c"]]
@@ -96,6 +99,27 @@ def drifting(table: pd.DataFrame, coords: tuple[str, ...]) -> pd.DataFrame:
     certainty = found[["offset_t", "trend_t"]].astype(float).abs().max(axis=1)
     order = np.argsort(-certainty.to_numpy(), kind="stable")
     return found.iloc[order[: int((certainty > CERTAIN).sum())]].reset_index(drop=True)
+
+
+def named(table: pd.DataFrame, origins: Sequence[Mapping]) -> pd.DataFrame:
+    """A table of readings or sensors with the columns `sensor` and `line`, where `origins` say them.
+
+    >>> origins = [{"x": 0.1, "field": "u", "reading": 2.0, "sensor": "TC4"}]
+    >>> table = pd.DataFrame({"x": [0.1, 0.1], "field": "u", "reading": [2.0, 3.0]})
+    >>> named(table, origins)["sensor"].tolist()
+    ['TC4', '']
+    """
+    known = {_known_by(row): row for row in origins}
+    found = [known.get(_known_by(row), {}) for row in table.to_dict("records")]
+    for name in ("sensor", "line"):
+        if any(row.get(name) for row in found):
+            table = table.assign(**{name: [row.get(name, "") for row in found]})
+    return table
+
+
+def _known_by(row: Mapping) -> tuple:
+    found = {name: row[name] for name in WHERE if name in row}
+    return tuple((k, v if isinstance(v, str) else f"{v:.12g}") for k, v in found.items())
 
 
 def _offset_and_trend(sensor: pd.DataFrame) -> tuple[float, float, float, float]:

@@ -28,6 +28,9 @@ def records(tmp_path_factory):
 )
 def test_every_run_of_a_table_leaves_a_whole_record(table, methods, records):
     todo = runs(table, "smoke", methods)
+    if methods:  # of some methods, those recipes that compile quickly
+        todo = [run for run in todo if run.method in REFERENCES or run.recipe == "authors"]
+        assert {run.method for run in todo} == set(methods)
     assert todo
     sweep(todo, records, lambda run, record: let_go_of_compiled_programs())
     for run in todo:

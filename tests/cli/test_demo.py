@@ -31,6 +31,7 @@ def quick_demo(tmp_path_factory):
     return folder, fresh_python.run("-c", command, "demo", "heat", "--quick", "-o", folder)
 
 
+@pytest.mark.slow
 def test_quick_demo_writes_everything(quick_demo):
     folder, outcome = quick_demo
     assert outcome.returncode == 0, outcome.stderr
@@ -41,6 +42,7 @@ def test_quick_demo_writes_everything(quick_demo):
         assert expected in outcome.stdout
 
 
+@pytest.mark.slow
 def test_quick_demo_numbers_agree_with_the_field(quick_demo):
     folder, _ = quick_demo
     numbers = json.loads((folder / "metrics.json").read_text())

@@ -37,6 +37,13 @@ def test_an_amount_is_converted_to_the_units_of_the_run(pde_of):
     assert pde.diffusivity == pytest.approx(1.2e-5 * 1e6 * 60, rel=1e-12)
 
 
+def test_number_and_unit_may_stand_in_a_table(pde_of):
+    pde = pde_of(HEAT + 'diffusivity = {value = 1.2e-5, units = "m^2/s"}')
+    assert pde.diffusivity == pytest.approx(720.0, rel=1e-12)
+    with pytest.raises(InputError, match=r"line 13.*has to be in 'm2 s-1'"):
+        pde_of(HEAT + 'diffusivity = {value = 3, units = "m/s"}')
+
+
 def test_unknowns_begin_and_end_at_amounts(pde_of):
     given = '{unknown = true, initial = "1e-5 m^2/s", bounds = ["1e-6 m^2/s", "1e-4 m^2/s"]}'
     node = pde_of(HEAT + f"diffusivity = {given}").diffusivity

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from pgt.data import Domain
 from pgt.data.asked import as_axes, as_points, outside, outside_grid, require_grid, require_points
@@ -85,6 +86,13 @@ def test_one_position_is_inside_or_written_as_a_list():
     assert as_axes({"x": [2.5]}, BOX)["x"].tolist() == [2.5]
     with pytest.raises(InputError, match=r"grid\(x=2.5\): neither .* write x=\[2.5\]"):
         as_axes({"x": 2.5}, BOX)
+
+
+def test_a_dataset_is_no_axis():
+    table = xr.Dataset(coords={"x": [0.5]})
+    require_grid({"x": table}, BOX)  # which only counts
+    with pytest.raises(InputError, match="x"):
+        as_axes({"x": table}, BOX)
 
 
 def test_an_axis_has_no_billion_positions():

@@ -31,6 +31,7 @@ def test_between_numbers_of_sensors_it_interpolates():
     assert card().error(16, noise=0.05) == pytest.approx((0.04, 0.2))
 
 
+@pytest.mark.slow
 def test_bands_hold_what_they_promise_on_the_systems_they_were_fitted_to():
     found = made_pretrained.trained().card
     assert 0 < found.factors["16"]["clean"] < 100

@@ -83,6 +83,7 @@ def test_a_pool_smaller_than_a_batch_still_counts_its_steps():
     assert pgt.Pretraining(pool=2, reuse=1, batch=64).steps_of_a_pool == 1
 
 
+@pytest.mark.slow
 def test_simulations_of_ones_own(tmp_path):
     for k in range(3):
         system = FAMILY.dataset(FAMILY.draw(jax.random.key(k)))

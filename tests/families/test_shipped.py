@@ -12,7 +12,13 @@ def test_they_are_small():
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 8e6
 
 
-@pytest.mark.parametrize("name", shipped_names())
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name == "heat" else pytest.mark.slow)
+        for name in shipped_names()
+    ],
+)
 def test_an_unseen_system_is_answered_within_what_the_card_says(name):
     network = shipped(name)
     family = network.family

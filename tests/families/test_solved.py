@@ -30,7 +30,13 @@ def test_ranges_go_upwards_from_above_zero(bounds):
         HeatFamily(diffusivity=bounds)
 
 
-@pytest.mark.parametrize("name", ["advection_diffusion", "burgers", "darcy"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "burgers",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("advection_diffusion", "darcy")),
+    ],
+)
 def test_many_at_once_are_those_one_by_one(name):
     family = pgt.families.get(name, nodes=16)
     keys = jax.random.split(jax.random.key(3), 3)

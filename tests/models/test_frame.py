@@ -46,22 +46,33 @@ def other_domain():
     return pgt.Domain(x=tuple(ends[:, 0]), t=tuple(ends[:, 1]))
 
 
-@pytest.mark.parametrize("anchors", [0, 6])
+IN_OTHER_UNITS = {
+    "heat": (pgt.HeatKernel(0.5), pgt.HeatKernel(0.5 * METRE**2 / SECOND)),
+    "wave": (pgt.WaveKernel(0.7), pgt.WaveKernel(0.7 * METRE / SECOND)),
+    "advection_diffusion": (
+        pgt.AdvectionDiffusionKernel((0.3,), 0.5),
+        pgt.AdvectionDiffusionKernel((0.3 * METRE / SECOND,), 0.5 * METRE**2 / SECOND),
+    ),
+    "poisson": (
+        pgt.PoissonKernel(1.5, has_time=True),
+        pgt.PoissonKernel(1.5 * METRE, has_time=True),
+    ),
+}
+QUICKEST = (("heat", 0), ("advection_diffusion", 6))  # each compiles a network twice
+
+
 @pytest.mark.parametrize(
-    ("kernel", "other"),
+    ("kernel", "other", "anchors"),
     [
-        (pgt.HeatKernel(0.5), pgt.HeatKernel(0.5 * METRE**2 / SECOND)),
-        (pgt.WaveKernel(0.7), pgt.WaveKernel(0.7 * METRE / SECOND)),
-        (
-            pgt.AdvectionDiffusionKernel((0.3,), 0.5),
-            pgt.AdvectionDiffusionKernel((0.3 * METRE / SECOND,), 0.5 * METRE**2 / SECOND),
-        ),
-        (
-            pgt.PoissonKernel(1.5, has_time=True),
-            pgt.PoissonKernel(1.5 * METRE, has_time=True),
-        ),
+        pytest.param(
+            *pair,
+            anchors,
+            id=f"{name}-{anchors}",
+            marks=() if (name, anchors) in QUICKEST else pytest.mark.slow,
+        )
+        for name, pair in IN_OTHER_UNITS.items()
+        for anchors in (0, 6)
     ],
-    ids=["heat", "wave", "advection_diffusion", "poisson"],
 )
 def test_a_network_gives_the_same_field_in_the_frame_of_other_units(kernel, other, anchors):
     moved = in_other_units(readings())

@@ -210,6 +210,7 @@ def test_the_mean_of_a_hidden_pressure_vanishes_at_every_time(scattered):
     assert "gauge" in result.history.term
 
 
+@pytest.mark.slow
 def test_a_reference_reading_is_met_by_training_alone(scattered):
     times = np.linspace(0, 1, 21)
     table = (times, 1 + 0.2 * times)
@@ -231,6 +232,7 @@ def test_few_fixed_probes_with_full_time_series():
     assert np.abs(mean).max() < 0.05 * pressure(result).std()
 
 
+@pytest.mark.slow
 def test_a_polished_flux_has_no_mean_and_no_doubts():
     """u_t = w_x with u = sin x cos t measured: w = cos x sin t, less its mean over x."""
     pde, line = pgt.Equation("u_t = w_x", coords=("x", "t")), Domain(x=(0, 2), t=(0, 1))

@@ -299,7 +299,12 @@ def test_vmap_and_jit_give_the_same():
     batched, single = jax.jit(jax.vmap(one)), jax.jit(one)
     expected = jnp.stack([single(z) for z in points])
     np.testing.assert_allclose(batched(points), expected, atol=1e-12)
-    np.testing.assert_allclose(one(points[0]), expected[0], atol=1e-12)
+
+
+@pytest.mark.slow
+def test_without_a_compiler_it_is_the_same():
+    one = functools.partial(propagate, functools.partial(network, weights()), plan=PLAN)
+    np.testing.assert_allclose(one(jnp.asarray(POINT)), jax.jit(one)(POINT), atol=1e-12)
 
 
 def test_the_laplacian_form_is_the_sum_of_its_parts():

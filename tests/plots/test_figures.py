@@ -153,6 +153,11 @@ def test_terms_can_be_chosen_and_an_error_that_was_not_held_out_is_not_drawn():
     assert [text.get_text() for text in axes.texts] == ["heat"]
 
 
+def test_letters_need_some_resolution(tmp_path):
+    with pytest.raises(InputError, match="dpi must be a whole number from 20"):
+        plots.save(plots.field(heat()), tmp_path / "u.png", dpi=3)
+
+
 def test_save_replaces_in_one_piece(tmp_path, monkeypatch):
     figure = plots.field(heat())
     path = plots.save(figure, tmp_path / "new" / "u.png", dpi=50)

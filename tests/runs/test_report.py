@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from wavy_result import result_with
+from wavy_result import Wavy, result_with
 
 import pgt
 from pgt.io.columns import Columns
-from pgt.runs.report import MOST_SUSPICIOUS, described, report_data
+from pgt.runs.report import MOST_SUSPICIOUS, described, report_data, with_origins
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_readings_held_out_judge_and_few_are_named(result, shown):
     assert shown.tables.coverage is not None
 
 
-def test_a_suspect_is_called_by_its_sensor_and_its_line(result):
+def test_a_suspect_is_called_by_its_sensor_and_its_line(result, tmp_path):
     values = np.array(result.observations.values, float)
     values[3, 0] += 50.0
     spoilt = replace(result.observations, values=values)
@@ -49,8 +49,11 @@ def test_a_suspect_is_called_by_its_sensor_and_its_line(result):
         {"x": x, "t": t, "u": values[:, 0]}, lines=np.arange(2, 42),
         sensors=np.array([f"TC{k}" for k in range(40)], object),
     )  # fmt: skip
-    alone = replace(result, observations=spoilt, members=None)
-    shown = report_data(alone, alone.grid(x=4, t=3), columns=columns)
+    with_origins(replace(result, observations=spoilt, members=None), columns).save(tmp_path)
+    alone = pgt.Reconstruction.load(tmp_path, classes=[Wavy])  # as `pgt report` does
+    assert alone.suspicious(1)[["sensor", "line"]].iloc[0].tolist() == ["TC3", "5"]
+    assert any("(sensor TC3, line 5)" in doubt.sentence for doubt in alone.doubts)
+    shown = report_data(alone, alone.grid(x=4, t=3))
     assert shown.tables.suspicious[["sensor", "line"]].iloc[0].tolist() == ["TC3", "5"]
     assert any("(sensor TC3, line 5)" in doubt.sentence for doubt in shown.verdict.doubts)
 

@@ -18,7 +18,10 @@ def readings(u, **more):
 def test_errors_are_relative_to_size_and_to_spread():
     truth = readings([3.0, 4.0, NAN], v=[1.0, NAN, NAN])
     said = np.array([[3.0, 1.5], [4.5, NAN], [NAN, NAN]])
-    found = held_out_errors(Unseen(truth, said, said * 0), {"u": 0.25, "v": 0.0})
+    process = np.full((3, 2), 3.0)
+    found = held_out_errors(Unseen(truth, said, said * 0, None, process), {"u": 0.25, "v": 0.0})
+    assert found["u"].process_relative == pytest.approx(0.2)
+    assert found["u"].process_of_spread == pytest.approx(np.sqrt(0.5) / 0.25)
     assert (found["u"].readings, found["v"].readings) == (2, 1)
     assert found["u"].rmse == pytest.approx(np.sqrt(0.125))
     assert found["u"].relative == pytest.approx(0.1)

@@ -1,0 +1,211 @@
+"""Tables of the README beyond the paper: hidden fields and coefficients, shapes, functions."""
+
+from table_text import as_row, as_table, measured_on
+
+SHAPES = {
+    "ring": "conduction in a ring",
+    "plate": "conduction around an insulated hole",
+    "room": "Poisson's equation in an L, singular at its corner",
+    "spreading": "heat in a ring over time",
+}
+FUNCTIONS = {
+    "source": "source q(x) of a rod, 60 readings",
+    "conductivity": "conductivity k(x, y) of a plate, contrast 5, 200 readings",
+}
+CYLINDER = {"wall": "the wall, where the fluid rests", "box": "nothing of the wall"}
+
+
+def _flow(result: dict) -> str:
+    parts = [
+        f"{name} " + " / ".join(f"{result[name][field]:.1e}" for field in ("u", "v", "p"))
+        for name in ("snapshot", "volume")
+    ]
+    return f"u / v / p: {', '.join(parts)}, {result['seconds']:.0f} s"
+
+
+def _coefficients(result: dict) -> str:
+    errors = result["relative_errors"].items()
+    return ", ".join(f"{name} {100 * abs(error):.2g} %" for name, error in errors)
+
+
+def _inside(result: dict) -> str:
+    parts = [
+        f"of {of}s " + ", ".join(f"{name} {share:.3f}" for name, share in inside.items())
+        for of, inside in result["inside"].items()
+    ]
+    return "; ".join(parts)
+
+
+RAISSI = "{} (Raissi et al., both unknown, 5000 samples)"
+INSTRUMENT = {
+    "pressure": ("wake from u and v", _flow, "p 4.6e-02 (paper, p observed)"),
+    "pressure-noise": ("the same, 5 % noise", _flow, ""),
+    "viscosity": (
+        "unknown viscosity, guessed five times too large",
+        _coefficients,
+        RAISSI.format("4.7 %"),
+    ),
+    "viscosity-noise": ("the same, 1 % noise", _coefficients, RAISSI.format("5.7 %")),
+    "two-coefficients": (
+        "unknown convection and viscosity, 5000 samples",
+        _coefficients,
+        RAISSI.format("0.08 %, 4.7 %"),
+    ),
+    "diffusivity-coverage": (
+        "heat, unknown diffusivity, 100 readings with 2 % noise (SIREN): intervals of 90 % that hold it",
+        lambda result: f"{result['inside']} of {result['draws']}",
+        "",
+    ),
+    "bands-heat": (
+        "heat, three modes, 5 % noise: share of points inside bands of 90 %, ten draws",
+        _inside,
+        "",
+    ),
+    "bands-wake": (
+        "wake, 5 % noise, p given at a corner: the same with 8 members, three draws",
+        _inside,
+        "",
+    ),
+    "bands-wake-cpu": (
+        "wake, 5 % noise, p given at a corner: one draw with 8 small members on two cores, trained "
+        "briefly, so that what all of them miss no spread shows",
+        _inside,
+        "",
+    ),
+    "ensemble-cost": (
+        "wake: a step of 8 members trained at once, beside one of a single network",
+        lambda result: f"{result['ratio']:.1f} times as long",
+        "",
+    ),
+    "outliers": (
+        "heat, 5 % of 150 readings wrong by 20 σ: error with Student's likelihood, beside that without "
+        "outliers",
+        lambda result: f"{result['ratio']:.2f} times",
+        "",
+    ),
+}
+
+
+def instrument_table(found: dict) -> str | None:
+    rows = [
+        as_row(what, says(found[case]), reference, measured_on(found[case]))
+        for case, (what, says, reference) in INSTRUMENT.items()
+        if case in found
+    ]
+    return as_table(
+        "Hidden pressure, unknown coefficients and error bars. Of the wake u and v are read 1500 times; "
+        "errors are relative L2 (p without its mean per snapshot), those of coefficients relative:",
+        "| what | measured | elsewhere | measured on |",
+        rows,
+    )
+
+
+def shapes_table(found: dict) -> str | None:
+    if "shapes" not in found:
+        return None
+    result = found["shapes"]
+    rows = [
+        as_row(
+            SHAPES[name],
+            *(_fitted(fits[key]) for key in ("with functions", "without")),
+            measured_on(result),
+        )
+        for name, fits in result["fields"].items()
+    ]
+    return as_table(
+        f"Fields in shapes from {result['readings']} readings, walls known, all defaults: relative L2 "
+        "error against the exact field; beside it the sum of sines that suits a box, fewer of them, and "
+        "without functions of holes and corners:",
+        "| field | all defaults | sines alone | measured on |",
+        rows,
+    )
+
+
+def measures_table(found: dict) -> str | None:
+    if "shapes" not in found:
+        return None
+    result = found["shapes"]
+    measures, where = result["measures"], measured_on(result)
+    worst = {part: max(measures[s][part] for s in measures) for part in ("measure", "boundary")}
+    rows = [
+        as_row(f"area or volume of {len(measures)} shapes, largest relative error",
+             f"{worst['measure']:.1e}", where),
+        as_row("length or surface of their walls", f"{worst['boundary']:.1e}", where),
+    ]  # fmt: skip
+    rows += [
+        as_row(f"inside test of {result['points']:,} points, {name}", f"{seconds:.2f} s", where)
+        for name, seconds in result["inside"].items()
+    ]
+    return as_table(
+        "Shapes themselves; seconds are those of one processor:",
+        "| what | measured | measured on |",
+        rows,
+    )
+
+
+def functions_table(found: dict) -> str | None:
+    if "unknown-functions" not in found:
+        return None
+    result = found["unknown-functions"]
+    rows = [
+        as_row(
+            what,
+            ", ".join(f"{100 * run['rel_l2']:.1f} %" for run in result[name]),
+            ", ".join(f"{run['inside']:.2f}" for run in result[name]),
+            measured_on(result | {"commit": result[name][0].get("commit", result["commit"])}),
+        )
+        for name, what in FUNCTIONS.items()
+        if name in result
+    ]
+    return as_table(
+        "Functions that stand in the equation and are not known, from readings of the field with 1 % "
+        "noise, one number for each draw of the readings: relative L2 error of the function, and the "
+        "share of it inside bands of 90 %:",
+        "| function | error | inside the band | measured on |",
+        rows,
+    )
+
+
+def cylinder_table(found: dict) -> str | None:
+    if "cylinder" not in found:
+        return None
+    result = found["cylinder"]
+    rows = [
+        as_row(
+            what,
+            " / ".join(f"{result[name][field]:.1e}" for field in ("u", "v", "p")),
+            " / ".join(f"{100 * result[name][force]:.2g} %" for force in ("drag", "lift")),
+            f"{result[name]['seconds']:.0f}",
+            measured_on(result),
+        )
+        for name, what in CYLINDER.items()
+        if name in result
+    ]
+    return as_table(
+        f"Flow past a cylinder that stands in the domain, Re = 100, from {result['settings']['samples']} "
+        "readings of u and v, p hidden: relative L2 errors outside the cylinder, and of the forces on it "
+        "over time:",
+        "| the fit knows | u / v / p | drag / lift | seconds | measured on |",
+        rows,
+    )
+
+
+def _fitted(fit: dict) -> str:
+    return f"{fit['rel_l2']:.1e} ({fit['model']})"
+
+
+def box_table(found: dict) -> str | None:
+    if "box-cost" not in found:
+        return None
+    result = found["box-cost"]
+    rows = [
+        as_row(kind.upper(), f"{fit['ratios']['compile']:.2f}", f"{fit['ratios']['step']:.2f}",
+             measured_on(result))
+        for kind, fit in result["fits"].items()
+    ]  # fmt: skip
+    return as_table(
+        "What shapes cost a problem in a box: processor time now over that of the commit before shapes, "
+        "both measured in turn, medians:",
+        "| model | compiling | one step | measured on |",
+        rows,
+    )

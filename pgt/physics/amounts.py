@@ -1,0 +1,60 @@
+"""Coefficients with units of their own, "0.6 m^2/min", until the units of a problem are known."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import equinox as eqx
+import jax
+
+from pgt.data.amounts import amount, in_units
+from pgt.ground.arguments import powers_of
+from pgt.ground.errors import InputError
+
+Tree = TypeVar("Tree")
+
+
+class Amount(eqx.Module):
+    """A number with a unit: `in_problem_units` puts a plain number in its place."""
+
+    text: str = eqx.field(static=True)
+
+    @classmethod
+    def read(cls, value: Any) -> Any:
+        """An amount where a text is one; anything else as it is."""
+        return cls(value) if isinstance(value, str) and amount(value) is not None else value
+
+    @property
+    def number(self) -> float:
+        """The number as it was written, in its own unit."""
+        found = amount(self.text)
+        assert found is not None  # `read` takes no other
+        return found[0]
+
+    def _unconverted(self, *_):
+        raise InputError(
+            f"{self.text!r} is a number only together with readings and a domain, whose units it is "
+            "converted to; here write the number alone."
+        )
+
+    __float__ = __add__ = __radd__ = __sub__ = __rsub__ = _unconverted
+    __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = __neg__ = __abs__ = _unconverted
+
+
+def in_problem_units(pde: Tree, units: Mapping[str, str]) -> Tree:
+    """The equation with numbers for amounts, where coordinates and fields have these units, by name."""
+    powers = powers_of(type(pde))
+
+    def number(path, node):
+        if not isinstance(node, Amount):
+            return node
+        name = str(getattr(path[0], "name", path[0]))
+        try:
+            return in_units(node.text, units, powers.get(name))
+        except InputError as error:
+            last = getattr(path[-1], "key", name)
+            where = last if isinstance(last, str) else name
+            raise InputError(f"{type(pde).__name__}({where}): {error}") from None
+
+    return jax.tree_util.tree_map_with_path(
+        number, pde, is_leaf=lambda node: isinstance(node, Amount)
+    )

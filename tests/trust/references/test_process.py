@@ -1,0 +1,62 @@
+"""The Gaussian process of a report: its formulas, and what it says beside scikit-learn's."""
+
+import time
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+
+import pgt
+from pgt.trust.references import process
+from pgt.trust.references.process import by_process
+
+BOX = pgt.Domain(x=(0, 2), t=(0, 1))
+
+
+def truth(points):
+    return np.sin(2 * points[:, :1]) * np.exp(-points[:, 1:])
+
+
+def readings(n, noise=0.0, seed=0):
+    random = np.random.default_rng(seed)
+    points = random.uniform((0, 0), (2, 1), (n, 2))
+    values = truth(points) + noise * random.normal(size=(n, 1))
+    return pgt.Observations.from_arrays(points, values, coords=("x", "t"), fields=("u",))
+
+
+def test_the_gradient_is_that_of_the_function():
+    places = np.random.default_rng(0).uniform(size=(12, 2))
+    squares, values = (places[:, None] - places[None]) ** 2, np.sin(5 * places[:, 0])
+    parts = (lambda p, k=k: process._improbability(p, squares, values)[k] for k in (0, 1))
+    assert check_grad(*parts, np.log([0.3, 0.5, 1e-2])) < 1e-4
+
+
+def test_a_smooth_field_is_found_and_noise_is_not_followed():
+    places = np.random.default_rng(1).uniform((0, 0), (2, 1), (50, 2))
+    clean, noisy = (by_process(readings(60, noise), BOX, places) for noise in (0.0, 0.1))
+    assert np.abs(clean - truth(places)).max() < 1e-2
+    assert np.sqrt(np.mean((noisy - truth(places)) ** 2)) < 0.06
+
+
+def test_what_the_others_say_is_what_a_process_without_the_reading_says(monkeypatch):
+    given = readings(15, 0.05)
+    monkeypatch.setattr(process, "_most_probable", lambda *_: (np.array([0.4, 0.6]), 0.02))
+    found = by_process(given, BOX)
+    others = np.arange(15) != 4
+    alone = by_process(given.take(others), BOX, np.asarray(given.points)[4:5])
+    assert found[4] == pytest.approx(alone[0], abs=0.05)  # whose mean and spread are its own
+
+
+def test_a_periodic_axis_is_a_circle():
+    x = np.linspace(0, 1, 9)[:-1]
+    given = pgt.Observations.from_arrays({"x": x}, {"u": np.sin(2 * np.pi * x)})
+    found = by_process(given, pgt.Domain(x=(0, 1), periodic=("x",)), np.array([[0.0], [1.0]]))
+    assert found[0] == pytest.approx(found[1])
+
+
+def test_many_readings_are_refused_few_are_nan_and_five_hundred_are_quick():
+    assert by_process(readings(process.MOST + 1), BOX) is None
+    assert np.isnan(by_process(readings(3), BOX)).all()
+    began = time.process_time()
+    assert np.isfinite(by_process(readings(process.MOST, 0.1), BOX)).all()
+    assert time.process_time() - began < 8  # a quarter of it on an idle machine
