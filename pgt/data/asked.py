@@ -83,7 +83,8 @@ def require_grid(axes: Mapping, domain: Domain, columns: int = 1) -> None:
 def require_points(count: int, asked: str, columns: int = 1) -> None:
     """Raise where there is no room for the values at so many points."""
     remedy = "ask for fewer points, or for one part of them after the other"
-    require_memory(8.0 * COPIES * count * columns, asked, remedy)
+    # A whole number may be too large for a float; so much memory has nobody.
+    require_memory(8.0 * COPIES * min(count, 10**30) * columns, asked, remedy)
 
 
 def _count(wanted) -> int:

@@ -83,6 +83,10 @@ class Box:
         >>> box.bounds("x"), float(box.named(np.array([0.5]))["x"])
         ((0.0, 1.0), 1000.5)
         """
+        if len(by) != len(self.axes):
+            raise InputError(
+                f"moved(by={list(by)}): write one number for each of {', '.join(self.axes)}."
+            )
         limits = tuple((low - o, high - o) for (low, high), o in zip(self.limits, by, strict=True))
         return Box(self.axes, limits, tuple(float(o) for o in by))
 

@@ -8,7 +8,7 @@ annotations as the plain types inside them.
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 LARGEST = 1e30  # beyond it nothing is left of single precision's range; no unit needs it
 
@@ -78,6 +78,8 @@ class Form:
 @dataclass(frozen=True)
 class InUnits:
     """Text that is a number with a unit of its own; that of a run file is converted before."""
+
+    said: ClassVar[str] = "text with its unit such as '1.2e-5 m^2/s'"
 
 
 @dataclass(frozen=True)

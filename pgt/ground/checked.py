@@ -138,7 +138,11 @@ def _read_one_of(hints: tuple, value: Any, marks: tuple) -> Any:
 def _read_list(inside: tuple, value: Any, marks: tuple) -> Any:
     item, several = inside[0], len(inside) > 1 and inside[-1] is not Ellipsis
     if getattr(getattr(value, "dtype", None), "kind", "-") in "iuf" and _is_number(item):
-        return value if getattr(value, "ndim", 0) == 1 else REFUSED
+        if getattr(value, "ndim", 0) != 1:
+            return REFUSED
+        if not several:
+            return value
+        value = tuple(value.tolist())  # each number has a meaning of its own, and is looked at
     if not _is_listed(value):
         single = REFUSED if several or _is_number(item) else read(item, value, marks)
         return REFUSED if single is REFUSED else (single,)

@@ -13,7 +13,7 @@ UNFINISHED = ".pgt-"  # how the names of files begin that nobody has finished
 # What a path that was named wrongly gives; a full disk, for example, is another matter.
 _WRONG_PATH = {
     errno.EISDIR, errno.ENOTDIR, errno.ENOENT, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS,
-    errno.ENAMETOOLONG, errno.EINVAL, errno.ENOTEMPTY,
+    errno.ENAMETOOLONG, errno.EINVAL, errno.ENOTEMPTY, errno.EBUSY,
 }  # fmt: skip
 
 

@@ -63,7 +63,9 @@ def _ways(hint: Any, value: Any, marks: tuple) -> list[str]:
     if origin is Annotated:
         return _ways(inside[0], value, (*marks, *hint.__metadata__))
     if origin in (Union, types.UnionType):
-        return [way for part in inside for way in _ways(part, value, marks)]
+        # Whole numbers are numbers; nobody needs to hear of both.
+        parts = [part for part in inside if part is not int or float not in inside]
+        return [way for part in parts for way in _ways(part, value, marks)]
     if origin is Literal:
         return list(map(repr, inside))
     if origin in (collections.abc.Sequence, tuple, list):
@@ -73,7 +75,9 @@ def _ways(hint: Any, value: Any, marks: tuple) -> list[str]:
     if origin is collections.abc.Callable or hint is Callable:
         return ["a function"]
     if hint is str and any(isinstance(mark, InUnits) for mark in marks):
-        return ["text with its unit such as '1.2e-5 m^2/s'"]
+        return [InUnits.said]
+    if hasattr(hint, "written_as"):  # what nobody makes by hand
+        return [hint.written_as]
     if hint in (str, int) and (known := choices(marks)):
         return list(map(repr, known[0]))
     return [_of_class(types.NoneType if hint is None else hint, value, marks)]

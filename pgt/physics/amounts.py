@@ -1,13 +1,13 @@
 """Coefficients with units of their own, "0.6 m^2/min", until the units of a problem are known."""
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import equinox as eqx
 import jax
 
 from pgt.data.amounts import amount, in_units
-from pgt.ground.arguments import powers_of
+from pgt.ground.arguments import InUnits, powers_of
 from pgt.ground.errors import InputError
 
 Tree = TypeVar("Tree")
@@ -16,6 +16,7 @@ Tree = TypeVar("Tree")
 class Amount(eqx.Module):
     """A number with a unit: `in_problem_units` puts a plain number in its place."""
 
+    written_as: ClassVar[str] = InUnits.said
     text: str = eqx.field(static=True)
 
     @classmethod

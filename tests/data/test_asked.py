@@ -107,3 +107,8 @@ def test_an_axis_that_repeats_has_no_outside():
     assert outside(points, around).tolist() == [False, True, False]
     grid = outside_grid({"x": np.array([0.0, 5.0]), "t": np.array([1.0])}, BOX, ("t", "x"))
     assert grid.tolist() == [[False, True]]
+
+
+def test_a_number_too_large_for_a_float_is_too_many_points():
+    with pytest.raises(InputError, match="GB of memory"):
+        require_grid({"t": 10**400}, BOX)

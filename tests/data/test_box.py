@@ -73,3 +73,9 @@ def test_a_box_without_axes_is_one_point():
     points, weights = BOX.along(()).quadrature(5)
     assert points.shape == (1, 0)
     assert weights.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("by", [[], [1.0], np.ones(4)])
+def test_a_box_is_moved_by_a_number_for_every_axis(by):
+    with pytest.raises(InputError, match="one number for each of x, y, t"):
+        BOX.moved(by)

@@ -149,3 +149,11 @@ def test_a_long_value_is_shown_by_its_type():
             raise RuntimeError
 
     assert (shown(np.zeros((9, 9))), shown(Mute()), shown(2.5)) == ("<ndarray>", "<Mute>", "2.5")
+
+
+def test_an_array_is_a_pair_where_it_has_two_numbers():
+    pair = tuple[Positive, Positive]
+    assert read(pair, np.array([1.0, 2.0])) == (1.0, 2.0)
+    assert read(pair, np.array([2**62])) is REFUSED
+    assert read(pair, np.array([])) is REFUSED
+    assert read(pair, np.array([-1.0, 2.0])) is REFUSED

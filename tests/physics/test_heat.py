@@ -51,7 +51,7 @@ def test_the_kernel_uses_the_current_value_of_an_unknown():
         (lambda: Heat(-1.0), r"Heat\(diffusivity=-1.0\): diffusivity must be a number above 0"),
         (
             lambda: Heat(float("nan")),
-            r"Heat\(diffusivity=nan\): .* or a pgt.Unknown\(...\) to learn it",
+            r"Heat\(diffusivity=nan\): .* a pgt.Unknown\(...\) to learn it, or text with its unit",
         ),
         (lambda: Heat(0.1, dimension=4), r"dimension must be 1, 2 or 3"),
         (lambda: Heat(0.0), "diffusivity must be a number above 0"),

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from matplotlib.collections import PathCollection, QuadMesh
+from matplotlib.figure import Figure
 
 from pgt import plots
 from pgt.data.observations import Observations
@@ -230,3 +231,9 @@ def test_the_polish_has_a_panel_of_its_own_with_a_line_for_each_stage():
     assert [line.get_xdata().tolist() for line in own.lines] == [[0, 1], [1, 2], [2, 3]]
     (alone,) = plots.convergence(history.isel(step=slice(0)), polish=stages).axes
     assert alone.get_ylabel() == "cost"
+
+
+def test_a_folder_is_no_place_for_a_picture(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="name another place"):
+        plots.save(Figure(), "")
