@@ -142,7 +142,7 @@ def _read_list(inside: tuple, value: Any, marks: tuple) -> Any:
             return REFUSED
         if not several:
             return value
-        value = tuple(value.tolist())  # each number has a meaning of its own, and is looked at
+        value = tuple(map(float, value))  # each number has a meaning of its own, and is looked at
     if not _is_listed(value):
         single = REFUSED if several or _is_number(item) else read(item, value, marks)
         return REFUSED if single is REFUSED else (single,)

@@ -253,6 +253,8 @@ class Reconstruction(eqx.Module):
             if candidates is None
             else as_points(candidates, self.domain)
         )
+        if not len(points):
+            raise InputError("suggest_sensors(candidates=...): there are none; give some points.")
         return sensors.suggest_places(
             points, self.domain, self.evaluation.members_at(points), n, noise
         )

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import pgt
 from pgt.ground.arguments import Count, Limits, OneOf, PartOf, Positive
@@ -153,7 +154,8 @@ def test_a_long_value_is_shown_by_its_type():
 
 def test_an_array_is_a_pair_where_it_has_two_numbers():
     pair = tuple[Positive, Positive]
-    assert read(pair, np.array([1.0, 2.0])) == (1.0, 2.0)
+    for given in (np.array([1.0, 2.0]), jnp.array([1, 2]), xr.DataArray([1.0, 2.0])):
+        assert read(pair, given) == (1.0, 2.0)
     assert read(pair, np.array([2**62])) is REFUSED
     assert read(pair, np.array([])) is REFUSED
     assert read(pair, np.array([-1.0, 2.0])) is REFUSED
