@@ -112,5 +112,5 @@ def test_a_result_suggests_where_to_measure():
     few = result.suggest_sensors(6, candidates={"x": np.linspace(0, 3, 8), "t": np.full(8, 0.5)})
     assert set(few.t.to_numpy()) == {0.5}
     assert "6 members" in few.attrs["note"]
-    with pytest.raises(pgt.InputError, match="there are none"):
+    with pytest.raises(InputError, match="there are none"):
         result.suggest_sensors(2, candidates=np.zeros((0, 2)))
