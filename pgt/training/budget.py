@@ -13,7 +13,7 @@ from pgt.training.polish import is_whole, polish_settings
 from pgt.training.settings import Training
 
 STEPS = 2000  # of a first-order optimiser
-ITERATIONS, PATIENCE, FRESH = 300, 120, 0.7  # of second-order steps, where nothing comes before them
+ITERATIONS, PATIENCE, FRESH = 300, 120, 0.7  # of second-order steps that nothing comes before
 UNLIMITED = 10**6
 TRAINED = 0.6  # of the seconds, where a polish follows
 
