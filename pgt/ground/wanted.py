@@ -76,8 +76,8 @@ def _ways(hint: Any, value: Any, marks: tuple) -> list[str]:
         return ["a function"]
     if hint is str and any(isinstance(mark, InUnits) for mark in marks):
         return [InUnits.said]
-    if hasattr(hint, "written_as"):  # what nobody makes by hand
-        return [hint.written_as]
+    if written := getattr(hint, "written_as", None):  # what nobody makes by hand
+        return [written]
     if hint in (str, int) and (known := choices(marks)):
         return list(map(repr, known[0]))
     return [_of_class(types.NoneType if hint is None else hint, value, marks)]
