@@ -56,9 +56,11 @@ def test_the_page_counts_the_verdicts_that_are_stored(name):
     assert right >= 0.95 * total
 
 
+MEASURED = {"device": "cpu: cpu", "commit": "abc"}
+
+
 def results_of_all_kinds() -> dict[str, dict]:
     """What the benchmarks store, by the name of the file, with made-up numbers."""
-    measured = {"device": "cpu: cpu", "commit": "abc"}
     run = {"seconds": 9.6, "first_step_seconds": 3.0, "parameter_count": 32153}
     runs = [run | {"rel_l2": error} for error in (1e-5, 3e-5)]
     errors = {
@@ -67,28 +69,24 @@ def results_of_all_kinds() -> dict[str, dict]:
     }
     flow = {"u": 0.001, "v": 0.002, "p": 0.003}
     fit = {"rel_l2": 1e-7, "model": "Features"}
-    answers = {"median": 0.004, "tenth": 0.03, "gp": 0.05, "inside": 0.91}
-    asked = ("at once", "refined", "from the law", "from nothing")
-    refined = {label: {"median": 1e-4, "seconds": 0.35} for label in asked}
-    scored = {"median": 5.27, "tenth": 7.59, "seconds": 0.012, "systems": 100}
     step = {"milliseconds": 8.0, "first_step_seconds": 5, "peak_bytes": 2**30}
     return {
-        "heat": measured | {"runs": runs, "rel_l2": 2e-5},
-        "wake": measured | run | {"snapshot": errors, "volume": errors, "residual": 1e-6},
-        "step": measured
+        "heat": MEASURED | {"runs": runs, "rel_l2": 2e-5},
+        "wake": MEASURED | run | {"snapshot": errors, "volume": errors, "residual": 1e-6},
+        "step": MEASURED
         | {"torch_milliseconds": 80.0, "adam": step, "soap": step | {"milliseconds": 10.0}},
-        "anchors": measured
+        "anchors": MEASURED
         | {"rows": [step | {"readings": 1000}], "time_exponent": 0.5, "memory_exponent": 0.25},
-        "fit-cost": measured
+        "fit-cost": MEASURED
         | {"rows": {"rod": {"about": "A rod.", "model": "Features", "cpu_seconds": 27.4}}},
-        "pressure": measured | {"snapshot": flow, "volume": flow, "seconds": 99.6},
-        "two-coefficients": measured
+        "pressure": MEASURED | {"snapshot": flow, "volume": flow, "seconds": 99.6},
+        "two-coefficients": MEASURED
         | {"relative_errors": {"convection": -0.0004, "viscosity": 0.012}},
-        "diffusivity-coverage": measured | {"inside": 17, "draws": 20},
-        "bands-heat": measured | {"inside": {"field": {"u": 0.9}, "reading": {"u": 0.91}}},
-        "bands-wake": measured
+        "diffusivity-coverage": MEASURED | {"inside": 17, "draws": 20},
+        "bands-heat": MEASURED | {"inside": {"field": {"u": 0.9}, "reading": {"u": 0.91}}},
+        "bands-wake": MEASURED
         | {"inside": {"field": {"u": 0.8, "v": 0.9}, "reading": {"u": 0.88}}},
-        "shapes": measured
+        "shapes": MEASURED
         | {
             "readings": 100,
             "points": 10**6,
@@ -96,27 +94,37 @@ def results_of_all_kinds() -> dict[str, dict]:
             "measures": {"disk": {"measure": 1e-9, "boundary": 2e-9}},
             "inside": {"polygon of 1000 edges": 0.25},
         },
-        "unknown-functions": measured | {"source": [{"rel_l2": 0.021, "inside": 0.9}] * 2},
-        "cylinder": measured
+        "unknown-functions": MEASURED | {"source": [{"rel_l2": 0.021, "inside": 0.9}] * 2},
+        "cylinder": MEASURED
         | {"settings": {"samples": 500}}
         | {"wall": flow | {"drag": 0.005, "lift": 0.01, "seconds": 150.2}},
-        "pretrained": measured
+        "unheard-of": {},
+    } | results_of_families()
+
+
+def results_of_families() -> dict[str, dict]:
+    """Those about families."""
+    answers = {"median": 0.004, "tenth": 0.03, "gp": 0.05, "inside": 0.91}
+    asked = ("at once", "refined", "from the law", "from nothing")
+    refined = {label: {"median": 1e-4, "seconds": 0.35} for label in asked}
+    scored = {"median": 5.27, "tenth": 7.59, "seconds": 0.012, "systems": 100}
+    return {
+        "pretrained": MEASURED
         | {"systems": 100, "readings": 64}
         | {"families": {"heat": {"clean": answers, "noise": answers, "milliseconds": 20.6}}},
         "refined": {
             "readings": 64,
-            "families": {"heat": measured | refined | {"systems": 20}},
+            "families": {"heat": MEASURED | refined | {"systems": 20}},
         },
         "yardstick": {
             "nodes": 128,
             "readings": 500,
             "published": {"A": {"where": "B 2024", "poisson": [4.5, 20.0], "burgers": 2.7}},
             "laws": {
-                "poisson": measured | {"rows": {"inverse": {"floor": scored, "zero-shot": scored}}},
-                "burgers": measured | {"rows": {"sensors": {"floor": scored}}},
+                "poisson": MEASURED | {"rows": {"inverse": {"floor": scored, "zero-shot": scored}}},
+                "burgers": MEASURED | {"rows": {"sensors": {"floor": scored}}},
             },
         },
-        "unheard-of": {},
     }
 
 

@@ -31,7 +31,7 @@ from jaxtyping import Array, Float
 from pgt.models.network import AbstractNetwork, UnitReadings
 from pgt.nn.block import Block, Dense, Mlp
 from pgt.nn.draw import Draw
-from pgt.nn.embedding import Embedding
+from pgt.nn.embedding import Embedding, moved_along
 from pgt.nn.pace import Pace
 from pgt.nn.siren import first_weights, hidden_weights, phases
 from pgt.nn.stack import Stack
@@ -209,7 +209,7 @@ class Writer(AbstractNetwork):
 
     def _moving(self, drift: Float[Array, " d"], z: Float[Array, " d"]) -> Float[Array, " e"]:
         """What somebody who goes along sees of z (`MovingEmbedding`)."""
-        return self.embedding(z - drift * z[-1])
+        return self.embedding(moved_along(z, drift))
 
     # ------------------------------------------------------------------ decoder
 

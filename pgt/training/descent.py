@@ -20,10 +20,8 @@ START, EASE, STIFFEN = 1e-2, 2.0, 1.5  # damping at first, after a success, afte
 GROWTH, MOST_GROWTH = 1.5, 10.0  # of the latter, with every failure before the first success
 LEAST, GIVE_UP = 1e-15, 1e8
 LEAST_FRESH = 1e-8  # with less, a step fits the few points that it sees and forgets all others
-SETTLE, SETTLE_SHARE = (
-    30,
-    3,
-)  # iterations before the prior's strength is first revised; a third at most
+SETTLE = 30  # iterations before the prior's strength is first revised
+SETTLE_SHARE = 3  # a third of a stage's iterations, where these are fewer
 MOMENTUM = 0.9  # of the step before, on fresh points
 
 Judge = Callable[[Vector], float]

@@ -80,11 +80,8 @@ def polish(
         theta, stages, left, damping = numbers.theta, [], settings, START
         if settings.evidence is not True:
             end = _fit_plain(search, State(theta), settings, (judge, noise), report, states)
-            theta, stages, damping = (
-                jnp.asarray(end.best),
-                [list(end.costs)],
-                min(end.damping, START),
-            )
+            theta, stages = jnp.asarray(end.best), [list(end.costs)]
+            damping = min(end.damping, START)
             left = _left(settings, end, deadline)
         if _is_noisy(settings, noise, judge(theta)):
             prior = prior_of(problem.observations, pde, noise)

@@ -4,9 +4,9 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import equinox as eqx
-import jax
 import numpy as np
 import pytest
+from two_modes import DIFFUSIVITY, field, heat_at, heat_readings
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
@@ -29,8 +29,6 @@ from pgt.training.loop import SOLVED, UNSETTLED
 from pgt.training.settings import Training
 
 SQUARE = Domain(x=(0, 1), t=(0, 1))
-MODES = {1: 1.0, 2: 0.5}
-DIFFUSIVITY = 0.05
 
 
 def fitted(readings, pde, domain, *conditions, report=lambda share, numbers: None, **options):
@@ -41,26 +39,6 @@ def fitted(readings, pde, domain, *conditions, report=lambda share, numbers: Non
     model = Features(Scaling.fit(observations, domain), **options)
     task = assemble(readings, pde, domain, conditions, model=model, training=training)
     return fit_features(task, report)
-
-
-def field(model, points):
-    with jax.enable_x64(True):
-        return np.asarray(jax.vmap(lambda z: model.decode((), z))(np.asarray(points, float)))
-
-
-def heat_at(points):
-    x, t = points.T
-    return sum(
-        a * np.exp(-DIFFUSIVITY * (n * np.pi) ** 2 * t) * np.sin(n * np.pi * x)
-        for n, a in MODES.items()
-    )
-
-
-def heat_readings(n, noise=0.0, seed=0):
-    random = np.random.default_rng(seed)
-    points = random.uniform(size=(n, 2))
-    values = heat_at(points) + noise * random.normal(size=n)
-    return Observations.from_arrays(points, values[:, None], coords=("x", "t"), fields=("u",))
 
 
 ASKED = np.random.default_rng(5).uniform(size=(50, 2))

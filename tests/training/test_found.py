@@ -4,6 +4,7 @@ import equinox as eqx
 import jax
 import numpy as np
 import pytest
+from two_modes import DIFFUSIVITY, field, heat_at, heat_readings
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
@@ -24,7 +25,6 @@ from pgt.training.found import (
 )
 
 SQUARE = Domain(x=(0, 1), t=(0, 1))
-DIFFUSIVITY = 0.05
 ASKED = np.random.default_rng(5).uniform(size=(50, 2))
 
 
@@ -32,26 +32,6 @@ def fitted(readings, pde, domain, **options):
     """With so few sines, and a band that is given, a fit takes a moment."""
     model = Features(Scaling.fit(readings.aligned(pde.fields), domain), **options)
     return fit_features(assemble(readings, pde, domain, model=model), lambda share, numbers: None)
-
-
-def field(model, points):
-    with jax.enable_x64(True):
-        return np.asarray(jax.vmap(lambda z: model.decode((), z))(np.asarray(points, float)))
-
-
-def heat_at(points):
-    x, t = points.T
-    return sum(
-        a * np.exp(-DIFFUSIVITY * (n * np.pi) ** 2 * t) * np.sin(n * np.pi * x)
-        for n, a in {1: 1.0, 2: 0.5}.items()
-    )
-
-
-def heat_readings(n, noise=0.0, seed=0):
-    random = np.random.default_rng(seed)
-    points = random.uniform(size=(n, 2))
-    values = heat_at(points) + noise * random.normal(size=n)
-    return Observations.from_arrays(points, values[:, None], coords=("x", "t"), fields=("u",))
 
 
 @pytest.fixture(scope="module")
