@@ -30,7 +30,7 @@ from pgt.reconstruction.result import Reconstruction
 from pgt.reconstruction.rival import in_time_left, needs_rival, predicts_better
 from pgt.training.assemble import Model, Task, assemble
 from pgt.training.error_bars import ErrorBars
-from pgt.training.fit import Outcome, fit_task
+from pgt.training.fit import Outcome, fit_task, with_posterior
 from pgt.training.loop import DIVERGED
 from pgt.training.settings import Training
 from pgt.trust.members import Members
@@ -137,15 +137,23 @@ def solve(
 
 def _solved(task: Task, folder: Path | None, progress: bool | None) -> Reconstruction:
     began = time.monotonic()
-    outcome, errors = _fitted(task, folder, progress)
     choice = "named" if task.is_named else "suited"
-    if needs_rival(task, errors, time.monotonic() - began):
+
+    def gives_way(outcome: Outcome, errors: dict | None = None, task: Task = task) -> bool:
+        return needs_rival(task, outcome, errors, time.monotonic() - began)
+
+    outcome, errors = _fitted(task, folder, progress, lambda outcome: not gives_way(outcome))
+    if gives_way(outcome, errors):
         assert task.rival is not None
         rival = in_time_left(task.rival(), time.monotonic() - began)
         is_better = partial(predicts_better, outcome=outcome, held_out=rival.held_out)
         other, others = _fitted(rival, folder, progress, is_better)
         if is_better(other):
             task, outcome, errors, choice = rival, other, others, "rival"
+        elif errors is None:
+            with task.in_precision():
+                outcome = with_posterior(outcome, task)
+            errors = field_errors(outcome, task)
     fit, origin, drawn = outcome.fit, task.problem.origin, outcome.members
     members = None if drawn is None else Members.of(*drawn.stacked)
     with task.in_precision():

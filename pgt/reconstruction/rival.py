@@ -2,6 +2,8 @@
 
 Sines solve a linear equation exactly where they can follow its field. A narrow pulse they may not, and
 then take their own failure for noise: nothing in their posterior tells. Readings do, if there are enough.
+A network small enough for second-order steps reaches many digits of a field that it can follow, and few
+of a rich one: there a larger network, trained by first-order steps, comes further.
 """
 
 from dataclasses import replace
@@ -10,24 +12,38 @@ from math import sqrt
 import numpy as np
 
 from pgt.data.observations import Observations
+from pgt.models.features import Features
 from pgt.reconstruction.expected_error import together
 from pgt.training.assemble import Task
 from pgt.training.features import POOR, is_contested
 from pgt.training.fit import Outcome
+from pgt.training.overtaxed import is_overtaxed
+from pgt.training.polish import NOISY
 
 QUARTER = 0.25  # of the seconds: sines leave a third to the other model (training/features.py)
 SIGNIFICANT = 2.0  # standard deviations of the error of so many readings
 
 
-def needs_rival(task: Task, errors: dict | None, spent: float = 0.0) -> bool:
-    """Whether sines may not have been able to follow the field, there are readings to tell, and there is
-    time after what was spent."""
-    if errors is None or not is_contested(task):
+def needs_rival(task: Task, outcome: Outcome, errors: dict | None, spent: float = 0.0) -> bool:
+    """Whether the model may not have been able to follow the field, there are readings to tell, and there
+    is time after what was spent."""
+    seconds = _seconds(task)
+    if task.rival is None or (seconds is not None and seconds - spent < QUARTER * seconds):
         return False
-    seconds = task.training.seconds
-    if seconds is not None and seconds - spent < QUARTER * seconds:
-        return False
-    return together(errors, task)["value"] > POOR
+    if isinstance(task.model, Features):
+        return errors is not None and is_contested(task) and together(errors, task)["value"] > POOR
+    missed = outcome.held_out_error
+    return missed is not None and missed > NOISY and is_overtaxed(outcome.fit.model, task.problem)
+
+
+def _seconds(task: Task) -> float | None:
+    """Those of the whole fit: a network that is not trained spends them on its polish."""
+    training = task.training
+    return (
+        training.polish.seconds
+        if training.polish and training.seconds is None
+        else training.seconds
+    )
 
 
 def predicts_better(other: Outcome, outcome: Outcome, held_out: Observations) -> bool:
@@ -40,9 +56,13 @@ def predicts_better(other: Outcome, outcome: Outcome, held_out: Observations) ->
 
 def in_time_left(task: Task, spent: float) -> Task:
     """The task with what is left of the seconds, where there was a limit."""
-    finish = task.training.polish
-    if not finish or finish.seconds is None:
+    training, seconds = task.training, _seconds(task)
+    if seconds is None:
         return task
-    left = replace(finish, seconds=max(finish.seconds - spent, finish.seconds / 3))
+    left = max(seconds - spent, seconds / 3)
+    if training.polish and training.seconds is None:
+        shorter = replace(training, polish=replace(training.polish, seconds=left))
+    else:
+        shorter = replace(training, seconds=left)
     # What is left depends on the machine: a run that is continued has to be the same run.
-    return replace(task, training=replace(task.training, polish=left), asked=task.training)
+    return replace(task, training=shorter, asked=training)

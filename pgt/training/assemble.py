@@ -36,7 +36,7 @@ from pgt.physics.conditions import AbstractCondition, Periodic
 from pgt.physics.derivatives import requested
 from pgt.physics.pde import AbstractPDE
 from pgt.training.budget import budgeted
-from pgt.training.default_model import network, suited_model
+from pgt.training.default_model import for_larger, larger, network, suited_model
 from pgt.training.ensemble import member_seeds, resampled
 from pgt.training.error_bars import Ensemble, ErrorBars, Posterior
 from pgt.training.losses import Problem
@@ -140,18 +140,33 @@ def assemble(
             physics=training.collocation > 0, likelihood=training.likelihood,
         )  # fmt: skip
     rival = None
-    if model is None and isinstance(networks[0], Features):
-        left = None if asked.seconds is None else asked.seconds / 2
-        rival = partial(
-            assemble, observations, given, domain, conditions, training=asked,
-            model=partial(network, observations, given, domain, seconds=left),
-            error_bars=error_bars, seed=seed,
-        )  # fmt: skip
+    if model is None:
+        again = partial(assemble, observations, given, domain, conditions, seed=seed)
+        rival = _rival(networks[0], again, asked, error_bars)
     noise = _given_noise(observations, scaling)
     return Task(
         networks, seeds, pde, domain, problem, held_out, training, error_bars, noise, rival,
         is_named=model is not None,
     )  # fmt: skip
+
+
+def _rival(
+    model: AbstractFieldModel,
+    again: "Callable[..., Task]",
+    training: Training,
+    error_bars: ErrorBars | None,
+) -> "Callable[[], Task] | None":
+    """The task for whoever is asked next, where nobody named a model: a network after sines, a larger one
+    after a small one that takes second-order steps. The larger has no posterior to draw from."""
+    observations, pde, domain = again.args[:3]
+    if isinstance(model, Features):
+        left = None if training.seconds is None else training.seconds / 2
+        build = partial(network, observations, pde, domain, seconds=left)
+        return partial(again, model=build, training=training, error_bars=error_bars)
+    if error_bars is None and training.steps is None and training.polish is None:
+        build = partial(larger, observations, pde, domain)
+        return partial(again, model=build, training=for_larger(training))
+    return None
 
 
 def matched(observations: Observations, pde: AbstractPDE, domain: Domain) -> Observations:

@@ -1,5 +1,7 @@
 """The model that suits a problem, where the user names none."""
 
+from dataclasses import replace
+
 import jax
 
 from pgt.data.domain import Domain
@@ -15,11 +17,18 @@ from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.physics.pde import AbstractPDE
 from pgt.training.error_bars import Ensemble, ErrorBars
 from pgt.training.linearity import is_linear, is_linear_but_for_functions
+from pgt.training.settings import Training
 
-WIDTH_ON_GPU = 40
+WIDTH_ON_GPU, USUAL_ON_GPU = 40, 60.0  # seconds
+WIDEST, WIDEST_ON_GPU = 40, 64
 SHAPED = 1.6  # times as many sines within a shape
 FEWER = 120  # sines for each field where an equation is solved again and again
 MANY_READINGS = 300  # beyond this, anchors gather the readings
+# A PGT for what a small network cannot follow, trained by first-order steps.
+LARGE_ON_GPU = {"width": 64, "decoder_width": 256}
+LARGE = {"width": 32, "decoder_width": 64}
+ANCHORS_ON_GPU, ANCHORS = 128, 48
+POINTS_ON_GPU = 2000  # residual points of its steps, at least
 
 
 def suited_model(
@@ -70,7 +79,7 @@ def network(
 ) -> PINN:
     """A tanh network small enough for second-order steps on all of its weights."""
     scaling = Scaling.fit(observations.aligned(pde.fields), domain)
-    width = WIDTH_ON_GPU if jax.default_backend() != "cpu" else _width(domain, pde, seconds)
+    width = _width(domain, pde, seconds)
     return PINN(scaling, width=width, layers=3, seed=seed)
 
 
@@ -85,14 +94,35 @@ def _width(domain: Domain, pde: AbstractPDE, seconds: float | None) -> int:
     width, usual = _narrow(domain, pde)
     if seconds is None:
         return width
-    return min(round(width * max(seconds / usual, 1) ** 0.25), WIDTH_ON_GPU)
+    widest = WIDEST if jax.default_backend() == "cpu" else WIDEST_ON_GPU
+    return min(round(width * max(seconds / usual, 1) ** 0.25), widest)
 
 
 def _narrow(domain: Domain, pde: AbstractPDE) -> tuple[int, float]:
-    """The least width, and the seconds that its steps take on two cores."""
+    """The least width, and the seconds that its steps take, on two cores or a graphics card."""
+    if jax.default_backend() != "cpu":
+        return WIDTH_ON_GPU, USUAL_ON_GPU
     if domain.dimension > 2:
         return 24, 60.0
     return (16, 20.0) if len(pde.fields) == 1 else (20, 45.0)
+
+
+def larger(observations: Observations, pde: AbstractPDE, domain: Domain, seed: Seed = 0) -> PGT:
+    """A PGT with room for fields that a network small enough for second-order steps cannot follow."""
+    on_gpu = jax.default_backend() != "cpu"
+    many = len(observations) > MANY_READINGS
+    return default_model(
+        observations, pde, domain, seed=seed, decoder_layers=4, frequency=8.0,
+        anchors=(ANCHORS_ON_GPU if on_gpu else ANCHORS) if many else 0,
+        **(LARGE_ON_GPU if on_gpu else LARGE),
+    )  # fmt: skip
+
+
+def for_larger(training: Training) -> Training:
+    """The settings that suit it: nothing is computed faster on a graphics card with fewer points."""
+    if jax.default_backend() == "cpu" or not training.collocation:
+        return training
+    return replace(training, collocation=max(training.collocation, POINTS_ON_GPU))
 
 
 @checked

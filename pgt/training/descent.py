@@ -2,7 +2,9 @@
 
 λ falls after a step that lowers the cost and rises after one that does not. Far from the goal every
 step sees residual points of its own: a network with many weights would else fulfil the equation at the
-points, and not between them. Whether a step is better is judged at the points it was made for.
+points, and not between them. Whether a step is better is judged at the points it was made for. Once
+that no longer helps, and at the latest near the end of the budget, the points stay as they are: steps
+that all see the same go on where those that see ever others only wander.
 """
 
 import time
@@ -39,6 +41,7 @@ class State:
     iteration: int = 0
     moved: bool = False  # at least once, by a whole step
     draw: int = 0  # of the residual points; 0: the fixed ones
+    settled: bool = False  # on the fixed ones, for good
     costs: tuple[float, ...] = ()
     best: Vector | None = None
     best_error: float = np.inf
@@ -91,6 +94,9 @@ def descend(
         seconds = time.monotonic() - began
         state = replace(state, costs=(*state.costs, cost), seconds=seconds)
         state = replace(state, first=state.first or seconds)
+        if state.draw and is_over(state, settings):
+            state = _settled(state)
+            here, normal = _system(search, state)
         state = replace(state, over=is_over(state, settings) or is_spent(state, settings, share))
         report(state.iteration, cost)
         keep(state)
@@ -133,6 +139,15 @@ def _moved(state: State, theta: Vector, share: float, settings: Polish) -> State
     return replace(moved, momentum=MOMENTUM * (theta - np.asarray(state.theta)))
 
 
+def _settled(state: State) -> State:
+    """From the best θ on, with all patience, at the fixed points."""
+    best = state.theta if state.best is None else state.best
+    return replace(
+        state, theta=best, momentum=0.0, damping=min(state.damping, START), draw=0, settled=True,
+        best_iteration=state.iteration,
+    )  # fmt: skip
+
+
 def _refused(state: State) -> State:
     """Before the first success every failure raises the damping by more than the one before: nobody
     knows yet how large it has to be."""
@@ -145,7 +160,7 @@ def _next_draw(state: State, settings: Polish) -> int:
     shares = [state.iteration / settings.iterations]
     if settings.seconds is not None:
         shares.append(state.seconds / settings.seconds)
-    return state.draw + 1 if max(shares) < (settings.fresh or 0.0) else 0
+    return state.draw + 1 if not state.settled and max(shares) < (settings.fresh or 0.0) else 0
 
 
 def _judged(state: State, judge: Judge | None) -> State:

@@ -27,13 +27,12 @@ from pgt.training.found import deviations, drawn_members, left_out_errors, left_
 from pgt.training.history import median
 from pgt.training.identity import identity_of
 from pgt.training.loop import DIVERGED, Fit, train
-from pgt.training.polish import polish, polish_settings
+from pgt.training.polish import is_small, polish, polish_settings
 from pgt.training.posterior import laplace_members
 from pgt.training.progress import ProgressBar
 from pgt.training.step import held_out_error
 
 DRAWS = 32  # from the posterior, to say how far the field may be wrong
-MOST_FOR_POSTERIOR = 4000  # weights
 
 
 @dataclass(frozen=True)
@@ -87,15 +86,19 @@ def fit_task(
             return _ensemble(task, task.error_bars, fits, bar, checkpoint)
         fit = _polished(fits[0], task, 0, bar, "polish", checkpoint)
         outcome = Outcome(fit, _error(fit, task) if len(task.held_out) else None)
-        if not _has_posterior(fit, task) or not is_kept(outcome):
-            return outcome
-        drawn = _posterior(fit, task, task.error_bars or Posterior(DRAWS))
-        outcome = replace(
-            outcome,
-            deviate=partial(_deviations, drawn, task),
-            noise=drawn.about["noise"],
-        )
-        return replace(outcome, members=drawn) if task.error_bars else outcome
+        return with_posterior(outcome, task) if is_kept(outcome) else outcome
+
+
+def with_posterior(outcome: Outcome, task: Task) -> Outcome:
+    """The outcome of a network and how far it may be wrong, where that can be said."""
+    fit = outcome.fit
+    if not _has_posterior(fit, task):
+        return outcome
+    drawn = _posterior(fit, task, task.error_bars or Posterior(DRAWS))
+    outcome = replace(
+        outcome, deviate=partial(_deviations, drawn, task), noise=drawn.about["noise"]
+    )
+    return replace(outcome, members=drawn) if task.error_bars else outcome
 
 
 def _solved(task: Task, progress: ProgressBar) -> Outcome:
@@ -141,8 +144,7 @@ def _posterior(fit: Fit, task: Task, settings: Posterior) -> Drawn:
 def _has_posterior(fit: Fit, task: Task) -> bool:
     """Where it was polished, and is small enough to say at once how far it may be wrong."""
     settings, asked = polish_settings(fit.model, task.training), task.error_bars is not None
-    small = count_parameters(fit.model.tunable()) <= MOST_FOR_POSTERIOR
-    return settings is not False and (asked or small)
+    return settings is not False and (asked or is_small(fit.model))
 
 
 def _deviations(drawn: Drawn, task: Task, points) -> Float[np.ndarray, "k n c"]:
@@ -249,6 +251,7 @@ def _polished(
     model, pde, stages = polish(
         fit.model, fit.pde, task.problems[member], settings, task.held_out, report,
         noise=task.noise, states=States(folder, identity_of(task) if folder else None),
+        gives_way=task.rival is not None,
     )  # fmt: skip
     seconds = time.monotonic() - began
     costs = tuple(tuple(stage) for stage in stages)

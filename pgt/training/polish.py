@@ -24,15 +24,17 @@ from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.training.checkpoint import States
 from pgt.training.deadline import Deadline
-from pgt.training.dense import on_host
+from pgt.training.dense import Vector, on_host
 from pgt.training.descent import START, Judge, Report, State, descend, is_over, is_spent
 from pgt.training.least_squares import GIGABYTE, Prior, Search, revised
 from pgt.training.likelihood import misfit_size
 from pgt.training.losses import Problem, reading_rows
+from pgt.training.overtaxed import is_overtaxed
 from pgt.training.rows import Tuned, reading_mask, rows_of, tuned
 from pgt.training.settings import Polish, Training
 
-POLISHABLE = 4000  # decoder parameters that a least-squares polish can take in seconds
+# Weights that a least-squares polish can take in seconds.
+POLISHABLE, POLISHABLE_ON_GPU = 4000, 10_000
 NOISY = 0.01  # held-out readings missed by more of their spread than this are taken to be noisy
 GUESS = 0.1  # of the noise, where it is unknown: too weak a prior at first, and noise is memorised
 STIFF = 10.0  # the weight of the equation at last, where readings are noisy; more is hard to fit
@@ -52,7 +54,13 @@ def polish_settings(model: AbstractFieldModel, training: Training) -> Polish | L
     """How the fit is polished: as asked for, else where the decoder is small enough."""
     if training.polish is not None:
         return training.polish
-    return Polish() if count_parameters(model.tunable()) <= POLISHABLE else False
+    return Polish() if is_small(model) else False
+
+
+def is_small(model: AbstractFieldModel) -> bool:
+    """Whether second-order steps on what is tuned of it, and the posterior after them, take seconds."""
+    most = POLISHABLE if on_host() else POLISHABLE_ON_GPU
+    return count_parameters(model.tunable()) <= most
 
 
 def polish(
@@ -65,12 +73,14 @@ def polish(
     *,
     noise: float | None = None,
     states: States | None = None,
+    gives_way: bool = False,
 ) -> tuple[AbstractFieldModel, AbstractPDE, list[list[float]]]:
     """The model and equation after the polish (float64), and the cost after each iteration: a list for
     each stage, since each has an objective of its own.
 
     `noise` is σ of the readings in units of their spread, where it is known. Readings that are noisy,
-    by `noise` or because held-out ones cannot be predicted, are fitted once more under a prior.
+    by `noise` or because held-out ones cannot be predicted, are fitted once more under a prior. Where
+    it `gives_way`, and the model cannot follow them, the rest of the budget is left to another.
     `states` remembers how far it came.
     """
     deadline = Deadline(settings.seconds)
@@ -78,12 +88,18 @@ def polish(
         numbers, search, judge = system(model, pde, problem, settings, held_out)
         states, settings = states or States(), _with_freshness(model, settings)
         theta, stages, left, damping = numbers.theta, [], settings, START
+
+        def is_hopeless(theta: Vector) -> bool:
+            known = gives_way and judge(jnp.asarray(theta)) > NOISY
+            return known and is_overtaxed(numbers.rebuild(jnp.asarray(theta))[0], problem)
+
         if settings.evidence is not True:
-            end = _fit_plain(search, State(theta), settings, (judge, noise), report, states)
+            known = judge, noise, is_hopeless
+            end = _fit_plain(search, State(theta), settings, known, report, states)
             theta, stages = jnp.asarray(end.best), [list(end.costs)]
             damping = min(end.damping, START)
             left = _left(settings, end, deadline)
-        if _is_noisy(settings, noise, judge(theta)):
+        if _is_noisy(settings, noise, judge(theta)) and not is_hopeless(theta):
             prior = prior_of(problem.observations, pde, noise)
             done = settings.iterations - left.iterations
 
@@ -100,7 +116,7 @@ def _fit_plain(
     search: Search, start: State, settings: Polish, known, report: Report, states: States
 ):
     """The fit without a prior; where readings turn out to be noisy, no more than its share of it."""
-    judge, noise = known
+    judge, noise, is_hopeless = known
     start, keep = states.get("plain", start), partial(states.keep, "plain")
     # A stored state that is past its share without being over: the readings were not noisy then.
     beyond = is_spent(start, settings, PLAIN_SHARE) and not start.over
@@ -109,6 +125,8 @@ def _fit_plain(
         error = judge(jnp.asarray(end.best))
         unfitted = noise is None and error > UNFITTED
         if is_over(end, settings) or (_is_noisy(settings, noise, error) and not unfitted):
+            return end
+        if unfitted and is_hopeless(end.best):
             return end
         if settings.seconds is not None:
             settings = replace(

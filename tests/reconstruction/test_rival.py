@@ -2,15 +2,18 @@
 
 import dataclasses
 
+import jax
 import numpy as np
 import pytest
 
 import pgt
+import pgt._reconstruct as reconstructing
+from pgt.nn.precision import cast
 from pgt.reconstruction.rival import in_time_left, needs_rival, predicts_better
 from pgt.training.assemble import assemble
 from pgt.training.features import FEWEST_TO_CHOOSE
 from pgt.training.fit import Outcome
-from pgt.training.loop import Fit
+from pgt.training.loop import Fit, _untrained
 
 DOMAIN, EQUATION = pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Heat(0.01)
 READINGS = pgt.sample(pgt.datasets.heat(), n=FEWEST_TO_CHOOSE)
@@ -25,22 +28,27 @@ def missing_by(error):
     return Outcome(Fit(TASK.model, EQUATION, 0.0), error)
 
 
+SINES = missing_by(None)
+
+
 def test_a_network_is_asked_where_sines_are_poor_and_readings_can_tell():
-    assert needs_rival(TASK, expecting(0.1))
-    assert not needs_rival(TASK, expecting(1e-6))
-    assert not needs_rival(TASK, None)
-    assert needs_rival(TASK, expecting(0.1), spent=20.0)
-    assert not needs_rival(TASK, expecting(0.1), spent=25.0)  # of thirty seconds
+    assert needs_rival(TASK, SINES, expecting(0.1))
+    assert not needs_rival(TASK, SINES, expecting(1e-6))
+    assert not needs_rival(TASK, SINES, None)
+    assert needs_rival(TASK, SINES, expecting(0.1), spent=20.0)
+    assert not needs_rival(TASK, SINES, expecting(0.1), spent=25.0)  # of thirty seconds
     hurried = assemble(READINGS, EQUATION, DOMAIN, training=pgt.Training(seconds=20.0))
-    assert not needs_rival(hurried, expecting(0.1))  # a network would compile until they are over
+    assert not needs_rival(
+        hurried, SINES, expecting(0.1)
+    )  # a network would compile until they are over
     few = assemble(READINGS.take(np.arange(20)), EQUATION, DOMAIN)
-    assert not needs_rival(few, expecting(0.1))
+    assert not needs_rival(few, SINES, expecting(0.1))
 
 
 def test_a_model_that_the_user_named_has_no_rival():
     named = assemble(READINGS, EQUATION, DOMAIN, model=TASK.model)
     assert named.rival is None
-    assert not needs_rival(named, expecting(0.1))
+    assert not needs_rival(named, SINES, expecting(0.1))
 
 
 def test_the_rival_is_a_network_for_the_same_readings_in_the_time_that_is_left():
@@ -62,3 +70,62 @@ def test_it_must_predict_better_than_chance_explains():
     assert not predicts_better(missing_by(0.6), missing_by(1.0), eight)  # 1 - 2/√16 = 0.5
     assert predicts_better(missing_by(0.6), missing_by(1.0), many)
     assert not predicts_better(missing_by(None), missing_by(1.0), eight)
+
+
+# ------------------------------------------------------------------- after a small network
+
+WAVES = pgt.sample(pgt.datasets.heat({1: 1.0, 4: 0.5}), n=120)
+
+
+def small(**changes):
+    training = pgt.Training(seconds=60.0)
+    return assemble(WAVES, pgt.Burgers(0.01), DOMAIN, **({"training": training} | changes))
+
+
+def of_network(task, error):
+    with jax.enable_x64(True):
+        return Outcome(Fit(cast(task.model, np.float64), task.pde, 0.0), error)
+
+
+def test_a_larger_network_is_asked_where_a_small_one_misses_neighbours_alike():
+    task = small()
+    assert needs_rival(task, of_network(task, 0.1), None, spent=36.0)  # untrained: misses waves
+    assert not needs_rival(task, of_network(task, 0.1), None, spent=50.0)
+    assert not needs_rival(task, of_network(task, 1e-3), None)
+    assert task.rival is not None
+    rival = task.rival()
+    assert isinstance(rival.model, pgt.PGT)
+    assert rival.rival is None
+    assert len(rival.held_out) == len(task.held_out)
+    assert in_time_left(rival, 36.0).training.seconds == pytest.approx(24.0)
+    assert in_time_left(rival, 59.0).training.seconds == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"error_bars": pgt.Posterior()},
+        {"training": pgt.Training(polish=pgt.Polish(iterations=5))},
+        {"training": pgt.Training(steps=10)},
+    ],
+)
+def test_whoever_asks_for_a_posterior_or_names_the_steps_gets_no_other_network(changes):
+    assert small(**changes).rival is None
+
+
+@pytest.mark.parametrize(("of_larger", "winner"), [(0.1, pgt.PGT), (0.9, pgt.PINN)])
+def test_the_better_of_the_two_is_the_result(monkeypatch, of_larger, winner):
+    """No fit is run: what each would have missed is given."""
+    asked, missed = [], {pgt.PINN: 0.5, pgt.PGT: of_larger}
+
+    def fitted(task, *, is_kept, **_):
+        outcome = Outcome(_untrained(task.model, task), missed[type(task.model)])
+        asked.append((type(task.model), is_kept(outcome)))
+        return outcome
+
+    monkeypatch.setattr(reconstructing, "fit_task", fitted)
+    monkeypatch.setattr(reconstructing, "with_posterior", lambda outcome, task: outcome)
+    result = reconstructing.solve(small(), progress=False)
+    assert asked == [(pgt.PINN, False), (pgt.PGT, winner is pgt.PGT)]  # no posterior for a loser
+    assert isinstance(result.model, winner)
+    assert result.summary["model_choice"] == ("rival" if winner is pgt.PGT else "suited")

@@ -105,6 +105,10 @@ def test_the_expected_error_comes_before_that_at_readings():
             "members of an ensemble are small tanh networks that differ by chance",
         ),
         ({"model": "PINN", "model_choice": "rival"}, "A sum of sines could not follow the field"),
+        (
+            {"model": "PGT", "model_choice": "rival"},
+            "A small network could not follow the readings",
+        ),
         ({"model": "PGT", "model_choice": "named"}, "the one that was asked for. Model: PGT."),
     ],
 )

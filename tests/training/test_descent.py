@@ -69,6 +69,28 @@ def test_points_are_new_after_every_step_and_fixed_at_last():
     assert all(b <= a for a, b in itertools.pairwise(later))
 
 
+def test_when_fresh_points_no_longer_help_it_goes_on_from_the_best_at_the_fixed_ones():
+    """The judge likes nothing after the fifth step: patience is over in the fresh stage, then anew."""
+    with jax.enable_x64(True):
+        states, asked = [], itertools.count()
+        settings = Polish(iterations=200, patience=8, fresh=0.9)
+        end = descend(
+            search(),
+            State(START),
+            settings,
+            lambda theta: abs(5.0 - next(asked)),
+            keep=states.append,
+        )
+    fresh = [state for state in states if not state.settled]
+    settled = [state for state in states if state.settled]
+    assert 10 < len(fresh) < 100
+    assert all(state.draw for state in fresh)
+    assert not any(state.draw for state in settled)
+    assert settled[-1].costs[-1] < settled[1].costs[-1]  # at points that stay
+    assert end.over
+    assert end.iteration < 200
+
+
 def test_a_step_that_does_not_help_stiffens_the_damping():
     stuck = Block(lambda t, x: (1 + t**2) * x, np.ones((1, 1)), np.ones(1))
     with jax.enable_x64(True):

@@ -1,0 +1,68 @@
+"""Whether what a fit misses at its readings is noise, or more than the network can follow.
+
+Both look the same to readings that are held out: they are missed by a few per cent, and more steps do not
+help. But noise knows nothing of its neighbours. Where readings near each other are missed alike, there is
+a field left that the network has no room for.
+"""
+
+from functools import partial
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool, Float
+from scipy.spatial import cKDTree
+
+from pgt.models.base import AbstractFieldModel
+from pgt.nn.precision import cast
+from pgt.training.losses import Problem, reading_rows
+
+ALIKE = 0.25  # of the variance of what is missed: what neighbours have in common
+SIGNIFICANT = 4.0  # standard deviations of that share among so many readings of pure noise
+
+
+def is_overtaxed(model: AbstractFieldModel, problem: Problem) -> bool:
+    """Whether neighbours are missed alike by a model in double precision."""
+    with jax.enable_x64(True):
+        readings = cast(problem.observations, jnp.float64)
+        missed = _missed(model, readings, problem.averaged)
+    domain = problem.domain
+    extents = np.asarray(domain.upper, float) - np.asarray(domain.lower, float)
+    points = np.asarray(readings.points) / extents
+    return are_alike(np.asarray(missed), np.asarray(readings.mask), points)
+
+
+@eqx.filter_jit
+def _missed(model: AbstractFieldModel, readings, averaged):
+    field = partial(model.decode, model.encode(readings))
+    return reading_rows(field, readings, model.scaling, averaged)
+
+
+def are_alike(
+    missed: Float[np.ndarray, "n c"],
+    mask: Bool[np.ndarray, "n c"],
+    points: Float[np.ndarray, "n d"],
+) -> bool:
+    """Whether nearest neighbours are missed alike, over all fields together.
+
+    >>> line, still = np.linspace(0, 1, 200)[:, None], np.ones((200, 1), bool)
+    >>> noise = np.random.default_rng(0).normal(size=(200, 1))
+    >>> are_alike(np.sin(20 * line), still, line), are_alike(noise, still, line)
+    (True, False)
+    """
+    common = [_common(missed[m, k], points[m]) for k, m in enumerate(mask.T) if m.sum() > 1]
+    if not common:
+        return False
+    products, squares = np.concatenate(common, axis=1)
+    share = products.sum() / max(squares.sum(), np.finfo(float).tiny)
+    return bool(share > max(ALIKE, SIGNIFICANT / np.sqrt(len(squares))))
+
+
+def _common(
+    missed: Float[np.ndarray, " n"], points: Float[np.ndarray, "n d"]
+) -> Float[np.ndarray, "2 n"]:
+    """What every reading has in common with its nearest neighbour, and with itself."""
+    nearest = cKDTree(points).query(points, k=2)[1][:, 1]
+    centred = missed - missed.mean()
+    return np.stack([centred * centred[nearest], centred**2])

@@ -1,0 +1,58 @@
+"""What a fit misses at its readings: noise, or more than the network can follow."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pgt
+from pgt.nn.precision import cast
+from pgt.training.assemble import assemble
+from pgt.training.overtaxed import are_alike, is_overtaxed
+
+RANDOM = np.random.default_rng(0)
+POINTS = RANDOM.uniform(size=(400, 3))
+ALL = np.ones((400, 1), bool)
+WAVE = np.sin(9 * POINTS[:, :1]) * np.cos(7 * POINTS[:, 2:])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_noise_has_nothing_in_common_with_its_neighbours(seed):
+    noise = np.random.default_rng(seed).standard_t(4, size=(400, 1))
+    assert not are_alike(noise, ALL, POINTS)
+
+
+@pytest.mark.parametrize(("share", "alike"), [(0.0, True), (0.5, True), (3.0, False)])
+def test_a_field_that_is_missed_shows_until_noise_hides_it(share, alike):
+    noise = share * WAVE.std() * RANDOM.normal(size=WAVE.shape)
+    assert are_alike(WAVE + noise, ALL, POINTS) is alike
+
+
+def test_a_constant_miss_of_few_readings_says_nothing():
+    assert not are_alike(np.ones((400, 1)), ALL, POINTS)
+    assert not are_alike(WAVE[:8], ALL[:8], POINTS[:8])
+    assert not are_alike(WAVE[:0], ALL[:0], POINTS[:0])
+
+
+def test_hidden_readings_are_not_asked():
+    mask = np.concatenate([ALL, ~ALL], axis=1)
+    noise = RANDOM.normal(size=(400, 1))
+    assert not are_alike(np.concatenate([noise, WAVE], axis=1), mask, POINTS)
+
+
+def test_a_model_is_overtaxed_by_waves_and_not_by_noise_around_its_own_field():
+    domain = pgt.Domain(x=(0, 1), t=(0, 1))
+    waves = pgt.sample(pgt.datasets.heat({1: 1.0, 4: 0.5}), n=150)
+    task = assemble(waves, pgt.Burgers(0.01), domain)
+    with jax.enable_x64(True):
+        model = cast(task.model, jnp.float64)
+        assert is_overtaxed(model, task.problem)
+        readings = task.problem.observations
+        own = jax.vmap(lambda z: model.decode(model.encode(readings), z))(
+            jnp.asarray(readings.points)
+        )
+        noisy = np.asarray(own) + 0.05 * RANDOM.normal(size=own.shape)
+        around = dataclasses.replace(readings, values=noisy)
+        assert not is_overtaxed(model, dataclasses.replace(task.problem, observations=around))
