@@ -36,7 +36,13 @@ from pgt.physics.conditions import AbstractCondition, Periodic
 from pgt.physics.derivatives import requested
 from pgt.physics.pde import AbstractPDE
 from pgt.training.budget import budgeted
-from pgt.training.default_model import for_larger, larger, network, suited_model
+from pgt.training.default_model import (
+    for_larger,
+    has_time_for_larger,
+    larger,
+    network,
+    suited_model,
+)
 from pgt.training.ensemble import member_seeds, resampled
 from pgt.training.error_bars import Ensemble, ErrorBars, Posterior
 from pgt.training.losses import Problem
@@ -163,7 +169,8 @@ def _rival(
         left = None if training.seconds is None else training.seconds / 2
         build = partial(network, observations, pde, domain, seconds=left)
         return partial(again, model=build, training=training, error_bars=error_bars)
-    if error_bars is None and training.steps is None and training.polish is None:
+    free = error_bars is None and training.steps is None and training.polish is None
+    if free and has_time_for_larger(training):
         build = partial(larger, observations, pde, domain)
         return partial(again, model=build, training=for_larger(training))
     return None

@@ -29,6 +29,8 @@ LARGE_ON_GPU = {"width": 64, "decoder_width": 256}
 LARGE = {"width": 32, "decoder_width": 64}
 ANCHORS_ON_GPU, ANCHORS = 128, 48
 POINTS_ON_GPU = 2000  # residual points of its steps, at least
+# Seconds of a fit, in less of which a small network is better off with all of them.
+LEAST_FOR_LARGER, LEAST_FOR_LARGER_ON_GPU = 300.0, 30.0
 
 
 def suited_model(
@@ -116,6 +118,12 @@ def larger(observations: Observations, pde: AbstractPDE, domain: Domain, seed: S
         anchors=(ANCHORS_ON_GPU if on_gpu else ANCHORS) if many else 0,
         **(LARGE_ON_GPU if on_gpu else LARGE),
     )  # fmt: skip
+
+
+def has_time_for_larger(training: Training) -> bool:
+    """Whether there is time for another network, after most of it was spent on a small one."""
+    least = LEAST_FOR_LARGER if jax.default_backend() == "cpu" else LEAST_FOR_LARGER_ON_GPU
+    return training.seconds is None or training.seconds >= least
 
 
 def for_larger(training: Training) -> Training:

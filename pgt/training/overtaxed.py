@@ -18,7 +18,7 @@ from pgt.models.base import AbstractFieldModel
 from pgt.nn.precision import cast
 from pgt.training.losses import Problem, reading_rows
 
-ALIKE = 0.25  # of the variance of what is missed: what neighbours have in common
+ALIKE = 0.1  # of the variance of what is missed: what neighbours have in common
 SIGNIFICANT = 4.0  # standard deviations of that share among so many readings of pure noise
 
 
