@@ -4,8 +4,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pgt.bench._comparisons import GRID
+from pgt.bench.zoo.catalogue import ALL
 from pgt.bench.zoo.methods import METHODS
-from pgt.bench.zoo.summary import HALVES, Found
+from pgt.bench.zoo.summary import LABELS, Found
 from pgt.plots import pieces
 from pgt.plots.pieces import INK, PALETTE, SIZE
 
@@ -63,10 +64,9 @@ def stated_and_true(found: Found) -> Figure | None:
     ends = np.array([values.min() / 3, values.max() * 3])
     axes.plot(ends, ends, color=INK, lw=0.8)
     axes.fill_between(ends, ends / 2, ends * 2, color=GRID["color"], lw=0)
-    for half, colour in zip((True, False), PALETTE, strict=False):
-        chosen = [pair for pair in pairs if pair[0]["tuned_on"] == half]
+    for (group, label), colour in zip(LABELS.items(), PALETTE, strict=False):
+        chosen = [pair for pair in pairs if ALL[pair[0]["run"]["problem"]].group == group]
         if chosen:
-            label = [*HALVES.values()][0 if half else 1]
             axes.errorbar(
                 [said for _, said, _ in chosen], [true for *_, true in chosen],
                 xerr=np.array([_reach(record) for record, *_ in chosen]).T,

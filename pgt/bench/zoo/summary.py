@@ -9,10 +9,11 @@ import numpy as np
 
 from pgt.bench.stored import read_record
 from pgt.bench.tables import table
-from pgt.bench.zoo.catalogue import ALL, HELD_BACK, TUNED
+from pgt.bench.zoo.catalogue import ALL
 from pgt.bench.zoo.methods import BANDS, METHODS, OURS, RIVALS
+from pgt.bench.zoo.problem import FRESH, HELD_BACK, TUNED
 
-HALVES = {TUNED: "tuned on", HELD_BACK: "held back"}
+LABELS = {TUNED: "tuned on", HELD_BACK: "held back", FRESH: "fresh"}
 
 
 @dataclass(frozen=True)
@@ -99,22 +100,22 @@ def summary(found: Found) -> str:
     if not found.records:
         return "No runs are stored yet; `pgt bench zoo` makes them."
     parts = [errors_table(found)]
-    parts += [f"{HALVES[half].capitalize()}: {line}" for half, line in _against_rivals(found)]
+    parts += [f"{LABELS[group].capitalize()}: {line}" for group, line in _against_rivals(found)]
     parts += [*_stated(found), _measured(found)]
     return "\n\n".join(parts)
 
 
 def errors_table(found: Found) -> str:
     """A row for every problem; the smallest error of a row is bold, hidden fields are in brackets."""
-    head = ["problem", "half", *found.methods, "ours / best rival"]
+    head = ["problem", "group", *found.methods, "ours / best rival"]
     rows = []
     for name in found.problems:
         errors = {method: found.error(name, method) for method in found.methods}
         best = min((e for e in errors.values() if e is not None), default=math.nan)
         ratio = found.ratio(name)
-        half = HALVES[TUNED if ALL[name].tuned_on else HELD_BACK]
+        group = LABELS[ALL[name].group]
         cells = [_cell(found, name, method, error, best) for method, error in errors.items()]
-        rows.append([name, half, *cells, "" if ratio is None else f"{ratio:.2g}"])
+        rows.append([name, group, *cells, "" if ratio is None else f"{ratio:.2g}"])
     return table(head, rows)
 
 
@@ -127,15 +128,15 @@ def _cell(found: Found, problem: str, method: str, error: float | None, best: fl
 
 
 def _against_rivals(found: Found) -> Iterable[tuple[str, str]]:
-    for half in HALVES:
-        wanted = [name for name in found.problems if ALL[name].tuned_on == (half == TUNED)]
+    for group in LABELS:
+        wanted = [name for name in found.problems if ALL[name].group == group]
         ratios = {name: found.ratio(name) for name in wanted}
         known = {name: ratio for name, ratio in ratios.items() if ratio is not None}
         if known:
             worst = max(known, key=lambda name: known[name])
             better = sum(ratio < 1 for ratio in known.values())
             yield (
-                half,
+                group,
                 (
                     f"better than the best rival on {better} of {len(known)} problems; ours / best "
                     f"rival {geometric_mean([*known.values()]):.2g} (geometric mean), at worst "

@@ -33,7 +33,7 @@ def test_every_method_and_run_is_drawn():
     assert scatter is not None
     assert len(shown.axes[0].get_lines()) == sum(m.competes for m in METHODS.values())
     labels = [text.get_text() for text in scatter.axes[0].get_legend().get_texts()]
-    assert labels == ["tuned on", "held back"]
+    assert labels == ["tuned on", "held back", "fresh"]
 
 
 def test_nothing_is_drawn_of_nothing():

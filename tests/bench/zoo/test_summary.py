@@ -71,8 +71,8 @@ def test_bands_are_no_competitor():
 def test_records_are_read_from_a_folder(tmp_path):
     made_zoo.write(tmp_path, made_zoo.whole_zoo())
     found = Found.read(tmp_path)
-    assert len(found.problems) == 38
-    assert len(found.pairs()) == 38
+    assert len(found.problems) == 60
+    assert len(found.pairs()) == 60
 
 
 def test_where_it_was_measured_is_said():
