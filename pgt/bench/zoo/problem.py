@@ -49,7 +49,7 @@ class Readings:
 class ZooProblem:
     """A field whose truth is known, and what is told of it.
 
-    `about` says in a few words what it is. Defaults may be tuned on a problem of the `group` "tuned"; those
+    `about` says in a few words what it is. Defaults may be tuned on problems of the `group` "tuned"; those
     "held-back" show what the defaults are worth where nobody looked, and those "fresh" what they are
     worth on problems that were drawn up after all tuning.
     """
