@@ -49,9 +49,9 @@ class Readings:
 class ZooProblem:
     """A field whose truth is known, and what is told of it.
 
-    `about` says in a few words what it is. Defaults may be tuned on problems of the `group` "tuned"; those
-    "held-back" show what the defaults are worth where nobody looked, and those "fresh" what they are
-    worth on problems that were drawn up after all tuning.
+    `about` says in a few words what it is. Defaults may be tuned on problems of the `group` "tuned"; the
+    ones "held-back" show what they are worth where nobody looked, and the ones "fresh", drawn up after
+    all tuning, what they are worth on problems that nobody knew.
     """
 
     name: str

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from scipy.integrate import solve_ivp
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 
 from pgt.bench.zoo.problem import FRESH, NOISE, Readings, ZooProblem
 from pgt.bench.zoo.spectral import etdrk4, method_of_lines, slope, wave_numbers, without_aliases
@@ -46,7 +46,7 @@ def _rates(count: int) -> list[float]:
 
     ends = 2 * np.pi * np.arange(count + 1)
     pairs = zip(ends[:-1] + 1e-9, ends[1:], strict=True)
-    return [float(brentq(condition, low, high, xtol=1e-14)) for low, high in pairs]
+    return [root_scalar(condition, bracket=pair, xtol=1e-14).root for pair in pairs]
 
 
 def _bar(x, t):

@@ -38,15 +38,15 @@ def _colliding(x, y, t):
 
 
 def _room(x, y, t):
-    fields = {"u": 0.0, "v": 0.0, "p": 0.0}
+    u, v, p = 0.0, 0.0, 0.0
     for m, n, amplitude in ((1, 0, 0.8), (1, 1, -0.6), (2, 1, 0.5), (0, 2, 0.4)):
         a, b = m * jnp.pi / 5, n * jnp.pi / 3
         frequency = SOUND * (a**2 + b**2) ** 0.5
         moved = amplitude / (DENSITY * frequency) * jnp.sin(frequency * t)
-        fields["u"] += moved * a * jnp.sin(a * x) * jnp.cos(b * y)
-        fields["v"] += moved * b * jnp.cos(a * x) * jnp.sin(b * y)
-        fields["p"] += amplitude * jnp.cos(a * x) * jnp.cos(b * y) * jnp.cos(frequency * t)
-    return fields
+        u = u + moved * a * jnp.sin(a * x) * jnp.cos(b * y)
+        v = v + moved * b * jnp.cos(a * x) * jnp.sin(b * y)
+        p = p + amplitude * jnp.cos(a * x) * jnp.cos(b * y) * jnp.cos(frequency * t)
+    return {"u": u, "v": v, "p": p}
 
 
 def _rolls(x, y):
