@@ -1,11 +1,15 @@
 """Pictures of the zoo: who is near the best how often, and whether stated errors are true."""
 
+from collections.abc import Collection
+from functools import partial
+
 import numpy as np
 from matplotlib.figure import Figure
 
 from pgt.bench._comparisons import GRID
 from pgt.bench.zoo.catalogue import ALL
 from pgt.bench.zoo.methods import METHODS
+from pgt.bench.zoo.problem import FRESH, GROUPS
 from pgt.bench.zoo.summary import LABELS, Found
 from pgt.plots import pieces
 from pgt.plots.pieces import INK, PALETTE, SIZE
@@ -13,11 +17,12 @@ from pgt.plots.pieces import INK, PALETTE, SIZE
 FARTHEST = 1e4  # times the best: beyond this, how far no longer matters
 
 
-def profile(found: Found) -> Figure | None:
+def profile(found: Found, groups: Collection[str] = GROUPS) -> Figure | None:
     """The share of problems on which a method is within a factor of the best of all methods."""
     errors = {
         name: {method: found.error(name, method) for method in found.methods}
         for name in found.problems
+        if ALL[name].group in groups
     }
     best = {
         name: min((e for e in row.values() if e is not None), default=None)
@@ -86,4 +91,8 @@ def _reach(record: dict) -> tuple[float, float]:
     return (max(value - low, 0.0) if low else 0.0, max(high - value, 0.0) if high else 0.0)
 
 
-FIGURES = {"profile": profile, "stated": stated_and_true}
+FIGURES = {
+    "profile": profile,
+    "fresh": partial(profile, groups=(FRESH,)),
+    "stated": stated_and_true,
+}

@@ -155,6 +155,7 @@ def _stated(found: Found) -> list[str]:
             f"The stated error is within a factor 2 of the true one in {near} of {ratios.size} runs, "
             f"at worst {ratios.max():.2g} times too small and {1 / ratios.min():.2g} times too large."
         )
+        parts[-1] += _near_by_group(found)
     if inside := [
         _is_inside(r["stated"], e) for r, _, e in found.pairs() if r["stated"].get("high")
     ]:
@@ -163,6 +164,17 @@ def _stated(found: Found) -> list[str]:
             f"of {len(inside)} runs."
         )
     return parts + _covered(found.coverage())
+
+
+def _near_by_group(found: Found) -> str:
+    """The same by group, where there are several."""
+    counts = {group: [0, 0] for group in LABELS}
+    for record, said, true in found.pairs():
+        own = counts[ALL[record["run"]["problem"]].group]
+        own[0] += 0.5 < true / said < 2
+        own[1] += 1
+    known = [f"{LABELS[g]} {near} of {total}" for g, (near, total) in counts.items() if total]
+    return f" By group: {', '.join(known)}." if len(known) > 1 else ""
 
 
 def _covered(shares: dict[str, list[float]]) -> list[str]:
@@ -174,8 +186,15 @@ def _covered(shares: dict[str, list[float]]) -> list[str]:
     several = "problem" if len(shares) == 1 else "problems"
     return [
         f"Bands of 90 % (`{BANDS}`) hold {average:.2f} of the field on average over {len(shares)} "
-        f"{several}, at least {min(shares[lowest]):.3f} ({lowest})."
+        f"{several}, at least {min(shares[lowest]):.3f} ({lowest}).{_covered_by_group(shares)}"
     ]
+
+
+def _covered_by_group(shares: dict[str, list[float]]) -> str:
+    """The same by group, where there are several."""
+    own = {g: [np.mean(s) for name, s in shares.items() if ALL[name].group == g] for g in LABELS}
+    known = [f"{LABELS[group]} {np.mean(means):.2f}" for group, means in own.items() if means]
+    return f" By group: {', '.join(known)}." if len(known) > 1 else ""
 
 
 def _is_inside(stated: dict, true: float) -> bool:
