@@ -1,6 +1,6 @@
 """The zoo where only the core of the library is installed, as on a rented GPU.
 
-    python benchmarks/zoo.py FOLDER --method ours,rbf,gp --seconds 60 --half held-back
+    python benchmarks/zoo.py FOLDER --method ours,rbf,gp --seconds 60 --group held-back
     python benchmarks/zoo.py FOLDER --problem blob --problem vortices
 
 The same runs and records as `pgt bench zoo`; what is stored already is not run again.
@@ -19,7 +19,7 @@ def main() -> None:
         asked.problem,
         methods,
         seconds=asked.seconds,
-        half=asked.half or None,
+        group=asked.group or None,
         seeds=asked.seed or (0,),
     )
     sweep(todo, asked.folder, _tell)
@@ -31,7 +31,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--problem", action="append", default=[])
     parser.add_argument("--method", default="")
     parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--half", default="")
+    parser.add_argument("--group", default="")
     parser.add_argument("--seed", type=int, action="append", default=[])
     return parser.parse_args()
 

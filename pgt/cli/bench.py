@@ -115,7 +115,9 @@ def zoo(
         str, typer.Option(help="Only these methods, separated by commas: ours,gp.")
     ] = "",
     seconds: Annotated[float, typer.Option(min=0.01, help="The budget of every run.")] = 60.0,
-    half: Annotated[str, typer.Option(help="Only the half that is tuned, or held-back.")] = "",
+    group: Annotated[
+        str, typer.Option(help="Only the group that is tuned, held-back or fresh.")
+    ] = "",
     seed: Annotated[list[int] | None, typer.Option(help="May be given again.")] = None,
     page: Annotated[
         Path | None, typer.Option(help="A page whose tables are rewritten, such as docs/zoo.md.")
@@ -135,7 +137,7 @@ def zoo(
     try:
         methods = tuple(filter(None, method.split(",")))
         todo = runs(
-            problem or (), methods, seconds=seconds, half=half or None, seeds=seed or (0,)
+            problem or (), methods, seconds=seconds, group=group or None, seeds=seed or (0,)
         )  # fmt: skip
         _watched("zoo", [] if stored else todo, folder, sweep)
         text, written = write(folder, page)

@@ -165,8 +165,17 @@ class Features(AbstractFrame):
     def with_sines(self, count: int, band: Sequence[float]) -> "Features":
         """The same with other sines."""
         drawn, network = self._drawn(count, tuple(band))
-        changed = {"count": count, "band": drawn, "network": network}
-        other = object.__new__(Features)  # the functions of a shape are found once
+        return self._but(count=count, band=drawn, network=network)
+
+    def with_seed(self, seed: int) -> "Features":
+        """The same with as many sines of the same band, drawn anew."""
+        other = self._but(seed=seed)
+        _, network = other._drawn(len(self.network.sines.phases), self.band)
+        return other._but(network=network)
+
+    def _but(self, **changed) -> "Features":
+        """The same but for what changed; the functions of a shape are found once."""
+        other = object.__new__(Features)
         for name in Features.__dataclass_fields__:
             object.__setattr__(other, name, changed.get(name, getattr(self, name)))
         return other

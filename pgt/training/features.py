@@ -29,7 +29,7 @@ from pgt.training.feature_rows import (
     weights_of,
     with_weights,
 )
-from pgt.training.found import Averaged, Found, averaged
+from pgt.training.found import Averaged, Found, averaged, of_two
 from pgt.training.gaussian import CLOSE, Basis, Rows, Solved, most_probable
 from pgt.training.history import History
 from pgt.training.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
@@ -43,6 +43,7 @@ MOST_TRIALS = 16
 LEAST_BAND = 2.0  # where the narrow ones are tried first: two thirds of a wave
 QUICK = 800  # weights that a search can afford in every trial; of more, half are searched with
 EXACT = 1e-11  # of the spread: a field known that well needs no better band
+CLEAN = 1e-3  # of the spread: with less noise than that, what is wrong is what sines cannot follow
 ITERATIONS = 40  # linearisations
 STALE, GAIN = 3, 0.5  # those without such a gain of evidence before the end
 SOFT = 2.0  # log10 of ρ at the first linearisation
@@ -51,7 +52,10 @@ RESTLESS = (
     0.2  # of the logarithm of an unknown function: a change at some place that is not over yet
 )
 SILENT = 0.99  # of a standard deviation left of the prior's: nothing was said
-SHARE = 0.3  # of the seconds, after which no further band is tried
+SHARE = (
+    0.3  # of the seconds, after which no further band is tried where something else is to follow,
+)
+ALONE = 0.7  # and where nothing is
 OURS = 2 / 3  # of the seconds where a network may be tried as well; of these again where it will be
 LEAST_FOR_NETWORK = 10.0  # seconds: what a network compiles takes most of them
 POOR = 1e-3  # of the spread: an error of sines beyond which a network is tried, too
@@ -90,7 +94,7 @@ class _Search:
         assert isinstance(task.model, Features)
         self.task, self.report, self.model = task, report, task.model
         self.tried: dict[tuple[float, ...], Found] = {}
-        self.deadline, self.quickest = Deadline(_seconds(task)), math.inf
+        self.deadline, self.quickest, self.latest = Deadline(_seconds(task)), math.inf, 0.0
         self.at_once = is_solved_at_once(task.pde, self.model.scaling)
         # With a wide band, fields and functions that multiply each other have more ways to go wrong.
         self.is_narrow = bool(logarithms(task.pde))
@@ -114,7 +118,19 @@ class _Search:
         rivals = {found.band: found for found in self.tried.values()}
         if count > self.count:
             best = self._try(best.band, count, best.solved.exponent)
-        return best if named_unknowns(self.task.pde) else averaged(best, rivals)
+        if named_unknowns(self.task.pde):
+            return best
+        return self._with_other_sines(averaged(best, rivals))
+
+    def _with_other_sines(self, found: Found | Averaged) -> Found | Averaged:
+        """Averaged with what other sines of its band say, where readings are exact and there is time."""
+        if isinstance(found, Averaged) or not self.at_once or found.sigma > CLEAN:
+            return found
+        if not self.deadline.allows(self.latest):
+            return found
+        model = found.model.with_seed(self.model.seed + 1)
+        solution = _solved_at_once(model, self.task, found.solved.exponent)
+        return of_two(found, Found(found.band, *solution))
 
     def _first(self) -> Iterator[float]:
         for wraps in self.model.scaling.periodic:
@@ -136,8 +152,14 @@ class _Search:
         return best
 
     def _is_over(self, best: Found) -> bool:
+        if len(self.tried) >= MOST_TRIALS or not self.deadline.allows(self.quickest, ALONE):
+            return True
         late = not self.deadline.allows(self.quickest, SHARE)
-        return late or len(self.tried) >= MOST_TRIALS or self._is_exact(best)
+        return (late and self._is_followed(best)) or self._is_exact(best)
+
+    def _is_followed(self, best: Found) -> bool:
+        """Whether a solve with more sines, or a network, is to have the seconds that are left."""
+        return self.full > self.count or (is_contested(self.task) and self._is_poor(best))
 
     def _is_exact(self, found: Found) -> bool:
         return self.at_once and float(np.max(found.spread(self.test))) < EXACT
@@ -155,7 +177,8 @@ class _Search:
         else:
             solution = _solved_in_turn(model, self.task, self.deadline)
         found = self.tried[band] = Found(band, *solution)
-        self.quickest = min(self.quickest, self.deadline.spent - before)
+        self.latest = self.deadline.spent - before
+        self.quickest = min(self.quickest, self.latest)
         self.report(len(self.tried) / MOST_TRIALS, {"evidence": found.evidence})
         self._write_down(found)
         return found

@@ -1,5 +1,6 @@
 """From a task to a finished fit, with members where error bars were asked for."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,7 +24,13 @@ from pgt.training.checkpoint import States
 from pgt.training.ensemble import held_out_errors
 from pgt.training.error_bars import Ensemble, Posterior
 from pgt.training.features import fit_features
-from pgt.training.found import deviations, drawn_members, left_out_errors, left_out_predictions
+from pgt.training.found import (
+    Averaged,
+    deviations,
+    drawn_members,
+    left_out_errors,
+    left_out_predictions,
+)
 from pgt.training.history import median
 from pgt.training.identity import identity_of
 from pgt.training.loop import DIVERGED, Fit, train
@@ -63,6 +70,7 @@ class Outcome:
     deviate: Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "k n c"]] | None = None
     noise: float = 0.0  # σ of the readings in units of their spread
     at_least: float = 0.0  # the error between sensors that stand still, in the same units
+    is_average: bool = False  # of fields found with different sines: their difference is drawn, too
 
 
 def fit_task(
@@ -112,7 +120,8 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
     outcome = Outcome(
         fit, error, left_out=left_out, misses=errors / sigmas, deviate=partial(deviations, found),
         noise=found.sigma,
-        at_least=error if sensors(readings) is not None else 0.0,
+        at_least=_beyond_noise(error, found.sigma) if sensors(readings) is not None else 0.0,
+        is_average=isinstance(found, Averaged),
     )  # fmt: skip
     if not isinstance(task.error_bars, Posterior):
         return outcome
@@ -123,6 +132,15 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
         "unrest": 0.0, "leave_one_out": left_out is not None,
     }  # fmt: skip
     return replace(outcome, members=Drawn(stacked, about))
+
+
+def _beyond_noise(missed: float, noise: float) -> float:
+    """What is wrong with the field where readings with that noise are missed by so much.
+
+    >>> _beyond_noise(0.5, 0.3), _beyond_noise(0.2, 0.3)
+    (0.4, 0.0)
+    """
+    return math.sqrt(max(missed**2 - noise**2, 0.0))
 
 
 def _error(fit: Fit, task: Task) -> float:

@@ -3,6 +3,10 @@
 Noisy readings hardly tell one band from the next, and yet what the field does between them, and a hidden
 one everywhere, depends on it. So fields of several bands are averaged, each as probable as the readings
 make it, and the posterior is that of all of them. A sum of such sums is one again, with more sines.
+
+Exact readings leave the model's own error, which no posterior knows: it takes for granted that so many
+sines of that band can follow the field. A field found once more, with other sines, errs otherwise. Two
+such fields are averaged, too: half of what they differ by is about what their average gets wrong.
 """
 
 import math
@@ -97,6 +101,11 @@ class Averaged:
         return self.parts[0].band
 
     @property
+    def evidence(self) -> float:
+        """Of the most probable."""
+        return self.parts[0].evidence
+
+    @property
     def learnt(self) -> dict[str, Learnt]:
         """Of coefficients: there are none."""
         return {}
@@ -163,6 +172,11 @@ def averaged(best: Found, tried: Mapping[tuple[float, ...], Found]) -> Found | A
     parts = tuple(best if band == best.band else tried[band] for band in kept)
     shares = np.array([odds[band] for band in kept])
     return _average(parts, shares / shares.sum())
+
+
+def of_two(first: Found, second: Found) -> Averaged:
+    """The average of two fields found with one band and different sines."""
+    return _average((first, second), np.full(2, 0.5))
 
 
 def _average(parts: tuple[Found, ...], shares: Float[np.ndarray, " k"]) -> Averaged:

@@ -99,6 +99,16 @@ def test_other_sines_of_the_same_problem():
     assert other.scaling is model.scaling
 
 
+def test_another_seed_draws_as_many_sines_of_the_same_band():
+    model = Features(SCALING, count=20, band=(3.0, 5.0))
+    other = model.with_seed(1)
+    assert (other.seed, other.band, other.count) == (1, model.band, 20)
+    mine, others = (m.network.sines.frequencies for m in (model, other))
+    assert mine.shape == others.shape
+    assert not np.allclose(mine, others)
+    assert (np.abs(others) <= [3.0, 5.0]).all()
+
+
 def test_one_band_for_all_axes():
     assert Features(SCALING, band=3).band == (3.0, 3.0)
     assert Features(SCALING).band is None

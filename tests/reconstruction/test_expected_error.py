@@ -8,7 +8,7 @@ from pgt.reconstruction.expected_error import field_errors, together
 from pgt.training.assemble import assemble
 from pgt.training.fit import Outcome
 from pgt.training.loop import Fit
-from pgt.trust.field_error import OWN_ERROR_FITTED, TRUSTED
+from pgt.trust.field_error import OWN_ERROR_FITTED, OWN_ERROR_SOLVED, TRUSTED
 
 DOMAIN, EQUATION = pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Heat(0.01)
 TRUTH = pgt.datasets.heat({2: 1.0})
@@ -83,3 +83,21 @@ def test_the_headline_is_that_of_the_measured_fields():
         for name, size in (("u", 0.3), ("v", 0.4), ("p", 9.0))
     }
     assert together(errors, task)["value"] == pytest.approx(np.sqrt(0.125))
+
+
+def test_what_different_sines_say_needs_no_factor():
+    """How much the model itself gets wrong is in the draws already."""
+    network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
+    task = assemble(READINGS, EQUATION, DOMAIN, model=network)
+    fit = Fit(network, EQUATION, 0.0)
+
+    def expected(is_average):
+        outcome = Outcome(
+            fit, 0.1, deviate=lambda points: np.full((2, len(points), 1), 1e-3),
+            misses=np.ones(9), noise=1e-9, is_average=is_average,
+        )  # fmt: skip
+        found = field_errors(outcome, task)
+        assert found
+        return found["u"]["value"]
+
+    assert expected(False) == pytest.approx(OWN_ERROR_SOLVED * expected(True))

@@ -25,6 +25,7 @@ from pgt.training.features import (
     fit_features,
     is_contested,
 )
+from pgt.training.found import Averaged, Found
 from pgt.training.loop import SOLVED, UNSETTLED
 from pgt.training.settings import Training
 
@@ -204,9 +205,49 @@ def test_linearisations_end_with_the_seconds(solves):
     assert fit.stopped == UNSETTLED
 
 
-def test_no_band_is_tried_for_which_there_is_no_time(solves):
+def test_no_band_is_tried_for_which_there_is_no_time(solves, monkeypatch):
+    monkeypatch.setattr(features, "ALONE", 0.3)
     _, fit = fitted(heat_readings(30), Heat(DIFFUSIVITY), SQUARE, count=40, seconds=20.0)
     assert len(solves) == len(fit.history.step) == 6  # 0.3 of the seconds
+
+
+def test_bands_are_tried_for_longer_where_nothing_is_to_follow(solves, monkeypatch):
+    monkeypatch.setattr(features, "SHARE", 0.15)
+
+    def tried(followed: bool) -> int:
+        solves.clear()
+        monkeypatch.setattr(features._Search, "_is_followed", lambda search, best: followed)
+        found = fitted(heat_readings(30), Heat(DIFFUSIVITY), SQUARE, count=40, seconds=20.0)
+        return len(found[1].history.step)
+
+    assert tried(followed=True) == 3
+    assert 3 < tried(followed=False) <= 14
+
+
+# ------------------------------------------------------------------------- what sines cannot follow
+
+
+def test_clean_readings_are_fitted_with_other_sines_as_well(monkeypatch):
+    monkeypatch.setattr(features, "STEPS", ())
+    found, fit = fitted(heat_readings(60), Heat(DIFFUSIVITY), SQUARE, count=80)
+    assert isinstance(found, Averaged)
+    first, second = (field(part.model, ASKED) for part in found.parts)
+    np.testing.assert_allclose(field(fit.model, ASKED), (first + second) / 2, rtol=0, atol=1e-9)
+    wrong = np.sqrt(np.mean((field(fit.model, ASKED)[:, 0] - heat_at(ASKED)) ** 2))
+    assert 0.2 < wrong / np.sqrt(np.mean((first - second) ** 2) / 4) < 5
+
+
+def test_noise_needs_no_other_sines(monkeypatch):
+    monkeypatch.setattr(features, "STEPS", ())
+    found, _ = fitted(heat_readings(60, noise=0.1), Heat(DIFFUSIVITY), SQUARE, count=80)
+    assert isinstance(found, Found)
+
+
+def test_there_are_no_other_sines_where_there_is_no_time(solves, monkeypatch):
+    monkeypatch.setattr(features, "STEPS", ())
+    found, _ = fitted(heat_readings(60), Heat(DIFFUSIVITY), SQUARE, count=80, seconds=1.5)
+    assert isinstance(found, Found)
+    assert len(solves) == 1
 
 
 def test_there_are_as_many_sines_as_there_is_time_for(solves, monkeypatch):

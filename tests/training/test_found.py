@@ -22,6 +22,7 @@ from pgt.training.found import (
     drawn_members,
     left_out_errors,
     left_out_predictions,
+    of_two,
 )
 
 SQUARE = Domain(x=(0, 1), t=(0, 1))
@@ -147,3 +148,16 @@ def test_a_band_that_is_far_more_probable_stays_alone():
     for band in ((8.0, 4.0), (0.1, 0.1)):  # straight lines
         tried[band], _ = fitted(heat_readings(60), Heat(DIFFUSIVITY), SQUARE, count=100, band=band)
     assert averaged(tried[8.0, 4.0], tried) is tried[8.0, 4.0]
+
+
+def test_what_two_draws_of_sines_differ_by_is_drawn_as_well():
+    parts = [
+        fitted(heat_readings(60), Heat(DIFFUSIVITY), SQUARE, count=60, band=4.0, seed=seed)[0]
+        for seed in (0, 1)
+    ]
+    both = of_two(*parts)
+    first, second = (field(part.model, ASKED) for part in parts)
+    np.testing.assert_allclose(field(both.model, ASKED), (first + second) / 2, atol=1e-9)
+    assert both.evidence == parts[0].evidence
+    scaling = float(both.model.scaling.spread[0])
+    assert (scaling * both.spread(ASKED) >= np.abs(first - second) / 2 - 1e-12).all()

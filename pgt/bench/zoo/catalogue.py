@@ -1,11 +1,13 @@
-"""All problems by name, and the two halves of them."""
+"""All problems by name, and the groups of them."""
 
-from pgt.bench.zoo.problem import ZooProblem
+from pgt.bench.zoo.problem import GROUPS, ZooProblem
 from pgt.bench.zoo.problems import (
     chaotic,
     dispersive,
     elliptic,
     flow,
+    fresh_in_line,
+    fresh_in_space,
     hyperbolic,
     parabolic,
     reaction,
@@ -13,17 +15,21 @@ from pgt.bench.zoo.problems import (
 from pgt.ground.errors import InputError
 from pgt.ground.parser import suggestion
 
-MODULES = (parabolic, hyperbolic, elliptic, dispersive, chaotic, reaction, flow)
+KINDS = (parabolic, hyperbolic, elliptic, dispersive, chaotic, reaction, flow)
+MODULES = (*KINDS, fresh_in_line, fresh_in_space)
 ALL = {problem.name: problem for module in MODULES for problem in module.PROBLEMS}
-TUNED, HELD_BACK = "tuned", "held-back"
 
 
-def names(half: str | None = None) -> tuple[str, ...]:
-    """The names of all problems, or of those that defaults were tuned on, or of those held back."""
-    if half not in (None, TUNED, HELD_BACK):
-        raise InputError(f"there is no half {half!r}; write {TUNED!r} or {HELD_BACK!r}.")
-    wanted = {None: (True, False), TUNED: (True,), HELD_BACK: (False,)}[half]
-    return tuple(name for name, problem in ALL.items() if problem.tuned_on in wanted)
+def names(group: str | None = None) -> tuple[str, ...]:
+    """The names of all problems, or of one group: those that defaults were tuned on, those held back, or
+    those drawn up afterwards.
+
+    >>> [len(names(group)) for group in GROUPS]
+    [20, 18, 22]
+    """
+    if group not in (None, *GROUPS):
+        raise InputError(f"there is no group {group!r}; write one of {', '.join(GROUPS)}.")
+    return tuple(name for name, problem in ALL.items() if group in (None, problem.group))
 
 
 def get(name: str) -> ZooProblem:

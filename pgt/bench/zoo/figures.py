@@ -1,22 +1,28 @@
 """Pictures of the zoo: who is near the best how often, and whether stated errors are true."""
 
+from collections.abc import Collection
+from functools import partial
+
 import numpy as np
 from matplotlib.figure import Figure
 
 from pgt.bench._comparisons import GRID
+from pgt.bench.zoo.catalogue import ALL
 from pgt.bench.zoo.methods import METHODS
-from pgt.bench.zoo.summary import HALVES, Found
+from pgt.bench.zoo.problem import FRESH, GROUPS
+from pgt.bench.zoo.summary import LABELS, Found
 from pgt.plots import pieces
 from pgt.plots.pieces import INK, PALETTE, SIZE
 
 FARTHEST = 1e4  # times the best: beyond this, how far no longer matters
 
 
-def profile(found: Found) -> Figure | None:
+def profile(found: Found, groups: Collection[str] = GROUPS) -> Figure | None:
     """The share of problems on which a method is within a factor of the best of all methods."""
     errors = {
         name: {method: found.error(name, method) for method in found.methods}
         for name in found.problems
+        if ALL[name].group in groups
     }
     best = {
         name: min((e for e in row.values() if e is not None), default=None)
@@ -63,10 +69,9 @@ def stated_and_true(found: Found) -> Figure | None:
     ends = np.array([values.min() / 3, values.max() * 3])
     axes.plot(ends, ends, color=INK, lw=0.8)
     axes.fill_between(ends, ends / 2, ends * 2, color=GRID["color"], lw=0)
-    for half, colour in zip((True, False), PALETTE, strict=False):
-        chosen = [pair for pair in pairs if pair[0]["tuned_on"] == half]
+    for (group, label), colour in zip(LABELS.items(), PALETTE, strict=False):
+        chosen = [pair for pair in pairs if ALL[pair[0]["run"]["problem"]].group == group]
         if chosen:
-            label = [*HALVES.values()][0 if half else 1]
             axes.errorbar(
                 [said for _, said, _ in chosen], [true for *_, true in chosen],
                 xerr=np.array([_reach(record) for record, *_ in chosen]).T,
@@ -86,4 +91,8 @@ def _reach(record: dict) -> tuple[float, float]:
     return (max(value - low, 0.0) if low else 0.0, max(high - value, 0.0) if high else 0.0)
 
 
-FIGURES = {"profile": profile, "stated": stated_and_true}
+FIGURES = {
+    "profile": profile,
+    "fresh": partial(profile, groups=(FRESH,)),
+    "stated": stated_and_true,
+}

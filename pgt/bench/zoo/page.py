@@ -8,11 +8,12 @@ from pgt.bench.tables import table
 from pgt.bench.zoo.catalogue import ALL
 from pgt.bench.zoo.figures import FIGURES
 from pgt.bench.zoo.problem import ZooProblem
-from pgt.bench.zoo.summary import Found, summary
+from pgt.bench.zoo.summary import LABELS, Found, summary
 from pgt.ground.files import in_one_piece
 
 CAPTIONS = {
     "profile": "The share of problems on which a method is within a factor of the smallest error.",
+    "fresh": "The same of the fresh problems alone.",
     "stated": "The error that the default states for its field against the true one. Grey: within a "
     "factor of 2; above the line the stated error is too small.",
 }
@@ -51,7 +52,7 @@ def _rewritten(page: Path, section: str, text: str, drawn: dict[str, Path]) -> s
 
 def problems_table() -> str:
     """Every problem in a row, from the records themselves."""
-    head = ["problem", "kind", "what", "axes", "readings", "noise", "hidden", "known", "half"]
+    head = ["problem", "kind", "what", "axes", "readings", "noise", "hidden", "known", "group"]
     return table(head, [_row(problem) for problem in ALL.values()])
 
 
@@ -68,5 +69,5 @@ def _row(problem: ZooProblem) -> list[str]:
         f"{100 * how.noise:g} %" if how.noise else "",
         ", ".join(how.hidden),
         ", ".join(known),
-        "tuned on" if problem.tuned_on else "held back",
+        LABELS[problem.group],
     ]

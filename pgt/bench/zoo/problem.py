@@ -1,8 +1,10 @@
 """One problem of the zoo: a frozen record that loads into readings, equation, domain and truth."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
+import xarray as xr
 
 from pgt.bench.problems import Setup
 from pgt.bench.zoo.truth import Formula, Solved
@@ -12,23 +14,44 @@ from pgt.physics.pde import AbstractPDE
 
 KINDS = ("parabolic", "hyperbolic", "elliptic", "dispersive", "chaotic", "reaction", "flow")
 NOISE = 0.05  # of the spread, where readings are noisy
+TUNED, HELD_BACK, FRESH = GROUPS = ("tuned", "held-back", "fresh")
 
 
 @dataclass(frozen=True)
 class Readings:
-    """How many places are read, with σ = `noise` times the spread of a field; `hidden` ones are not."""
+    """How many places are read, with σ = `noise` times the spread of a field; `hidden` ones are not.
+
+    With `stations`, all are at that many positions along x, which stand still; with `within`, between
+    two positions along an axis only.
+    """
 
     count: int
     noise: float = 0.0
     hidden: tuple[str, ...] = ()
+    stations: int = 0
+    within: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    def seen(self, truth: xr.Dataset) -> xr.Dataset:
+        """The part of the truth's grid that readings may come from.
+
+        >>> line = xr.Dataset({"u": ("x", np.zeros(13))}, {"x": np.arange(13.0)})
+        >>> Readings(2, stations=2).seen(line).x.values.tolist()
+        [3.0, 9.0]
+        """
+        part = truth.sel({axis: slice(*ends) for axis, ends in self.within.items()})
+        if not self.stations:
+            return part
+        middles = (np.arange(self.stations) + 0.5) / self.stations
+        return part.isel(x=np.round(middles * (part.sizes["x"] - 1)).astype(int))
 
 
 @dataclass(frozen=True, eq=False)
 class ZooProblem:
     """A field whose truth is known, and what is told of it.
 
-    `about` says in a few words what it is. Defaults may be tuned on a problem with `tuned_on`; the others
-    are held back, to show what the defaults are worth where nobody looked.
+    `about` says in a few words what it is. Defaults may be tuned on problems of the `group` "tuned"; the
+    ones "held-back" show what they are worth where nobody looked, and the ones "fresh", drawn up after
+    all tuning, what they are worth on problems that nobody knew.
     """
 
     name: str
@@ -38,7 +61,7 @@ class ZooProblem:
     domain: Domain
     truth: Formula | Solved
     readings: Readings
-    tuned_on: bool
+    group: str
     conditions: tuple[AbstractCondition, ...] = ()
 
     @property
@@ -49,9 +72,10 @@ class ZooProblem:
     def load(self, seed: int) -> Setup:
         """Readings at grid points of the truth, drawn with a seed."""
         truth, how = self.truth.on(self.domain), self.readings
-        clean = sample(truth, how.count, fields=self.measured, seed=seed)
+        seen = how.seen(truth)
+        clean = sample(seen, how.count, fields=self.measured, seed=seed)
         sigma = how.noise * np.asarray(clean.values).std(axis=0)
         noise = dict(zip(self.measured, map(float, sigma), strict=True))
-        drawn = sample(truth, how.count, fields=self.measured, noise=how.noise, seed=seed)
+        drawn = sample(seen, how.count, fields=self.measured, noise=how.noise, seed=seed)
         readings = drawn.aligned(self.pde.fields)
         return Setup(readings, self.pde, self.domain, self.conditions, truth, noise)

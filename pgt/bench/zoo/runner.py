@@ -36,14 +36,14 @@ def runs(
     methods: Sequence[str] = (),
     *,
     seconds: float = 60.0,
-    half: str | None = None,
+    group: str | None = None,
     seeds: Sequence[int] = (0,),
 ) -> list[ZooRun]:
     """What is asked for, problem by problem; where none is named all, by all methods that can run."""
     methods = tuple(methods) or installed()
     require_methods(methods)
     wanted = [get(name).name for name in problems or names()]
-    within = set(names(half))
+    within = set(names(group))
     return [
         ZooRun(problem, method, seconds, seed)
         for problem in wanted
@@ -71,7 +71,7 @@ def execute(run: ZooRun) -> dict:
     problem = get(run.problem)
     setup = problem.load(run.seed)
     jax.clear_caches()  # everybody pays for what is compiled
-    record = {"run": asdict(run), "kind": problem.kind, "tuned_on": problem.tuned_on}
+    record = {"run": asdict(run), "kind": problem.kind, "group": problem.group}
     record |= provenance()
     began = time.monotonic()
     try:

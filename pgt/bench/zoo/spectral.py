@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Complex, Float, Inexact
+from scipy.integrate import solve_ivp
 
 CONTOUR = 32  # points of the mean that replaces differences of nearly equal numbers
 
@@ -69,3 +70,29 @@ def chebyshev(count: int) -> tuple[np.ndarray, np.ndarray]:
     difference = x[:, None] - x[None, :] + np.eye(count + 1)
     matrix = np.outer(c, 1 / c) / difference
     return x, matrix - np.diag(matrix.sum(axis=1))
+
+
+def method_of_lines(
+    rate: Callable[[Float[np.ndarray, "c n"]], Float[np.ndarray, "c n"]],
+    start: Float[np.ndarray, "c n"],
+    times: Float[np.ndarray, " k"],
+) -> Float[np.ndarray, "k c n"]:
+    """Values on a grid with v' = `rate`(v), as exact in time as eighth order makes them."""
+
+    def flat(t, values):
+        return rate(values.reshape(start.shape)).ravel()
+
+    ends = (times[0], times[-1])
+    found = solve_ivp(flat, ends, start.ravel(), "DOP853", times, rtol=1e-10, atol=1e-10)
+    return found.y.T.reshape(len(times), *start.shape)
+
+
+def slope(values: Float[np.ndarray, "*c n"], length: float, order: int = 1) -> np.ndarray:
+    """The derivative along a periodic axis, the last one.
+
+    >>> angle = 2 * np.pi * np.arange(8) / 8
+    >>> bool(np.allclose(slope(np.sin(angle), 2 * np.pi), np.cos(angle)))
+    True
+    """
+    wave = wave_numbers(values.shape[-1], length)
+    return np.fft.ifft((1j * wave) ** order * np.fft.fft(values)).real

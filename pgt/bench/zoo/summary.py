@@ -9,10 +9,11 @@ import numpy as np
 
 from pgt.bench.stored import read_record
 from pgt.bench.tables import table
-from pgt.bench.zoo.catalogue import ALL, HELD_BACK, TUNED
+from pgt.bench.zoo.catalogue import ALL
 from pgt.bench.zoo.methods import BANDS, METHODS, OURS, RIVALS
+from pgt.bench.zoo.problem import FRESH, HELD_BACK, TUNED
 
-HALVES = {TUNED: "tuned on", HELD_BACK: "held back"}
+LABELS = {TUNED: "tuned on", HELD_BACK: "held back", FRESH: "fresh"}
 
 
 @dataclass(frozen=True)
@@ -99,22 +100,22 @@ def summary(found: Found) -> str:
     if not found.records:
         return "No runs are stored yet; `pgt bench zoo` makes them."
     parts = [errors_table(found)]
-    parts += [f"{HALVES[half].capitalize()}: {line}" for half, line in _against_rivals(found)]
+    parts += [f"{LABELS[group].capitalize()}: {line}" for group, line in _against_rivals(found)]
     parts += [*_stated(found), _measured(found)]
     return "\n\n".join(parts)
 
 
 def errors_table(found: Found) -> str:
     """A row for every problem; the smallest error of a row is bold, hidden fields are in brackets."""
-    head = ["problem", "half", *found.methods, "ours / best rival"]
+    head = ["problem", "group", *found.methods, "ours / best rival"]
     rows = []
     for name in found.problems:
         errors = {method: found.error(name, method) for method in found.methods}
         best = min((e for e in errors.values() if e is not None), default=math.nan)
         ratio = found.ratio(name)
-        half = HALVES[TUNED if ALL[name].tuned_on else HELD_BACK]
+        group = LABELS[ALL[name].group]
         cells = [_cell(found, name, method, error, best) for method, error in errors.items()]
-        rows.append([name, half, *cells, "" if ratio is None else f"{ratio:.2g}"])
+        rows.append([name, group, *cells, "" if ratio is None else f"{ratio:.2g}"])
     return table(head, rows)
 
 
@@ -127,15 +128,15 @@ def _cell(found: Found, problem: str, method: str, error: float | None, best: fl
 
 
 def _against_rivals(found: Found) -> Iterable[tuple[str, str]]:
-    for half in HALVES:
-        wanted = [name for name in found.problems if ALL[name].tuned_on == (half == TUNED)]
+    for group in LABELS:
+        wanted = [name for name in found.problems if ALL[name].group == group]
         ratios = {name: found.ratio(name) for name in wanted}
         known = {name: ratio for name, ratio in ratios.items() if ratio is not None}
         if known:
             worst = max(known, key=lambda name: known[name])
             better = sum(ratio < 1 for ratio in known.values())
             yield (
-                half,
+                group,
                 (
                     f"better than the best rival on {better} of {len(known)} problems; ours / best "
                     f"rival {geometric_mean([*known.values()]):.2g} (geometric mean), at worst "
@@ -154,6 +155,7 @@ def _stated(found: Found) -> list[str]:
             f"The stated error is within a factor 2 of the true one in {near} of {ratios.size} runs, "
             f"at worst {ratios.max():.2g} times too small and {1 / ratios.min():.2g} times too large."
         )
+        parts[-1] += _near_by_group(found)
     if inside := [
         _is_inside(r["stated"], e) for r, _, e in found.pairs() if r["stated"].get("high")
     ]:
@@ -162,6 +164,17 @@ def _stated(found: Found) -> list[str]:
             f"of {len(inside)} runs."
         )
     return parts + _covered(found.coverage())
+
+
+def _near_by_group(found: Found) -> str:
+    """The same by group, where there are several."""
+    counts = {group: [0, 0] for group in LABELS}
+    for record, said, true in found.pairs():
+        own = counts[ALL[record["run"]["problem"]].group]
+        own[0] += 0.5 < true / said < 2
+        own[1] += 1
+    known = [f"{LABELS[g]} {near} of {total}" for g, (near, total) in counts.items() if total]
+    return f" By group: {', '.join(known)}." if len(known) > 1 else ""
 
 
 def _covered(shares: dict[str, list[float]]) -> list[str]:
@@ -173,8 +186,15 @@ def _covered(shares: dict[str, list[float]]) -> list[str]:
     several = "problem" if len(shares) == 1 else "problems"
     return [
         f"Bands of 90 % (`{BANDS}`) hold {average:.2f} of the field on average over {len(shares)} "
-        f"{several}, at least {min(shares[lowest]):.3f} ({lowest})."
+        f"{several}, at least {min(shares[lowest]):.3f} ({lowest}).{_covered_by_group(shares)}"
     ]
+
+
+def _covered_by_group(shares: dict[str, list[float]]) -> str:
+    """The same by group, where there are several."""
+    own = {g: [np.mean(s) for name, s in shares.items() if ALL[name].group == g] for g in LABELS}
+    known = [f"{LABELS[group]} {np.mean(means):.2f}" for group, means in own.items() if means]
+    return f" By group: {', '.join(known)}." if len(known) > 1 else ""
 
 
 def _is_inside(stated: dict, true: float) -> bool:

@@ -1,17 +1,25 @@
-"""The zoo is as varied as it says, and its halves are even."""
+"""The zoo is as varied as it says, and its groups are even."""
 
 import pytest
 
 from pgt.bench.zoo import catalogue
-from pgt.bench.zoo.problem import KINDS
+from pgt.bench.zoo.problem import FRESH, GROUPS, HELD_BACK, KINDS, TUNED
+from pgt.bench.zoo.problems import fresh_in_line, fresh_in_space
 from pgt.ground.errors import InputError
 
 
 def test_the_halves_alternate_within_every_kind():
-    for kind in KINDS:
-        flags = [problem.tuned_on for problem in catalogue.ALL.values() if problem.kind == kind]
-        assert flags == [index % 2 == 0 for index in range(len(flags))]
-    assert set(catalogue.names("tuned")) | set(catalogue.names("held-back")) == set(catalogue.ALL)
+    for module in catalogue.KINDS:
+        groups = [problem.group for problem in module.PROBLEMS]
+        assert groups == [(TUNED, HELD_BACK)[index % 2] for index in range(len(groups))]
+
+
+def test_every_problem_is_in_one_group():
+    listed = [name for group in GROUPS for name in catalogue.names(group)]
+    assert sorted(listed) == sorted(catalogue.names())
+    fresh = [p for module in (fresh_in_line, fresh_in_space) for p in module.PROBLEMS]
+    assert {problem.name for problem in fresh} == set(catalogue.names(FRESH))
+    assert len(fresh) >= 14
 
 
 def test_what_the_zoo_covers():
@@ -20,8 +28,8 @@ def test_what_the_zoo_covers():
     assert {problem.kind for problem in problems} == set(KINDS)
     counts = [problem.readings.count for problem in problems]
     assert (min(counts), max(counts)) == (50, 5000)
-    for half in (True, False):
-        some = [problem for problem in problems if problem.tuned_on == half]
+    for group in GROUPS:
+        some = [problem for problem in problems if problem.group == group]
         assert {bool(problem.readings.noise) for problem in some} == {True, False}
         assert any(problem.readings.hidden for problem in some)
     assert {len(problem.domain.axes) for problem in problems} == {1, 2, 3, 4}
@@ -35,5 +43,5 @@ def test_names_are_unique():
 def test_an_unknown_name_is_told():
     with pytest.raises(InputError, match="Did you mean 'burgers-shock'"):
         catalogue.get("burgers-shok")
-    with pytest.raises(InputError, match="no half 'third'"):
+    with pytest.raises(InputError, match="no group 'third'"):
         catalogue.names("third")

@@ -3,7 +3,7 @@
 import made_zoo
 import pytest
 
-from pgt.bench.zoo.figures import profile, stated_and_true
+from pgt.bench.zoo.figures import FIGURES, profile, stated_and_true
 from pgt.bench.zoo.methods import METHODS
 from pgt.bench.zoo.summary import Found
 
@@ -33,7 +33,21 @@ def test_every_method_and_run_is_drawn():
     assert scatter is not None
     assert len(shown.axes[0].get_lines()) == sum(m.competes for m in METHODS.values())
     labels = [text.get_text() for text in scatter.axes[0].get_legend().get_texts()]
-    assert labels == ["tuned on", "held back"]
+    assert labels == ["tuned on", "held back", "fresh"]
+
+
+def test_the_profile_of_one_group_leaves_out_the_others():
+    pairs = [("beam", 0.1, 0.3), ("hares", 0.5, 0.1)]
+    records = [
+        made_zoo.record(name, method, error)
+        for name, *two in pairs
+        for method, error in zip(("ours", "gp"), two, strict=True)
+    ]
+    figure = FIGURES["fresh"](Found(tuple(records)))
+    assert figure is not None
+    ours, _ = (line.get_xydata() for line in figure.axes[0].get_lines())
+    assert ours[0].tolist() == pytest.approx([1, 0])
+    assert FIGURES["fresh"](Found(tuple(records[:2]))) is None
 
 
 def test_nothing_is_drawn_of_nothing():

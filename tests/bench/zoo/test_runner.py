@@ -21,11 +21,11 @@ def perfect(monkeypatch):
 
 
 def test_what_is_asked_for():
-    some = runner.runs(["layer", "beam"], ["rbf", "gp"], half="tuned", seeds=(0, 1))
+    some = runner.runs(["layer", "beam"], ["rbf", "gp"], group="tuned", seeds=(0, 1))
     assert [run.name for run in some[:2]] == ["beam.rbf.60s.seed0", "beam.gp.60s.seed0"]
     assert {run.problem for run in some} == {"beam"}
     assert len(some) == 4
-    assert len(runner.runs()) == 38 * len(installed())
+    assert len(runner.runs()) == 60 * len(installed())
     with pytest.raises(InputError):
         runner.runs(["beem"])
 
@@ -40,6 +40,6 @@ def test_a_sweep_continues_where_it_stopped(perfect, tmp_path):
     knows, fails = again
     assert knows["errors"]["measured"] == 0
     assert knows["run"] == {"problem": "layer", "method": "knows", "seconds": 2.5, "seed": 0}
-    assert (knows["model"], knows["kind"], knows["tuned_on"]) == ("oracle", "elliptic", False)
+    assert (knows["model"], knows["kind"], knows["group"]) == ("oracle", "elliptic", "held-back")
     assert {"device", "commit", "took", "coverage"} <= set(knows)
     assert fails["failed"] == "ValueError: out of luck"

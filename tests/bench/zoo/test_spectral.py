@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from pgt.bench.zoo.spectral import chebyshev, etdrk4, wave_numbers, without_aliases
+from pgt.bench.zoo.spectral import (
+    chebyshev,
+    etdrk4,
+    method_of_lines,
+    slope,
+    wave_numbers,
+    without_aliases,
+)
 
 
 def test_a_linear_equation_is_solved_exactly():
@@ -33,3 +40,11 @@ def test_products_of_the_kept_modes_fold_back_on_none_of_them():
 def test_chebyshev_differentiates_polynomials():
     x, slope = chebyshev(6)
     assert slope @ x**4 == pytest.approx(4 * x**3)
+
+
+def test_slopes_and_lines_in_time():
+    angle = 2 * np.pi * np.arange(32) / 32
+    start, times = np.sin(angle)[None], np.linspace(0, 1, 5)
+    found = method_of_lines(lambda v: -slope(v, 2 * np.pi), start, times)
+    assert np.allclose(found[:, 0], np.sin(angle - times[:, None]), atol=1e-8)
+    assert np.allclose(slope(start, 2 * np.pi, 2), -start)

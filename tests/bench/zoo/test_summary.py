@@ -71,8 +71,8 @@ def test_bands_are_no_competitor():
 def test_records_are_read_from_a_folder(tmp_path):
     made_zoo.write(tmp_path, made_zoo.whole_zoo())
     found = Found.read(tmp_path)
-    assert len(found.problems) == 38
-    assert len(found.pairs()) == 38
+    assert len(found.problems) == 60
+    assert len(found.pairs()) == 60
 
 
 def test_where_it_was_measured_is_said():
@@ -89,3 +89,16 @@ def test_the_stated_interval_is_judged():
     text = summary(Found(tuple(records)))
     assert "at worst 5 times too small and 10 times too large" in text
     assert "The interval stated for it holds the true error in 1 of 3 runs" in text
+
+
+def test_stated_errors_and_bands_are_judged_by_group_as_well():
+    stated = {"value": 0.1, "low": None, "high": None}
+    made = [("beam", 0.15, 0.9), ("layer", 0.5, 0.8), ("hares", 0.11, 0.7)]
+    records = [
+        made_zoo.record(name, method, error, stated=stated, coverage={"u": share})
+        for name, error, share in made
+        for method in ("ours", "bands")
+    ]
+    text = summary(Found(tuple(records)))
+    assert "By group: tuned on 1 of 1, held back 0 of 1, fresh 1 of 1." in text
+    assert "By group: tuned on 0.90, held back 0.80, fresh 0.70." in text

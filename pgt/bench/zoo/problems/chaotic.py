@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from scipy.integrate import solve_ivp
 
-from pgt.bench.zoo.problem import NOISE, Readings, ZooProblem
+from pgt.bench.zoo.problem import HELD_BACK, NOISE, TUNED, Readings, ZooProblem
 from pgt.bench.zoo.spectral import etdrk4, wave_numbers, without_aliases
 from pgt.bench.zoo.truth import Solved
 from pgt.data import Domain
@@ -68,12 +68,12 @@ PROBLEMS = (
     ZooProblem(
         "kuramoto", "chaotic", "a flame front: the equation of Kuramoto and Sivashinsky, periodic",
         Equation("u_t + u*u_x + u_xx + u_xxxx = 0"), FLAME, Solved(kuramoto), Readings(1000),
-        tuned_on=True,
+        group=TUNED,
     ),
     ZooProblem(
         "lorenz", "chaotic", "an ordinary equation: two of Lorenz's variables read, one hidden",
         Equation("a_t = 10*(b - a)", "b_t = a*(28 - c) - b", "c_t = a*b - 8/3*c"), LORENZ,
-        Solved(lorenz), Readings(60, hidden=("c",)), tuned_on=False,
+        Solved(lorenz), Readings(60, hidden=("c",)), group=HELD_BACK,
     ),
     ZooProblem(
         "ginzburg-landau", "chaotic", "a complex amplitude, periodic, noisy readings of both parts",
@@ -81,6 +81,6 @@ PROBLEMS = (
             "a_t = a + a_xx - 2*b_xx - (a^2 + b^2)*(a + b)",
             "b_t = b + b_xx + 2*a_xx - (a^2 + b^2)*(b - a)",
         ),
-        TURBULENT, Solved(ginzburg_landau), Readings(1500, NOISE), tuned_on=True,
+        TURBULENT, Solved(ginzburg_landau), Readings(1500, NOISE), group=TUNED,
     ),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from pgt.bench.zoo.problem import NOISE, Readings, ZooProblem
+from pgt.bench.zoo.problem import HELD_BACK, NOISE, TUNED, Readings, ZooProblem
 from pgt.bench.zoo.truth import Formula
 from pgt.data import Domain
 from pgt.physics import Equation
@@ -51,22 +51,22 @@ PROBLEMS = (
     ZooProblem(
         "kdv", "dispersive", "two solitons in shallow water, one overtaking the other",
         Equation("u_t + 6*u*u_x + u_xxx = 0"), Domain(x=(-10, 10), t=(0, 6)),
-        Formula(_two_solitons, (161, 81)), Readings(300), tuned_on=True,
+        Formula(_two_solitons, (161, 81)), Readings(300), group=TUNED,
     ),
     ZooProblem(
         "schrodinger", "dispersive", "a free packet, real and imaginary part",
         Equation("a_t = -0.5*b_xx", "b_t = 0.5*a_xx"), Domain(x=(-5, 5), t=(0, 1)),
-        Formula(_packet, (161, 81)), Readings(200), tuned_on=False,
+        Formula(_packet, (161, 81)), Readings(200), group=HELD_BACK,
     ),
     ZooProblem(
         "nls", "dispersive", "two solitons of the cubic Schrödinger equation, bound and breathing",
         Equation("a_t = -0.5*b_xx - (a^2 + b^2)*b", "b_t = 0.5*a_xx + (a^2 + b^2)*a"),
         Domain(x=(-4, 4), t=(0, 1.5)), Formula(_two_in_one, (161, 101)), Readings(400),
-        tuned_on=True,
+        group=TUNED,
     ),
     ZooProblem(
         "sine-gordon", "dispersive", "a breather",
         Equation("u_tt = u_xx - sin(u)"), Domain(x=(-8, 8), t=(0, 15)),
-        Formula(_breather, (121, 121)), Readings(200, NOISE), tuned_on=False,
+        Formula(_breather, (121, 121)), Readings(200, NOISE), group=HELD_BACK,
     ),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from pgt.bench.zoo.problem import NOISE, Readings, ZooProblem
+from pgt.bench.zoo.problem import HELD_BACK, NOISE, TUNED, Readings, ZooProblem
 from pgt.bench.zoo.truth import Formula, given
 from pgt.data import Domain
 from pgt.physics import Dirichlet, Equation, Laplace, Poisson
@@ -91,26 +91,26 @@ PROBLEMS = (
     ZooProblem(
         "helmholtz", "elliptic", "three plane waves, readings only",
         Equation("u_xx + u_yy + k^2*u = 0", k=WAVE_NUMBER), Domain(x=(-1, 1), y=(-1, 1)),
-        Formula(_plane_waves, (81, 81)), Readings(60), tuned_on=True,
+        Formula(_plane_waves, (81, 81)), Readings(60), group=TUNED,
     ),
     ZooProblem(
         "poisson-peak", "elliptic", "a sharp source, values given at the edge",
-        Poisson(PEAK), SQUARE, Formula(_peak, (81, 81)), Readings(50), tuned_on=False,
+        Poisson(PEAK), SQUARE, Formula(_peak, (81, 81)), Readings(50), group=HELD_BACK,
         conditions=(Dirichlet(u=given(_peak, "u")),),
     ),
     ZooProblem(
         "laplace", "elliptic", "a potential without sources, readings only",
-        Laplace(), SQUARE, Formula(_harmonic, (81, 81)), Readings(100, NOISE), tuned_on=True,
+        Laplace(), SQUARE, Formula(_harmonic, (81, 81)), Readings(100, NOISE), group=TUNED,
     ),
     ZooProblem(
         "layer", "elliptic", "a boundary layer in one dimension",
         Equation("u_x = e*u_xx + 1", e=LAYER), Domain(x=(0, 1)), Formula(_layer, (401,)),
-        Readings(50), tuned_on=False, conditions=(Dirichlet("x", u=0.0),),
+        Readings(50), group=HELD_BACK, conditions=(Dirichlet("x", u=0.0),),
     ),
     ZooProblem(
         "beam", "elliptic", "a beam on an elastic bed, fourth order",
         Equation("w_xxxx + 4*b^4*w = 0", b=STIFFNESS), Domain(x=(0, 1)), Formula(_beam, (401,)),
-        Readings(60, NOISE), tuned_on=True,
+        Readings(60, NOISE), group=TUNED,
     ),
     ZooProblem(
         "darcy", "elliptic", "seepage through graded ground, pressure read and fluxes hidden",
@@ -118,18 +118,18 @@ PROBLEMS = (
             "u + exp(1.5*x - y)*p_x = 0", "v + exp(1.5*x - y)*p_y = 0", "u_x + v_y = 0",
             fields=("p", "u", "v"),
         ),
-        SQUARE, Formula(_seepage, (61, 61)), Readings(100, hidden=("u", "v")), tuned_on=False,
+        SQUARE, Formula(_seepage, (61, 61)), Readings(100, hidden=("u", "v")), group=HELD_BACK,
     ),
     ZooProblem(
         "poisson-3d", "elliptic", "sources in a cube, readings only",
         Poisson(CUBE, 3), Domain(x=(0, 1), y=(0, 1), z=(0, 1)), Formula(_cube, (25, 25, 25)),
-        Readings(200), tuned_on=True,
+        Readings(200), group=TUNED,
     ),
     ZooProblem(
         "elasticity", "elliptic", "displacements of a solid in plane strain",
         Equation(
             "(1 - 2*n)*lap(u) + u_xx + v_xy = 0", "(1 - 2*n)*lap(v) + u_xy + v_yy = 0", n=RATIO
         ),
-        SQUARE, Formula(_solid, (61, 61)), Readings(200, NOISE), tuned_on=False,
+        SQUARE, Formula(_solid, (61, 61)), Readings(200, NOISE), group=HELD_BACK,
     ),
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 
 from pgt import datasets
-from pgt.bench.zoo.problem import NOISE, Readings, ZooProblem
+from pgt.bench.zoo.problem import HELD_BACK, NOISE, TUNED, Readings, ZooProblem
 from pgt.bench.zoo.truth import Formula, Solved
 from pgt.data import Domain
 from pgt.physics import Burgers, Dirichlet, Equation, Initial, NavierStokes2D
@@ -67,18 +67,18 @@ PROBLEMS = (
     ZooProblem(
         "burgers-shock", "flow", "a front that steepens, readings only",
         Burgers(0.02), CHANNEL, Solved(lambda: datasets.burgers(0.02, 201, 101)), Readings(200),
-        tuned_on=True,
+        group=TUNED,
     ),
     ZooProblem(
         "burgers-noise", "flow", "a smoother front, its start and its ends known",
         Burgers(0.05), CHANNEL, Solved(lambda: datasets.burgers(0.05, 101, 101)),
-        Readings(150, NOISE), tuned_on=False,
+        Readings(150, NOISE), group=HELD_BACK,
         conditions=(Initial(u="-sin(pi*x)"), Dirichlet("x", u=0.0)),
     ),
     ZooProblem(
         "vortices", "flow", "decaying vortices, pressure hidden",
         NavierStokes2D(0.05), Domain(x=(0, 5), y=(0, 5), t=(0, 2)),
-        Formula(_vortices, (41, 41, 21)), Readings(300, hidden=HIDDEN), tuned_on=True,
+        Formula(_vortices, (41, 41, 21)), Readings(300, hidden=HIDDEN), group=TUNED,
     ),
     ZooProblem(
         "kovasznay", "flow", "a steady wake behind a grid, pressure hidden",
@@ -87,7 +87,7 @@ PROBLEMS = (
             n=1 / 40,
         ),
         Domain(x=(-0.5, 1), y=(-0.5, 1.5)), Formula(_grid_wake, (76, 101)),
-        Readings(100, hidden=HIDDEN), tuned_on=False,
+        Readings(100, hidden=HIDDEN), group=HELD_BACK,
     ),
     ZooProblem(
         "beltrami", "flow", "three dimensions and time, pressure hidden",
@@ -98,12 +98,12 @@ PROBLEMS = (
             "u_x + v_y + w_z = 0",
         ),
         Domain(x=(-1, 1), y=(-1, 1), z=(-1, 1), t=(0, 1)), Formula(_beltrami, (15, 15, 15, 11)),
-        Readings(800, hidden=HIDDEN), tuned_on=True,
+        Readings(800, hidden=HIDDEN), group=TUNED,
     ),
     ZooProblem(
         "stokes", "flow", "creeping flow, noisy velocities, pressure hidden",
         Equation("lap(u) = p_x", "lap(v) = p_y", "u_x + v_y = 0", fields=("u", "v", "p")),
         Domain(x=(0, 2), y=(0, 1)), Formula(_creeping, (81, 41)), Readings(200, NOISE, HIDDEN),
-        tuned_on=False,
+        group=HELD_BACK,
     ),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from pgt.bench.zoo.problem import NOISE, Readings, ZooProblem
+from pgt.bench.zoo.problem import HELD_BACK, NOISE, TUNED, Readings, ZooProblem
 from pgt.bench.zoo.truth import Formula
 from pgt.data import Domain
 from pgt.physics import Dirichlet, Equation, Wave
@@ -60,32 +60,32 @@ def _seiche(x, t):
 PROBLEMS = (
     ZooProblem(
         "wave-modes", "hyperbolic", "two modes of a string, nothing known of its ends",
-        Wave(1.0), SQUARE, Formula(_string, (101, 101)), Readings(100), tuned_on=True,
+        Wave(1.0), SQUARE, Formula(_string, (101, 101)), Readings(100), group=TUNED,
     ),
     ZooProblem(
         "telegraph", "hyperbolic", "a damped string held at both ends",
         Equation("u_tt + 2*c*u_t = u_xx", c=DAMPING), Domain(x=(0, 1), t=(0, 2)),
-        Formula(_damped, (101, 101)), Readings(150, NOISE), tuned_on=False,
+        Formula(_damped, (101, 101)), Readings(150, NOISE), group=HELD_BACK,
         conditions=(Dirichlet("x", u=0.0),),
     ),
     ZooProblem(
         "klein-gordon", "hyperbolic", "three travelling waves of different speeds",
         Equation("u_tt = u_xx - m^2*u", m=MASS), Domain(x=(-1, 1), t=(0, 1)),
-        Formula(_massive, (101, 101)), Readings(120), tuned_on=True,
+        Formula(_massive, (101, 101)), Readings(120), group=TUNED,
     ),
     ZooProblem(
         "wave-2d", "hyperbolic", "three modes of a square membrane held at its edge",
         Wave(1.0, 2), Domain(x=(0, 1), y=(0, 1), t=(0, 1)), Formula(_membrane, (41, 41, 31)),
-        Readings(300), tuned_on=False, conditions=(Dirichlet(u=0.0),),
+        Readings(300), group=HELD_BACK, conditions=(Dirichlet(u=0.0),),
     ),
     ZooProblem(
         "blob", "hyperbolic", "a blob carried around half a turn without spreading",
         Equation("u_t - y*u_x + x*u_y = 0"), Domain(x=(-1, 1), y=(-1, 1), t=(0, 3.14)),
-        Formula(_blob, (41, 41, 31)), Readings(400), tuned_on=True,
+        Formula(_blob, (41, 41, 31)), Readings(400), group=TUNED,
     ),
     ZooProblem(
         "seiche", "hyperbolic", "shallow water in a basin, its height read and its velocity hidden",
         Equation("h_t + u_x = 0", "u_t + h_x = 0"), SQUARE, Formula(_seiche, (101, 101)),
-        Readings(150, hidden=("u",)), tuned_on=False, conditions=(Dirichlet("x", u=0.0),),
+        Readings(150, hidden=("u",)), group=HELD_BACK, conditions=(Dirichlet("x", u=0.0),),
     ),
 )  # fmt: skip

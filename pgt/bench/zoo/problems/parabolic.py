@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from pgt.bench.zoo.problem import NOISE, Readings, ZooProblem
+from pgt.bench.zoo.problem import HELD_BACK, NOISE, TUNED, Readings, ZooProblem
 from pgt.bench.zoo.spectral import chebyshev
 from pgt.bench.zoo.truth import Formula, Solved
 from pgt.data import Domain
@@ -78,31 +78,31 @@ PROBLEMS = (
     ZooProblem(
         "heat-modes", "parabolic", "three modes in a rod, readings only",
         Heat(DIFFUSIVITY), SQUARE, Formula(_rod({1: 0.5, 3: 0.7, 5: -0.6}), (101, 101)),
-        Readings(100), tuned_on=True,
+        Readings(100), group=TUNED,
     ),
     ZooProblem(
         "heat-noise", "parabolic", "three modes in a rod with cold ends",
         Heat(DIFFUSIVITY), SQUARE, Formula(_rod({1: 0.8, 2: -0.5, 4: 0.4}), (101, 101)),
-        Readings(150, NOISE), tuned_on=False, conditions=(Dirichlet("x", u=0.0),),
+        Readings(150, NOISE), group=HELD_BACK, conditions=(Dirichlet("x", u=0.0),),
     ),
     ZooProblem(
         "pulse", "parabolic", "a narrow pulse carried along",
         AdvectionDiffusion(0.5, 0.005), SQUARE, Formula(_pulse, (101, 101)),
-        Readings(80), tuned_on=True,
+        Readings(80), group=TUNED,
     ),
     ZooProblem(
         "heat-2d", "parabolic", "a cooling plate with cold edges",
         Heat(0.02, 2), Domain(x=(0, 1), y=(0, 1), t=(0, 1)), Formula(_plate, (41, 41, 21)),
-        Readings(150), tuned_on=False, conditions=(Dirichlet(u=0.0),),
+        Readings(150), group=HELD_BACK, conditions=(Dirichlet(u=0.0),),
     ),
     ZooProblem(
         "graded-rod", "parabolic", "a rod whose conductivity grows five-fold along it",
         Equation("u_t = k*(1 + 4*x^2)*u_xx + 8*k*x*u_x", k=0.02), SQUARE, Solved(_graded_rod),
-        Readings(80), tuned_on=True,
+        Readings(80), group=TUNED,
     ),
     ZooProblem(
         "plume", "parabolic", "two puffs that drift and mix, many noisy readings",
         AdvectionDiffusion((0.8, -0.2), 0.01, 2), Domain(x=(0, 2), y=(0, 1), t=(0, 1)),
-        Formula(_plume, (61, 31, 31)), Readings(5000, NOISE), tuned_on=False,
+        Formula(_plume, (61, 31, 31)), Readings(5000, NOISE), group=HELD_BACK,
     ),
 )  # fmt: skip

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from pgt.bench.zoo.problem import NOISE, Readings, ZooProblem
+from pgt.bench.zoo.problem import HELD_BACK, NOISE, TUNED, Readings, ZooProblem
 from pgt.bench.zoo.spectral import etdrk4, wave_numbers, without_aliases
 from pgt.bench.zoo.truth import Formula, Solved
 from pgt.data import Domain
@@ -96,27 +96,27 @@ PROBLEMS = (
     ZooProblem(
         "fisher", "reaction", "a front that invades empty ground",
         Equation("u_t = 0.002*u_xx + 4*u*(1 - u)"), Domain(x=(0, 1), t=(0, 2)),
-        Formula(_invasion, (101, 101)), Readings(60), tuned_on=True,
+        Formula(_invasion, (101, 101)), Readings(60), group=TUNED,
     ),
     ZooProblem(
         "allen-cahn", "reaction", "two phases that part, periodic",
-        AllenCahn(0.01, 5.0), RING, Solved(phases), Readings(200), tuned_on=False,
+        AllenCahn(0.01, 5.0), RING, Solved(phases), Readings(200), group=HELD_BACK,
     ),
     ZooProblem(
         "allen-cahn-2d", "reaction", "two phases that part in the plane, periodic",
         Equation("u_t = 0.006*lap(u) + 4*(u - u^3)", coords=("x", "y")), TORUS, Solved(domains),
-        Readings(1000, NOISE), tuned_on=True,
+        Readings(1000, NOISE), group=TUNED,
     ),
     ZooProblem(
         "fitzhugh", "reaction", "pulses in a nerve, their recovery hidden",
         Equation("v_t = v_xx + v*(1 - v)*(v - 0.1) - w", "w_t = 0.01*v - 0.005*w"), NERVE,
-        Solved(nerve), Readings(500, hidden=("w",)), tuned_on=False,
+        Solved(nerve), Readings(500, hidden=("w",)), group=HELD_BACK,
     ),
     ZooProblem(
         "brusselator", "reaction", "an oscillating reaction, both species read",
         Equation(
             "a_t = 0.002*a_xx + 1 - 3.2*a + a^2*b", "b_t = 0.001*b_xx + 2.2*a - a^2*b"
         ),
-        REACTOR, Solved(brusselator), Readings(300), tuned_on=True,
+        REACTOR, Solved(brusselator), Readings(300), group=TUNED,
     ),
 )  # fmt: skip
