@@ -45,7 +45,9 @@ PLAIN_SHARE = (
 UNFITTED = 0.5  # of the spread: a fit that misses readings by so much has not come far yet
 MOST_UNDER_PRIOR = 120  # iterations: the fit before it is close
 ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
-AFTER = 1.0  # of the seconds of the first iteration: what error bars compile takes as long
+# Error bars come after it: what they compile takes as long as the first iteration, and they factor once
+# what has four times the rows of a step.
+AFTER, AFTER_STEPS = 1.0, 25
 A_MOMENT = 1e-3  # seconds: one iteration and no more
 HOST_MEMORY = 2.0  # gigabytes
 
@@ -129,9 +131,7 @@ def _fit_plain(
         if unfitted and is_hopeless(end.best):
             return end
         if settings.seconds is not None:
-            settings = replace(
-                settings, seconds=max(settings.seconds - AFTER * end.first, A_MOMENT)
-            )
+            settings = replace(settings, seconds=max(settings.seconds - _after(end), A_MOMENT))
         start = replace(end, over=is_spent(end, settings))
     return descend(search, start, settings, judge, report, keep)
 
@@ -231,8 +231,14 @@ def _left(settings: Polish, end: State, deadline: Deadline) -> Polish:
     if settings.seconds is None:
         return replace(settings, iterations=iterations)
     # A run that was killed and goes on has spent more than this clock knows.
-    spent = max(deadline.spent, end.seconds) + AFTER * end.first
+    spent = max(deadline.spent, end.seconds) + _after(end)
     return replace(settings, iterations=iterations, seconds=max(settings.seconds - spent, A_MOMENT))
+
+
+def _after(end: State) -> float:
+    """Seconds that error bars will need, by those of the steps before them."""
+    each = (end.seconds - end.first) / max(end.iteration - 1, 1)
+    return AFTER * end.first + AFTER_STEPS * each
 
 
 def _is_noisy(settings: Polish, noise: float | None, held_out_error: float) -> bool:
