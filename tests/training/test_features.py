@@ -212,16 +212,14 @@ def test_no_band_is_tried_for_which_there_is_no_time(solves, monkeypatch):
 
 
 def test_bands_are_tried_for_longer_where_nothing_is_to_follow(solves, monkeypatch):
-    monkeypatch.setattr(features, "SHARE", 0.15)
-
     def tried(followed: bool) -> int:
         solves.clear()
         monkeypatch.setattr(features._Search, "_is_followed", lambda search, best: followed)
-        found = fitted(heat_readings(30), Heat(DIFFUSIVITY), SQUARE, count=40, seconds=20.0)
+        found = fitted(heat_readings(30), Heat(DIFFUSIVITY), SQUARE, count=24, seconds=10.0)
         return len(found[1].history.step)
 
     assert tried(followed=True) == 3
-    assert 3 < tried(followed=False) <= 14
+    assert 3 < tried(followed=False) <= 7
 
 
 # ------------------------------------------------------------------------- what sines cannot follow
