@@ -18,7 +18,8 @@ FARTHEST = 1e4  # times the best: beyond this, how far no longer matters
 
 
 def profile(found: Found, groups: Collection[str] = GROUPS) -> Figure | None:
-    """The share of problems on which a method is within a factor of the best of all methods."""
+    """The share of problems on which a method is within a factor of the best of all methods, among those
+    that it was run on."""
     errors = {
         name: {method: found.error(name, method) for method in found.methods}
         for name in found.problems
@@ -34,7 +35,10 @@ def profile(found: Found, groups: Collection[str] = GROUPS) -> Figure | None:
     figure = Figure(figsize=(5.2, 3.0), layout="constrained")
     axes = pieces.styled(figure.subplots())
     for index, method in enumerate(found.methods):
-        factors = [_over(errors[name][method], best[name]) for name in judged]
+        ran = [name for name in judged if found.of(name, method)]
+        if not ran:
+            continue
+        factors = [_over(errors[name][method], best[name]) for name in ran]
         axes.step(*_steps(np.array(factors)), where="post", lw=1.5,
                   color=PALETTE[index % len(PALETTE)], label=METHODS[method].label)  # fmt: skip
     axes.set(xscale="log", xlim=(1, FARTHEST), ylim=(0, 1.02),

@@ -26,6 +26,23 @@ def test_the_profile_counts_problems_within_a_factor():
     assert gp[0].tolist() == pytest.approx([1, 1 / 3])
 
 
+def test_a_method_is_judged_by_the_problems_that_it_was_run_on():
+    runs = [
+        ("beam", "ours", 0.1),
+        ("beam", "gp", 0.1),
+        ("hares", "ours", 0.5),
+        ("hares", "rbf", 0.6),
+    ]
+    found = Found(tuple(made_zoo.record(*run) for run in runs))
+    shown, fresh = profile(found), FIGURES["fresh"](found)
+    assert shown is not None
+    assert fresh is not None
+    lines = {line.get_label(): line.get_ydata() for line in shown.axes[0].get_lines()}
+    assert lines[METHODS["gp"].label][0] == 1.0
+    drawn = [line.get_label() for line in fresh.axes[0].get_lines()]
+    assert drawn == [METHODS["ours"].label, METHODS["rbf"].label]
+
+
 def test_every_method_and_run_is_drawn():
     found = Found(tuple(made_zoo.whole_zoo()))
     shown, scatter = profile(found), stated_and_true(found)
