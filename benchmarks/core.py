@@ -134,6 +134,17 @@ def wake_case(model=None, training=None, seed=0, samples=1500):
     return {"seed": seed, "seconds": seconds} | wake_errors(result, truth) | summary(result)
 
 
+def default_wake_case(seconds=120.0, seed=0, samples=1500, hidden=()):
+    """The same with nothing chosen but the seconds; fields in `hidden` are not read."""
+    truth = pgt.datasets.cylinder_wake()
+    readings = pgt.sample(truth.drop_vars(list(hidden)), samples, seed=seed)
+    began = time.monotonic()
+    training = pgt.Training(seconds=seconds)
+    result = pgt.reconstruct(readings, NavierStokes2D(0.01), WAKE, training=training, seed=seed)
+    about = {"seed": seed, "seconds": time.monotonic() - began, "model": result.summary["model"]}
+    return about | wake_errors(result, truth) | summary(result)
+
+
 def wake_errors(result, truth) -> dict:
     middle = truth.isel(t=[100])
     snapshot = result.grid(x=truth.x.values, y=truth.y.values, t=middle.t.values)
@@ -286,6 +297,8 @@ CASES = {
         polish=NOISY_POLISH,
     ),
     "outliers": outliers_case,
+    "default-wake": default_wake_case,
+    "default-wake-hidden": lambda: default_wake_case(hidden=("p",)),
     "wake": lambda: wake_case(WAKE_GPU_MODEL, WAKE_GPU_TRAINING),
     "wake-cpu": lambda: wake_case(WAKE_CPU_MODEL, WAKE_CPU_TRAINING),
     "anchors": anchors_case,
