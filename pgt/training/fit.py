@@ -102,11 +102,12 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
     fit = outcome.fit
     if not _has_posterior(fit, task):
         return outcome
-    drawn = _posterior(fit, task, task.error_bars or Posterior(DRAWS))
+    asked = task.error_bars
+    drawn = _posterior(fit, task, asked if isinstance(asked, Posterior) else Posterior(DRAWS))
     outcome = replace(
         outcome, deviate=partial(_deviations, drawn, task), noise=drawn.about["noise"]
     )
-    return replace(outcome, members=drawn) if task.error_bars else outcome
+    return replace(outcome, members=drawn) if asked else outcome
 
 
 def _solved(task: Task, progress: ProgressBar) -> Outcome:

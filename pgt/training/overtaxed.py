@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.precision import cast
@@ -63,6 +63,6 @@ def _common(
     missed: Float[np.ndarray, " n"], points: Float[np.ndarray, "n d"]
 ) -> Float[np.ndarray, "2 n"]:
     """What every reading has in common with its nearest neighbour, and with itself."""
-    nearest = cKDTree(points).query(points, k=2)[1][:, 1]
+    nearest = KDTree(points).query(points, k=2)[1][:, 1]
     centred = missed - missed.mean()
     return np.stack([centred * centred[nearest], centred**2])
