@@ -8,10 +8,10 @@ The truth is computed here: Fourier modes on 48³ nodes of a periodic box of len
 viscosity exact and the rest by Runge and Kutta. It is checked before it is used: an ABC flow, which is an
 exact solution, has to decay as it should, and the energy of the flow to fall by what viscosity takes.
 Taylor and Green's vortex at Re = 100 for two turnovers (of unit speed over unit length, 1/k) is no exact
-solution: w is zero at first, and at last 4 % of the velocity are in waves shorter than a fifth of the box.
-Readings lie anywhere in space, at one of 101 instants, with noise of 1 % of each field's spread. Errors are
-relative L2 on a grid; of p less its mean at every instant, which the equations leave open; bands of p are
-judged less its value at one place. Leaves `dns-3d.json`.
+solution: w is zero at first, and at last 4 % of the velocity is in waves shorter than a fifth of the box.
+Readings lie anywhere in space, at one of 101 instants, with noise of 1 % of each field's spread. Errors
+are relative L2 on a grid; of p less its mean at every instant, which the equations leave open; bands of p
+are judged less its value at one place. Leaves `dns-3d.json`.
 """
 
 import argparse
