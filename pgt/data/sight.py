@@ -5,7 +5,7 @@ have less to do with each other than their distance says.
 """
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
@@ -41,7 +41,19 @@ def in_sight(
     wrapped = low[:k] + np.mod(points[..., :k] - low[:k], np.where(repeats, period, 1.0))
     points[..., :k] = np.where(repeats, wrapped, points[..., :k])
     inside = domain.contains(points.reshape(-1, points.shape[-1]))
-    return inside.reshape(len(here), BETWEEN).all(axis=1)
+    return np.asarray(inside.reshape(len(here), BETWEEN).all(axis=1))
+
+
+def nearest(
+    among: Float[np.ndarray, "m d"], points: Float[np.ndarray, "n d"], count: int
+) -> tuple[Float[np.ndarray, "n {count}"], Int[np.ndarray, "n {count}"]]:
+    """How far the nearest of some points are from each of others, and which they are.
+
+    >>> nearest(np.array([[0.0], [5.0]]), np.array([[1.0]]), 2)[0].tolist()
+    [[1.0, 4.0]]
+    """
+    away, which = KDTree(among).query(points, count)
+    return np.asarray(away).reshape(-1, count), np.asarray(which).reshape(-1, count)
 
 
 def parted(domain: Domain, points: Float[np.ndarray, "n d"], groups: Groups) -> Groups:
@@ -68,7 +80,7 @@ def _parts(domain: Domain, points: Float[np.ndarray, "n d"]) -> Groups:
     k = len(domain.spatial_axes)
     _, first, which = np.unique(points[:, :k], axis=0, return_index=True, return_inverse=True)
     places, count = points[first], min(NEIGHBOURS + 1, len(first))
-    near = KDTree(places[:, :k]).query(places[:, :k], [*range(1, count + 1)])[1]
+    near = nearest(places[:, :k], places[:, :k], count)[1]
     here, there = np.repeat(np.arange(len(places)), count), near.reshape(-1)
     seen = in_sight(domain, places[here], places[there])
     size = (len(places), len(places))

@@ -23,12 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.spatial import KDTree
 
 from pgt.data.domain import Domain
 from pgt.data.evenly import evenly
 from pgt.data.observations import Observations
-from pgt.data.sight import in_sight
+from pgt.data.sight import in_sight, nearest
 from pgt.ground.verdict import FieldError
 from pgt.training.gaussian import SMALLEST_SIGMA
 
@@ -190,10 +189,10 @@ def near_readings(
     share = 1.0 if domain.shape is None else domain.volume / float(np.prod(extent))
     even = (len(own) / share) ** (-1 / domain.dimension)
     count = 1 if domain.shape is None else min(ASKED, len(own))
-    away, which = KDTree(own).query(points / extent, [*range(1, count + 1)])
+    away, which = nearest(own, points / extent, count)
     near = away <= NEAR * even
     if domain.shape is not None:
         place, turn = np.nonzero(near)
         there = np.asarray(readings.points, float)[which[place, turn]]
         near[place, turn] = in_sight(domain, points[place], there)
-    return near.any(axis=1)
+    return np.asarray(near.any(axis=1))
