@@ -7,9 +7,9 @@ The data are those of generate_wake.py: Re = 100, the window [-2, 8] × [-2, 2],
 NaN in the cylinder, with drag and lift over time, integrated on its wall where they were computed. Two
 fits see the same readings: one knows that the fluid rests at the wall, the other believes in a box.
 With a "resting" network, a SIREN whose velocity is multiplied by what vanishes on the circle, the fluid
-rests there by construction. All are compared outside the cylinder only; p is hidden, and compared less its
-mean at every instant. Forces are the integrals of the traction on the circle, whatever the fit knows of
-it. Leaves `cylinder.json`.
+rests there by construction. All are compared outside the cylinder only; p is hidden, and compared less
+its mean at every instant. Forces are the integrals of the traction on the circle, whatever the fit knows
+of it. Leaves `cylinder.json`.
 """
 
 import argparse
