@@ -18,7 +18,6 @@ import json
 import time
 from pathlib import Path
 
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
@@ -31,22 +30,17 @@ RADIUS = 0.5
 WINDOW = {"x": (-2, 8), "y": (-2, 2), "t": (0, 6)}
 BOX = pgt.Domain(**WINDOW)
 AROUND = pgt.Domain(**WINDOW, shape=-pgt.Disk(radius=RADIUS, name="cylinder"))
+RESTING = f"1 - {RADIUS**2}/(x^2 + y^2)"  # zero on the circle, one far away
 
 
-class Resting(pgt.SIREN):
-    """The velocity times 1 − (R/r)²: zero on the circle, itself far away."""
-
-    def decode(self, context, z):
-        found = super().decode(context, z)
-        held = 1 - RADIUS**2 / (z[0] ** 2 + z[1] ** 2)
-        return jnp.concatenate([held * found[:2], found[2:]])
+def resting(network):
+    """The network with the velocity held at zero on the circle."""
+    return pgt.Lifted(network, AROUND, FIELDS, RESTING, "cylinder", u=0, v=0)
 
 
 MODELS = {
-    "resting": lambda scaling, seed: Resting(
-        scaling, width=256, layers=5, frequency=8.0, seed=seed
-    ),
-    "tiny-resting": lambda scaling, seed: Resting(scaling, width=8, layers=2, seed=seed),
+    "resting": lambda scaling, seed: resting(MODELS["siren"](scaling, seed)),
+    "tiny-resting": lambda scaling, seed: resting(MODELS["tiny"](scaling, seed)),
     "siren": lambda scaling, seed: pgt.SIREN(
         scaling, width=256, layers=5, frequency=8.0, seed=seed
     ),

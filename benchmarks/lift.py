@@ -19,7 +19,6 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 
 import pgt
@@ -28,36 +27,24 @@ from pgt.ground.provenance import provenance
 RESULTS = Path(__file__).parent / "results"
 INNER, RADIUS, VISCOSITY = 0.3, 0.5, 0.1
 SIZE = {"width": 14, "layers": 3}
-
-
-class BetweenCircles(pgt.PINN):
-    """u = 0 on the outer circle, 1 on the inner one."""
-
-    def decode(self, context, z):
-        square = z[0] ** 2 + z[1] ** 2
-        outer, inner = (1 - square) / 2, (square - INNER**2) / (2 * INNER)
-        away = outer * inner / jnp.sqrt(outer**2 + inner**2)
-        own = self.network.decode(context, self._unit(z))
-        return outer / (outer + inner) + away * jnp.asarray(self.scaling.spread) * own
-
-
-class Resting(pgt.PINN):
-    """The velocity times 1 − (R/r)²."""
-
-    def decode(self, context, z):
-        found = super().decode(context, z)
-        held = 1 - RADIUS**2 / (z[0] ** 2 + z[1] ** 2)
-        return jnp.concatenate([held * found[:2], found[2:]])
+OUTER, INSIDE = (
+    "(1 - x^2 - y^2)/2",
+    f"(x^2 + y^2 - {INNER**2})/{2 * INNER}",
+)  # distances near the circles
+BETWEEN = f"({OUTER})*({INSIDE})/sqrt(({OUTER})^2 + ({INSIDE})^2)"
+SHARE = f"({OUTER})/({OUTER} + {INSIDE})"  # 0 on the outer circle, 1 on the inner one
+RESTING = f"1 - {RADIUS**2}/(x^2 + y^2)"
 
 
 class Case(NamedTuple):
-    """A field that is known, what it obeys, and the network in which the walls are built."""
+    """A field that is known, what it obeys, and how a network is lifted."""
 
     domain: pgt.Domain
     pde: pgt.AbstractPDE
     conditions: list
     field: object
-    lifted: type
+    away: str
+    held: dict
     readings: int
     steps: int
 
@@ -69,7 +56,7 @@ def ring() -> Case:
     shape = pgt.Disk(name="rim") - pgt.Disk(radius=INNER, name="hole")
     held = [pgt.Dirichlet(wall="rim", u=0.0), pgt.Dirichlet(wall="hole", u=1.0)]
     domain = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=shape)
-    return Case(domain, pgt.Laplace(), held, field, BetweenCircles, 60, 150)
+    return Case(domain, pgt.Laplace(), held, field, BETWEEN, {"u": SHARE}, 60, 150)
 
 
 def cylinder() -> Case:
@@ -82,7 +69,7 @@ def cylinder() -> Case:
     shape = -pgt.Disk(radius=RADIUS, name="cylinder")
     domain = pgt.Domain(x=(-2, 2), y=(-1.5, 1.5), shape=shape)
     resting = [pgt.NoSlip(wall="cylinder")]
-    return Case(domain, pgt.Stokes(VISCOSITY), resting, field, Resting, 80, 300)
+    return Case(domain, pgt.Stokes(VISCOSITY), resting, field, RESTING, {"u": 0, "v": 0}, 80, 300)
 
 
 CASES = {"ring": ring, "cylinder": cylinder}
@@ -94,12 +81,13 @@ def measured(case: Case, seed: int, *, lifted: bool) -> dict:
     where = dict(zip("xy", points.T, strict=True))
     readings = pgt.Observations.from_arrays(where, case.field(*points.T))
     scaling = pgt.Scaling.fit(readings.aligned(case.pde.fields), case.domain)
-    network = case.lifted if lifted else pgt.PINN
+    model = pgt.PINN(scaling, seed=seed, **SIZE)
+    if lifted:
+        model = pgt.Lifted(model, case.domain, case.pde.fields, case.away, **case.held)
     steps = pgt.Polish(iterations=case.steps, patience=case.steps, fresh=0.7, evidence=False)
     result = pgt.reconstruct(
         readings, case.pde, case.domain, [] if lifted else case.conditions, seed=seed,
-        model=network(scaling, seed=seed, **SIZE), progress=False,
-        training=pgt.Training(steps=0, polish=steps),
+        model=model, training=pgt.Training(steps=0, polish=steps), progress=False,
     )  # fmt: skip
     asked = case.domain.even(2000, seed=99)
     found, true = result.at(asked), case.field(*asked.T)
