@@ -24,14 +24,14 @@ VANISHES = 0.01  # of its mean size inside: what is larger on a wall is not zero
 class Lifted(AbstractFieldModel):
     """A model whose fields are g on a wall, whatever its weights: u = g(z) + d(z) N(z).
 
-    N is the field of another model, d a formula that vanishes on the wall and nowhere else, smooth inside
-    and best of order one, such as 1 − (R/r)² around a disk. With nothing left of the condition to fit,
-    leave it out of the conditions. Fields that are not named are those of the other model.
+    N is the field of the other model, d a formula that vanishes on the wall and nowhere else, smooth
+    inside and best of order one, such as 1 − (R/r)² around a disk. With nothing left of the condition to
+    fit, leave it out of the conditions. Fields that are not named are those of the other model.
 
     Parameters
     ----------
-    base
-        The model that is lifted.
+    model
+        What is lifted: N.
     domain, fields
         Where the field is sought, and the fields of the equation: `pde.fields`.
     away
@@ -60,22 +60,23 @@ class Lifted(AbstractFieldModel):
 
     def __init__(
         self,
-        base: AbstractFieldModel,
+        model: AbstractFieldModel,
         domain: Domain,
         fields: Sequence[str],
         away: str,
         wall: str | None = None,
         **values: float | str,
     ):
-        _check_names(base, domain, fields, values)
+        _check_names(model, domain, fields, values)
         texts = {
-            name: value if isinstance(value, str) else repr(value) for name, value in values.items()
+            name: value if isinstance(value, str) else repr(float(value))
+            for name, value in values.items()
         }
         for where, text in {"away": away, **texts}.items():
             _check_formula(where, text, domain.axes)
         if wall is not None:
             _check_vanishes(away, domain, wall)
-        self.base, self.axes, self.away = base, domain.axes, away
+        self.base, self.axes, self.away = model, domain.axes, away
         self.values = tuple(texts.get(name) for name in fields)
 
     @property

@@ -22,8 +22,8 @@ PINN = pgt.PINN(SCALING, width=4, layers=2)
 Z = jnp.array([1.2, -0.7])
 
 
-def lifted(base=PINN, **values):
-    return Lifted(base, AROUND, FIELDS, RESTING, "cylinder", **(values or {"u": 0, "v": "x*y"}))
+def lifted(model: pgt.AbstractFieldModel = PINN, **values):
+    return Lifted(model, AROUND, FIELDS, RESTING, "cylinder", **(values or {"u": 0, "v": "x*y"}))
 
 
 def test_on_the_wall_the_values_hold_whatever_the_weights():
