@@ -41,6 +41,7 @@ LONG = (
             "rod",
             "unknown-coefficient",
             "unknown-function",
+            "vessel",
             "your-own-equation",
         )
     ),

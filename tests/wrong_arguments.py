@@ -99,7 +99,7 @@ def problem() -> dict[str, Any]:
         [0.1], "u": [1.0]}), "folds": 2, "level": 0.9, "indices": [0, 1], "history": result.history,
         "names": "made_up", "kind": "optimiser", "path": "file.csv", "figure": pgt.plots.field(truth),
         "folder": "kept", "result": result, "key": None, "side": "lower", "unit": [[0.5, 0.5]],
-        "position": {"x": 0.5}, "x": 3, "t": [0.5], "classes": (), "levels": (0.5,),
+        "position": {"x": 0.5}, "away": "x*(1 - x)", "x": 3, "t": [0.5], "classes": (), "levels": (0.5,),
     }  # fmt: skip
 
 

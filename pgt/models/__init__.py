@@ -8,6 +8,7 @@ from pgt.models.deeponet import DeepONet as DeepONet
 from pgt.models.features import Features as Features
 from pgt.models.fno import FNO as FNO
 from pgt.models.frame import Frame as Frame
+from pgt.models.lifted import Lifted as Lifted
 from pgt.models.network import AbstractNetwork as AbstractNetwork
 from pgt.models.network import AbstractTwoStageNetwork as AbstractTwoStageNetwork
 from pgt.models.network import UnitReadings as UnitReadings

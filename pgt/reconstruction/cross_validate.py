@@ -80,7 +80,7 @@ def cross_validate(
     training = training or Training()
     observations = matched(observations, pde, domain)
     training = replace(training, hold_out_by=held_out_by(observations, training))
-    parts = splits.folds(observations, folds, seed, groups_of(observations, training))
+    parts = splits.folds(observations, folds, seed, groups_of(observations, training, domain))
     fits = _Fits(
         observations, pde, domain, tuple(conditions),
         model or default_model(observations, pde, domain, seed=seed), training, seed, progress,

@@ -38,7 +38,7 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     solved = outcome.misses is not None
     found = expected_errors(
         deviations, values, where, misses, pde.fields, free,
-        near_readings(local, readings, task.domain), _own_error(outcome),
+        near_readings(local, readings, task.problem.domain), _own_error(outcome),
         outcome.at_least, least_calibration(outcome.noise, solved=solved),
     )  # fmt: skip
     return {name: asdict(error) for name, error in found.items()}

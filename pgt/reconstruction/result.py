@@ -245,16 +245,20 @@ class Reconstruction(eqx.Module):
     def suggest_sensors(self, n: Count, candidates=None) -> xr.Dataset:
         """n places where one more reading would say most, the most telling first.
 
-        `candidates` are points as in `at`; default: 2048 that fill the domain.
+        `candidates` are points as in `at`, of which those outside the domain's shape are left out;
+        default: 2048 that fill the domain.
         """
         noise = {name: calibrate(p).noise for name, p in unfitted.predictions(self).items()}
         points = (
             sensors.candidates(self.domain)
             if candidates is None
-            else as_points(candidates, self.domain)
+            else sensors.possible(as_points(candidates, self.domain), self.domain)
         )
         if not len(points):
-            raise InputError("suggest_sensors(candidates=...): there are none; give some points.")
+            raise InputError(
+                "suggest_sensors(candidates=...): there are none, or none inside the domain's shape; "
+                "give some points."
+            )
         return sensors.suggest_places(
             points, self.domain, self.evaluation.members_at(points), n, noise
         )

@@ -149,7 +149,7 @@ def _held_out(readings: Observations, task: Task) -> str:
         return "nothing: no error can be told"
     count, groups = (
         f"{len(task.held_out)} of {len(readings)} readings",
-        groups_of(readings, task.training),
+        groups_of(readings, task.training, task.domain),
     )
     if groups is None:
         return f"{count}, one by one at random"

@@ -16,6 +16,7 @@ from pgt.data.limits import check_limits
 from pgt.data.observations import Observations
 from pgt.data.order import ordered
 from pgt.data.origin import Origin
+from pgt.data.sight import parted
 from pgt.data.splits import (
     Groups,
     HeldOutBy,
@@ -139,7 +140,7 @@ def assemble(
         scaling = networks[0].scaling
         pde, known = bordered(pde, conditions)
         pde = with_unknown_units(pde, scaling)
-        fitted, held_out = hold_out(observations, training, seed, networks[0])
+        fitted, held_out = hold_out(observations, training, seed, networks[0], domain)
         held_out = scaling.origin.readings(held_out)
         problem = Problem.build(
             fitted, pde, known, domain, scaling,
@@ -220,6 +221,7 @@ def hold_out(
     training: Training,
     seed: int,
     model: AbstractFieldModel | None = None,
+    domain: Domain | None = None,
 ) -> tuple[Observations, Observations]:
     """Readings to fit and readings held out, as the settings say."""
     share = training.hold_out
@@ -227,15 +229,22 @@ def hold_out(
         share = 0.0 if isinstance(model, Features) else HELD_OUT
     if share == 0 or len(observations) < 2:
         return observations, observations.take(np.zeros(0, int))
-    return split(observations, share, seed, groups_of(observations, training))
+    return split(observations, share, seed, groups_of(observations, training, domain))
 
 
-def groups_of(observations: Observations, training: Training) -> Groups | None:
-    """Which readings are held out together; None: each by itself."""
+def groups_of(
+    observations: Observations, training: Training, domain: Domain | None = None
+) -> Groups | None:
+    """Which readings are held out together; None: each by itself. A wall of a shape parts a block."""
     by = held_out_by(observations, training)
     if by == "sensor":
         return require_sensors(observations)
-    return blocks(observations) if by == "block" else None
+    if by == "reading":
+        return None
+    found = blocks(observations)
+    if domain is None:
+        return found
+    return parted(domain, np.asarray(observations.points, float), found)
 
 
 def held_out_by(observations: Observations, training: Training) -> HeldOutBy:

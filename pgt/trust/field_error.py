@@ -24,11 +24,11 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.spatial import KDTree
 
 from pgt.data.domain import Domain
 from pgt.data.evenly import evenly
 from pgt.data.observations import Observations
+from pgt.data.sight import in_sight, nearest
 from pgt.ground.verdict import FieldError
 from pgt.training.gaussian import SMALLEST_SIGMA
 
@@ -38,6 +38,7 @@ EXACT = 1e-3  # of the spread: readings with less noise than that are as good as
 OWN_ERROR_SOLVED, OWN_ERROR_FITTED = 2.0, 1.25  # ε of a sum of sines, and of a network
 UNSURE = 1.5  # a factor either way, for what no posterior knows: that of κ itself, and of the model
 NEAR = 1.2  # of the distance between readings that fill the domain evenly
+ASKED = 8  # of the nearest readings, whether a wall is between
 SMALLEST = 1e-15
 ROUNDED, LEAST_ROUNDED = (
     2 * SMALLEST_SIGMA,
@@ -182,9 +183,17 @@ def near_readings(
     points: Float[np.ndarray, "n d"], readings: Observations, domain: Domain
 ) -> Bool[np.ndarray, " n"]:
     """Which points have a reading about as near as they would have if readings filled the domain
-    evenly; distances are in units of the domain."""
+    evenly, and in sight, where it has a shape; distances are in units of the domain. All points are
+    counted from where the domain is."""
     extent = np.asarray(domain.extent, float)
     own = np.asarray(readings.points, float) / extent
     share = 1.0 if domain.shape is None else domain.volume / float(np.prod(extent))
     even = (len(own) / share) ** (-1 / domain.dimension)
-    return np.asarray(KDTree(own).query(points / extent)[0] <= NEAR * even)
+    count = 1 if domain.shape is None else min(ASKED, len(own))
+    away, which = nearest(own, points / extent, count)
+    near = away <= NEAR * even
+    if domain.shape is not None:
+        place, turn = np.nonzero(near)
+        there = np.asarray(readings.points, float)[which[place, turn]]
+        near[place, turn] = in_sight(domain, points[place], there)
+    return np.asarray(near.any(axis=1))

@@ -130,6 +130,17 @@ def candidates(domain: Domain, count: int = CANDIDATES, seed: int = 0) -> Float[
     return np.asarray(points, float)
 
 
+def possible(points: Float[np.ndarray, "m d"], domain: Domain) -> Float[np.ndarray, "some d"]:
+    """Those of some points where a sensor can stand: none in an obstacle.
+
+    >>> from pgt.data.shapes import Disk
+    >>> channel = Domain(x=(-2, 2), y=(-2, 2), shape=-Disk(radius=0.5))
+    >>> possible(np.array([[0.0, 0.0], [1.0, 0.0]]), channel).tolist()
+    [[1.0, 0.0]]
+    """
+    return points if domain.shape is None else points[domain.contains(points)]
+
+
 def _variance(parts: Float[np.ndarray, "k m c"], left: Float[np.ndarray, "k k"]):
     """(m,) what is left of the variance at every place, summed over the fields."""
     return np.einsum("kmc,kmc->m", parts, np.tensordot(left, parts, axes=1))

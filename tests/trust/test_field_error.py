@@ -76,6 +76,16 @@ def test_places_far_from_readings_are_told_apart():
     assert found.outside == pytest.approx(100 * found.inside)
 
 
+def test_a_reading_behind_a_wall_is_not_near():
+    wall = pgt.Rectangle(x=(0.95, 1.05), y=(-2, 2))
+    box, rooms = (pgt.Domain(x=(0, 2), y=(-1, 1), shape=s) for s in (None, -wall))
+    x, y = np.meshgrid(np.linspace(0.1, 0.9, 5), np.linspace(-0.9, 0.9, 10))
+    left = pgt.Observations.from_arrays({"x": x.ravel(), "y": y.ravel()}, {"u": x.ravel()})
+    points = np.array([[0.5, 0.0], [1.1, 0.0]])
+    assert near_readings(points, left, box).tolist() == [True, True]
+    assert near_readings(points, left, rooms).tolist() == [True, False]
+
+
 def test_readings_can_raise_but_not_lower_what_is_expected():
     assert calibration(np.zeros(0)) == 1
     assert calibration(np.full(9, 0.1)) == TRUSTED[0]

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from wavy_result import BOX, result_with
 
+import pgt
 from pgt.data.domain import Domain
 from pgt.ground.errors import InputError
-from pgt.trust.sensors import candidates, suggest
+from pgt.trust.sensors import candidates, possible, suggest
 
 X = np.linspace(0, 1, 41)
 
@@ -97,6 +98,14 @@ def test_candidates_fill_the_domain():
     assert box.contains(points).all()
     unit = (points - box.lower) / box.extent
     assert np.unique((8 * unit).astype(int), axis=0).shape == (64, 2)  # one in each of 8 × 8 cells
+
+
+def test_no_sensor_is_put_into_an_obstacle():
+    channel = pgt.Domain(x=(-2, 2), y=(-2, 2), shape=-pgt.Disk(radius=0.5))
+    points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.4]])
+    assert possible(points, channel).tolist() == [[1.0, 0.0]]
+    assert possible(points, pgt.Domain(x=(-2, 2), y=(-2, 2))) is points
+    assert channel.contains(candidates(channel, 64)).all()
 
 
 def test_a_result_suggests_where_to_measure():
