@@ -8,6 +8,7 @@ from pgt.families.allen_cahn import AllenCahnFamily as AllenCahnFamily
 from pgt.families.assimilation import Assimilated as Assimilated
 from pgt.families.assimilation import assimilate as assimilate
 from pgt.families.burgers import BurgersFamily as BurgersFamily
+from pgt.families.cycles import Cycles as Cycles
 from pgt.families.darcy import DarcyFamily as DarcyFamily
 from pgt.families.family import AbstractFamily as AbstractFamily
 from pgt.families.fisher import FisherFamily as FisherFamily

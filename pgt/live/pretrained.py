@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from pgt.families import Pretrained, shipped, shipped_names
+from pgt.families import Pretrained, Simulations, shipped, shipped_names
 from pgt.ground.errors import InputError
 from pgt.live.source import Answer, Coefficient, Grid, Rig, grid_shape, nodes
 
@@ -19,15 +19,19 @@ class PretrainedRig(Rig):
 
     `pretrained.answer(points, values, coefficients, at)` gives mean, low and high (m, c) at the m
     points `at`, and sentences about what lies outside of what it was trained on. `family` has `fields`,
-    `axes`, `ranges` and `draw(key, coefficients)`.
+    `axes`, `ranges`, `draw(key, coefficients)` and `settled(coefficients)`; `card.sensing.reads` of
+    the network are the fields that sensors measure.
     """
 
     def __init__(self, pretrained: Any, family: Any):
         self.pretrained, self.family = pretrained, family
         self.fields = tuple(family.fields)
         self.axes = {name: np.asarray(line, float) for name, line in family.axes.items()}
+        self.reads = tuple(pretrained.card.sensing.reads)
+        # Between simulations and beyond them there is no truth to show.
+        ends = (lambda *ends: ends) if isinstance(family, Simulations) else _beyond
         self.coefficients = tuple(
-            Coefficient(name, *_beyond(low, high), _middle(low, high))
+            Coefficient(name, *ends(low, high), _middle(low, high))
             for name, (low, high) in family.ranges.items()
         )
 
@@ -36,6 +40,10 @@ class PretrainedRig(Rig):
         import jax
 
         return np.asarray(self.family.draw(jax.random.key(seed), dict(coefficients)).values, float)
+
+    def settled(self, coefficients: Mapping[str, float]) -> dict[str, float]:
+        """Those of a system of the family."""
+        return self.family.settled(coefficients)
 
     def answer(
         self,
