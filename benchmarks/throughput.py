@@ -2,7 +2,7 @@
 
     python benchmarks/throughput.py --out results
 
-64 readings of each system in, fields and bands at 64 × 64 points out, as arrays in the memory of the host:
+64 readings of each system in, fields and bands at 64 × 64 points out, as arrays of the host:
 `Pretrained.answers` with so many systems a call, everything compiled. Leaves `throughput.json`.
 """
 

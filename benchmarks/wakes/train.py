@@ -50,13 +50,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--seconds", type=float, default=130.0, help="of training, without compiling"
     )
-    parser.add_argument("--batch", type=int, default=48)
-    parser.add_argument("--queries", type=int, default=256)
-    parser.add_argument("--pool", type=int, default=768)
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--queries", type=int, default=384)
+    parser.add_argument("--pool", type=int, default=512)
     parser.add_argument("--rate", type=float, default=1e-3)
     parser.add_argument("--width", type=int, default=96)
-    parser.add_argument("--blocks", type=int, default=3)
-    parser.add_argument("--basis", type=int, default=64)
+    parser.add_argument("--blocks", type=int, default=2)
+    parser.add_argument("--basis", type=int, default=48)
     return parser.parse_args()
 
 
