@@ -1,53 +1,60 @@
-"""The wake at Re = 100 by a network that has not seen it: in our simulation, and in the packaged one.
+"""The wake at Re = 100 from others alone: in our simulation, and in the packaged one.
 
     python benchmarks/wakes/judge.py wakes --systems 128
 
 100 sensors stand at random nodes and read u and v at one instant and four before it, within two units of
 time. Scored is the field at that instant: relative L2 error of u, v and p (that of p without its mean,
-which nobody can know), median and worst tenth. Beside it the mean of a Gaussian whose mean and covariance
-are those of the training systems at the same nodes: closed form, no network. Leaves wakes/judged.json.
+which nobody can know), median and worst tenth: by the patterns of the training wakes in closed form, and
+by the network where train.py has made one. Leaves wakes/patterns.safetensors and wakes/judged.json.
 """
 
 import argparse
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
 import reference
-from train import INSTANTS, SPAN, wakes
+from train import INSTANTS, SENSING, SPAN, wakes
 
 from pgt.families import Pretrained
-from pgt.families.harmonics import waves
+from pgt.families.patterns import Patterns, learn_patterns
 from pgt.ground.provenance import provenance
 
-SENSORS, NOISE, PHASES = 100, 0.05, 48
-LEAST = 1e-3  # σ of the Gaussian's readings, in shares of their spread
+SENSORS, NOISE = 100, 0.05
+COUNT = 64  # patterns
 
 
 def main() -> None:
     asked = _arguments()
-    network = Pretrained.load(asked.network or asked.folder / "wake.safetensors")
     train, test = wakes(asked.folder / "train"), wakes(asked.folder / "test")
-    axes, packaged = reference.packaged()
-    cases = {"our simulation": (test, own_runs(test, asked.systems)),
-             "the packaged simulation": (axes, packaged_runs(axes, packaged, asked.systems))}  # fmt: skip
+    patterns = learn_patterns(train, COUNT, SENSING.reads)
+    patterns.save(asked.folder / "patterns.safetensors")
+    answering: dict[str, Any] = {"patterns": patterns}
+    if (asked.folder / "wake.safetensors").is_file():
+        answering["network"] = Pretrained.load(asked.folder / "wake.safetensors")
     record = {
-        "systems": asked.systems,
-        "sensors": SENSORS,
-        "instants": INSTANTS,
-        "span": SPAN,
-        "cases": {},
-    }
-    for name, (where, runs) in cases.items():
-        nodes = where.axes if where is test else {a: axes[a] for a in "xy"}
-        record["cases"][name] = judged(network, train, nodes["x"], nodes["y"], runs)
+        "systems": asked.systems, "sensors": SENSORS, "instants": INSTANTS, "span": SPAN,
+        "patterns": COUNT, "left out": patterns.judged._asdict(), "cases": {},
+    }  # fmt: skip
+    for name, (x, y, runs) in cases(test, asked.systems).items():
+        record["cases"][name] = {kind: judged(who, x, y, runs) for kind, who in answering.items()}
         print(name, json.dumps(record["cases"][name], indent=1), flush=True)
-    record["milliseconds"] = milliseconds(network, test)
+    record["milliseconds"] = {kind: milliseconds(who, test) for kind, who in answering.items()}
     print("one answer:", record["milliseconds"])
     text = json.dumps(record | provenance(), indent=1) + "\n"
     (asked.folder / "judged.json").write_text(text)
+
+
+def cases(test, systems: int) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Nodes along x and y, and runs (system, x, y, t, field)."""
+    axes, values = reference.packaged()
+    return {
+        "our simulation": (test.axes["x"], test.axes["y"], own_runs(test, systems)),
+        "the packaged simulation": (axes["x"], axes["y"], packaged_runs(axes, values, systems)),
+    }
 
 
 def own_runs(family, systems: int) -> np.ndarray:
@@ -64,15 +71,13 @@ def packaged_runs(axes: dict, values: np.ndarray, systems: int) -> np.ndarray:
     return np.moveaxis(np.stack(windows), 1, 3)
 
 
-def judged(network: Pretrained, train, x, y, runs: np.ndarray) -> dict:
-    """Errors of the network and of the Gaussian, clean and with noise."""
-    law = gaussian(train, x, y)
-    found = {}
-    for label, noise in (("clean", 0.0), ("noise", NOISE)):
-        places, read = sensed(runs, noise)
-        found[label] = summary(runs, at_once(network, x, y, places, read))
-        found[label]["gaussian"] = summary(runs, by_gaussian(law, places, read, noise))
-    return found
+def judged(who: Pretrained | Patterns, x, y, runs: np.ndarray) -> dict:
+    """Errors, clean and with noise."""
+    answers = in_closed_form if isinstance(who, Patterns) else at_once
+    return {
+        label: summary(runs, answers(who, x, y, *sensed(runs, noise)))
+        for label, noise in (("clean", 0.0), ("noise", NOISE))
+    }
 
 
 def sensed(runs: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndarray]:
@@ -113,35 +118,12 @@ def _readings(plane, places, read):
     return points, values.reshape(k, -1, 3)
 
 
-def gaussian(train, x, y) -> tuple[np.ndarray, np.ndarray]:
-    """The mean of the training systems (node, t, field), and what they add to it."""
-    axes = train.axes
-    turns = (
-        np.arange(PHASES)[:, None] / PHASES + axes["t"] / np.asarray(train.periods)[:, None, None]
-    )
-    systems = []
-    for modes, turn in zip(np.asarray(train.values, float), turns, strict=True):
-        placed = reference.placed(modes, axes["x"], axes["y"], x, y)
-        along = waves(turn.ravel(), len(modes) // 2, np).reshape(*turn.shape, -1)
-        systems.append(np.einsum("stm,mxyc->sxytc", along, placed))
-    drawn = np.concatenate(systems).reshape(
-        len(systems) * PHASES, len(x) * len(y), len(axes["t"]), 3
-    )
-    mean = drawn.mean(axis=0)
-    return mean, (drawn - mean) / len(drawn) ** 0.5
-
-
-def by_gaussian(law, places, read, noise: float) -> np.ndarray:
-    mean, ways = law
-    found = []
-    for where, values in zip(places, read, strict=True):
-        rows = ways[:, where, :, :2].reshape(len(ways), -1)
-        misses = (values - mean[where][..., :2]).ravel()
-        sigma = np.hypot(LEAST, noise) * values.std()
-        inner = rows @ rows.T + sigma**2 * np.eye(len(ways))
-        amounts = np.linalg.solve(inner, rows @ misses)
-        found.append(mean[:, -1] + np.tensordot(amounts, ways[:, :, -1], 1))
-    return np.stack(found)
+def in_closed_form(patterns: Patterns, x, y, places, read) -> np.ndarray:
+    """The same from patterns, one system after the other."""
+    plane, at = _nodes(x, y)
+    rows, values = _readings(plane, places, read)
+    pairs = zip(rows, values, strict=True)
+    return np.stack([patterns.answer(*pair, {"viscosity": 0.01}, at).mean for pair in pairs])
 
 
 def summary(runs: np.ndarray, fields: np.ndarray) -> dict:
@@ -158,7 +140,7 @@ def summary(runs: np.ndarray, fields: np.ndarray) -> dict:
             for name, e in errors.items()}  # fmt: skip
 
 
-def milliseconds(network: Pretrained, family) -> float:
+def milliseconds(who: Pretrained | Patterns, family) -> float:
     """Of one answer with its band at all nodes of the last instant, everything compiled."""
     runs = own_runs(family, 1)
     places, read = sensed(runs, 0.0)
@@ -167,7 +149,7 @@ def milliseconds(network: Pretrained, family) -> float:
     took = []
     for _ in range(24):
         began = time.perf_counter()
-        network.answer(points[0], values[0], {"viscosity": 0.01}, at)
+        who.answer(points[0], values[0], {"viscosity": 0.01}, at)
         took.append(time.perf_counter() - began)
     return 1e3 * float(np.median(took[4:]))
 
@@ -176,9 +158,6 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--systems", type=int, default=128)
-    parser.add_argument(
-        "--network", type=Path, help="wake.safetensors of the folder, if none is named"
-    )
     return parser.parse_args()
 
 
