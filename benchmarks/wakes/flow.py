@@ -143,8 +143,8 @@ def _slope(grid: Box, state: State) -> tuple[Complex[Array, "flow 2 kx ky"], Arr
     return slope.at[:, 0, 0, 0].set(0.0), potential  # the flux stays
 
 
-@partial(jax.jit, static_argnums=(0, 1, 3), donate_argnums=4)
-def _advanced(cells: int, steps: int, rest: tuple, count: int, state: State) -> State:
+@partial(jax.jit, static_argnums=(0, 1), donate_argnums=4)
+def _advanced(cells: int, steps: int, rest: tuple, count: Array, state: State) -> State:
     grid, size = Box(cells, steps, *rest), 1 / steps
     squares = grid.kx**2 + grid.ky**2
     half = jnp.exp(-grid.viscosity[:, None, None, None] * squares * size / 2)
@@ -166,7 +166,8 @@ def _advanced(cells: int, steps: int, rest: tuple, count: int, state: State) -> 
 
 def advanced(grid: Box, state: State, tenths: int) -> State:
     """So many tenths of a unit of time later; the state given is used up."""
-    return _advanced(grid.cells, grid.steps, tuple(grid[2:]), tenths * grid.steps // 10, state)
+    count = jnp.asarray(tenths * grid.steps // 10)
+    return _advanced(grid.cells, grid.steps, tuple(grid[2:]), count, state)
 
 
 @partial(jax.jit, static_argnums=(0, 1))

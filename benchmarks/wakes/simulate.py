@@ -44,27 +44,31 @@ def main() -> None:
 
 
 def settled(asked: argparse.Namespace, end: float):
-    """Grid after grid, each for so many units of time: a finer one where the budget is enough for it."""
+    """Grid after grid, each for so many units of time; finer ones only where the budget is enough."""
     numbers = np.array(asked.reynolds, float)
     grid = flow.box(asked.cells[0], numbers)
-    state = flow.begun(grid)
-    for cells, units in zip(asked.cells, asked.units, strict=True):
+    state = _waited(grid, flow.begun(grid), asked.units[0])
+    for cells, units in zip(asked.cells[1:], asked.units[1:], strict=True):
+        if cells <= grid.cells:
+            continue
         finer = flow.box(cells, numbers)
-        later = flow.advanced(finer, flow.finer(state, finer), 10)
-        later, seconds = _timed(finer, jax.block_until_ready(later))
+        later = _waited(finer, flow.finer(state, finer), 1)
+        later, seconds = _timed(finer, later)
         print(f"{cells} cells: {seconds:.2f} s a unit of time", flush=True)
-        if time.monotonic() + seconds * (units + asked.keep) > end and cells != asked.cells[0]:
-            break
-        grid, state = finer, later
-        for _ in range(units):
-            state = jax.block_until_ready(flow.advanced(grid, state, 10))
+        if time.monotonic() + seconds * (units + asked.keep) < end:
+            grid, state = finer, _waited(finer, later, units)
     return grid, state
+
+
+def _waited(grid: flow.Box, state, units: int):
+    for _ in range(units):
+        state = jax.block_until_ready(flow.advanced(grid, state, 10))
+    return state
 
 
 def _timed(grid: flow.Box, state):
     began = time.monotonic()
-    state = jax.block_until_ready(flow.advanced(grid, state, 10))
-    return state, time.monotonic() - began
+    return _waited(grid, state, 1), time.monotonic() - began
 
 
 def kept(grid: flow.Box, state, units: int):
@@ -113,9 +117,11 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--budget", type=float, default=100.0, help="seconds")
-    parser.add_argument("--cells", type=int, nargs="+", default=[16, 32, 64], help="of a diameter")
     parser.add_argument(
-        "--units", type=int, nargs="+", default=[150, 40, 12], help="of time to settle"
+        "--cells", type=int, nargs="+", default=[16, 32, 64, 48], help="of a diameter"
+    )
+    parser.add_argument(
+        "--units", type=int, nargs="+", default=[150, 40, 12, 12], help="of time to settle"
     )
     parser.add_argument("--keep", type=int, default=17, help="units of time")
     parser.add_argument("--reynolds", type=int, nargs="+", default=REYNOLDS)
