@@ -18,6 +18,8 @@ from pgt.families.kuramoto_sivashinsky import (
     KuramotoSivashinskyFamily as KuramotoSivashinskyFamily,
 )
 from pgt.families.navier_stokes import NavierStokesFamily as NavierStokesFamily
+from pgt.families.patterns import Patterns as Patterns
+from pgt.families.patterns import learn_patterns as learn_patterns
 from pgt.families.poisson import PoissonFamily as PoissonFamily
 from pgt.families.pretrained import Pretrained as Pretrained
 from pgt.families.pretraining import Pretraining as Pretraining

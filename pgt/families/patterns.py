@@ -35,6 +35,7 @@ SYSTEMS = 480  # drawn to find the patterns
 LEVELS = 10 ** np.arange(
     -4.0, 0.01, 0.125
 )  # σ that are tried, in units of the spread of the readings
+SMALLEST = 1e-4  # spread, of that of the field
 SLACK = 0.02  # of a range of coefficients
 LEVEL = 0.9  # of a field that bands hold
 RARE = 0.99  # of systems held out fit their readings better
@@ -71,7 +72,7 @@ class Fitted(eqx.Module):
         """Mean and band at points, one a row, in the order of the domain's axes."""
         mean, table = self.patterns.along(points)
         found = mean + table @ self.amounts
-        spread = np.sqrt(np.sum((table @ self.root) ** 2, axis=-1))
+        spread = _spreads(table, self.root, self.patterns.floor)
         reach = self.patterns.judged.factor(self.noise_level) * spread
         return Said(found, found - reach, found + reach, list(self.outside))
 
@@ -91,6 +92,7 @@ class Patterns(eqx.Module):
     family: AbstractFamily
     mean: Float[np.ndarray, "n c"]
     table: Float[np.ndarray, "n c r"]
+    floor: Float[np.ndarray, " c"]  # of the spread
     reads: tuple[str, ...]
     judged: Judged
 
@@ -132,6 +134,19 @@ class Patterns(eqx.Module):
         )  # fmt: skip
         serialise.save(path.parent, path.name.removesuffix(".safetensors"), kept, copy=False)
 
+    @staticmethod
+    @checked
+    def load(path: str | os.PathLike) -> "Patterns":
+        """What `save` wrote."""
+        path = Path(path)
+        found = serialise.load(path.parent, path.name.removesuffix(".safetensors"))
+        if not isinstance(found, Kept):
+            raise InputError(
+                f"{path}: holds a {type(found).__name__}, not the patterns of a family."
+            )
+        values, _ = _drawn(found.family)
+        return _patterns(found.family, values, found.count, found.reads, found.judged)
+
     def _fitted(self, points, values, coefficients: Mapping[str, float]) -> Fitted:
         mean, table = self.along(points)
         is_read = np.isfinite(values)
@@ -163,12 +178,6 @@ class Kept(eqx.Module):
     judged: Judged
 
 
-def load_patterns(kept: Kept) -> Patterns:
-    """The patterns of what `save` wrote."""
-    values, _ = _drawn(kept.family)
-    return Patterns(kept.family, *_found(values, kept.count), kept.reads, kept.judged)
-
-
 @checked
 def learn_patterns(
     family: AbstractFamily,
@@ -184,7 +193,12 @@ def learn_patterns(
     """
     values, coefficients = _drawn(family)
     judged = _judged(family, values, _kinds(coefficients), count, reads, sensors)
-    return Patterns(family, *_found(values, count), reads, judged)
+    return _patterns(family, values, count, reads, judged)
+
+
+def _patterns(family: AbstractFamily, values, count: int, reads, judged: Judged) -> Patterns:
+    mean, table = _found(values, count)
+    return Patterns(family, mean, table, _floor(table), reads, judged)
 
 
 def _drawn(family: AbstractFamily) -> tuple[np.ndarray, np.ndarray]:
@@ -209,6 +223,15 @@ def _found(values: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     kept = ways[:, ::-1][:, :count] / len(flat) ** 0.5
     table = (flat.T @ kept.astype(np.float32)).reshape(*mean.shape, -1)
     return mean, table.astype(float)
+
+
+def _floor(table: Table) -> Float[np.ndarray, " c"]:
+    """A small share of the spread of each field: there are places where all systems agree."""
+    return SMALLEST * np.sqrt(np.sum(table**2, axis=(0, 2)) / len(table))
+
+
+def _spreads(table: Table, root, floor) -> Float[np.ndarray, "m c"]:
+    return np.hypot(np.sqrt(np.sum((table @ root) ** 2, axis=-1)), floor)
 
 
 def conditioned(values, mean, table: Table, is_read) -> tuple[np.ndarray, np.ndarray, float]:
@@ -305,7 +328,7 @@ def _score(draw, law, truth, places, is_read, noise: float):
     amounts, root, level = conditioned(read, mean[places], table[places], np.isfinite(read))
     miss = mean + table @ amounts - truth
     some = draw.choice(len(truth), min(len(truth), 500), replace=False)
-    spread = np.sqrt(np.sum((table[some] @ root) ** 2, axis=-1))
+    spread = _spreads(table[some], root, _floor(table))
     return np.linalg.norm(miss) / np.linalg.norm(truth), np.abs(miss[some] / spread).ravel(), level
 
 

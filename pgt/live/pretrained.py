@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from pgt.families import Pretrained, Simulations, shipped, shipped_names
+from pgt.families import Simulations, shipped, shipped_names
+from pgt.families.shipped import opened, shipped_patterns, shipped_patterns_names
 from pgt.ground.errors import InputError
 from pgt.live.source import Answer, Coefficient, Grid, Rig, grid_shape, nodes
 
@@ -19,15 +20,15 @@ class PretrainedRig(Rig):
 
     `pretrained.answer(points, values, coefficients, at)` gives mean, low and high (m, c) at the m
     points `at`, and sentences about what lies outside of what it was trained on. `family` has `fields`,
-    `axes`, `ranges`, `draw(key, coefficients)` and `settled(coefficients)`; `card.sensing.reads` of
-    the network are the fields that sensors measure.
+    `axes`, `ranges`, `draw(key, coefficients)` and `settled(coefficients)`; `reads` of the
+    network are the fields that sensors measure.
     """
 
     def __init__(self, pretrained: Any, family: Any):
         self.pretrained, self.family = pretrained, family
         self.fields = tuple(family.fields)
         self.axes = {name: np.asarray(line, float) for name, line in family.axes.items()}
-        self.reads = tuple(pretrained.card.sensing.reads)
+        self.reads = tuple(pretrained.reads)
         # Between simulations and beyond them there is no truth to show.
         ends = (lambda *ends: ends) if isinstance(family, Simulations) else _beyond
         self.coefficients = tuple(
@@ -68,13 +69,16 @@ def open_model(path: Path) -> PretrainedRig:
             "of one system cannot answer new readings at once."
         )
     if path.is_file():
-        network = Pretrained.load(path)
+        network = opened(path)
     elif str(path) in shipped_names():
         network = shipped(str(path))
+    elif str(path) in shipped_patterns_names():
+        network = shipped_patterns(str(path))
     else:
+        known = ", ".join((*shipped_names(), *shipped_patterns_names()))
         raise InputError(
             f"{path}: there is no such file; name that of a pretrained model, or one that comes with the "
-            f"library: {', '.join(shipped_names())}."
+            f"library: {known}."
         )
     return PretrainedRig(network, network.family)
 

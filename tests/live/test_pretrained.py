@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pgt.families.sensing import Sensing
 from pgt.families.shipped import FOLDER
 from pgt.ground.errors import InputError
 from pgt.live.pretrained import PretrainedRig, open_model
@@ -40,7 +39,7 @@ class Network:
     """Answers with the coordinates it is asked at."""
 
     family = Family()
-    card = SimpleNamespace(sensing=Sensing(reads=("u",)))
+    reads = ("u",)
 
     def answer(self, points, values, coefficients, at):
         self.asked = points, values, coefficients

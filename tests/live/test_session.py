@@ -203,7 +203,9 @@ def test_the_truth_says_which_coefficients_it_has():
             return {"diffusivity": 0.05}
 
     rig = Stored({"x": 9, "t": 7}, modes=2)
-    wish = read_wish(json.dumps({"sensors": FEW, "coefficients": {"diffusivity": 0.04}}).encode(), rig)
+    wish = read_wish(
+        json.dumps({"sensors": FEW, "coefficients": {"diffusivity": 0.04}}).encode(), rig
+    )
     found = Session(rig).answer(wish)
     assert found["coefficients"] == {"diffusivity": 0.05}
     assert found["error"] < 0.05  # readings and answer are those of one system
