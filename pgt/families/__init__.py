@@ -29,6 +29,7 @@ from pgt.families.registry import names as names
 from pgt.families.sensing import Sensing as Sensing
 from pgt.families.shipped import shipped as shipped
 from pgt.families.shipped import shipped_names as shipped_names
+from pgt.families.shipped import shipped_patterns as shipped_patterns
 from pgt.families.simulations import Simulations as Simulations
 from pgt.families.solved import AbstractSolved as AbstractSolved
 from pgt.families.system import System as System

@@ -87,6 +87,14 @@ class Patterns(eqx.Module):
     """The mean of a family's systems and their patterns at its nodes, the largest first.
 
     `learn_patterns` makes one; called with readings it answers for a system that it has not seen.
+
+    >>> import pgt
+    >>> family = pgt.families.get("heat", nodes=9, times=5)
+    >>> patterns = learn_patterns(family, count=6)
+    >>> truth = family.dataset(family.draw(jax.random.key(1)))
+    >>> answer = patterns(pgt.sample(truth, n=12, seed=0))
+    >>> answer.outside, answer.grid(**family.axes).u.shape
+    ((), (9, 5))
     """
 
     family: AbstractFamily
@@ -190,6 +198,10 @@ def learn_patterns(
     `reads` are the fields that sensors read, all where none is named; `sensors` how many stand still and
     read at every instant when the patterns are judged. Systems are left out by their coefficients, but
     for the ends of the ranges; where these are not a few, by chance.
+
+    >>> import pgt
+    >>> learn_patterns(pgt.families.get("heat", nodes=9, times=5), count=3).table.shape
+    (45, 1, 3)
     """
     values, coefficients = _drawn(family)
     judged = _judged(family, values, _kinds(coefficients), count, reads, sensors)

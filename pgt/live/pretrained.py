@@ -30,9 +30,9 @@ class PretrainedRig(Rig):
         self.axes = {name: np.asarray(line, float) for name, line in family.axes.items()}
         self.reads = tuple(pretrained.reads)
         # Between simulations and beyond them there is no truth to show.
-        ends = (lambda *ends: ends) if isinstance(family, Simulations) else _beyond
+        beyond = 1.0 if isinstance(family, Simulations) else BEYOND
         self.coefficients = tuple(
-            Coefficient(name, *ends(low, high), _middle(low, high))
+            Coefficient(name, *_beyond(low, high, beyond), _middle(low, high))
             for name, (low, high) in family.ranges.items()
         )
 
@@ -83,9 +83,9 @@ def open_model(path: Path) -> PretrainedRig:
     return PretrainedRig(network, network.family)
 
 
-def _beyond(low: float, high: float) -> tuple[float, float]:
+def _beyond(low: float, high: float, ratio: float) -> tuple[float, float]:
     """Somewhat past the range, where ratios count."""
-    return (low / BEYOND, high * BEYOND) if low > 0 else (float(low), float(high))
+    return (low / ratio, high * ratio) if low > 0 else (float(low), float(high))
 
 
 def _middle(low: float, high: float) -> float:
