@@ -21,7 +21,7 @@ from pgt.ground.errors import InputError
 from pgt.ground.types import Key
 from pgt.physics.pde import AbstractPDE
 
-LARGEST_REST = 0.05  # of a run's variation in time that its harmonics may leave
+LARGEST_REST = 0.05  # of the spread of a run that its harmonics may leave
 
 Harmonics = Annotated[int, Limits(at_least=1, at_most=50)]
 
@@ -117,7 +117,7 @@ def _cycle(values: np.ndarray, t: np.ndarray, harmonics: int) -> Cycle:
     if found.rest > LARGEST_REST:
         raise InputError(
             f"Cycles: a run of {np.ptp(t):g} units of time does not repeat: {harmonics} harmonics of a "
-            f"period of {found.period:g} leave {100 * found.rest:.0f} % of its variation. Give a longer "
+            f"period of {found.period:g} leave {100 * found.rest:.0f} % of its spread. Give a longer "
             "run, more harmonics, or take `Simulations` with crop= instead."
         )
     return found

@@ -15,7 +15,7 @@ STILL = 1e-6  # of the spread: what varies less does not change in time
 
 
 class Cycle(NamedTuple):
-    """Mean, cosines and sines (1 + 2 harmonics, *space), and the share of the variation beside them."""
+    """Mean, cosines and sines (1 + 2 harmonics, *space); what they leave, in units of the run's spread."""
 
     period: float
     modes: Float[np.ndarray, "m *space"]
@@ -35,15 +35,14 @@ def cycle_of(
     t = t - t[0]
     flat = values.reshape(len(t), -1).astype(float)
     varying = flat - flat.mean(axis=0)
-    size = np.linalg.norm(varying)
-    if size <= STILL * np.linalg.norm(flat):
+    if np.linalg.norm(varying) <= STILL * np.linalg.norm(flat):
         modes = np.zeros((1 + 2 * harmonics, *values.shape[1:]), np.float32)
         modes[0] = values.mean(axis=0)
         return Cycle(float(t[-1]), modes, 0.0)
     period = _period(_courses(varying), t, harmonics)
     along = waves(t / period, harmonics, np)
     modes = np.linalg.lstsq(along, flat, rcond=None)[0]
-    rest = float(np.linalg.norm(flat - along @ modes) / size)
+    rest = float(np.linalg.norm(flat - along @ modes) / np.linalg.norm(flat - flat.mean()))
     return Cycle(period, modes.reshape(-1, *values.shape[1:]).astype(np.float32), rest)
 
 
