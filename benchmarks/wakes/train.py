@@ -7,6 +7,8 @@ Leaves wakes/wake.safetensors, which `pgt live` opens.
 
 import argparse
 import json
+import shutil
+import tempfile
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -39,9 +41,12 @@ def main() -> None:
     )
 
 
-def wakes(folder: Path) -> Cycles:
-    """The family of a folder of wakes, the viscosity being 1 / Re."""
-    return Cycles(folder, pgt.NavierStokes2D, ["viscosity"], span=SPAN, instants=INSTANTS)
+def wakes(*folders: Path) -> Cycles:
+    """The family of the wakes in some folders, the viscosity being 1 / Re."""
+    with tempfile.TemporaryDirectory() as together:
+        for path in (path for folder in folders for path in folder.glob("*.nc")):
+            shutil.copy(path, together)
+        return Cycles(together, pgt.NavierStokes2D, ["viscosity"], span=SPAN, instants=INSTANTS)
 
 
 def _arguments() -> argparse.Namespace:

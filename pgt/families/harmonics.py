@@ -15,7 +15,7 @@ STILL = 1e-6  # of the spread: what varies less does not change in time
 
 
 class Cycle(NamedTuple):
-    """Mean, cosines and sines (1 + 2 harmonics, *space); what they leave, in units of the run's spread."""
+    """Mean, cosines and sines (1 + 2 harmonics, *space); what they leave, in shares of the spread."""
 
     period: float
     modes: Float[np.ndarray, "m *space"]

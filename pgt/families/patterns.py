@@ -12,7 +12,7 @@ with the σ under which the readings are the most probable.
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import equinox as eqx
 import jax
@@ -23,6 +23,16 @@ from scipy.sparse import csr_array
 
 from pgt.data.observations import Observations
 from pgt.families.family import AbstractFamily
+from pgt.families.gaussian import (
+    Judged,
+    Table,
+    conditioned,
+    floor,
+    judged,
+    kinds,
+    patterns_of,
+    spreads,
+)
 from pgt.families.said import Asked, Said, on_grid
 from pgt.families.sensing import Nodes
 from pgt.families.stencil import Stencil
@@ -32,31 +42,8 @@ from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 
 SYSTEMS = 480  # drawn to find the patterns
-LEVELS = 10 ** np.arange(
-    -4.0, 0.01, 0.125
-)  # σ that are tried, in units of the spread of the readings
-SMALLEST = 1e-4  # spread, of that of the field
+SENSORS = 100  # by which patterns are judged
 SLACK = 0.02  # of a range of coefficients
-LEVEL = 0.9  # of a field that bands hold
-RARE = 0.99  # of systems held out fit their readings better
-HELD, NOISE, SENSORS = 12, 0.05, 100  # systems of each kind held out, and how they are read
-
-Table = Float[np.ndarray, "m c r"]
-
-
-class Judged(NamedTuple):
-    """On systems whose coefficients are not among those that the patterns come from: median and worst
-    tenth of the relative error with clean readings, what bands are multiplied with where readings are
-    clean and where they are noisy, and the largest σ that is usual."""
-
-    median: float
-    tenth: float
-    factors: tuple[float, float]
-    usual: float
-
-    def factor(self, level: float) -> float:
-        """That of readings with noise of this level."""
-        return self.factors[level >= NOISE / 2]
 
 
 class Fitted(eqx.Module):
@@ -72,7 +59,7 @@ class Fitted(eqx.Module):
         """Mean and band at points, one a row, in the order of the domain's axes."""
         mean, table = self.patterns.along(points)
         found = mean + table @ self.amounts
-        spread = _spreads(table, self.root, self.patterns.floor)
+        spread = spreads(table, self.root, self.patterns.floor)
         reach = self.patterns.judged.factor(self.noise_level) * spread
         return Said(found, found - reach, found + reach, list(self.outside))
 
@@ -103,6 +90,7 @@ class Patterns(eqx.Module):
     floor: Float[np.ndarray, " c"]  # of the spread
     reads: tuple[str, ...]
     judged: Judged
+    without: dict[str, float]  # the coefficients of systems that patterns were not taken from
 
     @checked
     def __call__(self, readings: Observations, coefficients: Mapping | None = None) -> Fitted:
@@ -137,9 +125,8 @@ class Patterns(eqx.Module):
     def save(self, path: str | os.PathLike) -> None:
         """One safetensors file: the family, from which the patterns are found again."""
         path = Path(path)
-        kept = Kept(
-            self.family.without_systems(), self.reads, self.table.shape[-1], self.judged
-        )  # fmt: skip
+        count, lean = self.table.shape[-1], self.family.without_systems()
+        kept = Kept(lean, self.reads, count, self.judged, self.without)
         serialise.save(path.parent, path.name.removesuffix(".safetensors"), kept, copy=False)
 
     @staticmethod
@@ -152,8 +139,11 @@ class Patterns(eqx.Module):
             raise InputError(
                 f"{path}: holds a {type(found).__name__}, not the patterns of a family."
             )
-        values, _ = _drawn(found.family)
-        return _patterns(found.family, values, found.count, found.reads, found.judged)
+        values, _ = _drawn(found.family, found.without)
+        mean, table = patterns_of(values, found.count)
+        return Patterns(
+            found.family, mean, table, floor(table), found.reads, found.judged, found.without
+        )  # fmt: skip
 
     def _fitted(self, points, values, coefficients: Mapping[str, float]) -> Fitted:
         mean, table = self.along(points)
@@ -184,6 +174,7 @@ class Kept(eqx.Module):
     reads: tuple[str, ...]
     count: int
     judged: Judged
+    without: dict[str, float]
 
 
 @checked
@@ -192,87 +183,44 @@ def learn_patterns(
     count: Annotated[int, Limits(at_least=1, at_most=SYSTEMS - 1)] = 64,
     reads: tuple[str, ...] = (),
     sensors: Count = SENSORS,
+    without: Mapping[str, float] | None = None,
 ) -> Patterns:
     """The patterns of a family, so many, and how well they answer for systems left out.
 
     `reads` are the fields that sensors read, all where none is named; `sensors` how many stand still and
     read at every instant when the patterns are judged. Systems are left out by their coefficients, but
-    for the ends of the ranges; where these are not a few, by chance.
+    for the ends of the ranges; where these are not a few, by chance. `without` names coefficients of
+    systems that the family has and no pattern is to come from: what is then said of them is said of
+    something new.
 
     >>> import pgt
     >>> learn_patterns(pgt.families.get("heat", nodes=9, times=5), count=3).table.shape
     (45, 1, 3)
     """
-    values, coefficients = _drawn(family)
-    judged = _judged(family, values, _kinds(coefficients), count, reads, sensors)
-    return _patterns(family, values, count, reads, judged)
+    left = dict(without or {})
+    values, coefficients = _drawn(family, left)
+    is_read = np.array([not reads or name in reads for name in family.fields])
+    instants = Nodes.of(family).instants
+    score = judged(values, kinds(coefficients), count, is_read, sensors, instants)
+    mean, table = patterns_of(values, count)
+    return Patterns(family, mean, table, floor(table), reads, score, left)
 
 
-def _patterns(family: AbstractFamily, values, count: int, reads, judged: Judged) -> Patterns:
-    mean, table = _found(values, count)
-    return Patterns(family, mean, table, _floor(table), reads, judged)
-
-
-def _drawn(family: AbstractFamily) -> tuple[np.ndarray, np.ndarray]:
+def _drawn(family: AbstractFamily, without: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
     """Fields (system, node, field) and coefficients (system, name)."""
-    keys = jax.random.split(jax.random.key(0), SYSTEMS)
-    systems = _many(family, keys)
+    systems = _many(family, jax.random.split(jax.random.key(0), SYSTEMS))
     values = np.asarray(systems.values).reshape(SYSTEMS, -1, len(family.fields))
     rows = [np.asarray(systems.coefficients[name]) for name in family.ranges]
-    return values, np.stack(rows, axis=-1) if rows else np.zeros((SYSTEMS, 0))
+    found = np.stack(rows, axis=-1) if rows else np.zeros((SYSTEMS, 0))
+    columns = [list(family.ranges).index(name) for name in without]
+    left = np.isclose(found[:, columns], list(without.values()), rtol=1e-4).all(axis=1)
+    kept = ~left if without else np.ones(SYSTEMS, bool)
+    return values[kept], found[kept]
 
 
 @eqx.filter_jit
 def _many(family: AbstractFamily, keys):
     return jax.vmap(family.draw)(keys)
-
-
-def _found(values: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean (node, field) and patterns (node, field, r), whose amounts have variance 1."""
-    mean = values.mean(axis=0, dtype=float)
-    flat = (values - mean).reshape(len(values), -1).astype(np.float32)
-    _, ways = np.linalg.eigh((flat @ flat.T).astype(float) / len(flat))
-    kept = ways[:, ::-1][:, :count] / len(flat) ** 0.5
-    table = (flat.T @ kept.astype(np.float32)).reshape(*mean.shape, -1)
-    return mean, table.astype(float)
-
-
-def _floor(table: Table) -> Float[np.ndarray, " c"]:
-    """A small share of the spread of each field: there are places where all systems agree."""
-    return SMALLEST * np.sqrt(np.sum(table**2, axis=(0, 2)) / len(table))
-
-
-def _spreads(table: Table, root, floor) -> Float[np.ndarray, "m c"]:
-    return np.hypot(np.sqrt(np.sum((table @ root) ** 2, axis=-1)), floor)
-
-
-def conditioned(values, mean, table: Table, is_read) -> tuple[np.ndarray, np.ndarray, float]:
-    """Amounts, a root of their covariance, and the most probable σ, in units of the readings' spread.
-
-    >>> table = np.ones((3, 1, 1))
-    >>> read = np.array([[2.0], [2.1], [1.9]])
-    >>> amounts, root, level = conditioned(read, np.zeros((3, 1)), table, np.ones((3, 1), bool))
-    >>> amounts.round(1).tolist(), root.shape
-    ([2.0], (1, 1))
-    """
-    unit = np.array([_spread(values[row, c]) for c, row in enumerate(is_read.T)])
-    rows = (table / unit[:, None])[is_read]  # k r
-    misses = ((values - mean) / unit)[is_read]
-    sizes, ways = np.linalg.eigh(rows.T @ rows)
-    sizes = np.maximum(sizes, 0.0)
-    told = ways.T @ (rows.T @ misses)
-    variance = LEVELS[:, None] ** 2
-    fits = np.sum(told**2 / (sizes + variance), axis=1)
-    surprise = (misses @ misses - fits) / variance[:, 0]
-    size = np.log1p(sizes / variance).sum(axis=1) + len(misses) * np.log(variance[:, 0])
-    level = float(LEVELS[np.argmin(surprise + size)])
-    inner = sizes + level**2
-    return ways @ (told / inner), level * ways / np.sqrt(inner), level
-
-
-def _spread(values: np.ndarray) -> float:
-    size = float(np.std(values)) if values.size else 0.0
-    return size if size > 0 else 1.0
 
 
 def _node_numbers(points: np.ndarray, axes: Mapping[str, np.ndarray]) -> np.ndarray | None:
@@ -299,52 +247,3 @@ def _between(points: Float[np.ndarray, "m d"], family: AbstractFamily) -> csr_ar
     rows = np.repeat(np.arange(len(points)), nodes.shape[1])
     total = int(np.prod([len(line) for line in family.axes.values()]))
     return csr_array((weights.ravel(), (rows, nodes.ravel())), shape=(len(points), total))
-
-
-# ------------------------------------------------------------------------------- held out
-
-
-def _kinds(coefficients: np.ndarray) -> np.ndarray:
-    """To which of a few sets of coefficients a system belongs; -1 at the ends of a range."""
-    rows, kinds = np.unique(coefficients, axis=0, return_inverse=True)
-    kinds = kinds.ravel()
-    if not 3 <= len(rows) <= SYSTEMS // HELD:
-        return np.arange(len(coefficients)) % 5
-    is_end = ((rows == rows.min(axis=0)) | (rows == rows.max(axis=0))).any(axis=1)
-    return np.where(is_end[kinds], -1, kinds)
-
-
-def _judged(family, values, kinds, count: int, reads: tuple[str, ...], sensors: int) -> Judged:
-    scores, instants = [], Nodes.of(family).instants
-    is_read = np.array([not reads or name in reads for name in family.fields])
-    draw = np.random.default_rng(0)
-    for kind in sorted(set(kinds[kinds >= 0].tolist())):
-        law = _found(values[kinds != kind], count)
-        for truth in values[kinds == kind][:HELD]:
-            places = _standing(draw, len(truth) // instants, sensors, instants)
-            scores.append([_score(draw, law, truth, places, is_read, n) for n in (0.0, NOISE)])
-    errors = [clean[0] for clean, _ in scores]
-    clean, noisy = (np.concatenate([pair[k][1] for pair in scores]) for k in (0, 1))
-    return Judged(
-        float(np.median(errors)), float(np.quantile(errors, 0.9)),
-        (float(np.quantile(clean, LEVEL)), float(np.quantile(noisy, LEVEL))),
-        float(np.quantile([noisy[2] for _, noisy in scores], RARE)),
-    )  # fmt: skip
-
-
-def _score(draw, law, truth, places, is_read, noise: float):
-    """Relative error, errors in units of the stated spread at some nodes, and the σ found."""
-    mean, table = law
-    read = np.where(is_read, truth[places], np.nan)
-    read = read + noise * truth.std(axis=0) * draw.normal(size=read.shape)
-    amounts, root, level = conditioned(read, mean[places], table[places], np.isfinite(read))
-    miss = mean + table @ amounts - truth
-    some = draw.choice(len(truth), min(len(truth), 500), replace=False)
-    spread = _spreads(table[some], root, _floor(table))
-    return np.linalg.norm(miss) / np.linalg.norm(truth), np.abs(miss[some] / spread).ravel(), level
-
-
-def _standing(draw, places: int, sensors: int, instants: int) -> np.ndarray:
-    """The nodes of sensors that stand still, at every instant."""
-    chosen = draw.choice(places, min(sensors, places), replace=False)
-    return (chosen[:, None] * instants + np.arange(instants)).ravel()

@@ -110,3 +110,15 @@ def test_a_file_gives_the_same_answers(patterns, tmp_path):
     assert again.judged == patterns.judged
     drawn = again.family.draw(jax.random.key(0), {"viscosity": 0.72})
     assert float(drawn.coefficients["viscosity"]) == pytest.approx(0.7)
+
+
+def test_what_patterns_are_not_to_come_from_is_new_to_them(patterns):
+    fewer = learn_patterns(patterns.family, 24, ("u", "v"), sensors=16, without={"viscosity": 0.7})
+    assert fewer.without == {"viscosity": 0.7}
+    system = patterns.family.draw(jax.random.key(1), {"viscosity": 0.7})
+    whole = np.asarray(system.values).reshape(-1, 3)
+    nodes, _, points, _ = sensed()
+    rows = [int(np.argmin(np.abs(nodes - p).sum(axis=1))) for p in points]
+    read = np.where([True, True, False], whole[rows], np.nan)
+    seen, new = (error(p.answer(points, read, {}, nodes), whole) for p in (patterns, fewer))
+    assert seen < new < 0.05
