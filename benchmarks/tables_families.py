@@ -108,9 +108,9 @@ def wakes_table(found: dict) -> str | None:
                 " / ".join(f"{100 * scores[label][name]['median']:.2g}" for name in "uvp")
                 for label in ("clean", "noise")
             )
-            took = f"{result['milliseconds'][kind]:.2g} ms"
+            took = f"{result['milliseconds'][kind]:.0f} ms"
             rows.append(as_row(case, kind, *cells, took, measured_on(result)))
-    beside = result["simulated"]["beside the packaged"]
+    beside = result["simulated"]["flows"]["100"]["beside the packaged"]
     return as_table(
         f"The wake of a cylinder at Re = 100 from simulations of our own at Re = 40 to 140 without it "
         f"(`benchmarks/wakes`): {result['sensors']} sensors read u and v at one instant and four before, "

@@ -5,7 +5,7 @@
 100 sensors stand at random nodes and read u and v at one instant and four before it, within two units of
 time. Scored is the field at that instant: relative L2 error of u, v and p (that of p without its mean,
 which nobody can know), median and worst tenth: by the patterns of the training wakes in closed form, and
-by the network where train.py has made one. Leaves wakes/patterns.safetensors and wakes/judged.json.
+by the network where train.py has made one. Leaves wakes/patterns.safetensors and wakes/wakes.json.
 """
 
 import argparse
@@ -46,8 +46,9 @@ def main() -> None:
         print(name, json.dumps(record["cases"][name], indent=1), flush=True)
     record["milliseconds"] = {kind: milliseconds(who, test) for kind, who in answering.items()}
     print("one answer:", record["milliseconds"])
-    text = json.dumps(record | provenance(), indent=1) + "\n"
-    (asked.folder / "judged.json").write_text(text)
+    simulated = json.loads((asked.folder / "simulated.json").read_text())
+    text = json.dumps(record | {"simulated": simulated} | provenance(), indent=1) + "\n"
+    (asked.folder / "wakes.json").write_text(text)
 
 
 def cases(test, systems: int) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
