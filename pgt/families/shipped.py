@@ -46,13 +46,23 @@ def _loaded(name: str) -> Pretrained:
 
 
 def shipped_patterns_names() -> tuple[str, ...]:
-    """The families whose patterns come with the library."""
+    """The families whose patterns come with the library.
+
+    >>> shipped_patterns_names()
+    ('wake',)
+    """
     return tuple(sorted(path.stem for path in PATTERNS.glob("*.safetensors")))
 
 
 @checked
 def shipped_patterns(name: str) -> Patterns:
-    """The patterns of a family that come with the library: those of the "wake" of a cylinder."""
+    """The patterns of a family that come with the library: those of the "wake" of a cylinder.
+
+    >>> shipped_patterns("plume")
+    Traceback (most recent call last):
+    ...
+    pgt.InputError: no patterns of 'plume' come with the library; there are wake.
+    """
     known = shipped_patterns_names()
     if name not in known:
         raise InputError(
