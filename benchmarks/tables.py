@@ -4,10 +4,10 @@
     python benchmarks/tables.py --show   # print the section only
 
 Every number comes from a file that benchmarks/core.py, instrument.py, coverage_diffusivity.py,
-fit_cost.py, shapes.py, unknown_functions.py, box_cost.py, cylinder.py, pretrained.py, refined.py or
-yardstick.py wrote; a case without a file has no row. The paper's numbers stand beside ours, as the paper
-prints them (its tables 1 and 2), and those of Raissi, Perdikaris and Karniadakis (2019) for unknown
-coefficients.
+fit_cost.py, shapes.py, unknown_functions.py, box_cost.py, cylinder.py, pretrained.py, refined.py,
+yardstick.py, throughput.py or wakes/judge.py wrote; a case without a file has no row. The paper's numbers
+stand beside ours, as the paper prints them (its tables 1 and 2), and those of Raissi, Perdikaris and
+Karniadakis (2019) for unknown coefficients.
 """
 
 import json
@@ -23,7 +23,13 @@ from tables_beyond import (
     measures_table,
     shapes_table,
 )
-from tables_families import pretrained_table, refined_table, yardstick_table
+from tables_families import (
+    pretrained_table,
+    refined_table,
+    throughput_table,
+    wakes_table,
+    yardstick_table,
+)
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -65,8 +71,10 @@ def section(folder: Path = RESULTS) -> str:
             box_table(found),
             cylinder_table(found),
             pretrained_table(found),
+            throughput_table(found),
             refined_table(found),
             yardstick_table(found),
+            wakes_table(found),
         )
         if table is not None
     ]

@@ -96,3 +96,47 @@ def _published(who: dict, law: str, direction: str) -> str:
     """Forward and inverse stand together, one number alone."""
     numbers = who.get(law, "–")
     return str(numbers[direction == "inverse"] if isinstance(numbers, list) else numbers)
+
+
+def wakes_table(found: dict) -> str | None:
+    if "wakes" not in found:
+        return None
+    result, rows = found["wakes"], []
+    for case, kinds in result["cases"].items():
+        for kind, scores in kinds.items():
+            cells = (
+                " / ".join(f"{100 * scores[label][name]['median']:.2g}" for name in "uvp")
+                for label in ("clean", "noise")
+            )
+            took = f"{result['milliseconds'][kind]:.0f} ms"
+            rows.append(as_row(case, kind, *cells, took, measured_on(result)))
+    beside = result["simulated"]["flows"]["100"]["beside the packaged"]
+    return as_table(
+        f"The wake of a cylinder at Re = 100 from simulations of our own at Re = 40 to 140 without it "
+        f"(`benchmarks/wakes`): {result['sensors']} sensors read u and v at one instant and four before, "
+        f"within {result['span']:g} units of time; relative error of u / v / p in % at that instant, "
+        f"median of {result['systems']} phases and sets of sensors. Our simulation has "
+        f"{result['simulated']['cells']} cells to a diameter and a Strouhal number of "
+        f"{beside['strouhal']:.4f}; the packaged one, by finite elements, has "
+        f"{beside['strouhal of the packaged']:.4f}, and ours is apart from it by "
+        f"{100 * beside['u']:.2g} / {100 * beside['v']:.2g} / {100 * beside['p']:.2g} % of u / v / p:",
+        "| readings of | by | clean | 5 % noise | one answer | measured on |",
+        rows,
+    )
+
+
+def throughput_table(found: dict) -> str | None:
+    if "throughput" not in found:
+        return None
+    result = found["throughput"]
+    rows = [
+        as_row(f"`{name}`", batch, f"{rate:.0f}", measured_on(result))
+        for name, rates in result["families"].items()
+        for batch, rate in rates.items()
+    ]
+    return as_table(
+        f"How many systems a second the same networks answer, {result['readings']} readings of each in "
+        f"and fields with bands at {result['across']} × {result['across']} points out:",
+        "| family | systems a call | systems a second | measured on |",
+        rows,
+    )

@@ -8,6 +8,7 @@ from pgt.families.allen_cahn import AllenCahnFamily as AllenCahnFamily
 from pgt.families.assimilation import Assimilated as Assimilated
 from pgt.families.assimilation import assimilate as assimilate
 from pgt.families.burgers import BurgersFamily as BurgersFamily
+from pgt.families.cycles import Cycles as Cycles
 from pgt.families.darcy import DarcyFamily as DarcyFamily
 from pgt.families.family import AbstractFamily as AbstractFamily
 from pgt.families.fisher import FisherFamily as FisherFamily
@@ -17,6 +18,8 @@ from pgt.families.kuramoto_sivashinsky import (
     KuramotoSivashinskyFamily as KuramotoSivashinskyFamily,
 )
 from pgt.families.navier_stokes import NavierStokesFamily as NavierStokesFamily
+from pgt.families.patterns import Patterns as Patterns
+from pgt.families.patterns import learn_patterns as learn_patterns
 from pgt.families.poisson import PoissonFamily as PoissonFamily
 from pgt.families.pretrained import Pretrained as Pretrained
 from pgt.families.pretraining import Pretraining as Pretraining
@@ -26,6 +29,7 @@ from pgt.families.registry import names as names
 from pgt.families.sensing import Sensing as Sensing
 from pgt.families.shipped import shipped as shipped
 from pgt.families.shipped import shipped_names as shipped_names
+from pgt.families.shipped import shipped_patterns as shipped_patterns
 from pgt.families.simulations import Simulations as Simulations
 from pgt.families.solved import AbstractSolved as AbstractSolved
 from pgt.families.system import System as System

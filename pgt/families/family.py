@@ -81,6 +81,10 @@ class AbstractFamily(eqx.Module):
         check_names(self, coefficients, whole=True)
         return filled(self.equation, coefficients)
 
+    def settled(self, coefficients: Coefficients) -> dict[str, float]:
+        """Those that a system which is drawn with these has: where few are stored, the nearest."""
+        return {name: float(value) for name, value in coefficients.items()}
+
     def without_systems(self) -> "AbstractFamily":
         """What of the family a file of a trained network keeps: all but stored systems."""
         return self

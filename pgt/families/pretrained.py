@@ -97,6 +97,11 @@ class Pretrained(eqx.Module):
     family: AbstractFamily
     card: Card
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The fields that sensors read; all of them where none is named."""
+        return tuple(self.card.sensing.reads)
+
     @checked
     def __call__(
         self,

@@ -13,6 +13,7 @@ from pgt.families.family import AbstractFamily
 from pgt.families.system import System
 from pgt.ground.arguments import Count, Share
 from pgt.ground.checked import checked
+from pgt.ground.errors import InputError
 from pgt.kernels.base import AbstractKernel
 from pgt.kernels.combine import NoKernel
 from pgt.models.frame import Gamma
@@ -39,6 +40,11 @@ class Sensing:
     hidden
         The share of systems in which a field, chosen at random, is not read at all, where there are
         several.
+    every
+        The share of systems that are read at places which stand still, all of them at every instant.
+    reads
+        The fields that are read at all, such as ("u", "v") where nobody measures a pressure; all of
+        them where none is named.
 
     >>> Sensing(most=64).least
     12
@@ -49,6 +55,8 @@ class Sensing:
     noise: Share = 0.1
     stations: Share = 0.3
     hidden: Share = 0.3
+    every: Share = 0.0
+    reads: tuple[str, ...] = ()
 
 
 class Seen(NamedTuple):
@@ -92,7 +100,7 @@ def look(
     values = system.values.reshape(-1, system.values.shape[-1])  # n c
     chosen = _places(keys[0], nodes, sensing)
     count, level = exactly or (_count(keys[1], sensing), _noise(keys[3], sensing))
-    mask = _mask(keys[2], count, values.shape[-1], sensing)
+    mask = _mask(keys[2], count, values.shape[-1], sensing) & _may_be_read(family, sensing)
     noise = level * jnp.std(values, axis=0)
     read = values[chosen] + noise * jax.random.normal(keys[4], (len(chosen), values.shape[-1]))
     asked = jax.random.randint(keys[5], (queries,), 0, len(values))
@@ -177,8 +185,18 @@ def _mask(key: Array, count: Int[Array, ""], fields: int, sensing: Sensing) -> B
     return read & ~(hides & (jnp.arange(fields) == which))
 
 
+def _may_be_read(family: AbstractFamily, sensing: Sensing) -> Bool[np.ndarray, " c"]:
+    for name in sensing.reads:
+        if name not in family.fields:
+            known = ", ".join(family.fields)
+            raise InputError(
+                f"Sensing(reads=...): {family.name} has no field {name!r}, but {known}."
+            )
+    return np.array([not sensing.reads or name in sensing.reads for name in family.fields])
+
+
 def _places(key: Array, nodes: Nodes, sensing: Sensing) -> Int[Array, " n"]:
-    """Nodes anywhere, or those of a few stations at any time."""
+    """Nodes anywhere, or those of a few stations at any time, or of many at every time."""
     total, most = len(nodes.points), sensing.most
     anywhere, which, where, when, number = jax.random.split(key, 5)
     scattered = jax.random.randint(anywhere, (most,), 0, total)
@@ -190,4 +208,14 @@ def _places(key: Array, nodes: Nodes, sensing: Sensing) -> Int[Array, " n"]:
     at, instant = jax.random.split(when)
     station = stations[jax.random.randint(at, (most,), 0, count)]
     still = station * nodes.instants + jax.random.randint(instant, (most,), 0, nodes.instants)
-    return jnp.where(jax.random.uniform(which) < sensing.stations, still, scattered)
+    chance = jax.random.uniform(which)
+    found = jnp.where(chance < sensing.stations, still, scattered)
+    many = jax.random.fold_in(where, 1)
+    return jnp.where(chance >= 1 - sensing.every, _at_every_instant(many, nodes, most), found)
+
+
+def _at_every_instant(key: Array, nodes: Nodes, most: int) -> Int[Array, " n"]:
+    """One place after the other, each at all instants."""
+    row, total = np.arange(most), len(nodes.points)
+    stations = jax.random.randint(key, (most,), 0, total // nodes.instants)
+    return stations[row // nodes.instants] * nodes.instants + row % nodes.instants

@@ -80,11 +80,11 @@ class Simulations(AbstractFamily):
         found = read_folder(folder, equation.coords, self.fields, names)
         shown = {axis: _shown(axis, n, dict(crop or {})) for axis, n in found.axes.items()}
         _check_crop(found.axes, dict(crop or {}), tuple(periodic))
-        bounds: Any = _bounds(shown, tuple(periodic))
+        bounds: Any = bounds_of(shown, tuple(periodic))
         self.region = Domain(periodic=periodic, **bounds)
         self.nodes = tuple((axis, tuple(nodes.tolist())) for axis, nodes in shown.items())
         self.values, self.given = found.values, found.coefficients.astype(np.float32)
-        self.usual = tuple(_spread(found.values[..., i]) for i in range(len(self.fields)))
+        self.usual = tuple(spread_of(found.values[..., i]) for i in range(len(self.fields)))
         ends = zip(names, found.coefficients.min(0), found.coefficients.max(0), strict=True)
         self.bounds = tuple((name, (float(low), float(high))) for name, low, high in ends)
 
@@ -113,8 +113,7 @@ class Simulations(AbstractFamily):
             for own, full, size in zip(for_axes, whole.shape[:-1], sizes, strict=True)
         ]
         values = jax.lax.dynamic_slice(whole, (*starts, 0), (*sizes, len(self.fields)))
-        row = jnp.asarray(self.given)[which]
-        return System({name: row[i] for i, name in enumerate(self.ranges)}, values)
+        return System(self._row(which), values)
 
     def equation(self, **coefficients: Any) -> AbstractPDE:
         if self.form is None:
@@ -139,6 +138,15 @@ class Simulations(AbstractFamily):
         sizes, means = jnp.log(jnp.asarray(scaling.spread) / usual), scaling.mean / usual
         lengths = jnp.log(extents(scaling) / self.domain.extent)
         return jnp.concatenate([jnp.asarray(told), sizes, means, lengths])
+
+    def settled(self, coefficients: Coefficients) -> dict[str, float]:
+        """Those of the nearest file."""
+        row = self._row(self._nearest(coefficients))
+        return {name: float(value) for name, value in row.items()}
+
+    def _row(self, which) -> dict[str, Array]:
+        """The coefficients of one file."""
+        return dict(zip(self.ranges, jnp.asarray(self.given)[which], strict=True))
 
     def _nearest(self, coefficients: Coefficients):
         check_names(self, coefficients)
@@ -179,7 +187,7 @@ def _check_crop(axes: dict[str, np.ndarray], crop: dict[str, int], periodic: tup
             )
 
 
-def _bounds(axes: dict[str, np.ndarray], periodic: tuple[str, ...]):
+def bounds_of(axes: dict[str, np.ndarray], periodic: tuple[str, ...]):
     """From the first node to the last, and where an axis is periodic one step beyond."""
     return {
         axis: (float(n[0]), float(n[-1] + (n[1] - n[0] if axis in periodic else 0.0)))
@@ -187,5 +195,5 @@ def _bounds(axes: dict[str, np.ndarray], periodic: tuple[str, ...]):
     }
 
 
-def _spread(values: np.ndarray) -> float:
+def spread_of(values: np.ndarray) -> float:
     return float(values.std(dtype=np.float64)) or 1.0

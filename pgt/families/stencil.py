@@ -25,8 +25,8 @@ class Stencil(eqx.Module):
     True
     """
 
-    nodes: tuple[Int[Array | np.ndarray, "m k"], ...]
-    weights: tuple[Float[Array | np.ndarray, "m k"], ...]
+    nodes: tuple[Int[Array | np.ndarray, "m _"], ...]
+    weights: tuple[Float[Array | np.ndarray, "m _"], ...]
 
     @staticmethod
     def of(

@@ -63,6 +63,8 @@ function draw() {
     if (state.follow && answer.newest !== null && answer.newest !== state.instant) moveTo(answer.newest);
   }
   for (const panel of panels) panel.draw(layers[panel.name]());
+  // Those of the truth: where few are simulated, the nearest ones.
+  for (const [name, value] of Object.entries(answer.coefficients || {})) tell(`turn-${name}`, number(value));
   sensors();
 }
 
@@ -204,9 +206,13 @@ function turn({ name, low, high, value }) {
   slider(name, `turn-${name}`, [0, STEPS], Math.round(STEPS * share), (k) => number(valueAt(k)), (k) => { state.coefficients[name] = valueAt(k); });
 }
 
+function tell(id, text) {
+  $(id).parentNode.querySelector('output').textContent = text;
+}
+
 function show(id, value, text) {
   $(id).value = value;
-  $(id).parentNode.querySelector('output').textContent = text;
+  tell(id, text);
 }
 
 function moveTo(instant) {

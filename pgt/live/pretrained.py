@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from pgt.families import Pretrained, shipped, shipped_names
+from pgt.families import Simulations, shipped, shipped_names
+from pgt.families.shipped import opened, shipped_patterns, shipped_patterns_names
 from pgt.ground.errors import InputError
 from pgt.live.source import Answer, Coefficient, Grid, Rig, grid_shape, nodes
 
@@ -19,15 +20,19 @@ class PretrainedRig(Rig):
 
     `pretrained.answer(points, values, coefficients, at)` gives mean, low and high (m, c) at the m
     points `at`, and sentences about what lies outside of what it was trained on. `family` has `fields`,
-    `axes`, `ranges` and `draw(key, coefficients)`.
+    `axes`, `ranges`, `draw(key, coefficients)` and `settled(coefficients)`; `reads` of the
+    network are the fields that sensors measure.
     """
 
     def __init__(self, pretrained: Any, family: Any):
         self.pretrained, self.family = pretrained, family
         self.fields = tuple(family.fields)
         self.axes = {name: np.asarray(line, float) for name, line in family.axes.items()}
+        self.reads = tuple(pretrained.reads)
+        # Between simulations and beyond them there is no truth to show.
+        beyond = 1.0 if isinstance(family, Simulations) else BEYOND
         self.coefficients = tuple(
-            Coefficient(name, *_beyond(low, high), _middle(low, high))
+            Coefficient(name, *_beyond(low, high, beyond), _middle(low, high))
             for name, (low, high) in family.ranges.items()
         )
 
@@ -36,6 +41,10 @@ class PretrainedRig(Rig):
         import jax
 
         return np.asarray(self.family.draw(jax.random.key(seed), dict(coefficients)).values, float)
+
+    def settled(self, coefficients: Mapping[str, float]) -> dict[str, float]:
+        """Those of a system of the family."""
+        return self.family.settled(coefficients)
 
     def answer(
         self,
@@ -60,20 +69,23 @@ def open_model(path: Path) -> PretrainedRig:
             "of one system cannot answer new readings at once."
         )
     if path.is_file():
-        network = Pretrained.load(path)
+        network = opened(path)
     elif str(path) in shipped_names():
         network = shipped(str(path))
+    elif str(path) in shipped_patterns_names():
+        network = shipped_patterns(str(path))
     else:
+        known = ", ".join((*shipped_names(), *shipped_patterns_names()))
         raise InputError(
             f"{path}: there is no such file; name that of a pretrained model, or one that comes with the "
-            f"library: {', '.join(shipped_names())}."
+            f"library: {known}."
         )
     return PretrainedRig(network, network.family)
 
 
-def _beyond(low: float, high: float) -> tuple[float, float]:
+def _beyond(low: float, high: float, ratio: float) -> tuple[float, float]:
     """Somewhat past the range, where ratios count."""
-    return (low / BEYOND, high * BEYOND) if low > 0 else (float(low), float(high))
+    return (low / ratio, high * ratio) if low > 0 else (float(low), float(high))
 
 
 def _middle(low: float, high: float) -> float:

@@ -3,6 +3,7 @@
 import base64
 import threading
 from collections import OrderedDict
+from dataclasses import replace
 from statistics import NormalDist
 from time import perf_counter
 
@@ -48,6 +49,7 @@ class Session:
             return self._drawn(wish) if self.stream is None else self._streamed(wish, self.stream)
 
     def _drawn(self, wish: Wish) -> dict:
+        wish = replace(wish, coefficients=self.rig.settled(wish.coefficients))
         whole = self._truth(wish)
         told, shown = self._reconstructed(wish, *self._readings(wish, whole))
         truth = self._picture(whole, wish, is_whole=True)
@@ -58,6 +60,7 @@ class Session:
             "range": _range(seen),
             "error": _ratio(shown[0] - truth, truth),
             "held": _share((shown[1] <= truth) & (truth <= shown[2]), truth),
+            "coefficients": wish.coefficients,
         }
 
     def _streamed(self, wish: Wish, stream: Stream) -> dict:
@@ -117,6 +120,8 @@ class Session:
         points = np.stack([line[row] for line, row in zip(axes.values(), rows, strict=True)], -1)
         noise = self._noise(wish, truth)[on]
         values = truth[rows] + (noise if instants is None else noise[:, instants])
+        silent = [bool(self.rig.reads) and name not in self.rig.reads for name in self.rig.fields]
+        values[..., silent] = np.nan
         return points.reshape(-1, len(axes)), values.reshape(-1, truth.shape[-1])
 
     def _remembered(self, wish: Wish) -> np.ndarray | None:

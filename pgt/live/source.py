@@ -38,7 +38,8 @@ class Rig(ABC):
 
     `fields` are names, `axes` the nodes of every axis by name, in the order in which points have
     their coordinates. `level` is the share of the truth that the band should hold; `recent` the number
-    of instants that a sensor in the plane remembers, all of them where it is None.
+    of instants that a sensor in the plane remembers, all of them where it is None; `reads` the fields
+    that sensors measure, all of them where it names none.
     """
 
     fields: tuple[str, ...]
@@ -46,10 +47,15 @@ class Rig(ABC):
     coefficients: tuple[Coefficient, ...]
     level: ClassVar[float] = 0.9
     recent: int | None = None
+    reads: tuple[str, ...] = ()
 
     @abstractmethod
     def truth(self, coefficients: Mapping[str, float], seed: int) -> Grid:
         """The fields at every node; the same seed gives the same initial state."""
+
+    def settled(self, coefficients: Mapping[str, float]) -> dict[str, float]:
+        """The coefficients of the truth for these: where few are simulated, the nearest."""
+        return dict(coefficients)
 
     @abstractmethod
     def answer(

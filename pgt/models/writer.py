@@ -221,8 +221,11 @@ class Writer(AbstractNetwork):
     def spread(self, context: Written, z: Float[Array, " d"]) -> Float[Array, " c"]:
         """σ of the fields at one point: that of the Gaussian, and what the encoder doubts on top."""
         features = _with_one(_hidden(context.layers, self._moving(context.drift, z)))
-        along = jnp.einsum("b,cbm->mc", features, context.directions)
-        along = jax.scipy.linalg.solve_triangular(context.factor, along, lower=True)
+        # Solved once and not for every point, as graphics cards solve slowly.
+        unit = jnp.eye(len(context.factor), dtype=context.factor.dtype)
+        root = jax.scipy.linalg.solve_triangular(context.factor, unit, lower=True)
+        ways = jnp.einsum("cbm,km->cbk", context.directions, root)
+        along = jnp.einsum("b,cbk->kc", features, ways)
         own = context.sigma * jnp.sqrt(jnp.sum(along**2, axis=0))
         factor, more = jnp.exp(context.doubt)
         return jnp.hypot(factor * own, more)

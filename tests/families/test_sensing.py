@@ -4,10 +4,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from made_pretrained import FAMILY
 
 import pgt
 from pgt.families.sensing import Guide, Nodes, Sensing, look, scaling_of
+from pgt.families.system import System
 
 SENSING = Sensing(least=5, most=20, noise=0.1, stations=0.0)
 
@@ -74,3 +76,28 @@ def test_the_equation_may_guide():
     readings = seen(guide="equation").readings
     points = readings.points[:3]
     assert float(jnp.ptp(readings.gamma(points, points))) > 0
+
+
+def test_many_places_are_read_at_every_instant():
+    sensing = Sensing(least=27, most=27, stations=0.0, every=0.999)
+    points = np.asarray(seen(2, sensing).readings.points)
+    instants = len(FAMILY.axes["t"])
+    places, times = points.reshape(-1, instants, 2).transpose(2, 0, 1)
+    assert (places == places[:, :1]).all()
+    assert (times == times[:1]).all()
+    assert len(np.unique(times)) == instants
+
+
+def test_what_nobody_measures_is_hidden():
+    family = pgt.families.get("darcy", nodes=8)
+    system = System({"recharge": jnp.ones(())}, jnp.arange(128.0).reshape(8, 8, 2))
+
+    @eqx.filter_jit
+    def mask(sensing):
+        key = jax.random.key(0)
+        return look(key, system, family, Nodes.of(family), sensing, 3, Guide()).readings.mask
+
+    found = mask(Sensing(least=9, most=9, hidden=0.0, reads=("h",)))
+    np.testing.assert_array_equal(found, np.tile([False, True], (9, 1)))
+    with pytest.raises(pgt.InputError, match="no field 'w', but k, h"):
+        mask(Sensing(reads=("w",)))

@@ -31,11 +31,15 @@ class Family:
         x, y, t = jnp.meshgrid(*self.axes.values(), indexing="ij")
         return SimpleNamespace(values=jnp.stack([coefficients["a"] * x + t, x * y * t], -1))
 
+    def settled(self, coefficients):
+        return {"a": round(coefficients["a"]), "b": 0.0}
+
 
 class Network:
     """Answers with the coordinates it is asked at."""
 
     family = Family()
+    reads = ("u",)
 
     def answer(self, points, values, coefficients, at):
         self.asked = points, values, coefficients
@@ -48,6 +52,8 @@ def test_coefficients_begin_in_the_middle():
     assert [part.value for part in rig.coefficients] == [2.0, 0.0]
     assert [part.name for part in rig.coefficients] == ["a", "b"]
     assert rig.fields == ("u", "v")
+    assert rig.reads == ("u",)
+    assert rig.settled({"a": 2.9, "b": 0.1}) == {"a": 3, "b": 0.0}
 
 
 def test_the_truth_is_that_of_the_family():

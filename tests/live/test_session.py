@@ -187,3 +187,25 @@ def test_a_stream_is_answered_without_a_truth():
     assert found["sensors"][1] == pytest.approx([rig.axes["x"][4], rig.axes["y"][4]])
     assert found["readings"] == 7
     assert session.setup()["streams"]
+
+
+def test_what_sensors_do_not_read_is_told_to_nobody():
+    rig = told(fields=3)
+    rig.reads = ("u", "w")
+    Session(rig).answer(read_wish(json.dumps({"sensors": FEW}).encode(), rig))
+    assert np.isfinite(rig.values[:, [0, 2]]).all()
+    assert np.isnan(rig.values[:, 1]).all()
+
+
+def test_the_truth_says_which_coefficients_it_has():
+    class Stored(live_rigs.SineRig):
+        def settled(self, coefficients):
+            return {"diffusivity": 0.05}
+
+    rig = Stored({"x": 9, "t": 7}, modes=2)
+    wish = read_wish(
+        json.dumps({"sensors": FEW, "coefficients": {"diffusivity": 0.04}}).encode(), rig
+    )
+    found = Session(rig).answer(wish)
+    assert found["coefficients"] == {"diffusivity": 0.05}
+    assert found["error"] < 0.05  # readings and answer are those of one system
