@@ -24,15 +24,15 @@ from pgt.families.sensing import Guide, scaling_of, unit_readings
 from pgt.ground import serialise
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
-from pgt.models.coordinate import CoordinateNetwork
 from pgt.models.frame import Frame
-from pgt.models.writer import Writer, Written
-from pgt.nn.embedding import MovingEmbedding
+from pgt.models.writer import Writer
+from pgt.models.written import Written
 from pgt.nn.scaling import Scaling
 from pgt.physics.coefficients import current
 from pgt.physics.pde import AbstractPDE
 
 NAME = "pretrained"
+SMALL = 64  # numbers, which a file has in full
 SLACK = 0.02  # of a range: its ends were drawn
 
 Coefficients = Mapping[str, float] | AbstractPDE
@@ -76,9 +76,7 @@ class Answer(eqx.Module):
 
     def model(self) -> Frame:
         """The field as an ordinary model, a SIREN, for `reconstruct(..., start=...)` to refine."""
-        embedding = MovingEmbedding(self.pretrained.writer.embedding.periodic, self.written.drift)
-        network = CoordinateNetwork(embedding, self.written.layers)
-        return Frame(scaling=self.scaling, network=network)
+        return Frame(scaling=self.scaling, network=self.written.network)
 
 
 class Pretrained(eqx.Module):
@@ -186,9 +184,7 @@ class Pretrained(eqx.Module):
     def save(self, path: str | os.PathLike) -> None:
         """One safetensors file, its card in it and beside it as JSON."""
         path = Path(path)
-        half = jax.tree.map(
-            lambda a: np.asarray(a, np.float16) if eqx.is_inexact_array(a) else a, self.writer
-        )
+        half = jax.tree.map(_halved, self.writer)
         kept = Pretrained(half, self.family.without_systems(), self.card)
         serialise.save(path.parent, path.name.removesuffix(".safetensors"), kept)
 
@@ -243,6 +239,12 @@ class Pretrained(eqx.Module):
                 f"family by less than {100 * self.card.misfit:.0f} %"
             )
         return found
+
+
+def _halved(leaf):
+    """Large arrays in half precision. Small ones have rates among them, which count over many waves."""
+    is_large = eqx.is_inexact_array(leaf) and leaf.size > SMALL
+    return np.asarray(leaf, np.float16) if is_large else leaf
 
 
 def _coefficient(given: Coefficients, name: str) -> float | None:

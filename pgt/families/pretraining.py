@@ -25,7 +25,8 @@ from pgt.ground.errors import InputError
 from pgt.ground.files import require_writable
 from pgt.ground.owner import owned
 from pgt.ground.provenance import provenance
-from pgt.models.writer import Writer, WriterSizes, Written
+from pgt.models.writer import Writer, WriterSizes
+from pgt.models.written import Written
 from pgt.nn.draw import Draw
 from pgt.nn.embedding import Embedding
 from pgt.training.checkpoint import require_same
