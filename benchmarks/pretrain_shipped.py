@@ -5,7 +5,7 @@
 
 The first trains all families at once, beside each other on one card; compiling comes on top of the
 seconds. The second, which a processor can do, measures what lies in OUT on systems held out and writes
-that into the cards. `--precisions` instead times a step with the encoder's products in several precisions.
+that into the cards. `--precisions` instead times a step with products of the encoder in several ones.
 """
 
 import argparse
@@ -29,7 +29,7 @@ SIZES = {
     "advection_diffusion": pgt.WriterSizes(basis=32, modes=10),
     "heat": pgt.WriterSizes(basis=32, modes=10),
     "wave": pgt.WriterSizes(basis=32, modes=10, swings=True),
-    "burgers": pgt.WriterSizes(width=128, basis=80),
+    "burgers": pgt.WriterSizes(width=128, blocks=4, basis=80),
 }
 SENSING = pgt.families.Sensing(most=128)
 PRECISIONS = ("highest", "tensorfloat32", "bfloat16")
