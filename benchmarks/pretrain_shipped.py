@@ -72,14 +72,17 @@ def train(name: str, seconds: float, out: Path) -> None:
     network = pgt.pretrain(name, recipe(seconds), sizes=SIZES[name], progress=False)
     network.save(out / f"{name}.safetensors")
     found = {"family": name, "steps": network.card.steps, "seconds": round(time.time() - began)}
-    modes, pace = network.writer.modes, network.writer.pace
+    writer = network.writer
     found |= {
-        "fading": [float(modes.fading.start), float(modes.fading.power), modes.fading.slope.tolist()],
-        "swinging": [float(modes.swinging.start), modes.swinging.slope.tolist()],
-        "pace": [pace.gain.tolist(), pace.rate.tolist(), pace.slope.tolist()],
+        "fading": _told(writer.modes.fading), "swinging": _told(writer.modes.swinging),
+        "pace": _told(writer.pace),
     }  # fmt: skip
     (out / f"{name}.trained.json").write_text(json.dumps(found))
     print(json.dumps(found), flush=True)
+
+
+def _told(part) -> list:
+    return [leaf.tolist() for leaf in jax.tree.leaves(part)]
 
 
 def judge(path: Path) -> None:

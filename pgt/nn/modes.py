@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 FADES, SWINGS = -2.0, 0.0  # logarithms of the rates of the longest wave, before training
@@ -21,7 +20,7 @@ class Waves(NamedTuple):
 
     fading: Float[Array, " k"]
     swinging: Float[Array, " k"]  # none where nothing swings
-    wavenumbers: Float[Array | np.ndarray, " k"]
+    wavenumbers: Float[Array, " k"]
 
     def __call__(self, z: Float[Array, " d"]) -> Float[Array, " m"]:
         """Sines and cosines along the first axis, times what is left of them at the last one."""
@@ -67,23 +66,24 @@ class Modes(eqx.Module):
     """
 
     periodic: bool = eqx.field(static=True)
-    fading: Rates
-    swinging: Rates
+    fading: Rates | None
+    swinging: Rates | None
 
     def __init__(self, periodic: tuple[bool, ...], numbers: int, count: int, swings: bool):
         # Of one axis and a time: the waves of more axes are too many to have them all.
         count = count if len(periodic) == 2 and not periodic[-1] else 0
         self.periodic = periodic[0]
-        self.fading = Rates(FADES, 2.0, numbers, count)
-        self.swinging = Rates(SWINGS, 1.0, numbers, count if swings else 0)
+        self.fading = Rates(FADES, 2.0, numbers, count) if count else None
+        self.swinging = Rates(SWINGS, 1.0, numbers, count) if count and swings else None
 
     @property
     def size(self) -> int:
         """How many functions that are."""
-        return 2 * (len(self.fading.own) + len(self.swinging.own))
+        return 2 * sum(len(rates.own) for rates in (self.fading, self.swinging) if rates)
 
     def __call__(self, numbers: Float[Array, " n"]) -> Waves:
-        numbers = jnp.asarray(numbers)
-        orders = np.arange(1, len(self.fading.own) + 1)
-        wavenumbers = np.pi * orders * (1.0 if self.periodic else 0.5)
-        return Waves(self.fading(numbers), self.swinging(numbers), wavenumbers)
+        told, none = jnp.asarray(numbers), jnp.zeros(0)
+        fading = none if self.fading is None else self.fading(told)
+        swinging = none if self.swinging is None else self.swinging(told)
+        orders = jnp.arange(1, len(fading) + 1)
+        return Waves(fading, swinging, jnp.pi * orders * (1.0 if self.periodic else 0.5))
