@@ -60,8 +60,8 @@ def on_system(name: str, k: int, limit: float) -> dict:
     }  # fmt: skip
     if name not in LINEAR:
         asked["from the network"] = lambda: pgt.reconstruct(
-            readings, family.equation(**known), family.domain, start=network, progress=False,
-            training=pgt.Training(polish=pgt.Polish(iterations=10**6, seconds=limit)),
+            readings, family.equation(**known), family.domain, start=network,
+            training=pgt.Training(seconds=limit), progress=False,
         ).grid(**family.axes)  # fmt: skip
     return {label: timed(ask, truth.u) for label, ask in asked.items()}
 
