@@ -132,19 +132,29 @@ class Writer(AbstractNetwork):
     # ------------------------------------------------------------------ encoder
 
     def encode(self, readings: UnitReadings) -> Written:
-        """Readings → the SIREN of their system."""
-        told = self._global(readings)
+        """Readings → the field of their system."""
+        return self.read_out(readings, self.told(readings))
+
+    def read_out(self, readings: UnitReadings, told: Float[Array, " gw"]) -> Written:
+        """The readout that the readings ask for, with as much noise as is told."""
         # Graphics cards would round the factors of a product to 10 bits: too few to solve with.
         with jax.default_matmul_precision("highest"):
             return self._written(readings, told)
 
-    def _written(self, readings: UnitReadings, told: Float[Array, " gw"]) -> Written:
-        """The basis that the global tokens tell, and the readout that the readings ask for."""
+    def gaussian(self, readings: UnitReadings, told: Float[Array, " gw"]):
+        """The functions, L, r₀ and σ that the global tokens tell."""
         network = self._basis(told, readings.numbers)
-        features = jax.vmap(network.features)(readings.points)  # n b
         directions = self.directions * jnp.exp(self.size(told))  # c b m
         middle = self.middle(told).reshape(directions.shape[:2])  # c b
-        noise = USUAL_NOISE * jnp.exp(self.noise(told)[0])
+        return network, directions, middle, USUAL_NOISE * jnp.exp(self.noise(told)[0])
+
+    def doubts(self, told: Float[Array, " gw"]) -> Float[Array, " 2"]:
+        """On top of the Gaussian's own spread. Learnt from what the field is; it must not change it."""
+        return self.doubt(jax.lax.stop_gradient(told)) + jnp.log(jnp.array([1.0, USUAL_NOISE]))
+
+    def _written(self, readings: UnitReadings, told: Float[Array, " gw"]) -> Written:
+        network, directions, middle, noise = self.gaussian(readings, told)
+        features = jax.vmap(network.features)(readings.points)  # n b
         sigma = jnp.hypot(LEAST_NOISE, noise)
         misses = jnp.where(readings.mask, readings.values - features @ middle.T, 0.0)  # n c
         rows = jnp.einsum("nb,cbm->ncm", features, directions)
@@ -156,11 +166,9 @@ class Writer(AbstractNetwork):
             left = rows.T @ (misses.reshape(-1) - rows @ amounts) - noise**2 * amounts
             amounts = amounts + jax.scipy.linalg.cho_solve((factor, True), left)
         network = network.with_readout(middle + directions @ amounts)
-        # The doubt is learnt from what the field is; it must not change it.
-        doubt = self.doubt(jax.lax.stop_gradient(told)) + jnp.log(jnp.array([1.0, USUAL_NOISE]))
-        return Written(network, factor, directions, sigma, doubt)
+        return Written(network, factor, directions, sigma, self.doubts(told))
 
-    def _global(self, readings: UnitReadings) -> Float[Array, " gw"]:
+    def told(self, readings: UnitReadings) -> Float[Array, " gw"]:
         """What the global tokens have learnt when they have asked all readings."""
         many = jnp.log1p(jnp.sum(readings.visible)) / 4
         told = self.numbers(jnp.append(jnp.asarray(readings.numbers), many))

@@ -43,7 +43,7 @@ def basis_at(layers, points):
 def test_the_readout_is_the_mean_of_the_gaussian_that_numpy_finds():
     seen, network = readings(), writer()
     written = encode(network, seen)
-    told = network._global(seen)
+    told = network.told(seen)
     basis = np.asarray(basis_at(written.network.layers, seen.points), float)
     along = np.asarray(written.directions[0], float)
     middle = np.asarray(network.middle(told), float)
