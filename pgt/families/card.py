@@ -152,7 +152,9 @@ def scored(writer: Writer, seen, noise: str) -> tuple[np.ndarray, np.ndarray, np
 
 @eqx.filter_jit
 def _scored(writer, told, seen, noise):
-    return jax.lax.map(lambda pair: _scores(writer, *pair, noise), (told, seen), batch_size=32)
+    return jax.lax.map(
+        lambda one: _scores(writer, one[0], one[1], noise), (told, seen), batch_size=32
+    )
 
 
 def _scores(writer: Writer, told, seen, noise: str):
