@@ -29,10 +29,10 @@ FIRST_KEY = 10**6  # far from the seeds of training and cards
 def main() -> None:
     asked = _arguments()
     file = RESULTS / "pretrained.json"
-    known = json.loads(file.read_text())["families"] if file.exists() else {}
+    record = json.loads(file.read_text()) if file.exists() else {"families": {}}
     for name in asked.family or shipped_names():
-        known[name] = of_family(name, asked.systems)
-        record = {"systems": asked.systems, "readings": COUNT, "families": known} | provenance()
+        record["families"][name] = of_family(name, asked.systems) | provenance()
+        record |= {"systems": asked.systems, "readings": COUNT}
         file.write_text(json.dumps(record, indent=1) + "\n")
 
 
