@@ -5,7 +5,7 @@
 For every family: 64 scattered readings of each system, clean and with 5 % noise. The error of the field
 (median, worst tenth) beside that of a Gaussian process without the equation; the share of the field that
 bands of 90 % hold; coefficients twice outside the range; the time of one answer on a grid of 64 × 64.
-Leaves `pretrained.json`.
+Leaves `pretrained.json`; families that are not run keep their rows.
 """
 
 import argparse
@@ -28,9 +28,12 @@ FIRST_KEY = 10**6  # far from the seeds of training and cards
 
 def main() -> None:
     asked = _arguments()
-    families = {name: of_family(name, asked.systems) for name in asked.family or shipped_names()}
-    record = {"systems": asked.systems, "readings": COUNT, "families": families} | provenance()
-    (RESULTS / "pretrained.json").write_text(json.dumps(record, indent=1) + "\n")
+    file = RESULTS / "pretrained.json"
+    record = json.loads(file.read_text()) if file.exists() else {"families": {}}
+    for name in asked.family or shipped_names():
+        record["families"][name] = of_family(name, asked.systems) | provenance()
+        record |= {"systems": asked.systems, "readings": COUNT}
+        file.write_text(json.dumps(record, indent=1) + "\n")
 
 
 def of_family(name: str, systems: int) -> dict:

@@ -11,8 +11,8 @@ def pretrained_table(found: dict) -> str | None:
         as_row(
             f"`{name}`",
             *(_scored(family[kind]) for kind in ("clean", "noise")),
-            f"{family['milliseconds']:.0f} ms",
-            measured_on(result),
+            _milliseconds(family),
+            measured_on(family if "commit" in family else result),
         )
         for name, family in result["families"].items()
     ]
@@ -26,6 +26,11 @@ def pretrained_table(found: dict) -> str | None:
     )
 
 
+def _milliseconds(family: dict) -> str:
+    """Not there where the machine was busy."""
+    return f"{family['milliseconds']:.0f} ms" if "milliseconds" in family else "–"
+
+
 def _scored(row: dict) -> str:
     errors = f"{row['median']:.1e} ({row['tenth']:.1e})"
     return f"{errors}; Gaussian process {row['gp']:.1e}; inside {row['inside']:.2f}"
@@ -34,15 +39,13 @@ def _scored(row: dict) -> str:
 def refined_table(found: dict) -> str | None:
     if "refined" not in found:
         return None
-    result, labels = found["refined"], ("at once", "refined", "from the law", "from nothing")
+    labels = ("at once", "refined", "from the law", "from nothing", "from the network")
+    result = found["refined"]
     rows = [
         as_row(
             f"`{name}`",
             str(family["systems"]),
-            *(
-                f"{family[label]['median']:.1e}, {family[label]['seconds']:.2g} s"
-                for label in labels
-            ),
+            *(_error_and_seconds(family.get(label)) for label in labels),
             measured_on(family),
         )
         for name, family in result["families"].items()
@@ -52,10 +55,15 @@ def refined_table(found: dict) -> str | None:
         "where their answers lead: median of the relative error and of the seconds, after one "
         "system that compiles. Refined: the most probable system of the family, from the "
         "network's answer; from the law: the same without the network; from nothing: "
-        "`pgt.reconstruct` with all defaults and a limit of 10 s, without the law:",
-        "| family | systems | at once | refined | from the law | from nothing | measured on |",
+        "`pgt.reconstruct` with all defaults and a limit of 10 s, without the law; from the network: "
+        "the same, with the network's answer as its start, where the equation is not linear:",
+        f"| family | systems | {' | '.join(labels)} | measured on |",
         rows,
     )
+
+
+def _error_and_seconds(row: dict | None) -> str:
+    return f"{row['median']:.1e}, {row['seconds']:.2g} s" if row else "–"
 
 
 def yardstick_table(found: dict) -> str | None:

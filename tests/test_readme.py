@@ -156,7 +156,7 @@ def test_tables_of_all_kinds(tmp_path):
     assert f"| the wall, where the fluid rests | {each} | 0.5 % / 1 % | 150 |" in text
     answer = "4.0e-03 (3.0e-02); Gaussian process 5.0e-02; inside 0.91"
     assert f"| `heat` | {answer} | {answer} | 21 ms | cpu: cpu, `abc` |" in text
-    assert f"| `heat` | 20 |{' 1.0e-04, 0.35 s |' * 4} cpu: cpu, `abc` |" in text
+    assert f"| `heat` | 20 |{' 1.0e-04, 0.35 s |' * 4} – | cpu: cpu, `abc` |" in text
     score = "5.3 (7.6), 0.012 s"
     assert f"| poisson, inverse | 100 | {score} | {score} | – | 20.0 | cpu: cpu, `abc` |" in text
     assert f"| burgers, sensors | 100 | – | {score} | – | 2.7 | cpu: cpu, `abc` |" in text

@@ -45,8 +45,17 @@ def pretrain(
         training = Pretraining(steps=steps, seconds=seconds, systems=systems, kernel=kernel)
         trained = train(get(family), training, seed=seed, checkpoint=progress)
         trained.save(target)
+        _draw(trained, target.with_suffix(".png"))
         shutil.rmtree(progress, ignore_errors=True)  # kept in case of a kill
     _show(trained.card, target)
+
+
+def _draw(trained, path: Path) -> None:
+    """The error by number of readings, and three systems: beside the file."""
+    from pgt import plots
+    from pgt.families.examples import examples
+
+    plots.save(plots.unseen(trained.card.errors, examples(trained)), path)
 
 
 def _show(card, target: Path) -> None:
@@ -56,3 +65,4 @@ def _show(card, target: Path) -> None:
     console = Console()
     console.print(table)
     console.print(f"{target}: {card.family}, {card.steps} steps, unseen systems above.")
+    console.print(f"{target.with_suffix('.png')}: the same as a figure, and three systems.")

@@ -41,6 +41,10 @@ class Asking(eqx.Module):
     def size(self) -> int:
         return math.prod(self.family.noise_shape) + len(self.family.ranges) - len(self.known)
 
+    def rough(self) -> "Asking":
+        """The same, computed only so well that one can linearise with it."""
+        return eqx.tree_at(lambda a: a.family, self, self.family.rough())
+
     def coefficients(self, unknowns: Float[Array, " n"]) -> dict[str, Float[Array, ""]]:
         """Those that are known and those that the last unknowns stand for."""
         rest = iter(unknowns[math.prod(self.family.noise_shape) :])

@@ -168,14 +168,17 @@ def _known(family: AbstractSolved, given: Mapping | AbstractPDE | None) -> dict[
 
 
 def _conditioned(asking: Asking, values, errors: Errors, start, steps: int) -> Conditioned:
-    count = len(values)
+    count, rough, last = len(values), asking.rough(), {}
 
     def read(z):
-        return _read(asking, jnp.asarray(z))[:count]
+        if z.tobytes() not in last:  # a step begins where the one before it ended
+            last.clear()
+            last[z.tobytes()] = _read(asking, jnp.asarray(z))[:count]
+        return last[z.tobytes()]
 
     def linearised(z):
-        here, rows = _linearised(asking, jnp.asarray(z))
-        return here[:count], rows[:count]
+        # Where a step ends is decided by the readings, not by the slopes: these may be rough.
+        return read(z), _rows(rough, jnp.asarray(z))[:count]
 
     return condition(read, linearised, values, errors, start, steps)
 
@@ -196,7 +199,7 @@ def _started(asking: Asking, field: xr.Dataset | None) -> Float[np.ndarray, " n"
     few = readings.take(np.arange(0, len(readings), math.ceil(len(readings) / 256)))
     known = {name: float(value) for name, value in asking.known.items()}
     start, values, errors = asked(family, few.wrapped(family.domain).aligned(family.fields), known)
-    return _conditioned(start, values, errors, np.zeros(start.size), 1).mean
+    return _conditioned(start.rough(), values, errors, np.zeros(start.size), 1).mean
 
 
 def _with_coefficients(asking: Asking, values, errors: Errors, start):
@@ -262,8 +265,8 @@ def _read(asking: Asking, unknowns):
 
 
 @eqx.filter_jit
-def _linearised(asking: Asking, unknowns):
-    return with_rows(asking, unknowns, len(asking.columns))
+def _rows(asking: Asking, unknowns):
+    return with_rows(asking, unknowns, len(asking.columns))[1]
 
 
 @eqx.filter_jit

@@ -18,21 +18,23 @@ from pgt.data.observations import Observations
 from pgt.families.assimilation import Assimilated, Draws, assimilate, solving
 from pgt.families.card import Card, misfit
 from pgt.families.family import AbstractFamily
+from pgt.families.readout import precision, written
 from pgt.families.rigs import as_rigs
 from pgt.families.said import Asked, Said, on_grid
 from pgt.families.sensing import Guide, scaling_of, unit_readings
 from pgt.ground import serialise
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
-from pgt.models.coordinate import CoordinateNetwork
 from pgt.models.frame import Frame
-from pgt.models.writer import Writer, Written
-from pgt.nn.embedding import MovingEmbedding
+from pgt.models.writer import Writer
+from pgt.models.written import Written
+from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
 from pgt.physics.coefficients import current
 from pgt.physics.pde import AbstractPDE
 
 NAME = "pretrained"
+SMALL = 64  # numbers, which a file has in full
 SLACK = 0.02  # of a range: its ends were drawn
 
 Coefficients = Mapping[str, float] | AbstractPDE
@@ -65,7 +67,9 @@ class Answer(eqx.Module):
     def at(self, points: Float[np.ndarray, "m d"]) -> Said:
         """Mean and band at points, one a row, in the order of the domain's axes."""
         points = self.scaling.origin.local(np.asarray(points, float), self.domain.axes)
-        mean, spread = _ask(self.pretrained.writer, self.written, self.scaling, points)
+        with precision(self.pretrained.card.noise):
+            asked = _ask(self.pretrained.writer, self.written, self.scaling, points)
+        mean, spread = map(np.asarray, asked)
         fields = self.pretrained.family.fields
         return _said(mean, spread, self.factor, self.scaling, fields, self.outside)
 
@@ -76,9 +80,7 @@ class Answer(eqx.Module):
 
     def model(self) -> Frame:
         """The field as an ordinary model, a SIREN, for `reconstruct(..., start=...)` to refine."""
-        embedding = MovingEmbedding(self.pretrained.writer.embedding.periodic, self.written.drift)
-        network = CoordinateNetwork(embedding, self.written.layers)
-        return Frame(scaling=self.scaling, network=network)
+        return Frame(scaling=self.scaling, network=cast(self.written.network, jnp.float32))
 
 
 class Pretrained(eqx.Module):
@@ -122,14 +124,16 @@ class Pretrained(eqx.Module):
         mean = np.asarray(scaling.mean) + scaling.origin.along(self.family.fields)
         absolute = eqx.tree_at(lambda s: s.mean, scaling, mean.astype(np.float32))
         told = self.family.numbers(numbers, absolute)
-        written, off = _write(
+        seen, learnt = _encode(
             self.writer, self.family, Guide(self.card.kernel), numbers, told, scaling,
             points, values, mask,
         )  # fmt: skip
+        with precision(self.card.noise):
+            field, off = _write(self.writer, learnt, seen, self.card.noise)
         count = len(readings)
         outside = self._outside(np.asarray(told), count, float(off))
         return Answer(
-            self, written, scaling, domain, self.card.factor(count, float(off)), tuple(outside),
+            self, field, scaling, domain, self.card.factor(count, float(off)), tuple(outside),
             self.card.error(count, float(off))[0],
         )  # fmt: skip
 
@@ -157,13 +161,16 @@ class Pretrained(eqx.Module):
     ) -> Answers:
         """Many systems at once, in the family's own domain; a value that is NaN was not read."""
         rigs = as_rigs(self.family, points, values, coefficients, at)
-        mean, spread, off, told = _many(
-            self.writer, self.family, Guide(self.card.kernel),
-            *jax.tree.map(
-                lambda a: jnp.asarray(a, None if a.dtype == bool else jnp.float32),
-                (rigs.coefficients, rigs.points, rigs.values, rigs.mask, rigs.at),
-            ),
-        )  # fmt: skip
+        *arrays, at = jax.tree.map(
+            lambda a: jnp.asarray(a, None if a.dtype == bool else jnp.float32),
+            (rigs.coefficients, rigs.points, rigs.values, rigs.mask, rigs.at),
+        )
+        seen, learnt, scaling = _encode_many(
+            self.writer, self.family, Guide(self.card.kernel), *arrays
+        )
+        with precision(self.card.noise):
+            mean, spread, off = _write_many(self.writer, learnt, seen, scaling, at, self.card.noise)
+        told = seen.numbers
         counts = rigs.mask.any(axis=-1).sum(axis=-1).tolist()
         misfits = np.asarray(off).tolist()
         factors = np.array(list(map(self.card.factor, counts, misfits)))
@@ -191,9 +198,7 @@ class Pretrained(eqx.Module):
     def save(self, path: str | os.PathLike) -> None:
         """One safetensors file, its card in it and beside it as JSON."""
         path = Path(path)
-        half = jax.tree.map(
-            lambda a: np.asarray(a, np.float16) if eqx.is_inexact_array(a) else a, self.writer
-        )
+        half = jax.tree.map(_halved, self.writer)
         kept = Pretrained(half, self.family.without_systems(), self.card)
         serialise.save(path.parent, path.name.removesuffix(".safetensors"), kept)
 
@@ -250,6 +255,12 @@ class Pretrained(eqx.Module):
         return found
 
 
+def _halved(leaf):
+    """Large arrays in half precision. Small ones have rates among them, which count over many waves."""
+    is_large = eqx.is_inexact_array(leaf) and leaf.size > SMALL
+    return np.asarray(leaf, np.float16) if is_large else leaf
+
+
 def _coefficient(given: Coefficients, name: str) -> float | None:
     if isinstance(given, AbstractPDE):
         value = getattr(given, name, None)
@@ -277,36 +288,50 @@ def _padded(*arrays) -> tuple[np.ndarray, ...]:
 
 
 @eqx.filter_jit
-def _write(writer, family, guide, coefficients, told, scaling, points, values, mask):
-    """The system's SIREN, and its misfit at the readings."""
+def _encode(writer, family, guide, coefficients, told, scaling, points, values, mask):
+    """The readings in the frame of their system, and what the encoder makes of them."""
     unit = jnp.asarray(scaling.to_unit(points), jnp.float32)
     values = jnp.where(mask, values, 0.0).astype(jnp.float32)
     readings = unit_readings(family, coefficients, scaling, unit, values, mask, guide)
     readings = eqx.tree_at(lambda r: r.numbers, readings, told)
-    written = writer.encode(readings)
-    return written, misfit(writer, written, readings)
+    return readings, writer.told(readings)
+
+
+@eqx.filter_jit
+def _write(writer, learnt, readings, noise: str):
+    """The system's field, and its misfit at the readings."""
+    found = written(writer, learnt, readings, noise)
+    return found, misfit(writer, found, readings)
 
 
 @eqx.filter_jit
 def _ask(writer: Writer, written: Written, scaling: Scaling, points):
-    unit = jnp.asarray(scaling.to_unit(points), jnp.float32)
+    unit = jnp.asarray(scaling.to_unit(points), written.factor.dtype)
     mean = jax.vmap(partial(writer.decode, written))(unit)
     return mean, jax.vmap(partial(writer.spread, written))(unit)
 
 
 @eqx.filter_jit
-def _many(writer, family, guide, coefficients, points, values, mask, at):
+def _encode_many(writer, family, guide, coefficients, points, values, mask):
     def one(coefficients, points, values, mask):
         scaling = scaling_of(family, values, mask)
         unit = jnp.asarray(scaling.to_unit(points))
         readings = unit_readings(family, coefficients, scaling, unit, values, mask, guide)
-        written, asked = writer.encode(readings), jnp.asarray(scaling.to_unit(at))
-        mean = jax.vmap(partial(writer.decode, written))(asked)
-        spread = jax.vmap(partial(writer.spread, written))(asked)
-        off = misfit(writer, written, readings)
-        return scaling.to_physical(mean), spread * scaling.spread, off, readings.numbers
+        return readings, writer.told(readings), scaling
 
     return jax.vmap(one)(coefficients, points, values, mask)
+
+
+@eqx.filter_jit
+def _write_many(writer, learnt, readings, scaling, at, noise: str):
+    def one(learnt, readings, scaling):
+        found, asked = written(writer, learnt, readings, noise), jnp.asarray(scaling.to_unit(at))
+        mean = jax.vmap(partial(writer.decode, found))(asked)
+        spread = jax.vmap(partial(writer.spread, found))(asked)
+        off = misfit(writer, found, readings)
+        return scaling.to_physical(mean), spread * scaling.spread, off
+
+    return jax.vmap(one)(learnt, readings, scaling)
 
 
 def _said(mean, spread, factor: float, scaling: Scaling, fields, outside: Sequence[str]) -> Said:

@@ -1,6 +1,7 @@
 """Train a writer once, over systems that are drawn as they are needed."""
 
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,15 +20,19 @@ from pgt.families.registry import as_family
 from pgt.families.sensing import Guide, Nodes, Seen, Sensing, look
 from pgt.families.system import System
 from pgt.ground import serialise
-from pgt.ground.arguments import Count, Positive, Seed
+from pgt.ground.arguments import Count, NotNegative, Positive, Seed
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.files import require_writable
 from pgt.ground.owner import owned
 from pgt.ground.provenance import provenance
-from pgt.models.writer import Writer, WriterSizes, Written
+from pgt.models.writer import Writer, WriterSizes
+from pgt.models.written import Written
 from pgt.nn.draw import Draw
 from pgt.nn.embedding import Embedding
+from pgt.nn.scaling import Scaling
+from pgt.physics.derivatives import residual_and_size
+from pgt.physics.pde import AbstractPDE
 from pgt.training.checkpoint import require_same
 from pgt.training.progress import ProgressBar
 
@@ -36,6 +41,7 @@ WARM_UP = 0.02  # of the budget
 LAST_RATE = 1e-2  # of the learning rate, at the end
 LARGEST_STEP = 1.0  # norm to which gradients are clipped
 SECONDS_BETWEEN = 20.0  # two checkpoints
+UNMET_AT = 64  # of the points asked: what a residual costs, and what it says of all
 
 
 @checked
@@ -59,6 +65,9 @@ class Pretraining:
         Of Adam, after a warm-up, falling to a hundredth of it.
     sensing
         How many sensors there are, where, and how noisy.
+    equation
+        How much the residual of an answer counts beside its error, relative to the equation's terms.
+        0: not at all; it makes steps dearer, and has not been shown to help where truths are exact.
     kernel
         What guides the encoder's attention: "none", or "equation": Γ of each system's own equation, of
         which no effect shows in this network (docs/gamma.md).
@@ -76,6 +85,7 @@ class Pretraining:
     systems: Count | None = None
     learning_rate: Positive = 1e-3
     sensing: Sensing = field(default_factory=Sensing)
+    equation: NotNegative = 0.0
     kernel: Literal["none", "equation"] = "none"
 
     @property
@@ -208,7 +218,8 @@ def advance(
     def step(carry, key):
         arrays, moments = carry
         seen = _looked_at(key, pool, family, nodes, training)
-        slope, error = eqx.filter_grad(_loss, has_aux=True)(eqx.combine(arrays, plain), seen)
+        loss = partial(_loss, family=family, equation=training.equation)
+        slope, error = eqx.filter_grad(loss, has_aux=True)(eqx.combine(arrays, plain), seen)
         update, moments = _direction().update(slope, moments, arrays)
         return (jax.tree.map(lambda a, u: a - rate * u, arrays, update), moments), error
 
@@ -248,20 +259,49 @@ def _direction() -> optax.GradientTransformation:
     )
 
 
-def _loss(writer: Writer, seen: Seen) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """The relative error of the fields, and how badly the stated spread fits it."""
-    errors, doubts = jax.vmap(partial(_of_one, writer))(seen)
-    return jnp.mean(errors) + 1e-2 * jnp.mean(doubts), jnp.median(errors)
+def _loss(
+    writer: Writer, seen: Seen, family: AbstractFamily, equation: float
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """The relative error of the fields, how badly the stated spread fits it, and how badly the equation
+    is met."""
+    errors, doubts, residuals = jax.vmap(partial(_of_one, writer, family, equation))(seen)
+    total = jnp.mean(errors) + 1e-2 * jnp.mean(doubts) + equation * jnp.mean(residuals)
+    return total, jnp.median(errors)
 
 
-def _of_one(writer: Writer, seen: Seen) -> tuple[Float[Array, ""], Float[Array, ""]]:
+def _of_one(
+    writer: Writer, family: AbstractFamily, equation: float, seen: Seen
+) -> tuple[Float[Array, ""], Float[Array, ""], Float[Array, ""]]:
     written = writer.encode(seen.readings)
     misses = jax.vmap(partial(writer.decode, written))(seen.points) - seen.truth
     error = jnp.sqrt(jnp.mean((misses / seen.size) ** 2) + 1e-12)
     held = Written(*jax.lax.stop_gradient(written[:-1]), written.doubt)
     spread = jax.vmap(partial(writer.spread, held))(seen.points)
     scores = jnp.log(spread) + (jax.lax.stop_gradient(misses) / spread) ** 2 / 2
-    return error, jnp.mean(scores)
+    residual = jnp.zeros(())
+    if equation > 0:
+        pde = family.pde(seen.coefficients)
+        residual = unmet(pde, partial(writer.decode, written), seen.scaling, seen.points[:UNMET_AT])
+    return error, jnp.mean(scores), residual
+
+
+def unmet(
+    pde: AbstractPDE, field: Callable, scaling: Scaling, points: Float[Array, "n d"]
+) -> Float[Array, ""]:
+    """The residual of a field in unit coordinates, relative to the terms of its equation."""
+
+    def physical(z):
+        return jnp.asarray(scaling.to_physical(field(scaling.to_unit(z))))
+
+    def at(z):
+        return residual_and_size(pde, physical, jnp.asarray(scaling.from_unit(z)))
+
+    def share(residual, size):
+        usual = jax.lax.stop_gradient(jnp.mean(size**2))
+        return jnp.mean(residual**2) / jnp.maximum(usual, 1e-12)
+
+    found = jax.vmap(at)(points).values()
+    return jnp.sqrt(jnp.mean(jnp.stack([share(*pair) for pair in found])) + 1e-12)
 
 
 # ------------------------------------------------------------------------------- progress on disk

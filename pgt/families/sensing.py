@@ -66,6 +66,8 @@ class Seen(NamedTuple):
     points: Float[Array, "q d"]
     truth: Float[Array, "q c"]  # standardised as the readings are
     size: Float[Array, " c"]  # spread of the true fields, standardised alike
+    coefficients: dict[str, Array]
+    scaling: Scaling
 
 
 class Nodes(eqx.Module):
@@ -110,7 +112,8 @@ def look(
     )
     truth = jnp.asarray(scaling.standardise(values[asked]))
     size = jnp.std(values, axis=0) / jnp.asarray(scaling.spread)
-    return Seen(readings, jnp.asarray(nodes.points)[asked], truth, size)
+    points = jnp.asarray(nodes.points)[asked]
+    return Seen(readings, points, truth, size, dict(system.coefficients), scaling)
 
 
 def unit_readings(

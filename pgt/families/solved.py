@@ -51,6 +51,10 @@ class AbstractSolved(AbstractFamily):
     def solve(self, noise: Noise, coefficients: Drawn) -> Float[Array, "*grid c"]:
         """The fields at the nodes, of the state that the noise makes."""
 
+    def rough(self) -> "AbstractSolved":
+        """The same law at the same nodes, computed only so well that one can linearise with it."""
+        return self
+
     def finer(self, space: int, time: int = 1) -> "AbstractSolved":
         """The same law with so many times the nodes along space and time, those of this one among them.
 

@@ -19,7 +19,6 @@ Shapes in trailing comments: n readings, w width of the encoder, g global tokens
 c fields.
 """
 
-from functools import partial
 from typing import NamedTuple
 
 import equinox as eqx
@@ -29,9 +28,11 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.models.network import AbstractNetwork, UnitReadings
+from pgt.models.written import Written, WrittenNetwork
 from pgt.nn.block import Block, Dense, Mlp
 from pgt.nn.draw import Draw
-from pgt.nn.embedding import Embedding, moved_along
+from pgt.nn.embedding import Embedding, MovingEmbedding
+from pgt.nn.modes import Modes
 from pgt.nn.pace import Pace
 from pgt.nn.siren import first_weights, hidden_weights, phases
 from pgt.nn.stack import Stack
@@ -44,7 +45,8 @@ USUAL_NOISE = 0.05  # σ, and the error that a prior alone leaves, before traini
 
 class WriterSizes(NamedTuple):
     """What a `Writer` is built of: the encoder's width, blocks, heads and global tokens, the SIREN's
-    width (which is the number of functions in the basis), layers and frequency.
+    width (which is the number of functions in the basis), layers and frequency; how many waves with
+    rates of their own there are beside it, over one axis and a time, and whether they swing.
 
     >>> WriterSizes(basis=64).layers
     3
@@ -57,17 +59,8 @@ class WriterSizes(NamedTuple):
     basis: int = 48
     layers: int = 3
     frequency: float = 6.0
-
-
-class Written(NamedTuple):
-    """One system: its SIREN, and the Gaussian that its readout is drawn from."""
-
-    drift: Float[Array, " d"]  # along each axis while the last one goes by 1
-    layers: Stack
-    factor: Float[Array, "m m"]  # Cholesky factor of BᵀB + σ²
-    directions: Float[Array, "c b+1 m"]  # L
-    sigma: Float[Array, ""]
-    doubt: Float[Array, " 2"]  # log-factor on the Gaussian's own spread, log of what comes on top
+    modes: int = 0
+    swings: bool = False
 
 
 class Writer(AbstractNetwork):
@@ -91,6 +84,7 @@ class Writer(AbstractNetwork):
     embed_point: Dense
     numbers: Mlp
     pace: Pace
+    modes: Modes
     global_tokens: Float[Array, "g w"]
     blocks: Block  # stacked
     # The SIREN before it is modulated
@@ -98,7 +92,7 @@ class Writer(AbstractNetwork):
     first_bias: Float[Array, " b"]
     hidden_weight: Float[Array, "hidden b b"]
     hidden_bias: Float[Array, "hidden b"]
-    directions: Float[Array, "c b+1 m"]
+    directions: Float[Array, "c b m"]
     # What the global tokens tell
     modulation: Dense
     middle: Dense
@@ -110,7 +104,9 @@ class Writer(AbstractNetwork):
         self, embedding: Embedding, fields: int, numbers: int, sizes: WriterSizes, draw: Draw
     ):
         c, w, b, e = fields, sizes.width, sizes.basis, embedding.size
-        hidden, m = sizes.layers - 1, fields * (sizes.basis + 1)
+        self.modes = Modes(embedding.periodic, numbers, sizes.modes, sizes.swings)
+        hidden, functions = sizes.layers - 1, b + self.modes.size + 1
+        m = c * functions
         self.embedding = embedding
         self.embed_value = draw.normal((w, c), c**-0.5)
         self.embed_hidden = draw.normal((w, c), c**-0.5)
@@ -124,7 +120,7 @@ class Writer(AbstractNetwork):
         self.first_bias = phases(b, draw)
         self.hidden_weight = hidden_weights(hidden, b, draw)
         self.hidden_bias = draw.uniform((hidden, b), b**-0.5)
-        eye = np.eye(m, dtype=np.float32).reshape(c, b + 1, m)
+        eye = np.eye(m, dtype=np.float32).reshape(c, functions, m)
         self.directions = jnp.asarray(eye * (2 / b) ** 0.5)
         told = sizes.tokens * w
         self.modulation = _quiet(told, b * (e + 1) + 2 * b * hidden, draw)
@@ -136,21 +132,29 @@ class Writer(AbstractNetwork):
     # ------------------------------------------------------------------ encoder
 
     def encode(self, readings: UnitReadings) -> Written:
-        """Readings → the SIREN of their system."""
-        told = self._global(readings)
+        """Readings → the field of their system."""
+        return self.read_out(readings, self.told(readings))
+
+    def read_out(self, readings: UnitReadings, told: Float[Array, " gw"]) -> Written:
+        """The readout that the readings ask for, with as much noise as is told."""
         # Graphics cards would round the factors of a product to 10 bits: too few to solve with.
         with jax.default_matmul_precision("highest"):
             return self._written(readings, told)
 
+    def gaussian(self, readings: UnitReadings, told: Float[Array, " gw"]):
+        """The functions, L, r₀ and σ that the global tokens tell."""
+        network = self._basis(told, readings.numbers)
+        directions = self.directions * jnp.exp(self.size(told))  # c b m
+        middle = self.middle(told).reshape(directions.shape[:2])  # c b
+        return network, directions, middle, USUAL_NOISE * jnp.exp(self.noise(told)[0])
+
+    def doubts(self, told: Float[Array, " gw"]) -> Float[Array, " 2"]:
+        """On top of the Gaussian's own spread. Learnt from what the field is; it must not change it."""
+        return self.doubt(jax.lax.stop_gradient(told)) + jnp.log(jnp.array([1.0, USUAL_NOISE]))
+
     def _written(self, readings: UnitReadings, told: Float[Array, " gw"]) -> Written:
-        """The basis that the global tokens tell, and the readout that the readings ask for."""
-        basis = self._basis(told)
-        drift = self.pace(jnp.asarray(readings.numbers))
-        points = jax.vmap(partial(self._moving, drift))(readings.points)
-        features = jax.vmap(lambda z: _with_one(_hidden(basis, z)))(points)  # n b+1
-        directions = self.directions * jnp.exp(self.size(told))  # c b+1 m
-        middle = self.middle(told).reshape(directions.shape[:2])  # c b+1
-        noise = USUAL_NOISE * jnp.exp(self.noise(told)[0])
+        network, directions, middle, noise = self.gaussian(readings, told)
+        features = jax.vmap(network.features)(readings.points)  # n b
         sigma = jnp.hypot(LEAST_NOISE, noise)
         misses = jnp.where(readings.mask, readings.values - features @ middle.T, 0.0)  # n c
         rows = jnp.einsum("nb,cbm->ncm", features, directions)
@@ -161,15 +165,10 @@ class Writer(AbstractNetwork):
         for _ in range(SOLVES):
             left = rows.T @ (misses.reshape(-1) - rows @ amounts) - noise**2 * amounts
             amounts = amounts + jax.scipy.linalg.cho_solve((factor, True), left)
-        readout = middle + directions @ amounts  # c b+1
-        layers = eqx.tree_at(
-            lambda s: (s.readout, s.offset), basis, (readout[:, :-1], readout[:, -1])
-        )
-        # The doubt is learnt from what the field is; it must not change it.
-        doubt = self.doubt(jax.lax.stop_gradient(told)) + jnp.log(jnp.array([1.0, USUAL_NOISE]))
-        return Written(drift, layers, factor, directions, sigma, doubt)
+        network = network.with_readout(middle + directions @ amounts)
+        return Written(network, factor, directions, sigma, self.doubts(told))
 
-    def _global(self, readings: UnitReadings) -> Float[Array, " gw"]:
+    def told(self, readings: UnitReadings) -> Float[Array, " gw"]:
         """What the global tokens have learnt when they have asked all readings."""
         many = jnp.log1p(jnp.sum(readings.visible)) / 4
         told = self.numbers(jnp.append(jnp.asarray(readings.numbers), many))
@@ -190,14 +189,16 @@ class Writer(AbstractNetwork):
         size = jnp.mean(learnt**2, axis=-1, keepdims=True)
         return (learnt * jax.lax.rsqrt(size + 1e-5)).ravel()
 
-    def _basis(self, told: Float[Array, " gw"]) -> Stack:
-        """The modulated SIREN; its readout is still to be found."""
+    def _basis(
+        self, told: Float[Array, " gw"], numbers: Float[Array | np.ndarray, " k"]
+    ) -> WrittenNetwork:
+        """The modulated SIREN, and its waves; the readout is still to be found."""
         c, b = self.directions.shape[0], len(self.first_bias)
         # Along every axis by itself: how fast a wave swings is not how long it is.
         first, hidden = jnp.split(self.modulation(told), [b * (self.embedding.size + 1)])
         first = first.reshape(b, -1)  # b e+1
         scale, shift = jnp.split(hidden.reshape(-1, 2 * b), 2, axis=-1)  # hidden b
-        return Stack(
+        layers = Stack(
             first_weight=(1 + first[:, 1:]) * self.first_weight,
             first_bias=self.first_bias + first[:, 0],
             hidden_weight=(1 + scale)[..., None] * self.hidden_weight,
@@ -206,21 +207,22 @@ class Writer(AbstractNetwork):
             offset=jnp.zeros(c),
             activation="sine",
         )
-
-    def _moving(self, drift: Float[Array, " d"], z: Float[Array, " d"]) -> Float[Array, " e"]:
-        """What somebody who goes along sees of z (`MovingEmbedding`)."""
-        return self.embedding(moved_along(z, drift))
+        numbers = jnp.asarray(numbers)
+        embedding = MovingEmbedding(self.embedding.periodic, self.pace(numbers))
+        return WrittenNetwork(
+            embedding, layers, self.modes(numbers), jnp.zeros((c, self.modes.size))
+        )
 
     # ------------------------------------------------------------------ decoder
 
     def decode(self, context: Written, z: Float[Array, " d"]) -> Float[Array, " c"]:
         """The written SIREN at z."""
         with jax.default_matmul_precision("highest"):
-            return context.layers(self._moving(context.drift, z))
+            return context.network.decode((), z)
 
     def spread(self, context: Written, z: Float[Array, " d"]) -> Float[Array, " c"]:
         """σ of the fields at one point: that of the Gaussian, and what the encoder doubts on top."""
-        features = _with_one(_hidden(context.layers, self._moving(context.drift, z)))
+        features = context.network.features(z)
         # Solved once and not for every point, as graphics cards solve slowly.
         unit = jnp.eye(len(context.factor), dtype=context.factor.dtype)
         root = jax.scipy.linalg.solve_triangular(context.factor, unit, lower=True)
@@ -244,15 +246,3 @@ def _quiet(inputs: int, outputs: int, draw: Draw) -> Dense:
 def _octaves(point: Float[Array, " e"]) -> Float[Array, " f"]:
     waves = jnp.pi * 2.0 ** jnp.arange(OCTAVES)[:, None] * point
     return jnp.concatenate([point, jnp.sin(waves).ravel(), jnp.cos(waves).ravel()])
-
-
-def _hidden(layers: Stack, point: Float[Array, " e"]) -> Float[Array, " b"]:
-    """The SIREN up to its readout."""
-    h = jnp.sin(point @ layers.first_weight.T + layers.first_bias)
-    for weight, bias in zip(layers.hidden_weight, layers.hidden_bias, strict=True):
-        h = jnp.sin(h @ weight.T + bias)
-    return h
-
-
-def _with_one(features: Float[Array, " b"]) -> Float[Array, " b+1"]:
-    return jnp.append(features, 1.0)

@@ -40,9 +40,8 @@ class MovingEmbedding(Embedding):
     drift: Float[Array, " d"]  # along each axis while the last one goes by 1; 0 along the last
 
     def __call__(self, z: Float[Array, " d"]) -> Float[Array, " e"]:
-        return super().__call__(moved_along(z, self.drift))
+        return super().__call__(self.moved(z))
 
-
-def moved_along(z: Float[Array, " d"], drift: Float[Array, " d"]) -> Float[Array, " d"]:
-    """Where z is for somebody who drifts."""
-    return z - drift * z[-1]
+    def moved(self, z: Float[Array, " d"]) -> Float[Array, " d"]:
+        """Where z is for somebody who drifts."""
+        return z - self.drift * z[-1]

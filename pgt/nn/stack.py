@@ -21,7 +21,11 @@ class Stack(eqx.Module):
     activation: str = eqx.field(static=True)
 
     def __call__(self, z: Float[Array, " i"]) -> Float[Array, " c"]:
+        return self.features(z) @ self.readout.T + self.offset
+
+    def features(self, z: Float[Array, " i"]) -> Float[Array, " w"]:
+        """Up to the readout."""
         h = activate(self.activation, z @ self.first_weight.T + self.first_bias)
         for weight, bias in zip(self.hidden_weight, self.hidden_bias, strict=True):
             h = activate(self.activation, h @ weight.T + bias)
-        return h @ self.readout.T + self.offset
+        return h

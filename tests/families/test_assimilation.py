@@ -118,3 +118,23 @@ def test_fronts_are_found_and_a_network_saves_steps():
         error = float(((found.grid().u - truth.u) ** 2).mean() ** 0.5 / truth.u.std())
         assert error < 0.01  # the finest waves of the start are gone before they are read
     assert warm.steps <= cold.steps
+
+
+class Roughly(HeatFamily):
+    """Slopes are those of rods that cool a little too fast."""
+
+    def rough(self):
+        return TooFast(nodes=self.nodes, times=self.times)
+
+
+class TooFast(HeatFamily):
+    def solve(self, noise, coefficients):
+        return super().solve(noise, {"diffusivity": 1.03 * coefficients["diffusivity"]})
+
+
+def test_slopes_may_be_rough_where_readings_are_exact():
+    family = Roughly(nodes=16, times=9)
+    readings = pgt.sample(drawn(5), n=100)
+    exact, found = (assimilate(f, readings, NU, draws=0) for f in (HEAT, family))
+    assert found.steps > exact.steps
+    np.testing.assert_allclose(found.noise, exact.noise, atol=5e-3)

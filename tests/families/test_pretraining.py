@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import made_pretrained
 import numpy as np
 import pytest
@@ -10,7 +12,9 @@ from made_pretrained import FAMILY, QUICK, SIZES
 
 import pgt
 from pgt.families import pretraining
+from pgt.families.family import _unit_scaling
 from pgt.families.pretraining import start
+from pgt.nn.modes import Modes
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +81,33 @@ def test_training_that_was_killed_ends_as_if_it_had_not_been(trained, tmp_path, 
     again = pgt.pretrain(FAMILY, QUICK, sizes=SIZES, checkpoint=tmp_path, progress=False)
     for a, b in zip(weights(trained[0]), weights(again), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_what_an_equation_leaves_is_nothing_for_its_own_waves_and_much_for_others():
+    waves = Modes((False, False), numbers=1, count=3, swings=False)
+    # With half extents of a half, ν is twice as large in unit coordinates.
+    start = jnp.asarray(np.log(2 * 0.03 * (np.pi / 2) ** 2))
+    waves = eqx.tree_at(lambda m: m.fading.start, waves, start)(jnp.zeros(1))
+    scaling = _unit_scaling(FAMILY)
+    points = jnp.asarray(np.random.default_rng(0).uniform(-1, 1, (20, 2)), jnp.float32)
+    field = lambda z: jnp.sum(waves(z))[None]  # noqa: E731
+    left = eqx.filter_jit(lambda nu: pretraining.unmet(pgt.Heat(nu), field, scaling, points))
+    assert float(left(0.03)) < 1e-4
+    assert float(left(0.06)) > 0.1
+
+
+@pytest.mark.slow
+def test_the_equation_may_count_in_training():
+    quick = replace(QUICK, steps=2, pool=4, reuse=1, batch=4, equation=0.1)
+    plain = pgt.pretrain(FAMILY, replace(quick, equation=0.0), sizes=SIZES, progress=False)
+    with_it = pgt.pretrain(FAMILY, quick, sizes=SIZES, progress=False)
+    changed = [
+        bool((np.asarray(a) != np.asarray(b)).any())
+        for a, b in zip(weights(plain), weights(with_it), strict=True)
+        if a.size
+    ]
+    assert sum(changed) > 0.5 * len(changed)
+    assert all(np.isfinite(leaf).all() for leaf in weights(with_it))
 
 
 def test_a_pool_smaller_than_a_batch_still_counts_its_steps():

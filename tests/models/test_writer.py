@@ -43,8 +43,8 @@ def basis_at(layers, points):
 def test_the_readout_is_the_mean_of_the_gaussian_that_numpy_finds():
     seen, network = readings(), writer()
     written = encode(network, seen)
-    told = network._global(seen)
-    basis = np.asarray(basis_at(written.layers, seen.points), float)
+    told = network.told(seen)
+    basis = np.asarray(basis_at(written.network.layers, seen.points), float)
     along = np.asarray(written.directions[0], float)
     middle = np.asarray(network.middle(told), float)
     covariance = along @ along.T
@@ -53,7 +53,8 @@ def test_the_readout_is_the_mean_of_the_gaussian_that_numpy_finds():
     gram = basis @ covariance @ basis.T + sigma**2 * np.eye(len(basis))
     misses = np.asarray(seen.values[:, 0], float) - basis @ middle
     expected = middle + covariance @ basis.T @ np.linalg.solve(gram, misses)
-    found = np.append(np.asarray(written.layers.readout[0]), float(written.layers.offset[0]))
+    layers = written.network.layers
+    found = np.append(np.asarray(layers.readout[0]), float(layers.offset[0]))
     np.testing.assert_allclose(found, expected, atol=1e-3)
 
 
@@ -61,8 +62,8 @@ def test_the_spread_is_that_of_the_gaussian():
     seen, network = readings(), writer()
     written = encode(network, seen)
     z = jnp.array([0.2, -0.4])
-    basis = np.asarray(basis_at(written.layers, seen.points), float)
-    here = np.asarray(basis_at(written.layers, z[None]), float)[0]
+    basis = np.asarray(basis_at(written.network.layers, seen.points), float)
+    here = np.asarray(basis_at(written.network.layers, z[None]), float)[0]
     along, sigma = np.asarray(written.directions[0], float), float(written.sigma)
     covariance = along @ along.T
     gram = basis @ covariance @ basis.T + sigma**2 * np.eye(len(basis))
@@ -124,14 +125,12 @@ def test_a_hidden_field_is_answered_from_the_others():
 
 
 def test_what_is_written_is_a_siren_that_a_frame_takes():
-    from pgt.models.coordinate import CoordinateNetwork
-
     data = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
     scaling = pgt.Scaling.fit(data, pgt.Domain(x=(0, 1), t=(0, 1)))
     network = Writer(Embedding((False, False)), 1, 0, SIZES, Draw(0))
     seen = pgt.Frame(scaling, network).unit_readings(data)
     written = encode(network, seen)
-    model = pgt.Frame(scaling, CoordinateNetwork(network.embedding, written.layers))
+    model = pgt.Frame(scaling, written.network)
     z = np.array([0.3, 0.4])
     expected = scaling.to_physical(decode(network, written, jnp.asarray(scaling.to_unit(z))))
     np.testing.assert_allclose(model.decode((), jnp.asarray(z)), expected, rtol=1e-5)
@@ -148,17 +147,32 @@ def test_a_pattern_that_moves_is_written_by_somebody_who_moves_along():
     network = writer(periodic=(True, False))
     network = eqx.tree_at(lambda w: w.pace.slope, network, jnp.array([[2.0]]))
     written = encode(network, readings())
-    np.testing.assert_allclose(written.drift, [0.6, 0.0], rtol=1e-6)
-    moving = MovingEmbedding((True, False), written.drift)
+    drift, layers = written.network.embedding.drift, written.network.layers
+    np.testing.assert_allclose(drift, [0.6, 0.0], rtol=1e-6)
+    moving = MovingEmbedding((True, False), drift)
     z = jnp.array([0.4, 0.5])
-    np.testing.assert_allclose(
-        decode(network, written, z), written.layers(moving(z)), rtol=1e-4, atol=1e-5
-    )
+    np.testing.assert_allclose(decode(network, written, z), layers(moving(z)), rtol=1e-4, atol=1e-5)
 
 
 def test_how_fast_a_wave_swings_is_modulated_apart_from_how_long_it_is():
     network = writer()
     told = jnp.ones(network.modulation.weight.shape[1])
-    plain = network._basis(jnp.zeros_like(told)).first_weight
-    ratio = np.asarray(network._basis(told).first_weight / plain)
+    plain = network._basis(jnp.zeros_like(told), jnp.zeros(1)).layers.first_weight
+    ratio = np.asarray(network._basis(told, jnp.zeros(1)).layers.first_weight / plain)
     assert np.abs(ratio[:, 0] - ratio[:, 1]).max() > 1e-3
+
+
+def test_a_mode_that_fades_at_once_is_read_off_a_few_readings():
+    sizes = SIZES._replace(modes=2)
+    network = Writer(Embedding((False, False)), 1, 1, sizes, Draw(0))
+    network = eqx.tree_at(
+        lambda w: (w.noise.bias, w.modes.fading.start),
+        network,
+        (jnp.array([-20.0]), jnp.asarray(2.5)),
+    )
+    waves, seen = network.modes(jnp.array([0.3])), readings(count=20)
+    points = seen.points.at[:6, 1].set(-1 + 0.05 * jnp.arange(6))
+    values = jax.vmap(waves)(points)[:, :1]
+    seen = eqx.tree_at(lambda r: (r.points, r.values), seen, (points, values))
+    written, z = encode(network, seen), jnp.array([0.35, -0.96])
+    np.testing.assert_allclose(decode(network, written, z), waves(z)[:1], atol=2e-2)
