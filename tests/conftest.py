@@ -1,5 +1,6 @@
 """Before any test: shapes checked at every call, one thread per process, compiled code kept."""
 
+import functools
 import gc
 import itertools
 import os
@@ -25,6 +26,9 @@ import hypothesis
 import jax
 import jaxtyping
 import pytest
+import typer.testing
+from _pytest.doctest import DoctestModule
+from jax._src.interpreters import mlir
 
 # As for static checkers, a whole number is welcome where a float is asked for.
 jaxtyping.install_import_hook(
@@ -35,6 +39,20 @@ jaxtyping.install_import_hook(
 # here and not in the environment: processes that tests start compile as users' do.
 QUICKLY = "jax_disable_most_optimizations"
 jax.config.update(QUICKLY, True)
+
+# JAX makes a compiler context, with every dialect in it, for each program it lowers: a quarter of the
+# time of a small one. A context only grows, so many programs share one and then begin another.
+if hasattr(mlir, "make_ir_context"):
+    new_context, programs, SHARING = mlir.make_ir_context, itertools.count(), 200
+
+    @functools.lru_cache(maxsize=1)
+    def context_of(generation):
+        return new_context()
+
+    mlir.make_ir_context = lambda: context_of(next(programs) // SHARING)
+
+# The command line is built from its functions at every call; those of the tests call one that stays.
+typer.testing._get_command = functools.cache(typer.testing._get_command)
 
 
 @pytest.fixture
@@ -60,6 +78,17 @@ def pytest_configure(config):
     # Two workers share the cache; a half-written entry is compiled anew, which JAX warns about.
     message = "ignore:Error (reading|writing) persistent compilation cache entry"
     config.addinivalue_line("filterwarnings", message)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Tests hold no examples in their docstrings: looking for them takes a while."""
+    found = yield
+    return [node for node in found if not isinstance(node, DoctestModule)]
+
+
+def pytest_collection_finish():
+    gc.freeze()  # what was imported stays
 
 
 # Every compiled program maps memory, and a process may hold 65530 maps (Linux); past that the
