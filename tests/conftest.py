@@ -4,6 +4,7 @@ import functools
 import gc
 import itertools
 import os
+import threading
 from pathlib import Path
 
 # Set before numpy and JAX load, and inherited by the processes that tests start. Test problems are
@@ -40,16 +41,17 @@ jaxtyping.install_import_hook(
 QUICKLY = "jax_disable_most_optimizations"
 jax.config.update(QUICKLY, True)
 
-# JAX makes a compiler context, with every dialect in it, for each program it lowers: a quarter of the
-# time of a small one. A context only grows, so many programs share one and then begin another.
+# JAX makes a compiler context, with every dialect in it, for each program it lowers: up to half of the
+# time of a small one. A context only grows, so many programs of a thread share one and then begin
+# another.
 if hasattr(mlir, "make_ir_context"):
     new_context, programs, SHARING = mlir.make_ir_context, itertools.count(), 200
 
-    @functools.lru_cache(maxsize=1)
-    def context_of(generation):
+    @functools.lru_cache(maxsize=4)
+    def context_of(thread, generation):
         return new_context()
 
-    mlir.make_ir_context = lambda: context_of(next(programs) // SHARING)
+    mlir.make_ir_context = lambda: context_of(threading.get_ident(), next(programs) // SHARING)
 
 # The command line is built from its functions at every call; those of the tests call one that stays.
 typer.testing._get_command = functools.cache(typer.testing._get_command)
