@@ -6,6 +6,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+# Modules are compiled once, also where the surroundings say otherwise: tests start many processes.
+export PYTHONDONTWRITEBYTECODE =
+
 .DEFAULT_GOAL := help
 .PHONY: help install demo docs test tests cover smoke lint style types format bench clean
 

@@ -2,7 +2,6 @@
 
 import functools
 import gc
-import itertools
 import os
 import threading
 from pathlib import Path
@@ -41,17 +40,24 @@ jaxtyping.install_import_hook(
 QUICKLY = "jax_disable_most_optimizations"
 jax.config.update(QUICKLY, True)
 
-# JAX makes a compiler context, with every dialect in it, for each program it lowers: up to half of the
-# time of a small one. A context only grows, so many programs of a thread share one and then begin
+# JAX makes a compiler context, with every dialect in it, for each program that it lowers: a quarter of
+# the time of a small one. A context only grows, so many programs of a thread share one and then begin
 # another.
-if hasattr(mlir, "make_ir_context"):
-    new_context, programs, SHARING = mlir.make_ir_context, itertools.count(), 200
+new_context, SHARING = mlir.make_ir_context, 200
+lowered = {"programs": 0, "at the last look": 0}
 
-    @functools.lru_cache(maxsize=4)
-    def context_of(thread, generation):
-        return new_context()
 
-    mlir.make_ir_context = lambda: context_of(threading.get_ident(), next(programs) // SHARING)
+@functools.lru_cache(maxsize=4)
+def context_of(thread, generation):
+    return new_context()
+
+
+def shared_context():
+    lowered["programs"] += 1
+    return context_of(threading.get_ident(), lowered["programs"] // SHARING)
+
+
+mlir.make_ir_context = shared_context
 
 # The command line is built from its functions at every call; those of the tests call one that stays.
 typer.testing._get_command = functools.cache(typer.testing._get_command)
@@ -95,9 +101,8 @@ def pytest_collection_finish():
 
 # Every compiled program maps memory, and a process may hold 65530 maps (Linux); past that the
 # compiler dies. Long before, programs that no test needs any more are let go.
-MANY_MAPS, LOOKS_EVERY = 30_000, 10  # to count them takes longer than most tests
+MANY_MAPS, LOOKS_EVERY = 30_000, 500  # programs: to count their maps takes longer than most tests
 MAPS = Path("/proc/self/maps")
-finished = itertools.count(1)
 
 # Tracing makes many small objects that live as long as the program: looking through them for cycles
 # after every few hundred, as Python does, takes a sixth of the time.
@@ -107,7 +112,8 @@ gc.set_threshold(50_000, 20, 20)
 @pytest.fixture(autouse=True)
 def _let_go_of_compiled_programs(request):
     yield
-    if next(finished) % LOOKS_EVERY == 0:
+    if lowered["programs"] - lowered["at the last look"] >= LOOKS_EVERY:
+        lowered["at the last look"] = lowered["programs"]
         let_go_of_compiled_programs()
 
 
