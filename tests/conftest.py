@@ -2,8 +2,10 @@
 
 import functools
 import gc
+import inspect
 import os
 import threading
+import typing
 from pathlib import Path
 
 # Set before numpy and JAX load, and inherited by the processes that tests start. Test problems are
@@ -29,6 +31,30 @@ import pytest
 import typer.testing
 from _pytest.doctest import DoctestModule
 from jax._src.interpreters import mlir
+
+
+def names_shapes(annotation) -> bool:
+    """Whether shapes are named in it; text may hold anything."""
+    if isinstance(annotation, type):
+        return issubclass(annotation, jaxtyping.AbstractArray)
+    return isinstance(annotation, str) or any(map(names_shapes, typing.get_args(annotation)))
+
+
+def checked_at_calls(*, typechecker):
+    """To compare the shapes of a call's arguments jaxtyping binds them anew at every call, a third of
+    the time of tests that compile little. Who names no shapes has types checked, and nothing else."""
+    whole = compare_shapes(typechecker=typechecker)
+
+    def decorate(thing):
+        annotations = getattr(thing, "__annotations__", {}).values()
+        if not inspect.isfunction(thing) or any(map(names_shapes, annotations)):
+            return whole(thing)
+        return typechecker(thing) if annotations else thing
+
+    return decorate
+
+
+compare_shapes, jaxtyping.jaxtyped = jaxtyping.jaxtyped, checked_at_calls
 
 # As for static checkers, a whole number is welcome where a float is asked for.
 jaxtyping.install_import_hook(
