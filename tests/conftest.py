@@ -24,6 +24,7 @@ os.environ.setdefault(
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".jax_cache"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 
+import beartype
 import hypothesis
 import jax
 import jaxtyping
@@ -49,7 +50,7 @@ def checked_at_calls(*, typechecker):
         annotations = getattr(thing, "__annotations__", {}).values()
         if not inspect.isfunction(thing) or any(map(names_shapes, annotations)):
             return whole(thing)
-        return typechecker(thing) if annotations else thing
+        return check_types(thing) if annotations else thing
 
     return decorate
 
@@ -57,6 +58,9 @@ def checked_at_calls(*, typechecker):
 compare_shapes, jaxtyping.jaxtyped = jaxtyping.jaxtyped, checked_at_calls
 
 # As for static checkers, a whole number is welcome where a float is asked for.
+check_types = beartype.beartype(
+    conf=beartype.BeartypeConf(is_pep484_tower=True, violation_type=jaxtyping.TypeCheckError)
+)
 jaxtyping.install_import_hook(
     "pgt", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
 )
