@@ -47,10 +47,10 @@ def checked_at_calls(*, typechecker):
     whole = compare_shapes(typechecker=typechecker)
 
     def decorate(thing):
-        annotations = getattr(thing, "__annotations__", {}).values()
-        if not inspect.isfunction(thing) or any(map(names_shapes, annotations)):
-            return whole(thing)
-        return check_types(thing) if annotations else thing
+        annotations = list(getattr(thing, "__annotations__", {}).values())
+        is_plain = inspect.isfunction(thing) and not any(map(names_shapes, annotations))
+        # What wraps a constructor names nothing, and jaxtyping has to know it for its own.
+        return check_types(thing) if is_plain and annotations else whole(thing)
 
     return decorate
 
