@@ -6,22 +6,26 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+# Modules are compiled once, also where the surroundings say otherwise: tests start many processes.
+export PYTHONDONTWRITEBYTECODE =
+
 .DEFAULT_GOAL := help
-.PHONY: help install demo docs test cover smoke lint format bench clean
+.PHONY: help install demo docs test tests cover smoke lint style types format bench clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 install: $(READY) ## create .venv with the locked dependencies and pgt itself
 
-# Once, and again whenever the lock or the project file changes.
+# Once, and again whenever the lock or the project file changes. Modules are compiled when they are
+# first imported: to compile all of every package takes as long as to install them.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "pgt needs Python 3.11 or newer, but $(PYTHON) is: $$($(PYTHON) --version 2>&1)" >&2; \
 	  echo "Name a newer one, for example: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	@echo "Installing into $(VENV) (once; a minute or two) ..."
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	  --no-deps --no-build-isolation --editable .
 	@touch $@
@@ -33,12 +37,20 @@ docs: $(READY) ## the documentation, to be opened at docs/_build/index.html
 	$(BIN)/sphinx-build --quiet --fail-on-warning --doctree-dir docs/_build/.doctrees docs docs/_build
 	@echo "open docs/_build/index.html"
 
-lint: $(READY) ## format, lint and types
+lint: style types ## format, lint and types
+
+style: $(READY)
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
+
+types: style
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
-test: lint ## lint, then docstring examples and all tests but those marked slow
+# The types are checked by one process on one core, so the tests begin beside it.
+test: $(READY) ## lint, and docstring examples and all tests but those marked slow
+	@$(MAKE) --no-print-directory --jobs 2 types tests
+
+tests: style
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --doctest-modules pgt tests
 
 cover: $(READY) ## the same tests with the share of lines they run, 93 % at least

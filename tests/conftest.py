@@ -1,8 +1,11 @@
 """Before any test: shapes checked at every call, one thread per process, compiled code kept."""
 
+import functools
 import gc
-import itertools
+import inspect
 import os
+import threading
+import typing
 from pathlib import Path
 
 # Set before numpy and JAX load, and inherited by the processes that tests start. Test problems are
@@ -21,12 +24,43 @@ os.environ.setdefault(
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".jax_cache"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 
+import beartype
 import hypothesis
 import jax
 import jaxtyping
 import pytest
+import typer.testing
+from _pytest.doctest import DoctestModule
+from jax._src.interpreters import mlir
+
+
+def names_shapes(annotation) -> bool:
+    """Whether shapes are named in it; text may hold anything."""
+    if isinstance(annotation, type):
+        return issubclass(annotation, jaxtyping.AbstractArray)
+    return isinstance(annotation, str) or any(map(names_shapes, typing.get_args(annotation)))
+
+
+def checked_at_calls(*, typechecker):
+    """To compare the shapes of a call's arguments jaxtyping binds them anew at every call, a third of
+    the time of tests that compile little. Who names no shapes has types checked, and nothing else."""
+    whole = compare_shapes(typechecker=typechecker)
+
+    def decorate(thing):
+        annotations = list(getattr(thing, "__annotations__", {}).values())
+        is_plain = inspect.isfunction(thing) and not any(map(names_shapes, annotations))
+        # What wraps a constructor names nothing, and jaxtyping has to know it for its own.
+        return check_types(thing) if is_plain and annotations else whole(thing)
+
+    return decorate
+
+
+compare_shapes, jaxtyping.jaxtyped = jaxtyping.jaxtyped, checked_at_calls
 
 # As for static checkers, a whole number is welcome where a float is asked for.
+check_types = beartype.beartype(
+    conf=beartype.BeartypeConf(is_pep484_tower=True, violation_type=jaxtyping.TypeCheckError)
+)
 jaxtyping.install_import_hook(
     "pgt", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
 )
@@ -35,6 +69,28 @@ jaxtyping.install_import_hook(
 # here and not in the environment: processes that tests start compile as users' do.
 QUICKLY = "jax_disable_most_optimizations"
 jax.config.update(QUICKLY, True)
+
+# JAX makes a compiler context, with every dialect in it, for each program that it lowers: a quarter of
+# the time of a small one. A context only grows, so many programs of a thread share one and then begin
+# another.
+new_context, SHARING = mlir.make_ir_context, 200
+lowered = {"programs": 0, "at the last look": 0}
+
+
+@functools.lru_cache(maxsize=4)
+def context_of(thread, generation):
+    return new_context()
+
+
+def shared_context():
+    lowered["programs"] += 1
+    return context_of(threading.get_ident(), lowered["programs"] // SHARING)
+
+
+mlir.make_ir_context = shared_context
+
+# The command line is built from its functions at every call; those of the tests call one that stays.
+typer.testing._get_command = functools.cache(typer.testing._get_command)
 
 
 @pytest.fixture
@@ -62,11 +118,21 @@ def pytest_configure(config):
     config.addinivalue_line("filterwarnings", message)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Tests hold no examples in their docstrings: looking for them takes a while."""
+    found = yield
+    return [node for node in found if not isinstance(node, DoctestModule)]
+
+
+def pytest_collection_finish():
+    gc.freeze()  # what was imported stays
+
+
 # Every compiled program maps memory, and a process may hold 65530 maps (Linux); past that the
 # compiler dies. Long before, programs that no test needs any more are let go.
-MANY_MAPS, LOOKS_EVERY = 30_000, 10  # to count them takes longer than most tests
+MANY_MAPS, LOOKS_EVERY = 30_000, 500  # programs: to count their maps takes longer than most tests
 MAPS = Path("/proc/self/maps")
-finished = itertools.count(1)
 
 # Tracing makes many small objects that live as long as the program: looking through them for cycles
 # after every few hundred, as Python does, takes a sixth of the time.
@@ -76,7 +142,8 @@ gc.set_threshold(50_000, 20, 20)
 @pytest.fixture(autouse=True)
 def _let_go_of_compiled_programs(request):
     yield
-    if next(finished) % LOOKS_EVERY == 0:
+    if lowered["programs"] - lowered["at the last look"] >= LOOKS_EVERY:
+        lowered["at the last look"] = lowered["programs"]
         let_go_of_compiled_programs()
 
 

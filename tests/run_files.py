@@ -1,5 +1,6 @@
 """A run file that uses every section, and what the tests of run files do with it."""
 
+import functools
 import re
 import typing
 from collections.abc import Callable
@@ -112,6 +113,11 @@ def all_sections() -> set[type[Section]]:
 def sections_in(annotation) -> set[type[Section]]:
     """Every section an annotation may hold."""
     if isinstance(annotation, type) and issubclass(annotation, Section):
-        inner = (sections_in(field.annotation) for field in annotation.model_fields.values())
-        return {annotation}.union(*inner)
+        return set(sections_of(annotation))
     return set().union(*map(sections_in, typing.get_args(annotation)))
+
+
+@functools.cache  # parts hold parts of their own kind's choices: walked anew, millions of steps
+def sections_of(section: type[Section]) -> frozenset[type[Section]]:
+    inner = (sections_in(field.annotation) for field in section.model_fields.values())
+    return frozenset({section}.union(*inner))

@@ -6,9 +6,12 @@ import subprocess
 from pathlib import Path
 
 import jaxtyping
+import numpy as np
 import pytest
 
+from pgt.ground.arguments import number_and_unit
 from pgt.ground.unknown import Unknown
+from pgt.trust import sensors
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "pgt"
@@ -97,6 +100,10 @@ def test_annotations_are_checked_while_tests_run():
     assert Unknown(1).value == 1
     with pytest.raises(jaxtyping.TypeCheckError):
         Unknown(1).in_units_of("one")
+    with pytest.raises(jaxtyping.TypeCheckError):  # where no shape is named
+        number_and_unit(3)
+    with pytest.raises(jaxtyping.TypeCheckError):  # two sizes of one name
+        sensors._variance(np.zeros((3, 2, 1)), np.zeros((4, 4)))
 
 
 def test_no_file_names_a_place_outside_the_repository():

@@ -4,12 +4,9 @@ import re
 from collections.abc import Mapping
 
 from pgt.data.units import DEGREES, is_known_unit, parse_unit, require_same
-from pgt.ground.arguments import Powers
+from pgt.ground.arguments import Powers, number_and_unit
 from pgt.ground.errors import InputError
 
-_AMOUNT = re.compile(
-    r"\s*(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>\S.*?)\s*"
-)
 _DEGREES = re.compile(r"[°º˚]C|degC|celsius|Celsius")  # of a difference: kelvin
 Given = tuple[float, dict[str, int]]  # a factor, and powers of base symbols
 
@@ -20,10 +17,8 @@ def amount(text: str) -> tuple[float, str] | None:
     >>> amount("1.2e-5 m^2/s"), amount("sin(x)"), amount("2")
     ((1.2e-05, 'm^2/s'), None, None)
     """
-    found = _AMOUNT.fullmatch(text)
-    if found is None or not is_known_unit(_plain(found["unit"])):
-        return None
-    return float(found["number"]), found["unit"]
+    found = number_and_unit(text)
+    return found if found and is_known_unit(_plain(found[1])) else None
 
 
 def in_units(text: str, units: Mapping[str, str], powers: Powers | None = None) -> float:

@@ -6,6 +6,7 @@ annotations as the plain types inside them.
 """
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
@@ -80,6 +81,21 @@ class InUnits:
     """Text that is a number with a unit of its own; that of a run file is converted before."""
 
     said: ClassVar[str] = "text with its unit such as '1.2e-5 m^2/s'"
+
+
+_AMOUNT = re.compile(
+    r"\s*(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>\S.*?)\s*"
+)
+
+
+def number_and_unit(text: str) -> tuple[float, str] | None:
+    """The number that a text begins with, and what stands after it; None where one is missing.
+
+    >>> number_and_unit("1.2e-5 m^2/s"), number_and_unit("2")
+    ((1.2e-05, 'm^2/s'), None)
+    """
+    found = _AMOUNT.fullmatch(text)
+    return found and (float(found["number"]), found["unit"])
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """Coefficients that are learnt together with the field."""
 
+from typing import Annotated
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -7,6 +9,7 @@ import numpy as np
 import wadler_lindig
 from jaxtyping import Array, Float
 
+from pgt.ground.arguments import InUnits, number_and_unit
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 
@@ -19,22 +22,29 @@ class Unknown(eqx.Module):
     every value the optimiser can reach is admissible; any other as a multiple of `unit`, which is the
     starting value until the problem it is part of is known.
 
+    The starting value of an equation's coefficient may have a unit of its own, "0.6 m^2/min", in which
+    its bounds are, too; both are converted to the units of the readings.
+
     >>> round(float(Unknown(0.05, positive=True).value), 6)
     0.05
+    >>> Unknown("0.6 m^2/min", positive=True)
+    Unknown('0.6 m^2/min', positive=True)
     """
 
     raw: Float[Array | np.ndarray, ""]
     positive: bool = eqx.field(static=True)
     bounds: tuple[float, float] | None = eqx.field(static=True)
     unit: float = eqx.field(static=True)
+    units: str | None = eqx.field(static=True, default=None)  # its own, until it is converted
 
     def __init__(
         self,
-        initial: float,
+        initial: float | Annotated[str, InUnits()],
         positive: bool = False,
         bounds: tuple[float, float] | None = None,
         unit: float | None = None,
     ):
+        initial, self.units = _number(initial)
         _check(initial, positive, bounds)
         self.unit = float(unit or abs(initial) or 1.0)
         if bounds is not None:
@@ -49,6 +59,16 @@ class Unknown(eqx.Module):
 
     @property
     def value(self) -> Float[Array, ""]:
+        if self.units:
+            raise InputError(
+                f"{self!r} is a number only as a coefficient of an equation together with readings and "
+                "a domain, whose units it is converted to; here write the number alone."
+            )
+        return self.number
+
+    @property
+    def number(self) -> Float[Array, ""]:
+        """The value in its own unit, where it has one."""
         if self.bounds is not None:
             low, high = self.bounds
             return low + (high - low) * jax.nn.sigmoid(self.raw)
@@ -56,13 +76,17 @@ class Unknown(eqx.Module):
 
     def __repr__(self) -> str:
         try:
-            shown = f"{float(self.value):.6g}"
+            shown = f"{float(self.number):.6g}"
         except Exception:  # traced, or one of many members
             shown = "..."
         kind = (
             f", bounds={self.bounds}" if self.bounds else ", positive=True" if self.positive else ""
         )
-        return f"Unknown({shown}{kind})"
+        return (
+            f"Unknown({f'{shown} {self.units}'!r}{kind})"
+            if self.units
+            else f"Unknown({shown}{kind})"
+        )
 
     def __pdoc__(self, **_):
         return wadler_lindig.TextDoc(repr(self))  # inside an equation, too
@@ -75,6 +99,11 @@ class Unknown(eqx.Module):
     def in_units_of(self, unit: float) -> "Unknown":
         """The same value as a multiple of another unit."""
         return Unknown(float(self.value), unit=unit)
+
+    def times(self, factor: float) -> "Unknown":
+        """In another unit, of which one of its own holds so many: a plain number from here on."""
+        bounds = self.bounds and (factor * self.bounds[0], factor * self.bounds[1])
+        return Unknown(factor * float(self.number), self.positive, bounds)
 
 
 def is_unknown(node) -> bool:
@@ -100,6 +129,18 @@ def _readable(path) -> str:
     keys = [getattr(key, "name", getattr(key, "key", getattr(key, "idx", key))) for key in path]
     names = [str(key) for key in keys if key not in HOLDERS]
     return "_".join(names)
+
+
+def _number(initial: float | str) -> tuple[float, str | None]:
+    """The number, and the unit that it was given with."""
+    if not isinstance(initial, str):
+        return initial, None
+    found = number_and_unit(initial)
+    if found is None:
+        raise InputError(
+            f"Unknown(initial={initial!r}): initial must be a number, or {InUnits.said}."
+        )
+    return found
 
 
 def _check(initial, positive, bounds):

@@ -9,6 +9,7 @@ import jax
 from pgt.data.amounts import amount, in_units
 from pgt.ground.arguments import InUnits, powers_of
 from pgt.ground.errors import InputError
+from pgt.ground.unknown import is_unknown
 
 Tree = TypeVar("Tree")
 
@@ -46,16 +47,20 @@ def in_problem_units(pde: Tree, units: Mapping[str, str]) -> Tree:
     powers = powers_of(type(pde))
 
     def number(path, node):
-        if not isinstance(node, Amount):
+        if not _has_units(node):
             return node
         name = str(getattr(path[0], "name", path[0]))
         try:
-            return in_units(node.text, units, powers.get(name))
+            if isinstance(node, Amount):
+                return in_units(node.text, units, powers.get(name))
+            return node.times(in_units(f"1 {node.units}", units, powers.get(name)))
         except InputError as error:
             last = getattr(path[-1], "key", name)
             where = last if isinstance(last, str) else name
             raise InputError(f"{type(pde).__name__}({where}): {error}") from None
 
-    return jax.tree_util.tree_map_with_path(
-        number, pde, is_leaf=lambda node: isinstance(node, Amount)
-    )
+    return jax.tree_util.tree_map_with_path(number, pde, is_leaf=_has_units)
+
+
+def _has_units(node: Any) -> bool:
+    return isinstance(node, Amount) or (is_unknown(node) and node.units is not None)

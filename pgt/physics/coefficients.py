@@ -37,9 +37,9 @@ def as_coefficient(where: str, value, positive: bool = False) -> Coefficient:
     value = Amount.read(value)
     if not isinstance(value, Unknown | Amount):
         value = _as_float(where, value)
-    number = value.number if isinstance(value, Amount) else current(value)
+    number = value.number if isinstance(value, Amount | Unknown) else value
     if positive and not number > 0:
-        shown = value.text if isinstance(value, Amount) else number
+        shown = value.text if isinstance(value, Amount) else float(number)
         raise InputError(
             f"{where} is {shown} but must be above 0; write a positive number or "
             "pgt.Unknown(0.1, positive=True) to learn it."

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import equinox as eqx
 import numpy as np
@@ -291,6 +291,11 @@ class Reconstruction(eqx.Module):
 
     def __repr__(self) -> str:
         return shown.in_brief(self)
+
+    if not TYPE_CHECKING:  # a checker knows the names
+
+        def __getattr__(self, name: str):
+            raise AttributeError(shown.no_such_name(type(self), name), name=name, obj=self)
 
     @checked
     def plot(self, name: str | None = None, **axes) -> Any:

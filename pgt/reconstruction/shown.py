@@ -1,5 +1,6 @@
 """A result at a glance: a few lines, a figure, a page."""
 
+import difflib
 import importlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -38,6 +39,19 @@ def in_brief(result: "Reconstruction") -> str:
         f"  verdict   {_came_down(result)}; see .verdict(), .doubts, .report()",
     ]
     return "\n".join(lines)
+
+
+def no_such_name(cls: type, name: str) -> str:
+    """What to say of a name that results do not have: which one was perhaps meant.
+
+    >>> no_such_name(type("Field", (), {"suspicious": print}), "suspects")
+    "'Field' object has no attribute 'suspects'; did you mean 'suspicious()'?"
+    """
+    words = [known for known in dir(cls) if not known.startswith("_")]
+    close = difflib.get_close_matches(name, words, n=1)
+    calls = ["()" if callable(getattr(cls, word)) else "" for word in close]
+    hint = "".join(f"; did you mean '{w}{c}'?" for w, c in zip(close, calls, strict=True))
+    return f"{cls.__name__!r} object has no attribute {name!r}{hint}"
 
 
 def _came_down(result: "Reconstruction") -> str:

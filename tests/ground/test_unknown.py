@@ -20,6 +20,19 @@ def test_it_starts_where_it_was_told_to(unknown):
     assert float(unknown.value) == pytest.approx(0.3, rel=1e-6)
 
 
+def test_its_start_may_have_a_unit():
+    unknown = Unknown("0.6 m^2/min", bounds=(0.1, 2.0))
+    assert repr(unknown) == "Unknown('0.6 m^2/min', bounds=(0.1, 2.0))"
+    assert float(unknown.times(10.0).value) == pytest.approx(6.0)
+    assert unknown.times(10.0).bounds == (1.0, 20.0)
+    with pytest.raises(InputError, match="here write the number alone"):
+        _ = unknown.value
+    with pytest.raises(
+        InputError, match=r"Unknown\(initial='a lot'\): initial must be a number, or text"
+    ):
+        Unknown("a lot")
+
+
 @pytest.mark.parametrize("raw", [-5.0, 0.0, 5.0])
 def test_no_step_of_the_optimiser_leaves_what_is_admissible(raw):
     def moved(unknown):

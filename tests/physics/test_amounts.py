@@ -64,3 +64,23 @@ def test_before_the_units_are_known_it_is_no_number():
         with pytest.raises(InputError, match="write the number alone"):
             use()
     assert in_problem_units(pde, UNITS).kernel() == pgt.Heat(1e6).kernel()
+
+
+def test_an_unknown_starts_from_an_amount():
+    pde = problem(pgt.Heat(pgt.Unknown("0.6 m^2/min", positive=True)))
+    assert float(pde.diffusivity.value) == pytest.approx(0.6 * 1e6 / 60, rel=1e-6)
+    assert (pde.diffusivity.positive, pde.diffusivity.units) == (True, None)
+    text = problem(
+        pgt.Equation("u_t = k*u_xx + q", k=1.0, q=pgt.Unknown("6 K/min", bounds=(3, 12)))
+    )
+    assert text.coefficients["q"].bounds == pytest.approx((0.05, 0.2))
+    assert float(text.coefficients["q"].value) == pytest.approx(0.1)
+
+
+def test_an_unknown_with_a_unit_of_another_kind_is_refused():
+    with pytest.raises(InputError, match=r"Heat\(diffusivity\): '1 m/s'.*has to be in 'm2 s-1'"):
+        problem(pgt.Heat(pgt.Unknown("3 m/s")))
+    with pytest.raises(InputError, match="must be above 0"):
+        pgt.Heat(pgt.Unknown("-3 m^2/s"))
+    with pytest.raises(InputError, match="here write the number alone"):
+        pgt.Heat(pgt.Unknown("3 m^2/s")).kernel()

@@ -70,3 +70,15 @@ def test_points_outside_are_answered_with_a_warning_and_a_mark(result):
     assert grid.outside.dims == ("t", "x")
     assert grid.outside.values.tolist() == [[False, True]] * 2
     assert "outside" not in result.grid(x=2, t=2).coords
+
+
+def test_a_name_that_one_would_guess_is_answered_with_the_right_one(result):
+    with pytest.raises(
+        AttributeError, match=r"no attribute 'suspects'; did you mean 'suspicious\(\)'"
+    ):
+        _ = result.suspects
+    with pytest.raises(AttributeError, match=r"did you mean 'parameters'\?"):
+        _ = result.parameter
+    with pytest.raises(AttributeError, match=r"no attribute 'colour'$"):
+        _ = result.colour
+    assert not hasattr(result, "__array__")
