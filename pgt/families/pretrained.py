@@ -239,11 +239,15 @@ class Pretrained(eqx.Module):
 
     def _outside(self, told: np.ndarray, count: int, off: float) -> list[str]:
         """What about the question differs from what the network was trained on."""
-        found = []
-        for name, value, (low, high) in zip(self.family.told, told, self.card.told, strict=True):
-            slack = SLACK * (high - low)
-            if not low - slack <= value <= high + slack:
-                found.append(f"{name} is {value:.2f}, in training {low:.2f} to {high:.2f}")
+        low, high = np.array(self.card.told).reshape(-1, 2).T
+        slack = SLACK * (high - low)
+        strange = np.flatnonzero(~((low - slack <= told) & (told <= high + slack)))
+        # Names are asked for where there is one to say: to find them the family is traced.
+        names = self.family.told if len(strange) else ()
+        found = [
+            f"{names[k]} is {told[k]:.2f}, in training {low[k]:.2f} to {high[k]:.2f}"
+            for k in strange
+        ]
         sensing = self.card.sensing
         if not sensing.least <= count <= sensing.most:
             found.append(f"{count} readings, in training {sensing.least} to {sensing.most}")
