@@ -63,6 +63,6 @@ def _common(
     missed: Float[np.ndarray, " n"], points: Float[np.ndarray, "n d"]
 ) -> Float[np.ndarray, "2 n"]:
     """What every reading has in common with its nearest neighbour, and with itself."""
-    nearest = KDTree(points).query(points, k=2)[1][:, 1]
+    nearest = np.asarray(KDTree(points).query(points, k=2)[1])[:, 1]
     centred = missed - missed.mean()
     return np.stack([centred * centred[nearest], centred**2])
