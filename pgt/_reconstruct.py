@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -135,25 +136,17 @@ def solve(
     return _solved(task, None, progress)
 
 
+class _Kept(NamedTuple):
+    """The fit that became the result, by field the error expected of it, and why its model was taken."""
+
+    task: Task
+    outcome: Outcome
+    errors: dict | None
+    choice: str
+
+
 def _solved(task: Task, folder: Path | None, progress: bool | None) -> Reconstruction:
-    began = time.monotonic()
-    choice = "named" if task.is_named else "suited"
-
-    def gives_way(outcome: Outcome, errors: dict | None = None, task: Task = task) -> bool:
-        return needs_rival(task, outcome, errors, time.monotonic() - began)
-
-    outcome, errors = _fitted(task, folder, progress, lambda outcome: not gives_way(outcome))
-    if gives_way(outcome, errors):
-        assert task.rival is not None
-        rival = in_time_left(task.rival(), time.monotonic() - began)
-        is_better = partial(predicts_better, outcome=outcome, held_out=rival.held_out)
-        other, others = _fitted(rival, folder, progress, is_better)
-        if is_better(other):
-            task, outcome, errors, choice = rival, other, others, "rival"
-        elif errors is None:
-            with task.in_precision():
-                outcome = with_posterior(outcome, task)
-            errors = field_errors(outcome, task)
+    task, outcome, errors, choice = _better_of_two(task, folder, progress)
     fit, origin, drawn = outcome.fit, task.problem.origin, outcome.members
     members = None if drawn is None else Members.of(*drawn.stacked)
     with task.in_precision():
@@ -168,6 +161,29 @@ def _solved(task: Task, folder: Path | None, progress: bool | None) -> Reconstru
         fit.model, fit.pde, origin.physical(task.problem.observations),
         origin.physical(task.held_out), record, task.domain, members, outcome.left_out,
     )  # fmt: skip
+
+
+def _better_of_two(task: Task, folder: Path | None, progress: bool | None) -> _Kept:
+    """The fit of the task, or that of its rival where its model may not have followed the field."""
+    began = time.monotonic()
+
+    def gives_way(outcome: Outcome, errors: dict | None = None) -> bool:
+        return needs_rival(task, outcome, errors, time.monotonic() - began)
+
+    outcome, errors = _fitted(task, folder, progress, lambda outcome: not gives_way(outcome))
+    first = _Kept(task, outcome, errors, "named" if task.is_named else "suited")
+    if task.rival is None or not gives_way(outcome, errors):
+        return first
+    rival = in_time_left(task.rival(), time.monotonic() - began)
+    is_better = partial(predicts_better, outcome=outcome, held_out=rival.held_out)
+    other, others = _fitted(rival, folder, progress, is_better)
+    if is_better(other):
+        return _Kept(rival, other, others, "rival")
+    if errors is not None:
+        return first
+    with task.in_precision():
+        outcome = with_posterior(outcome, task)  # left out while it gave way
+    return first._replace(outcome=outcome, errors=field_errors(outcome, task))
 
 
 def _has_diverged(outcome: Outcome) -> bool:

@@ -148,8 +148,9 @@ def assemble(
         )  # fmt: skip
     rival = None
     if model is None:
-        again = partial(assemble, observations, given, domain, conditions, seed=seed)
-        rival = _rival(networks[0], again, asked, error_bars)
+        about = observations, given, domain
+        again = partial(assemble, *about, conditions, seed=seed)
+        rival = _rival(networks[0], about, again, asked, error_bars)
     noise = _given_noise(observations, scaling)
     return Task(
         networks, seeds, pde, domain, problem, held_out, training, error_bars, noise, rival,
@@ -159,20 +160,20 @@ def assemble(
 
 def _rival(
     model: AbstractFieldModel,
+    about: tuple[Observations, AbstractPDE, Domain],
     again: "Callable[..., Task]",
     training: Training,
     error_bars: ErrorBars | None,
 ) -> "Callable[[], Task] | None":
     """The task for whoever is asked next, where nobody named a model: a network after sines, a larger one
     after a small one that takes second-order steps. The larger has no posterior to draw from."""
-    observations, pde, domain = again.args[:3]
     if isinstance(model, Features):
         left = None if training.seconds is None else training.seconds / 2
-        build = partial(network, observations, pde, domain, seconds=left)
+        build = partial(network, *about, seconds=left)
         return partial(again, model=build, training=training, error_bars=error_bars)
     free = error_bars is None and training.steps is None and training.polish is None
     if free and has_time_for_larger(training):
-        build = partial(larger, observations, pde, domain)
+        build = partial(larger, *about)
         return partial(again, model=build, training=for_larger(training))
     return None
 

@@ -12,8 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.spatial import KDTree
 
+from pgt.data.sight import nearest
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.precision import cast
 from pgt.training.losses import Problem, reading_rows
@@ -27,9 +27,7 @@ def is_overtaxed(model: AbstractFieldModel, problem: Problem) -> bool:
     with jax.enable_x64(True):
         readings = cast(problem.observations, jnp.float64)
         missed = _missed(model, readings, problem.averaged)
-    domain = problem.domain
-    extents = np.asarray(domain.upper, float) - np.asarray(domain.lower, float)
-    points = np.asarray(readings.points) / extents
+    points = np.asarray(readings.points) / np.asarray(problem.domain.extent, float)
     return are_alike(np.asarray(missed), np.asarray(readings.mask), points)
 
 
@@ -63,6 +61,6 @@ def _common(
     missed: Float[np.ndarray, " n"], points: Float[np.ndarray, "n d"]
 ) -> Float[np.ndarray, "2 n"]:
     """What every reading has in common with its nearest neighbour, and with itself."""
-    nearest = np.asarray(KDTree(points).query(points, k=2)[1])[:, 1]
+    neighbour = nearest(points, points, 2)[1][:, 1]  # the nearest is the reading itself
     centred = missed - missed.mean()
-    return np.stack([centred * centred[nearest], centred**2])
+    return np.stack([centred * centred[neighbour], centred**2])
