@@ -142,13 +142,17 @@ def default_wake_case(seconds=120.0, seed=0, samples=1500, hidden=()):
     training = pgt.Training(seconds=seconds)
     result = pgt.reconstruct(readings, NavierStokes2D(0.01), WAKE, training=training, seed=seed)
     about = {"seed": seed, "seconds": time.monotonic() - began, "model": result.summary["model"]}
-    return about | wake_errors(result, truth) | summary(result)
+    return about | wake_errors(result, truth, hidden) | summary(result)
 
 
-def wake_errors(result, truth) -> dict:
-    middle = truth.isel(t=[100])
-    snapshot = result.grid(x=truth.x.values, y=truth.y.values, t=middle.t.values)
-    volume = result.grid(x=truth.x.values, y=truth.y.values, t=truth.t.values)
+def wake_errors(result, truth, hidden=()) -> dict:
+    """At the middle snapshot and over all of them; p, where nobody read it, less its mean per snapshot:
+    all that u and v can tell of it."""
+    place = {"x": truth.x.values, "y": truth.y.values}
+    volume = result.grid(**place, t=truth.t.values)
+    if "p" in hidden:
+        truth, volume = (part.assign(p=pgt.metrics.remove_mean(part.p)) for part in (truth, volume))
+    middle, snapshot = truth.isel(t=[100]), volume.isel(t=[100])
     points = np.random.default_rng(1).uniform(WAKE.lower, WAKE.upper, (5000, 3))
     rest = result.residual(points)
     return {

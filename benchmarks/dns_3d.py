@@ -139,7 +139,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--noise", type=float, default=0.01)
     parser.add_argument("--seconds", type=float, default=150.0, help="of each fit")
     parser.add_argument(
-        "--budget", type=float, default=np.inf, help="no fit begins that would end later"
+        "--budget", type=float, default=600.0, help="no fit begins that would end later"
     )
     parser.add_argument("--models", choices=MODELS, nargs="+", default=["default"])
     parser.add_argument("--width", type=int, default=256, help="of large networks")

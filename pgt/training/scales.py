@@ -60,7 +60,7 @@ class Typical:
             half = np.asarray(scaling.half_extent, float)[axis]
             return zero + float(scaling.middle[axis]) + half * np.tanh(normal)
         field, along = parse_name(name, self.pde.coords, self.pde.fields)
-        size = float(scaling.spread[field] / np.prod(scaling.half_extent[list(along)]))
+        size = float(scaling.spread[field] / np.prod(np.asarray(scaling.half_extent)[list(along)]))
         zero = scaling.origin.along(self.pde.fields)[field]
         return size * normal + (0.0 if along else zero + float(scaling.mean[field]))
 

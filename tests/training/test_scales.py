@@ -225,3 +225,15 @@ def test_what_an_encoder_sees_has_no_units(kernel):
 
     for one, other in zip(context(1.0), context(1e3), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
+
+
+def test_of_a_model_that_was_fitted_before():
+    """Its scales are arrays of JAX, which take no list for an index."""
+    readings = Observations.from_arrays(
+        {"x": [0.0, 1.0, 0.5], "t": [0.0, 0.5, 1.0]}, {"u": [0.0, 1.0, 2.0]}
+    )
+    scaling = Scaling.fit(readings, Domain(x=(0, 1), t=(0, 1)))
+    fitted = jax.tree.map(jax.numpy.asarray, scaling)
+    assert typical_residuals(pgt.Burgers(0.1), fitted) == typical_residuals(
+        pgt.Burgers(0.1), scaling
+    )
