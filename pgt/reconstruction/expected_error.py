@@ -1,21 +1,29 @@
-"""What a fit lets expect of its own error over the domain: trust/field_error.py, asked for one fit."""
+"""What a fit lets expect of its own error over the domain: trust/field_error.py, asked for one fit, and
+where that has no posterior trust/missed.py."""
 
 from dataclasses import asdict
 
 import numpy as np
+from jaxtyping import Float
 
+from pgt.data.observations import Observations
 from pgt.physics.gauge import fixed_fields, freedom
 from pgt.reconstruction.evaluation import Evaluation
 from pgt.training.assemble import Task
 from pgt.training.fit import Outcome
+from pgt.training.overtaxed import common_share
 from pgt.trust.field_error import (
+    Places,
     expected_errors,
     is_exact,
     least_calibration,
     near_readings,
     own_error,
     places,
+    spread_over,
 )
+from pgt.trust.missed import Missed, error_by_missed
+from pgt.trust.verdict import given_noise
 
 SURE = 0.1  # of the mean variance: surer than that no posterior is believed to be at one place
 
@@ -23,7 +31,7 @@ SURE = 0.1  # of the mean variance: surer than that no posterior is believed to 
 def field_errors(outcome: Outcome, task: Task) -> dict | None:
     """By field, the error expected over the domain; None where nothing tells."""
     if outcome.deviate is None:
-        return None
+        return _by_missed(outcome, task)
     fit, pde, readings = outcome.fit, task.pde, task.problem.observations
     where, held_out = places(task.domain), np.asarray(task.held_out.points, float)
     local = task.problem.origin.local(where.points, pde.coords)
@@ -42,6 +50,51 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
         outcome.at_least, least_calibration(outcome.noise, solved=solved),
     )  # fmt: skip
     return {name: asdict(error) for name, error in found.items()}
+
+
+def _by_missed(outcome: Outcome, task: Task) -> dict | None:
+    """By measured field, what the readings tell that were not fitted."""
+    if not len(task.held_out):
+        return None
+    fit, readings = outcome.fit, task.problem.observations
+    asked = Evaluation(fit.model, fit.pde, readings, None, task.domain)
+    where = places(task.domain)
+    values, far = asked.values_at(where.points), _far(task, where)
+    fitted, unfitted = (_missed_by(asked, part, task) for part in (readings, task.held_out))
+    found = {}
+    for column, name in enumerate(task.pde.fields):
+        at = slice(column, column + 1)
+        common = common_share(fitted[:, at], np.asarray(readings.mask)[:, at], _unit(task))
+        noise = given_noise(readings, name)
+        missed = Missed(unfitted[:, column], fitted[:, column], common, noise)
+        error = error_by_missed(missed, spread_over(values[:, column], where.weights), far)
+        if error is not None:
+            found[name] = asdict(error)
+    return found or None
+
+
+def _missed_by(asked: Evaluation, readings: Observations, task: Task) -> Float[np.ndarray, "n c"]:
+    """By how much readings are missed; NaN where none were made."""
+    readings = task.problem.origin.physical(readings)
+    missed = asked.of_readings(readings) - np.asarray(readings.values)
+    return np.where(np.asarray(readings.mask), missed, np.nan)
+
+
+def _unit(task: Task) -> Float[np.ndarray, "n d"]:
+    """Where was read, in units of the domain."""
+    extent = np.asarray(task.problem.domain.extent, float)
+    return np.asarray(task.problem.observations.points, float) / extent
+
+
+def _far(task: Task, where: Places) -> float:
+    """The share of the domain that lies farther from readings than those that judge the fit."""
+    problem = task.problem
+    local = problem.origin.local(where.points, task.pde.coords)
+    near = near_readings(local, problem.observations, problem.domain)
+    judges = near_readings(
+        np.asarray(task.held_out.points, float), problem.observations, problem.domain
+    )
+    return max(float(where.weights[~near].sum()) - float(np.mean(~judges)), 0.0)
 
 
 def _own_error(outcome: Outcome) -> float:

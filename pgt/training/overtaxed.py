@@ -49,12 +49,21 @@ def are_alike(
     >>> are_alike(np.sin(20 * line), still, line), are_alike(noise, still, line)
     (True, False)
     """
+    share = common_share(missed, mask, points)
+    return bool(share > max(ALIKE, SIGNIFICANT / np.sqrt(max(mask.sum(), 1))))
+
+
+def common_share(
+    missed: Float[np.ndarray, "n c"],
+    mask: Bool[np.ndarray, "n c"],
+    points: Float[np.ndarray, "n d"],
+) -> float:
+    """What nearest neighbours are missed by alike: a share of the variance, 0 for noise."""
     common = [_common(missed[m, k], points[m]) for k, m in enumerate(mask.T) if m.sum() > 1]
     if not common:
-        return False
+        return 0.0
     products, squares = np.concatenate(common, axis=1)
-    share = products.sum() / max(squares.sum(), np.finfo(float).tiny)
-    return bool(share > max(ALIKE, SIGNIFICANT / np.sqrt(len(squares))))
+    return float(products.sum() / max(squares.sum(), np.finfo(float).tiny))
 
 
 def _common(

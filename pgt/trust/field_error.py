@@ -154,7 +154,7 @@ def least_calibration(noise: float, *, solved: bool) -> float:
 
 
 def _of_field(away: Float[np.ndarray, "k n"], truth, weights, near) -> FieldError:
-    spread = max(float(np.sqrt((truth - truth @ weights) ** 2 @ weights)), SMALLEST)
+    spread = spread_over(truth, weights)
     sizes = np.sqrt(away**2 @ weights) / spread
     value = float(np.sqrt(np.mean(sizes**2)))
     low, high = np.quantile(sizes, (0.05, 0.95))
@@ -163,6 +163,11 @@ def _of_field(away: Float[np.ndarray, "k n"], truth, weights, near) -> FieldErro
         parts = [_over(part, away, weights) / spread for part in (near, ~near)]
     bounds = min(float(low), value) / UNSURE, max(float(high), value) * UNSURE
     return FieldError(value, *bounds, *parts)
+
+
+def spread_over(values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> float:
+    """The standard deviation of a field over the domain, and no less than what divides."""
+    return max(float(np.sqrt((values - values @ weights) ** 2 @ weights)), SMALLEST)
 
 
 def _over(part: Bool[np.ndarray, " n"], away, weights) -> float:

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 import pgt
+from pgt.reconstruction.evaluation import Evaluation
 from pgt.reconstruction.expected_error import field_errors, together
 from pgt.training.assemble import assemble
 from pgt.training.fit import Outcome
 from pgt.training.loop import Fit
-from pgt.trust.field_error import OWN_ERROR_FITTED, OWN_ERROR_SOLVED, TRUSTED
+from pgt.trust.field_error import OWN_ERROR_FITTED, OWN_ERROR_SOLVED, TRUSTED, places
+from pgt.trust.missed import FARTHER
 
 DOMAIN, EQUATION = pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Heat(0.01)
 TRUTH = pgt.datasets.heat({2: 1.0})
@@ -38,7 +40,10 @@ def test_readings_held_out_that_are_missed_raise_it():
         field_errors(Outcome(Fit(network, EQUATION, 0.0), 0.1, deviate=deviate, noise=n), task)
         for n in (0.1, 1e3)
     ]
-    missed, excused = (error["u"]["value"] for error in found)  # by a noise larger than any misfit
+    assert all(found)
+    missed, excused = (
+        error["u"]["value"] for error in found if error
+    )  # by a noise larger than any misfit
     assert missed > 3 * excused
 
 
@@ -62,10 +67,28 @@ def test_what_exact_readings_are_missed_by_is_no_noise():
     assert unsure > 1e3 * sure
 
 
-def test_without_a_posterior_nothing_is_expected():
+def test_without_a_posterior_readings_tell_that_were_not_fitted():
+    """A field that is zero everywhere is wrong by the spread of the readings, in units of its own."""
     network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
     task = assemble(READINGS, EQUATION, DOMAIN, model=network)
-    assert field_errors(Outcome(Fit(network, EQUATION, 0.0), 0.1), task) is None
+    found = field_errors(Outcome(Fit(network, EQUATION, 0.0), 0.1), task)
+    where = places(DOMAIN)
+    spread = float(np.sqrt(np.cov(
+        Evaluation(network, EQUATION, READINGS, None, DOMAIN).values_at(where.points)[:, 0],
+        aweights=where.weights, ddof=0,
+    )))  # fmt: skip
+    said = Evaluation(network, EQUATION, READINGS, None, DOMAIN).of_readings(task.held_out)
+    missed = float(np.sqrt(np.mean((said - np.asarray(task.held_out.values)) ** 2)))
+    assert found is not None
+    assert found["u"]["value"] <= FARTHER * missed / spread
+    assert found["u"]["high"] > missed / spread
+
+
+def test_where_nothing_was_held_out_nothing_is_expected():
+    network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
+    training = pgt.Training(hold_out=0.0)
+    task = assemble(READINGS, EQUATION, DOMAIN, model=network, training=training)
+    assert field_errors(Outcome(Fit(network, EQUATION, 0.0), None), task) is None
 
 
 def test_the_headline_is_that_of_the_measured_fields():
