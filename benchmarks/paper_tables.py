@@ -194,8 +194,7 @@ def _started(arguments, device: str, until: float, cores: set[int], mps: dict | 
         "TF_CPP_MIN_LOG_LEVEL": "3",
     }  # fmt: skip
     if device == "cpu":
-        one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu"}
-        environment |= one | {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
+        environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu"}
     words = [sys.executable, __file__, str(arguments.out), "--worker", device]
     words += ["--until", str(until), "--lanes", str(arguments.lanes)]
     words += ["--cores", ",".join(map(str, sorted(cores)))]
