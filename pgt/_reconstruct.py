@@ -146,7 +146,11 @@ class _Kept(NamedTuple):
 
 
 def _solved(task: Task, folder: Path | None, progress: bool | None) -> Reconstruction:
-    task, outcome, errors, choice = _better_of_two(task, folder, progress)
+    return finished(*_better_of_two(task, folder, progress))
+
+
+def finished(task: Task, outcome: Outcome, errors: dict | None, choice: str) -> Reconstruction:
+    """The result of a fit that was made; the arguments are those of `_Kept`."""
     fit, origin, drawn = outcome.fit, task.problem.origin, outcome.members
     members = None if drawn is None else Members.of(*drawn.stacked)
     with task.in_precision():

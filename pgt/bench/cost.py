@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from pgt.training.assemble import Task
-from pgt.training.step import Clock, run_steps, start
+from pgt.training.ensemble import Program, together
+from pgt.training.step import Clock, start
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class CompiledStep:
     flops: float | None
     peak_bytes: float | None
     seconds: float  # of compiling
+    networks: int = 1  # that the step is one of
 
     def run(self, count: int) -> float:
         """Seconds of `count` steps, each time from the same start."""
@@ -33,9 +35,14 @@ def compile_step(task: Task) -> CompiledStep:
     settings = task.training.of_a_step()
     clock = Clock(jnp.zeros(()), jnp.zeros(()))
     began = time.monotonic()
-    state, fixed = start(task.model, task.pde, task.problem, settings, 0.0)
-    arguments = (state, fixed, task.problem, task.held_out, jax.random.key(0), clock)
-    whole = run_steps.lower(*arguments, jnp.ones((), jnp.int32), settings).compile()
+    starts = [
+        start(model, task.pde, problem, settings, 0.0)
+        for model, problem in zip(task.networks, task.problems, strict=True)
+    ]
+    fixed = [part for _, part in starts]
+    program = Program.of(fixed, task.problems, task.held_outs, task.seeds, settings)
+    arguments = (*program.arguments(together([state for state, _ in starts])), clock)
+    whole = program.compiled.lower(*arguments, jnp.ones((), jnp.int32), settings).compile()
     seconds = time.monotonic() - began
     # A loop whose length the compiler does not know is counted as one turn, which is one step.
     counted = whole.compiled.cost_analysis() or {}
@@ -45,19 +52,21 @@ def compile_step(task: Task) -> CompiledStep:
         counted.get("flops"),
         None if memory is None else _peak(memory),
         seconds,
+        len(task.networks),
     )
 
 
 def step_cost(task: Task) -> dict[str, float | None]:
     """Compile one step, as training will, and ask the compiler about it.
 
-    `flops`: floating-point operations of a step, `peak_bytes`: what it needs in memory,
-    `compile_seconds`: of a cold start (little where the compiled program was kept from before).
+    `flops`: floating-point operations of a step, `peak_bytes`: what it needs in memory, both for each of
+    the networks that are trained at once; `compile_seconds`: of a cold start (little where the compiled
+    program was kept from before).
     """
     step = compile_step(task)
     return {
-        "flops": step.flops,
-        "peak_bytes": step.peak_bytes,
+        "flops": None if step.flops is None else step.flops / step.networks,
+        "peak_bytes": None if step.peak_bytes is None else step.peak_bytes / step.networks,
         "compile_seconds": step.seconds,
     }
 

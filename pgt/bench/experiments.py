@@ -14,6 +14,7 @@ WAKE_METHODS = (
     "pinnsformer",
 )  # fmt: skip
 HEAT_METHODS = ("pgt", "pgt-anchors", "pinn", "siren", "siren-pde")
+WITH_PHYSICS = tuple(method for method in WAKE_METHODS if METHODS[method].physics)
 ABLATION = (
     "pgt-anchors", "no-pde", "no-bias", "no-physics", "decoder-siren", "decoder-film-mlp",
     "decoder-mlp",
@@ -26,6 +27,7 @@ FEW_TO_MANY = (75, 150, 500, 1500)
 # share programs; every method is shown once, and the authors' recipe by two that compile quickly.
 SMOKE_READINGS = 20
 SMOKE_AUTHORS = ("pinn", "siren")
+SMOKE_NEWTON = ("pinn",)
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,9 @@ class Run:
     """One fit of one method to one problem; `name` says which, also as the name of its file, so that
     tables share the runs they have in common.
 
-    `recipe`: "ours" (SOAP, and on heat the polish: what PGT gets) or "authors" (Adam at the learning
-    rate they recommend). `budget`: "seconds" or "steps", the same for every method.
+    `recipe`: "ours" (SOAP, and on heat Gauss–Newton after it), "newton" (on the wake: the same with
+    networks small enough for second-order steps) or "authors" (Adam at the learning rate they
+    recommend). `budget`: "seconds" or "steps", the same for every method.
     """
 
     preset: str
@@ -47,9 +50,14 @@ class Run:
     @property
     def name(self) -> str:
         parts = [_described(self.problem), self.method]
-        if self.method not in REFERENCES:
+        if has_recipe(self.method):
             parts += [self.recipe, self.budget]
         return ".".join([*parts, f"seed{self.seed}"])
+
+
+def has_recipe(method: str) -> bool:
+    """Whether a method is trained at all."""
+    return method in METHODS and METHODS[method].trained
 
 
 def _described(problem: Problem) -> str:
@@ -78,10 +86,12 @@ def heat(preset: str) -> Iterator[dict]:
         HeatProblem(few, ONE_MODE, known=False),
     ][: 1 if smoke else None]
     for problem in tables:
-        yield from _references(problem)
-        yield from _all_ways(problem, HEAT_METHODS, smoke)
+        yield from _closed(problem)
+        for recipe in ("ours", "authors"):
+            methods = SMOKE_AUTHORS if smoke and recipe == "authors" else HEAT_METHODS
+            yield from ({"problem": problem, "method": m, "recipe": recipe} for m in methods)
     for problem in others:
-        yield from _references(problem)
+        yield from _closed(problem)
         for method in HEAT_METHODS[: 1 if smoke else None]:
             if method != "pgt-anchors":  # a hundred readings need none
                 yield {"problem": problem, "method": method}
@@ -92,10 +102,27 @@ def wake(preset: str) -> Iterator[dict]:
     smoke = preset == "smoke"
     readings = SMOKE_READINGS if smoke else 1500
     problem, hidden = WakeProblem(readings), WakeProblem(readings, hidden=("p",))
-    yield from _references(problem)
-    yield from _all_ways(problem, WAKE_METHODS, smoke)
-    for method in WAKE_METHODS[: 1 if smoke else None]:
+    yield from _closed(problem)
+    for (recipe, budget), methods in (SMOKE_WAYS if smoke else WAYS).items():
+        for method in methods:
+            yield {"problem": problem, "method": method, "recipe": recipe, "budget": budget}
+    for method in WITH_PHYSICS[: 1 if smoke else None]:
         yield {"problem": hidden, "method": method}
+
+
+# By recipe and budget. With exact attention second-order steps would tune the same decoder.
+WAYS = {
+    ("ours", "seconds"): WAKE_METHODS,
+    ("newton", "seconds"): tuple(method for method in WITH_PHYSICS if method != "pgt"),
+    ("authors", "seconds"): WAKE_METHODS,
+    ("ours", "steps"): WAKE_METHODS,
+    ("authors", "steps"): WAKE_METHODS,
+}
+SMOKE_WAYS = {
+    ("ours", "seconds"): WAKE_METHODS,
+    ("newton", "seconds"): SMOKE_NEWTON,
+    ("authors", "steps"): SMOKE_AUTHORS,
+}
 
 
 def ablation(preset: str) -> Iterator[dict]:
@@ -136,17 +163,10 @@ def _kernels(kind: str, smoke: bool) -> tuple[str, ...]:
 TABLES = {"heat": heat, "wake": wake, "ablation": ablation, "noise": noise, "gamma": gamma}
 
 
-def _references(problem: Problem) -> Iterator[dict]:
-    yield from ({"problem": problem, "method": method} for method in REFERENCES)
-
-
-def _all_ways(problem: Problem, methods, smoke: bool) -> Iterator[dict]:
-    """Both recipes and both budgets; our recipe in equal time first. Smoke shows each of them once."""
-    recipes, budgets = ("ours", "authors"), ("seconds", "steps")
-    pair = zip(recipes, budgets, strict=True) if smoke else itertools.product(recipes, budgets)
-    for recipe, budget in pair:
-        for method in SMOKE_AUTHORS if smoke and recipe == "authors" else methods:
-            yield {"problem": problem, "method": method, "recipe": recipe, "budget": budget}
+def _closed(problem: Problem) -> Iterator[dict]:
+    """What needs no training."""
+    methods = (*REFERENCES, *(name for name, method in METHODS.items() if not method.trained))
+    yield from ({"problem": problem, "method": method} for method in methods)
 
 
 def runs(

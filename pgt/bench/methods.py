@@ -8,6 +8,7 @@ from pgt.ground.errors import InputError
 from pgt.kernels import AdvectionDiffusionKernel, HeatKernel, LearnableStrength, NoKernel
 from pgt.models.base import AbstractFieldModel
 from pgt.models.deeponet import DeepONet
+from pgt.models.features import Features
 from pgt.models.fno import FNO
 from pgt.models.pgt import PGT
 from pgt.models.pinn import PINN
@@ -23,12 +24,14 @@ DRIFT = 1.0  # mean velocity of the wake along x, of the free stream
 
 @dataclass(frozen=True)
 class Method:
-    """`build(setup, sizes, recipe, seed)`; `rate` is the authors' learning rate for Adam."""
+    """`build(setup, sizes, recipe, seed)`; `rate` is the authors' learning rate for Adam. What is not
+    `trained` is solved in closed form: it has neither recipe nor steps."""
 
     label: str
     build: Callable[[Setup, dict, str, int], AbstractFieldModel]
     rate: float = 1e-3
     physics: bool = True
+    trained: bool = True
 
 
 REFERENCES = {"rbf": "RBF (scipy)", "gp": "Gaussian process (scikit-learn)"}
@@ -55,6 +58,11 @@ def _waves(model, family: str, **authors):
         return model(scaling_of(setup), **options, seed=seed)
 
     return build
+
+
+def _sines(setup: Setup, sizes: dict, recipe: str, seed: int):
+    """As many as suit the problem: what the library uses of itself for a linear equation."""
+    return Features(scaling_of(setup), seed=seed)
 
 
 def _pgt(anchors: bool | None = True, kernel=None, **options):
@@ -100,6 +108,7 @@ METHODS = {
     "fno": Method("FNO", _plain(FNO, "fno")),
     "deeponet": Method("PI-DeepONet", _plain(DeepONet, "deeponet")),
     "pinnsformer": Method("PINNsFormer", _plain(PINNsFormer, "pinnsformer")),
+    "features": Method("Features (sines, one solve)", _sines, trained=False),
     # Table 3: one thing taken away at a time.
     "no-pde": Method("No PDE loss", _pgt(), physics=False),
     "no-bias": Method("No attention bias", _pgt(kernel=_without)),

@@ -21,6 +21,18 @@ class Scale:
     batch: int
     polish_share: float = 0.0  # of the seconds, for methods that get our recipe
     sizes: dict[str, Any] = field(default_factory=dict)
+    newton: dict[str, Any] = field(default_factory=dict)  # sizes that second-order steps can take
+
+    def sizes_for(self, recipe: str) -> dict[str, Any]:
+        """The sizes with which a recipe has time for enough steps."""
+        return self.newton if recipe == "newton" else self.sizes
+
+    def share_for(self, recipe: str) -> float:
+        """The share of the seconds that second-order steps have."""
+        return {"ours": self.polish_share, "newton": NEWTON_SHARE, "authors": 0.0}[recipe]
+
+
+NEWTON_SHARE = 0.6
 
 
 SMALL = {"width": 24, "layers": 4}
@@ -54,6 +66,16 @@ WAKE_CPU = {
     "deeponet": {"width": 64, "layers": 5, "basis": 64},
     "pinnsformer": {"width": 16, "hidden": 64},
 }
+WAKE_NEWTON = {
+    "pgt": {"width": 32, "decoder_width": 48, "decoder_layers": 4},
+    "anchors": 64,
+    "pinn": {"width": 48, "layers": 4},
+    "siren": {"width": 48, "layers": 4, "frequency": 8.0},
+    "wire": {"width": 34, "layers": 4},
+    "fno": {"grid": (24, 12, 24), "modes": 4, "width": 12},
+    "deeponet": {"width": 48, "layers": 4, "basis": 48},
+    "pinnsformer": {"width": 16, "hidden": 64},
+}
 TINY = {
     "pgt": {"width": 8, "blocks": 1, "decoder_width": 8, "decoder_layers": 1},
     "anchors": 8,
@@ -67,11 +89,11 @@ TINY = {
 
 SCALES = {
     ("heat", "smoke"): Scale(0.05, 2, 8, 64, 0.5, TINY),
-    ("heat", "cpu"): Scale(50.0, 1000, 500, 2048, 0.8, HEAT),
-    ("heat", "gpu"): Scale(20.0, 1000, 500, 2048, 0.8, HEAT),
-    ("wake", "smoke"): Scale(0.05, 2, 8, 16, 0.0, TINY),
-    ("wake", "cpu"): Scale(300.0, 1000, 600, 500, 0.0, WAKE_CPU),
-    ("wake", "gpu"): Scale(25.0, 1000, 2000, 2048, 0.0, WAKE_GPU),
+    ("heat", "cpu"): Scale(12.0, 1000, 500, 2048, 0.8, HEAT),
+    ("heat", "gpu"): Scale(12.0, 1000, 500, 2048, 0.8, HEAT),
+    ("wake", "smoke"): Scale(0.05, 2, 8, 16, 0.0, TINY, TINY),
+    ("wake", "cpu"): Scale(300.0, 1000, 600, 500, 0.0, WAKE_CPU, WAKE_NEWTON),
+    ("wake", "gpu"): Scale(15.0, 1000, 2000, 2048, 0.0, WAKE_GPU, WAKE_NEWTON),
 }
 PRESETS = ("smoke", "cpu", "gpu")
 

@@ -32,10 +32,11 @@ class Records:
     wake: str = "gpu"
 
     def runs(self, table: str) -> list[Run]:
-        """What a table shows, seeds aside."""
+        """What a table shows, seeds aside; kernels are studied on one device."""
+        heat = self.wake if table == "gamma" else self.heat
         return [
             run
-            for kind, preset in (("heat", self.heat), ("wake", self.wake))
+            for kind, preset in (("heat", heat), ("wake", self.wake))
             for run in experiments.runs(table, preset)
             if run.problem.kind == kind
         ]
@@ -115,14 +116,14 @@ def trouble(record: dict, pick: Pick) -> str | None:
 # ------------------------------------------------------------------------------- below a table
 
 
-def notes(records: Records, table: str, runs: Sequence[Run], seeds: int = 1) -> str:
+def notes(records: Records, table: str, runs: Sequence[Run]) -> str:
     """Where a table was measured, over how many seeds, what failed, and what has not run yet."""
     found = {run: records.of(run) for run in runs}
     every = [record for several in found.values() for record in several]
     counts = Counter(len(several) for several in found.values() if several)
     parts = [_measured(every), _seeds(counts)] if every else []
     parts += [f"Failed: {line}." for line in _failures(every)]
-    parts += _missing(records, table, runs, seeds)
+    parts += _missing(records, table, runs)
     return " ".join(parts)
 
 
@@ -150,12 +151,11 @@ def _failures(every: Sequence[dict]) -> list[str]:
     return sorted({f"{r['run']['method']}: {r['failed']}" for r in every if "failed" in r})
 
 
-def _missing(records: Records, table: str, runs: Sequence[Run], seeds: int) -> list[str]:
-    wanted = [(run, seed) for run in runs for seed in SEEDS[:seeds]]
+def _missing(records: Records, table: str, runs: Sequence[Run]) -> list[str]:
+    wanted = [(run, seed) for run in runs for seed in SEEDS]
     absent = Counter(run.preset for run, seed in wanted if not records.path(run, seed).exists())
-    option = f" --seeds {seeds}" if seeds > 1 else ""
     return [
-        f"Missing: {count} of {len(wanted)} runs; `pgt bench {table} --preset {preset}{option}` "
-        "makes them."
+        f"Missing: {count} of {len(wanted)} runs; `pgt bench {table} --preset {preset} "
+        f"--seeds {len(SEEDS)}` makes them."
         for preset, count in absent.items()
     ]

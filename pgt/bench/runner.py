@@ -3,16 +3,17 @@
 import contextlib
 import dataclasses
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import jax
 import numpy as np
 import xarray as xr
 
-from pgt._reconstruct import solve
+from pgt._reconstruct import finished
+from pgt.bench.abreast import Abreast, Gate, solve_abreast
 from pgt.bench.cost import step_cost
-from pgt.bench.experiments import Run
+from pgt.bench.experiments import GAMMA, Run, has_recipe
 from pgt.bench.measures import (
     history,
     mean_square_residual,
@@ -26,56 +27,103 @@ from pgt.bench.problems import Setup
 from pgt.bench.stored import read_record, write_record
 from pgt.ground.files import in_one_piece
 from pgt.ground.provenance import provenance
-from pgt.nn import frozen
 from pgt.reconstruction.result import Reconstruction
 from pgt.training.assemble import Task, assemble
 from pgt.training.budget import STEPS
+from pgt.training.fit import Outcome, fit_task
 from pgt.training.settings import Polish, Training
 from pgt.training.weighting import Fixed, Uncertainty
 from pgt.trust.references.given_values import with_conditions
 from pgt.trust.references.interpolation import gaussian_process, rbf
+
+CLOSED_SECONDS = 60.0  # for what is solved in closed form; a linear equation needs a few of them
+NEWTON_MEMORY = 8.0  # gigabytes: several runs may share a device
 
 
 def record_path(folder: Path, run: Run) -> Path:
     return folder / run.preset / f"{run.name}.json"
 
 
-def sweep(runs: Iterable[Run], folder: Path, tell: Callable[[Run, dict | None], None]) -> None:
-    """Run what has no record yet; `tell` hears of every run, with None before it starts."""
-    for run in runs:
-        path = record_path(folder, run)
-        if path.exists():
-            tell(run, read_record(path))
+def sweep(
+    runs: Iterable[Run],
+    folder: Path,
+    tell: Callable[[Run, dict | None], None],
+    gate: Gate = contextlib.nullcontext,
+) -> None:
+    """Run what has no record yet, those that differ by their seeds at once; `tell` hears of every run,
+    with None before it starts. `gate` is entered while a run is timed."""
+    for group in groups(runs, folder):
+        if record_path(folder, group[0]).exists():
+            tell(group[0], read_record(record_path(folder, group[0])))
             continue
-        tell(run, None)
-        record, snapshot = execute(run)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if snapshot is not None:
-            with in_one_piece(path.with_suffix(".npz")) as unfinished:
-                np.savez_compressed(unfinished, **snapshot)
-        write_record(path, record)
-        tell(run, record)
+        for run in group:
+            tell(run, None)
+        for run, (record, snapshot) in zip(group, execute(group, gate), strict=True):
+            _write(record_path(folder, run), record, snapshot)
+            tell(run, record)
 
 
-def execute(run: Run) -> tuple[dict, dict | None]:
-    """The record of a run, and the predicted middle snapshot where a figure needs it."""
-    setup = run.problem.load(run.seed, every=20 if run.preset == "smoke" else 1)
-    about = {"run": dataclasses.asdict(run) | {"name": run.name}} | provenance()
-    if run.method in REFERENCES:
-        return about | _reference(run, setup), None
+def groups(runs: Iterable[Run], folder: Path) -> list[list[Run]]:
+    """Runs to be made at once; one that has a record stands alone."""
+    found: dict = {}
+    for run in runs:
+        alone = record_path(folder, run).exists() or not is_trained_abreast(run)
+        found.setdefault(run if alone else _shaped_like(run), []).append(run)
+    return list(found.values())
+
+
+def _shaped_like(run: Run) -> tuple:
+    """The same for runs that are trained at once: with equal steps also those of other noise."""
+    noise = run.problem.noise if run.budget == "seconds" else 0.0
+    problem = dataclasses.replace(run.problem, noise=noise)
+    return dataclasses.replace(run, seed=0, problem=problem), _hold_out(run)
+
+
+def is_trained_abreast(run: Run) -> bool:
+    """Whether other seeds of a run are trained with it: second-order steps are taken one by one."""
+    if not has_recipe(run.method):
+        return False
+    return training_for(run, METHODS[run.method], _scale(run)).polish is False
+
+
+def _scale(run: Run) -> Scale:
+    return scale_of(run.problem.kind, run.preset)
+
+
+def _write(path: Path, record: dict, snapshot: dict | None) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if snapshot is not None:
+        with in_one_piece(path.with_suffix(".npz")) as unfinished:
+            np.savez_compressed(unfinished, **snapshot)
+    write_record(path, record)
+
+
+Made = list[tuple[dict, dict | None]]
+
+
+def execute(group: Sequence[Run], gate: Gate = contextlib.nullcontext) -> Made:
+    """The record of every run, and the predicted middle snapshot where a figure needs it."""
+    first = group[0]
+    setups = [run.problem.load(run.seed, every=20 if run.preset == "smoke" else 1) for run in group]
+    abouts = [{"run": dataclasses.asdict(run) | {"name": run.name}} | provenance() for run in group]
+    if first.method in REFERENCES:
+        pairs = zip(group, setups, abouts, strict=True)
+        return [(about | _reference(run, setup), None) for run, setup, about in pairs]
     try:
-        with _quickly_compiled(run.preset == "smoke"):
-            result, record = _fit(run, setup)
+        with _quickly_compiled(first.preset == "smoke"):
+            made = _fit(group, setups, gate)
     except jax.errors.JaxRuntimeError as error:  # such as out of memory: a result like any other
-        return about | {"failed": str(error).splitlines()[0]}, None
-    snapshot = None
-    if (
-        run.problem.kind == "wake"
-        and run.method in ("pgt", "pgt-anchors")
-        and run.preset != "smoke"
-    ):
-        snapshot = middle_snapshot(result, setup.truth)
-    return about | record, snapshot
+        return [(about | {"failed": str(error).splitlines()[0]}, None) for about in abouts]
+    return [
+        (about | record, _snapshot(run, setup, result))
+        for run, setup, about, (result, record) in zip(group, setups, abouts, made, strict=True)
+    ]
+
+
+def _snapshot(run: Run, setup: Setup, result: Reconstruction) -> dict | None:
+    shown = run.method in ("pgt", "pgt-anchors") and run.preset != "smoke"
+    shown = shown and run.problem.kind == "wake" and run.recipe == "ours"
+    return middle_snapshot(result, setup.truth) if shown else None
 
 
 @contextlib.contextmanager
@@ -93,31 +141,78 @@ def _quickly_compiled(wanted: bool) -> Iterator[None]:
 # ------------------------------------------------------------------------------- models
 
 
-def _fit(run: Run, setup: Setup) -> tuple[Reconstruction, dict]:
-    method, scale = METHODS[run.method], scale_of(run.problem.kind, run.preset)
+def _fit(group: Sequence[Run], setups: Sequence[Setup], gate: Gate) -> list:
+    """(result, what was measured of it) for every run."""
+    first = group[0]
+    tasks = [_task(run, setup) for run, setup in zip(group, setups, strict=True)]
+    cost = _cost(first, Abreast.of(tasks)) if has_recipe(first.method) else {}
+    watch = Stopwatch(gate)
+    if is_trained_abreast(first):
+        results = solve_abreast(tasks, watch.gate, compile_first=first.preset != "smoke")
+    else:
+        assert len(group) == 1
+        results = [_solved(tasks[0], watch.gate, first.preset != "smoke")]
+    costs = {
+        "cost": cost,
+        "abreast": len(group),
+        "seconds": {"compile": cost.get("compile_seconds"), "all": watch.seconds},
+    }
+    return [
+        (result, _measured(run, setup, result, costs))
+        for run, setup, result in zip(group, setups, results, strict=True)
+    ]
+
+
+def _task(run: Run, setup: Setup) -> Task:
+    method, scale = METHODS[run.method], _scale(run)
     training = training_for(run, method, scale)
-    network = method.build(setup, scale.sizes, run.recipe, run.seed)
-    task = assemble(
+    network = method.build(setup, scale.sizes_for(run.recipe), run.recipe, run.seed)
+    return assemble(
         setup.observations, setup.pde, setup.domain, setup.conditions,
         model=network, training=training, seed=run.seed,
     )  # fmt: skip
-    cost = _cost(run, task)
-    if run.preset != "smoke":  # compiled before the clock starts: the budget is for training
-        one = dataclasses.replace(training, steps=1, seconds=None, polish=False)
-        solve(dataclasses.replace(task, training=one), progress=False)
-    began = time.monotonic()
-    result = solve(task, progress=False)
-    seconds = time.monotonic() - began
+
+
+def _solved(task: Task, gate: Gate, compile_first: bool) -> Reconstruction:
+    """One task by itself; what it compiles is kept from a fit that makes one step of each kind."""
+    polish = task.training.polish
+    if compile_first and polish:
+        once = dataclasses.replace(polish, iterations=1, seconds=None)
+        one = dataclasses.replace(task.training, steps=1, seconds=None, polish=once)
+        _without_posterior(dataclasses.replace(task, training=one))
+    with gate():
+        outcome = _without_posterior(task)
+    return finished(task, outcome, None, "named")
+
+
+def _without_posterior(task: Task) -> Outcome:
+    """Tables show no error bars, which take as long as a small fit."""
+    return fit_task(task, progress=False, is_kept=lambda outcome: False)
+
+
+class Stopwatch:
+    """The seconds between the two sides of a gate."""
+
+    def __init__(self, around: Gate):
+        self.around, self.seconds = around, 0.0
+
+    @contextlib.contextmanager
+    def gate(self) -> Iterator[None]:
+        """Timed from where the gate is passed."""
+        with self.around():
+            began = time.monotonic()
+            try:
+                yield
+            finally:
+                self.seconds = time.monotonic() - began
+
+
+def _measured(run: Run, setup: Setup, result: Reconstruction, costs: dict) -> dict:
     summary = result.summary
-    return result, {
-        "parameters": frozen.count_parameters(network),
-        "cost": cost,
-        "seconds": {
-            "compile": cost["compile_seconds"],
-            "train": summary["seconds"],
-            "polish": summary["polish_seconds"],
-            "all": seconds,
-        },
+    spent = {"train": summary["seconds"], "polish": summary["polish_seconds"]}
+    return costs | {
+        "seconds": costs["seconds"] | spent,
+        "parameters": summary["parameter_count"],
         "steps": int(result.history.step.to_numpy().max(initial=0)),
         "polish_iterations": sum(len(stage) - 1 for stage in summary["polish_costs"]),
         "stopped": summary["stopped"],
@@ -131,8 +226,10 @@ def _fit(run: Run, setup: Setup) -> tuple[Reconstruction, dict]:
 
 
 def training_for(run: Run, method: Method, scale: Scale) -> Training:
-    """Our recipe or the authors', in equal time or equal steps."""
-    ours = run.recipe == "ours"
+    """The settings of a recipe, in equal time or equal steps."""
+    if not method.trained:
+        return Training(seconds=None if run.preset == "smoke" else CLOSED_SECONDS, hold_out=0.0)
+    ours = run.recipe != "authors"
     options: dict = {
         "optimiser": "soap" if ours else "adam",
         "learning_rate": 3e-3 if ours else method.rate,
@@ -145,27 +242,34 @@ def training_for(run: Run, method: Method, scale: Scale) -> Training:
     }
     if run.budget == "steps":
         return Training(steps=scale.steps, **options)
-    polish_seconds = scale.polish_share * scale.seconds if ours else 0.0
+    polish_seconds = scale.share_for(run.recipe) * scale.seconds
     if polish_seconds:
-        tiny = run.preset == "smoke"
-        options["polish"] = Polish(
-            iterations=2 if tiny else 1000,
-            seconds=polish_seconds,
-            points=16 if tiny else 2500,
-            patience=1000,
-            # Told that there is noise, as the Gaussian process is: the equation is exact, they are not.
-            evidence=run.problem.noise > 0,
-            equation_weight=5.0 if run.problem.noise else 1.0,
-        )
+        options["polish"] = _polish(run, polish_seconds)
     # Every method is trained by its optimiser first, as long as its share of the seconds lasts.
     return Training(steps=STEPS, seconds=scale.seconds - polish_seconds, **options)
 
 
+def _polish(run: Run, seconds: float) -> Polish:
+    """On heat at so many points; on the wake at as many as suit the weights."""
+    tiny, on_heat = run.preset == "smoke", run.problem.kind == "heat"
+    return Polish(
+        iterations=2 if tiny else 10**6,
+        seconds=seconds,
+        points=16 if tiny else 2500 if on_heat else None,
+        patience=10**6,
+        # Told that there is noise, as the Gaussian process is: the equation is exact, they are not.
+        evidence=run.problem.noise > 0,
+        equation_weight=5.0 if run.problem.noise else 1.0,
+        memory=NEWTON_MEMORY,
+    )
+
+
 def _hold_out(run: Run) -> float:
-    """Clean readings are all fitted, as in the paper; in the wake held-out ones tell the noise."""
+    """Clean readings are all fitted, as in the paper; in the wake held-out ones tell the noise. Kernels
+    are compared with as many readings with noise as without."""
     # Not in smoke: with one number of fitted readings its runs share their compiled programs.
-    noisy = run.problem.kind == "wake" and run.problem.noise > 0 and run.preset != "smoke"
-    return 0.1 if noisy else 0.0
+    noisy = run.problem.kind == "wake" and run.preset != "smoke"
+    return 0.1 if noisy and (run.problem.noise > 0 or run.method in GAMMA) else 0.0
 
 
 _costs: dict[tuple, dict] = {}
@@ -174,7 +278,7 @@ _costs: dict[tuple, dict] = {}
 def _cost(run: Run, task: Task) -> dict:
     """The cost of a step; the same for all seeds and noise levels, so asked once."""
     readings = len(task.problem.observations) + len(task.held_out)
-    key = (run.preset, run.method, run.recipe, run.problem.kind, readings)
+    key = (run.preset, run.method, run.recipe, run.problem.kind, readings, len(task.networks))
     if key not in _costs:
         _costs[key] = step_cost(task)
     return _costs[key]

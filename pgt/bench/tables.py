@@ -19,12 +19,12 @@ from pgt.bench.columns import (
     Column,
     velocity_error,
 )
-from pgt.bench.experiments import ABLATION, GAMMA, NOISE, Run
+from pgt.bench.experiments import ABLATION, GAMMA, NOISE, Run, has_recipe
 from pgt.bench.methods import METHODS, REFERENCES
 from pgt.bench.problems import THREE_MODES, HeatProblem, WakeProblem
-from pgt.bench.records import SEEDS, Records, cell, notes
+from pgt.bench.records import Records, cell, notes
 
-RECIPES = {"ours": "ours", "authors": "authors'"}
+RECIPES = {"ours": "ours", "newton": "Gauss–Newton", "authors": "authors'"}
 # The paper's row follows the last of our methods it compares with.
 PAPER_WAKE = {
     "pgt": "PGT", "pinn": "PINN", "siren-pde": "SIREN", "wire-pde": "WIRE", "fno": "FNO",
@@ -44,18 +44,18 @@ def heat(records: Records) -> str:
         rows = [
             [
                 _name(run.method),
-                *_way(run),
+                RECIPES[run.recipe] if has_recipe(run.method) else "",
                 *(column.of(records.of(run)) for column in HEAT_COLUMNS),
             ]
             for run in plain
             if run.problem.readings == readings
         ]
         rows += [
-            [f"paper: {name}", "", "", *(column.of_paper(row) for column in HEAT_COLUMNS)]
+            [f"paper: {name}", "", *(column.of_paper(row) for column in HEAT_COLUMNS)]
             for (name, count), row in paper.HEAT.items()
             if count == readings
         ]
-        head = ["method", "recipe", "equal", *(column.title for column in HEAT_COLUMNS)]
+        head = ["method", "recipe", *(column.title for column in HEAT_COLUMNS)]
         parts += [f"**M = {readings}**", table(head, rows)]
     others = [run for run in runs if run not in plain]
     parts += [notes(records, "heat", plain), *_other_heat(records, others)]
@@ -80,7 +80,7 @@ def wake(records: Records) -> str:
     seen = [run for run in runs if run.problem == WakeProblem(run.problem.readings)]
     main = [run for run in seen if (run.recipe, run.budget) == ("ours", "seconds")]
     rows = []
-    for run in sorted(main, key=lambda run: run.method in REFERENCES):
+    for run in sorted(main, key=lambda run: not has_recipe(run.method)):
         rows.append([_name(run.method), *(column.of(records.of(run)) for column in WAKE_COLUMNS)])
         if run.method in PAPER_WAKE:
             row = paper.WAKE[PAPER_WAKE[run.method]]
@@ -88,7 +88,7 @@ def wake(records: Records) -> str:
             rows.append([name, *(column.of_paper(row) for column in WAKE_COLUMNS)])
     head = ["method", *(column.title for column in WAKE_COLUMNS)]
     parts = ["**Our recipe, equal seconds**", table(head, rows), notes(records, "wake", main)]
-    parts += _ways(records, [run for run in seen if run.method in METHODS])
+    parts += _ways(records, [run for run in seen if has_recipe(run.method)])
     return "\n\n".join([*parts, *_pressure(records, [run for run in runs if run not in seen])])
 
 
@@ -98,7 +98,7 @@ def _ways(records: Records, runs: Sequence[Run]) -> list[str]:
     rows = [
         [_name(method)]
         + [
-            cell(records.of(at[method, *way]) if (method, *way) in at else [], pick)
+            cell(records.of(at[method, *way]), pick) if (method, *way) in at else ""
             for way in ways
             for pick in (SNAPSHOT, "residual")
         ]
@@ -109,7 +109,7 @@ def _ways(records: Records, runs: Sequence[Run]) -> list[str]:
         for recipe, budget in ways
         for what in ("overall", "residual")
     ]
-    text = "**Both recipes, both budgets**: overall error (stacked) at the snapshot, and residual"
+    text = "**All recipes, both budgets**: overall error (stacked) at the snapshot, and residual"
     return [text, table(["method", *titles], rows), notes(records, "wake", runs)]
 
 
@@ -174,7 +174,7 @@ def gamma(records: Records) -> str:
         ]
         head = ["noise", "kernel", *(f"{count} readings" for count in counts)]
         text = f"**{name}**: relative L2 error over the whole volume (fields stacked)"
-        parts += [text, table(head, rows), notes(records, "gamma", runs, len(SEEDS))]
+        parts += [text, table(head, rows), notes(records, "gamma", runs)]
     return "\n\n".join(parts)
 
 
@@ -188,10 +188,6 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _name(method: str) -> str:
     return REFERENCES[method] if method in REFERENCES else METHODS[method].label
-
-
-def _way(run: Run) -> tuple[str, str]:
-    return ("", "") if run.method in REFERENCES else (RECIPES[run.recipe], run.budget)
 
 
 def _words(problem: HeatProblem) -> str:

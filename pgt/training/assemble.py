@@ -93,6 +93,11 @@ class Task:
         drawn = isinstance(self.error_bars, Ensemble) and self.error_bars.bootstrap
         return tuple(resampled(self.problem, s) if drawn else self.problem for s in self.seeds)
 
+    @property
+    def held_outs(self) -> tuple[Observations, ...]:
+        """The readings that each network never fits."""
+        return (self.held_out,) * len(self.networks)
+
     def in_precision(self) -> AbstractContextManager:
         """Inside, JAX computes in the precision asked for."""
         return in_precision(self.training)

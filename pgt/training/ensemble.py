@@ -48,8 +48,8 @@ class Program:
     know the difference.
     """
 
-    rest: tuple[PyTree, PyTree]  # (what stays fixed, problem); of several, `batched.share` of these
-    held_out: Observations
+    # (what stays fixed, problem, readings held out); of several, `batched.share` of these.
+    rest: tuple
     keys: Key[Array, "..."]
     training: Training
 
@@ -57,37 +57,42 @@ class Program:
     def of(
         fixed: Sequence[PyTree],
         problems: Sequence[Problem],
-        held_out: Observations,
+        held_outs: Sequence[Observations],
         seeds: Sequence[int],
         training: Training,
     ) -> "Program":
         """Of the networks whose trained parts are in the state."""
-        parts = list(zip(fixed, problems, strict=True))
+        parts = list(zip(fixed, problems, held_outs, strict=True))
         if len(parts) == 1:
-            return Program(parts[0], held_out, jax.random.key(seeds[0]), training)
+            return Program(parts[0], jax.random.key(seeds[0]), training)
         keys = jnp.stack([jax.random.key(seed) for seed in seeds])
-        return Program(batched.share(batched.stack(parts)), held_out, keys, training)
+        return Program(batched.share(batched.stack(parts)), keys, training)
+
+    @property
+    def compiled(self):
+        """The function of `arguments`, a clock, the number of steps and the settings."""
+        return run_members if self.keys.ndim else run_steps
+
+    def arguments(self, state: State) -> tuple:
+        """What it is given first."""
+        return (state, *((self.rest,) if self.keys.ndim else self.rest), self.keys)
 
     def run(self, state: State, clock: Clock, count) -> tuple[State, Tally]:
         """The state after `count` steps, and on the host a tally with a row for every network."""
-        last = (self.held_out, self.keys, clock, count, self.training)
-        if self.keys.ndim:
-            following, tally = run_members(state, self.rest, *last)
-        else:
-            following, tally = run_steps(state, *self.rest, *last)
+        following, tally = self.compiled(*self.arguments(state), clock, count, self.training)
         return following, jax.tree.map(np.atleast_1d, jax.device_get(tally))
 
 
 def advance_members(
     state: State,
     rest: tuple[PyTree, PyTree],
-    held_out: Observations,
     keys: Key[Array, " k"],
     clock: Clock,
     count,
     training: Training,
 ) -> tuple[State, Tally]:
-    """`count` steps of every member. `rest` is `batched.share` of (what stays fixed, problem).
+    """`count` steps of every member. `rest` is `batched.share` of (what stays fixed, problem, readings
+    held out).
 
     The counters of steps are whole numbers and belong to all: were there one per member, what SOAP
     does every tenth step (a branch on its counter) would be computed in every step.
@@ -96,7 +101,7 @@ def advance_members(
     own_rest, common_rest = rest
 
     def one(own_state, own_rest, key):
-        fixed, problem = eqx.combine(own_rest, common_rest)
+        fixed, problem, held_out = eqx.combine(own_rest, common_rest)
         state = eqx.combine(own_state, counters)
         following, tally = advance(state, fixed, problem, held_out, key, clock, count, training)
         return *_own(following), tally

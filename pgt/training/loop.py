@@ -64,7 +64,7 @@ def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list
         for model, problem in zip(task.networks, problems, strict=True)
     ]
     fixed = [part for _, part in starts]
-    program = Program.of(fixed, problems, held_out, seeds, step)
+    program = Program.of(fixed, problems, task.held_outs, seeds, step)
     state = together([state for state, _ in starts])
     unknowns = [name for name, _ in named_unknowns(task.pde)]
     best, logbook = state.trained, Logbook.empty(len(seeds), task.problem.term_names(), unknowns)

@@ -3,7 +3,7 @@
 import pytest
 
 import pgt
-from pgt.bench.experiments import TABLES, runs
+from pgt.bench.experiments import TABLES, has_recipe, runs
 from pgt.bench.methods import METHODS, REFERENCES
 from pgt.bench.presets import PRESETS, scale_of
 from pgt.bench.runner import training_for
@@ -21,10 +21,10 @@ def test_a_name_means_one_run(table, preset):
 def test_smoke_leaves_out_no_method_and_compiles_quickly():
     todo = [run for table in TABLES for run in runs(table, "smoke")]
     assert {run.method for run in todo} == {**METHODS, **REFERENCES}.keys()
-    assert {run.recipe for run in todo} == {"ours", "authors"}
+    assert {run.recipe for run in todo} == {"ours", "newton", "authors"}
     # Runs of one shape share a program: as many readings everywhere, and as many of them fitted.
     assert len({run.problem.readings for run in todo}) == 1
-    fitted = [run for run in todo if run.method in METHODS]
+    fitted = [run for run in todo if has_recipe(run.method)]
     scales = {kind: scale_of(kind, "smoke") for kind in ("heat", "wake")}
     held_out = {training_for(r, METHODS[r.method], scales[r.problem.kind]).hold_out for r in fitted}
     assert held_out == {0.0}
@@ -35,7 +35,13 @@ def test_the_tables_of_the_paper_are_complete():
     rivals = {"pinn", "siren", "siren-pde", "wire", "wire-pde", "fno", "deeponet", "pinnsformer"}
     ways = {(recipe, budget) for recipe in ("ours", "authors") for budget in ("seconds", "steps")}
     for method in rivals | {"pgt", "pgt-anchors"}:
-        assert {(r, b) for m, r, b in wake if m == method} == ways
+        newton = {("newton", "seconds")} if METHODS[method].physics and method != "pgt" else set()
+        assert {(r, b) for m, r, b in wake if m == method} == ways | newton
+    closed = {"rbf", "gp", "features"}
+    assert closed <= {method for method, _, _ in wake}
+    for problem in {run.problem for run in runs("heat", "cpu")}:
+        methods = {run.method for run in runs("heat", "cpu") if run.problem == problem}
+        assert methods >= closed | {"pgt", "pinn", "siren", "siren-pde"}
     assert len(runs("ablation", "gpu")) == 7
     levels = {run.problem.noise for run in runs("noise", "gpu")}
     assert levels == {0.0, 0.01, 0.02, 0.05, 0.10, 0.20}

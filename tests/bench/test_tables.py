@@ -20,50 +20,57 @@ def row(text: str, start: str) -> list[str]:
     return [entry.strip() for entry in line.strip("|").split("|")]
 
 
+def same(*values: str) -> list[str]:
+    """What three seeds say that agree."""
+    return [f"{value} ({value}–{value})" for value in values]
+
+
 def test_rows_of_table_one(everything):
     text = tables.heat(Records(everything))
     ours = [
         "PGT, exact attention",
         "ours",
-        "seconds",
-        "7.0e-07",
-        "2.0e-06",
-        "5.0e-04",
+        *same("7.0e-07", "2.0e-06", "5.0e-04"),
         "2.5",
         "100",
     ]
-    assert row(text, "PGT, exact attention | ours | seconds") == [*ours, "5", "25", "0", "12,345"]
-    assert text.count("| PINN | authors' | steps |") == 3
-    theirs = ["paper: PGT", "", "", "7.6e-05", "6.6e-02", "5.9e-03", "116", "", "", "9.5 min", ""]
+    assert row(text, "PGT, exact attention | ours") == [*ours, "5", "25", "0", "12,345"]
+    assert text.count("| PINN | authors' |") == 3
+    theirs = ["paper: PGT", "", "7.6e-05", "6.6e-02", "5.9e-03", "116", "", "", "9.5 min", ""]
     assert row(text, "paper: PGT") == [*theirs, "405,000,000"]
-    assert row(text, "RBF (scipy)")[3:6] == ["", "", "5.0e-04"]
+    for closed in ("RBF (scipy)", "Features (sines, one solve)"):
+        assert row(text, closed)[1:5] == ["", "", "", *same("5.0e-04")]
     assert "three modes, readings only, 5 % noise" in text
-    assert "Measured on gpu: H (P, 2 cores), commit `abc`. 1 seed per run." in text
+    assert "Measured on gpu: H (P, 2 cores), commit `abc`. 3 seeds per run." in text
     assert "Missing" not in text
 
 
 def test_rows_of_table_two(everything):
     text = tables.wake(Records(everything))
-    errors = ["1.0e-03", "2.0e-03", "1.0e-03", "3.0e-03", "2.0e-03", "5.0e-04"]
-    ours = ["PINN", "12,345", "2.5", "5", "25", "100", *errors, "2.0e-06", "7.0e-07", "3"]
+    errors = same("1.0e-03", "2.0e-03", "1.0e-03", "3.0e-03", "2.0e-03", "5.0e-04")
+    last = same("2.0e-06", "7.0e-07")
+    ours = ["PINN", "12,345", "2.5", "5", "25", "100", *errors, *last, "3"]
     assert row(text, "PINN") == ours
     theirs = ["", "1.1e-01", "4.0e-02", "1.4e-01", "1.6e-01", "", "8.4e-04", "1.2e-03", ""]
     assert row(text, "paper: PINN") == ["paper: PINN", "336,000", "1.6", "", "2.6 min", "", *theirs]
     assert len([line for line in text.splitlines() if line.startswith("| paper")]) == 7
     hidden = text.split("Pressure never observed")[1]
-    assert row(hidden, "PINN")[1:4] == ["1.0e-03", "3.0e-03", "4.0e-03"]
-    ways = text.split("Both recipes, both budgets")[1]
-    assert row(ways, "FNO")[1:9] == ["1.0e-03", "2.0e-06"] * 4
+    assert row(hidden, "PINN")[1:4] == same("1.0e-03", "3.0e-03", "4.0e-03")
+    ways = text.split("All recipes, both budgets")[1]
+    assert row(ways, "FNO")[1:] == same("1.0e-03", "2.0e-06") * 5
+    data_only = row(ways, "SIREN, data only")
+    assert data_only[1:] == [*same("1.0e-03", "2.0e-06"), "", "", *same("1.0e-03", "2.0e-06") * 3]
 
 
 def test_rows_of_tables_three_four_and_ours(everything):
     shown = Records(everything)
     text = tables.ablation(shown)
-    cells = ["1.0e-03", "7.0e-07", "3.00e-04", "2.0e-06", "1.30e-02", "100"]
+    ours, residual = same("1.0e-03", "7.0e-07"), same("2.0e-06")
+    cells = [*ours, "3.00e-04", *residual, "1.30e-02", "100"]
     assert row(text, "No attention bias")[1:] == cells
-    cells = ["2.0e-03", "5.12e-02", "2.0e-03", "1.55e-01", "2.0e-06", "1.92e-03"]
-    noisy = row(tables.noise(shown), "0.1")
-    assert noisy[1:] == [*cells, "2.0e-06", "7.74e-03", "1.10", "0.90"]
+    error, noisy = same("2.0e-03"), row(tables.noise(shown), "0.1")
+    cells = [*error, "5.12e-02", *error, "1.55e-01", *residual, "1.92e-03", *residual, "7.74e-03"]
+    assert noisy[1:] == [*cells, *same("1.10", "0.90")]
     text = tables.gamma(shown)
     assert row(text, "5 % | heat, non-causal")[2:] == ["1.0e-03 (5.0e-04–1.5e-03)"] * 4
     assert text.count("advection–diffusion") == 2, "nothing drifts in the heat equation"
@@ -91,7 +98,7 @@ def test_missing_runs_are_named_with_the_command_that_makes_them(tmp_path):
         {k: v for k, v in made(runs[1]).items() if k != "errors"} | {"failed": "?"},
     )
     text = tables.ablation(shown)
-    assert "Missing: 5 of 7 runs; `pgt bench ablation --preset gpu` makes them." in text
+    assert "Missing: 19 of 21 runs; `pgt bench ablation --preset gpu --seeds 3` makes them." in text
     assert "Failed: no-pde: ?." in text
     assert row(text, "No PDE loss")[1] == "failed"
     second = dataclasses.replace(runs[0], seed=1)

@@ -229,9 +229,9 @@ def test_what_soap_does_now_and_then_stays_a_branch():
     starts = [start(network(seed), pde, PROBLEM, training, 0.0) for seed in SEEDS]
     keys = jnp.stack([jax.random.key(seed) for seed in SEEDS])
     clock = Clock(jnp.zeros(()), jnp.ones(()))
-    rest = batched.share(batched.stack([(fixed, PROBLEM) for _, fixed in starts]))
+    rest = batched.share(batched.stack([(fixed, PROBLEM, HELD_OUT) for _, fixed in starts]))
     state = together([state for state, _ in starts])
-    arguments = (state, rest, HELD_OUT, keys, clock, jnp.array(3), training)
+    arguments = (state, rest, keys, clock, jnp.array(3), training)
     jaxpr = eqx.filter_make_jaxpr(ensemble.advance_members)(*arguments)[0]
     assert "eigh" not in outside_of_branches(jaxpr.jaxpr)
 
