@@ -6,7 +6,8 @@
 Every cell is one network, one Γ and one family: five seeds are trained at once, and asked on systems that
 none of them has seen, with 16, 64 and 256 readings, clean and with 5 % noise, with coefficients inside
 and outside the range of training. Cells are begun in the order of their importance until the seconds,
-which include compiling, are spent; each leaves one record.
+which include compiling, are spent; each leaves one record. All networks are compiled at once, and a cell
+whose network is not ready lets others go first.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -200,10 +201,12 @@ def compiled(name: str, asked, data: "Data") -> Programs:
     train = jax.jit(partial(trained, static=static, asked=asked))
     test = jax.jit(partial(tested, static=static, most=asked.most))
     number, noise = jnp.asarray(COUNTS[0]), jnp.asarray(NOISES[0])
-    return Programs(
-        train.lower(arrays, flags, data.train, data.of, guide, *own).compile(),
-        test.lower(arrays, flags, data.inside, data.of, guide, number, noise).compile(),
+    lowered = (
+        train.lower(arrays, flags, data.train, data.of, guide, *own),
+        test.lower(arrays, flags, data.inside, data.of, guide, number, noise),
     )
+    with ThreadPoolExecutor(len(lowered)) as pool:
+        return Programs(*pool.map(lambda program: program.compile(), lowered))
 
 
 def seeds_of(systems: str, asked):
@@ -275,18 +278,26 @@ def main() -> None:
     wanted = [cell for cell in cells() if _wanted(cell, asked)]
     made, data = provenance(), {name: data_of(name, asked) for name in asked.family}
     print(f"{len(wanted)} cells, systems drawn after {time.monotonic() - began:.1f} s", flush=True)
-    pool, first = ThreadPoolExecutor(len(NETWORKS)), data[asked.family[0]]  # all compile at once
+    pool, first = ThreadPoolExecutor(len(NETWORKS)), data[asked.family[0]]
     names = dict.fromkeys(cell.network for cell in wanted)
-    programs: dict[str, Future] = {n: pool.submit(compiled, n, asked, first) for n in names}
-    for cell in wanted:
-        if time.monotonic() - began > asked.seconds:
+    programs = {n: pool.submit(compiled, n, asked, first) for n in names}
+    while wanted and time.monotonic() - began < asked.seconds:
+        cell = _next(wanted, programs, began + asked.seconds - time.monotonic())
+        if cell is None:
             break
+        wanted.remove(cell)
         ready = programs[cell.network].result()
         record = measured(cell, ready, data[cell.family], asked) | made
         (asked.out / cell.file).write_text(json.dumps(record, indent=1) + "\n")
         print(_line(cell, record, time.monotonic() - began), flush=True)
     sys.stdout.flush()
     os._exit(0)  # records are written: wait for no program that nobody will run
+
+
+def _next(wanted: list[Cell], programs: dict[str, Future], seconds: float) -> Cell | None:
+    """The most important cell whose network is compiled; None where none is within the seconds."""
+    wait({programs[cell.network] for cell in wanted}, seconds, FIRST_COMPLETED)
+    return next((cell for cell in wanted if programs[cell.network].done()), None)
 
 
 def _wanted(cell: Cell, asked) -> bool:

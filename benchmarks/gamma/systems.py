@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 import pgt
 from pgt.families.dimensionless import centred
-from pgt.families.sensing import Nodes, Seen
+from pgt.families.sensing import Nodes
 from pgt.kernels import AdvectionDiffusionKernel, HeatKernel, WaveKernel
 from pgt.kernels.base import AbstractKernel
 from pgt.kernels.combine import NoKernel
@@ -48,6 +48,15 @@ class World(NamedTuple):
 
     points: Float[Array, "n 2"]
     ring: Bool[Array, ""]
+
+
+class Seen(NamedTuple):
+    """A system as a network meets it: readings, what the field is elsewhere, and its spread."""
+
+    readings: UnitReadings
+    points: Float[Array, "q 2"]
+    truth: Float[Array, "q 1"]  # standardised as the readings are
+    size: Float[Array, "1"]
 
 
 class Guide(NamedTuple):
