@@ -1,6 +1,7 @@
 """What shapes cost a problem that has none: processor time to compile and per step, before and now.
 
     python benchmarks/box_cost.py --rounds 8 --out somewhere/
+    python benchmarks/box_cost.py --trees folder/ --out somewhere/  # folder/before, folder/shapes
 
 The commit before shapes, the one that has them and nothing else that is new, and the last one take turns,
 each in a process of its own, so that what else the machine does falls on all alike. One core, nothing
@@ -10,10 +11,12 @@ of Burgers' equation and a PGT of the heat equation, both in a box. Leaves `box-
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -74,10 +77,13 @@ def measured(worker: subprocess.Popen, kind: str, steps: int) -> dict:
     return json.loads(worker.stdout.readline())
 
 
-def in_turn(workers: dict[str, subprocess.Popen], kind: str, rounds: int, steps: int) -> dict:
+def in_turn(workers: dict[str, subprocess.Popen], kind: str, steps: int, options) -> dict:
     """The times of every tree, and the ratios of the least of them to the least before."""
+    began = time.monotonic()
     times: dict[str, list[dict]] = {name: [] for name in workers}
-    for number in range(rounds):
+    for number in range(options.rounds):
+        if number and time.monotonic() - began > options.budget / len(STEPS):
+            break
         for name in list(workers)[:: 1 if number % 2 else -1]:
             times[name].append(measured(workers[name], kind, steps))
             print(kind, name, times[name][-1], flush=True)
@@ -93,9 +99,13 @@ def in_turn(workers: dict[str, subprocess.Popen], kind: str, rounds: int, steps:
 
 
 @contextmanager
-def checked_out(folder: Path):
-    """The trees of the commits."""
+def checked_out(given: Path | None):
+    """The trees of the commits: those given and this one, or as git has them."""
+    if given is not None:
+        yield {"before": given / "before", "shapes": given / "shapes", "now": HERE}
+        return
     git = ["git", "-C", str(HERE), "worktree"]
+    folder = Path(tempfile.mkdtemp())
     trees = {name: folder / name for name in COMMITS}
     try:
         for name, tree in trees.items():
@@ -104,19 +114,22 @@ def checked_out(folder: Path):
     finally:
         for tree in trees.values():
             subprocess.run([*git, "remove", "--force", str(tree)], check=False)
+        folder.rmdir()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--budget", type=float, default=math.inf, help="seconds, about")
+    parser.add_argument("--trees", type=Path, help="of the commits, where git does not have them")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     record = provenance() | {"commits": COMMITS, "steps": STEPS, "fits": {}}
     options.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, checked_out(Path(folder)) as trees:
-        workers = {name: started(tree) for name, tree in trees.items()}
+    with checked_out(options.trees) as trees:
+        workers = {name: started(tree.resolve()) for name, tree in trees.items()}
         for kind, steps in STEPS.items():
-            record["fits"][kind] = in_turn(workers, kind, options.rounds, steps)
+            record["fits"][kind] = in_turn(workers, kind, steps, options)
             print(kind, record["fits"][kind]["ratios"], flush=True)
             (options.out / "box-cost.json").write_text(json.dumps(record, indent=1) + "\n")
         for worker in workers.values():
