@@ -1,33 +1,38 @@
 """What shapes cost a problem that has none: processor time to compile and per step, before and now.
 
-    python benchmarks/box_cost.py --rounds 5 --out somewhere/
+    python benchmarks/box_cost.py --rounds 8 --out somewhere/
+    python benchmarks/box_cost.py --trees folder/ --out somewhere/  # folder/before, folder/shapes
 
-The commit before shapes and the working tree take turns, each fit in a process of its own, so that what
-else the machine does falls on both alike; only ratios of medians mean anything. A PINN of Burgers'
-equation and a PGT of the heat equation, both in a box. Leaves `box-cost.json`.
+The commit before shapes, the one that has them and nothing else that is new, and the last one take turns,
+each in a process of its own, so that what else the machine does falls on all alike. One core, nothing
+compiled before. Others make a fit slower and never faster: of many fits the fastest are compared. A PINN
+of Burgers' equation and a PGT of the heat equation, both in a box. Leaves `box-cost.json`.
 """
 
 import argparse
 import json
+import math
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
+import time
+from contextlib import contextmanager
 from pathlib import Path
 
 from pgt.ground.provenance import provenance
 
 HERE = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).parent / "results"
-BEFORE = "deb9fa6~1"  # the last commit whose domains are boxes
-STEPS = 400
+# Boxes alone; with shapes, nothing else changed; with all that came after them.
+COMMITS = {"before": "deb9fa6~1", "shapes": "5679907", "now": "HEAD"}
+STEPS = {"pinn": 1000, "pgt": 100}
 
 WORKER = """
-import json, sys, time
-time.monotonic = time.process_time  # of this process alone, on all cores, whatever the others do
-import numpy as np, pgt
-kind, steps = sys.argv[1], int(sys.argv[2])
+import json, os, sys, time
+os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # threads that wait for each other cost time, too
+time.monotonic = time.process_time  # of this process alone, whatever the others do
+import jax, numpy as np, pgt
 random = np.random.default_rng(0)
 points = random.uniform(size=(60, 2))
 readings = pgt.Observations.from_arrays(
@@ -35,67 +40,100 @@ readings = pgt.Observations.from_arrays(
 )
 domain = pgt.Domain(x=(0, 1), t=(0, 1))
 scaling = pgt.Scaling.fit(readings, domain)
-pde = pgt.Burgers(0.05) if kind == "pinn" else pgt.Heat(0.05)
 known = [pgt.Dirichlet("x", side="lower", u=0.0)]
-model = pgt.PINN(scaling, width=16, layers=3)
-if kind == "pgt":
-    model = pgt.PGT(scaling, kernel=pde.kernel(), width=16, decoder_width=16)
-training = pgt.Training(steps=steps, collocation=200, polish=False)
-result = pgt.reconstruct(
-    readings, pde, domain, known, model=model, training=training, progress=False
-)
-record = result.summary
-first = record["first_step_seconds"]
-print(json.dumps({"compile": first, "step": (record["seconds"] - first) / (steps - 1)}))
+for line in sys.stdin:
+    kind, steps = line.split()
+    steps = int(steps)
+    pde = pgt.Burgers(0.05) if kind == "pinn" else pgt.Heat(0.05)
+    model = pgt.PINN(scaling, width=16, layers=3)
+    if kind == "pgt":
+        model = pgt.PGT(scaling, kernel=pde.kernel(), width=16, decoder_width=16)
+    training = pgt.Training(steps=steps, collocation=200, polish=False)
+    jax.clear_caches()
+    result = pgt.reconstruct(
+        readings, pde, domain, known, model=model, training=training, progress=False
+    )
+    record = result.summary
+    first = record["first_step_seconds"]
+    print(json.dumps({"compile": first, "step": (record["seconds"] - first) / (steps - 1)}), flush=True)
 """
 
 
-def measured(tree: Path, kind: str, steps: int) -> dict:
-    """One fit with the library of one tree."""
-    around = os.environ | {"PYTHONPATH": str(tree)}
-    done = subprocess.run(
-        [sys.executable, "-c", WORKER, kind, str(steps)],
-        cwd=tree, env=around, capture_output=True, text=True, check=True,
+def started(tree: Path) -> subprocess.Popen:
+    """A process that fits with the library of one tree whenever it is asked."""
+    around = os.environ | {"PYTHONPATH": str(tree), "PGT_NO_CACHE": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-c", WORKER], cwd=tree, env=around, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
-    return json.loads(done.stdout.splitlines()[-1])
 
 
-def in_turn(trees: dict[str, Path], kind: str, rounds: int, steps: int) -> dict:
-    """The times of every tree, and the ratio of their medians: now to before."""
-    times: dict[str, list[dict]] = {name: [] for name in trees}
-    for number in range(rounds):
-        for name in list(trees)[:: 1 if number % 2 else -1]:
-            times[name].append(measured(trees[name], kind, steps))
+def measured(worker: subprocess.Popen, kind: str, steps: int) -> dict:
+    """One fit."""
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    worker.stdin.write(f"{kind} {steps}\n")
+    worker.stdin.flush()
+    return json.loads(worker.stdout.readline())
+
+
+def in_turn(workers: dict[str, subprocess.Popen], kind: str, steps: int, options) -> dict:
+    """The times of every tree, and the ratios of the least of them to the least before."""
+    began = time.monotonic()
+    times: dict[str, list[dict]] = {name: [] for name in workers}
+    for number in range(options.rounds):
+        if number and time.monotonic() - began > options.budget / len(STEPS):
+            break
+        for name in list(workers)[:: 1 if number % 2 else -1]:
+            times[name].append(measured(workers[name], kind, steps))
             print(kind, name, times[name][-1], flush=True)
-    medians = {
-        name: {key: statistics.median(t[key] for t in own) for key in ("compile", "step")}
+    least = {
+        name: {key: min(t[key] for t in own) for key in ("compile", "step")}
         for name, own in times.items()
     }
-    ratios = {key: medians["now"][key] / medians["before"][key] for key in ("compile", "step")}
+    ratios = {
+        name: {key: own[key] / least["before"][key] for key in own}
+        for name, own in least.items() if name != "before"
+    }  # fmt: skip
     return {"ratios": ratios, "times": times}
+
+
+@contextmanager
+def checked_out(given: Path | None):
+    """The trees of the commits: those given and this one, or as git has them."""
+    if given is not None:
+        yield {"before": given / "before", "shapes": given / "shapes", "now": HERE}
+        return
+    git = ["git", "-C", str(HERE), "worktree"]
+    folder = Path(tempfile.mkdtemp())
+    trees = {name: folder / name for name in COMMITS}
+    try:
+        for name, tree in trees.items():
+            subprocess.run([*git, "add", "--detach", str(tree), COMMITS[name]], check=True)
+        yield trees
+    finally:
+        for tree in trees.values():
+            subprocess.run([*git, "remove", "--force", str(tree)], check=False)
+        folder.rmdir()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--steps", type=int, default=STEPS)
-    parser.add_argument("--before", default=BEFORE)
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--budget", type=float, default=math.inf, help="seconds, about")
+    parser.add_argument("--trees", type=Path, help="of the commits, where git does not have them")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
-    record = provenance() | {"before": options.before, "steps": options.steps, "fits": {}}
-    with tempfile.TemporaryDirectory() as folder:
-        before = Path(folder) / "before"
-        git = ["git", "-C", str(HERE), "worktree"]
-        subprocess.run([*git, "add", "--detach", str(before), options.before], check=True)
-        try:
-            for kind in ("pinn", "pgt"):
-                trees = {"before": before, "now": HERE}
-                record["fits"][kind] = in_turn(trees, kind, options.rounds, options.steps)
-                print(kind, record["fits"][kind]["ratios"], flush=True)
-        finally:
-            subprocess.run([*git, "remove", "--force", str(before)], check=True)
+    record = provenance() | {"commits": COMMITS, "steps": STEPS, "fits": {}}
     options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "box-cost.json").write_text(json.dumps(record, indent=1) + "\n")
+    with checked_out(options.trees) as trees:
+        workers = {name: started(tree.resolve()) for name, tree in trees.items()}
+        for kind, steps in STEPS.items():
+            record["fits"][kind] = in_turn(workers, kind, steps, options)
+            print(kind, record["fits"][kind]["ratios"], flush=True)
+            (options.out / "box-cost.json").write_text(json.dumps(record, indent=1) + "\n")
+        for worker in workers.values():
+            worker.communicate()  # its input ends, and so does it
 
 
 if __name__ == "__main__":

@@ -168,6 +168,10 @@ def statistics(
 ) -> dict[str, Float[np.ndarray, " n"]]:
     """Over the members: `u` (mean), `u_std` (with k - 1) and each quantile, `u_q05` for 0.05.
 
+    A quantile is what one more member would lie below with that probability: of k members in their order
+    that of number (k + 1) p (Weibull), or the outermost. Numbers (k - 1) p + 1, which divide the members
+    themselves, would hold too few: of 64 in pairs 0.87 between 0.05 and 0.95.
+
     >>> found = statistics({"u": np.array([[1.0], [2.0], [6.0]])}, quantiles=(0.5,))
     >>> {name: round(float(column[0]), 3) for name, column in found.items()}
     {'u': 3.0, 'u_std': 2.646, 'u_q50': 2.0}
@@ -178,7 +182,7 @@ def statistics(
         columns[name] = values.mean(axis=0)
         columns[f"{name}_std"] = values.std(axis=0, ddof=1)
         for p in quantiles:
-            columns[f"{name}_{quantile_name(p)}"] = np.quantile(values, p, axis=0)
+            columns[f"{name}_{quantile_name(p)}"] = np.quantile(values, p, axis=0, method="weibull")
     return columns
 
 

@@ -288,7 +288,7 @@ def test_statistics_are_those_of_the_members(result, monkeypatch):
         values = table[:, column]
         expected = {
             "": values.mean(axis=0), "_std": values.std(axis=0, ddof=1),
-            "_q05": np.quantile(values, 0.05, axis=0), "_q975": np.quantile(values, 0.975, axis=0),
+            "_q05": values.min(axis=0), "_q975": values.max(axis=0),  # of three, the outermost
         }  # fmt: skip
         for ending, column_expected in expected.items():
             np.testing.assert_allclose(found[name + ending], column_expected, rtol=1e-8, atol=1e-12)
