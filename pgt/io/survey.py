@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +29,23 @@ CALLED = {
     "t": ("t", "time", "timestamp", "time stamp", "datetime", "date time", "date/time", "date_time",
           "elapsed", "elapsed time", "seconds", "zeit", "zeitstempel", "date", "datum"),
 }  # fmt: skip
-COUNTERS = ("record", "index", "row", "no", "no.", "nr", "nr.", "scan", "sample", "#")
+# What is no reading but a number of the row; pandas writes its index without a heading.
+COUNTERS = (
+    "record",
+    "index",
+    "row",
+    "no",
+    "no.",
+    "nr",
+    "nr.",
+    "scan",
+    "sample",
+    "#",
+    "",
+    "unnamed: 0",
+)
+# 1 beside readings and 0 beside none; what "mask", "flag" or "status" means, only the user knows.
+VALID = ("valid", "isvalid", "is valid", "is_valid")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
@@ -45,6 +61,7 @@ class Survey:
     table: Columns
     repeated: int  # readings of one field at one place and time, beyond the first
     unused: tuple[str, ...] = ()
+    dialect: Dialect | None = None  # with what the files themselves say
 
     @property
     def lacks_places(self) -> bool:
@@ -73,6 +90,7 @@ class _Guess:
     coords: dict[str, str] = field(default_factory=dict)  # by axis, the heading; "" for a position
     numeric: list[Heading] = field(default_factory=list)
     sensors: list[Heading] = field(default_factory=list)
+    valid: str | None = None  # the heading of a column of zeros and ones
 
 
 def survey(
@@ -93,6 +111,8 @@ def survey(
     with naming(files[0]):
         guess = _look(files[0], places, given, dialect or Dialect())
         fields = _fields(guess, measured, given)
+    if guess.valid is not None:
+        dialect = replace(dialect or Dialect(), valid=guess.valid)
     coords = tuple(axis for axis in AXES if axis in guess.coords)
     own = {a: guess.coords[a] for a in coords if guess.coords[a] not in ("", a)} | fields
     own = {name: heading for name, heading in own.items() if heading != name} | given
@@ -107,7 +127,9 @@ def survey(
     taken = {*own.values(), *fields, *guess.coords.values(), *coords}
     unused = tuple(h.text for h in guess.numeric if h.text not in taken and h.name not in taken)
     repeated = _repeated(table, coords, tuple(fields))
-    return Survey(tuple(files), sensors, coords, tuple(fields), own, table, repeated, unused)
+    return Survey(
+        tuple(files), sensors, coords, tuple(fields), own, table, repeated, unused, dialect
+    )
 
 
 def _table_of_sensors(files: Sequence[Path], dialect: Dialect) -> Path | None:
@@ -148,6 +170,7 @@ def _look(
     with open_cells(path, dialect) as table:
         numeric = [h for at, h in enumerate(table.headings) if _is_numeric(table.cells(at))]
         guess = _guess(table.headings, numeric, sensors, given)
+        _take_out_valid(guess, table, given, dialect)
         _add_times(guess, table, given)
         _add_places(guess, table, sensors)
         return guess
@@ -170,6 +193,17 @@ def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], giv
         elif not {heading.text, heading.name} & taken and heading.name.lower() not in COUNTERS:
             guess.numeric.append(heading)
     return guess
+
+
+def _take_out_valid(guess: _Guess, table: Table, given: dict[str, str], dialect: Dialect) -> None:
+    """A column that says which rows are readings is none itself."""
+    for heading in [h for h in guess.numeric if h.text not in given.values()]:
+        cells = table.cells(list(table.headings).index(heading))
+        if dialect.valid in (heading.text, heading.name):
+            guess.numeric.remove(heading)
+        elif dialect.valid is None and heading.name.lower() in VALID and {*cells} <= {"0", "1"}:
+            guess.numeric.remove(heading)
+            guess.valid = heading.text
 
 
 def _add_times(guess: _Guess, table: Table, given: dict[str, str]) -> None:
@@ -239,12 +273,27 @@ def _of_columns(headings: Sequence[Heading], measured: Sequence[str]) -> dict[st
     for name in measured:
         same = [h for h in left if name in (h.name, h.text)]
         same = same or [h for h in left if h.name.lower() == name.lower()]
+        same = same or [h for h in left if _letters(h.name) in _called(name, measured)]
         if same:
             found[name] = same[0].text
             left.remove(same[0])
     if not found:
         found[measured[0]] = left[0].text
     return found
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W\d_]+", "", name).lower()
+
+
+def _called(name: str, measured: Sequence[str]) -> Container[str]:
+    """What else a field is called, in small letters: of a velocity, by its component."""
+    if {"u", "v"} <= set(measured) and name in ("u", "v", "w"):
+        axis = "xyz"["uvw".index(name)]
+        of_axis = (f"{v}{axis}" for v in ("u", "v", "vel", "velocity"))
+        by_letter = (f"{v}{name}" for v in ("vel", "velocity"))
+        return {*of_axis, *by_letter, f"{axis}velocity", f"{name}velocity"}
+    return {"p": ("pressure", "druck"), "T": ("temp", "temperature", "temperatur")}.get(name, ())
 
 
 def _plain(name: str, number: int) -> str:
