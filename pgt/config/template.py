@@ -60,6 +60,11 @@ def measured_by(pde: str | Sequence[str] | None) -> tuple[str, ...]:
     return tuple(_equation(pde)[0].measured) if pde is not None else ()
 
 
+def is_of_the_library(pde: str | Sequence[str] | None) -> bool:
+    """Whether an equation goes by a name, and so has the axes x, y, z in their order."""
+    return isinstance(pde, str) and "=" not in pde
+
+
 def _check_axes(about: About, found: Survey) -> None:
     for axis in about.box:
         is_spatial = axis != "t"  # of which most equations have as many as the domain

@@ -149,6 +149,7 @@ def read_columns(
         called, missing = [path.name for path in _paths(files)], (dialect or Dialect()).missing
         spread = {name: name.removeprefix("σ ") for name in sigma}
         found = together(tables, called, units or {}, missing, fields, spread)
+    found = _with_place_or_reading(found, coords, fields)
     if sigma:
         noise = {name: found.values.get(f"σ {name}", value) for name, value in by_field.items()}
     plain = {name: found.values[name] for name in coords + fields}
@@ -210,6 +211,23 @@ def _without_invalid(table: Columns, fields: Sequence[str]) -> Columns:
     count = int(invalid.sum())
     said = f"{count} row{'s' if count != 1 else ''} marked as invalid hidden"
     return replace(table, values=values, said=(*table.said, said))
+
+
+def _with_place_or_reading(table: Columns, coords: Sequence[str], fields: Sequence[str]) -> Columns:
+    """The table without rows that have neither: below the readings some files say whose they are."""
+    if table.lines is None or not fields:
+        return table
+    nowhere = np.any([np.isnan(table.values[axis]) for axis in coords], axis=0)
+    empty = nowhere & np.all([np.isnan(table.values[name]) for name in fields], axis=0)
+    if not empty.any() or empty.all():
+        return table
+    values = {name: column[~empty] for name, column in table.values.items()}
+    sensors = None if table.sensors is None else table.sensors[~empty]
+    count = int(empty.sum())
+    said = f"{count} row{'s' if count > 1 else ''} without place or reading left out"
+    return replace(
+        table, values=values, lines=table.lines[~empty], sensors=sensors, said=(*table.said, said)
+    )
 
 
 def _own_names(names: tuple[str, ...], columns: Mapping[str, str] | None) -> dict[str, str]:

@@ -12,6 +12,7 @@ from pgt.data.units import conversion
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.io._files import check_is_file, check_suffix, naming, understood
+from pgt.io.called import AXES, CALLED, COUNTERS, VALID, also_called, in_order, letters
 from pgt.io.cells import TEXTS, WORKBOOKS, open_cells, read_sensors
 from pgt.io.columns import Columns
 from pgt.io.headings import Heading, Places, parse_headings
@@ -20,32 +21,6 @@ from pgt.io.readers import read_columns
 from pgt.io.stamps import is_stamp
 from pgt.io.table import JOINED, Table
 
-AXES = ("x", "y", "z", "t")
-# What loggers call an axis, in small letters; the letter itself first of all.
-CALLED = {
-    "x": ("x", "position", "pos", "location"),
-    "y": ("y",),
-    "z": ("z", "depth", "height"),
-    "t": ("t", "time", "timestamp", "time stamp", "datetime", "date time", "date/time", "date_time",
-          "elapsed", "elapsed time", "seconds", "zeit", "zeitstempel", "date", "datum"),
-}  # fmt: skip
-# What is no reading but a number of the row; pandas writes its index without a heading.
-COUNTERS = (
-    "record",
-    "index",
-    "row",
-    "no",
-    "no.",
-    "nr",
-    "nr.",
-    "scan",
-    "sample",
-    "#",
-    "",
-    "unnamed: 0",
-)
-# 1 beside readings and 0 beside none; what "mask", "flag" or "status" means, only the user knows.
-VALID = ("valid", "isvalid", "is valid", "is_valid")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
@@ -100,8 +75,10 @@ def survey(
     sensors: Path | None = None,
     columns: Mapping[str, str] | None = None,
     dialect: Dialect | None = None,
+    axes_in_order: bool = False,
 ) -> Survey:
-    """Look at files of readings. `measured` are the fields of an equation, if one is known."""
+    """Look at files of readings. `measured` are the fields of an equation, if one is known;
+    `axes_in_order` says that its axes are x, then y, then z, whatever they are called in the files."""
     files = [Path(file) for file in files]
     if sensors is None:
         sensors = _table_of_sensors(files, dialect or Dialect())
@@ -111,6 +88,8 @@ def survey(
     with naming(files[0]):
         guess = _look(files[0], places, given, dialect or Dialect())
         fields = _fields(guess, measured, given)
+    if axes_in_order and not set(given) & set(AXES):
+        guess.coords = in_order(guess.coords)
     if guess.valid is not None:
         dialect = replace(dialect or Dialect(), valid=guess.valid)
     coords = tuple(axis for axis in AXES if axis in guess.coords)
@@ -273,27 +252,13 @@ def _of_columns(headings: Sequence[Heading], measured: Sequence[str]) -> dict[st
     for name in measured:
         same = [h for h in left if name in (h.name, h.text)]
         same = same or [h for h in left if h.name.lower() == name.lower()]
-        same = same or [h for h in left if _letters(h.name) in _called(name, measured)]
+        same = same or [h for h in left if letters(h.name) in also_called(name, measured)]
         if same:
             found[name] = same[0].text
             left.remove(same[0])
     if not found:
         found[measured[0]] = left[0].text
     return found
-
-
-def _letters(name: str) -> str:
-    return re.sub(r"[\W\d_]+", "", name).lower()
-
-
-def _called(name: str, measured: Sequence[str]) -> Container[str]:
-    """What else a field is called, in small letters: of a velocity, by its component."""
-    if {"u", "v"} <= set(measured) and name in ("u", "v", "w"):
-        axis = "xyz"["uvw".index(name)]
-        of_axis = (f"{v}{axis}" for v in ("u", "v", "vel", "velocity"))
-        by_letter = (f"{v}{name}" for v in ("vel", "velocity"))
-        return {*of_axis, *by_letter, f"{axis}velocity", f"{name}velocity"}
-    return {"p": ("pressure", "druck"), "T": ("temp", "temperature", "temperatur")}.get(name, ())
 
 
 def _plain(name: str, number: int) -> str:

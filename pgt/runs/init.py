@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pgt.config.source import toml
-from pgt.config.template import measured_by, template_from
+from pgt.config.template import is_of_the_library, measured_by, template_from
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.io.survey import survey
@@ -39,6 +39,7 @@ def from_files(
             sensors=sensors,
             columns=_settings("--columns", columns),
             dialect=spoken,
+            axes_in_order=is_of_the_library(pde),
         )
         text = template_from(found, output.resolve().parent, pde)
     except InputError as error:

@@ -55,6 +55,16 @@ def test_components_of_a_velocity_are_found(tmp_path):
     assert survey([path], measured=("T",)).columns == {}  # who asks for no velocity gets none
 
 
+def test_axes_of_an_equation_that_has_them_in_order(tmp_path):
+    path = write(tmp_path, "time,depth,temp\n0,0.5,1\n1,0.7,2\n")
+    found = survey([path], measured=("u",), axes_in_order=True)
+    assert found.coords == ("x", "t")
+    assert found.columns == {"x": "depth", "t": "time", "u": "temp"}
+    assert survey([path], measured=("u",)).coords == ("z", "t")
+    given = survey([path], measured=("u",), axes_in_order=True, columns={"z": "depth"})
+    assert given.coords == ("z", "t")
+
+
 def test_rows_that_are_said_to_be_invalid_are_hidden(tmp_path):
     path = write(tmp_path, "x,t,u,isValid\n0,0,1,1\n1,0,0,0\n2,0,3,1\n")
     found = survey([path])

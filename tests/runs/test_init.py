@@ -168,3 +168,10 @@ def test_what_is_left_out_is_said(tmp_path):
     assert "1 row marked as invalid hidden, not used: status." in said(result)
     readings = Parts(load_run(made)).observations
     assert readings.mask.tolist() == [[True, True], [False, False], [True, True]]
+
+
+def test_a_depth_is_the_axis_of_an_equation_in_one_dimension(tmp_path):
+    (tmp_path / "soil.csv").write_text("time,depth,temp\n0,0.5,1\n1,0.7,2\n2,0.9,4\n")
+    made = tmp_path / "run.toml"
+    assert command("init", "heat", "--from", tmp_path / "soil.csv", "-o", made).exit_code == 0
+    assert Parts(load_run(made)).pde.coords == ("x", "t")
