@@ -217,7 +217,7 @@ def _with_place_or_reading(table: Columns, coords: Sequence[str], fields: Sequen
     """The table without rows that have neither: below the readings some files say whose they are."""
     if table.lines is None or not fields:
         return table
-    nowhere = np.any([np.isnan(table.values[axis]) for axis in coords], axis=0)
+    nowhere = np.all([np.isnan(table.values[axis]) for axis in coords], axis=0)
     empty = nowhere & np.all([np.isnan(table.values[name]) for name in fields], axis=0)
     if not empty.any() or empty.all():
         return table
