@@ -1,10 +1,9 @@
 """Before any test: shapes checked at every call, one thread per process, compiled code kept."""
 
-import functools
 import gc
 import inspect
 import os
-import threading
+import time
 import typing
 from pathlib import Path
 
@@ -29,9 +28,7 @@ import hypothesis
 import jax
 import jaxtyping
 import pytest
-import typer.testing
-from _pytest.doctest import DoctestModule
-from jax._src.interpreters import mlir
+from private_names import make_tests_cheaper
 
 
 def names_shapes(annotation) -> bool:
@@ -41,10 +38,12 @@ def names_shapes(annotation) -> bool:
     return isinstance(annotation, str) or any(map(names_shapes, typing.get_args(annotation)))
 
 
-def checked_at_calls(*, typechecker):
+def checked_at_calls(*things, **options):
     """To compare the shapes of a call's arguments jaxtyping binds them anew at every call, a third of
     the time of tests that compile little. Who names no shapes has types checked, and nothing else."""
-    whole = compare_shapes(typechecker=typechecker)
+    whole = compare_shapes(*things, **options)
+    if things:  # at once, and not as its import hook does
+        return whole
 
     def decorate(thing):
         annotations = list(getattr(thing, "__annotations__", {}).values())
@@ -70,27 +69,7 @@ jaxtyping.install_import_hook(
 QUICKLY = "jax_disable_most_optimizations"
 jax.config.update(QUICKLY, True)
 
-# JAX makes a compiler context, with every dialect in it, for each program that it lowers: a quarter of
-# the time of a small one. A context only grows, so many programs of a thread share one and then begin
-# another.
-new_context, SHARING = mlir.make_ir_context, 200
-lowered = {"programs": 0, "at the last look": 0}
-
-
-@functools.lru_cache(maxsize=4)
-def context_of(thread, generation):
-    return new_context()
-
-
-def shared_context():
-    lowered["programs"] += 1
-    return context_of(threading.get_ident(), lowered["programs"] // SHARING)
-
-
-mlir.make_ir_context = shared_context
-
-# The command line is built from its functions at every call; those of the tests call one that stays.
-typer.testing._get_command = functools.cache(typer.testing._get_command)
+make_tests_cheaper(jax.__version_info__)
 
 
 @pytest.fixture
@@ -122,7 +101,7 @@ def pytest_configure(config):
 def pytest_collect_file():
     """Tests hold no examples in their docstrings: looking for them takes a while."""
     found = yield
-    return [node for node in found if not isinstance(node, DoctestModule)]
+    return [node for node in found if type(node).__name__ != "DoctestModule"]
 
 
 def pytest_collection_finish():
@@ -131,7 +110,7 @@ def pytest_collection_finish():
 
 # Every compiled program maps memory, and a process may hold 65530 maps (Linux); past that the
 # compiler dies. Long before, programs that no test needs any more are let go.
-MANY_MAPS, LOOKS_EVERY = 30_000, 500  # programs: to count their maps takes longer than most tests
+MANY_MAPS, LOOKS_EVERY = 30_000, 5.0  # s: to count them takes longer than most tests
 MAPS = Path("/proc/self/maps")
 
 # Tracing makes many small objects that live as long as the program: looking through them for cycles
@@ -139,12 +118,15 @@ MAPS = Path("/proc/self/maps")
 gc.set_threshold(50_000, 20, 20)
 
 
+last = {"look": time.monotonic()}
+
+
 @pytest.fixture(autouse=True)
-def _let_go_of_compiled_programs(request):
+def _let_go_of_compiled_programs():
     yield
-    if lowered["programs"] - lowered["at the last look"] >= LOOKS_EVERY:
-        lowered["at the last look"] = lowered["programs"]
+    if time.monotonic() - last["look"] >= LOOKS_EVERY:
         let_go_of_compiled_programs()
+        last["look"] = time.monotonic()
 
 
 def let_go_of_compiled_programs():

@@ -4,11 +4,10 @@ import os
 from pathlib import Path
 
 from pgt.config.source import toml
-from pgt.ground.dialect import Dialect
 from pgt.io.survey import Survey
 
 
-def observations(found: Survey, folder: Path, dialect: Dialect | None = None) -> str:
+def observations(found: Survey, folder: Path) -> str:
     """The table [observations] for files that were looked at; paths start in `folder`."""
     files = [_relative(file, folder) for file in found.files]
     lines = [f"# {', '.join(found.table.said)}."] if found.table.said else []
@@ -30,8 +29,8 @@ def observations(found: Survey, folder: Path, dialect: Dialect | None = None) ->
     lines += [f"units = {toml(found.table.units)}"] if found.table.units else []
     if found.repeated:
         lines.append(f'duplicates = "mean"  # {found.repeated} readings repeat a place and time')
-    if dialect is not None:
-        given = {n: v for n, v in vars(dialect).items() if v is not None}
+    if found.dialect is not None:
+        given = {n: v for n, v in vars(found.dialect).items() if v is not None}
         lines.append(f"dialect = {toml(given)}")
     return "\n".join([*lines, f"#noise = {toml({found.fields[0]: 0.01})}  # standard deviation"])
 

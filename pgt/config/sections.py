@@ -45,6 +45,7 @@ class DialectSection(Section):
     dates: Dates | None = None
     missing: Annotated[tuple[Number, ...], Array] | None = None
     sheet: Text | None = None
+    valid: Text | None = None
 
 
 class ObservationsSection(Section):

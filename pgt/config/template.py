@@ -13,7 +13,6 @@ from pgt.config.described import RESERVED
 from pgt.config.obstacles import obstacle
 from pgt.config.schema import did_you_mean
 from pgt.config.source import dotted, toml
-from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.parser import parse_equation
 from pgt.ground.registry import parts
@@ -43,7 +42,6 @@ def template_from(
     found: Survey,
     folder: Path,
     pde: str | Sequence[str] | None = None,
-    dialect: Dialect | None = None,
 ) -> str:
     """A commented run file for data that were looked at; without an equation, with one to fill in."""
     if pde is None:
@@ -53,13 +51,18 @@ def template_from(
         about, lines = _equation(pde)
         _check_axes(about, found)
         about = replace(about, box=found.bounds)
-    data = from_data.observations(found, folder, dialect), from_data.bounds(found)
+    data = from_data.observations(found, folder), from_data.bounds(found)
     return _written(about, "\n".join(lines), *data)
 
 
 def measured_by(pde: str | Sequence[str] | None) -> tuple[str, ...]:
     """The fields of an equation, those first that are usually measured."""
     return tuple(_equation(pde)[0].measured) if pde is not None else ()
+
+
+def is_of_the_library(pde: str | Sequence[str] | None) -> bool:
+    """Whether an equation goes by a name, and so has the axes x, y, z in their order."""
+    return isinstance(pde, str) and "=" not in pde
 
 
 def _check_axes(about: About, found: Survey) -> None:

@@ -23,6 +23,7 @@ class Dialect:
     dates : whether 01/02/2024 has the "day first" or the "month first".
     missing : numbers that stand for "no reading"; () for none, whatever they look like.
     sheet : of a workbook.
+    valid : the heading of a column that is 0, or below, where the readings of a row are none.
 
     >>> Dialect(decimal=",").decimal
     ','
@@ -33,6 +34,7 @@ class Dialect:
     dates: str | None = None
     missing: Any = None
     sheet: str | None = None
+    valid: str | None = None
 
     def __post_init__(self):
         for name, kind in (("separator", Separator), ("decimal", Mark), ("dates", Dates)):
@@ -40,8 +42,10 @@ class Dialect:
             if given is not None and given not in get_args(kind):
                 known = ", ".join(f'"{word}"' for word in get_args(kind))
                 raise InputError(f"Dialect({name}) is {given!r}; write one of {known}.")
-        if self.sheet is not None and not isinstance(self.sheet, str):
-            raise InputError(f"Dialect(sheet) is {self.sheet!r}; write the name of a sheet.")
+        for name, thing in (("sheet", "a sheet"), ("valid", "a column")):
+            given = getattr(self, name)
+            if given is not None and not isinstance(given, str):
+                raise InputError(f"Dialect({name}) is {given!r}; write the name of {thing}.")
         object.__setattr__(self, "missing", _numbers(self.missing))
 
 

@@ -26,6 +26,18 @@ def number(value: float, digits: int = 3, unit: str = "") -> str:
     return " ".join(filter(None, (text.replace("-", "−"), unit)))
 
 
+def interval(low: float, high: float) -> str:
+    """Two ends, with as many digits as it takes to tell what lies between them.
+
+    >>> interval(0.0, 2 / 3), interval(3456043.9, 3457923.4)
+    ('0 to 0.6667', '3456044 to 3457923')
+    """
+    largest, span = max(abs(low), abs(high)), high - low
+    known = math.isfinite(largest) and 1e-12 * largest < span < math.inf
+    digits = 4 + math.floor(math.log10(largest / span)) if known else 4
+    return f"{low:.{max(digits, 4)}g} to {high:.{max(digits, 4)}g}"
+
+
 def superscript(exponent: int) -> str:
     return str(exponent).translate(RAISED)
 

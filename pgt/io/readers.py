@@ -30,6 +30,7 @@ from pgt.io.headings import Places
 from pgt.io.together import together
 
 Files = str | os.PathLike | Sequence[str | os.PathLike]
+VALID = "valid?"  # no field can be called that
 _ROWS = re.compile(r"\brow(s?) (\d+)(?: and (\d+))?")
 
 
@@ -138,15 +139,17 @@ def read_columns(
     by_field = noise if isinstance(noise, Mapping) else {}
     sigma = {f"σ {name}": heading for name, heading in by_field.items() if isinstance(heading, str)}
     places = read_sensors(None if sensors is None else Path(sensors), dialect or Dialect())
+    beside = sigma | ({VALID: dialect.valid} if dialect is not None and dialect.valid else {})
     tables = []
     for path in _paths(files):
         with naming(path):
-            table = _read(path, own, coords, list(sigma.values()), places, dialect)
-            tables.append(_renamed(table, own | sigma))
+            table = _read(path, own, coords, list(beside.values()), places, dialect)
+            tables.append(_without_invalid(_renamed(table, own | beside), fields))
     with naming(spoken(files)):
         called, missing = [path.name for path in _paths(files)], (dialect or Dialect()).missing
         spread = {name: name.removeprefix("σ ") for name in sigma}
         found = together(tables, called, units or {}, missing, fields, spread)
+    found = _with_place_or_reading(found, coords, fields)
     if sigma:
         noise = {name: found.values.get(f"σ {name}", value) for name, value in by_field.items()}
     plain = {name: found.values[name] for name in coords + fields}
@@ -196,6 +199,35 @@ def _renamed(table: Columns, own: Mapping[str, str]) -> Columns:
     values = {name: table.values[column] for name, column in own.items()}
     units = {n: table.units[column] for n, column in own.items() if column in table.units}
     return replace(table, values=values, units=units)
+
+
+def _without_invalid(table: Columns, fields: Sequence[str]) -> Columns:
+    """The table with no readings in the rows whose column `VALID` is 0 or below, or empty."""
+    if VALID not in table.values:
+        return table
+    values = dict(table.values)
+    invalid = ~(values.pop(VALID) > 0)
+    values |= {name: np.where(invalid, np.nan, values[name]) for name in fields}
+    count = int(invalid.sum())
+    said = f"{count} row{'s' if count != 1 else ''} marked as invalid hidden"
+    return replace(table, values=values, said=(*table.said, said))
+
+
+def _with_place_or_reading(table: Columns, coords: Sequence[str], fields: Sequence[str]) -> Columns:
+    """The table without rows that have neither: below the readings some files say whose they are."""
+    if table.lines is None or not fields:
+        return table
+    nowhere = np.all([np.isnan(table.values[axis]) for axis in coords], axis=0)
+    empty = nowhere & np.all([np.isnan(table.values[name]) for name in fields], axis=0)
+    if not empty.any() or empty.all():
+        return table
+    values = {name: column[~empty] for name, column in table.values.items()}
+    sensors = None if table.sensors is None else table.sensors[~empty]
+    count = int(empty.sum())
+    said = f"{count} row{'s' if count > 1 else ''} without place or reading left out"
+    return replace(
+        table, values=values, lines=table.lines[~empty], sensors=sensors, said=(*table.said, said)
+    )
 
 
 def _own_names(names: tuple[str, ...], columns: Mapping[str, str] | None) -> dict[str, str]:

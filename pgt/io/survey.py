@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ from pgt.data.units import conversion
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.io._files import check_is_file, check_suffix, naming, understood
+from pgt.io.called import AXES, CALLED, COUNTERS, VALID, also_called, in_order, letters
 from pgt.io.cells import TEXTS, WORKBOOKS, open_cells, read_sensors
 from pgt.io.columns import Columns
 from pgt.io.headings import Heading, Places, parse_headings
@@ -20,16 +21,6 @@ from pgt.io.readers import read_columns
 from pgt.io.stamps import is_stamp
 from pgt.io.table import JOINED, Table
 
-AXES = ("x", "y", "z", "t")
-# What loggers call an axis, in small letters; the letter itself first of all.
-CALLED = {
-    "x": ("x", "position", "pos", "location"),
-    "y": ("y",),
-    "z": ("z", "depth", "height"),
-    "t": ("t", "time", "timestamp", "time stamp", "datetime", "date time", "date/time", "date_time",
-          "elapsed", "elapsed time", "seconds", "zeit", "zeitstempel", "date", "datum"),
-}  # fmt: skip
-COUNTERS = ("record", "index", "row", "no", "no.", "nr", "nr.", "scan", "sample", "#")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
@@ -45,6 +36,7 @@ class Survey:
     table: Columns
     repeated: int  # readings of one field at one place and time, beyond the first
     unused: tuple[str, ...] = ()
+    dialect: Dialect | None = None  # with what the files themselves say
 
     @property
     def lacks_places(self) -> bool:
@@ -73,6 +65,7 @@ class _Guess:
     coords: dict[str, str] = field(default_factory=dict)  # by axis, the heading; "" for a position
     numeric: list[Heading] = field(default_factory=list)
     sensors: list[Heading] = field(default_factory=list)
+    valid: str | None = None  # the heading of a column of zeros and ones
 
 
 def survey(
@@ -82,8 +75,10 @@ def survey(
     sensors: Path | None = None,
     columns: Mapping[str, str] | None = None,
     dialect: Dialect | None = None,
+    axes_in_order: bool = False,
 ) -> Survey:
-    """Look at files of readings. `measured` are the fields of an equation, if one is known."""
+    """Look at files of readings. `measured` are the fields of an equation, if one is known;
+    `axes_in_order` says that its axes are x, then y, then z, whatever they are called in the files."""
     files = [Path(file) for file in files]
     if sensors is None:
         sensors = _table_of_sensors(files, dialect or Dialect())
@@ -93,6 +88,10 @@ def survey(
     with naming(files[0]):
         guess = _look(files[0], places, given, dialect or Dialect())
         fields = _fields(guess, measured, given)
+    if axes_in_order and not set(given) & set(AXES):
+        guess.coords = in_order(guess.coords)
+    if guess.valid is not None:
+        dialect = replace(dialect or Dialect(), valid=guess.valid)
     coords = tuple(axis for axis in AXES if axis in guess.coords)
     own = {a: guess.coords[a] for a in coords if guess.coords[a] not in ("", a)} | fields
     own = {name: heading for name, heading in own.items() if heading != name} | given
@@ -107,7 +106,9 @@ def survey(
     taken = {*own.values(), *fields, *guess.coords.values(), *coords}
     unused = tuple(h.text for h in guess.numeric if h.text not in taken and h.name not in taken)
     repeated = _repeated(table, coords, tuple(fields))
-    return Survey(tuple(files), sensors, coords, tuple(fields), own, table, repeated, unused)
+    return Survey(
+        tuple(files), sensors, coords, tuple(fields), own, table, repeated, unused, dialect
+    )
 
 
 def _table_of_sensors(files: Sequence[Path], dialect: Dialect) -> Path | None:
@@ -148,6 +149,7 @@ def _look(
     with open_cells(path, dialect) as table:
         numeric = [h for at, h in enumerate(table.headings) if _is_numeric(table.cells(at))]
         guess = _guess(table.headings, numeric, sensors, given)
+        _take_out_valid(guess, table, given, dialect)
         _add_times(guess, table, given)
         _add_places(guess, table, sensors)
         return guess
@@ -170,6 +172,17 @@ def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], giv
         elif not {heading.text, heading.name} & taken and heading.name.lower() not in COUNTERS:
             guess.numeric.append(heading)
     return guess
+
+
+def _take_out_valid(guess: _Guess, table: Table, given: dict[str, str], dialect: Dialect) -> None:
+    """A column that says which rows are readings is none itself."""
+    for heading in [h for h in guess.numeric if h.text not in given.values()]:
+        cells = table.cells(list(table.headings).index(heading))
+        if dialect.valid in (heading.text, heading.name):
+            guess.numeric.remove(heading)
+        elif dialect.valid is None and heading.name.lower() in VALID and {*cells} <= {"0", "1"}:
+            guess.numeric.remove(heading)
+            guess.valid = heading.text
 
 
 def _add_times(guess: _Guess, table: Table, given: dict[str, str]) -> None:
@@ -239,6 +252,7 @@ def _of_columns(headings: Sequence[Heading], measured: Sequence[str]) -> dict[st
     for name in measured:
         same = [h for h in left if name in (h.name, h.text)]
         same = same or [h for h in left if h.name.lower() == name.lower()]
+        same = same or [h for h in left if letters(h.name) in also_called(name, measured)]
         if same:
             found[name] = same[0].text
             left.remove(same[0])

@@ -12,6 +12,7 @@ from pgt.data import Domain, Observations
 from pgt.data.asked import require_grid
 from pgt.data.cells import cells
 from pgt.ground.errors import InputError
+from pgt.ground.numbers import interval
 from pgt.ground.unknown import named_unknowns
 from pgt.io._files import naming
 from pgt.io.readers import spoken
@@ -102,16 +103,15 @@ def _kernel(parts: Parts) -> list[tuple[str, str]]:
 def _column(readings: Observations, name: str) -> tuple[str, str]:
     values = readings.measured(name).values
     unit = dict(readings.units).get(name)
-    words = f"{len(values)} values from {values.min():.4g} to {values.max():.4g}"
+    words = f"{len(values)} values from {interval(values.min(), values.max())}"
     return name, f"{words} {unit}" if unit else f"{words}, no unit given"
 
 
 def _axis(readings: Observations, domain: Domain, axis: str) -> tuple[str, str]:
     points = np.asarray(readings.points)[:, readings.coords.index(axis)]
-    low, high = domain.bounds(axis)
     unit = dict(domain.units).get(axis) or dict(readings.units).get(axis) or ""
-    measured = f"readings from {points.min():.4g} to {points.max():.4g}"
-    return axis, f"{measured}, domain {low:.4g} to {high:.4g} {unit}".rstrip()
+    measured = f"readings from {interval(points.min(), points.max())}"
+    return axis, f"{measured}, domain {interval(*domain.bounds(axis))} {unit}".rstrip()
 
 
 def _shape(domain: Domain) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pgt.config.source import toml
-from pgt.config.template import measured_by, template_from
+from pgt.config.template import is_of_the_library, measured_by, template_from
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.io.survey import survey
@@ -39,12 +39,14 @@ def from_files(
             sensors=sensors,
             columns=_settings("--columns", columns),
             dialect=spoken,
+            axes_in_order=is_of_the_library(pde),
         )
-        text = template_from(found, output.resolve().parent, pde, spoken)
+        text = template_from(found, output.resolve().parent, pde)
     except InputError as error:
         raise InputError(_CODE.sub(_as_option, str(error))) from None
     said = [f"{len(found.table)} rows of {', '.join(found.fields)} over {', '.join(found.coords)}"]
     said += found.table.said
+    said += [f"not used: {' and '.join(found.unused)}"] if found.unused else []
     if found.lacks_places:
         said.append("no positions (if each column is one sensor, give a table: --sensors FILE)")
     return text, f"{', '.join(said)}. {'Look it over' if pde else 'Write your equation in it'}"
@@ -54,19 +56,28 @@ def _settings(option: str, words: Sequence[str]) -> dict[str, Any]:
     """Settings such as decimal="," as TOML has them; text needs no quotes."""
     found: dict[str, Any] = {}
     for word in words:
+        if (several := _inline(word)) is not None:
+            found |= several
+            continue
         key, equals, value = word.partition("=")
         if not equals or not key.strip():
             raise InputError(f'{option} {word}: write a name and a value, such as x="pos. 1".')
-        try:
-            found[key.strip()] = tomllib.loads(f"value = {value}")["value"]
-        except ValueError:
-            found[key.strip()] = value.strip()
+        found[key.strip()] = value.strip()
     if option == "--dialect":
         known = Dialect.__dataclass_fields__
         for key in found:
             if key not in known:
                 raise InputError(f"--dialect {key}: write one of {', '.join(known)}.")
     return found
+
+
+def _inline(word: str) -> dict[str, Any] | None:
+    """One setting or several with commas between them, as TOML writes them; None: it is no TOML."""
+    try:
+        found = tomllib.loads(f"value = {{{word}}}")["value"]
+    except ValueError:
+        return None
+    return None if any(isinstance(value, dict) for value in found.values()) else found or None
 
 
 def _as_option(code: re.Match) -> str:

@@ -12,8 +12,8 @@ from pgt.io.survey import survey
 
 def test_the_tables_say_what_was_found(tmp_path):
     path = write(tmp_path, "pos. [m];t;T [°C]\n0,5;0;20\n0,5;0;22\n0,75;0;-9999\n")
-    found = survey([path], columns={"x": "pos. [m]"})
-    text = from_data.observations(found, tmp_path / "runs", Dialect(decimal=","))
+    found = survey([path], columns={"x": "pos. [m]"}, dialect=Dialect(decimal=","))
+    text = from_data.observations(found, tmp_path / "runs")
     assert tomllib.loads(text) == {
         "file": "../sensors.csv",
         "coords": ["x", "t"],

@@ -32,6 +32,18 @@ def test_columns_units_and_noise(tmp_path):
     )
 
 
+def test_what_stands_below_the_readings_is_no_reading(tmp_path):
+    text = "well;x;t;u\nB1;0,5;0;1,5\nB2;0,7;0;\nSource: the county;;;\nDate: 5 March;;;\n"
+    path = write(tmp_path, text)
+    found = read_columns(path, coords=("x", "t"), fields=("u",))
+    assert found.said[-1] == "2 rows without place or reading left out"
+    assert (len(found), list(found.lines)) == (2, [2, 3])
+    assert read(path).mask.tolist() == [[True], [False]]
+    path = write(tmp_path, text.replace("B2;0,7;0;", "B2;;0;2,5"))
+    with pytest.raises(InputError, match="coordinate 'x', line 3, is nan"):
+        read(path)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

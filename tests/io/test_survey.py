@@ -37,6 +37,48 @@ def test_fields_of_an_equation_are_found(tmp_path):
     assert survey([path], columns={"u": "battery"}).fields == ("u",)
 
 
+def test_the_number_of_a_row_is_no_reading(tmp_path):
+    for name in ("", "Unnamed: 0", "Nr."):
+        path = write(tmp_path, f"{name}\tt_ms\tx_cm\tp_Pa\n0\t1\t2\t3\n1\t2\t5\t9\n")
+        found = survey([path], measured=("u",))
+        assert (found.columns["u"], found.unused) == ("p_Pa", ())
+
+
+def test_components_of_a_velocity_are_found(tmp_path):
+    path = write(tmp_path, "x [mm]\ty [mm]\tVx [m/s]\tVy [m/s]\tp\n0\t0\t1\t2\t3\n1\t1\t2\t3\t4\n")
+    found = survey([path], measured=("u", "v", "p"))
+    assert found.columns == {"u": "Vx [m/s]", "v": "Vy [m/s]"}
+    assert found.fields == ("u", "v", "p")
+    path = write(tmp_path, "x,y,X-Velocity,Velocity v,Pressure\n0,0,1,2,3\n1,1,2,3,4\n")
+    assert survey([path], measured=("u", "v", "p")).unused == ()
+    path = write(tmp_path, "x,t,Vx,T\n0,0,1,2\n1,1,2,3\n")
+    assert survey([path], measured=("T",)).columns == {}  # who asks for no velocity gets none
+
+
+def test_axes_of_an_equation_that_has_them_in_order(tmp_path):
+    path = write(tmp_path, "time,depth,temp\n0,0.5,1\n1,0.7,2\n")
+    found = survey([path], measured=("u",), axes_in_order=True)
+    assert found.coords == ("x", "t")
+    assert found.columns == {"x": "depth", "t": "time", "u": "temp"}
+    assert survey([path], measured=("u",)).coords == ("z", "t")
+    given = survey([path], measured=("u",), axes_in_order=True, columns={"z": "depth"})
+    assert given.coords == ("z", "t")
+
+
+def test_rows_that_are_said_to_be_invalid_are_hidden(tmp_path):
+    path = write(tmp_path, "x,t,u,isValid\n0,0,1,1\n1,0,0,0\n2,0,3,1\n")
+    found = survey([path])
+    assert (found.fields, found.hidden) == (("u",), {"u": (1, 3)})
+    assert "1 row marked as invalid hidden" in found.table.said
+    assert found.dialect == Dialect(valid="isValid")
+    measured = survey([path], columns={"u": "isValid"})
+    assert (measured.fields, measured.dialect) == (("u",), None)
+    path = write(tmp_path, "x,t,u,CHC\n0,0,1,1\n1,0,0,-1\n2,0,3,2\n")
+    assert survey([path], measured=("u",)).unused == ("CHC",)
+    said = survey([path], dialect=Dialect(valid="CHC"))
+    assert (said.fields, said.hidden) == (("u",), {"u": (1, 3)})
+
+
 def test_what_is_hidden_and_repeated_is_counted(tmp_path):
     path = write(tmp_path, "x,t,u\n0,0,1\n0,0,2\n1,0,-9999\n1,0,3\n2,0,\n")
     found = survey([path])

@@ -154,3 +154,24 @@ def test_wrong_options_are_one_message(tmp_path, words, message):
 def test_settings_need_no_quotes():
     assert _settings("--columns", ["x=pos. 1", 't="Time"']) == {"x": "pos. 1", "t": "Time"}
     assert _settings("--dialect", ["missing=[-99]"]) == {"missing": [-99]}
+    assert _settings("--columns", ['x="East", y="North"']) == {"x": "East", "y": "North"}
+
+
+def test_what_is_left_out_is_said(tmp_path):
+    (tmp_path / "piv.txt").write_text(
+        "x [mm]\ty [mm]\tVx [m/s]\tVy [m/s]\tisValid\tstatus\n"
+        "0\t0\t1.5\t2\t1\t0\n1\t0\t0\t0\t0\t7\n0\t1\t2\t2.5\t1\t0\n"
+    )
+    made = tmp_path / "run.toml"
+    result = command("init", "stokes", "--from", tmp_path / "piv.txt", "-o", made)
+    assert "3 rows of u, v over x, y" in said(result)
+    assert "1 row marked as invalid hidden, not used: status." in said(result)
+    readings = Parts(load_run(made)).observations
+    assert readings.mask.tolist() == [[True, True], [False, False], [True, True]]
+
+
+def test_a_depth_is_the_axis_of_an_equation_in_one_dimension(tmp_path):
+    (tmp_path / "soil.csv").write_text("time,depth,temp\n0,0.5,1\n1,0.7,2\n2,0.9,4\n")
+    made = tmp_path / "run.toml"
+    assert command("init", "heat", "--from", tmp_path / "soil.csv", "-o", made).exit_code == 0
+    assert Parts(load_run(made)).pde.coords == ("x", "t")

@@ -1,0 +1,64 @@
+"""What loggers call axes and fields, and columns that are neither."""
+
+import re
+from collections.abc import Container, Mapping, Sequence
+
+AXES = ("x", "y", "z", "t")
+# What loggers call an axis, in small letters; the letter itself first of all.
+CALLED = {
+    "x": ("x", "position", "pos", "location"),
+    "y": ("y",),
+    "z": ("z", "depth", "height"),
+    "t": ("t", "time", "timestamp", "time stamp", "datetime", "date time", "date/time", "date_time",
+          "elapsed", "elapsed time", "seconds", "zeit", "zeitstempel", "date", "datum"),
+}  # fmt: skip
+# What is no reading but a number of the row; pandas writes its index without a heading.
+COUNTERS = (
+    "record",
+    "index",
+    "row",
+    "no",
+    "no.",
+    "nr",
+    "nr.",
+    "scan",
+    "sample",
+    "#",
+    "",
+    "unnamed: 0",
+)
+# 1 beside readings and 0 beside none; what "mask", "flag" or "status" means, only the user knows.
+VALID = ("valid", "isvalid", "is valid", "is_valid")
+
+
+def letters(name: str) -> str:
+    """A name without anything but its letters, small."""
+    return re.sub(r"[\W\d_]+", "", name).lower()
+
+
+def also_called(name: str, measured: Sequence[str]) -> Container[str]:
+    """What else a field is called, in small letters: of a velocity, by its component.
+
+    >>> "velocityx" in also_called("u", ("u", "v", "p"))
+    True
+    """
+    if {"u", "v"} <= set(measured) and name in ("u", "v", "w"):
+        axis = "xyz"["uvw".index(name)]
+        of_axis = (f"{v}{axis}" for v in ("u", "v", "vel", "velocity"))
+        by_letter = (f"{v}{name}" for v in ("vel", "velocity"))
+        return {*of_axis, *by_letter, f"{axis}velocity", f"{name}velocity"}
+    return {"p": ("pressure", "druck"), "T": ("temp", "temperature", "temperatur")}.get(name, ())
+
+
+def in_order(coords: Mapping[str, str]) -> dict[str, str]:
+    """Headings by axis, where the axes of space are to be x, then y, then z: a depth alone is x.
+
+    >>> in_order({"z": "depth", "t": "time"})
+    {'x': 'depth', 't': 'time'}
+    """
+    space = [axis for axis in AXES[:3] if axis in coords]
+    if not all(coords[axis] for axis in space):  # positions beside the columns have their own names
+        return dict(coords)
+    renamed = dict(zip(AXES, space, strict=False))
+    found = {axis: coords[old] or old for axis, old in renamed.items()}
+    return found | {axis: coords[axis] for axis in ("t",) if axis in coords}
