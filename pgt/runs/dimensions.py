@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from pgt.data.units import parse_unit, require_same
 from pgt.ground.arguments import Powers, metadata_of
+from pgt.physics.names import own_names
 from pgt.physics.pde import AbstractPDE
 
 
@@ -21,7 +22,7 @@ def check_dimensions(pde: AbstractPDE, units: Mapping[str, str]) -> None:
     for axis in others:
         known = {"the readings": given.get(axis), f"the axis {length}": given.get(length)}
         require_same(axis, known)
-    named = dict(zip(about.fields, pde.fields, strict=False))
+    named = dict(zip(own_names(pde), pde.fields, strict=True))
     for own, powers in about.units.items():
         field = named.get(own, own)
         needed = _unit(given, length, powers)
