@@ -42,8 +42,9 @@ def by_own_names(d: Derivatives, own: tuple[str, ...], fields: tuple[str, ...]) 
 
 
 def own_names(pde: AbstractPDE) -> tuple[str, ...]:
-    """The names that the fields of an equation have in what it says of itself; those that it has, where it
-    says nothing. Its text is that of all dimensions: components along axes that it lacks are left out.
+    """The names that the fields of an equation have in what it says of itself; where it says nothing,
+    those that it has. Its text is that of all dimensions: components along axes that it lacks are left
+    out.
 
     >>> import pgt
     >>> own_names(pgt.Stokes(1.0, fields=("a", "b", "q")))
