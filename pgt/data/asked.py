@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
+from pgt.data._bounds import spanned
 from pgt.data._numbers import as_numbers
 from pgt.data.box import TOLERANCE
 from pgt.data.dates import are_dates, seconds, without_dates
@@ -104,11 +105,11 @@ def _positions(axis: str, wanted, domain: Domain) -> np.ndarray:
         if wanted > MOST_POINTS:
             raise InputError(f"grid({axis}={wanted}): ask for at most {MOST_POINTS:,} positions.")
         return np.linspace(*domain.bounds(axis), int(wanted))
-    if isinstance(wanted, float) and _beyond(axis, np.array([wanted]), domain).any():
-        low, high = domain.bounds(axis)
+    if isinstance(wanted, float) and beyond(axis, np.array([wanted]), domain).any():
+        bounds = spanned(axis, domain.bounds(axis), domain.units)
         raise InputError(
             f"grid({axis}={wanted:g}): neither a whole number of positions nor a position in the domain, "
-            f"({low:g}, {high:g}); for a position outside write {axis}=[{wanted:g}]."
+            f"{bounds}; for a position outside write {axis}=[{wanted:g}]."
         )
     try:
         wanted = seconds(axis, wanted) if axis == "t" and are_dates(wanted) else wanted
@@ -127,7 +128,7 @@ def outside(points: Float[np.ndarray, "n d"], domain: Domain) -> Bool[np.ndarray
     >>> outside(np.array([[0.5, 0.5], [9.0, 0.5]]), Domain(x=(0, 1), t=(0, 1))).tolist()
     [False, True]
     """
-    found = [_beyond(axis, points[:, k], domain) for k, axis in enumerate(domain.axes)]
+    found = [beyond(axis, points[:, k], domain) for k, axis in enumerate(domain.axes)]
     return np.any(found, axis=0)
 
 
@@ -135,11 +136,12 @@ def outside_grid(
     axes: Mapping[str, np.ndarray], domain: Domain, order: Sequence[str]
 ) -> Bool[np.ndarray, "..."]:
     """The same of every point of a grid, whose dimensions are in this order."""
-    found = [_beyond(axis, axes[axis], domain) for axis in order]
+    found = [beyond(axis, axes[axis], domain) for axis in order]
     return np.any(np.stack(np.meshgrid(*found, indexing="ij")), axis=0)
 
 
-def _beyond(axis: str, positions: np.ndarray, domain: Domain) -> np.ndarray:
+def beyond(axis: str, positions: np.ndarray, domain: Domain) -> np.ndarray:
+    """Which positions along an axis lie outside; none where it repeats."""
     (low, high), slack = domain.bounds(axis), TOLERANCE * domain.extent[domain.index(axis)]
     if axis in domain.periodic:
         return np.zeros(len(positions), bool)
