@@ -34,10 +34,9 @@ def ranges(data: ReportData) -> list[Range]:
             continue
         fitted, held_out = (part.measured(name) for part in (data.fitted, data.held_out))
         both = np.concatenate([fitted.values, held_out.values])
-        noise = float(np.sqrt(np.mean(fitted.noise**2))) if len(fitted.noise) else 0.0
         estimated = float((data.tables.noise or {}).get(name, 0.0))
         counts = len(fitted.rows), len(held_out.rows)
-        rows.append(Range(name, *counts, both.min(), both.max(), noise, estimated))
+        rows.append(Range(name, *counts, both.min(), both.max(), fitted.typical_noise, estimated))
     return rows
 
 
