@@ -54,6 +54,14 @@ def as_points(points, domain: Domain) -> Float[np.ndarray, "n d"]:
     return points
 
 
+def check_either(asked: str, points, axes: Mapping) -> None:
+    """Raise where points and a grid are given both: one of them would go unheard."""
+    if points is not None and axes:
+        raise InputError(
+            f"{asked}: write either points, or the axes of a grid: {asked}(x=50, t=20)."
+        )
+
+
 def as_axes(axes: Mapping, domain: Domain) -> dict[str, np.ndarray]:
     """Positions along every axis: given, or a number of them (default 50) over the whole of it.
 
