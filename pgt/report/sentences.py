@@ -160,6 +160,11 @@ def _why(name: str, choice: str, summary: Mapping) -> str:
     if choice == "named":
         return "The model is the one that was asked for."
     if name == "Features":
+        if summary.get("learnt"):
+            return (
+                "The equation is linear but for its unknown coefficients, so the field was solved for in "
+                "closed form, as a sum of sines, again and again."
+            )
         return (
             "The equation is linear, so the field was solved for in closed form, as a sum of sines."
         )

@@ -4,7 +4,7 @@ import pytest
 
 import pgt
 from pgt.ground.errors import InputError
-from pgt.runs.dimensions import check_dimensions, coefficient_units
+from pgt.physics.dimensions import check_dimensions, coefficient_units
 
 FLOW = {"x": "m", "y": "m", "t": "s", "u": "m/s", "v": "m s-1", "p": "m2/s2"}
 
