@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgt.data.observations import Observations
-from pgt.ground.numbers import listed, number, percent
+from pgt.ground.numbers import digits_between, listed, number, percent
 from pgt.ground.verdict import HeldOut, Verdict
 from pgt.report.contents import ReportData
 
@@ -52,7 +52,9 @@ def what_was_measured(data: ReportData) -> str:
     for index, axis in enumerate(data.fitted.coords):
         parts = [np.asarray(part.points)[:, index] for part in (data.fitted, data.held_out)]
         along = np.concatenate(parts)
-        bounds = f"{number(along.min())} to {number(along.max(), unit=data.unit(axis))}"
+        low, high = float(along.min()), float(along.max())
+        digits = digits_between(low, high)
+        bounds = f"{number(low, digits)} to {number(high, digits, data.unit(axis))}"
         span.append(f"{axis} from {bounds}")
     read = f"Sensors read {listed(measured)} at {count} {where}, {listed(span)}."
     if is_left_out_in_turn(data.verdict, data.fitted, data.held_out):
