@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from pgt.data.dates import are_counted, text
 from pgt.ground.errors import InputError
 
 AXES = ("x", "y", "z", "t")
@@ -42,6 +43,22 @@ def limits_of(axis: str, pair) -> tuple[float, float]:
             f"Domain({axis}=({low:g}, {high:g})): the lower bound must be below the upper one."
         )
     return low, high
+
+
+def shown(axis: str, position: float, units: Mapping[str, str]) -> str:
+    """A position along an axis as it was written: with all its digits, or as a date.
+
+    >>> shown("x", 431256.75, {}), shown("t", 60.0, {"t": "seconds since 1970-01-01"})
+    ('431256.75', '1970-01-01T00:01:00')
+    """
+    is_date = axis == "t" and are_counted(units)
+    return text(position) if is_date else f"{position:.12g}"
+
+
+def spanned(axis: str, bounds: tuple[float, float], units: Mapping[str, str]) -> str:
+    """The same of two bounds: "(0, 1)"."""
+    low, high = (shown(axis, bound, units) for bound in bounds)
+    return f"({low}, {high})"
 
 
 def no_wall(axis: str) -> str:

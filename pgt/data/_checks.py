@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from pgt.data._bounds import shown, spanned
 from pgt.data._numbers import as_numbers
 from pgt.data.box import TOLERANCE
 from pgt.data.domain import AXES, Domain
@@ -200,15 +201,16 @@ def check_shape(points: np.ndarray, domain: Domain) -> None:
     """Refuse readings outside the shape of the domain, inside an obstacle for example."""
     outside = np.flatnonzero(~domain.contains(points))
     if outside.size:
-        shown = "; ".join(
-            f"row {row}: "
-            + ", ".join(f"{a} = {v:g}" for a, v in zip(domain.axes, points[row], strict=True))
-            for row in outside[:3]
-        )
+        places = "; ".join(f"row {row}: {_place(points[row], domain)}" for row in outside[:3])
         raise InputError(
-            f"{outside.size} reading(s) outside the shape of the domain: {shown}. Remove them, or "
+            f"{outside.size} reading(s) outside the shape of the domain: {places}. Remove them, or "
             f"correct the shape, whose walls are {', '.join(domain.wall_names)}."
         )
+
+
+def _place(point: np.ndarray, domain: Domain) -> str:
+    pairs = zip(domain.axes, point, strict=True)
+    return ", ".join(f"{axis} = {shown(axis, at, domain.units)}" for axis, at in pairs)
 
 
 def check_axis(axis: str, position: np.ndarray, half: np.ndarray, domain: Domain) -> None:
@@ -216,11 +218,13 @@ def check_axis(axis: str, position: np.ndarray, half: np.ndarray, domain: Domain
     (low, high), slack = domain.bounds(axis), TOLERANCE * domain.extent[domain.index(axis)]
     outside = np.flatnonzero((position - half < low - slack) | (position + half > high + slack))
     if outside.size:
-        shown = ", ".join(
-            f"row {row}: {axis} = {position[row]:g}" + (f" ± {half[row]:g}" if half[row] else "")
+        places = ", ".join(
+            f"row {row}: {axis} = {shown(axis, position[row], domain.units)}"
+            + (f" ± {half[row]:g}" if half[row] else "")
             for row in outside[:3]
         )
+        bounds = spanned(axis, (low, high), domain.units)
         raise InputError(
-            f"{outside.size} reading(s) outside the domain {axis} = ({low:g}, {high:g}): {shown}. "
+            f"{outside.size} reading(s) outside the domain {axis} = {bounds}: {places}. "
             "Remove them, or widen the domain."
         )

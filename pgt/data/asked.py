@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
+from pgt.data._bounds import spanned
 from pgt.data._numbers import as_numbers
 from pgt.data.box import TOLERANCE
 from pgt.data.dates import are_dates, seconds, without_dates
@@ -51,6 +52,14 @@ def as_points(points, domain: Domain) -> Float[np.ndarray, "n d"]:
     if not np.isfinite(points).all():
         raise InputError(f"points: row {np.argwhere(~np.isfinite(points))[0][0]} is not finite.")
     return points
+
+
+def check_either(asked: str, points, axes: Mapping) -> None:
+    """Raise where points and a grid are given both: one of them would go unheard."""
+    if points is not None and axes:
+        raise InputError(
+            f"{asked}: write either points, or the axes of a grid: {asked}(x=50, t=20)."
+        )
 
 
 def as_axes(axes: Mapping, domain: Domain) -> dict[str, np.ndarray]:
@@ -104,11 +113,11 @@ def _positions(axis: str, wanted, domain: Domain) -> np.ndarray:
         if wanted > MOST_POINTS:
             raise InputError(f"grid({axis}={wanted}): ask for at most {MOST_POINTS:,} positions.")
         return np.linspace(*domain.bounds(axis), int(wanted))
-    if isinstance(wanted, float) and _beyond(axis, np.array([wanted]), domain).any():
-        low, high = domain.bounds(axis)
+    if isinstance(wanted, float) and beyond(axis, np.array([wanted]), domain).any():
+        bounds = spanned(axis, domain.bounds(axis), domain.units)
         raise InputError(
             f"grid({axis}={wanted:g}): neither a whole number of positions nor a position in the domain, "
-            f"({low:g}, {high:g}); for a position outside write {axis}=[{wanted:g}]."
+            f"{bounds}; for a position outside write {axis}=[{wanted:g}]."
         )
     try:
         wanted = seconds(axis, wanted) if axis == "t" and are_dates(wanted) else wanted
@@ -127,7 +136,7 @@ def outside(points: Float[np.ndarray, "n d"], domain: Domain) -> Bool[np.ndarray
     >>> outside(np.array([[0.5, 0.5], [9.0, 0.5]]), Domain(x=(0, 1), t=(0, 1))).tolist()
     [False, True]
     """
-    found = [_beyond(axis, points[:, k], domain) for k, axis in enumerate(domain.axes)]
+    found = [beyond(axis, points[:, k], domain) for k, axis in enumerate(domain.axes)]
     return np.any(found, axis=0)
 
 
@@ -135,11 +144,12 @@ def outside_grid(
     axes: Mapping[str, np.ndarray], domain: Domain, order: Sequence[str]
 ) -> Bool[np.ndarray, "..."]:
     """The same of every point of a grid, whose dimensions are in this order."""
-    found = [_beyond(axis, axes[axis], domain) for axis in order]
+    found = [beyond(axis, axes[axis], domain) for axis in order]
     return np.any(np.stack(np.meshgrid(*found, indexing="ij")), axis=0)
 
 
-def _beyond(axis: str, positions: np.ndarray, domain: Domain) -> np.ndarray:
+def beyond(axis: str, positions: np.ndarray, domain: Domain) -> np.ndarray:
+    """Which positions along an axis lie outside; none where it repeats."""
     (low, high), slack = domain.bounds(axis), TOLERANCE * domain.extent[domain.index(axis)]
     if axis in domain.periodic:
         return np.zeros(len(positions), bool)

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from pgt.data._bounds import AXES as AXES
-from pgt.data._bounds import check_names, limits_of, no_wall
+from pgt.data._bounds import check_names, limits_of, no_wall, spanned
 from pgt.data.body import Body, as_shape
 from pgt.data.box import Box
 from pgt.data.dates import without_dates
@@ -84,8 +84,7 @@ class Domain:
         set_field(self, "shape", None if shape is None else _shaped(shape, self.box))
 
     def __repr__(self) -> str:
-        bounds = {axis: self.bounds(axis) for axis in self.axes}
-        parts = [f"{axis}=({low:g}, {high:g})" for axis, (low, high) in bounds.items()]
+        parts = [f"{a}={spanned(a, self.bounds(a), self.units)}" for a in self.axes]
         parts += [f"periodic={self.periodic}"] if self.periodic else []
         parts += [f"units={self.units}"] if self.unit_pairs else []
         parts += [f"shape={self.shape}"] if self.shape is not None else []

@@ -29,6 +29,21 @@ class Measured(NamedTuple):
     values: Float[np.ndarray, " m"]
     noise: Float[np.ndarray, " m"]
 
+    @property
+    def typical_noise(self) -> float:
+        """σ of those readings for which it was given, a root mean square; 0 where for none."""
+        return typical(self.noise)
+
+
+def typical(noise: Float[np.ndarray, "..."]) -> float:
+    """The root mean square of the σ that were given: 0 stands for one that was not.
+
+    >>> typical(np.array([3.0, 4.0, 0.0])) == np.sqrt(12.5), typical(np.zeros(2))
+    (np.True_, 0.0)
+    """
+    given = noise[noise > 0]
+    return float(np.sqrt(np.mean(given**2))) if given.size else 0.0
+
 
 class Observations(eqx.Module):
     """Readings of some fields at scattered points, in physical units.

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,19 +41,17 @@ def in_one_piece(path: Path) -> Iterator[Path]:
 
     Its name is that of this process alone, and its content is on the disk before it has the new name.
     """
-    handle, name = tempfile.mkstemp(
-        dir=path.parent, prefix=f"{UNFINISHED}{path.stem}-", suffix=path.suffix
-    )
-    os.close(handle)
+    name = path.parent / f"{UNFINISHED}{path.stem}-{secrets.token_hex(8)}{path.suffix}"
     try:
-        yield Path(name)
+        # Not by mkstemp, whose files are for the owner alone: who else may read one, the umask says.
+        os.close(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666))
+        yield name
         _settle(name)
-        Path(name).chmod(0o644)  # mkstemp's own is for the owner only
         os.replace(name, path)
         if os.name == "posix":  # the rename itself must survive a power cut
             _settle(path.parent)
     except BaseException as error:
-        Path(name).unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno is not None:
             error.filename = str(path)  # the name the user knows
         raise

@@ -2,6 +2,7 @@
 
 import math
 
+MOST_DIGITS = 12
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -16,7 +17,7 @@ def number(value: float, digits: int = 3, unit: str = "") -> str:
         text = "not finite"
     else:
         power = math.floor(math.log10(abs(value))) if value else 0
-        if -4 <= power < 5:
+        if -4 <= power < max(5, digits):
             text = f"{round(value, digits - 1 - power):.{max(digits - 1 - power, 0)}f}"
             text = text.rstrip("0").rstrip(".") if "." in text else text
         else:
@@ -32,10 +33,20 @@ def interval(low: float, high: float) -> str:
     >>> interval(0.0, 2 / 3), interval(3456043.9, 3457923.4)
     ('0 to 0.6667', '3456044 to 3457923')
     """
-    largest, span = max(abs(low), abs(high)), high - low
-    known = math.isfinite(largest) and 1e-12 * largest < span < math.inf
-    digits = 4 + math.floor(math.log10(largest / span)) if known else 4
-    return f"{low:.{max(digits, 4)}g} to {high:.{max(digits, 4)}g}"
+    digits = digits_between(low, high, 4)
+    return f"{low:.{digits}g} to {high:.{digits}g}"
+
+
+def digits_between(low: float, high: float, least: int = 3) -> int:
+    """How many digits tell numbers between two bounds apart: more where they are far from zero.
+
+    >>> digits_between(0.0, 1.0), digits_between(5412345.0, 5412346.0)
+    (3, 9)
+    """
+    far, apart = max(abs(low), abs(high)), abs(high - low)
+    if not (math.isfinite(far) and apart > 0):
+        return least
+    return least + min(max(math.floor(math.log10(far / apart)), 0), MOST_DIGITS - least)
 
 
 def superscript(exponent: int) -> str:

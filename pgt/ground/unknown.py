@@ -151,6 +151,11 @@ def _check(initial, positive, bounds):
             f"Unknown(initial={initial}, positive=True): a positive coefficient needs a starting "
             "value above 0; write a positive `initial` or drop `positive=True`."
         )
+    if positive and bounds is not None and bounds[0] < 0:
+        raise InputError(
+            f"Unknown(positive=True, bounds={bounds}): between these bounds it may be negative; write a "
+            "lower bound of 0 or more, or drop `positive=True`."
+        )
     if bounds is not None and not bounds[0] < initial < bounds[1]:
         raise InputError(
             f"Unknown(initial={initial}, bounds={bounds}): the starting value must lie strictly "

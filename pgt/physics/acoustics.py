@@ -22,7 +22,7 @@ from pgt.physics.coefficients import (
 from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Source, Value, as_source, source_at
-from pgt.physics.vectors import components, divergence
+from pgt.physics.vectors import COMPONENTS, components, divergence
 
 # A pure number where p is over density: with another than 1, p may have a unit of its own.
 Density = Annotated[Given, Limits(above=0), Powers()]
@@ -53,6 +53,7 @@ class Acoustics(AbstractPDE):
             {"kind": "dirichlet", "axis": "x", "p": 0},
         ),
         units={"u": Powers(1, -1), "p": Powers(2, -2)},
+        fields=(*COMPONENTS, "p"),
     )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import equinox as eqx
 import numpy as np
 
+from pgt.data.box import Box
 from pgt.data.domain import Domain
 from pgt.data.regions import Faces, Spread, ends_of
 from pgt.ground.errors import InputError
@@ -105,11 +106,16 @@ def with_region(condition, region):
 
 def check_cover(where, table, region) -> None:
     """Raise unless a table reaches over all axes that vary in the region."""
-    for name, axis in zip(table.names, table.axes, strict=True):
-        lower, upper = region.box.bounds(name)
+    check_reach(where, table, region.box, region.free)
+
+
+def check_reach(where, table: Table, box: Box, free: Sequence[str]) -> None:
+    """Raise unless a table reaches over those of its axes that are free, from end to end of the box."""
+    for name, axis in zip(table.names or (), table.axes, strict=True):
+        lower, upper = box.bounds(name)
         slack = 1e-6 * (upper - lower)
-        first, last = (region.box.to_local(name, axis[k]) for k in (0, -1))
-        if name in region.free and not (first <= lower + slack and last >= upper - slack):
+        first, last = (box.to_local(name, axis[k]) for k in (0, -1))
+        if name in free and not (first <= lower + slack and last >= upper - slack):
             raise InputError(
                 f"{where}: the table covers {name} from {axis[0]:g} to {axis[-1]:g} but the domain "
                 f"goes from {lower:g} to {upper:g}; extend the table to the ends of the domain."

@@ -51,6 +51,7 @@ class Boussinesq(AbstractPDE):
             {"kind": "gauge", "field": "p"},
         ),
         units={"u": Powers(1, -1), "v": Powers(1, -1), "p": Powers(2, -2)},  # p is over density
+        fields=FIELDS,
     )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)

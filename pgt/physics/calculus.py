@@ -41,14 +41,14 @@ class Expansion:
     coords
         The axes, of which those other than t are space.
     constants
-        Names that do not vary: coefficients.
+        Names that do not vary: coefficients, and pi and e where no field is called so.
     meaning
         What stands for a name, where that is a formula.
     """
 
     text: str
     coords: tuple[str, ...]
-    constants: Collection[str] = ()
+    constants: Collection[str] = tuple(CONSTANTS)
     meaning: Mapping[str, Tree] | None = None
     nodes: int = 0
 
@@ -258,7 +258,7 @@ class Expansion:
         return _times(Binary("^", base, exponent), grown)
 
     def _is_field(self, name: str) -> bool:
-        return name not in self.constants and name not in CONSTANTS and name not in self.coords
+        return name not in self.constants and name not in self.coords
 
     # -------------------------------------------------------------------------- messages
 

@@ -23,7 +23,7 @@ from pgt.physics.coefficients import (
 from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Source, Value, as_source, source_at
-from pgt.physics.vectors import components, divergence, space_of
+from pgt.physics.vectors import COMPONENTS, components, divergence, space_of
 
 Storage = Annotated[Given, Limits(above=0), Powers(length=-1)]
 
@@ -60,6 +60,7 @@ class Darcy(AbstractPDE):
             {"kind": "neumann", "axis": "y", "h": 0},
         ),
         units={"h": Powers(1)},
+        fields=("h", *COMPONENTS),
     )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)

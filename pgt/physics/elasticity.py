@@ -22,7 +22,7 @@ from pgt.physics.coefficients import (
 from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Value
-from pgt.physics.vectors import Forces, as_forces, components, forces_at
+from pgt.physics.vectors import COMPONENTS, Forces, as_forces, components, forces_at
 
 Modulus = Annotated[Given, Limits(above=0)]
 PoissonRatio = Annotated[Given, Limits(above=-1, below=0.5)]
@@ -57,6 +57,7 @@ class Elasticity(AbstractPDE):
         measured=("u", "v"),
         conditions=({"kind": "dirichlet", "axis": "y", "side": "lower", "u": 0, "v": 0},),
         units={"u": Powers(1), "v": Powers(1)},
+        fields=COMPONENTS,
     )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)

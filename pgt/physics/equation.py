@@ -91,7 +91,9 @@ class Equation(AbstractPDE):
         self.coords = _coords(
             self.texts, (*_as_tuple(coords), *_axes(varying)), tuple(coefficients)
         )
-        trees = _taken_apart(self.texts, self.coords, known, varying)
+        derived = _differentiated(self.texts, tuple(coefficients))
+        constants = _constants(known, (*derived, *_as_tuple(fields)))
+        trees = _taken_apart(self.texts, self.coords, constants, varying)
         for text, tree in zip(self.texts, trees, strict=True):
             require_finite(text, tree)
         hidden = tuple(function.field(name) for name, function in varying.items())
@@ -123,7 +125,8 @@ class Equation(AbstractPDE):
     @property
     def _trees(self) -> tuple[Tree, ...]:
         """The equations, in derivatives of the fields alone."""
-        return _taken_apart(self.texts, self.coords, tuple(self.coefficients), self.functions)
+        constants = _constants(tuple(self.coefficients), self.fields)
+        return _taken_apart(self.texts, self.coords, constants, self.functions)
 
     def kernel(self) -> AbstractKernel:
         return self.implied_kernel().kernel if self.influence is None else self.influence
@@ -182,16 +185,27 @@ def _axes(functions: Mapping[str, UnknownFunction]) -> tuple[str, ...]:
     return tuple(axis for function in functions.values() for axis in function.axes)
 
 
-def _taken_apart(texts, coords, coefficients, functions) -> tuple[Tree, ...]:
-    return _trees(texts, coords, coefficients, tuple(sorted(functions.items())))
+def _taken_apart(texts, coords, constants, functions) -> tuple[Tree, ...]:
+    return _trees(texts, coords, constants, tuple(sorted(functions.items())))
 
 
 @functools.lru_cache(maxsize=256)
-def _trees(texts, coords, coefficients, functions) -> tuple[Tree, ...]:
+def _trees(texts, coords, constants, functions) -> tuple[Tree, ...]:
     meaning = {name: function.tree(name) for name, function in functions}
     return tuple(
-        Expansion(text, coords, coefficients, meaning)(parse_equation(text)) for text in texts
+        Expansion(text, coords, constants, meaning)(parse_equation(text)) for text in texts
     )
+
+
+def _constants(coefficients: tuple[str, ...], fields: Sequence[str]) -> tuple[str, ...]:
+    """What does not vary. An energy that is called e is no 2.718, to be differentiated away."""
+    return (*coefficients, *(name for name in CONSTANTS if name not in fields))
+
+
+def _differentiated(texts, coefficients) -> list[str]:
+    """The fields of which the text, as it is written, has a derivative."""
+    found = (_derived_field(name.name, coefficients) for _, name in _all_names(texts))
+    return [field for field in found if field is not None]
 
 
 def _all_names(texts, trees=None) -> list[tuple[str, Name]]:

@@ -14,6 +14,7 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
 from pgt.physics.amounts import in_problem_units
+from pgt.physics.dimensions import check_dimensions
 from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.well_posed import warn_of_growth
@@ -37,7 +38,9 @@ def as_problem(
     if not isinstance(pde, AbstractPDE):
         pde = Equation(pde, coords=domain.axes)
     found = _as_readings(readings, pde, domain)
-    pde = in_problem_units(pde, {**domain.units, **dict(found.units)})
+    units = {**domain.units, **dict(found.units)}
+    pde = in_problem_units(pde, units)
+    check_dimensions(pde, units)
     warn_of_growth(pde)
     return found, pde, domain
 

@@ -43,6 +43,7 @@ class Maxwell(AbstractPDE):
         box={"x": (0, 1), "y": (0, 1), "t": (0, 2)},
         measured=("Ez",),
         conditions=({"kind": "dirichlet", "Ez": 0}, {"kind": "initial", "Hx": 0, "Hy": 0}),
+        fields=FIELDS,
     )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)

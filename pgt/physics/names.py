@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from pgt.data.domain import AXES
 from pgt.ground.errors import InputError
-from pgt.physics.pde import Derivatives
+from pgt.physics.pde import AbstractPDE, Derivatives
+from pgt.physics.vectors import COMPONENTS, space_of
 
 if TYPE_CHECKING:
     from jaxtyping import Array, Float
@@ -38,6 +39,22 @@ def as_fields(where: str, fields: str | Sequence[str], own: tuple[str, ...]) -> 
 def by_own_names(d: Derivatives, own: tuple[str, ...], fields: tuple[str, ...]) -> Derivatives:
     """Derivatives asked for by the names `own`, of fields that the user calls otherwise."""
     return d if own == fields else _Renamed(d, dict(zip(own, fields, strict=True)))
+
+
+def own_names(pde: AbstractPDE) -> tuple[str, ...]:
+    """The names that the fields of an equation have in what it says of itself; where it says nothing,
+    those that it has. Its text is that of all dimensions: components along axes that it lacks are left
+    out.
+
+    >>> import pgt
+    >>> own_names(pgt.Stokes(1.0, fields=("a", "b", "q")))
+    ('u', 'v', 'p')
+    """
+    own = () if pde.about is None else pde.about.fields
+    if len(own) > len(pde.fields):
+        absent = COMPONENTS[len(space_of(pde.coords)) :]
+        own = tuple(name for name in own if name not in absent)[: len(pde.fields)]
+    return own if len(own) == len(pde.fields) else pde.fields
 
 
 def rewritten(text: str, own: tuple[str, ...], fields: tuple[str, ...]) -> str:

@@ -117,6 +117,7 @@ class NavierStokes3D(AbstractPDE):
             **dict.fromkeys(("u", "v", "w"), Powers(1, -1)),
             "p": Powers(2, -2),  # it is over density
         },
+        fields=IN_SPACE,
     )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)

@@ -48,6 +48,7 @@ class ShallowWater(AbstractPDE):
         measured=("h",),
         conditions=({"kind": "initial", "u": 0, "v": 0},),
         units={"h": Powers(1), "u": Powers(1, -1), "v": Powers(1, -1)},
+        fields=FIELDS,
     )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)

@@ -21,7 +21,7 @@ from pgt.physics.coefficients import (
 from pgt.physics.names import as_fields, by_own_names
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.values import Value
-from pgt.physics.vectors import Forces, as_forces, components, divergence, forces_at
+from pgt.physics.vectors import COMPONENTS, Forces, as_forces, components, divergence, forces_at
 
 
 @register("stokes")
@@ -48,6 +48,7 @@ class Stokes(AbstractPDE):
             {"kind": "gauge", "field": "p"},
         ),
         units={"u": Powers(1, -1), "v": Powers(1, -1)},
+        fields=(*COMPONENTS, "p"),
     )
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)

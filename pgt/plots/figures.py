@@ -125,6 +125,9 @@ def compare(
     >>> [axes.get_title() for axes in compare(u, u).axes[:2]]
     ['truth', 'reconstruction']
     """
+    start = start_of(truth)  # dates become seconds, as in `field`
+    truth, estimate = counted_from(truth, start), counted_from(estimate, start)
+    sensors = None if sensors is None else readings_from(sensors, start)
     shared = [str(key) for key in estimate.data_vars if key in truth.data_vars]
     names = pieces.field_names(estimate, fields or shared)
     pieces.field_names(truth, names)

@@ -22,9 +22,9 @@ from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.evaluation import Evaluation
-from pgt.training.assemble import assemble, groups_of, held_out_by, matched
+from pgt.training.assemble import Model, assemble, groups_of, held_out_by, matched
 from pgt.training.checkpoint import require_same
-from pgt.training.default_model import default_model
+from pgt.training.default_model import suited_model
 from pgt.training.fit import fit_task
 from pgt.training.identity import Identity, parts_of
 from pgt.training.settings import Training
@@ -40,7 +40,7 @@ def cross_validate(
     conditions: Sequence[AbstractCondition] = (),
     *,
     folds: int = 5,
-    model: AbstractFieldModel | None = None,
+    model: Model | None = None,
     training: Training | None = None,
     seed: Seed = 0,
     checkpoint: str | Path | None = None,
@@ -81,10 +81,11 @@ def cross_validate(
     observations = matched(observations, pde, domain)
     training = replace(training, hold_out_by=held_out_by(observations, training))
     parts = splits.folds(observations, folds, seed, groups_of(observations, training, domain))
-    fits = _Fits(
-        observations, pde, domain, tuple(conditions),
-        model or default_model(observations, pde, domain, seed=seed), training, seed, progress,
-    )  # fmt: skip
+    if model is None:
+        model = suited_model(observations, pde, domain, seconds=training.seconds, seed=seed)
+    elif not isinstance(model, AbstractFieldModel):
+        model = model(seed)
+    fits = _Fits(observations, pde, domain, tuple(conditions), model, training, seed, progress)
     if not checkpoint:
         return fits.of(parts, None, say)
     require_writable(Path(checkpoint), "write another checkpoint=")

@@ -11,9 +11,12 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
+from pgt.data._numbers import as_numbers
+from pgt.data.asked import beyond
+from pgt.data.dates import are_counted, are_dates, dates, seconds
 from pgt.data.domain import Domain
-from pgt.data.regions import Spread
-from pgt.ground.errors import InputError
+from pgt.data.regions import Faces, Spread
+from pgt.ground.errors import InputError, warn_of
 from pgt.ground.unknown import Unknown
 from pgt.physics.bordered import bare
 from pgt.physics.wall_conditions import PRESSURE, velocity_in
@@ -40,7 +43,8 @@ class Integrals:
     """Asked of a `Reconstruction` as `result.integrals`.
 
     A wall is named as in a condition: `"cylinder"`, or `axis="x", side="upper"` for an end of the box;
-    `where` chooses a part of it. `t` is an instant or several, 11 over the whole time by default.
+    `where` chooses a part of it. `t` is an instant or several, 11 over the whole time by default. The end
+    of a line is one place: what goes through it is per area.
     """
 
     evaluation: Evaluation
@@ -133,6 +137,8 @@ class Integrals:
         self, wall: str | None, axis=None, side: str = "both", where: str | None = None
     ) -> Part:
         domain = self._domain
+        if wall is None and len(self._space) == 1:
+            return _ends(domain.walls(axis, side, where), domain)
         found = (
             domain.wall(wall, where)
             if wall is not None
@@ -165,14 +171,21 @@ class Integrals:
         if not self._domain.has_time:
             return None
         low, high = self._domain.bounds("t")
-        return (
-            np.linspace(low, high, INSTANTS) if t is None else np.atleast_1d(np.asarray(t, float))
-        )
+        if t is None:
+            return np.linspace(low, high, INSTANTS)
+        found = np.atleast_1d(seconds("t", t) if are_dates(t) else as_numbers("t", t))
+        if found.ndim != 1 or not np.isfinite(found).all():
+            raise InputError(f"t={t!r}: write an instant, or a list of them.")
+        return found
 
     def _each_instant(
         self, part: Part, names, table: Callable[[Values], Values], t
     ) -> list[Values]:
         moments = self._instants(t)
+        if moments is not None and beyond("t", moments, self._domain).any():
+            warn_of(
+                f"t={t!r} lies outside {self._domain}, where nothing was fitted: it is a guess."
+            )
         columns = [()] if moments is None else [(moment,) for moment in moments]
         points = [
             np.column_stack([part.places, *(np.full(len(part.places), m) for m in c)])
@@ -188,6 +201,8 @@ class Integrals:
         """Means over the members and, where there are several, their spread; by instant."""
         moments = self._instants(t)
         single = moments is None or (t is not None and np.ndim(t) == 0)
+        if moments is not None and are_counted(self.evaluation.units):
+            moments = dates(moments)
         data = {}
         for name in found[0]:
             values = np.stack([one[name] for one in found])  # instants, members, places
@@ -196,8 +211,16 @@ class Integrals:
                 parts[f"{name}_std"] = values.std(axis=1, ddof=1)
             for key, array in parts.items():
                 data[key] = (dims, array[0]) if single else (("t", *dims), array)
-        coords = {} if moments is None else {"t": float(moments[0]) if single else moments}
+        coords = {} if moments is None else {"t": moments[0] if single else moments}
         return xr.Dataset(data, coords)
+
+
+def _ends(found: Faces | Spread, domain: Domain) -> Part:
+    """Ends of a line, each a place that stands for itself."""
+    assert isinstance(found, Faces)
+    places = [[domain.bounds(axis)[side]] for axis, side in found.pairs]
+    normals = [[2.0 * side - 1.0] for _, side in found.pairs]
+    return Part(np.array(places), np.array(normals), 1.0)
 
 
 def _traction(values: Values, velocity, space, normals, viscosity: float) -> list[np.ndarray]:

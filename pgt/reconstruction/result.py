@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from jaxtyping import Float
 
-from pgt.data.asked import as_points
+from pgt.data.asked import as_points, check_either
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground import serialise
@@ -139,6 +139,7 @@ class Reconstruction(eqx.Module):
         def rows(field, z):
             return residual(self.pde, field, z, self.model.scaling.origin)
 
+        check_either("residual", points, axes)
         asked, of = Asked(rows, {}, None), self.evaluation
         return of.gridded(axes, asked) if points is None else of.scattered(points, asked)
 
@@ -236,6 +237,7 @@ class Reconstruction(eqx.Module):
         `of` is "field", or "reading" for where a new, noisy reading would lie. What is promised, and
         what is not, stands in pgt/trust/calibration.py.
         """
+        check_either("band", points, axes)
         found = {name: calibrate(p) for name, p in unfitted.predictions(self).items()}
         values = self.grid(**axes) if points is None else self.at(points)
         modelled = predicted_noise(self.model, unfitted.read_by(self), self.pde.fields)

@@ -10,7 +10,7 @@ import xarray as xr
 
 from pgt.ground.numbers import number
 from pgt.physics.bordered import bare
-from pgt.physics.names import rewritten
+from pgt.physics.names import own_names, rewritten
 from pgt.reconstruction.evidence import descent_of
 from pgt.trust.convergence import convergence
 
@@ -63,7 +63,7 @@ def equation_text(pde) -> str:
     about, name = getattr(type(pde), "about", None), type(pde).__name__
     written = "; ".join(getattr(pde, "texts", ()))
     if about and not written:
-        written = f"{name}: {rewritten(about.equation, about.fields, pde.fields)}"
+        written = f"{name}: {rewritten(about.equation, own_names(pde), pde.fields)}"
     text = written or name
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 

@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from pgt.ground.numbers import number, superscript, ticks
+from pgt.ground.numbers import digits_between, number, superscript, ticks
 
 WIDTH, HEIGHT = 420, 280
 LEFT, RIGHT, TOP, BOTTOM = 62, 12, 10, 44
@@ -53,13 +53,12 @@ class Frame:
         for value in ticks(*self.x):
             x = float(self.at(value, 1.0)[0])
             parts.append(f'<path class="grid" d="M{x:.1f} {TOP}V{bottom}"/>')
-            parts.append(_text(x, bottom + 16, "middle", number(value, 4)))
+            parts.append(_text(x, bottom + 16, "middle", _tick(value, *self.x)))
         for value in self._y_ticks():
             y = float(self.at(0.0, value)[1])
             parts.append(f'<path class="grid" d="M{LEFT} {y:.1f}H{right}"/>')
-            parts.append(
-                _text(LEFT - 6, y + 4, "end", _short(value) if self.log else number(value, 4))
-            )
+            shown = _short(value) if self.log else _tick(value, *self.y)
+            parts.append(_text(LEFT - 6, y + 4, "end", shown))
         return "".join(parts)
 
     def _y_ticks(self) -> list[float]:
@@ -172,6 +171,10 @@ def _points(x: np.ndarray, y: np.ndarray) -> str:
 def _short(power_of_ten: float) -> str:
     exponent = round(math.log10(power_of_ten))
     return number(power_of_ten) if abs(exponent) <= 2 else f"10{superscript(exponent)}"
+
+
+def _tick(value: float, low: float, high: float) -> str:
+    return number(value, digits_between(low, high, 4))
 
 
 def _text(x: float, y: float, anchor: str, text: str) -> str:

@@ -32,18 +32,26 @@ async function codes(base64, sizes) {
 }
 
 const floats = (base64) => new Float32Array(bytes(base64).buffer);
+const doubles = (base64) => new Float64Array(bytes(base64).buffer);
+
+// How many digits tell numbers between two bounds apart: more where they are far from zero.
+function digitsBetween(low, high) {
+  const ratio = Math.max(Math.abs(low), Math.abs(high)) / Math.abs(high - low);
+  return Number.isFinite(ratio) && ratio > 1 ? Math.min(3 + Math.floor(Math.log10(ratio)), 12) : 3;
+}
 
 function number(value, digits = 3) {
   if (!Number.isFinite(value)) return 'no value';
   if (Math.abs(value) < 1e-12) return '0';
   const power = Math.floor(Math.log10(Math.abs(value)));
-  if (power >= -3 && power < 5) return String(Number(value.toPrecision(digits))).replace('-', '−');
+  if (power >= -3 && power < Math.max(5, digits)) return String(Number(value.toPrecision(digits))).replace('-', '−');
   const [mantissa, exponent] = value.toExponential(digits - 1).split('e');
   const raised = exponent.replace('+', '').replace(/./g, (c) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[c] || '⁻');
   return `${String(Number(mantissa)).replace('-', '−')} × 10${raised}`;
 }
 
-const named = (axis, value) => `${axis.name} = ${number(value)}${axis.unit ? ' ' + axis.unit : ''}`;
+const digitsOf = (axis) => digitsBetween(axis.places[0], axis.places.at(-1));
+const named = (axis, value) => `${axis.name} = ${number(value, digitsOf(axis))}${axis.unit ? ' ' + axis.unit : ''}`;
 const label = (thing) => (thing.unit ? `${thing.name} [${thing.unit}]` : thing.name);
 
 // Round positions between two bounds: about as many as asked for, three at least.
@@ -90,13 +98,13 @@ class Frame {
     for (const value of ticks(...this.across, Math.max(2, this.width / 90))) {
       const x = this.x(value);
       group.append(shape('path', { class: grid ? 'grid' : 'tick', d: `M${x} ${bottom + 4}V${grid ? this.top : bottom}` }));
-      group.append(shape('text', { x, y: bottom + 17, 'text-anchor': 'middle' }, number(value)));
+      group.append(shape('text', { x, y: bottom + 17, 'text-anchor': 'middle' }, number(value, digitsBetween(...this.across))));
     }
     for (const value of ticks(...this.up, Math.max(2, this.height / 50))) {
       const y = this.y(value);
       const end = grid ? this.left + this.width : this.left;
       group.append(shape('path', { class: grid ? 'grid' : 'tick', d: `M${this.left - 4} ${y}H${end}` }));
-      group.append(shape('text', { x: this.left - 8, y: y + 4, 'text-anchor': 'end' }, number(value)));
+      group.append(shape('text', { x: this.left - 8, y: y + 4, 'text-anchor': 'end' }, number(value, digitsBetween(...this.up))));
     }
     const middle = this.top + this.height / 2;
     group.append(shape('text', { class: 'label', x: this.left + this.width / 2, y: bottom + 34, 'text-anchor': 'middle' }, acrossLabel));
@@ -117,7 +125,7 @@ function colourBar(layer, colours, left, top, width, id) {
   for (const value of ticks(layer.low, layer.high, Math.max(3, width / 90))) {
     const x = left + ((value - layer.low) / (layer.high - layer.low)) * width;
     group.append(shape('path', { class: 'tick', d: `M${x} ${top + 12}v4` }));
-    group.append(shape('text', { x, y: top + 28, 'text-anchor': 'middle' }, number(value)));
+    group.append(shape('text', { x, y: top + 28, 'text-anchor': 'middle' }, number(value, digitsBetween(layer.low, layer.high))));
   }
   const text = label(layer) + (layer.clipped ? ' (colours end at 99.5 % of the values)' : '');
   group.append(shape('text', { class: 'label', x: left + width / 2, y: top + 45, 'text-anchor': 'middle' }, text));

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from pgt.data.domain import AXES
-from pgt.ground.numbers import number
+from pgt.ground.numbers import digits_between, number
 from pgt.report.colours import colour_maps
 from pgt.report.contents import ReportData, written
 
@@ -138,7 +138,8 @@ def _colour_range(finite: np.ndarray, kind: str) -> tuple[float, float, str]:
 
 
 def _axis(data: ReportData, axis: str, places: np.ndarray) -> dict:
-    rounded = [float(f"{place:.7g}") for place in places]
+    digits = digits_between(float(places[0]), float(places[-1]), 7)
+    rounded = [float(f"{place:.{digits}g}") for place in places]
     return {"name": axis, "unit": data.unit(axis), "places": rounded}
 
 
@@ -159,7 +160,8 @@ def _readings(data: ReportData, name: str) -> dict:
     kept = np.arange(len(values))
     if len(kept) > MOST_READINGS:
         kept = np.sort(np.random.default_rng(0).permutation(kept)[:MOST_READINGS])
-    columns = {a: _packed(points[kept, i].astype("<f4")) for i, a in enumerate(data.fitted.coords)}
+    # In double precision: what lies far from zero would else be drawn somewhere else.
+    columns = {a: _packed(points[kept, i].astype("<f8")) for i, a in enumerate(data.fitted.coords)}
     note = f"{number(MOST_READINGS, 4)} of {len(values)} readings are drawn."
     return {
         "points": columns,
@@ -175,7 +177,7 @@ def _walls(data: ReportData) -> list[dict]:
     return [
         {
             "name": name,
-            "points": {a: _packed(line[:, k].astype("<f4")) for k, a in enumerate(space)},
+            "points": {a: _packed(line[:, k].astype("<f8")) for k, a in enumerate(space)},
         }
         for name, lines in (data.tables.walls or {}).items()
         for line in lines

@@ -3,12 +3,12 @@
 const payload = JSON.parse(document.getElementById('payload').textContent);
 const MAPS = Object.fromEntries(Object.entries(payload.maps).map(([name, text]) => [name, bytes(text)]));
 const READINGS = Object.fromEntries(Object.entries(payload.readings).map(([name, r]) => [name, {
-  points: Object.fromEntries(Object.entries(r.points).map(([axis, text]) => [axis, floats(text)])),
+  points: Object.fromEntries(Object.entries(r.points).map(([axis, text]) => [axis, doubles(text)])),
   values: floats(r.values), held: bytes(r.held), note: r.note,
 }]));
 const WALLS = payload.walls.map((wall) => ({
   name: wall.name,
-  points: Object.fromEntries(Object.entries(wall.points).map(([axis, text]) => [axis, Array.from(floats(text))])),
+  points: Object.fromEntries(Object.entries(wall.points).map(([axis, text]) => [axis, Array.from(doubles(text))])),
 }));
 const MISSING = 4096;
 const NEAR = 0.025; // of an axis: readings this close to a slice are drawn on it

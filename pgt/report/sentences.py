@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgt.data.observations import Observations
-from pgt.ground.numbers import listed, number, percent
+from pgt.ground.numbers import digits_between, listed, number, percent
 from pgt.ground.verdict import HeldOut, Verdict
 from pgt.report.contents import ReportData
 
@@ -34,10 +34,9 @@ def ranges(data: ReportData) -> list[Range]:
             continue
         fitted, held_out = (part.measured(name) for part in (data.fitted, data.held_out))
         both = np.concatenate([fitted.values, held_out.values])
-        noise = float(np.sqrt(np.mean(fitted.noise**2))) if len(fitted.noise) else 0.0
         estimated = float((data.tables.noise or {}).get(name, 0.0))
         counts = len(fitted.rows), len(held_out.rows)
-        rows.append(Range(name, *counts, both.min(), both.max(), noise, estimated))
+        rows.append(Range(name, *counts, both.min(), both.max(), fitted.typical_noise, estimated))
     return rows
 
 
@@ -53,7 +52,9 @@ def what_was_measured(data: ReportData) -> str:
     for index, axis in enumerate(data.fitted.coords):
         parts = [np.asarray(part.points)[:, index] for part in (data.fitted, data.held_out)]
         along = np.concatenate(parts)
-        bounds = f"{number(along.min())} to {number(along.max(), unit=data.unit(axis))}"
+        low, high = float(along.min()), float(along.max())
+        digits = digits_between(low, high)
+        bounds = f"{number(low, digits)} to {number(high, digits, data.unit(axis))}"
         span.append(f"{axis} from {bounds}")
     read = f"Sensors read {listed(measured)} at {count} {where}, {listed(span)}."
     if is_left_out_in_turn(data.verdict, data.fitted, data.held_out):
@@ -161,6 +162,11 @@ def _why(name: str, choice: str, summary: Mapping) -> str:
     if choice == "named":
         return "The model is the one that was asked for."
     if name == "Features":
+        if summary.get("learnt"):
+            return (
+                "The equation is linear but for its unknown coefficients, so the field was solved for in "
+                "closed form, as a sum of sines, again and again."
+            )
         return (
             "The equation is linear, so the field was solved for in closed form, as a sum of sines."
         )

@@ -20,8 +20,8 @@ from pgt.kernels import NoKernel
 from pgt.models.features import Features
 from pgt.nn.frozen import count_parameters
 from pgt.physics import Equation
+from pgt.physics.dimensions import check_dimensions, coefficient_units
 from pgt.physics.well_posed import warn_of_growth
-from pgt.runs.dimensions import check_dimensions, coefficient_units
 from pgt.training.assemble import Task, assemble, groups_of
 from pgt.training.linearity import is_solved_at_once
 from pgt.training.optimisers import described

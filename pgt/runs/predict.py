@@ -10,6 +10,7 @@ from pgt.data.asked import require_points
 from pgt.ground.errors import InputError
 from pgt.ground.manifest import changed_files, read_manifest, require_unchanged, write_manifest
 from pgt.ground.owner import owned
+from pgt.physics.bordered import bare
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.result import Reconstruction
 from pgt.reconstruction.shown import learnt
@@ -101,7 +102,7 @@ def info(folder: Path) -> list[tuple[str, str]]:
     result = load(folder)
     summary, found = result.summary, _metrics(folder / METRICS)
     rows = [
-        ("equation", f"{type(result.pde).__name__} in {', '.join(result.pde.coords)}"),
+        ("equation", f"{type(bare(result.pde)).__name__} in {', '.join(result.pde.coords)}"),
         ("fields", ", ".join(result.pde.fields)),
         ("readings", f"{len(result.observations)} fitted, {len(result.held_out)} held out"),
         ("model", f"{type(result.model).__name__}, {summary['parameter_count']:,} parameters"),

@@ -13,7 +13,7 @@ import numpy as np
 
 from pgt.data.domain import Domain
 from pgt.data.limits import check_limits
-from pgt.data.observations import Observations
+from pgt.data.observations import Observations, typical
 from pgt.data.order import ordered
 from pgt.data.origin import Origin
 from pgt.data.sight import parted
@@ -333,5 +333,4 @@ def _prepared(network, observations: Observations, pde: AbstractPDE, training: T
 
 def _given_noise(observations: Observations, scaling: Scaling) -> float | None:
     """σ of the readings in units of their spread, where the user gave it."""
-    noise = (np.asarray(observations.noise) / scaling.spread)[observations.mask]
-    return float(np.sqrt(np.mean(noise**2))) if (noise > 0).any() else None
+    return typical((np.asarray(observations.noise) / scaling.spread)[observations.mask]) or None

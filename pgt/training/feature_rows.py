@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
-from pgt.data.observations import cell_quadrature
+from pgt.data.observations import cell_quadrature, typical
 from pgt.data.origin import Origin
 from pgt.ground.types import Point
 from pgt.ground.unknown import is_unknown, named_unknowns, resolve
@@ -101,7 +101,7 @@ def _readings(model: Features, problem: Problem):
         values.append((np.asarray(measured, float) - mean) / spread)
         sigma.append(np.asarray(noise, float) / spread)
     noise = np.concatenate(sigma)
-    common = float(np.sqrt(np.mean(noise[noise > 0] ** 2))) if (noise > 0).any() else None
+    common = typical(noise) or None
     relative = np.where(noise > 0, noise / (common or 1.0), 1.0)
     return np.concatenate(rows), np.concatenate(values), relative, common
 

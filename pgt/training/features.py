@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from pgt.ground.errors import InputError
 from pgt.ground.unknown import named_unknowns
 from pgt.models.features import FIRST_BAND, Features
 from pgt.nn.precision import cast
@@ -267,7 +268,12 @@ def _solved_in_turn(model: Features, task: Task, deadline: Deadline) -> Solution
             stale += 1
         if stale >= STALE or is_at_edge(learnt):
             break
-    assert best is not None
+    if best is None:
+        raise InputError(
+            "the equation gives no finite number for the field that the readings alone suggest, such as "
+            "a root or logarithm of a negative number: check its coefficients and units, or give a "
+            "network as model=, which begins elsewhere."
+        )
     return *with_weights(model, pde, best[0]), *best[1:]
 
 

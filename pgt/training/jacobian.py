@@ -44,11 +44,12 @@ class Plan(NamedTuple):
 
     @staticmethod
     def of(rows: int, size: int, memory: float) -> "Plan":
-        """For J with so many rows and columns, and so many bytes for it."""
+        """For J with so many rows and columns, and so many bytes for it; pieces of one size."""
         dual = rows < size
         across, along = (rows, size) if dual else (size, rows)
-        piece = max(int(memory / (8 * COPIES * across)), 1)
-        return Plan(dual, min(piece, along), piece >= along)
+        most = max(int(memory / (8 * COPIES * across)), 1)
+        pieces = -(-along // most)
+        return Plan(dual, -(-along // pieces), pieces == 1)
 
 
 class Program:

@@ -25,6 +25,7 @@ from pgt.models.base import AbstractFieldModel
 from pgt.nn.scaling import Scaling
 from pgt.physics.bordered import filled
 from pgt.physics.conditions import AbstractCondition
+from pgt.physics.defined import check_defined
 from pgt.physics.derivatives import differentiate, residual
 from pgt.physics.gauge import check_gauges
 from pgt.physics.pde import TAKEN, AbstractPDE
@@ -68,6 +69,8 @@ class Problem(eqx.Module):
         conditions are fitted, not the equations."""
         for condition in conditions:
             condition.check(domain, pde.fields)  # in the user's own numbers
+        if physics:
+            check_defined(pde, domain)
         observations, domain = scaling.origin.readings(observations), scaling.origin.domain(domain)
         bound = tuple(condition.bind(domain, pde.fields) for condition in conditions)
         check_gauges(bound, pde, set(pde.fields) - set(observations.hidden_fields))

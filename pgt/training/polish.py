@@ -50,6 +50,9 @@ ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
 AFTER, AFTER_STEPS = 1.0, 25
 A_MOMENT = 1e-3  # seconds: one iteration and no more
 HOST_MEMORY = 2.0  # gigabytes
+GPU_SHARE = (
+    0.2  # of the memory of a GPU, whose compiler tries out every product on copies of its own
+)
 
 
 def polish_settings(model: AbstractFieldModel, training: Training) -> Polish | Literal[False]:
@@ -215,7 +218,7 @@ def memory_of(settings: Polish) -> float:
     if on_host():
         return HOST_MEMORY * GIGABYTE
     limits = jax.devices()[0].memory_stats() or {}
-    return limits.get("bytes_limit", 2 * HOST_MEMORY * GIGABYTE) / 2
+    return limits.get("bytes_limit", HOST_MEMORY * GIGABYTE / GPU_SHARE) * GPU_SHARE
 
 
 def prior_of(readings: Observations, pde: AbstractPDE, noise: float | None) -> Prior:

@@ -41,7 +41,7 @@ class Polish:
         The share of the budget in which every step sees residual points of its own; after it they are
         fixed. None: 1 where all weights are tuned, 0 with the decoder alone.
     memory
-        Gigabytes that the derivatives of the rows may take; None: 2, and half of the memory of a GPU.
+        Gigabytes that the derivatives of the rows may take; None: 2, and a fifth of the memory of a GPU.
 
     >>> Polish(iterations=50, seconds=10.0).patience
     40

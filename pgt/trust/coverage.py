@@ -11,6 +11,7 @@ import xarray as xr
 from jaxtyping import Float, Int
 from scipy.special import ndtr, ndtri
 
+from pgt.data.dates import seconds
 from pgt.data.domain import AXES
 from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
@@ -257,8 +258,13 @@ def _aleatoric(model, readings: Observations, points):
 def _on_dataset(noise: Noise, values: xr.Dataset) -> dict[str, xr.DataArray]:
     """σ at the points of a dataset, scattered or on a grid."""
     columns = xr.broadcast(*(values[axis] for axis in AXES if axis in values.coords))
-    points = np.stack([column.to_numpy().ravel() for column in columns], axis=-1)
+    points = np.stack([_numbers(column).ravel() for column in columns], axis=-1)
     return {n: columns[0].copy(data=s.reshape(columns[0].shape)) for n, s in noise(points).items()}
+
+
+def _numbers(column: xr.DataArray) -> np.ndarray:
+    """Positions; dates in seconds, as points have them."""
+    return seconds("t", column.to_numpy()) if column.dtype.kind == "M" else column.to_numpy()
 
 
 def _moments(readings: Observations, ask: Ask) -> dict[str, tuple[np.ndarray, np.ndarray]]:

@@ -18,6 +18,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float, Int
 
+from pgt.data.dates import are_counted, dates
 from pgt.data.domain import Domain
 from pgt.data.sampling import Sobol
 from pgt.ground.errors import InputError
@@ -111,6 +112,8 @@ def suggest_places(
     data = {f"{name}_std": ("sensor", spread[:, k]) for k, name in enumerate(fields)}
     data["remaining"] = ("sensor", found.remaining / (total or 1.0))
     places = {a: ("sensor", points[found.chosen, i]) for i, a in enumerate(domain.axes)}
+    if are_counted(domain.units):
+        places["t"] = ("sensor", dates(places["t"][1]))
     table = xr.Dataset(data, places)
     if n < len(values):
         return table

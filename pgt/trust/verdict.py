@@ -159,7 +159,7 @@ def _holes(evidence: Evidence) -> Doubts:
 def _large_errors(evidence: Evidence, errors: Mapping[str, HeldOut]) -> Doubts:
     units = dict(evidence.fitted.units)
     for name, found in errors.items():
-        noise = given_noise(evidence.fitted, name)
+        noise = evidence.fitted.measured(name).typical_noise
         excused = noise > 0 and found.rmse <= 2 * noise
         if found.of_spread is None or found.of_spread <= LARGE or excused:
             continue
@@ -221,12 +221,6 @@ def _large_residuals(evidence: Evidence) -> Doubts:
                 {"equation": name, "share": share},
                 is_grave=share > CONTRADICTED,
             )
-
-
-def given_noise(readings: Observations, name: str) -> float:
-    """σ of the readings of a field as it was given, a root mean square; 0 where it was not."""
-    noise = readings.measured(name).noise
-    return float(np.sqrt(np.mean(noise**2))) if len(noise) else 0.0
 
 
 def _far_readings(evidence: Evidence) -> Doubts:

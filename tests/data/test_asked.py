@@ -6,7 +6,15 @@ import pytest
 import xarray as xr
 
 from pgt.data import Domain
-from pgt.data.asked import as_axes, as_points, outside, outside_grid, require_grid, require_points
+from pgt.data.asked import (
+    as_axes,
+    as_points,
+    check_either,
+    outside,
+    outside_grid,
+    require_grid,
+    require_points,
+)
 from pgt.ground.errors import InputError
 
 BOX = Domain(x=(-1, 1), t=(0, 2))
@@ -32,6 +40,13 @@ def test_points_by_row_or_by_axis_are_the_same():
 def test_points_that_are_none(points, message):
     with pytest.raises(InputError, match=message):
         as_points(points, BOX)
+
+
+def test_points_and_a_grid_are_not_asked_for_at_once():
+    check_either("band", None, {"x": 3})
+    check_either("band", [[0.5]], {})
+    with pytest.raises(InputError, match=r"band: write either points, or the axes"):
+        check_either("band", [[0.5]], {"x": 3})
 
 
 def test_axes_are_counted_listed_or_left_out():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgt.data._bounds import check_names, limits_of, no_wall
+from pgt.data._bounds import check_names, limits_of, no_wall, shown, spanned
 from pgt.ground.errors import InputError
 
 
@@ -11,6 +11,12 @@ def test_bounds_are_two_numbers_in_order():
     for pair in (1, (1, 0), (0, float("inf")), ("a", "b"), (0, 1, 2), (-1e308, 1e308)):
         with pytest.raises(InputError, match=r"Domain\(x="):
             limits_of("x", pair)
+
+
+def test_positions_far_from_zero_keep_their_digits():
+    assert spanned("x", (5412345.0, 5412345.5), {}) == "(5412345, 5412345.5)"
+    assert shown("x", 0.1 + 0.2, {}) == "0.3"
+    assert shown("t", 0.25, {"t": "s"}) == "0.25"
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,15 @@ def test_a_domain_of_dates_is_one_of_seconds_and_says_so():
     assert pgt.Domain.from_dict(HOUR.to_dict()) == HOUR
 
 
+def test_dates_are_shown_as_dates_where_something_is_wrong():
+    assert "t=(2024-05-01T12:00:00, 2024-05-01T13:00:00)" in repr(HOUR)
+    late = pgt.Observations.from_arrays({"x": [0.5], "t": ["2024-05-02"]}, {"u": [1.0]})
+    with pytest.raises(
+        pgt.InputError, match=r"t = \(2024-05-01T12:00:00, .*row 0: t = 2024-05-02T00"
+    ):
+        late.check_inside(HOUR)
+
+
 @pytest.mark.parametrize(
     "column",
     [

@@ -431,6 +431,7 @@ def test_the_measured_readings_of_a_field():
     assert (rows.tolist(), values.tolist(), noise.tolist()) == ([0, 2], [1.0, 3.0], [0.1, 0.1])
     np.testing.assert_array_equal(points, [[5, 0], [7, 2]])
     assert readings.measured("v").noise.tolist() == [0.0, 0.0]
+    assert [readings.measured(name).typical_noise for name in "uvp"] == [0.1, 0.0, 0.0]
     nothing = readings.measured("p")
     assert [len(part) for part in nothing] == [0, 0, 0, 0]
     assert nothing.points.shape == (0, 2)

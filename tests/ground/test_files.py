@@ -1,5 +1,7 @@
 """A file is whole or not there, and a folder that cannot be written to is refused at once."""
 
+import os
+
 import pytest
 
 from pgt.ground.errors import InputError
@@ -25,8 +27,18 @@ def test_the_old_file_stands_until_the_new_one_is_whole(tmp_path):
             other.write_text("theirs")
         assert path.read_text() == "theirs"
     assert path.read_text() == "new"
-    assert path.stat().st_mode & 0o777 == 0o644
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_who_may_read_a_file_the_user_has_said(tmp_path, umask, mode):
+    before = os.umask(umask)
+    try:
+        with in_one_piece(tmp_path / "notes.txt") as temporary:
+            temporary.write_text("private, or not")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "notes.txt").stat().st_mode & 0o777 == mode
 
 
 def test_what_fails_leaves_nothing_behind(tmp_path):

@@ -80,6 +80,7 @@ def test_coefficients_have_readable_names(pde, names):
         (lambda: Unknown(float("nan")), "must be a finite number"),
         (lambda: Unknown(0.0, positive=True), "a starting value above 0"),
         (lambda: Unknown(2.0, bounds=(0.0, 2.0)), "strictly between the bounds"),
+        (lambda: Unknown(0.5, positive=True, bounds=(-1.0, 1.0)), "it may be negative"),
     ],
 )
 def test_mistakes_are_named(make, message):

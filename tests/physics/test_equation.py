@@ -20,6 +20,7 @@ from pgt.physics import (
     Poisson,
     Wave,
 )
+from pgt.physics.derivatives import residual
 
 PAIRS = [
     (Heat(0.1), Equation("u_t = a*u_xx", a=0.1)),
@@ -92,6 +93,26 @@ def test_a_coefficient_may_look_like_a_derivative_or_a_constant():
     assert pde.fields == ("u",)
     r = residual_at(pde, lambda z: z[:1], jnp.array([5.0, 0.0]))["equation"]
     assert float(r) == pytest.approx(2.0 - 15.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("{0}_t = diff({0}^2/2, x)", {}),
+        ("{0}_t = div(k*grad({0}))", {"k": 0.1, "coords": ("x", "t")}),
+        ("div(x*grad({0})) = 0", {"coords": ("x", "t"), "fields": ("{0}",)}),
+    ],
+)
+def test_a_field_may_be_called_like_a_constant(text, options):
+    """An energy e is differentiated as any other field is."""
+
+    def left(name):
+        fields = [field.format(name) for field in options.get("fields", ())]
+        pde = Equation(text.format(name), **options | {"fields": fields})
+        assert pde.fields == (name,)
+        return residual(pde, lambda z: jnp.sin(z[:1] + z[1:]), jnp.array([0.3, 0.7]))["equation"]
+
+    assert float(left("e")) == float(left("u")) != 0.0
 
 
 def test_unknown_coefficients_are_leaves():

@@ -49,3 +49,13 @@ def test_the_text_of_an_equation_has_the_coordinates_of_the_domain():
 def test_a_table_without_a_column_is_refused(table, message):
     with pytest.raises(InputError, match=message):
         as_problem(table, pgt.Heat(0.1), BOX)
+
+
+def test_units_that_the_equation_cannot_add_up_are_refused_before_a_fit():
+    units = {"x": "m", "y": "m", "t": "s", "u": "km/h", "v": "km/h"}
+    points, values = {axis: [0.1, 0.9] for axis in "xyt"}, {"u": [1.0, 2.0], "v": [0.0, 1.0]}
+    readings = pgt.Observations.from_arrays(points, values, units=units)
+    box = dict.fromkeys("xyt", (0, 1))
+    with pytest.raises(InputError, match=r"'u' is in 'km/h' .* in 'm s-1' by the equation.*0\.27"):
+        as_problem(readings, pgt.NavierStokes2D(0.01), box)
+    as_problem(readings, pgt.NavierStokes2D(0.01, convection=0.5), box)  # a factor between units

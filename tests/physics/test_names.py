@@ -9,7 +9,7 @@ import pgt
 from pgt.ground.errors import InputError
 from pgt.ground.registry import parts
 from pgt.physics.derivatives import residual
-from pgt.physics.names import as_fields, rewritten
+from pgt.physics.names import as_fields, own_names, rewritten
 from pgt.training.assemble import assemble
 
 CASES = {
@@ -50,6 +50,20 @@ def test_another_name_leaves_the_residual_alone(name):
     z = jnp.linspace(0.2, 0.7, len(plain.coords))
     left, right = (residual(pde, lambda z: jnp.sin(weights @ z), z) for pde in (plain, other))
     assert jax.tree.map(float, left) == jax.tree.map(float, right)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_an_equation_says_of_itself_knows_the_names_of_its_fields(name):
+    equation, coefficients, options = CASES[name]
+    plain = equation(*coefficients, **options)
+    assert own_names(plain) == plain.fields
+    names = [f"field_{letter}" for letter in "abcd"[: len(plain.fields)]]
+    other = equation(*coefficients, **options, fields=names if len(names) > 1 else names[0])
+    assert own_names(other) == plain.fields
+
+
+def test_an_equation_that_says_nothing_of_itself_has_the_names_that_it_has():
+    assert own_names(pgt.Equation("u_t + v_x = 0", "v_t + u_x = 0")) == ("u", "v")
 
 
 @pytest.mark.parametrize(

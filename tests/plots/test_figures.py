@@ -115,6 +115,13 @@ def test_compare_meets_one_snapshot_in_a_longer_truth():
     plots.compare(flow(), flow().sel(t=[1.5]).astype(np.float32))
 
 
+def test_compare_counts_dates_in_seconds():
+    hours = np.arange(flow().sizes["t"]).astype("m8[h]")
+    dated = flow().assign_coords(t=np.datetime64("2024-05-01", "ns") + hours)
+    figure = plots.compare(dated, dated * 1.01)
+    assert r"\times10^{-2}" in figure.axes[2].get_title()
+
+
 def test_compare_leaves_holes_where_values_are_missing():
     truth = flow()
     truth["u"][:, 0, 0] = np.nan

@@ -3,6 +3,7 @@
 import json
 import sys
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,22 @@ def validated(found, training=BRIEF, **more):
 @pytest.fixture(scope="module")
 def plain():
     return validated(readings())
+
+
+def test_the_model_is_that_of_a_reconstruction(monkeypatch):
+    """Where none is named the one that suits the equation, and where a function is what it builds."""
+    found, seen = readings(), []
+
+    def predicted(self, rows, checkpoint):
+        seen.append(type(self.model).__name__)
+        return np.zeros((len(rows), 1))
+
+    monkeypatch.setattr(module._Fits, "predicted", predicted)
+    pgt.cross_validate(found, pgt.Heat(0.01), DOMAIN, folds=2)
+    pgt.cross_validate(found, pgt.Burgers(0.01), DOMAIN, folds=2)
+    build = partial(pgt.SIREN, pgt.Scaling.fit(found, DOMAIN), width=4, layers=2)
+    pgt.cross_validate(found, pgt.Heat(0.01), DOMAIN, folds=2, model=lambda seed: build(seed=seed))
+    assert seen == ["Features"] * 2 + ["PINN"] * 2 + ["SIREN"] * 2
 
 
 def test_the_pooled_error_is_that_of_the_fits(plain):

@@ -86,6 +86,14 @@ def test_places_to_measure_next_are_inside(ring):
 # ------------------------------------------------------------------------------ flows
 
 
+def asked(domain, pde):
+    """Integrals of a field without a model: `each` says what it is."""
+    evaluation = object.__new__(Evaluation)
+    for name, value in {"domain": domain, "pde": pde, "units": domain.units}.items():
+        object.__setattr__(evaluation, name, value)
+    return Integrals(evaluation)
+
+
 @pytest.fixture
 def flow(monkeypatch):
     """u = 1 + y², v = 0, p = 3 - x in a box with a hole, as if it had been fitted; two members."""
@@ -98,10 +106,7 @@ def flow(monkeypatch):
         return {n: np.stack([0.9 * v, 1.1 * v]) for n, v in found.items()}
 
     monkeypatch.setattr(Evaluation, "each", each)
-    evaluation = object.__new__(Evaluation)
-    object.__setattr__(evaluation, "domain", domain)
-    object.__setattr__(evaluation, "pde", pgt.NavierStokes2D(viscosity=0.1))
-    return Integrals(evaluation)
+    return asked(domain, pgt.NavierStokes2D(viscosity=0.1))
 
 
 def test_as_much_flows_in_as_out(flow):
@@ -119,6 +124,43 @@ def test_force_of_pressure_and_friction(flow):
     assert force.fx.to_numpy() == pytest.approx((1 + 0.2) * area, rel=1e-4)
     assert force.fy.to_numpy() == pytest.approx(0, abs=1e-6)
     assert float(flow.force("hole", viscosity=0.0, t=0.0).fx) == pytest.approx(area, rel=1e-4)
+
+
+@pytest.fixture
+def rod(monkeypatch):
+    """u = x² over a rod, for an hour, as if it had been fitted."""
+    noon, one = "2024-05-01T12:00", "2024-05-01T13:00"
+    domain = pgt.Domain(x=(0, 2), t=(noon, one))
+
+    def each(self, names, points):
+        values = {"u": points[:, 0] ** 2, "u_x": 2 * points[:, 0]}
+        return {name: values[name][None] for name in names}
+
+    monkeypatch.setattr(Evaluation, "each", each)
+    return asked(domain, pgt.Heat(0.1))
+
+
+def test_heat_leaves_a_rod_at_its_ends(rod):
+    upper = rod.flux(axis="x", side="upper", coefficient=3.0, t="2024-05-01T12:30")
+    assert float(upper.flux) == pytest.approx(-12.0)
+    assert float(rod.flux(axis="x", t="2024-05-01T12:30").flux) == pytest.approx(-4.0)
+    on = rod.values(axis="x", t="2024-05-01T12:30")
+    assert on.u_n.to_numpy().tolist() == [0.0, 4.0]
+    assert on.n_x.to_numpy().tolist() == [-1.0, 1.0]
+
+
+def test_instants_may_be_dates_and_are_dates_in_the_answer(rod):
+    found = rod.total(t=["2024-05-01T12:15", "2024-05-01T12:30"])
+    assert found.t.to_numpy().astype("datetime64[m]").astype(str).tolist() == [
+        "2024-05-01T12:15", "2024-05-01T12:30",
+    ]  # fmt: skip
+    assert rod.total().t.dtype.kind == "M"
+    with pytest.warns(pgt.DoubtWarning, match="lies outside Domain"):
+        rod.total(t="2024-05-02")
+    with pytest.raises(InputError, match="'soon' is not a number"):
+        rod.total(t="soon")
+    with pytest.raises(InputError, match="write an instant, or a list"):
+        rod.total(t=[[0.0]])
 
 
 def test_what_cannot_be_integrated_is_refused(ring, flow):

@@ -104,6 +104,10 @@ def test_residual(flow):
     np.testing.assert_allclose(rows.continuity, divergence, atol=1e-5)
     points = np.array([[0.1, 0.2, 0.3]])
     assert flow.residual(points).sizes == {"point": 1}
+    with pytest.raises(
+        pgt.InputError, match="residual: write either points, or the axes of a grid"
+    ):
+        flow.residual(points, x=3)
 
 
 def test_readings_are_predicted_as_they_were_taken(flow):

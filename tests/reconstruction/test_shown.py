@@ -43,6 +43,12 @@ def test_an_equation_is_written_in_the_names_of_the_user():
     assert equation_text(pgt.Equation("u_t = u_xx")) == "u_t = u_xx"
     assert len(equation_text(pgt.Equation("u_t = " + "+".join(["u_xx"] * 50)))) == 100
 
+    flow = pgt.ShallowWater(fields=("depth", "ux", "uy"))
+    assert equation_text(flow).startswith(
+        "ShallowWater: depth_t + ux*depth_x + uy*depth_y + depth*(ux_x"
+    )
+    assert equation_text(pgt.Acoustics(1.0)).startswith("Acoustics: density*u_t = -p_x")
+
 
 def test_it_draws_itself_and_writes_its_page(result, tmp_path):
     assert result.plot(x=5, t=4).axes[0].get_xlabel() == "$t$"

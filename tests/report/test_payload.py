@@ -77,8 +77,20 @@ def test_walls_are_drawn_from_their_lines():
     (wall,) = payload(walled)["walls"]
     assert wall["name"] == "hull"
     found = {
-        axis: np.frombuffer(base64.b64decode(text), "<f4") for axis, text in wall["points"].items()
+        axis: np.frombuffer(base64.b64decode(text), "<f8") for axis, text in wall["points"].items()
     }
     assert found["x"].tolist() == [1.0, 1.5, 2.0]
     assert found["y"].tolist() == [0.0, 0.5, 0.0]
     assert payload(data)["walls"] == []
+
+
+def test_what_lies_far_from_zero_is_drawn_where_it_is():
+    """Metres of a national grid, over one metre."""
+    far, field = 5412345.0, cases.heat().field
+    data = cases.report(field.assign_coords(x=field.x + far), ("u",), 30)
+    packed = payload(data)
+    places = next(a["places"] for a in packed["viewers"]["field"]["axes"] if a["name"] == "x")
+    np.testing.assert_allclose(np.array(places) - far, np.linspace(0, 1, len(places)), atol=1e-6)
+    drawn = np.frombuffer(base64.b64decode(packed["readings"]["u"]["points"]["x"]), "<f8")
+    np.testing.assert_array_equal(drawn[: len(data.fitted)], data.fitted.points[:, 0])
+    assert "x from 5412345" in text_of(data)

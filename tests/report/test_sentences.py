@@ -93,6 +93,10 @@ def test_the_expected_error_comes_before_that_at_readings():
             "The equation is linear, so the field was",
         ),
         (
+            {"model": "Features", "model_choice": "suited", "learnt": {"k": {"deviation": 0.1}}},
+            "linear but for its unknown coefficients, so the field was solved for in closed form",
+        ),
+        (
             {"model": "PINN", "model_choice": "suited", "training": {"steps": 0}},
             "not linear, so a small tanh network was fitted, with second-order steps on all",
         ),

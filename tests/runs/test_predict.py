@@ -1,5 +1,6 @@
 """Asking a stored run: grids as text, and a field that was stored untrained."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 import xarray as xr
 
 import pgt
+from pgt.physics.bordered import Bordered
 from pgt.runs.folder import METRICS
 from pgt.runs.predict import info, load, parse_axes, predict
 
@@ -95,6 +97,13 @@ def test_positions_outside_the_domain_are_said_and_marked(stored, tmp_path):
     first, second, *_ = (tmp_path / "far.csv").read_text().splitlines()
     assert first.split(",")[:3] == ["x", "t", "outside"]
     assert second.split(",")[2] == "1"
+
+
+def test_unknown_numbers_of_conditions_do_not_hide_the_equation(stored, monkeypatch):
+    found = load(stored)
+    wrapped = dataclasses.replace(found, pde=Bordered(found.pde, {}))
+    monkeypatch.setattr("pgt.runs.predict.load", lambda folder: wrapped)
+    assert dict(info(stored))["equation"] == "Heat in x, t"
 
 
 def test_what_a_run_is(stored):

@@ -152,3 +152,6 @@ def test_noise_is_counted_in_units_of_the_spread():
     loud = assemble(readings(noise=0.05), Heat(0.1), DOMAIN, model=network)
     assert quiet.noise is None
     assert loud.noise == pytest.approx(0.05 / float(SCALING.spread[0]), rel=1e-5)
+    some = np.where(np.arange(30) < 10, 0.05, 0.0)[:, None]  # 0: not given, and no exact reading
+    partly = assemble(readings(noise=some), Heat(0.1), DOMAIN, model=network)
+    assert partly.noise == loud.noise

@@ -12,6 +12,7 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.synthetic import sample
 from pgt.datasets.analytic import heat
+from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown, named_unknowns
 from pgt.models.features import Features
 from pgt.nn.scaling import Scaling
@@ -305,3 +306,11 @@ def test_more_sines_of_a_band_look_for_the_stiffness_where_fewer_found_it(monkey
         assert again.exponent == anew.exponent
         assert again.evidence == pytest.approx(anew.evidence)
     assert tried == [anew.exponent + 1, anew.exponent + 9, None]
+
+
+def test_an_equation_that_has_no_value_for_the_readings_says_so():
+    domain = Domain(x=(0, 1), t=(0, 1))
+    readings = sample(heat({1: 1.0}, x=7, t=7), n=10)
+    pde = Equation("u_t = 0.01*u_xx + sqrt(u - 5)")
+    with pytest.raises(InputError, match="no finite number for the field that the readings"):
+        fitted(readings, pde, domain, count=6, band=3.0)

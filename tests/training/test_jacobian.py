@@ -83,3 +83,7 @@ def test_the_smaller_matrix_is_solved_and_the_memory_kept():
     assert not million.whole
     assert 8 * module.COPIES * 5000 * million.piece <= 30e9
     assert Plan.of(50, 100, 1.0).piece == 1
+    most = (
+        8 * module.COPIES * 50
+    )  # bytes of one column: all but two fit, and no piece is left of two
+    assert Plan.of(50, 100, 98 * most).piece == 50

@@ -208,6 +208,14 @@ def test_the_variance_a_model_predicts_shapes_the_bands_of_readings():
     assert half / half[0, 0] == pytest.approx(wanted / wanted[0, 0], rel=1e-4)
 
 
+def test_a_predicted_noise_is_asked_for_at_dates():
+    values = xr.Dataset({"u": ("t", [0.0])}, {"t": np.array(["1970-01-01T00:01"], "M8[ns]")})
+    values["u_std"] = 0.0 * values.u
+    calibration = {"u": Calibration(np.ones(40), 1.0)}
+    found = bands(values, calibration, 0.5, "reading", lambda points: {"u": points[:, 0]})
+    assert float(found.u_upper[0]) == 60.0
+
+
 def test_without_members_it_is_said_how_to_get_them():
     result = eqx.tree_at(lambda r: r.members, result_with(), None)
     for call in (result.coverage, lambda: result.band(x=3, t=3), lambda: result.suggest_sensors(2)):

@@ -7,7 +7,7 @@ from wavy_result import BOX, result_with
 import pgt
 from pgt.data.domain import Domain
 from pgt.ground.errors import InputError
-from pgt.trust.sensors import candidates, possible, suggest
+from pgt.trust.sensors import candidates, possible, suggest, suggest_places
 
 X = np.linspace(0, 1, 41)
 
@@ -98,6 +98,14 @@ def test_candidates_fill_the_domain():
     assert box.contains(points).all()
     unit = (points - box.lower) / box.extent
     assert np.unique((8 * unit).astype(int), axis=0).shape == (64, 2)  # one in each of 8 × 8 cells
+
+
+def test_an_instant_to_measure_at_is_a_date_where_time_is():
+    hour = Domain(x=(0, 1), t=("2024-05-01T12:00", "2024-05-01T13:00"))
+    points = np.array([[0.5, 1714564800.0 + 60.0], [0.1, 1714564800.0]])
+    members = {"u": np.array([[1.0, 0.0], [-1.0, 0.0]])}
+    found = suggest_places(points, hour, members, 1, {"u": 0.1})
+    assert found.t.to_numpy() == np.array(["2024-05-01T12:01"], "datetime64[ns]")
 
 
 def test_no_sensor_is_put_into_an_obstacle():

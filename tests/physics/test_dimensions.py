@@ -4,7 +4,7 @@ import pytest
 
 import pgt
 from pgt.ground.errors import InputError
-from pgt.runs.dimensions import check_dimensions, coefficient_units
+from pgt.physics.dimensions import check_dimensions, coefficient_units
 
 FLOW = {"x": "m", "y": "m", "t": "s", "u": "m/s", "v": "m s-1", "p": "m2/s2"}
 
@@ -31,6 +31,16 @@ def test_heads_and_displacements_are_lengths():
         check_dimensions(pgt.Darcy(1e-4), {"x": "m", "y": "m", "h": "cm"})
     with pytest.raises(InputError, match="'v' is in 'mm' by the readings"):
         check_dimensions(pgt.Elasticity(1.0, 0.3), {"x": "m", "y": "m", "u": "m", "v": "mm"})
+
+
+def test_a_depth_is_a_length_though_it_comes_before_the_velocity():
+    units = {"x": "m", "y": "m", "t": "s", "h": "m", "u": "m/s", "v": "m/s"}
+    check_dimensions(pgt.ShallowWater(), units)
+    with pytest.raises(InputError, match="'u' is in 'm' by the readings"):
+        check_dimensions(pgt.ShallowWater(), units | {"u": "m"})
+    renamed = pgt.ShallowWater(fields=("depth", "ux", "uy"))
+    with pytest.raises(InputError, match="'depth' is in 'm/s' by the readings"):
+        check_dimensions(renamed, {"x": "m", "t": "s", "depth": "m/s"})
 
 
 @pytest.mark.parametrize(

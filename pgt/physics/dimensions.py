@@ -7,7 +7,8 @@ import inspect
 from collections.abc import Mapping
 
 from pgt.data.units import parse_unit, require_same
-from pgt.ground.arguments import Powers, metadata_of
+from pgt.ground.arguments import Powers, powers_of
+from pgt.physics.names import own_names
 from pgt.physics.pde import AbstractPDE
 
 
@@ -21,7 +22,7 @@ def check_dimensions(pde: AbstractPDE, units: Mapping[str, str]) -> None:
     for axis in others:
         known = {"the readings": given.get(axis), f"the axis {length}": given.get(length)}
         require_same(axis, known)
-    named = dict(zip(about.fields, pde.fields, strict=False))
+    named = dict(zip(own_names(pde), pde.fields, strict=True))
     for own, powers in about.units.items():
         field = named.get(own, own)
         needed = _unit(given, length, powers)
@@ -37,21 +38,14 @@ def coefficient_units(pde: AbstractPDE, units: Mapping[str, str]) -> dict[str, s
     {'diffusivity': 'mm2 s-1'}
     """
     length = next((axis for axis in pde.coords if axis != "t"), "")
-    needed = {name: _unit(units, length, powers) for name, powers in _coefficients(pde).items()}
+    needed = {name: _unit(units, length, powers) for name, powers in powers_of(type(pde)).items()}
     return {name: unit for name, unit in needed.items() if unit}
-
-
-def _coefficients(pde: AbstractPDE) -> dict[str, Powers]:
-    """The arguments that say which powers of length and time they have."""
-    arguments = inspect.signature(type(pde), eval_str=True).parameters
-    marks = {name: metadata_of(a.annotation, Powers) for name, a in arguments.items()}
-    return {name: found[0] for name, found in marks.items() if found}
 
 
 def _has_factors(pde: AbstractPDE) -> bool:
     """Whether a pure number is not what it is by default: it may stand between two units."""
     arguments = inspect.signature(type(pde)).parameters
-    pure = [name for name, powers in _coefficients(pde).items() if powers == Powers()]
+    pure = [name for name, powers in powers_of(type(pde)).items() if powers == Powers()]
     return any(getattr(pde, name) != arguments[name].default for name in pure)
 
 
