@@ -23,7 +23,6 @@ from pgt.trust.field_error import (
     spread_over,
 )
 from pgt.trust.missed import Missed, error_by_missed
-from pgt.trust.verdict import given_noise
 
 SURE = 0.1  # of the mean variance: surer than that no posterior is believed to be at one place
 
@@ -65,7 +64,7 @@ def _by_missed(outcome: Outcome, task: Task) -> dict | None:
     for column, name in enumerate(task.pde.fields):
         at = slice(column, column + 1)
         common = common_share(fitted[:, at], np.asarray(readings.mask)[:, at], _unit(task))
-        noise = given_noise(readings, name)
+        noise = readings.measured(name).typical_noise
         missed = Missed(unfitted[:, column], fitted[:, column], common, noise)
         error = error_by_missed(missed, spread_over(values[:, column], where.weights), far)
         if error is not None:
