@@ -4,10 +4,10 @@
     python benchmarks/tables.py --show   # print the section only
 
 Every number comes from a file that benchmarks/core.py, instrument.py, coverage_diffusivity.py,
-first_step.py, million.py, fit_cost.py, shapes.py, unknown_functions.py, box_cost.py, cylinder.py, pretrained.py, refined.py,
-yardstick.py, throughput.py or wakes/judge.py wrote; a case without a file has no row. The paper's numbers
-stand beside ours, as the paper prints them (its tables 1 and 2), and those of Raissi, Perdikaris and
-Karniadakis (2019) for unknown coefficients.
+first_step.py, million.py, fit_cost.py, shapes.py, unknown_functions.py, box_cost.py, cylinder.py,
+pretrained.py, refined.py, yardstick.py, throughput.py or wakes/judge.py wrote; a case without a file has
+no row. The paper's numbers stand beside ours, as the paper prints them (its tables 1 and 2), and those of
+Raissi, Perdikaris and Karniadakis (2019) for unknown coefficients.
 """
 
 import json
