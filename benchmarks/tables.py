@@ -4,10 +4,10 @@
     python benchmarks/tables.py --show   # print the section only
 
 Every number comes from a file that benchmarks/core.py, instrument.py, coverage_diffusivity.py,
-fit_cost.py, shapes.py, unknown_functions.py, box_cost.py, cylinder.py, pretrained.py, refined.py,
-yardstick.py, throughput.py or wakes/judge.py wrote; a case without a file has no row. The paper's numbers
-stand beside ours, as the paper prints them (its tables 1 and 2), and those of Raissi, Perdikaris and
-Karniadakis (2019) for unknown coefficients.
+first_step.py, million.py, fit_cost.py, shapes.py, unknown_functions.py, box_cost.py, cylinder.py,
+pretrained.py, refined.py, yardstick.py, throughput.py or wakes/judge.py wrote; a case without a file has
+no row. The paper's numbers stand beside ours, as the paper prints them (its tables 1 and 2), and those of
+Raissi, Perdikaris and Karniadakis (2019) for unknown coefficients.
 """
 
 import json
@@ -62,7 +62,9 @@ def section(folder: Path = RESULTS) -> str:
             heat_table(found),
             wake_table(found),
             step_table(found),
+            first_step_table(found),
             anchors_table(found),
+            million_table(found),
             cost_table(found),
             instrument_table(found),
             shapes_table(found),
@@ -172,6 +174,51 @@ def anchors_table(found: dict) -> str | None:
         "| readings | ms per step | peak memory | measured on |",
         rows,
     )
+
+
+def first_step_table(found: dict) -> str | None:
+    if "first-step" not in found:
+        return None
+    result = found["first-step"]
+    rows = [
+        as_row(
+            row["about"],
+            f"{row['seconds']:.1f}",
+            f"{row['import_seconds']:.1f}",
+            measured_on(result),
+        )
+        for row in result["rows"].values()
+    ]
+    return as_table(
+        "The first step, cold: a fresh process that finds nothing compiled, from the call on:",
+        "| what | seconds | to import, before it | measured on |",
+        rows,
+    )
+
+
+def million_table(found: dict) -> str | None:
+    if "million" not in found:
+        return None
+    result = found["million"]
+    rows = [
+        as_row(
+            "as usual" if run["memory"] is None else f"{run['memory']:g} GB",
+            *(_seconds_of(run[name]) for name in ("first_step_seconds", "seconds_per_step")),
+            "–" if run["peak_bytes"] is None else f"{run['peak_bytes'] / 1e9:.0f} GB",
+            measured_on(result),
+        )
+        for run in result["runs"]
+    ]
+    return as_table(
+        f"Second-order steps on all {result['weights']:,} weights of a network at once, "
+        f"{result['rows']:,} rows, float64 (JJᵀ, strips of J):",
+        "| memory for J | seconds of the first step | of the others | peak memory | measured on |",
+        rows,
+    )
+
+
+def _seconds_of(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"
 
 
 def cost_table(found: dict) -> str | None:
