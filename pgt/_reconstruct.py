@@ -183,11 +183,17 @@ def _better_of_two(task: Task, folder: Path | None, progress: bool | None) -> _K
     other, others = _fitted(rival, folder, progress, is_better)
     if is_better(other):
         return _Kept(rival, other, others, "rival")
-    if errors is not None:
-        return first
-    with task.in_precision():
-        outcome = with_posterior(outcome, task)  # left out while it gave way
-    return first._replace(outcome=outcome, errors=field_errors(outcome, task))
+    return first if errors is not None else _kept_after_all(first)
+
+
+def _kept_after_all(fit: _Kept) -> _Kept:
+    """With what was left out while it gave way. A posterior takes for noise what the model could not
+    follow: no more is made of it than was asked for."""
+    task, outcome = fit.task, fit.outcome
+    if task.error_bars is not None:
+        with task.in_precision():
+            outcome = with_posterior(outcome, task)
+    return fit._replace(outcome=outcome, errors=field_errors(outcome, task))
 
 
 def _has_diverged(outcome: Outcome) -> bool:
@@ -201,7 +207,7 @@ def _has_diverged(outcome: Outcome) -> bool:
 def _fitted(task: Task, checkpoint: Path | None, progress: bool | None, is_kept=lambda fit: True):
     """The fit, and by field the error expected of it, where it is kept."""
     outcome = fit_task(task, checkpoint=checkpoint, progress=progress, is_kept=is_kept)
-    return outcome, field_errors(outcome, task)
+    return outcome, field_errors(outcome, task) if is_kept(outcome) else None
 
 
 def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:

@@ -24,7 +24,9 @@ from pgt.physics.quantities import parts_of, quantity, units_of
 from pgt.trust.members import Members, checked_quantiles, quantile_name, required, statistics
 
 NEGLIGIBLE = 0.1  # of the typical residual: terms smaller than that do not tell a good fit
-CHUNK = 1 << 13  # points evaluated at once: each attends to every token, so memory grows with them
+# Points evaluated at once: each attends to every token, so memory grows with them. Of fewer points there
+# are always so many at once: a large network takes seconds to compile for every other number of them.
+CHUNK, FEW = 1 << 13, 1 << 10
 
 
 class Asked(NamedTuple):
@@ -164,7 +166,8 @@ class Evaluation:
         """(n, c) the fields at points, by a program that is compiled once for models of a kind."""
         points, zero = self._local(points), self.origin.along(self.pde.fields)
         with precision(is_double(self.model)):
-            context, size = _encode(self.model, self.readings), min(CHUNK, len(points))
+            context = _encode(self.model, self.readings)
+            size = FEW if len(points) <= CHUNK else CHUNK
             starts = range(0, len(points), size)
             parts = [
                 _decode(

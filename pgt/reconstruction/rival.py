@@ -21,6 +21,7 @@ from pgt.training.overtaxed import is_overtaxed
 from pgt.training.polish import NOISY
 
 QUARTER = 0.25  # of the seconds: sines leave a third to the other model (training/features.py)
+JUDGED = 0.1  # of the seconds: a large network is compiled once more to be judged
 SIGNIFICANT = 2.0  # standard deviations of the error of so many readings
 
 
@@ -59,10 +60,11 @@ def in_time_left(task: Task, spent: float) -> Task:
     training, seconds = task.training, _seconds(task)
     if seconds is None:
         return task
-    left = max(seconds - spent, seconds / 3)
     if training.polish and training.seconds is None:
+        left = max(seconds - spent, seconds / 3)
         shorter = replace(training, polish=replace(training.polish, seconds=left))
     else:
+        left = max((1 - JUDGED) * seconds - spent, seconds / 3)
         shorter = replace(training, seconds=left)
     # What is left depends on the machine: a run that is continued has to be the same run.
     return replace(task, training=shorter, asked=training)
