@@ -10,7 +10,8 @@ from pgt.bench.zoo.answers import Asked
 from pgt.data import Observations
 from pgt.models.siren import SIREN
 from pgt.nn.scaling import Scaling
-from pgt.training.scales import typical_residuals, with_hidden_scales
+from pgt.physics.conditions import AbstractCondition, Dirichlet, Initial
+from pgt.training.scales import typical_residuals, typical_rows, with_hidden_scales
 from pgt.trust.references.given_values import with_conditions
 
 ON_EACH_FACE = 121  # points where a condition gives values
@@ -26,6 +27,15 @@ class Given:
 
 
 @dataclass(frozen=True)
+class Wall:
+    """A condition that gives no values, such as a flux: where it holds, and how large its rows are."""
+
+    condition: AbstractCondition
+    points: Float[np.ndarray, "n d"]  # in physical units
+    sizes: Float[np.ndarray, " k"]
+
+
+@dataclass(frozen=True)
 class PeerTask:
     """`sizes`: how large each residual typically is, by name, in physical units."""
 
@@ -33,6 +43,7 @@ class PeerTask:
     scaling: Scaling
     sizes: dict[str, float]
     given: tuple[Given, ...]
+    walls: tuple[Wall, ...]
 
     @staticmethod
     def of(asked: Asked) -> "PeerTask":
@@ -42,11 +53,14 @@ class PeerTask:
         scaling = with_hidden_scales(carrier, setup.observations, setup.pde).scaling
         sizes = {n: float(s) for n, s in typical_residuals(setup.pde, scaling).items()}
         nobody = setup.observations.take(np.zeros(len(setup.observations), bool))
-        conditions = with_conditions(nobody, setup.conditions, setup.domain, ON_EACH_FACE)
+        with_values = [c for c in setup.conditions if isinstance(c, Dirichlet | Initial)]
+        others = [c for c in setup.conditions if not isinstance(c, Dirichlet | Initial)]
+        conditions = with_conditions(nobody, with_values, setup.domain, ON_EACH_FACE)
         known = [part for part in (setup.observations, conditions) if len(part)]
         return PeerTask(
-            asked, scaling, sizes, tuple(g for part in known for g in _given(part, scaling))
-        )
+            asked, scaling, sizes, tuple(g for part in known for g in _given(part, scaling)),
+            tuple(_wall(condition, setup, scaling) for condition in others),
+        )  # fmt: skip
 
     @property
     def dimension(self) -> int:
@@ -66,6 +80,12 @@ class PeerTask:
         """What a network says at the points of `grid`, in physical units."""
         physical = np.asarray(self.scaling.to_physical(standardised), np.float64)
         return self.asked.dataset(physical, self.asked.setup.pde.fields)
+
+
+def _wall(condition: AbstractCondition, setup, scaling: Scaling) -> Wall:
+    bound = condition.bind(setup.domain, setup.pde.fields)
+    sizes = np.asarray(typical_rows(bound, setup.pde, scaling), np.float64)
+    return Wall(bound, np.asarray(bound.nodes(ON_EACH_FACE), np.float64), sizes)
 
 
 def _given(readings: Observations, scaling: Scaling) -> list[Given]:

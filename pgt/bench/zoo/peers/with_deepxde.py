@@ -26,6 +26,7 @@ with (
 from pgt.bench.zoo.answers import Answer, Asked
 from pgt.bench.zoo.peers.arithmetic import Arithmetic
 from pgt.bench.zoo.peers.task import PeerTask
+from pgt.ground.errors import InputError
 from pgt.physics.derivatives import parse_name
 
 RATE, ADAMS_SHARE, RESAMPLED = 1e-3, 0.5, 100
@@ -40,6 +41,8 @@ def answer(asked: Asked) -> Answer:
         warnings.simplefilter("ignore")
         with jax.enable_x64(True):
             task = PeerTask.of(asked)
+        if task.walls:
+            raise InputError("DeepXDE is given no conditions but those that give values.")
         deepxde.config.set_random_seed(asked.seed)
         deepxde.config.set_default_float("float64")
         width, layers, points = SIZES["gpu" if torch.cuda.is_available() else "cpu"]

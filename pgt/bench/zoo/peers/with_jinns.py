@@ -26,9 +26,10 @@ from jinns.parameters import Params
 from jinns.validation._validation import AbstractValidationModule
 
 from pgt.bench.zoo.answers import Answer, Asked
-from pgt.bench.zoo.peers.task import PeerTask
+from pgt.bench.zoo.peers.task import PeerTask, Wall
 from pgt.nn import frozen
 from pgt.physics.derivatives import residual
+from pgt.training.losses import condition_rows
 
 RATE, ADAMS_SHARE = 1e-3, 0.2
 SEEN_AT_ONCE = 1500  # readings in a step
@@ -105,7 +106,8 @@ class Until(AbstractValidationModule):
 
 
 class Equations(PDEStatio):
-    """Our own residual of their network, every equation divided by its typical size."""
+    """Our own residual of their network, every equation divided by its typical size; beside it that of
+    conditions that give no values, where they hold nearest to the point."""
 
     task: PeerTask = eqx.field(static=True, kw_only=True)
 
@@ -115,8 +117,18 @@ class Equations(PDEStatio):
         def physical(z):
             return jnp.asarray(scaling.to_physical(u(scaling.to_unit(z), params)))
 
-        rows = residual(pde, physical, scaling.from_unit(x))
-        return jnp.stack([row / self.task.sizes[name] for name, row in rows.items()])
+        z = scaling.from_unit(x)
+        rows = residual(pde, physical, z)
+        equations = jnp.stack([row / self.task.sizes[name] for name, row in rows.items()])
+        walls = [self._wall_rows(wall, physical, x) for wall in self.task.walls]
+        return jnp.concatenate([equations, *walls])
+
+    def _wall_rows(self, wall: Wall, physical, x):
+        pde, points = self.task.asked.setup.pde, jnp.asarray(wall.points)
+        unit = self.task.scaling.to_unit(points)
+        nearest = points[jnp.argmin(jnp.sum((unit - x) ** 2, axis=1))]
+        rows = condition_rows(physical, wall.condition, wall.sizes, pde, nearest)
+        return jnp.atleast_1d(rows)
 
 
 def _network(task: PeerTask, size: Size):

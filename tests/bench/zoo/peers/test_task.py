@@ -37,3 +37,13 @@ def test_what_a_network_says_comes_back_in_physical_units():
     back = task.fields(standardised)
     assert back.p.to_numpy() == pytest.approx(truth.p.transpose("x", "y", "t").to_numpy(), abs=1e-6)
     assert np.abs(task.grid).max() == pytest.approx(1)
+
+
+def test_a_condition_without_values_holds_at_its_walls():
+    (insulated,) = _task("hot-rod").walls
+    (cooled,) = _task("cooled-bar").walls
+    for wall in (insulated, cooled):
+        assert len(np.unique(wall.points[:, 0])) == 2
+        assert len(wall.points) > 100
+        assert (wall.sizes > 0).all()
+    assert [len(_task(name).walls) for name in ("seiche", "room")] == [0, 0]
