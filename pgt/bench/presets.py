@@ -89,11 +89,11 @@ TINY = {
 
 SCALES = {
     ("heat", "smoke"): Scale(0.05, 2, 8, 64, 0.5, TINY),
-    ("heat", "cpu"): Scale(12.0, 1000, 500, 2048, 0.8, HEAT),
-    ("heat", "gpu"): Scale(12.0, 1000, 500, 2048, 0.8, HEAT),
+    ("heat", "cpu"): Scale(50.0, 1000, 500, 2048, 0.8, HEAT),
+    ("heat", "gpu"): Scale(20.0, 1000, 500, 2048, 0.8, HEAT),
     ("wake", "smoke"): Scale(0.05, 2, 8, 16, 0.0, TINY, TINY),
     ("wake", "cpu"): Scale(300.0, 1000, 600, 500, 0.0, WAKE_CPU, WAKE_NEWTON),
-    ("wake", "gpu"): Scale(15.0, 1000, 2000, 2048, 0.0, WAKE_GPU, WAKE_NEWTON),
+    ("wake", "gpu"): Scale(25.0, 1000, 2000, 2048, 0.0, WAKE_GPU, WAKE_NEWTON),
 }
 PRESETS = ("smoke", "cpu", "gpu")
 
