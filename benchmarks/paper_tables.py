@@ -36,8 +36,12 @@ def bundles(device: str, preset: str | None = None) -> list[list]:
     from pgt.bench.experiments import runs
 
     def of(table: str, **wanted) -> list:
-        where = preset or ("cpu" if table == "heat" else "gpu")
-        found = runs(table, where, seeds=SEEDS)
+        found = [
+            run
+            for kind, where in (("heat", "cpu"), ("wake", "gpu"))
+            for run in runs(table, preset or where, seeds=SEEDS)
+            if run.problem.kind == kind
+        ]
         return [run for run in found if all(getattr(run, k) == v for k, v in wanted.items())]
 
     ordered = _on_cpu(of) if device == "cpu" else _on_gpu(of)
@@ -54,13 +58,13 @@ def _on_gpu(of):
     tables = [
         *of("wake", recipe="ours", budget="seconds"), *of("ablation"), *of("noise"),
         *of("wake", recipe="newton"), *of("wake", recipe="authors", budget="seconds"),
-        *sorted(of("gamma"), key=lambda r: (r.problem.kind == "heat", -r.problem.readings)),
+        *sorted(of("gamma"), key=lambda r: -r.problem.readings),
         *of("wake", recipe="authors", budget="steps"), *of("wake", recipe="ours", budget="steps"),
     ]  # fmt: skip
     hidden = [run for run in tables if getattr(run.problem, "hidden", ())]
     seen = [run for run in tables if run not in hidden]
     for run in dict.fromkeys([*seen, *hidden]):
-        if has_recipe(run.method):
+        if has_recipe(run.method) and run.problem.kind == "wake":
             noisy = run.problem.noise > 0 and run.budget == "seconds"
             yield (run.method, run.recipe, run.budget, _shape(run.problem), noisy), run
 
@@ -73,7 +77,9 @@ def _on_cpu(of):
     """Heat, one bundle for the seeds of a run; what needs no training on the wake."""
     from pgt.bench.experiments import has_recipe
 
-    heat, wake = of("heat"), [run for run in of("wake") if not has_recipe(run.method)]
+    kernels = [run for run in of("gamma") if run.problem.kind == "heat"]
+    heat = list(dict.fromkeys([*of("heat"), *kernels]))
+    wake = [run for run in of("wake") if not has_recipe(run.method)]
     ours = [run for run in heat if has_recipe(run.method) and run.recipe == "ours"]
     closed = [run for run in heat if not has_recipe(run.method)]
     authors = [run for run in heat if run.recipe == "authors"]

@@ -32,11 +32,10 @@ class Records:
     wake: str = "gpu"
 
     def runs(self, table: str) -> list[Run]:
-        """What a table shows, seeds aside; kernels are studied on one device."""
-        heat = self.wake if table == "gamma" else self.heat
+        """What a table shows, seeds aside."""
         return [
             run
-            for kind, preset in (("heat", heat), ("wake", self.wake))
+            for kind, preset in (("heat", self.heat), ("wake", self.wake))
             for run in experiments.runs(table, preset)
             if run.problem.kind == kind
         ]
