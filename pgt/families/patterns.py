@@ -41,10 +41,12 @@ from pgt.ground import serialise
 from pgt.ground.arguments import Count, Limits
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
+from pgt.ground.memory import require_memory
 
 SYSTEMS = 480  # drawn to find the patterns
 SENSORS = 100  # by which patterns are judged
 SLACK = 0.02  # of a range of coefficients
+COPIES = 4  # of all systems, in single precision, at the same time
 
 
 class Fitted(eqx.Module):
@@ -216,6 +218,9 @@ def learn_patterns(
 
 def _drawn(family: AbstractFamily, without: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
     """Fields (system, node, field) and coefficients (system, name)."""
+    size = math.prod(len(nodes) for nodes in family.axes.values()) * len(family.fields)
+    remedy = "take fewer nodes, or a window of the simulations: crop={'t': 20}"
+    require_memory(4.0 * COPIES * SYSTEMS * size, f"patterns of {size} values", remedy)
     systems = _many(family, jax.random.split(jax.random.key(0), SYSTEMS))
     values = np.asarray(systems.values).reshape(SYSTEMS, -1, len(family.fields))
     rows = [np.asarray(systems.coefficients[name]) for name in family.ranges]

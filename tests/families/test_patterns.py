@@ -142,3 +142,9 @@ def test_patterns_of_simulations_on_uneven_nodes_are_the_same_from_a_file(tmp_pa
     truth = (2 * np.sin(3 * at[:, 0]) * np.exp(-at[:, 1]))[:, None]
     for found in (patterns, again):
         assert error(found.answer(points, read, {}, at), truth) < 1e-2
+
+
+def test_systems_that_do_not_fit_into_memory_are_not_drawn(monkeypatch):
+    monkeypatch.setattr("pgt.ground.memory.available_memory", lambda: 1e5)
+    with pytest.raises(pgt.InputError, match="patterns of 45 values: this needs .* fewer nodes"):
+        learn_patterns(pgt.families.get("heat", nodes=9, times=5), count=3)
