@@ -58,6 +58,7 @@ class Cycles(Simulations):
     """
 
     name: ClassVar[str] = "cycles"
+    keeps_systems: ClassVar[bool] = True
     periods: Float[Array | np.ndarray, " files"]
 
     def __init__(

@@ -37,6 +37,9 @@ class AbstractFamily(eqx.Module):
     """
 
     part: ClassVar[str] = "family"
+    keeps_systems: ClassVar[bool] = (
+        True  # also `without_systems`: the same key draws the same there
+    )
     name: eqx.AbstractVar[str]
     fields: eqx.AbstractVar[tuple[str, ...]]
 

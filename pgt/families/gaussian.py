@@ -32,7 +32,9 @@ class Judged(NamedTuple):
 def patterns_of(values: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Mean (node, field) and patterns (node, field, r), whose amounts have variance 1."""
     mean = values.mean(axis=0, dtype=float)
-    flat = (values - mean).reshape(len(values), -1).astype(np.float32)
+    flat = (
+        (values - mean.astype(values.dtype)).reshape(len(values), -1).astype(np.float32, copy=False)
+    )
     _, ways = np.linalg.eigh((flat @ flat.T).astype(float) / len(flat))
     kept = ways[:, ::-1][:, :count] / len(flat) ** 0.5
     table = (flat.T @ kept.astype(np.float32)).reshape(*mean.shape, -1)

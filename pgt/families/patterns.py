@@ -9,6 +9,7 @@ readings say in closed form, and they say how noisy they are:
 with the σ under which the readings are the most probable.
 """
 
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,10 +41,12 @@ from pgt.ground import serialise
 from pgt.ground.arguments import Count, Limits
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
+from pgt.ground.memory import require_memory
 
 SYSTEMS = 480  # drawn to find the patterns
 SENSORS = 100  # by which patterns are judged
 SLACK = 0.02  # of a range of coefficients
+COPIES = 4  # of all systems, in single precision, at the same time
 
 
 class Fitted(eqx.Module):
@@ -115,18 +118,22 @@ class Patterns(eqx.Module):
 
     def along(self, points: Float[np.ndarray, "m d"]) -> tuple[Float[np.ndarray, "m c"], Table]:
         """Mean and patterns at points."""
-        places = _node_numbers(points, self.family.axes)
+        axes = self.family.axes
+        shape = tuple(len(nodes) for nodes in axes.values())
+        stencil = Stencil.of(points, axes, self.family.domain)
+        places = _node_numbers(stencil, shape)
         if places is not None:
             return self.mean[places], self.table[places]
-        between = _between(points, self.family)
+        between = _between(stencil, shape)
         table = between @ self.table.reshape(len(self.table), -1)
         return between @ self.mean, table.reshape(len(points), *self.table.shape[1:])
 
     def save(self, path: str | os.PathLike) -> None:
-        """One safetensors file: the family, from which the patterns are found again."""
+        """One safetensors file: the family, from which the patterns are found again, or themselves."""
         path = Path(path)
         count, lean = self.table.shape[-1], self.family.without_systems()
-        kept = Kept(lean, self.reads, count, self.judged, self.without)
+        found = None if self.family.keeps_systems else (self.mean, self.table)
+        kept = Kept(lean, self.reads, count, self.judged, self.without, found)
         serialise.save(path.parent, path.name.removesuffix(".safetensors"), kept, copy=False)
 
     @staticmethod
@@ -139,8 +146,9 @@ class Patterns(eqx.Module):
             raise InputError(
                 f"{path}: holds a {type(found).__name__}, not the patterns of a family."
             )
-        values, _ = _drawn(found.family, found.without)
-        mean, table = patterns_of(values, found.count)
+        mean, table = found.found or patterns_of(
+            _drawn(found.family, found.without)[0], found.count
+        )
         return Patterns(
             found.family, mean, table, floor(table), found.reads, found.judged, found.without
         )  # fmt: skip
@@ -175,6 +183,8 @@ class Kept(eqx.Module):
     count: int
     judged: Judged
     without: dict[str, float]
+    # Mean and patterns, where the family in the file no longer has the systems that they are from.
+    found: tuple[Float[np.ndarray, "n c"], Float[np.ndarray, "n c r"]] | None = None
 
 
 @checked
@@ -208,6 +218,9 @@ def learn_patterns(
 
 def _drawn(family: AbstractFamily, without: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
     """Fields (system, node, field) and coefficients (system, name)."""
+    size = math.prod(len(nodes) for nodes in family.axes.values()) * len(family.fields)
+    remedy = "take fewer nodes, or a window of the simulations: crop={'t': 20}"
+    require_memory(4.0 * COPIES * SYSTEMS * size, f"patterns of {size} values", remedy)
     systems = _many(family, jax.random.split(jax.random.key(0), SYSTEMS))
     values = np.asarray(systems.values).reshape(SYSTEMS, -1, len(family.fields))
     rows = [np.asarray(systems.coefficients[name]) for name in family.ranges]
@@ -223,27 +236,19 @@ def _many(family: AbstractFamily, keys):
     return jax.vmap(family.draw)(keys)
 
 
-def _node_numbers(points: np.ndarray, axes: Mapping[str, np.ndarray]) -> np.ndarray | None:
+def _node_numbers(stencil: Stencil, shape: tuple[int, ...]) -> np.ndarray | None:
     """Which nodes the points are, in the order of the grid; None where one lies between them."""
-    found = np.zeros(len(points), int)
-    for k, line in enumerate(axes.values()):
-        share = (points[:, k] - line[0]) / (line[1] - line[0])
-        near = np.rint(share)
-        if np.abs(share - near).max() > 1e-4 or near.min() < 0 or near.max() >= len(line):
-            return None
-        found = found * len(line) + near.astype(int)
-    return found
+    if any(nodes.shape[1] > 1 for nodes in stencil.nodes):
+        return None
+    return np.ravel_multi_index([np.asarray(nodes)[:, 0] for nodes in stencil.nodes], shape)
 
 
-def _between(points: Float[np.ndarray, "m d"], family: AbstractFamily) -> csr_array:
+def _between(stencil: Stencil, shape: tuple[int, ...]) -> csr_array:
     """What of every node (m, n) the fields between them are."""
-    stencil = Stencil.of(points, family.axes, family.domain)
-    nodes, weights = np.zeros((len(points), 1), int), np.ones((len(points), 1))
-    for line, near, shares in zip(
-        family.axes.values(), stencil.nodes, stencil.weights, strict=True
-    ):
-        nodes = (nodes[:, :, None] * len(line) + np.asarray(near)[:, None]).reshape(len(points), -1)
-        weights = (weights[:, :, None] * np.asarray(shares)[:, None]).reshape(len(points), -1)
-    rows = np.repeat(np.arange(len(points)), nodes.shape[1])
-    total = int(np.prod([len(line) for line in family.axes.values()]))
-    return csr_array((weights.ravel(), (rows, nodes.ravel())), shape=(len(points), total))
+    m = len(stencil.nodes[0])
+    nodes, weights = np.zeros((m, 1), int), np.ones((m, 1))
+    for size, near, shares in zip(shape, stencil.nodes, stencil.weights, strict=True):
+        nodes = (nodes[:, :, None] * size + np.asarray(near)[:, None]).reshape(m, -1)
+        weights = (weights[:, :, None] * np.asarray(shares)[:, None]).reshape(m, -1)
+    rows = np.repeat(np.arange(m), nodes.shape[1])
+    return csr_array((weights.ravel(), (rows, nodes.ravel())), shape=(m, math.prod(shape)))

@@ -57,6 +57,7 @@ class Simulations(AbstractFamily):
     """
 
     name: ClassVar[str] = "simulations"
+    keeps_systems: ClassVar[bool] = False
     fields: tuple[str, ...] = eqx.field(static=True)
     form: Callable[..., AbstractPDE] | None = eqx.field(static=True)
     region: Domain = eqx.field(static=True)

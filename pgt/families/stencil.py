@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, Int
 from pgt.data.domain import Domain
 
 ORDER = 8  # nodes along an axis
+ROUNDING = 1e-4  # of the smallest step
 
 
 class Stencil(eqx.Module):
@@ -50,11 +51,11 @@ class Stencil(eqx.Module):
 
 
 def on_nodes(points: Float[np.ndarray, "m d"], axes: Mapping[str, np.ndarray]) -> bool:
-    """Whether every point is a node of the grid, up to rounding."""
-    first = np.array([nodes[0] for nodes in axes.values()])
-    step = np.array([nodes[1] - nodes[0] for nodes in axes.values()])
-    share = (points - first) / step
-    return bool(np.all(np.abs(share - np.rint(share)) < 1e-4))
+    """Whether every point is a node of the grid, up to rounding; the end of a period is none."""
+    return all(
+        np.all(np.abs(at - nodes[_nearest(at, nodes)]) < ROUNDING * np.diff(nodes).min())
+        for at, nodes in zip(points.T, axes.values(), strict=True)
+    )
 
 
 def _spread(nodes: Int[Array | np.ndarray, "m k"], axis: int, dimension: int):
@@ -65,15 +66,24 @@ def _spread(nodes: Int[Array | np.ndarray, "m k"], axis: int, dimension: int):
 
 
 def _along(at: Float[np.ndarray, " m"], nodes: np.ndarray, is_periodic: bool, order: int):
-    """Along one axis of evenly spaced nodes."""
-    share = (at - nodes[0]) / (nodes[1] - nodes[0])
+    """Along one axis, whose nodes are evenly spaced where it is periodic."""
     order = min(order, len(nodes))
-    nearest = np.rint(share) if order == 1 else np.floor(share) - (order // 2 - 1)
-    first = nearest.astype(int)
-    if not is_periodic:
-        first = np.clip(first, 0, len(nodes) - order)
-    place = share - first  # from the first node of the stencil, in steps
-    k = np.arange(order)
-    ratios = (place[:, None, None] - k) / np.where(np.eye(order), 1, k[:, None] - k)
-    weights = np.where(np.eye(order, dtype=bool), 1.0, ratios).prod(axis=-1)
-    return (first[:, None] + k) % len(nodes), weights
+    line = _unrolled(nodes, order) if is_periodic else nodes
+    before = np.searchsorted(line, at, side="right") - 1
+    first = _nearest(at, line) if order == 1 else before - (order // 2 - 1)
+    first = np.clip(first, 0, len(line) - order)
+    chosen = first[:, None] + np.arange(order)
+    place, same = line[chosen], np.eye(order, dtype=bool)
+    gaps = np.where(same, 1.0, place[:, :, None] - place[:, None, :])
+    ratios = (at[:, None] - place)[:, None, :] / gaps
+    weights = np.where(same, 1.0, ratios).prod(axis=-1)
+    return (chosen - (len(line) - len(nodes)) // 2) % len(nodes), weights
+
+
+def _unrolled(nodes: np.ndarray, order: int) -> np.ndarray:
+    """The nodes of a ring with so many more at both ends, those of the turns before and after."""
+    return nodes[0] + (nodes[1] - nodes[0]) * np.arange(-order, len(nodes) + order)
+
+
+def _nearest(at: Float[np.ndarray, " m"], nodes: np.ndarray) -> Int[np.ndarray, " m"]:
+    return np.searchsorted((nodes[1:] + nodes[:-1]) / 2, at)

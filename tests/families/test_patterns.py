@@ -122,3 +122,29 @@ def test_what_patterns_are_not_to_come_from_is_new_to_them(patterns):
     read = np.where([True, True, False], whole[rows], np.nan)
     seen, new = (error(p.answer(points, read, {}, nodes), whole) for p in (patterns, fewer))
     assert seen < new < 0.05
+
+
+def test_patterns_of_simulations_on_uneven_nodes_are_the_same_from_a_file(tmp_path):
+    x, t = np.linspace(0, 1, 12) ** 2, np.linspace(0, 1, 9)
+    draw = np.random.default_rng(0)
+    for i, (a, b) in enumerate(draw.normal(size=(6, 2))):
+        u = a * np.outer(np.sin(3 * x), np.exp(-t)) + b * np.outer(x, 1 + t)
+        dataset = xr.Dataset({"u": (("x", "t"), u)}, {"x": x, "t": t}, {"diffusivity": 0.1})
+        pgt.io.write_field(dataset, tmp_path / f"{i}.nc")
+    family = pgt.families.Simulations(tmp_path, pgt.Heat, ["diffusivity"])
+    patterns = learn_patterns(family, 4, sensors=4)
+    patterns.save(tmp_path / "rods.safetensors")
+    again = Patterns.load(tmp_path / "rods.safetensors")
+
+    points = draw.uniform(0.05, 0.95, (30, 2))
+    read = (2 * np.sin(3 * points[:, 0]) * np.exp(-points[:, 1]))[:, None]
+    at = draw.uniform(0.05, 0.95, (50, 2))
+    truth = (2 * np.sin(3 * at[:, 0]) * np.exp(-at[:, 1]))[:, None]
+    for found in (patterns, again):
+        assert error(found.answer(points, read, {}, at), truth) < 1e-2
+
+
+def test_systems_that_do_not_fit_into_memory_are_not_drawn(monkeypatch):
+    monkeypatch.setattr("pgt.ground.memory.available_memory", lambda: 1e5)
+    with pytest.raises(pgt.InputError, match="patterns of 45 values: this needs .* fewer nodes"):
+        learn_patterns(pgt.families.get("heat", nodes=9, times=5), count=3)

@@ -23,6 +23,18 @@ def test_polynomials_of_degree_seven_are_met_up_to_the_edge():
     assert np.abs(polynomial(*points.T)).max() > 50
 
 
+def test_nodes_may_lie_unevenly():
+    x = np.sort(np.random.default_rng(2).uniform(0, 1, 30))
+    axes = {"x": np.concatenate([[0.0], x, [1.0]])}
+    at = np.linspace(0.02, 0.98, 50)[:, None]
+    line = Domain(x=(0, 1))
+    found = Stencil.of(at, axes, line)((axes["x"] ** 5)[:, None])
+    np.testing.assert_allclose(found, at**5, atol=1e-5)
+    assert on_nodes(axes["x"][[3, 8], None], axes)
+    even = (axes["x"][0] + 5 * (axes["x"][1] - axes["x"][0])).reshape(1, 1)
+    assert not on_nodes(even, axes)
+
+
 def test_a_node_has_its_value_and_no_other():
     points = np.stack([m.ravel() for m in MESH], axis=-1)[::7]
     stencil = Stencil.of(points, AXES, SQUARE)
