@@ -146,5 +146,5 @@ def test_patterns_of_simulations_on_uneven_nodes_are_the_same_from_a_file(tmp_pa
 
 def test_systems_that_do_not_fit_into_memory_are_not_drawn(monkeypatch):
     monkeypatch.setattr("pgt.ground.memory.available_memory", lambda: 1e5)
-    with pytest.raises(pgt.InputError, match="patterns of 45 values: this needs .* fewer nodes"):
+    with pytest.raises(pgt.InputError, match=r"patterns of 45 values: this needs .* fewer nodes"):
         learn_patterns(pgt.families.get("heat", nodes=9, times=5), count=3)
