@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from pgt.data.domain import Domain
 from pgt.families.family import Coefficients, Nodes, filled
@@ -94,15 +94,17 @@ class Cycles(Simulations):
 
     def draw(self, key: Key, coefficients: Coefficients | None = None) -> System:
         """A simulation from some phase on; where coefficients are given, that whose own are nearest."""
-        for_file, for_phase = jax.random.split(key)
-        which = jax.random.randint(for_file, (), 0, len(self.values))
-        if coefficients:
-            which = self._nearest(coefficients)
+        _, for_phase = jax.random.split(key)
+        which = self._nearest(coefficients) if coefficients else self.stored(key)
         modes = jnp.asarray(self.values)[which].astype(jnp.float32)
         turns = jnp.asarray(self.axes["t"], jnp.float32) / jnp.asarray(self.periods)[which]
         along = waves(turns + jax.random.uniform(for_phase), len(modes) // 2, jnp)
         values = jnp.einsum("tm,m...c->...tc", along, modes, precision="highest")
         return System(self._row(which), values)
+
+    def stored(self, key: Key) -> Int[Array, ""]:
+        for_file, _ = jax.random.split(key)
+        return jax.random.randint(for_file, (), 0, len(self.values))
 
     def without_systems(self) -> "Cycles":
         """With all of them, in half precision, and without the equation, which may be code."""

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from pgt.data.domain import Domain
 from pgt.families.system import System
@@ -87,6 +87,10 @@ class AbstractFamily(eqx.Module):
     def settled(self, coefficients: Coefficients) -> dict[str, float]:
         """Those that a system which is drawn with these has: where few are stored, the nearest."""
         return {name: float(value) for name, value in coefficients.items()}
+
+    def stored(self, key: Key) -> Int[Array, ""] | None:
+        """Which of the systems that it keeps a key draws; None where every draw is a new one."""
+        return None
 
     def without_systems(self) -> "AbstractFamily":
         """What of the family a file of a trained network keeps: all but stored systems."""

@@ -9,6 +9,7 @@ LEVELS = 10 ** np.arange(-4.0, 0.01, 0.125)  # σ that are tried, in shares of t
 SMALLEST = 1e-4  # spread, of that of the field
 LEVEL = 0.9  # of a field that bands hold
 RARE = 0.99  # of systems held out fit their readings better
+FIFTHS = 5  # parts of the systems that are left out in turn
 HELD, NOISE = 12, 0.05  # systems of each kind held out, and how noisy their readings are
 
 Table = Float[np.ndarray, "m c r"]
@@ -16,8 +17,8 @@ Table = Float[np.ndarray, "m c r"]
 
 class Judged(NamedTuple):
     """On systems whose coefficients are not among those that the patterns come from: median and worst
-    tenth of the relative error with clean readings, what bands are multiplied with where readings are
-    clean and where they are noisy, and the largest σ that is usual."""
+    tenth of the error with clean readings, relative to the spread of a system, what bands are multiplied
+    with where readings are clean and where they are noisy, and the largest σ that is usual."""
 
     median: float
     tenth: float
@@ -83,12 +84,14 @@ def _spread(values: np.ndarray) -> float:
 # ------------------------------------------------------------------------------- held out
 
 
-def kinds(coefficients: np.ndarray) -> np.ndarray:
-    """To which of a few sets of coefficients a system belongs; -1 at the ends of a range."""
+def kinds(coefficients: np.ndarray, stored: np.ndarray | None = None) -> np.ndarray:
+    """To which of a few sets of coefficients a system belongs; -1 at the ends of a range. Where sets are
+    not a few, to which fifth of the `stored` systems, or of all where each of them is a new one."""
     rows, kinds = np.unique(coefficients, axis=0, return_inverse=True)
     kinds = kinds.ravel()
     if not 3 <= len(rows) <= len(coefficients) // HELD:
-        return np.arange(len(coefficients)) % 5
+        given = np.arange(len(coefficients)) if stored is None else stored
+        return np.unique(given, return_inverse=True)[1].ravel() % FIFTHS
     is_end = ((rows == rows.min(axis=0)) | (rows == rows.max(axis=0))).any(axis=1)
     return np.where(is_end[kinds], -1, kinds)
 
@@ -120,7 +123,8 @@ def _score(draw, law, truth, places, is_read, noise: float):
     miss = mean + table @ amounts - truth
     some = draw.choice(len(truth), min(len(truth), 500), replace=False)
     spread = spreads(table[some], root, floor(table))
-    return np.linalg.norm(miss) / np.linalg.norm(truth), np.abs(miss[some] / spread).ravel(), level
+    size = np.linalg.norm(truth - truth.mean(axis=0))
+    return np.linalg.norm(miss) / size, np.abs(miss[some] / spread).ravel(), level
 
 
 def _standing(draw, places: int, sensors: int, instants: int) -> np.ndarray:

@@ -13,7 +13,7 @@ import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import equinox as eqx
 import jax
@@ -147,7 +147,7 @@ class Patterns(eqx.Module):
                 f"{path}: holds a {type(found).__name__}, not the patterns of a family."
             )
         mean, table = found.found or patterns_of(
-            _drawn(found.family, found.without)[0], found.count
+            _drawn(found.family, found.without).values, found.count
         )
         return Patterns(
             found.family, mean, table, floor(table), found.reads, found.judged, found.without
@@ -199,41 +199,51 @@ def learn_patterns(
 
     `reads` are the fields that sensors read, all where none is named; `sensors` how many stand still and
     read at every instant when the patterns are judged. Systems are left out by their coefficients, but
-    for the ends of the ranges; where these are not a few, by chance. `without` names coefficients of
-    systems that the family has and no pattern is to come from: what is then said of them is said of
-    something new.
+    for the ends of the ranges; where these are not a few, a fifth of the simulations at a time. `without`
+    names coefficients of systems that the family has and no pattern is to come from: what is then said of
+    them is said of something new.
 
     >>> import pgt
     >>> learn_patterns(pgt.families.get("heat", nodes=9, times=5), count=3).table.shape
     (45, 1, 3)
     """
     left = dict(without or {})
-    values, coefficients = _drawn(family, left)
+    drawn = _drawn(family, left)
+    values, is_new = drawn.values, kinds(drawn.coefficients, drawn.stored)
     is_read = np.array([not reads or name in reads for name in family.fields])
     instants = Nodes.of(family).instants
-    score = judged(values, kinds(coefficients), count, is_read, sensors, instants)
+    score = judged(values, is_new, count, is_read, sensors, instants)
     mean, table = patterns_of(values, count)
     return Patterns(family, mean, table, floor(table), reads, score, left)
 
 
-def _drawn(family: AbstractFamily, without: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Fields (system, node, field) and coefficients (system, name)."""
+class _Drawn(NamedTuple):
+    """Fields (system, node, field), coefficients (system, name), and which of the systems that the family
+    keeps each one is."""
+
+    values: np.ndarray
+    coefficients: np.ndarray
+    stored: np.ndarray | None
+
+
+def _drawn(family: AbstractFamily, without: Mapping[str, float]) -> _Drawn:
+    """Systems of a family, but for those with the coefficients named."""
     size = math.prod(len(nodes) for nodes in family.axes.values()) * len(family.fields)
     remedy = "take fewer nodes, or a window of the simulations: crop={'t': 20}"
     require_memory(4.0 * COPIES * SYSTEMS * size, f"patterns of {size} values", remedy)
-    systems = _many(family, jax.random.split(jax.random.key(0), SYSTEMS))
+    systems, files = _many(family, jax.random.split(jax.random.key(0), SYSTEMS))
     values = np.asarray(systems.values).reshape(SYSTEMS, -1, len(family.fields))
     rows = [np.asarray(systems.coefficients[name]) for name in family.ranges]
     found = np.stack(rows, axis=-1) if rows else np.zeros((SYSTEMS, 0))
     columns = [list(family.ranges).index(name) for name in without]
     left = np.isclose(found[:, columns], list(without.values()), rtol=1e-4).all(axis=1)
     kept = ~left if without else np.ones(SYSTEMS, bool)
-    return values[kept], found[kept]
+    return _Drawn(values[kept], found[kept], None if files is None else np.asarray(files)[kept])
 
 
 @eqx.filter_jit
 def _many(family: AbstractFamily, keys):
-    return jax.vmap(family.draw)(keys)
+    return jax.vmap(family.draw)(keys), jax.vmap(family.stored)(keys)
 
 
 def _node_numbers(stencil: Stencil, shape: tuple[int, ...]) -> np.ndarray | None:

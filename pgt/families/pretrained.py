@@ -267,7 +267,8 @@ def _halved(leaf):
 
 def _coefficient(given: Coefficients, name: str) -> float | None:
     if isinstance(given, AbstractPDE):
-        value = getattr(given, name, None)
+        held = getattr(given, "coefficients", {})  # of an equation in words
+        value = held.get(name, getattr(given, name, None))
         return None if value is None else current(value)
     return None if name not in given else float(given[name])
 

@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from pgt.data.domain import Domain
 from pgt.families.dimensionless import Number, centred, extents
@@ -103,10 +103,8 @@ class Simulations(AbstractFamily):
 
     def draw(self, key: Key, coefficients: Coefficients | None = None) -> System:
         """A simulation; where coefficients are given, that whose own, which it keeps, are nearest."""
-        for_file, *for_axes = jax.random.split(key, 1 + len(self.nodes))
-        which = jax.random.randint(for_file, (), 0, len(self.values))
-        if coefficients:
-            which = self._nearest(coefficients)
+        for_axes = jax.random.split(key, 1 + len(self.nodes))[1:]
+        which = self._nearest(coefficients) if coefficients else self.stored(key)
         sizes = [len(nodes) for _, nodes in self.nodes]
         whole = jnp.asarray(self.values)[which]
         starts = [
@@ -115,6 +113,10 @@ class Simulations(AbstractFamily):
         ]
         values = jax.lax.dynamic_slice(whole, (*starts, 0), (*sizes, len(self.fields)))
         return System(self._row(which), values)
+
+    def stored(self, key: Key) -> Int[Array, ""]:
+        for_file = jax.random.split(key, 1 + len(self.nodes))[0]
+        return jax.random.randint(for_file, (), 0, len(self.values))
 
     def equation(self, **coefficients: Any) -> AbstractPDE:
         if self.form is None:

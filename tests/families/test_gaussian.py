@@ -43,6 +43,22 @@ def test_kinds_are_sets_of_coefficients_but_for_the_ends():
     assert set(kinds(many).tolist()) == set(range(5))
 
 
+def test_no_simulation_is_left_out_and_kept_at_once():
+    stored = np.random.default_rng(0).integers(0, 50, 60)
+    for coefficients in (np.zeros((60, 0)), stored[:, None] / 7):
+        found = kinds(coefficients, stored)
+        assert set(found.tolist()) == set(range(5))
+        assert all(len(set(found[stored == file])) == 1 for file in set(stored))
+
+
+def test_an_error_is_relative_to_the_spread_and_not_to_the_zero():
+    near, far = (
+        judged(systems(count=60) + shift, np.arange(60) % 3, 2, np.array([True, True]), 12, 1)
+        for shift in (0.0, 100.0)
+    )
+    assert far.median == pytest.approx(near.median, rel=0.05)
+
+
 def test_what_was_left_out_is_judged():
     found = judged(systems(count=60), np.arange(60) % 3, 4, np.array([True, False]), 12, 1)
     assert found.median < 0.01

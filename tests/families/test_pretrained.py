@@ -65,6 +65,14 @@ def test_a_missing_coefficient_is_named(trained, truth):
         trained(pgt.sample(truth, n=14), {"viscosity": 1.0})
 
 
+def test_an_equation_in_words_says_its_coefficients(trained, truth):
+    readings = pgt.sample(truth, n=20, seed=0)
+    words = pgt.Equation("u_t = diffusivity*u_xx", diffusivity=0.02)
+    for said, known in ((words, {"diffusivity": 0.02}), (pgt.Heat(0.02), {"diffusivity": 0.02})):
+        ours, theirs = (trained(readings, given).grid(x=5, t=5).u for given in (said, known))
+        np.testing.assert_array_equal(ours, theirs)
+
+
 def test_another_domain_is_refused(trained, truth):
     with pytest.raises(pgt.InputError, match=r"x, t, the domain has x \(periodic\), t"):
         trained(pgt.sample(truth, n=14), NU, pgt.Domain(x=(0, 1), t=(0, 1), periodic=("x",)))
