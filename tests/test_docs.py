@@ -14,6 +14,7 @@ import run_file_words
 import typer.main
 
 import pgt
+from pgt.bench.zoo import catalogue
 from pgt.cli import app
 
 ROOT = fresh_python.ROOT
@@ -193,6 +194,17 @@ def test_numbers_of_the_choosing_page_are_stored_ones():
     assert len(numbers) > 15
     missing = [n for n in numbers if not re.search(rf"(?<![\d.]){re.escape(n)}(?![\d.])", stored)]
     assert not missing
+
+
+def test_what_pages_say_of_the_zoo_is_what_there_is():
+    paths = (DOCS / "zoo.md", DOCS / "choosing.md", ROOT / "README.md", ROOT / "CHANGELOG.md")
+    zoo, choosing, *others = (path.read_text(encoding="utf-8") for path in paths)
+    for page in (zoo, choosing, *others):
+        assert f"{len(catalogue.names())} problems" in page
+    said = r"of (\d+) stated errors (\d+) are .*? ([\d.]+) times\s.*? ([\d.]+) times"
+    ((runs, near, least, most),) = re.findall(said, choosing)
+    counted = f"{near} of {runs} runs, at worst {least} times too small and {most} times too large"
+    assert counted in zoo.split("<!-- cpu:begin -->")[1]
 
 
 def test_names_of_the_notation_page_exist():
