@@ -47,13 +47,49 @@ def test_results_in_the_readme_are_the_stored_ones():
 
 @pytest.mark.parametrize("name", ["verdicts", "verdicts-other"])
 def test_the_page_counts_the_verdicts_that_are_stored(name):
-    stored = json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())
-    page = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
-    kinds = stored["kinds"].values()
+    page = page_of("start.md")
+    kinds = stored(name)["kinds"].values()
     cells = " | ".join(f"{kind['right']} of {kind['as_meant']}" for kind in kinds)
     assert f"| {cells} |" in page
     total, right = (sum(kind[key] for kind in kinds) for key in ("as_meant", "right"))
     assert right >= 0.95 * total
+
+
+def stored(name: str) -> dict:
+    return json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())
+
+
+def page_of(name: str) -> str:
+    """Its text without line breaks."""
+    return " ".join((ROOT / "docs" / name).read_text(encoding="utf-8").split())
+
+
+def test_the_page_of_shapes_has_the_numbers_that_are_stored():
+    page, fits = page_of("shapes.md"), stored("lift")["fits"]
+    for case, what in (("ring", "u"), ("cylinder", "u"), ("cylinder", "drag")):
+        soft, lifted = (
+            ", ".join(f"{f[what]:.1e}" for f in fits if (f["case"], f["walls"]) == (case, walls))
+            for walls in ("soft", "lifted")
+        )
+        assert f"| {soft} | {lifted} |" in page
+    for gamma, word in (("plain", "as it is"), ("damped", "damped"), ("cut", "cut")):
+        errors = [fit["error"] for fit in stored("sight")["fits"] if fit["gamma"] == gamma]
+        first, second, third = (f"{error:.2f}" for error in errors)
+        assert re.search(rf"{first}, {second} and {third} (of the spread )?{word}", page)
+    resting, soft = (stored(name)["wall"] for name in ("cylinder-resting", "cylinder"))
+    assert f"v was wrong by {resting['v']:.1e} with it" in page
+    assert f"and by {soft['v']:.1e} with a soft wall" in page
+    assert f"the drag by {resting['drag']:.1e} and {soft['drag']:.1e}" in page
+
+
+def test_what_is_said_of_rows_of_the_equation_is_stored():
+    families = stored("equation-rows")["families"]
+    ratios = {name: found["more"] / found["answer"] for name, found in families.items()}
+    assert all(found["own"] > found["answer"] for found in families.values())
+    assert all(abs(ratios[name] - 1 / 3) < 0.07 for name in ("heat", "burgers"))  # a third
+    assert abs(ratios["advection_diffusion"] - 2 / 3) < 0.07  # two thirds
+    assert ratios["wave"] > 1
+    assert "to a third for heat and Burgers' equation, to two thirds" in page_of("pretrained.md")
 
 
 MEASURED = {"device": "cpu: cpu", "commit": "abc"}
