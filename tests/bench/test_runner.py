@@ -84,6 +84,7 @@ def test_only_smoke_is_compiled_without_optimisation(preset, monkeypatch):
         return [(None, {})]
 
     monkeypatch.setattr(runner, "_fit", fit)
+    monkeypatch.setattr(runner, "_snapshot", lambda *_: None)
     before = jax.config.read("jax_disable_most_optimizations")
     runner.execute([Run(preset, HeatProblem(20), "pgt")])
     assert seen["quick"] == (preset == "smoke")

@@ -2,7 +2,6 @@ import errno
 import os
 import re
 import sys
-import tempfile
 
 import h5netcdf
 import numpy as np
@@ -154,7 +153,7 @@ def test_unwritable_folders(tmp_path, monkeypatch, suffix, code):
     def refuse(*_, **__):
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(InputError, match=f"could not be written .{os.strerror(code)}"):
         write_field(field(), tmp_path / f"field{suffix}")
     assert os.listdir(tmp_path) == []
