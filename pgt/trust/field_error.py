@@ -40,10 +40,7 @@ UNSURE = 1.5  # a factor either way, for what no posterior knows: that of κ its
 NEAR = 1.2  # of the distance between readings that fill the domain evenly
 ASKED = 8  # of the nearest readings, whether a wall is between
 SMALLEST = 1e-15
-ROUNDED, LEAST_ROUNDED = (
-    2 * SMALLEST_SIGMA,
-    0.1,
-)  # σ that rounding alone explains, and κ at least there
+ROUNDED, LEAST_ROUNDED = 2 * SMALLEST_SIGMA, 0.1  # σ that is rounding alone, and κ at least there
 
 
 class Places(NamedTuple):

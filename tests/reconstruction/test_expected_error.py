@@ -41,9 +41,8 @@ def test_readings_held_out_that_are_missed_raise_it():
         for n in (0.1, 1e3)
     ]
     assert all(found)
-    missed, excused = (
-        error["u"]["value"] for error in found if error
-    )  # by a noise larger than any misfit
+    # The second is excused by a noise larger than any misfit.
+    missed, excused = (error["u"]["value"] for error in found if error)
     assert missed > 3 * excused
 
 
