@@ -216,13 +216,10 @@ def test_names_of_the_notation_page_exist():
 
 
 def test_files_that_pages_name_exist():
-    texts = {
-        page: page.read_text(encoding="utf-8") for page in (*pages.pages(), ROOT / "README.md")
-    }
     named = {
         (page.name, name)
-        for page, text in texts.items()
-        for name in re.findall(r"pgt/[\w/]+\.py", text)
+        for page in (*pages.pages(), ROOT / "README.md", ROOT / "CONTRIBUTING.md")
+        for name in re.findall(r"(?:pgt|tests|benchmarks)/[\w/]+\.py", page.read_text("utf-8"))
     }
     assert len(named) > 10
     assert not [pair for pair in named if not (ROOT / pair[1]).is_file()]
