@@ -64,7 +64,7 @@ format: $(READY) ## rewrite the source in the house style
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-bench: $(READY) ## measure the README's numbers that need no GPU, into benchmarks/results
+bench: $(READY) ## measure heat and the small wake of the README (the rest: benchmarks/README.md)
 	$(BIN)/python benchmarks/core.py default-heat default-heat-free default-three-modes \
 	  default-three-modes-noise heat heat-long heat-free three-modes three-modes-noise wake-cpu
 	$(BIN)/python benchmarks/tables.py

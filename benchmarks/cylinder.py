@@ -9,7 +9,7 @@ fits see the same readings: one knows that the fluid rests at the wall, the othe
 With a "resting" network, a SIREN whose velocity is multiplied by what vanishes on the circle, the fluid
 rests there by construction. All are compared outside the cylinder only; p is hidden, and compared less
 its mean at every instant. Forces are the integrals of the traction on the circle, whatever the fit knows
-of it. Leaves `cylinder.json`.
+of it. Leaves `cylinder.json`, or `cylinder-resting.json`.
 """
 
 import argparse
@@ -131,7 +131,8 @@ def main() -> None:
         shown = "  ".join(f"{key} {found[key]:.1e}" for key in (*FIELDS, "drag", "lift"))
         print(f"{name}: {shown}  ({seconds:.0f} s)", flush=True)
         options.out.mkdir(parents=True, exist_ok=True)
-        (options.out / "cylinder.json").write_text(json.dumps(record, indent=1) + "\n")
+        file = "cylinder.json" if options.model == "siren" else f"cylinder-{options.model}.json"
+        (options.out / file).write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

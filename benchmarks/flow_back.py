@@ -38,9 +38,8 @@ def noise_of(vorticity: np.ndarray) -> np.ndarray:
 def taken_back(nodes, values):
     """The vorticity at the start, from that at some nodes at the end."""
     places = jnp.stack(jnp.unravel_index(jnp.asarray(nodes), (NODES, NODES)), axis=-1) / NODES
-    read = (
-        values - later(jnp.zeros((NODES, NODES))).ravel()[nodes]
-    )  # what the force has not stirred
+    # What the force has not stirred.
+    read = values - later(jnp.zeros((NODES, NODES))).ravel()[nodes]
     start = _spread_back(places, read)
     for _ in range(2):
         between = TORUS.spectrum((start + later(start)) / 2)

@@ -3,11 +3,9 @@
     python benchmarks/tables.py          # rewrite README.md
     python benchmarks/tables.py --show   # print the section only
 
-Every number comes from a file that benchmarks/core.py, instrument.py, coverage_diffusivity.py,
-first_step.py, million.py, fit_cost.py, shapes.py, unknown_functions.py, box_cost.py, cylinder.py,
-pretrained.py, refined.py, yardstick.py, throughput.py or wakes/judge.py wrote; a case without a file has
-no row. The paper's numbers stand beside ours, as the paper prints them (its tables 1 and 2), and those of
-Raissi, Perdikaris and Karniadakis (2019) for unknown coefficients.
+Every number comes from a file there, and benchmarks/README.md says which script wrote it; a case without
+a file has no row. The paper's numbers stand beside ours, as the paper prints them (its tables 1 and 2),
+and those of Raissi, Perdikaris and Karniadakis (2019) for unknown coefficients.
 """
 
 import json
@@ -22,6 +20,7 @@ from tables_beyond import (
     instrument_table,
     measures_table,
     shapes_table,
+    space_table,
 )
 from tables_families import (
     pretrained_table,
@@ -66,12 +65,14 @@ def section(folder: Path = RESULTS) -> str:
             anchors_table(found),
             million_table(found),
             cost_table(found),
+            memory_table(found),
             instrument_table(found),
             shapes_table(found),
             measures_table(found),
             functions_table(found),
             box_table(found),
             cylinder_table(found),
+            space_table(found),
             pretrained_table(found),
             throughput_table(found),
             refined_table(found),
@@ -235,6 +236,26 @@ def cost_table(found: dict) -> str | None:
         "`pgt fit` with all defaults, from its start to the files it leaves, compiling and all. Seconds "
         "are those of processor time, all cores together:",
         "| what | model | CPU seconds | measured on |",
+        rows,
+    )
+
+
+def memory_table(found: dict) -> str | None:
+    if "predict-memory" not in found:
+        return None
+    result = found["predict-memory"]
+    rows = [
+        as_row(
+            name,
+            f"{row['peak_bytes'] / 2**30:.2f} GiB",
+            f"{row['seconds']:.0f}",
+            measured_on(result),
+        )
+        for name, row in result["rows"].items()
+    ]
+    return as_table(
+        f"`pgt predict` of {result['points']:,} points of a PGT, in a process of its own:",
+        "| from what to what | peak memory | seconds | measured on |",
         rows,
     )
 

@@ -28,6 +28,7 @@ import numpy as np
 import xarray as xr
 
 import pgt
+from pgt.ground.provenance import provenance
 
 RESULTS = Path(__file__).parent / "results"
 KINDS = {"noise": 20, "short": 20, "wrong": 10, "unread": 10}
@@ -240,8 +241,9 @@ def main() -> None:
     share = sum(is_right(r) for r in meant) / max(len(meant), 1)
     summary = {"seed": options.seed, "right": share, "kinds": counts}
     print(summary)
+    record = provenance() | summary | {"fits": rows}
     (options.output or RESULTS / name).write_text(
-        json.dumps(summary | {"fits": rows}, indent=1) + "\n", encoding="utf-8"
+        json.dumps(record, indent=1) + "\n", encoding="utf-8"
     )
 
 

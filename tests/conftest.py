@@ -3,7 +3,6 @@
 import gc
 import inspect
 import os
-import time
 import typing
 from pathlib import Path
 
@@ -28,6 +27,7 @@ import hypothesis
 import jax
 import jaxtyping
 import pytest
+from compiled_programs import let_go_now_and_then
 from private_names import make_tests_cheaper
 
 
@@ -108,28 +108,12 @@ def pytest_collection_finish():
     gc.freeze()  # what was imported stays
 
 
-# Every compiled program maps memory, and a process may hold 65530 maps (Linux); past that the
-# compiler dies. Long before, programs that no test needs any more are let go.
-MANY_MAPS, LOOKS_EVERY = 30_000, 5.0  # s: to count them takes longer than most tests
-MAPS = Path("/proc/self/maps")
-
 # Tracing makes many small objects that live as long as the program: looking through them for cycles
 # after every few hundred, as Python does, takes a sixth of the time.
 gc.set_threshold(50_000, 20, 20)
 
 
-last = {"look": time.monotonic()}
-
-
 @pytest.fixture(autouse=True)
 def _let_go_of_compiled_programs():
     yield
-    if time.monotonic() - last["look"] >= LOOKS_EVERY:
-        let_go_of_compiled_programs()
-        last["look"] = time.monotonic()
-
-
-def let_go_of_compiled_programs():
-    if MAPS.exists() and MAPS.read_bytes().count(b"\n") > MANY_MAPS:
-        jax.clear_caches()
-        gc.collect()
+    let_go_now_and_then()

@@ -14,6 +14,7 @@ import run_file_words
 import typer.main
 
 import pgt
+from pgt.bench.zoo import catalogue
 from pgt.cli import app
 
 ROOT = fresh_python.ROOT
@@ -195,6 +196,17 @@ def test_numbers_of_the_choosing_page_are_stored_ones():
     assert not missing
 
 
+def test_what_pages_say_of_the_zoo_is_what_there_is():
+    paths = (DOCS / "zoo.md", DOCS / "choosing.md", ROOT / "README.md", ROOT / "CHANGELOG.md")
+    zoo, choosing, *others = (path.read_text(encoding="utf-8") for path in paths)
+    for page in (zoo, choosing, *others):
+        assert f"{len(catalogue.names())} problems" in page
+    said = r"of (\d+) stated errors (\d+) are .*? ([\d.]+) times\s.*? ([\d.]+) times"
+    ((runs, near, least, most),) = re.findall(said, choosing)
+    counted = f"{near} of {runs} runs, at worst {least} times too small and {most} times too large"
+    assert counted in zoo.split("<!-- cpu:begin -->")[1]
+
+
 def test_names_of_the_notation_page_exist():
     source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "pgt").rglob("*.py"))
     text = (DOCS / "notation.md").read_text(encoding="utf-8")
@@ -204,13 +216,10 @@ def test_names_of_the_notation_page_exist():
 
 
 def test_files_that_pages_name_exist():
-    texts = {
-        page: page.read_text(encoding="utf-8") for page in (*pages.pages(), ROOT / "README.md")
-    }
     named = {
         (page.name, name)
-        for page, text in texts.items()
-        for name in re.findall(r"pgt/[\w/]+\.py", text)
+        for page in (*pages.pages(), ROOT / "README.md", ROOT / "CONTRIBUTING.md")
+        for name in re.findall(r"(?:pgt|tests|benchmarks)/[\w/]+\.py", page.read_text("utf-8"))
     }
     assert len(named) > 10
     assert not [pair for pair in named if not (ROOT / pair[1]).is_file()]

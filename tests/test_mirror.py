@@ -36,6 +36,11 @@ def test_every_test_below_a_folder_has_its_module():
     assert sorted({path.as_posix() for path in written} - known) == []
 
 
+def test_what_tests_share_lies_in_its_folder():
+    loose = {path.name for path in TESTS.glob("*.py") if not path.name.startswith("test_")}
+    assert loose == {"conftest.py"}, "move it to tests/common"
+
+
 def test_nothing_private_lies_loose_at_the_top():
     loose = {path.name for path in PACKAGE.glob("*.py")} - {"__init__.py", "metrics.py"}
     assert loose == {"_reconstruct.py"}

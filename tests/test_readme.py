@@ -10,7 +10,7 @@ import fresh_python
 import pytest
 
 ROOT = fresh_python.ROOT
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "benchmarks/README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def blocks(page: Path) -> list[str]:
@@ -47,13 +47,49 @@ def test_results_in_the_readme_are_the_stored_ones():
 
 @pytest.mark.parametrize("name", ["verdicts", "verdicts-other"])
 def test_the_page_counts_the_verdicts_that_are_stored(name):
-    stored = json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())
-    page = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
-    kinds = stored["kinds"].values()
+    page = page_of("start.md")
+    kinds = stored(name)["kinds"].values()
     cells = " | ".join(f"{kind['right']} of {kind['as_meant']}" for kind in kinds)
     assert f"| {cells} |" in page
     total, right = (sum(kind[key] for kind in kinds) for key in ("as_meant", "right"))
     assert right >= 0.95 * total
+
+
+def stored(name: str) -> dict:
+    return json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())
+
+
+def page_of(name: str) -> str:
+    """Its text without line breaks."""
+    return " ".join((ROOT / "docs" / name).read_text(encoding="utf-8").split())
+
+
+def test_the_page_of_shapes_has_the_numbers_that_are_stored():
+    page, fits = page_of("shapes.md"), stored("lift")["fits"]
+    for case, what in (("ring", "u"), ("cylinder", "u"), ("cylinder", "drag")):
+        soft, lifted = (
+            ", ".join(f"{f[what]:.1e}" for f in fits if (f["case"], f["walls"]) == (case, walls))
+            for walls in ("soft", "lifted")
+        )
+        assert f"| {soft} | {lifted} |" in page
+    for gamma, word in (("plain", "as it is"), ("damped", "damped"), ("cut", "cut")):
+        errors = [fit["error"] for fit in stored("sight")["fits"] if fit["gamma"] == gamma]
+        first, second, third = (f"{error:.2f}" for error in errors)
+        assert re.search(rf"{first}, {second} and {third} (of the spread )?{word}", page)
+    resting, soft = (stored(name)["wall"] for name in ("cylinder-resting", "cylinder"))
+    assert f"v was wrong by {resting['v']:.1e} with it" in page
+    assert f"and by {soft['v']:.1e} with a soft wall" in page
+    assert f"the drag by {resting['drag']:.1e} and {soft['drag']:.1e}" in page
+
+
+def test_what_is_said_of_rows_of_the_equation_is_stored():
+    families = stored("equation-rows")["families"]
+    ratios = {name: found["more"] / found["answer"] for name, found in families.items()}
+    assert all(found["own"] > found["answer"] for found in families.values())
+    assert all(abs(ratios[name] - 1 / 3) < 0.07 for name in ("heat", "burgers"))  # a third
+    assert abs(ratios["advection_diffusion"] - 2 / 3) < 0.07  # two thirds
+    assert ratios["wave"] > 1
+    assert "to a third for heat and Burgers' equation, to two thirds" in page_of("pretrained.md")
 
 
 MEASURED = {"device": "cpu: cpu", "commit": "abc"}
@@ -77,6 +113,13 @@ def results_of_all_kinds() -> dict[str, dict]:
         | {"torch_milliseconds": 80.0, "adam": step, "soap": step | {"milliseconds": 10.0}},
         "anchors": MEASURED
         | {"rows": [step | {"readings": 1000}], "time_exponent": 0.5, "memory_exponent": 0.25},
+        "first-step": MEASURED
+        | {"rows": {"rod": {"about": "a rod", "seconds": 9.0, "import_seconds": 1.5}}},
+        "million": MEASURED
+        | {"weights": 10**6, "rows": 3000}
+        | {"runs": [step | {"memory": None, "seconds_per_step": None}]},
+        "predict-memory": MEASURED
+        | {"points": 10**7, "rows": {"grid to CSV": {"peak_bytes": 2**29, "seconds": 44.7}}},
         "fit-cost": MEASURED
         | {"rows": {"rod": {"about": "A rod.", "model": "Features", "cpu_seconds": 27.4}}},
         "pressure": MEASURED | {"snapshot": flow, "volume": flow, "seconds": 99.6},
@@ -98,6 +141,11 @@ def results_of_all_kinds() -> dict[str, dict]:
         "cylinder": MEASURED
         | {"settings": {"samples": 500}}
         | {"wall": flow | {"drag": 0.005, "lift": 0.01, "seconds": 150.2}},
+        "box-cost": MEASURED
+        | {"fits": {"pinn": {"ratios": {"now": {"compile": 1.1, "step": 0.99}}}}},
+        "dns-3d": MEASURED
+        | {"settings": {"viscosity": 0.01, "samples": 10**4, "noise": 0.01}}
+        | {"fits": {"default": flow | run | {"w": 0.004}}},
         "unheard-of": {},
     } | results_of_families()
 
@@ -112,6 +160,8 @@ def results_of_families() -> dict[str, dict]:
         "pretrained": MEASURED
         | {"systems": 100, "readings": 64}
         | {"families": {"heat": {"clean": answers, "noise": answers, "milliseconds": 20.6}}},
+        "throughput": MEASURED
+        | {"readings": 64, "across": 64, "families": {"heat": {"256": 1234.5}}},
         "refined": {
             "readings": 64,
             "families": {"heat": MEASURED | refined | {"systems": 20}},
@@ -142,6 +192,10 @@ def test_tables_of_all_kinds(tmp_path):
     assert "| pgt, Adam | 8.0 | 10.0 | 5 |" in text
     assert "| pgt, SOAP | 10.0 | 8.0 | 5 |" in text
     assert "| 1,000 | 8.0 | 1.00 GiB |" in text
+    assert "| a rod | 9.0 | 1.5 | cpu: cpu, `abc` |" in text
+    assert "all 1,000,000 weights" in text
+    assert "| as usual | 5.0 | – | 1 GB | cpu: cpu, `abc` |" in text
+    assert "| grid to CSV | 0.50 GiB | 45 | cpu: cpu, `abc` |" in text
     assert "| A rod | Features | 27 | cpu: cpu, `abc` |" in text
     each = "1.0e-03 / 2.0e-03 / 3.0e-03"
     assert f"| wake from u and v | u / v / p: snapshot {each}, volume {each}, 100 s |" in text
@@ -154,6 +208,9 @@ def test_tables_of_all_kinds(tmp_path):
     assert "| inside test of 1,000,000 points, polygon of 1000 edges | 0.25 s |" in text
     assert "| source q(x) of a rod, 60 readings | 2.1 %, 2.1 % | 0.90, 0.90 |" in text
     assert f"| the wall, where the fluid rests | {each} | 0.5 % / 1 % | 150 |" in text
+    assert "| PINN | the commit measured on | 1.10 | 0.99 | cpu: cpu, `abc` |" in text
+    assert "| all defaults | 1.0e-03 / 2.0e-03 / 4.0e-03 / 3.0e-03 | 10 | 32 k | cpu" in text
+    assert "| `heat` | 256 | 1234 | cpu: cpu, `abc` |" in text
     answer = "4.0e-03 (3.0e-02); Gaussian process 5.0e-02; inside 0.91"
     assert f"| `heat` | {answer} | {answer} | 21 ms | cpu: cpu, `abc` |" in text
     assert f"| `heat` | 20 |{' 1.0e-04, 0.35 s |' * 4} – | cpu: cpu, `abc` |" in text
@@ -163,6 +220,23 @@ def test_tables_of_all_kinds(tmp_path):
     for table in text.split("\n\n"):
         lines = [line for line in table.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) <= 1, "every row has the same cells"
+
+
+def test_every_benchmark_and_what_it_leaves_is_listed():
+    folder = ROOT / "benchmarks"
+    listed = (folder / "README.md").read_text(encoding="utf-8")
+    scripts = [
+        path.relative_to(folder).as_posix() for path in folder.rglob("*.py") if is_script(path)
+    ]
+    named = {name.removeprefix("benchmarks/") for name in re.findall(r"[\w/]+\.py", listed)}
+    assert len(scripts) > 30
+    assert not set(scripts) - named
+    assert all((folder / name).is_file() for name in named - {"NAME.py"})
+    assert not [path for path in (folder / "results").iterdir() if f"`{path.stem}`" not in listed]
+
+
+def is_script(path: Path) -> bool:
+    return "__main__" in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

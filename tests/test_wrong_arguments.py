@@ -8,7 +8,7 @@ from pathlib import Path
 
 import fresh_python
 
-FUZZER = Path(__file__).with_name("wrong_arguments.py")
+FUZZER = Path(__file__).parent / "common" / "wrong_arguments.py"
 
 
 def test_wrong_arguments_are_refused_in_words():

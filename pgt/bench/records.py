@@ -1,7 +1,6 @@
 """Stored records, asked by run; and what one cell of a table says about them."""
 
 import dataclasses
-import json
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ import xarray as xr
 from pgt.bench import experiments
 from pgt.bench.experiments import Run
 from pgt.bench.runner import record_path
+from pgt.bench.stored import read_record
 from pgt.training.history import History
 from pgt.training.loop import DIVERGED
 
@@ -43,7 +43,7 @@ class Records:
     def of(self, run: Run) -> list[dict]:
         """The records of a run, one for every seed found."""
         paths = (self.path(run, seed) for seed in SEEDS)
-        return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
+        return [read_record(path) for path in paths if path.exists()]
 
     def path(self, run: Run, seed: int = 0) -> Path:
         return record_path(self.folder, dataclasses.replace(run, seed=seed))

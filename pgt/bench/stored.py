@@ -4,6 +4,7 @@ import json
 import math
 from pathlib import Path
 
+from pgt.ground.errors import InputError
 from pgt.ground.files import in_one_piece
 
 
@@ -16,7 +17,11 @@ def write_record(path: Path, record: dict) -> None:
 
 
 def read_record(path: Path) -> dict:
-    return json.loads(path.read_text(encoding="utf-8"))
+    """What `write_record` stored."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}: {error}; delete the file, and the run is made again.") from None
 
 
 def plain(value):

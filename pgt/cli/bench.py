@@ -1,6 +1,5 @@
 """`pgt bench`: the paper's tables, one command each."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -10,17 +9,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from pgt.ground.errors import InputError
+from pgt.cli.messages import mistakes_are_messages, stoppable
 
 bench = typer.Typer(help="The paper's tables, ours beside theirs: one command each.")
 RECORDS, ZOO = Path("benchmarks/results/tables"), Path("benchmarks/results/zoo")
 TABLES = {  # the same names as in pgt.bench.experiments, without waiting for JAX
     "heat": "Table 1: heat equation, 100 to 500 readings.",
-    "wake": "Table 2: the cylinder wake, seven methods and two references.",
+    "wake": "Table 2: the cylinder wake; networks, sines and two interpolations.",
     "ablation": "Table 3: PGT with one thing taken away at a time.",
     "noise": "Table 4: u and v corrupted, PGT and PGT-UW.",
     "gamma": "Where does the attention bias help? Kernels, readings and noise.",
 }
+STOPPED = "Stopped. The same command continues with the run that was interrupted."
 Records = Annotated[Path, typer.Option("--records", help="Folder of the stored runs.")]
 
 
@@ -53,17 +53,10 @@ def _sweep(table: str, preset: str, models: tuple[str, ...], seeds: int, records
     from pgt.bench.experiments import runs
     from pgt.bench.runner import sweep
 
-    console = Console()
-    try:
+    with mistakes_are_messages(), stoppable(lambda: STOPPED):
         todo = runs(table, preset, models, tuple(range(seeds)))
         rows = _watched(table, todo, records, sweep)
-    except (InputError, OSError) as error:
-        Console(stderr=True).print(f"pgt: {error}", style="red", soft_wrap=True, markup=False)
-        raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        console.print("\nStopped. The same command continues with the run that was interrupted.")
-        raise typer.Exit(130) from None
-    console.print(_summary(rows))
+    Console().print(_summary(rows))
 
 
 def _watched(title: str, todo: list, folder: Path, sweep: Callable) -> list[tuple[str, dict]]:
@@ -128,25 +121,19 @@ def zoo(
 ) -> None:
     """Problems with known truth, defaults only, beside rivals.
 
-    Every run leaves one file in the folder; what is there already is not run again. A table and two
+    Every run leaves one file in the folder; what is there already is not run again. A table and
     figures of all that is there are written beside them.
     """
     from pgt.bench.zoo.page import write
     from pgt.bench.zoo.runner import runs, sweep
 
-    try:
+    with mistakes_are_messages(), stoppable(lambda: STOPPED):
         methods = tuple(filter(None, method.split(",")))
         todo = runs(
             problem or (), methods, seconds=seconds, group=group or None, seeds=seed or (0,)
         )  # fmt: skip
         _watched("zoo", [] if stored else todo, folder, sweep)
         text, written = write(folder, page)
-    except (InputError, OSError) as error:
-        Console(stderr=True).print(f"pgt: {error}", style="red", soft_wrap=True, markup=False)
-        raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        Console().print("\nStopped. The same command continues with the run that was interrupted.")
-        raise typer.Exit(130) from None
     typer.echo(text)
     for path in written:
         typer.echo(path)
@@ -163,11 +150,8 @@ def results(
     """Write tables and figures of docs/results.md from the stored runs."""
     from pgt.bench.results import write
 
-    try:
+    with mistakes_are_messages():
         written = write(records, document, figures)
-    except (InputError, OSError, json.JSONDecodeError) as error:
-        Console(stderr=True).print(f"pgt: {error}", style="red", soft_wrap=True, markup=False)
-        raise typer.Exit(2) from None
     for path in written:
         typer.echo(path)
 

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pgt.cli.runs import mistakes_are_messages
+from pgt.cli.messages import mistakes_are_messages
 
 demo = typer.Typer(help="Worked examples that leave figures, numbers and a report in a folder.")
 Output = Annotated[

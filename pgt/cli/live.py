@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgt.cli.interrupt import saying
-from pgt.cli.runs import mistakes_are_messages
+from pgt.cli.messages import mistakes_are_messages
 
 if TYPE_CHECKING:  # help does not wait for numpy
     from pgt.live.session import Session
@@ -16,7 +16,12 @@ PORT = 8010
 
 
 def live(
-    model: Annotated[Path, typer.Argument(help="The file of a pretrained model.")],
+    model: Annotated[
+        Path,
+        typer.Argument(
+            help="A name such as heat or wake, of what is shipped, or the file of a model."
+        ),
+    ],
     stream: Annotated[
         str | None,
         typer.Option(help="Readings that arrive: a CSV file that grows, or - for standard input."),

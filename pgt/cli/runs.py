@@ -1,9 +1,7 @@
 """Commands around a run file: init, check, fit, predict, compare, report, info."""
 
 import shlex
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,8 +9,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pgt.cli.interrupt import INTERRUPTED, saying
-from pgt.ground.errors import DoubtWarning, InputError
+from pgt.cli.interrupt import saying
+from pgt.cli.messages import mistakes_are_messages, stoppable
+from pgt.ground.errors import InputError
 from pgt.ground.verdict import NOT_CONVERGED, Verdict
 
 if TYPE_CHECKING:  # help does not wait for JAX
@@ -23,44 +22,6 @@ RunFolder = Annotated[Path, typer.Argument(help="A folder that `pgt fit` wrote."
 Set = Annotated[
     list[str], typer.Option("--set", help="Overrule a key of the run file: training.steps=500.")
 ]
-
-
-@contextmanager
-def mistakes_are_messages() -> Iterator[None]:
-    """Bad input ends with one line on standard error and exit code 2; a doubt is one line, too."""
-    try:
-        with doubts_are_messages():
-            yield
-    except (InputError, OSError) as error:
-        Console(stderr=True).print(
-            f"pgt: {_in_words(error)}", style="red", soft_wrap=True, markup=False
-        )
-        raise typer.Exit(2) from None
-
-
-@contextmanager
-def doubts_are_messages() -> Iterator[None]:
-    """What the library warns of, without the place in the code that a terminal has no use for."""
-    as_before = warnings.showwarning
-
-    def show(message, category, *place):
-        if issubclass(category, DoubtWarning):
-            Console(stderr=True).print(
-                f"pgt: {message}", style="yellow", soft_wrap=True, markup=False
-            )
-        else:
-            as_before(message, category, *place)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", DoubtWarning)
-        warnings.showwarning = show
-        yield
-
-
-def _in_words(error: InputError | OSError) -> str:
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror}; make room, or name another place with -o."
-    return str(error)
 
 
 def init(
@@ -172,7 +133,7 @@ def fit(
         from pgt.runs.folder import is_begun
 
         saved = f"Stopped; continue with: {again}"
-        with _stoppable(lambda: saved if is_begun(output) else "Stopped; nothing was saved yet."):
+        with stoppable(lambda: saved if is_begun(output) else "Stopped; nothing was saved yet."):
             result, verdict, crossed = fit_run(
                 run, output, resume=resume, seconds=seconds, say=console.print, folds=folds,
                 overwrite=overwrite,
@@ -237,23 +198,12 @@ def report(folder: RunFolder) -> None:
 
 
 def info(folder: RunFolder) -> None:
-    """What a run is."""
+    """What a run is: its equation and readings, the fit and how far to trust it."""
     from pgt.runs.predict import info as describe
 
     with mistakes_are_messages():
         rows = describe(folder)
     Console().print(_two_columns(rows, str(folder)))
-
-
-@contextmanager
-def _stoppable(words: Callable[[], str]) -> Iterator[None]:
-    """An interrupt is one sentence; also where `pgt` is not the program but a part of one."""
-    try:
-        with saying(words):
-            yield
-    except KeyboardInterrupt:
-        typer.echo(f"\n{words()}")
-        raise typer.Exit(INTERRUPTED) from None
 
 
 def _two_columns(rows: Sequence[tuple[str, str]], title: str) -> Table:

@@ -8,14 +8,8 @@ from pgt.data.amounts import amount, in_units
 from pgt.ground.arguments import powers_of
 from pgt.ground.registry import parts
 
-WORDS = (
-    "name",
-    "equations",
-    "fields",
-    "names",
-    "coords",
-    "kernel",
-)  # keys that are no coefficients
+# Keys that are no coefficients.
+WORDS = ("name", "equations", "fields", "names", "coords", "kernel")
 
 
 def in_run_units(run: RunFile, units: Callable[[], Mapping[str, str]]) -> dict[str, Any]:

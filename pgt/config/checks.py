@@ -9,14 +9,8 @@ from pgt.config.schema import wrong
 from pgt.ground.arguments import LARGEST, Limits
 
 TOML = {dict: "table", list: "array", str: "text", bool: "flag", int: "number", float: "number"}
-ORDER = (
-    "number",
-    "part",
-    "table",
-    "text",
-    "array",
-    "flag",
-)  # the first is what others are told to write
+# The first is what others are told to write.
+ORDER = ("number", "part", "table", "text", "array", "flag")
 UNKNOWN = "unknown"  # what a table that is to be learnt is called, and marked by
 
 

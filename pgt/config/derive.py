@@ -180,9 +180,8 @@ def section_of(target: Any, kind: str = "", name: str = "", depth: int = 0) -> t
 def _key(parameter: inspect.Parameter, target: Any, kind: str, depth: int) -> dict[str, Any]:
     """The key of an argument; none where a run file can give nothing and need not."""
     check = written(_hint(parameter), depth)
-    of_kernel = (
-        kind == "kernel" or parameter.name == "kernel"
-    )  # whatever is left out, the equation has
+    # Whatever is left out of a kernel, the equation has.
+    of_kernel = "kernel" in (kind, parameter.name)
     required = parameter.default is parameter.empty and not of_kernel
     if check is None:
         if not required:

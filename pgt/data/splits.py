@@ -15,9 +15,8 @@ READINGS_PER_BLOCK = 5
 FEWEST_BLOCKS, MOST_BLOCKS = 10, 200  # enough to choose from; not so many that a block is a point
 
 TIMES_OF_A_SENSOR = 2  # readings that it takes at one place, on average
-FEWEST_SENSORS = (
-    10  # of which one can be spared: with fewer, a field is fitted better to a part of each
-)
+# Of which one can be spared: with fewer, a field is fitted better to a part of each.
+FEWEST_SENSORS = 10
 
 HeldOutBy = Literal["reading", "sensor", "block"]
 Groups = Int[np.ndarray, " n"]  # for each reading the group that it shares the fate of

@@ -21,10 +21,7 @@ LEVEL = 0.9
 RARE = 0.99  # of the family's systems have a smaller misfit at their readings
 NOISE = 0.05
 HELD_OUT = 2**30  # added to the seed
-TRIED, USUAL_COUNT = (
-    64,
-    64,
-)  # systems and readings by which it is chosen what says how noisy these are
+TRIED, USUAL_COUNT = 64, 64  # systems and readings: they choose what says how noisy readings are
 
 
 @dataclass(frozen=True)

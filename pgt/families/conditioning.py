@@ -163,9 +163,8 @@ def condition(
     while True:
         here, rows = linearised(z)
         here, rows = np.asarray(here), dense.local(rows)
-        origin = here - np.asarray(
-            rows @ dense.local(z)
-        )  # the linearised readings are origin + J z
+        # The linearised readings are origin + J z.
+        origin = here - np.asarray(rows @ dense.local(z))
         gram = dense.gram(rows, dual=True) if _is_dual(*rows.shape) else None
         step += 1
         for (

@@ -8,11 +8,10 @@ import numpy as np
 from jax.scipy.sparse.linalg import cg
 from jaxtyping import Array, Float
 
-from pgt.data.domain import Domain
 from pgt.families.dimensionless import extents
-from pgt.families.family import Coefficients, Nodes, Range, nodes_of
-from pgt.families.solved import AbstractSolved, Drawn, Noise
-from pgt.families.square import cosine_modes, cosines, over, sines, squares
+from pgt.families.family import Coefficients, Nodes, Range
+from pgt.families.solved import Drawn, Noise
+from pgt.families.square import AbstractSquare, cosine_modes, cosines, over, sines, squares
 from pgt.ground.registry import register
 from pgt.nn.scaling import Scaling
 from pgt.physics.equation import Equation
@@ -23,7 +22,7 @@ USUAL = 0.03  # the spread of h
 
 
 @register("darcy")
-class DarcyFamily(AbstractSolved):
+class DarcyFamily(AbstractSquare):
     r"""The logarithm k of a conductivity, and the head h under even rain with h = 0 at a square's edge.
 
     $$ \nabla \cdot (e^k \nabla h) + q = 0, \qquad k \sim N\!\left(0,\; 9\, (-\Delta + 9)^{-2}\right) $$
@@ -41,14 +40,6 @@ class DarcyFamily(AbstractSolved):
     noise_shape: ClassVar[tuple[int, ...]] = (WAVES, WAVES)
     recharge: Range = eqx.field(static=True, default=(0.5, 2.0))
     nodes: Nodes = eqx.field(static=True, default=64)
-
-    @property
-    def domain(self) -> Domain:
-        return Domain(x=(0, 1), y=(0, 1))
-
-    @property
-    def axes(self) -> dict[str, np.ndarray]:
-        return nodes_of(self.domain, x=self.nodes, y=self.nodes)
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:

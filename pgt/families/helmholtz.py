@@ -7,12 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.data.domain import Domain
 from pgt.families.dimensionless import centred, extents
-from pgt.families.family import Coefficients, Nodes, Range, nodes_of
+from pgt.families.family import Coefficients, Nodes, Range
 from pgt.families.poisson import USUAL, WAVES, above, source_numbers
-from pgt.families.solved import AbstractSolved, Drawn, Noise
-from pgt.families.square import cosine_modes
+from pgt.families.solved import Drawn, Noise
+from pgt.families.square import AbstractSquare, cosine_modes
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.nn.scaling import Scaling
@@ -22,7 +21,7 @@ RESONANCE = 2**0.5 * np.pi  # where the square swings by itself
 
 
 @register("helmholtz")
-class HelmholtzFamily(AbstractSolved):
+class HelmholtzFamily(AbstractSquare):
     r"""A source f and the wave u above it, with u = 0 at the edge of a square, by the Helmholtz equation.
 
     $$ \nabla^2 u + k^2 u = f, \qquad f \sim N\!\left(0,\; 9\, (-\Delta + 9)^{-2}\right) $$
@@ -47,14 +46,6 @@ class HelmholtzFamily(AbstractSolved):
                 f"HelmholtzFamily(wavenumber={self.wavenumber}): the square resonates at "
                 f"{RESONANCE:.3f}; stay 5 % below it."
             )
-
-    @property
-    def domain(self) -> Domain:
-        return Domain(x=(0, 1), y=(0, 1))
-
-    @property
-    def axes(self) -> dict[str, np.ndarray]:
-        return nodes_of(self.domain, x=self.nodes, y=self.nodes)
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:

@@ -7,11 +7,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.data.domain import Domain
 from pgt.families.dimensionless import extents
-from pgt.families.family import Coefficients, Nodes, nodes_of
-from pgt.families.solved import AbstractSolved, Drawn, Noise
-from pgt.families.square import cosine_modes, cosines, over, sines, sines_of_cosines, squares
+from pgt.families.family import Coefficients, Nodes
+from pgt.families.solved import Drawn, Noise
+from pgt.families.square import (
+    AbstractSquare,
+    cosine_modes,
+    cosines,
+    over,
+    sines,
+    sines_of_cosines,
+    squares,
+)
 from pgt.ground.registry import register
 from pgt.nn.scaling import Scaling
 from pgt.physics.equation import Equation
@@ -21,7 +28,7 @@ USUAL = 70.0  # the spread of f over that of u
 
 
 @register("poisson")
-class PoissonFamily(AbstractSolved):
+class PoissonFamily(AbstractSquare):
     r"""A source f and the field u above it on a square with u = 0 at the edge, by Poisson's equation.
 
     $$ \nabla^2 u = f, \qquad f \sim N\!\left(0,\; 9\, (-\Delta + 9)^{-2}\right) $$
@@ -38,14 +45,6 @@ class PoissonFamily(AbstractSolved):
     fields: ClassVar[tuple[str, ...]] = ("f", "u")
     noise_shape: ClassVar[tuple[int, ...]] = (WAVES, WAVES)
     nodes: Nodes = eqx.field(static=True, default=128)
-
-    @property
-    def domain(self) -> Domain:
-        return Domain(x=(0, 1), y=(0, 1))
-
-    @property
-    def axes(self) -> dict[str, np.ndarray]:
-        return nodes_of(self.domain, x=self.nodes, y=self.nodes)
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:

@@ -1,8 +1,32 @@
 """Fields on the unit square: random ones of cosines, and solutions that vanish at the edge, of sines."""
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+
+from pgt.data.domain import Domain
+from pgt.families.family import Nodes, nodes_of
+from pgt.families.solved import AbstractSolved
+
+
+class AbstractSquare(AbstractSolved):
+    """Fields of x and y, both from 0 to 1, with as many `nodes` along each.
+
+    >>> import pgt
+    >>> isinstance(pgt.families.get("poisson"), AbstractSquare)
+    True
+    """
+
+    nodes: eqx.AbstractVar[Nodes]
+
+    @property
+    def domain(self) -> Domain:
+        return Domain(x=(0, 1), y=(0, 1))
+
+    @property
+    def axes(self) -> dict[str, np.ndarray]:
+        return nodes_of(self.domain, x=self.nodes, y=self.nodes)
 
 
 def cosine_modes(noise: Float[Array, "k k"]) -> Float[Array, "k k"]:

@@ -23,9 +23,8 @@ class InputError(ValueError):
         self.about = about
 
 
-InputError.__module__ = (
-    "pgt"  # the name by which users catch it, and under which tracebacks show it
-)
+# By this name users catch it, and tracebacks show it.
+InputError.__module__ = "pgt"
 
 
 class DoubtWarning(UserWarning):

@@ -44,7 +44,7 @@ def digits_between(low: float, high: float, least: int = 3) -> int:
     (3, 9)
     """
     far, apart = max(abs(low), abs(high)), abs(high - low)
-    if not (math.isfinite(far) and 0 < apart < math.inf):
+    if not (math.isfinite(far) and 0 < apart < math.inf):  # of the largest numbers it overflows
         return least
     return least + min(max(math.floor(math.log10(far / apart)), 0), MOST_DIGITS - least)
 

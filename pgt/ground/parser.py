@@ -11,7 +11,7 @@ from pgt.ground.errors import InputError
 
 FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "abs")
 LAPLACIAN = "lap"
-CALCULUS = (LAPLACIAN, "grad", "div", "curl", "diff", "dot")  # of equations (calculus.py)
+CALCULUS = (LAPLACIAN, "grad", "div", "curl", "diff", "dot")  # of equations (physics/calculus.py)
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 100

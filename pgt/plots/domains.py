@@ -12,7 +12,6 @@ from pgt.ground.errors import InputError
 from pgt.plots.pieces import INK, PALETTE, SIZE, styled
 
 WRONG = "#D00000"
-GROUND = "#EDF2F7"
 SIDE = 400  # of the grid on which the inside is painted
 FEW = 600  # points of a wall drawn in space
 

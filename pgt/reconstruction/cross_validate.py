@@ -145,9 +145,10 @@ class _Fits:
             others, self.pde, self.domain, self.conditions,
             model=self.model, training=self.training, seed=self.seed,
         )  # fmt: skip
+        # Not the fit is kept but its predictions, which need no posterior.
         outcome = fit_task(
             task, checkpoint=checkpoint, progress=self.progress, is_kept=lambda outcome: False
-        )  # its predictions are, and need no posterior
+        )
         fit = outcome.fit
         field = Evaluation(fit.model, fit.pde, task.problem.observations, None, self.domain)
         return field.of_readings(self.observations.take(rows))

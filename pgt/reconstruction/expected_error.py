@@ -14,6 +14,7 @@ from pgt.training.fit import Outcome
 from pgt.training.overtaxed import common_share
 from pgt.trust.field_error import (
     Places,
+    calibration,
     expected_errors,
     is_exact,
     least_calibration,
@@ -42,12 +43,10 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     values = Evaluation(fit.model, fit.pde, readings, None, task.domain).values_at(where.points)
     fixed, hidden = fixed_fields(task.problem.conditions, pde), set(readings.hidden_fields)
     free = [n for n in pde.fields if n in hidden - set(fixed) and freedom(pde, n) is not None]
-    solved = outcome.misses is not None
-    found = expected_errors(
-        deviations, values, where, misses, pde.fields, free,
-        near_readings(local, readings, task.problem.domain), _own_error(outcome),
-        outcome.at_least, least_calibration(outcome.noise, solved=solved),
-    )  # fmt: skip
+    least = least_calibration(outcome.noise, solved=outcome.misses is not None)
+    deviations = _own_error(outcome) * calibration(misses, least) * deviations
+    near = near_readings(local, readings, task.problem.domain)
+    found = expected_errors(deviations, values, where, pde.fields, free, near, outcome.at_least)
     return {name: asdict(error) for name, error in found.items()}
 
 

@@ -111,7 +111,7 @@ def _seconds_each(function: Callable, array) -> float:
 
 
 def rows_of_polish(task: Task, settings: Polish) -> Rows:
-    """How many rows and numbers the polish has, as rows.py will make them."""
+    """How many rows and numbers the polish has, as training/rows.py will make them."""
     model, problem = task.model, task.problem
     tuned = model if is_whole(model, settings) else model.tunable()
     size = count_parameters(tuned) + len(named_unknowns(task.pde))

@@ -49,14 +49,10 @@ ITERATIONS = 40  # linearisations
 STALE, GAIN = 3, 0.5  # those without such a gain of evidence before the end
 SOFT = 2.0  # log10 of ρ at the first linearisation
 REWEIGHTINGS = 8
-RESTLESS = (
-    0.2  # of the logarithm of an unknown function: a change at some place that is not over yet
-)
+RESTLESS = 0.2  # of the logarithm of an unknown function: such a change at a place is not the last
 SILENT = 0.99  # of a standard deviation left of the prior's: nothing was said
-SHARE = (
-    0.3  # of the seconds, after which no further band is tried where something else is to follow,
-)
-ALONE = 0.7  # and where nothing is
+# Of the seconds: after them no further band is tried, where something else is to follow and where not.
+SHARE, ALONE = 0.3, 0.7
 OURS = 2 / 3  # of the seconds where a network may be tried as well; of these again where it will be
 LEAST_FOR_NETWORK = 10.0  # seconds: what a network compiles takes most of them
 POOR = 1e-3  # of the spread: an error of sines beyond which a network is tried, too

@@ -25,10 +25,7 @@ from pgt.training.step import OPTIONS
 
 COPIES = 3  # of a piece, that exist at one moment
 LONG, TOGETHER = 30_000, 64  # numbers in a long θ, and items that are then differentiated at once
-MANY, AT_ONCE = (
-    1 << 16,
-    1 << 13,
-)  # items that are many, and how many of them are then computed at once
+MANY, AT_ONCE = 1 << 16, 1 << 13  # many items, and how many of them are then computed at once
 TALL = 5  # rows for every column: with more, R stands for J wherever nothing else is asked of it
 TRIANGLE = 1 << 14  # rows of which one factor is made at a time
 

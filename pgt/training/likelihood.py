@@ -12,7 +12,7 @@ logarithm of the t-distribution with ν = 4 degrees of freedom, in which a readi
 than one 2 σ away; Huber's (1964) pulls as hard as one k = 1.345 σ away.
 """
 
-from typing import Literal, get_args
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +22,6 @@ from jaxtyping import Array, Bool, Float
 from pgt.ground.types import Scalar
 
 Likelihood = Literal["gauss", "huber", "student"]
-LIKELIHOODS: tuple[str, ...] = get_args(Likelihood)
 FREEDOM = 4.0  # ν of Student's distribution
 KNEE = 1.345  # k of Huber's: 95 % of the precision of a mean where there are no outliers
 NORMAL = 1.4826  # of the median of |r|: σ of a normal distribution

@@ -48,9 +48,8 @@ class Problem(eqx.Module):
     equation_scales: Mapping[str, Array | np.ndarray]
     condition_scales: tuple[Array | np.ndarray, ...]
     domain: Domain = eqx.field(static=True)
-    averaged: tuple[str, ...] = eqx.field(
-        static=True
-    )  # axes along which some reading is an average
+    # Axes along which some reading is an average.
+    averaged: tuple[str, ...] = eqx.field(static=True)
     likelihood: Likelihood = eqx.field(static=True, default="gauss")
     origin: Origin = eqx.field(static=True, default=HERE)
 

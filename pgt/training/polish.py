@@ -39,9 +39,7 @@ NOISY = 0.01  # held-out readings missed by more of their spread than this are t
 GUESS = 0.1  # of the noise, where it is unknown: too weak a prior at first, and noise is memorised
 STIFF = 10.0  # the weight of the equation at last, where readings are noisy; more is hard to fit
 STIFF_SHARE = 1 / 3  # of the iterations under a prior
-PLAIN_SHARE = (
-    0.6  # of the budget, after which readings that cannot be predicted are taken to be noisy
-)
+PLAIN_SHARE = 0.6  # of the budget, then readings that cannot be predicted are taken to be noisy
 UNFITTED = 0.5  # of the spread: a fit that misses readings by so much has not come far yet
 MOST_UNDER_PRIOR = 120  # iterations: the fit before it is close
 ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
@@ -50,9 +48,7 @@ ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
 AFTER, AFTER_STEPS = 1.0, 25
 A_MOMENT = 1e-3  # seconds: one iteration and no more
 HOST_MEMORY = 2.0  # gigabytes
-GPU_SHARE = (
-    0.2  # of the memory of a GPU, whose compiler tries out every product on copies of its own
-)
+GPU_SHARE = 0.2  # of its memory: the compiler tries out every product on copies of its own
 
 
 def polish_settings(model: AbstractFieldModel, training: Training) -> Polish | Literal[False]:

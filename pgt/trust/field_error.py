@@ -40,10 +40,7 @@ UNSURE = 1.5  # a factor either way, for what no posterior knows: that of κ its
 NEAR = 1.2  # of the distance between readings that fill the domain evenly
 ASKED = 8  # of the nearest readings, whether a wall is between
 SMALLEST = 1e-15
-ROUNDED, LEAST_ROUNDED = (
-    2 * SMALLEST_SIGMA,
-    0.1,
-)  # σ that rounding alone explains, and κ at least there
+ROUNDED, LEAST_ROUNDED = 2 * SMALLEST_SIGMA, 0.1  # σ that is rounding alone, and κ at least there
 
 
 class Places(NamedTuple):
@@ -90,25 +87,20 @@ def expected_errors(
     deviations: Float[np.ndarray, "k n c"],
     values: Float[np.ndarray, "n c"],
     where: Places,
-    misses: Float[np.ndarray, " m"],
     fields: Sequence[str],
     free: Sequence[str] = (),
     near: Bool[np.ndarray, " n"] | None = None,
-    own: float = 1.0,
     at_least: float = 0.0,
-    least: float = TRUSTED[0],
 ) -> dict[str, FieldError]:
-    """By field: what `deviations` of draws from `values` say at the places `where`, calibrated by
-    `misses`: the errors z of readings predicted from others, in units of their predicted σ.
+    """By field: what `deviations` of draws from `values`, times ε κ, say at the places `where`.
 
     `free` are fields that the equations leave open at each instant: there the mean does not count.
-    `near` are the places that have readings around them, `own` is ε, `at_least` the error at sensors
-    that stand still, each predicted from the others, `least` of κ.
+    `near` are the places that have readings around them, `at_least` is the error at sensors that stand
+    still, each predicted from the others.
     """
-    kappa = own * calibration(misses, least)
     found = {}
     for column, name in enumerate(fields):
-        away, truth = kappa * deviations[..., column], values[:, column]
+        away, truth = deviations[..., column], values[:, column]
         if name in free:
             away, truth = _without_mean(away, where), _without_mean(truth, where)
         found[name] = _no_less_than(at_least, _of_field(away, truth, where.weights, near))
@@ -135,7 +127,8 @@ def is_exact(noise: float) -> bool:
 
 
 def calibration(misses: Float[np.ndarray, " m"], least: float = TRUSTED[0]) -> float:
-    """κ: by how much the posterior's σ is too small, as far as the readings say; `least` of it.
+    """κ: by how much the posterior's σ is too small, as far as the errors z of readings predicted from
+    others say, in units of their predicted σ; `least` of it.
 
     That it is too large they are believed by half, the root of it: of places without readings they cannot
     say so.

@@ -12,9 +12,8 @@ from pgt.ground.unknown import Unknown, named_unknowns
 from pgt.nn.precision import is_double, precision
 from pgt.trust.members import Members, required
 
-VAGUE = (
-    0.5  # standard deviation of the logarithm, or share of the value, from which nothing is known
-)
+# Standard deviation of the logarithm, or share of the value, from which nothing is known.
+VAGUE = 0.5
 SMALL = 0.05  # of the unit, at which its term balances the others: known to be about zero
 WIDE = 0.8  # share of the admissible range that an interval may have
 AT_BOUND = 0.01  # share of the admissible range

@@ -5,7 +5,7 @@ import os
 
 import jax
 import pytest
-from conftest import let_go_of_compiled_programs
+from compiled_programs import let_go_of_compiled_programs
 
 from pgt.bench import runner
 from pgt.bench.experiments import TABLES, WAYS, Run, has_recipe, runs

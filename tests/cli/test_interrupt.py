@@ -17,11 +17,8 @@ import xarray as xr
 from pgt.cli.interrupt import INTERRUPTED, SHOW_CURSOR, _words, saying
 
 ROOT = Path(__file__).parents[2]
-VERDICTS = (
-    0,
-    3,
-    4,
-)  # the readings do not obey the equation: how much that matters, rounding decides
+# The readings do not obey the equation: how much that matters, rounding decides.
+VERDICTS = (0, 3, 4)
 TIMES = int(os.environ.get("PGT_INTERRUPTS", "2"))
 LONGEST = 300.0  # seconds
 LONGEST_END = 30.0

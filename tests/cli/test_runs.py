@@ -5,14 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 import xarray as xr
 from typer.testing import CliRunner
 
-import pgt
 from pgt.cli import app
-from pgt.cli.runs import _again, mistakes_are_messages
-from pgt.ground.errors import warn_of
+from pgt.cli.runs import _again
 
 
 def command(*words):
@@ -45,37 +42,6 @@ def test_mistakes_are_one_message(words, message, tmp_path, monkeypatch):
     assert result.exit_code == 2, result.output
     assert message in said(result)
     assert "Traceback" not in result.output
-
-
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
-        (pgt.InputError("[bold] is not markup"), "pgt: [bold] is not markup"),
-        (
-            OSError(28, "No space left", "out/field.nc"),
-            "pgt: out/field.nc: No space left; make room",
-        ),
-        (OSError("broken"), "pgt: broken"),
-    ],
-)
-def test_what_the_user_can_mend_is_a_line_on_standard_error(error, message, capsys):
-    with pytest.raises(typer.Exit) as end, mistakes_are_messages():
-        raise error
-    assert end.value.exit_code == 2
-    out, err = capsys.readouterr()
-    assert err.startswith(message)
-    assert not out
-
-
-def test_a_doubt_is_a_line_on_standard_error(capsys):
-    with mistakes_are_messages():
-        warn_of("[bold] points lie outside")
-    assert capsys.readouterr() == ("", "pgt: [bold] points lie outside\n")
-
-
-def test_a_bug_is_no_mistake_of_the_user():
-    with pytest.raises(ZeroDivisionError), mistakes_are_messages():
-        _ = 1 / 0
 
 
 def test_the_command_that_continues_a_run_has_all_that_was_said():

@@ -24,15 +24,8 @@ MOST_MILLISECONDS = 250  # for a move: some 30 on two idle cores
 
 @pytest.fixture(scope="module")
 def window(tmp_path_factory):
-    program = real.find_browser()
-    if program is None:
-        message = f"no browser: none of {', '.join(real.NAMES)} is installed"
-        if os.environ.get("PGT_REQUIRE_BROWSER"):
-            pytest.fail(message)
-        pytest.skip(message)
-    window = real.Browser(program, tmp_path_factory.mktemp("profile"))
-    yield window
-    window.close()
+    with real.opened(tmp_path_factory.mktemp("profile")) as window:
+        yield window
 
 
 @pytest.fixture

@@ -41,9 +41,8 @@ def test_readings_held_out_that_are_missed_raise_it():
         for n in (0.1, 1e3)
     ]
     assert all(found)
-    missed, excused = (
-        error["u"]["value"] for error in found if error
-    )  # by a noise larger than any misfit
+    # The second is excused by a noise larger than any misfit.
+    missed, excused = (error["u"]["value"] for error in found if error)
     assert missed > 3 * excused
 
 
@@ -124,3 +123,19 @@ def test_what_different_sines_say_needs_no_factor():
         return found["u"]["value"]
 
     assert expected(False) == pytest.approx(OWN_ERROR_SOLVED * expected(True))
+
+
+def test_what_is_held_up_by_the_digits_of_readings_is_lowered():
+    network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
+    task = assemble(READINGS, EQUATION, DOMAIN, model=network)
+
+    def expected(noise):
+        outcome = Outcome(
+            Fit(network, EQUATION, 0.0), 0.1, noise=noise, misses=np.full(9, 0.25),
+            deviate=lambda points: np.full((2, len(points), 1), 1e-3),
+        )  # fmt: skip
+        found = field_errors(outcome, task)
+        assert found
+        return found["u"]["value"]
+
+    assert expected(1e-14) == pytest.approx(0.5 * expected(1e-12))

@@ -37,10 +37,9 @@ def test_a_network_is_asked_where_sines_are_poor_and_readings_can_tell():
     assert not needs_rival(TASK, SINES, None)
     assert needs_rival(TASK, SINES, expecting(0.1), spent=20.0)
     assert not needs_rival(TASK, SINES, expecting(0.1), spent=25.0)  # of thirty seconds
+    # A network would compile until the seconds are over.
     hurried = assemble(READINGS, EQUATION, DOMAIN, training=pgt.Training(seconds=20.0))
-    assert not needs_rival(
-        hurried, SINES, expecting(0.1)
-    )  # a network would compile until they are over
+    assert not needs_rival(hurried, SINES, expecting(0.1))
     few = assemble(READINGS.take(np.arange(20)), EQUATION, DOMAIN)
     assert not needs_rival(few, SINES, expecting(0.1))
 

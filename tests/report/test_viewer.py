@@ -1,6 +1,5 @@
 """The report in a real browser: it opens, it moves, it can be used without a mouse."""
 
-import os
 import re
 import struct
 from dataclasses import replace
@@ -22,15 +21,8 @@ READY = "Boolean(document.querySelector('#field .map text, #field .profile text'
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    program = real.find_browser()
-    if program is None:
-        message = f"no browser: none of {', '.join(real.NAMES)} is installed"
-        if os.environ.get("PGT_REQUIRE_BROWSER"):
-            pytest.fail(message)
-        pytest.skip(message)
-    window = real.Browser(program, tmp_path_factory.mktemp("profile"))
-    yield window
-    window.close()
+    with real.opened(tmp_path_factory.mktemp("profile")) as window:
+        yield window
 
 
 @pytest.fixture(scope="module")

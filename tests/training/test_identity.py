@@ -148,7 +148,7 @@ def test_the_same_run_is_the_same_in_another_process(before):
     assert identity() == before
     script = """
 import sys
-sys.path[:0] = ["tests", "tests/training"]
+sys.path[:0] = ["tests/common", "tests/training"]
 from test_identity import identity
 print(sorted(map(str, identity().items())))
 """

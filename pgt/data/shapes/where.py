@@ -29,14 +29,6 @@ def chosen(
     return found
 
 
-def check_where(where: str, text: str, axes: Sequence[str]) -> None:
-    """Raise unless the text is a condition in these axes."""
-    try:
-        chosen(text, np.zeros((1, len(axes))), axes)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
-
-
 def _compared(text: str, columns, whole: str):
     pieces = _COMPARED.split(text)
     if len(pieces) not in (3, 5) or not all(piece.strip() for piece in pieces):

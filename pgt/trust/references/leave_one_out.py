@@ -15,10 +15,8 @@ KERNELS = {
     "gaussian": (lambda r: np.exp(-(r**2)), 0),
     "multiquadric": (lambda r: -np.sqrt(1 + r**2), 0),
 }
-BUMPS = (
-    "gaussian",
-    "multiquadric",
-)  # these have a width; of a spline it only rescales the smoothing
+# These have a width; of a spline it only rescales the smoothing.
+BUMPS = ("gaussian", "multiquadric")
 WIDTHS = (1.0, 2.0, 4.0, 8.0, 16.0)  # scipy's epsilon: one over the width
 
 

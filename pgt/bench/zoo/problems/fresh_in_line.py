@@ -14,11 +14,7 @@ from pgt.physics import Dirichlet, Equation, Heat, Neumann, Robin, Wave
 
 ROD, BAR = Domain(x=(0, 5), t=(0, 20)), Domain(x=(0, 0.5), t=(0, 3600))
 WALL = Domain(x=(0, 2), t=(0, 3600))
-COOLING, AROUND, SPREAD = (
-    6.0,
-    300.0,
-    2e-5,
-)  # of the bar: exchange, temperature beyond it, diffusivity
+COOLING, AROUND, SPREAD = 6.0, 300.0, 2e-5  # of the bar: exchange, temperature beyond, diffusivity
 DAMPING = 0.6
 
 

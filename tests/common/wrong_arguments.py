@@ -4,7 +4,7 @@ A call takes arguments that work and replaces one or two of them. Whatever comes
 an `InputError`, and what must not be: any other exception ("raw"), or no end at all ("hang"). Run without
 the shape checker of the tests, as a user would:
 
-    python tests/wrong_arguments.py --calls 10000 --seed 0
+    python tests/common/wrong_arguments.py --calls 10000 --seed 0
 """
 
 import argparse

@@ -5,6 +5,7 @@ browser's file descriptors 3 (to it) and 4 (from it).
 """
 
 import base64
+import contextlib
 import fcntl
 import json
 import os
@@ -13,7 +14,10 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
@@ -26,8 +30,18 @@ LAUNCHER = "import os, sys; os.dup2({0}, 3); os.dup2({1}, 4); os.execv(sys.argv[
 SECONDS = 60
 
 
-def find_browser() -> str | None:
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
+@contextlib.contextmanager
+def opened(profile: Path) -> Iterator["Browser"]:
+    """A browser; where there is none the test is skipped, or fails if PGT_REQUIRE_BROWSER says so."""
+    program = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if program is None:
+        message = f"no browser: none of {', '.join(NAMES)} is installed"
+        if os.environ.get("PGT_REQUIRE_BROWSER"):
+            pytest.fail(message)
+        pytest.skip(message)
+    window = Browser(program, profile)
+    yield window
+    window.close()
 
 
 class Browser:

@@ -1,0 +1,60 @@
+"""What a command says in one line: mistakes of its input, doubts, and that it was interrupted."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import typer
+from rich.console import Console
+
+from pgt.cli.interrupt import INTERRUPTED, saying
+from pgt.ground.errors import DoubtWarning, InputError
+
+
+@contextmanager
+def mistakes_are_messages() -> Iterator[None]:
+    """Bad input ends with one line on standard error and exit code 2; a doubt is one line, too."""
+    try:
+        with doubts_are_messages():
+            yield
+    except (InputError, OSError) as error:
+        Console(stderr=True).print(
+            f"pgt: {_in_words(error)}", style="red", soft_wrap=True, markup=False
+        )
+        raise typer.Exit(2) from None
+
+
+@contextmanager
+def doubts_are_messages() -> Iterator[None]:
+    """What the library warns of, without the place in the code that a terminal has no use for."""
+    as_before = warnings.showwarning
+
+    def show(message, category, *place):
+        if issubclass(category, DoubtWarning):
+            Console(stderr=True).print(
+                f"pgt: {message}", style="yellow", soft_wrap=True, markup=False
+            )
+        else:
+            as_before(message, category, *place)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DoubtWarning)
+        warnings.showwarning = show
+        yield
+
+
+def _in_words(error: InputError | OSError) -> str:
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}; make room, or name another place with -o."
+    return str(error)
+
+
+@contextmanager
+def stoppable(words: Callable[[], str]) -> Iterator[None]:
+    """An interrupt is one sentence; also where `pgt` is not the program but a part of one."""
+    try:
+        with saying(words):
+            yield
+    except KeyboardInterrupt:
+        typer.echo(f"\n{words()}")
+        raise typer.Exit(INTERRUPTED) from None

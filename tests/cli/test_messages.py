@@ -1,0 +1,47 @@
+"""What went wrong, or was stopped, is one line."""
+
+import pytest
+import typer
+
+import pgt
+from pgt.cli.interrupt import INTERRUPTED
+from pgt.cli.messages import mistakes_are_messages, stoppable
+from pgt.ground.errors import warn_of
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (pgt.InputError("[bold] is not markup"), "pgt: [bold] is not markup"),
+        (
+            OSError(28, "No space left", "out/field.nc"),
+            "pgt: out/field.nc: No space left; make room",
+        ),
+        (OSError("broken"), "pgt: broken"),
+    ],
+)
+def test_what_the_user_can_mend_is_a_line_on_standard_error(error, message, capsys):
+    with pytest.raises(typer.Exit) as end, mistakes_are_messages():
+        raise error
+    assert end.value.exit_code == 2
+    out, err = capsys.readouterr()
+    assert err.startswith(message)
+    assert not out
+
+
+def test_a_doubt_is_a_line_on_standard_error(capsys):
+    with mistakes_are_messages():
+        warn_of("[bold] points lie outside")
+    assert capsys.readouterr() == ("", "pgt: [bold] points lie outside\n")
+
+
+def test_a_bug_is_no_mistake_of_the_user():
+    with pytest.raises(ZeroDivisionError), mistakes_are_messages():
+        _ = 1 / 0
+
+
+def test_an_interrupt_is_one_sentence(capsys):
+    with pytest.raises(typer.Exit) as end, stoppable(lambda: "Stopped; go on with --resume."):
+        raise KeyboardInterrupt
+    assert end.value.exit_code == INTERRUPTED
+    assert capsys.readouterr().out == "\nStopped; go on with --resume.\n"
