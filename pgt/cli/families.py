@@ -12,7 +12,9 @@ from pgt.cli.messages import mistakes_are_messages
 
 
 def pretrain(
-    family: Annotated[str, typer.Argument(help="Its name, such as heat or burgers.")],
+    family: Annotated[
+        str, typer.Argument(help="Its name, such as heat or burgers, or a folder of simulations.")
+    ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write: FAMILY.safetensors.")
     ] = None,
@@ -26,16 +28,27 @@ def pretrain(
     kernel: Annotated[
         Literal["none", "equation"], typer.Option(help="equation: Γ guides the encoder.")
     ] = "none",
+    equation: Annotated[
+        str | None, typer.Option(help="Of a folder: a name, or text, which the simulations solve.")
+    ] = None,
+    coefficients: Annotated[
+        str, typer.Option(help="Of a folder: the equation's, which every file has: speed,mixing.")
+    ] = "",
+    periodic: Annotated[str, typer.Option(help="Of a folder: axes that close: x,y.")] = "",
+    crop: Annotated[
+        str, typer.Option(help="Of a folder: how many nodes of an axis a system has: t=20.")
+    ] = "",
     seed: Annotated[int, typer.Option(help="The only source of randomness.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Continue what was killed.")] = False,
 ) -> None:
     """Train a network once over many systems; it then answers for new ones at once."""
     with mistakes_are_messages():
-        from pgt.families import Pretraining, get
+        from pgt.families import Pretraining
         from pgt.families import pretrain as train
         from pgt.ground.errors import InputError
 
-        target = output or Path(f"{family}.safetensors")
+        drawn = _family(family, equation, coefficients, periodic, crop)
+        target = output or Path(f"{Path(family).name}.safetensors")
         progress = target.with_suffix(".progress")
         if progress.exists() and not resume:
             raise InputError(
@@ -43,11 +56,41 @@ def pretrain(
                 "delete the folder."
             )
         training = Pretraining(steps=steps, seconds=seconds, systems=systems, kernel=kernel)
-        trained = train(get(family), training, seed=seed, checkpoint=progress)
+        trained = train(drawn, training, seed=seed, checkpoint=progress)
         trained.save(target)
         _draw(trained, target.with_suffix(".png"))
         shutil.rmtree(progress, ignore_errors=True)  # kept in case of a kill
     _show(trained.card, target)
+
+
+def _family(name: str, equation: str | None, *options: str):
+    """The family of that name, or the simulations in a folder."""
+    from pgt.families import get
+    from pgt.families.folder import family_in
+    from pgt.ground.errors import InputError
+
+    coefficients, periodic, crop = ([w for w in text.split(",") if w] for text in options)
+    if Path(name).is_dir():
+        return family_in(Path(name), equation, coefficients, periodic, _counts(crop))
+    if equation or coefficients or periodic or crop:
+        raise InputError(
+            f"there is no folder {name!r}; --equation, --coefficients, --periodic and --crop are for "
+            "simulations in a folder."
+        )
+    return get(name)
+
+
+def _counts(words: list[str]) -> dict[str, int]:
+    """t=20 as {"t": 20}."""
+    from pgt.ground.errors import InputError
+
+    found = {}
+    for word in words:
+        axis, _, count = word.partition("=")
+        if not count.isdigit():
+            raise InputError(f"--crop {word}: write an axis and its number of nodes, as in t=20.")
+        found[axis] = int(count)
+    return found
 
 
 def _draw(trained, path: Path) -> None:

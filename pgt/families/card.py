@@ -76,9 +76,15 @@ def _between(count: int, known: dict[str, float]) -> float:
 
 
 def judged(
-    writer: Writer, family: AbstractFamily, sensing: Sensing, guide: Guide, seed: int
+    writer: Writer,
+    family: AbstractFamily,
+    sensing: Sensing,
+    guide: Guide,
+    seed: int,
+    shown: AbstractFamily | None = None,
 ) -> dict:
-    """Errors, factors and misfit by number of sensors, on systems held out."""
+    """Errors, factors and misfit by number of sensors, on systems held out; and what it is told of
+    these and of the systems that it was `shown`, where they are others."""
     root = jax.random.key(seed + HELD_OUT)
     keys = jax.random.split(root, SYSTEMS)
     nodes = Nodes.of(family)
@@ -99,6 +105,8 @@ def judged(
             factor[name] = float(np.quantile(ratio, LEVEL))
             misfits.append(misfit)
             told.append(seen.readings.numbers)
+            if shown is not None and shown is not family:
+                told.append(look_at(keys, _systems(shown, keys), exactly).readings.numbers)
         errors[str(count)] = row
         factors[str(count)] = factor
     numbers = np.concatenate(told)

@@ -7,13 +7,13 @@ from typing import Annotated, Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from pgt.data.domain import Domain
 from pgt.families.family import Coefficients, Nodes, filled
 from pgt.families.harmonics import Cycle, cycle_of, waves
 from pgt.families.simulation_files import read_folder
-from pgt.families.simulations import Simulations, bounds_of, spread_of
+from pgt.families.simulations import Simulations, bounds_of, replaced, spread_of
 from pgt.families.system import System
 from pgt.ground.arguments import Limits, Positive
 from pgt.ground.checked import checked
@@ -108,11 +108,11 @@ class Cycles(Simulations):
 
     def without_systems(self) -> "Cycles":
         """With all of them, in half precision, and without the equation, which may be code."""
-        lean = {"form": None, "values": np.asarray(self.values, np.float16)}
-        found = object.__new__(Cycles)
-        for name, value in (vars(self) | lean).items():
-            object.__setattr__(found, name, value)
-        return found
+        return replaced(self, form=None, values=np.asarray(self.values, np.float16))
+
+    def taken(self, which: Bool[np.ndarray, " files"]) -> "Cycles":
+        kept = ("values", "given", "periods")
+        return replaced(self, **{name: np.asarray(getattr(self, name))[which] for name in kept})
 
 
 def _cycle(values: np.ndarray, t: np.ndarray, harmonics: int) -> Cycle:

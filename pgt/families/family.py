@@ -1,6 +1,7 @@
 """What a family is: a law from which systems are drawn."""
 
 import abc
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar
 
@@ -92,6 +93,10 @@ class AbstractFamily(eqx.Module):
         """Which of the systems that it keeps a key draws; None where every draw is a new one."""
         return None
 
+    def parted(self) -> "tuple[AbstractFamily, AbstractFamily]":
+        """To train on, and to judge by: where few systems are kept, some are not shown to a network."""
+        return self, self
+
     def without_systems(self) -> "AbstractFamily":
         """What of the family a file of a trained network keeps: all but stored systems."""
         return self
@@ -135,9 +140,20 @@ def filled(equation: Callable[..., AbstractPDE], coefficients: Coefficients) -> 
     """
     with jax.ensure_compile_time_eval():
         places = {name: Unknown(1.0, positive=True) for name in coefficients}
-        pde = equation(**places)
+        pde = _called(equation, places)
     given = {id(place): coefficients[name] for name, place in places.items()}
     return jax.tree.map(lambda n: given.get(id(n), n), pde, is_leaf=is_unknown)
+
+
+def _called(equation: Callable[..., AbstractPDE], coefficients: dict) -> AbstractPDE:
+    try:
+        inspect.signature(equation).bind(**coefficients)
+    except TypeError as error:
+        listed = ", ".join(coefficients) or "none"
+        raise InputError(
+            f"the equation does not take these coefficients, {listed}: {error}."
+        ) from error
+    return equation(**coefficients)
 
 
 def nodes_of(domain: Domain, **counts: int) -> dict[str, np.ndarray]:

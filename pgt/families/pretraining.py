@@ -22,6 +22,7 @@ from pgt.families.system import System
 from pgt.ground import serialise
 from pgt.ground.arguments import Count, NotNegative, Positive, Seed
 from pgt.ground.checked import checked
+from pgt.ground.content import contents
 from pgt.ground.errors import InputError
 from pgt.ground.files import require_writable
 from pgt.ground.owner import owned
@@ -119,7 +120,8 @@ def pretrain(
     Parameters
     ----------
     family
-        A family, or the name of one (`pgt.families.names()`).
+        A family, or the name of one (`pgt.families.names()`). Of a folder of simulations every fifth is
+        not trained on: it judges the network, and is what `.family` of the result draws.
     training, sizes
         How long and on what it is trained, and how large it is.
     checkpoint
@@ -143,21 +145,22 @@ def pretrain(
 
 def _pretrained(family, training, sizes, seed, folder: Path | None, progress) -> Pretrained:
     identity = {
-        "family": repr(family), "training": {k: repr(v) for k, v in asdict(training).items()},
+        "family": contents(family), "training": {k: repr(v) for k, v in asdict(training).items()},
         "sizes": sizes._asdict(), "seed": seed,
     }  # fmt: skip
     state = _resumed(folder, identity, start(family, sizes, seed))
-    one = partial(advance, family=family, training=training, seed=seed)
+    shown, judges = family.parted()
+    one = partial(advance, family=shown, training=training, seed=seed)
     with ProgressBar(progress) as bar:
         state = _run(state, training, one, bar, partial(_keep, folder, identity))
         bar.update("judge", 1.0, {})
         guide = Guide(training.kernel)
-        found = judged(state.writer, family, training.sensing, guide, seed)
+        found = judged(state.writer, judges, training.sensing, guide, seed, shown)
     card = Card(
         family=family.name, ranges=dict(family.ranges), sensing=training.sensing, kernel=training.kernel,
         steps=state.step, seconds=state.seconds, seed=seed, made=provenance(), **found,
     )  # fmt: skip
-    return Pretrained(state.writer, family, card)
+    return Pretrained(state.writer, judges, card)
 
 
 def start(family: AbstractFamily, sizes: WriterSizes, seed: int) -> State:

@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from pgt.data.domain import Domain
 from pgt.families.dimensionless import Number, centred, extents
@@ -20,6 +20,9 @@ from pgt.ground.errors import InputError
 from pgt.ground.types import Key
 from pgt.nn.scaling import Scaling
 from pgt.physics.pde import AbstractPDE
+
+Kind = TypeVar("Kind", bound="Simulations")
+FIFTH = 5  # one of so many files judges a network that was trained on the others
 
 
 @checked
@@ -126,13 +129,21 @@ class Simulations(AbstractFamily):
             )
         return self.form(**coefficients)
 
+    def parted(self) -> "tuple[Simulations, Simulations]":
+        """Every fifth of three or more judges; of fewer all do both, and what they say is too good."""
+        judges = np.arange(len(self.values)) % FIFTH == FIFTH // 2
+        if not judges.any():
+            return self, self
+        return self.taken(~judges), self.taken(judges)
+
+    def taken(self, which: Bool[np.ndarray, " files"]) -> "Simulations":
+        """Some of the simulations, as a family with the ranges of all."""
+        kept = ("values", "given")
+        return replaced(self, **{name: np.asarray(getattr(self, name))[which] for name in kept})
+
     def without_systems(self) -> "Simulations":
         """With one of the simulations, as an example, and without the equation, which may be code."""
-        lean = {"form": None, "values": np.asarray(self.values[:1]), "given": self.given[:1]}
-        found = object.__new__(Simulations)
-        for name, value in (vars(self) | lean).items():
-            object.__setattr__(found, name, value)
-        return found
+        return replaced(self, form=None, values=np.asarray(self.values[:1]), given=self.given[:1])
 
     def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " k"]:
         """Coefficients within their ranges, and all scales against those of the files."""
@@ -158,6 +169,14 @@ class Simulations(AbstractFamily):
             if name in coefficients:
                 apart += (_told(coefficients[name], *ends) - _told(self.given[:, i], *ends)) ** 2
         return jnp.argmin(apart)
+
+
+def replaced(family: Kind, **fields: Any) -> Kind:
+    """A family with other fields, made without its constructor, which reads files."""
+    found = object.__new__(type(family))
+    for name, value in (vars(family) | fields).items():
+        object.__setattr__(found, name, value)
+    return found
 
 
 def _told(value: Number, low: float, high: float):

@@ -1,5 +1,6 @@
 """`pgt pretrain`."""
 
+import jax
 import pytest
 from typer.testing import CliRunner
 
@@ -47,3 +48,43 @@ def test_an_unknown_family_is_named(tmp_path):
     found = run("heart", "-o", tmp_path / "mine.safetensors")
     assert found.exit_code == 2
     assert "heat" in found.output
+
+
+@pytest.fixture
+def simulations(tmp_path):
+    folder = tmp_path / "rods"
+    folder.mkdir()
+    family = pgt.families.get("heat", nodes=9, times=8)
+    for i in range(3):
+        system = family.dataset(family.draw(jax.random.key(i)))
+        pgt.io.write_field(system, folder / f"{i}.nc")
+    return folder
+
+
+@pytest.mark.parametrize("equation", ["heat", "u_t = diffusivity*u_xx"])
+def test_a_folder_of_simulations_is_a_family(quick, simulations, equation):
+    options = ["--equation", equation, "--coefficients", "diffusivity", "--crop", "t=5"]
+    found = run(simulations, "-o", simulations / "mine.safetensors", *options)
+    assert found.exit_code == 0, found.output
+    assert quick["family"] == "simulations"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "--equation heat"),
+        (["--equation", "heta"], "Did you mean 'heat'"),
+        (["--equation", "heat", "--crop", "t"], "as in t=20"),
+        (["--equation", "heat", "--coefficients", "speed"], "speed"),
+    ],
+)
+def test_what_is_missing_of_a_folder_is_said(quick, simulations, options, said):
+    found = run(simulations, "-o", simulations / "mine.safetensors", *options)
+    assert found.exit_code == 2
+    assert said in " ".join(found.output.split())
+
+
+def test_options_of_a_folder_need_one(tmp_path):
+    found = run("heat", "-o", tmp_path / "mine.safetensors", "--equation", "heat")
+    assert found.exit_code == 2
+    assert "for simulations in a folder" in " ".join(found.output.split())

@@ -64,6 +64,14 @@ def test_given_coefficients_choose_the_nearest_file(family):
     assert family.settled({"velocity": 1.9, "diffusivity": 0.01})["velocity"] == 2.0
 
 
+def test_what_judges_is_taken_with_its_period(family):
+    velocities = family.given[:, 0]
+    one = family.taken(velocities == 2.0)
+    assert one.periods.tolist() == family.periods[velocities == 2.0].tolist()
+    drawn, known = (f.draw(jax.random.key(3), {"velocity": 2.0}) for f in (one, family))
+    np.testing.assert_array_equal(drawn.values, known.values)
+
+
 def test_the_file_of_a_network_keeps_all_of_them(family):
     kept = family.without_systems()
     assert isinstance(kept, Cycles)

@@ -58,6 +58,25 @@ def test_other_settings_do_not_continue_it(trained):
         pgt.pretrain(FAMILY, replace(QUICK, learning_rate=2e-3), sizes=SIZES, checkpoint=trained[1])
 
 
+def test_simulations_that_changed_do_not_continue_it(tmp_path):
+    folder = tmp_path / "rods"
+    folder.mkdir()
+
+    def family(factor):
+        for i in range(3):
+            system = FAMILY.dataset(FAMILY.draw(jax.random.key(i)))
+            pgt.io.write_field(factor * system.assign_attrs(diffusivity=0.02), folder / f"{i}.nc")
+        return pgt.families.Simulations(folder, lambda: pgt.Heat(0.02))
+
+    one = replace(QUICK, steps=1, batch=1, pool=1, reuse=1)
+    network = pgt.pretrain(
+        family(1.0), one, sizes=SIZES, checkpoint=tmp_path / "kept", progress=False
+    )
+    assert len(network.family.values) == 1  # which it was not trained on
+    with pytest.raises(pgt.InputError, match="values"):
+        pgt.pretrain(family(2.0), one, sizes=SIZES, checkpoint=tmp_path / "kept")
+
+
 def test_an_unknown_kernel_is_refused():
     with pytest.raises(pgt.InputError, match="equation"):
         pgt.Pretraining(kernel="heat")

@@ -39,6 +39,15 @@ def test_draws_are_the_files_with_their_coefficients(folder):
     assert family.pde({"diffusivity": 0.01}).diffusivity == 0.01
 
 
+def test_what_judges_a_network_is_not_trained_on(folder):
+    family = Simulations(folder, pgt.Heat, ["diffusivity"])
+    shown, judges = family.parted()
+    assert shown.given[:, 0].tolist() == pytest.approx([0.01, 0.02, 0.08])
+    assert judges.given[:, 0].tolist() == pytest.approx([0.04])
+    assert judges.ranges == shown.ranges == family.ranges
+    assert judges.parted() == (judges, judges)  # too few
+
+
 def test_given_coefficients_choose_the_nearest_file(folder):
     family = Simulations(folder, pgt.Heat, ["diffusivity"])
     nearest = eqx.filter_jit(family.draw)(jax.random.key(0), {"diffusivity": 0.035})
