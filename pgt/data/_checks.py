@@ -219,7 +219,7 @@ def check_axis(axis: str, position: np.ndarray, half: np.ndarray, domain: Domain
     outside = np.flatnonzero((position - half < low - slack) | (position + half > high + slack))
     if outside.size:
         places = ", ".join(
-            f"row {row}: {axis} = {shown(axis, position[row], domain.units)}"
+            f"row {row}: {axis} = {shown(axis, float(position[row]), domain.units)}"
             + (f" ± {half[row]:g}" if half[row] else "")
             for row in outside[:3]
         )

@@ -72,7 +72,7 @@ class Writer(AbstractNetwork):
     >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
     >>> writer = Writer(Embedding((False, False)), 1, 0, WriterSizes(width=8, blocks=1, basis=6), Draw(0))
     >>> seen = pgt.Frame(scaling, writer).unit_readings(readings)
-    >>> written = writer.encode(seen)
+    >>> written = eqx.filter_jit(writer.encode)(seen)
     >>> writer.decode(written, seen.points[0]).shape, bool(writer.spread(written, seen.points[0])[0] > 0)
     ((1,), True)
     """

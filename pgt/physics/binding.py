@@ -114,7 +114,7 @@ def check_reach(where, table: Table, box: Box, free: Sequence[str]) -> None:
     for name, axis in zip(table.names or (), table.axes, strict=True):
         lower, upper = box.bounds(name)
         slack = 1e-6 * (upper - lower)
-        first, last = (box.to_local(name, axis[k]) for k in (0, -1))
+        first, last = (box.to_local(name, float(axis[k])) for k in (0, -1))
         if name in free and not (first <= lower + slack and last >= upper - slack):
             raise InputError(
                 f"{where}: the table covers {name} from {axis[0]:g} to {axis[-1]:g} but the domain "

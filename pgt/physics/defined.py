@@ -61,7 +61,7 @@ def undefined(pde: AbstractPDE, places: Float[np.ndarray, "n d"]) -> Bool[np.nda
     each_place = jax.vmap(is_finite, (None, 0))
     finite = np.asarray(jax.vmap(each_place, (0, None))(draws, jnp.asarray(places)))
     telling = finite[finite.any(axis=1)]  # a field of which it is infinite everywhere tells nothing
-    return ~telling.any(axis=0) if len(telling) else np.zeros(len(places), bool)
+    return ~np.asarray(telling.any(axis=0)) if len(telling) else np.zeros(len(places), bool)
 
 
 def _is_table(node) -> bool:

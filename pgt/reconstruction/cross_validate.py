@@ -66,15 +66,15 @@ def cross_validate(
         Is told which fit begins: `print`, for example.
 
     >>> import pgt
-    >>> readings = pgt.sample(pgt.datasets.heat(), 20, seed=0)
+    >>> readings = pgt.sample(pgt.datasets.heat({1: 1.0}), n=60)
     >>> domain = pgt.Domain(x=(0, 1), t=(0, 1))
-    >>> network = pgt.SIREN(pgt.Scaling.fit(readings, domain), width=8, layers=2)
-    >>> brief = pgt.Training(steps=2, collocation=8, polish=False)
+    >>> network = pgt.PINN(pgt.Scaling.fit(readings, domain), width=8, layers=2)
+    >>> brief = pgt.Training(steps=3, collocation=20, polish=False)
     >>> found = cross_validate(
     ...     readings, pgt.Heat(0.01), domain, folds=2, model=network, training=brief
     ... )
     >>> found.predictions.shape, found.errors["u"].readings, len(found.errors["u"].by_fold)
-    ((20, 1), 20, 2)
+    ((60, 1), 60, 2)
     """
     observations, pde, domain = as_problem(observations, pde, domain)
     training = training or Training()

@@ -25,22 +25,17 @@ class Members(eqx.Module):
     """k fitted fields with their equations, and the readings that each of them encodes.
 
     Arrays that are the same in all members are kept once. `models`, `pdes` and `observations` have
-    every array with a leading axis k.
+    every array with a leading axis k. `reconstruct(..., error_bars=Ensemble(3)).members` are three that
+    were fitted; these were not:
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat({1: 1.0}), n=30)
-    >>> domain = pgt.Domain(x=(0, 1), t=(0, 1))
-    >>> scaling = pgt.Scaling.fit(readings, domain)
-    >>> members = pgt.reconstruct(
-    ...     readings,
-    ...     pgt.Heat(diffusivity=pgt.Unknown(0.02, positive=True)),
-    ...     domain,
-    ...     model=lambda seed: pgt.PINN(scaling, width=8, layers=2, seed=seed),
-    ...     training=pgt.Training(steps=3, collocation=20, polish=False),
-    ...     error_bars=pgt.Ensemble(members=3),
-    ... ).members
-    >>> len(members), members.coefficients()["diffusivity"].shape
-    (3, (3,))
+    >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
+    >>> models = [pgt.PINN(scaling, width=8, layers=2, seed=seed) for seed in range(3)]
+    >>> equation = pgt.Heat(diffusivity=pgt.Unknown(0.02, positive=True))
+    >>> members = Members.of(*map(batched.stack, (models, [equation] * 3, [readings] * 3)))
+    >>> len(members), members.coefficients()["diffusivity"].round(4).tolist()
+    (3, [0.02, 0.02, 0.02])
     >>> members.evaluate(lambda field, z: {"u": field(z)[0]}, readings.points)["u"].shape
     (3, 30)
     """
