@@ -38,6 +38,7 @@ MADE = {
     "sample",
 }
 _QUOTED = re.compile(r'"[^"]*"')
+_FORMAT = re.compile(r"\d+[sdn]")  # how wide a column is, and whether of text, dates or numbers
 
 
 class Layout(NamedTuple):
@@ -69,8 +70,11 @@ class _Row(NamedTuple):
 
     @property
     def is_about_columns(self) -> bool:
-        """Whether it says how the columns were made: units, means, samples."""
-        return all(not c or as_unit(c) or c.strip(" []()").lower() in MADE for c in self.cells)
+        """Whether most of it says how the columns were made: units, means, samples."""
+        given = [cell for cell in self.cells if cell]
+        about = [c for c in given if c != "t" and (as_unit(c) or c.strip(" []()").lower() in MADE)]
+        is_format = all(map(_FORMAT.fullmatch, given))
+        return is_format or (not self.numbers and 2 * len(about) > len(given))
 
     @property
     def is_units(self) -> bool:
@@ -109,10 +113,11 @@ def _check_only(lines: Sequence[Line], best: Layout, found: Sequence[Layout]) ->
 
 def _unclear(number: int, marks: Sequence[str]) -> InputError:
     kinds = " and ".join(SPOKEN[mark] for mark in SPOKEN if mark in marks)
+    said = next(word for word in (";", "tab", ",", "space") if CHARACTERS[word] in marks)
     return InputError(
         f"line {number}: the heading holds {kinds}, so it is unclear which separate "
         "the cells. Use one kind, and put names that contain it in quotation marks; or say "
-        'it: `dialect=pgt.io.Dialect(separator=";")`.'
+        f'it: `dialect=pgt.io.Dialect(separator="{said}")`.'
     )
 
 
@@ -153,7 +158,8 @@ def _heading(rows: Sequence[_Row], below: int, data: _Row) -> int | None:
     full = [
         at for at in plain if all(rows[at].cells) and len(set(rows[at].cells)) == _width(rows, at)
     ]
-    return next(iter(full or plain or [at for at in fitting if at == below - 1]), None)
+    names = [at for at in full if not rows[at].is_about_columns]
+    return next(iter(names or full or plain or [at for at in fitting if at == below - 1]), None)
 
 
 def _width(rows: Sequence[_Row], at: int) -> int:
@@ -213,6 +219,16 @@ def split(number: int, line: str, separator: str) -> list[str]:
             "or remove them."
         ) from None
     return cells
+
+
+def named(cells: Sequence[str], above: Line, separator: str) -> list[str]:
+    """The names of columns; where a cell is empty, since cells were merged, what stands above it."""
+    others = _leniently(above[1], separator)
+    others = others if len(others) == len(cells) else [""] * len(cells)
+    return [
+        " ".join((cell if cell.strip() else other).split())
+        for cell, other in zip(cells, others, strict=True)
+    ]
 
 
 def separator_of(heading: Line, first: Line | None = None) -> str:

@@ -23,6 +23,10 @@ WORDS = {
     "1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind", "nan(ind)", "-nan", "-nan(ind)", "qnan", "snan",
 }  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?")
+_FORTRAN = re.compile(r"([+-]?(?:\d+[.,]\d*|[.,]\d+))[dD]([+-]?\d{1,3})")
+# Marks between thousands that are nothing else: an apostrophe, blanks that break no line.
+_GROUPED = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
+_TIMELIKE = re.compile(r"\d:\d\d|(18|19|20)\d\d\D")
 _BOTH = re.compile(r"[+-]?\d{1,3}(([.,])\d{3})+(?!\2)[.,]\d*")
 _GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(([.,])\d{3})(\2\d{3})+")
 _EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
@@ -62,7 +66,7 @@ class Marks:
         return (cell.replace(",", ".") for cell in cells)
 
     def _number(self, cell: str, line: int, name: str) -> float:
-        text = cell.strip()
+        text = tidy(cell)
         if text.lower() in MISSING:
             return np.nan
         if (plain := self._without_groups(text)) is not None:
@@ -94,7 +98,19 @@ class Marks:
                 f"The other numbers have a decimal {mark}; write this one alike, or say which mark "
                 f"it is: {_SAY_MARK}."
             )
+        if _TIMELIKE.search(text):
+            return "Correct it; a time is written as 2024-03-12 10:00:00, with its zone as +01:00."
         return "Correct it, or leave the cell empty to hide the reading."
+
+
+def tidy(cell: str) -> str:
+    """A cell with the signs that Python knows: a plain minus, e before an exponent, thousands unmarked.
+
+    >>> tidy("−1.5D+03"), tidy("101'325.5")
+    ('-1.5e+03', '101325.5')
+    """
+    text = cell.strip().replace("\u2212", "-")
+    return _GROUPED.sub("", _FORTRAN.sub(r"\1e\2", text))
 
 
 _SAY_MARK = '`dialect=pgt.io.Dialect(decimal=".")` or `dialect=pgt.io.Dialect(decimal=",")`'
@@ -115,6 +131,7 @@ def is_number_like(text: str) -> bool:
     >>> is_number_like("1.234,5"), is_number_like("nan"), is_number_like("12:30")
     (True, True, False)
     """
+    text = tidy(text)
     return bool(_NUMBER.fullmatch(text)) or is_plain(text)
 
 
@@ -124,7 +141,7 @@ def find_marks(cells: Iterable[str], dialect: Dialect) -> Marks:
     >>> find_marks(["0,5", "1.250,0"], Dialect())
     Marks(decimal=',', thousands='.', words=0)
     """
-    numbers = {text for cell in cells if _NUMBER.fullmatch(text := cell.strip())}
+    numbers = {text for cell in cells if _NUMBER.fullmatch(text := tidy(cell))}
     numbers = {re.split("[eE]", text)[0] for text in numbers}
     groups = {found[2] for text in numbers if (found := _BOTH.fullmatch(text))}
     groups |= {found[2] for text in numbers if (found := _GROUPS.fullmatch(text))}

@@ -15,7 +15,8 @@ from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.io.columns import Columns, absent, check_count
 from pgt.io.headings import Heading, Places
-from pgt.io.marks import Marks, find_marks
+from pgt.io.marks import Marks, find_marks, is_number_like
+from pgt.io.spellings import is_compact, seconds_of, zone_in
 from pgt.io.stamps import is_stamp, parse_stamps
 
 JOINED = " + "  # of a date and a time of day that are two columns
@@ -67,8 +68,9 @@ def select(
     raw, lines = table.load(_converters(table, plan, coords, marks))
     check_count(count * len(lines))
     values = {name: _joined(raw, places, lines, dialect) for name, places in plan.single.items()}
+    zones = _to_utc(values, table, plan)
     values |= {axis: np.full(len(lines), value) for axis, (value, _) in plan.fixed.items()}
-    said, called = [*table.said, *marks.said], None
+    said, called = [*table.said, *marks.said, *zones], None
     if plan.named_by is not None:
         names = raw[plan.named_by]
         values |= _by_name(names, lines, sensors or {}, [c for c in coords if c not in values])
@@ -217,8 +219,12 @@ def _by_name(names: np.ndarray, lines: np.ndarray, sensors: dict[str, Places], a
 
 
 def _is_text(table: Table, place: int) -> bool:
-    first = next((cell for cell in table.cells(place) if cell), "")
-    return is_stamp(first)
+    """Whether a column holds times; digits alone are a date only where all are, and have no unit."""
+    cells = [cell for cell in table.cells(place) if cell]
+    if not cells or not is_stamp(cells[0]):
+        return False
+    is_bare = table.headings[place].unit is None
+    return not is_number_like(cells[0]) or (is_bare and all(map(is_compact, cells)))
 
 
 def _numeric_cells(table: Table, plan: Plan) -> Iterable[str]:
@@ -254,6 +260,17 @@ def _joined(raw: dict[int, np.ndarray], places: tuple[int, ...], lines, dialect:
         return columns[0]
     texts = [" ".join(parts) for parts in zip(*columns, strict=True)]
     return parse_stamps(texts, lines, "t", dialect.dates)
+
+
+def _to_utc(values: dict[str, np.ndarray], table: Table, plan: Plan) -> list[str]:
+    """Bring times whose heading has a zone to UTC, as those are that have one themselves."""
+    said = []
+    for name, places in plan.single.items():
+        zone = next((z for p in places if (z := zone_in(table.headings[p].text))), None)
+        if zone and values[name].dtype.kind == "M":
+            values[name] = values[name] - np.timedelta64(int(seconds_of(zone)), "s")
+            said.append(f"times from {zone} to UTC")
+    return said
 
 
 def _called(table: Table, plan: Plan) -> np.ndarray:

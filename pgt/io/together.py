@@ -112,6 +112,8 @@ def _hidden(
     parts: list[dict[str, np.ndarray]] = [dict(table.values) for table in tables]
     for name in fields:
         columns = [table.values[name] for table in tables]
+        if any(column.dtype.kind == "M" for column in columns):
+            raise InputError(f"column {name!r} holds dates; what was measured are numbers.")
         if any(column.dtype.kind not in "iuf" for column in columns):
             continue
         plain, found = hide(name, np.concatenate(columns).astype(float), missing)
