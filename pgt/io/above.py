@@ -4,6 +4,7 @@ A heading may stand in a comment, as `numpy.savetxt`, buoys and simulations writ
 have blanks in them where only two blanks or more lie between two names.
 """
 
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -99,7 +100,7 @@ def _unbroken(name: str) -> str:
 def _aligned(lines: list[Line]) -> list[Line]:
     """The lines with names in one piece that have single blanks in them and several between them."""
     widths = [_width(text, " ") for _, text in lines[:LOOKED_AT]]
-    pairs = zip(widths, widths[1:], strict=False)
+    pairs = itertools.pairwise(widths)
     first = next((at for at, (one, other) in enumerate(pairs) if one == other > 1), 0)
     found = list(lines)
     for at in range(max(first - HIGH, 0), first):

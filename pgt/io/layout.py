@@ -7,7 +7,6 @@ above it whatever the logger says of itself.
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -245,7 +244,7 @@ def separator_of(heading: Line, first: Line | None = None) -> str:
 
 
 def check_names(number: int, names: Sequence[str]) -> None:
-    """Refuse a heading of numbers, one with a name twice, and one that is far too long."""
+    """Refuse a heading of numbers, and one that is far too long."""
     if len(names) > MOST_COLUMNS:
         raise InputError(
             f"line {number} has {len(names):,} cells; at most {MOST_COLUMNS:,} columns are read. A "
@@ -256,6 +255,3 @@ def check_names(number: int, names: Sequence[str]) -> None:
             f"line {number} holds numbers where the column names should stand. Write a heading "
             "line first, such as x,t,u (without #, which marks comments)."
         )
-    for name, times in Counter(names).items():
-        if name and times > 1:
-            raise InputError(f"line {number}: two columns are named {name!r}; rename one of them.")

@@ -7,10 +7,10 @@ _MONTHS = {
     "jan": 1, "feb": 2, "mar": 3, "mär": 3, "mrz": 3, "apr": 4, "may": 5, "mai": 5, "jun": 6, "jul": 7,
     "aug": 8, "sep": 9, "oct": 10, "okt": 10, "nov": 11, "dec": 12, "dez": 12,
 }  # fmt: skip
-_IN_FULL = set(
-    "january february march april june july august september october november december sept "
-    "januar februar märz juni juli oktober dezember".split()
-)
+_IN_FULL = {
+    "january", "february", "march", "april", "june", "july", "august", "september", "october", "november",
+    "december", "sept", "januar", "februar", "märz", "juni", "juli", "oktober", "dezember",
+}  # fmt: skip
 _DAY, _YEAR, _REST = r"(?P<day>\d{1,2})", r"(?P<year>\d{4})", r"(?:[T ,:]+(?P<rest>\d.*))?"
 _WORD, _WEEKDAY = r"(?P<month>[^\W\d_]{3,9})\.?", r"(?:[^\W\d_]{2,3}[.,]?\s+)?"
 _NAMED = [

@@ -12,14 +12,25 @@ from pgt.data.units import conversion
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.io._files import check_is_file, check_suffix, naming, understood
-from pgt.io.called import AXES, CALLED, COUNTERS, VALID, also_called, in_order, letters
+from pgt.io.called import (
+    AXES,
+    CALLED,
+    COUNTERS,
+    VALID,
+    also_called,
+    in_order,
+    letters,
+    parts_of_a_date,
+)
 from pgt.io.cells import TEXTS, WORKBOOKS, open_cells, read_sensors
 from pgt.io.columns import Columns
-from pgt.io.headings import Heading, Places, parse_headings
+from pgt.io.found import JOINED
+from pgt.io.headings import Heading, Places, parse_headings, placed_along
 from pgt.io.marks import MISSING, WORDS, is_number_like
 from pgt.io.readers import read_columns
 from pgt.io.stamps import is_stamp
-from pgt.io.table import JOINED, Table
+from pgt.io.table import Table
+from pgt.io.varying import without_constant
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
@@ -66,6 +77,7 @@ class _Guess:
     numeric: list[Heading] = field(default_factory=list)
     sensors: list[Heading] = field(default_factory=list)
     valid: str | None = None  # the heading of a column of zeros and ones
+    constant: set[str] = field(default_factory=set)  # headings of columns that always say the same
 
 
 def survey(
@@ -75,10 +87,12 @@ def survey(
     sensors: Path | None = None,
     columns: Mapping[str, str] | None = None,
     dialect: Dialect | None = None,
+    axes: Sequence[str] = (),
     axes_in_order: bool = False,
 ) -> Survey:
-    """Look at files of readings. `measured` are the fields of an equation, if one is known;
-    `axes_in_order` says that its axes are x, then y, then z, whatever they are called in the files."""
+    """Look at files of readings. `measured` are the fields of an equation, if one is known, and `axes`
+    its coordinates; `axes_in_order` says that they are x, then y, then z, whatever they are called in
+    the files."""
     files = [Path(file) for file in files]
     if sensors is None:
         sensors = _table_of_sensors(files, dialect or Dialect())
@@ -86,7 +100,7 @@ def survey(
     places = read_sensors(sensors, dialect or Dialect()) or {}
     given = dict(columns or {})
     with naming(files[0]):
-        guess = _look(files[0], places, given, dialect or Dialect())
+        guess = _look(files[0], places, given, dialect or Dialect(), axes)
         fields = _fields(guess, measured, given)
     if axes_in_order and not set(given) & set(AXES):
         guess.coords = in_order(guess.coords)
@@ -104,6 +118,8 @@ def survey(
         dialect=dialect,
     )
     taken = {*own.values(), *fields, *guess.coords.values(), *coords}
+    table, coords = without_constant(table, coords, (*axes, *given) if axes else coords)
+    own = {name: heading for name, heading in own.items() if name in (*coords, *fields)}
     unused = tuple(h.text for h in guess.numeric if h.text not in taken and h.name not in taken)
     repeated = _repeated(table, coords, tuple(fields))
     return Survey(
@@ -138,21 +154,43 @@ def _are_named(names: Container[str], path: Path, dialect: Dialect) -> bool:
 
 
 def _look(
-    path: Path, sensors: dict[str, Places], given: dict[str, str], dialect: Dialect
+    path: Path,
+    sensors: dict[str, Places],
+    given: dict[str, str],
+    dialect: Dialect,
+    axes: Sequence[str],
 ) -> _Guess:
     check_is_file(path)
     if check_suffix(path, (*TEXTS, *WORKBOOKS, *NAMES)) in NAMES:
         with understood("a file of arrays"):
             names = NAMES[path.suffix.lower()](path)
-        headings = parse_headings(names)
+        headings = parse_headings(names)  # of a structure the last name tells
+        headings = [replace(h, name=h.name.rpartition(".")[2]) for h in headings]
         return _guess(headings, headings, {}, given)
     with open_cells(path, dialect) as table:
-        numeric = [h for at, h in enumerate(table.headings) if _is_numeric(table.cells(at))]
+        table = _with_lengths(table, sensors, given, axes)
+        filled = [{cell for cell in table.cells(at) if cell} for at in range(len(table.headings))]
+        numeric = [
+            h for h, cells in zip(table.headings, filled, strict=True) if _is_numeric([*cells])
+        ]
         guess = _guess(table.headings, numeric, sensors, given)
+        guess.constant = {
+            h.text for h, c in zip(table.headings, filled, strict=True) if len(c) == 1
+        }
         _take_out_valid(guess, table, given, dialect)
         _add_times(guess, table, given)
-        _add_places(guess, table, sensors)
+        _add_places(guess, table, sensors, axes)
         return guess
+
+
+def _with_lengths(table: Table, sensors: dict[str, Places], given, axes: Sequence[str]) -> Table:
+    """Where no column is an axis of space, lengths in headings are places along that of the equation."""
+    space = [axis for axis in AXES[:3] if axis in axes]
+    named = {word for axis in AXES[:3] for word in CALLED[axis]}
+    is_placed = any(h.places or h.name.lower() in named for h in table.headings)
+    if is_placed or sensors or table.fixed or set(given) & set(AXES[:3]) or len(space) > 1:
+        return table
+    return replace(table, headings=placed_along(table.headings, space[0] if space else "x"))
 
 
 def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], given) -> _Guess:
@@ -176,13 +214,15 @@ def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], giv
 
 def _take_out_valid(guess: _Guess, table: Table, given: dict[str, str], dialect: Dialect) -> None:
     """A column that says which rows are readings is none itself."""
-    for heading in [h for h in guess.numeric if h.text not in given.values()]:
-        cells = table.cells(list(table.headings).index(heading))
-        if dialect.valid in (heading.text, heading.name):
-            guess.numeric.remove(heading)
-        elif dialect.valid is None and heading.name.lower() in VALID and {*cells} <= {"0", "1"}:
-            guess.numeric.remove(heading)
+    for at, heading in enumerate(table.headings):
+        if heading.text in given.values():
+            continue
+        is_so = {cell.lower() for cell in table.cells(at)} <= {"0", "1", "true", "false"}
+        if dialect.valid is None and heading.name.lower() in VALID and is_so:
             guess.valid = heading.text
+        elif dialect.valid not in (heading.text, heading.name):
+            continue
+        guess.numeric = [other for other in guess.numeric if other != heading]
 
 
 def _add_times(guess: _Guess, table: Table, given: dict[str, str]) -> None:
@@ -200,13 +240,17 @@ def _add_times(guess: _Guess, table: Table, given: dict[str, str]) -> None:
         guess.coords["t"] = f"{days[0].text}{JOINED}{clocks[0].text}"
     elif stamps and "t" not in guess.coords:
         guess.coords["t"] = stamps[0][0].text
+    elif "t" not in guess.coords and (parts := parts_of_a_date([h.name for h in guess.numeric])):
+        guess.coords["t"] = JOINED.join(parts)
+        guess.numeric = [heading for heading in guess.numeric if heading.name not in parts]
 
 
-def _add_places(guess: _Guess, table: Table, sensors: dict[str, Places]) -> None:
-    """The axes along which positions are given beside the columns."""
+def _add_places(guess: _Guess, table: Table, sensors: dict[str, Places], axes) -> None:
+    """The axes along which positions are given beside the columns; a time above them may be any."""
     beside = [heading.places for heading in guess.sensors] + [table.fixed, *sensors.values()]
-    for axis in AXES[:3]:
-        if axis not in guess.coords and any(axis in places for places in beside):
+    for axis in AXES:
+        asked = beside if axis != "t" or "t" in axes else beside[: len(guess.sensors)]
+        if axis not in guess.coords and any(axis in places for places in asked):
             guess.coords[axis] = ""
 
 
@@ -229,7 +273,7 @@ def _fields(guess: _Guess, measured: Sequence[str], given: dict[str, str]) -> di
         return _of_sensors(guess.sensors, measured)
     if not guess.numeric:
         raise InputError("there is no column of readings beside the coordinates.")
-    return _of_columns(guess.numeric, measured)
+    return _of_columns(guess.numeric, measured, guess.constant)
 
 
 def _of_sensors(headings: Sequence[Heading], measured: Sequence[str]) -> dict[str, str]:
@@ -245,7 +289,9 @@ def _of_sensors(headings: Sequence[Heading], measured: Sequence[str]) -> dict[st
     return {"T": "T"} if is_warm else {"u": "u"}
 
 
-def _of_columns(headings: Sequence[Heading], measured: Sequence[str]) -> dict[str, str]:
+def _of_columns(
+    headings: Sequence[Heading], measured: Sequence[str], constant: Container[str]
+) -> dict[str, str]:
     if not measured:
         return {_plain(h.name, n): h.text for n, h in enumerate(headings)}
     found, left = {}, list(headings)
@@ -257,7 +303,7 @@ def _of_columns(headings: Sequence[Heading], measured: Sequence[str]) -> dict[st
             found[name] = same[0].text
             left.remove(same[0])
     if not found:
-        found[measured[0]] = left[0].text
+        found[measured[0]] = next((h for h in left if h.text not in constant), left[0]).text
     return found
 
 

@@ -1,4 +1,4 @@
-"""Headers of Tecplot's text files, which DaVis and many solvers write: VARIABLES = "x", "y", ... and a ZONE."""
+"""Headers of Tecplot's text files, as DaVis and many solvers write them: VARIABLES = "x", "y", a ZONE."""
 
 import re
 from collections.abc import Sequence

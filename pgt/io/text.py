@@ -30,7 +30,7 @@ BATCH = 1 << 14  # rows split at once
 LOOKED_AT = 5000  # rows that show the decimal mark
 
 
-@register(".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", kind="reader")
+@register(".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", ".lvm", kind="reader")
 def read(
     path: Path,
     coords: tuple[str, ...],

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pgt.config.source import toml
-from pgt.config.template import is_of_the_library, measured_by, template_from
+from pgt.config.template import axes_of, is_of_the_library, measured_by, template_from
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.io.survey import survey
@@ -39,6 +39,7 @@ def from_files(
             sensors=sensors,
             columns=_settings("--columns", columns),
             dialect=spoken,
+            axes=axes_of(pde),
             axes_in_order=is_of_the_library(pde),
         )
         text = template_from(found, output.resolve().parent, pde)
@@ -46,6 +47,8 @@ def from_files(
         raise InputError(_CODE.sub(_as_option, str(error))) from None
     said = [f"{len(found.table)} rows of {', '.join(found.fields)} over {', '.join(found.coords)}"]
     said += found.table.said
+    if found.repeated:
+        said.append(f"{found.repeated} readings that repeat a place and time are averaged")
     said += [f"not used: {' and '.join(found.unused)}"] if found.unused else []
     if found.lacks_places:
         said.append("no positions (if each column is one sensor, give a table: --sensors FILE)")
