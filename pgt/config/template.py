@@ -85,8 +85,9 @@ def _check_axes(about: About, found: Survey) -> None:
 
 def _hint(axis: str, found: Survey) -> str:
     """What else may be meant where an axis is missing."""
-    if angles := [name for name in found.unused if name.lower() in ANGLES]:
-        return f" {' and '.join(angles)} are angles: write distances in a unit of length."
+    read = (*found.columns.values(), *found.unused)
+    if angles := [name for name in read if name.lower() in ANGLES]:
+        return f" Angles such as {angles[0]!r} are no lengths: write distances from a point, in metres."
     return sensor_hint(axis)
 
 

@@ -1,6 +1,6 @@
 """Which columns are meant: found by their headings, one by one or by the places of sensors."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from pgt.ground.errors import InputError
 from pgt.io.columns import absent
@@ -13,7 +13,13 @@ def texts_of(headings: Iterable[Heading]) -> list[str]:
     return [heading.text for heading in headings if heading.text]
 
 
-def sensor_hint(name: str) -> str:
+def sensor_hint(name: str, sensors: Collection[str] = ()) -> str:
+    """How positions are given, where an axis of space is missing; `sensors` are those with a place."""
+    if sensors and name in ("x", "y", "z"):
+        return (
+            f" The table of sensors has {', '.join(list(sensors)[:5])}: none of them is the name of a "
+            "column or of the file, or stands in a column. Write the names alike."
+        )
     how = (
         " Where each column or file is one sensor, write its position into the heading, as in T@x=0.1, "
         'or give a table of names and positions: `sensors="positions.csv"`.'
@@ -68,7 +74,7 @@ def by_field_and_place(headings: Sequence[Heading], fields, positions: dict[int,
                 raise InputError(
                     f"the columns {headings[found[name][at]].text!r} and {headings[place].text!r} are "
                     f"both {name!r} at one place; correct a position, or say which columns are meant: "
-                    f'`columns={{"{name}": "{headings[place].text[:1]}*"}}`.'
+                    f'`columns={{"{name}": "{headings[place].name}*"}}`.'
                 )
             found[name][at] = place
     return found

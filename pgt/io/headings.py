@@ -5,7 +5,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pgt.data.units import is_known_unit
 
@@ -154,4 +154,15 @@ def parse_headings(texts: Sequence[str], units: Sequence[str] | None = None) -> 
     return [
         Heading(h.text, h.name, unit or h.unit, h.places)
         for h, unit in zip(headings, below, strict=False)
+    ]
+
+
+def with_length_unit(headings: Sequence[Heading], before: Sequence[str]) -> list[Heading]:
+    """The headings with the unit that a line above gives for all lengths: "Length unit: mm"."""
+    found = (re.match(r"\W*Length unit\W+(\w+)", line, re.IGNORECASE) for line in before)
+    unit = next((unit for match in found if match and (unit := _known(match[1]))), None)
+    is_length = [h.name.lower() in ("x", "y", "z", "r") and h.unit is None for h in headings]
+    return [
+        replace(h, unit=unit) if unit and bare else h
+        for h, bare in zip(headings, is_length, strict=True)
     ]

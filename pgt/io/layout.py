@@ -37,6 +37,7 @@ MADE = {
     "sample",
 }
 _QUOTED = re.compile(r'"[^"]*"')
+_CLEAR = re.compile(r"(?<!^t)/|[°²³^]|^deg|Pa$|bar$")  # units that nobody takes for a name
 _FORMAT = re.compile(r"\d+[sdn]")  # how wide a column is, and whether of text, dates or numbers
 
 
@@ -69,11 +70,12 @@ class _Row(NamedTuple):
 
     @property
     def is_about_columns(self) -> bool:
-        """Whether most of it says how the columns were made: units, means, samples."""
+        """Whether it says how the columns were made: units, means, samples."""
         given = [cell for cell in self.cells if cell]
         about = [c for c in given if c != "t" and (as_unit(c) or c.strip(" []()").lower() in MADE)]
         is_format = all(map(_FORMAT.fullmatch, given))
-        return is_format or (not self.numbers and 2 * len(about) > len(given))
+        is_clear = any(_CLEAR.search(cell) for cell in about)
+        return is_format or (not self.numbers and (is_clear or 2 * len(about) > len(given)))
 
     @property
     def is_units(self) -> bool:
@@ -95,6 +97,8 @@ def find_layout(lines: Sequence[Line], dialect: Dialect) -> Layout:
     if len(tables) == 1:
         _check_only(lines, tables[0], [layout for _, layout in found])
         return tables[0]
+    if not re.search(r"[^\W\d_](?<![eE])", lines[0][1]):  # numbers alone: there is no heading
+        return Layout(next((m for m in (";", "\t", ",") if m in lines[0][1]), " "), 0, None, 1)
     return Layout(separator_of(*lines[:2]), 0, None, 1)
 
 

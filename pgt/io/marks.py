@@ -47,7 +47,9 @@ class Marks:
         found = ["decimal commas"] if self.decimal == "," else []
         return found + ([f"{names[self.thousands]} between thousands"] if self.thousands else [])
 
-    def numbers(self, cells: list[str], lines: np.ndarray, name: str) -> np.ndarray:
+    def numbers(
+        self, cells: list[str], lines: np.ndarray, name: str, is_axis: bool = False
+    ) -> np.ndarray:
         """A column of numbers, NaN where there is no reading; or which cell is none."""
         together = "".join(cells)
         if together.isascii() and "_" not in together:  # float() also takes 1_000 and other digits
@@ -55,7 +57,8 @@ class Marks:
                 return np.fromiter(map(float, self._plain(cells, together)), np.float64, len(cells))
             except ValueError:  # a missing value, or text: look at every cell
                 pass
-        found = [self._number(c, n, name) for c, n in zip(cells, lines.tolist(), strict=True)]
+        where = zip(cells, lines.tolist(), strict=True)
+        found = [self._number(cell, line, name, is_axis) for cell, line in where]
         return np.array(found, np.float64)
 
     def _plain(self, cells: list[str], together: str) -> Iterable[str]:
@@ -65,7 +68,7 @@ class Marks:
             raise ValueError  # a point is no decimal mark here
         return (cell.replace(",", ".") for cell in cells)
 
-    def _number(self, cell: str, line: int, name: str) -> float:
+    def _number(self, cell: str, line: int, name: str, is_axis: bool) -> float:
         text = tidy(cell)
         if text.lower() in MISSING:
             return np.nan
@@ -76,7 +79,7 @@ class Marks:
             return np.nan
         shown = text if len(text) <= 40 else text[:40] + "…"
         raise InputError(
-            f"line {line}, column {name!r}: {shown!r} is not a number. {self._advice(text)}"
+            f"line {line}, column {name!r}: {shown!r} is not a number. {self._advice(text, is_axis)}"
         )
 
     def _without_groups(self, text: str) -> str | None:
@@ -91,7 +94,7 @@ class Marks:
         text = text.replace(self.decimal, ".")
         return text if is_plain(text) else None
 
-    def _advice(self, text: str) -> str:
+    def _advice(self, text: str, is_axis: bool) -> str:
         if _NUMBER.fullmatch(text):
             mark = "point" if self.decimal == "." else "comma"
             return (
@@ -100,6 +103,8 @@ class Marks:
             )
         if _TIMELIKE.search(text):
             return "Correct it; a time is written as 2024-03-12 10:00:00, with its zone as +01:00."
+        if is_axis:
+            return "Correct it, or put a # before the line if it is no reading."
         return "Correct it, or leave the cell empty to hide the reading."
 
 

@@ -24,7 +24,7 @@ def as_table(
     if not places or not rows or any(len(place) != 3 for place in places):
         return head, rest
     field = re.sub(r"\W.*", "", name) or "u"
-    parts = [f"{field}{axis}" for axis in "xyz"] if "(" in head[rows[0]][1] else [field]
+    parts = ["Ux", "Uy", "Uz"] if "(" in head[rows[0]][1] else [field]
     at = [",".join(f"{a}={value}" for a, value in zip("xyz", p, strict=True)) for p in places]
     heading = " ".join(["Time", *(f"{part}@{place}" for place in at for part in parts)])
     above = max(rows[0] - 1, 0)

@@ -27,6 +27,7 @@ from pgt.io._files import check_is_file, check_suffix, naming
 from pgt.io.cells import read_sensors
 from pgt.io.columns import Columns
 from pgt.io.headings import Places, parse_heading
+from pgt.io.sentinels import check_axis
 from pgt.io.together import together
 
 Files = str | os.PathLike | Sequence[str | os.PathLike]
@@ -150,6 +151,10 @@ def read_columns(
         spread = {name: name.removeprefix("σ ") for name in sigma}
         found = together(tables, called, units or {}, missing, fields, spread)
     found = _with_place_or_reading(found, coords, fields)
+    if missing is None:
+        with naming(spoken(files)), _lines_for_rows(found):
+            for axis in coords:
+                check_axis(axis, found.values[axis])
     if sigma:
         noise = {name: found.values.get(f"σ {name}", value) for name, value in by_field.items()}
     plain = {name: found.values[name] for name in coords + fields}
@@ -212,8 +217,8 @@ def _without_invalid(table: Columns, fields: Sequence[str]) -> Columns:
     invalid = ~(values.pop(VALID) > 0)
     values |= {name: np.where(invalid, np.nan, values[name]) for name in fields}
     count = int(invalid.sum())
-    said = f"{count} row{'s' if count != 1 else ''} marked as invalid hidden"
-    return replace(table, values=values, said=(*table.said, said))
+    said = (f"{count} row{'s' if count != 1 else ''} marked as invalid hidden",) if count else ()
+    return replace(table, values=values, said=(*table.said, *said))
 
 
 def _with_place_or_reading(table: Columns, coords: Sequence[str], fields: Sequence[str]) -> Columns:

@@ -1,7 +1,7 @@
 """What files of readings hold, guessed from what they say: the start of a run file."""
 
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -23,10 +23,11 @@ from pgt.io.called import (
     parts_of_a_date,
 )
 from pgt.io.cells import TEXTS, WORKBOOKS, open_cells, read_sensors
-from pgt.io.columns import Columns
+from pgt.io.columns import SHOWN, Columns
 from pgt.io.found import JOINED
 from pgt.io.headings import Heading, Places, parse_headings, placed_along
 from pgt.io.marks import MISSING, WORDS, is_number_like
+from pgt.io.names import NAMES
 from pgt.io.readers import read_columns
 from pgt.io.stamps import is_stamp
 from pgt.io.table import Table
@@ -77,6 +78,7 @@ class _Guess:
     numeric: list[Heading] = field(default_factory=list)
     sensors: list[Heading] = field(default_factory=list)
     valid: str | None = None  # the heading of a column of zeros and ones
+    names: list[str] = field(default_factory=list)  # all headings
     constant: set[str] = field(default_factory=set)  # headings of columns that always say the same
 
 
@@ -195,6 +197,7 @@ def _with_lengths(table: Table, sensors: dict[str, Places], given, axes: Sequenc
 
 def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], given) -> _Guess:
     guess = _Guess({axis: given[axis] for axis in AXES if axis in given})
+    guess.names = [heading.text for heading in headings if heading.text]
     for axis, words in CALLED.items():
         for word in words:
             # T is a temperature
@@ -264,7 +267,7 @@ def _fields(guess: _Guess, measured: Sequence[str], given: dict[str, str]) -> di
     if not guess.coords:
         raise InputError(
             "no column is called x, y, z or t, and no heading gives a position; say which is which: "
-            '`columns={"x": "name in the file"}`.'
+            f'`columns={{"x": "name in the file"}}`.{_there_are(guess)}'
         )
     named = {name: heading for name, heading in given.items() if name not in AXES}
     if named:
@@ -272,21 +275,33 @@ def _fields(guess: _Guess, measured: Sequence[str], given: dict[str, str]) -> di
     if guess.sensors:
         return _of_sensors(guess.sensors, measured)
     if not guess.numeric:
-        raise InputError("there is no column of readings beside the coordinates.")
+        raise InputError(
+            f"there is no column of readings beside the coordinates: numbers.{_there_are(guess)}"
+        )
     return _of_columns(guess.numeric, measured, guess.constant)
+
+
+def _there_are(guess: _Guess) -> str:
+    shown = guess.names if len(guess.names) <= SHOWN else [*guess.names[:SHOWN], "…"]
+    return f" There are: {', '.join(shown)}."
 
 
 def _of_sensors(headings: Sequence[Heading], measured: Sequence[str]) -> dict[str, str]:
     names = list(dict.fromkeys(heading.name for heading in headings))
-    known = [name for name in measured if name in names]
-    if known:
-        return {name: name for name in known}
+    own = {n: n if n in names else _alike(n, names, measured) for n in measured}
+    if any(own.values()):
+        return {name: heading for name, heading in own.items() if heading}
     if measured:
         return {measured[0]: measured[0]}
     if len(names) == 1 and _NAME.fullmatch(names[0]):
         return {names[0]: names[0]}
     is_warm = any(h.unit and conversion(h.unit, "K") for h in headings)
     return {"T": "T"} if is_warm else {"u": "u"}
+
+
+def _alike(name: str, names: Sequence[str], measured: Sequence[str]) -> str | None:
+    """What a field is called instead."""
+    return next((other for other in names if letters(other) in also_called(name, measured)), None)
 
 
 def _of_columns(
@@ -319,37 +334,3 @@ def _repeated(table: Columns, coords: Sequence[str], fields: Sequence[str]) -> i
         measured = points[np.isfinite(points).all(axis=1) & ~np.isnan(table.values[name])]
         count += len(measured) - len(np.unique(groups(measured))) if len(measured) else 0
     return count
-
-
-def _of_netcdf(path: Path) -> list[str]:
-    import xarray as xr
-
-    with xr.open_dataset(path, decode_times=False) as dataset:
-        return [str(n) for n, array in dataset.variables.items() if array.dtype.kind in "iuf"]
-
-
-def _of_parquet(path: Path) -> list[str]:
-    import pyarrow.parquet
-
-    return pyarrow.parquet.ParquetFile(path).schema_arrow.names
-
-
-def _of_npz(path: Path) -> list[str]:
-    with np.load(path, allow_pickle=False) as archive:
-        return list(archive.files)
-
-
-def _of_mat(path: Path) -> list[str]:
-    from pgt.io.mat import read_arrays
-
-    return list(read_arrays(path.read_bytes(), ()))
-
-
-NAMES: dict[str, Callable[[Path], list[str]]] = {
-    ".nc": _of_netcdf,
-    ".nc4": _of_netcdf,
-    ".cdf": _of_netcdf,
-    ".parquet": _of_parquet,
-    ".npz": _of_npz,
-    ".mat": _of_mat,
-}

@@ -124,7 +124,7 @@ def _plan(table: Table, coords, others, sensors: dict[str, Places]) -> Plan:
     lost = [axis for axis in lost if axis not in fixed]
     named_by = _names_column(table, sensors, taken) if lost else None
     for name in (*(lost if named_by is None else ()), *unread):
-        raise absent(name, texts_of(table.headings), sensor_hint(name))
+        raise absent(name, texts_of(table.headings), sensor_hint(name, sensors))
     return Plan(single, {}, (), fixed, named_by)
 
 
@@ -191,8 +191,9 @@ def _converters(
 
     def number(place: int) -> Convert:
         name = table.headings[place].text
-        return lambda cells, lines: marks.numbers(cells, lines, name)
+        return lambda cells, lines: marks.numbers(cells, lines, name, place in axes)
 
+    axes = {place for name in coords for place in plan.single.get(name, ())}
     wide = {place for by_place in plan.wide.values() for place in by_place.values()}
     found = {place: number(place) for place in wide}
     for name, places in plan.single.items():

@@ -22,7 +22,7 @@ from pgt.io import probes, tecplot
 from pgt.io.above import counts, table_lines
 from pgt.io.columns import Columns, check_count
 from pgt.io.encoding import Line, numbered, opened
-from pgt.io.headings import Places, as_unit, parse_headings, places_in
+from pgt.io.headings import Places, as_unit, parse_headings, places_in, with_length_unit
 from pgt.io.layout import Layout, check_names, find_layout, fits, named, split
 from pgt.io.table import Convert, Table, select
 
@@ -71,7 +71,7 @@ def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) 
     source = _Rows(itertools.chain(body, more), layout, names, number)
     sample = [source.cells(line) for line in body]
     return Table(
-        parse_headings(names, units),
+        with_length_unit(parse_headings(names, units), before),
         sample,
         source.load,
         (*said, SPOKEN[layout.separator], *layout.said),
