@@ -85,12 +85,30 @@ def also_called(name: str, measured: Sequence[str]) -> Container[str]:
     if {"u", "v"} <= set(measured) and name in ("u", "v", "w"):
         axis = "xyz"["uvw".index(name)]
         of_axis = (f"{v}{axis}" for v in ("u", "v", "vel", "velocity"))
-        by_letter = (f"{v}{name}" for v in ("vel", "velocity"))
+        by_letter = (
+            f"{v}{n}" for v in ("vel", "velocity") for n in (name, "ijk"["uvw".index(name)])
+        )
         return {*of_axis, *by_letter, f"{axis}velocity", f"{name}velocity"}
     return {
         "p": ("pressure", "druck"),
         "T": ("temp", "temperature", "temperatur", "température"),
     }.get(name, ())
+
+
+def as_the_equation(
+    coords: Mapping[str, str], axes: Sequence[str], is_free: bool
+) -> dict[str, str]:
+    """Headings by the axis of the equation: a depth is its x where it has no other axis of space.
+
+    An equation that `is_free` has as many axes as there are, x, y and z in this order.
+
+    >>> as_the_equation({"z": "depth"}, ("x",), False), as_the_equation({"z": "depth"}, ("z",), False)
+    ({'x': 'depth'}, {'z': 'depth'})
+    """
+    space = [axis for axis in AXES[:3] if axis in coords]
+    if is_free or (axes and len(space) == 1 and [a for a in axes if a != "t"] == ["x"]):
+        return in_order(coords)
+    return dict(coords)
 
 
 def in_order(coords: Mapping[str, str]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from pgt.io.headings import Places, parse_headings
 from pgt.io.layout import check_names, find_rows
 from pgt.io.table import Convert, Table, select
 
+OTHERS = (".xls", ".ods")
 LARGEST = 500 << 20  # bytes of a workbook when it is unpacked
 
 
@@ -34,10 +35,14 @@ def read(
     return select(sheet_of(path, dialect), coords, others, sensors, dialect)
 
 
-@register(".xls", ".ods", kind="reader")
+@register(*OTHERS, kind="reader")
 def read_others(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:
     """Other workbooks are not read."""
-    raise InputError("this kind of workbook is not read; save it as .xlsx, or as CSV.")
+    raise other_workbook()
+
+
+def other_workbook() -> InputError:
+    return InputError("this kind of workbook is not read; save it as .xlsx, or as CSV.")
 
 
 def sheet_of(path: Path, dialect: Dialect) -> Table:

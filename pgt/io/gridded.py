@@ -27,12 +27,13 @@ SUFFIXES = (".nc", ".nc4", ".cdf")
 def read(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:
     """Every combination of the dimensions as one row; units from the attributes."""
     wanted = coords + others
-    with _opened(path) as dataset:
+    with opened(path) as dataset:
         check_present(wanted, map(str, dataset.variables))
         dataset = _indexed(dataset, coords, others)
         arrays = _placed(dataset, coords, others)
         sizes = {dim: size for array in arrays for dim, size in array.sizes.items()}
         check_count(math.prod(sizes.values()))
+        arrays = [_in_range(array) for array in arrays]
         columns = [array.to_numpy().ravel() for array in xr.broadcast(*arrays)]
         units = {n: _unit(dataset[n].attrs) for n in wanted if "units" in dataset[n].attrs}
     values = {name: as_numbers(name, c) for name, c in zip(wanted, columns, strict=True)}
@@ -58,13 +59,14 @@ def read_field(path: str | os.PathLike) -> xr.Dataset:
         check_is_file(path)
         check_suffix(path, SUFFIXES)
         require_intact(path)
-        with _opened(path) as dataset:
+        with opened(path) as dataset:
             _check_grid(dataset)
             return dataset.load()
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[xr.Dataset]:
+def opened(path: Path) -> Iterator[xr.Dataset]:
+    """The dataset in a file, as long as that is open; times stay numbers."""
     with understood("NetCDF"):
         with path.open("rb") as file:
             start = file.read(8)
@@ -77,6 +79,15 @@ def _opened(path: Path) -> Iterator[xr.Dataset]:
         # times stay the numbers they are: the equation needs numbers, not dates
         with xr.open_dataset(path, engine=engine, decode_times=False, cache=False) as dataset:
             yield dataset
+
+
+def _in_range(array: xr.DataArray) -> xr.DataArray:
+    """The values that a variable calls valid; packed ones say so of what they are packed in."""
+    low, high = array.attrs.get("valid_range", (-np.inf, np.inf))
+    low, high = array.attrs.get("valid_min", low), array.attrs.get("valid_max", high)
+    if "scale_factor" in array.encoding or not (np.isfinite(low) or np.isfinite(high)):
+        return array
+    return array.where((array >= low) & (array <= high))
 
 
 def _unit(attributes: dict) -> str:
@@ -123,7 +134,8 @@ def _placed(dataset: xr.Dataset, coords: tuple[str, ...], others: tuple[str, ...
         if dataset.sizes[dim] > 1:
             raise InputError(
                 f"the dimension {dim!r} ({dataset.sizes[dim]} entries) belongs to none of the "
-                f"coordinates {', '.join(coords)}. Name its coordinate, or keep one entry."
+                f"coordinates {', '.join(coords)}. Name its coordinate, as in "
+                f'`columns={{"x": "{dim}"}}`, or keep one entry.'
             )
     read = {dim for name in others for dim in dataset[name].dims}
     for name in coords if others else ():

@@ -171,10 +171,17 @@ def _decided(numbers: set[str], groups: set[str], sure: set[str]) -> Marks:
         return Marks(",", "." if thousands else None)
     if not decimals:
         raise _open(min(text for text in numbers if "," in text))
-    one, other = (min(text for text in numbers if mark in text) for mark in ".,")
+    shown = [min((text for text in numbers if mark in text), default=None) for mark in ".,"]
+    if None in shown:  # 1,234,567 has thousands and 0,5 a decimal, by the same mark
+        one = min((text for text in numbers if _GROUPS.fullmatch(text)), default="")
+        other = min(text for text in numbers if re.search(r"[.,]", text) and text != one)
+        raise InputError(
+            f"{one!r} has a mark between thousands that in {other!r} is the decimal one; write them "
+            f"alike, or say which it is: {_SAY_MARK}."
+        )
     raise InputError(
-        f"some numbers have decimal points ({one}) and some decimal commas ({other}); write them "
-        f"alike, or say which mark it is: {_SAY_MARK}."
+        f"some numbers have decimal points ({shown[0]}) and some decimal commas ({shown[1]}); write "
+        f"them alike, or say which mark it is: {_SAY_MARK}."
     )
 
 

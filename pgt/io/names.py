@@ -5,12 +5,17 @@ from pathlib import Path
 
 import numpy as np
 
+from pgt.io.gridded import opened
+from pgt.io.mat import read_arrays
+
 
 def _of_netcdf(path: Path) -> list[str]:
-    import xarray as xr
-
-    with xr.open_dataset(path, decode_times=False) as dataset:
-        return [str(n) for n, array in dataset.variables.items() if array.dtype.kind in "iuf"]
+    with opened(path) as dataset:
+        arrays = {str(n): array for n, array in dataset.variables.items()}
+        edges = {str(array.attrs.get("bounds", "")) for array in arrays.values()}
+        names = [n for n, a in arrays.items() if a.dtype.kind in "iuf" and n not in edges]
+        names = [name for name in names if not name.endswith(("_bnds", "_bounds"))]
+        return sorted(names, key=lambda name: -arrays[name].ndim)  # fields have the most axes
 
 
 def _of_parquet(path: Path) -> list[str]:
@@ -20,13 +25,11 @@ def _of_parquet(path: Path) -> list[str]:
 
 
 def _of_npz(path: Path) -> list[str]:
-    with np.load(path, allow_pickle=False) as archive:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
         return list(archive.files)
 
 
 def _of_mat(path: Path) -> list[str]:
-    from pgt.io.mat import read_arrays
-
     return list(read_arrays(path.read_bytes(), ()))
 
 

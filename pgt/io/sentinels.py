@@ -75,7 +75,7 @@ def check_axis(name: str, values: np.ndarray) -> None:
 
 def _is_plainly_far(number: float, low: float, high: float) -> bool:
     gap = max(low - number, number - high)
-    return gap > high - low and gap > 0.5 * abs(number)
+    return bool(gap > high - low and gap > 0.5 * abs(number))
 
 
 def _is_far(name: str, number: float, low: float, high: float) -> bool:

@@ -11,6 +11,7 @@ from pgt.data._duplicates import groups
 from pgt.data.units import conversion
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
+from pgt.io import excel
 from pgt.io._files import check_is_file, check_suffix, naming, understood
 from pgt.io.called import (
     AXES,
@@ -18,7 +19,7 @@ from pgt.io.called import (
     COUNTERS,
     VALID,
     also_called,
-    in_order,
+    as_the_equation,
     letters,
     parts_of_a_date,
 )
@@ -104,8 +105,8 @@ def survey(
     with naming(files[0]):
         guess = _look(files[0], places, given, dialect or Dialect(), axes)
         fields = _fields(guess, measured, given)
-    if axes_in_order and not set(given) & set(AXES):
-        guess.coords = in_order(guess.coords)
+    if not set(given) & set(AXES):
+        guess.coords = as_the_equation(guess.coords, axes, axes_in_order)
     if guess.valid is not None:
         dialect = replace(dialect or Dialect(), valid=guess.valid)
     coords = tuple(axis for axis in AXES if axis in guess.coords)
@@ -163,7 +164,9 @@ def _look(
     axes: Sequence[str],
 ) -> _Guess:
     check_is_file(path)
-    if check_suffix(path, (*TEXTS, *WORKBOOKS, *NAMES)) in NAMES:
+    if check_suffix(path, (*TEXTS, *WORKBOOKS, *NAMES, *excel.OTHERS)) in excel.OTHERS:
+        raise excel.other_workbook()
+    if path.suffix.lower() in NAMES:
         with understood("a file of arrays"):
             names = NAMES[path.suffix.lower()](path)
         headings = parse_headings(names)  # of a structure the last name tells
@@ -172,13 +175,10 @@ def _look(
     with open_cells(path, dialect) as table:
         table = _with_lengths(table, sensors, given, axes)
         filled = [{cell for cell in table.cells(at) if cell} for at in range(len(table.headings))]
-        numeric = [
-            h for h, cells in zip(table.headings, filled, strict=True) if _is_numeric([*cells])
-        ]
+        columns = [*zip(table.headings, filled, strict=True)]
+        numeric = [h for h, c in columns if _is_numeric([*c]) and not c <= {*sensors}]
         guess = _guess(table.headings, numeric, sensors, given)
-        guess.constant = {
-            h.text for h, c in zip(table.headings, filled, strict=True) if len(c) == 1
-        }
+        guess.constant = {heading.text for heading, c in columns if len(c) == 1}
         _take_out_valid(guess, table, given, dialect)
         _add_times(guess, table, given)
         _add_places(guess, table, sensors, axes)
@@ -205,7 +205,8 @@ def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], giv
                 h for h in headings if word == h.name.lower() and h.name != "T" and not h.places
             ]
             if found and axis not in guess.coords:
-                guess.coords[axis] = found[0].name if found[0].name == axis else found[0].text
+                is_short = found[0].name == axis and found[0].text.startswith(axis)
+                guess.coords[axis] = axis if is_short else found[0].text
     taken = {text for texts in guess.coords.values() for text in texts.split(JOINED)}
     for heading in numeric:
         if heading.places or {heading.text, heading.name} & set(sensors):
@@ -295,8 +296,13 @@ def _of_sensors(headings: Sequence[Heading], measured: Sequence[str]) -> dict[st
         return {measured[0]: measured[0]}
     if len(names) == 1 and _NAME.fullmatch(names[0]):
         return {names[0]: names[0]}
-    is_warm = any(h.unit and conversion(h.unit, "K") for h in headings)
-    return {"T": "T"} if is_warm else {"u": "u"}
+    return {"T": "T"} if any(_is_warm(heading, "T") for heading in headings) else {"u": "u"}
+
+
+def _is_warm(heading: Heading, name: str) -> bool:
+    """Whether a column may be a temperature, where that is sought."""
+    is_spelt = "temperatur" in letters(heading.name)
+    return name == "T" and (is_spelt or bool(heading.unit and conversion(heading.unit, "K")))
 
 
 def _alike(name: str, names: Sequence[str], measured: Sequence[str]) -> str | None:
@@ -314,6 +320,7 @@ def _of_columns(
         same = [h for h in left if name in (h.name, h.text)]
         same = same or [h for h in left if h.name.lower() == name.lower()]
         same = same or [h for h in left if letters(h.name) in also_called(name, measured)]
+        same = same or [h for h in left if _is_warm(h, name)]
         if same:
             found[name] = same[0].text
             left.remove(same[0])

@@ -1,6 +1,6 @@
 """Axes along which readings differ: a simulation writes z = 0 beside every point of a plane."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,17 +13,17 @@ SPACE = ("x", "y", "z")
 def without_constant(
     table: Columns, coords: Sequence[str], wanted: Sequence[str]
 ) -> tuple[Columns, tuple[str, ...]]:
-    """The table without axes of space that have one value everywhere, and the axes that are left.
+    """The table without axes that have one value everywhere, and the axes that are left.
 
-    Those that are `wanted` stay, and so do all where none varies.
+    Those that are `wanted` stay, and so do all of space where none varies.
 
     >>> flat = Columns({"x": np.array([0.0, 1.0]), "z": np.zeros(2), "u": np.ones(2)})
     >>> without_constant(flat, ("x", "z"), ("x",))[1]
     ('x',)
     """
     space = [axis for axis in coords if axis in SPACE]
-    constant = [axis for axis in space if np.ptp(table.values[axis]) == 0]
-    if len(constant) == len(space):
+    constant = [axis for axis in coords if np.ptp(table.values[axis]) == 0]
+    if set(space) <= set(constant):
         return table, tuple(coords)
     left_out = [axis for axis in constant if axis not in wanted]
     said = [
@@ -33,10 +33,3 @@ def without_constant(
     units = {name: unit for name, unit in table.units.items() if name not in left_out}
     left = replace(table, values=values, units=units, said=(*table.said, *said))
     return left, tuple(axis for axis in coords if axis not in left_out)
-
-
-def renamed(table: Columns, names: Mapping[str, str]) -> Columns:
-    """The table with other names of axes."""
-    values = {names.get(name, name): column for name, column in table.values.items()}
-    units = {names.get(name, name): unit for name, unit in table.units.items()}
-    return replace(table, values=values, units=units)

@@ -45,7 +45,8 @@ def from_files(
         text = template_from(found, output.resolve().parent, pde)
     except InputError as error:
         raise InputError(_CODE.sub(_as_option, str(error))) from None
-    said = [f"{len(found.table)} rows of {', '.join(found.fields)} over {', '.join(found.coords)}"]
+    fields = [_called(name, found.columns.get(name)) for name in found.fields]
+    said = [f"{len(found.table)} rows of {', '.join(fields)} over {', '.join(found.coords)}"]
     said += found.table.said
     if found.repeated:
         said.append(f"{found.repeated} readings that repeat a place and time are averaged")
@@ -53,6 +54,11 @@ def from_files(
     if found.lacks_places:
         said.append("no positions (if each column is one sensor, give a table: --sensors FILE)")
     return text, f"{', '.join(said)}. {'Look it over' if pde else 'Write your equation in it'}"
+
+
+def _called(name: str, heading: str | None) -> str:
+    """A field, and the column it is read from where that is called otherwise."""
+    return name if heading in (None, name) else f"{name} ({heading!r})"
 
 
 def _settings(option: str, words: Sequence[str]) -> dict[str, Any]:
