@@ -171,7 +171,10 @@ def _look(
             names = NAMES[path.suffix.lower()](path)
         headings = parse_headings(names)  # of a structure the last name tells
         headings = [replace(h, name=h.name.rpartition(".")[2]) for h in headings]
-        return _guess(headings, headings, {}, given)
+        guess = _guess(headings, headings, {}, given)
+        full = {heading.name: heading.text for heading in reversed(headings)}  # found by that alone
+        guess.coords |= {a: full.get(name, name) for a, name in guess.coords.items() if a not in given}
+        return guess
     with open_cells(path, dialect) as table:
         table = _with_lengths(table, sensors, given, axes)
         filled = [{cell for cell in table.cells(at) if cell} for at in range(len(table.headings))]
