@@ -5,6 +5,8 @@ says of units, the survey must say, too.
 """
 
 import datetime
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +26,7 @@ class Instrument(NamedTuple):
 
     content: Any
     ending: str = "csv"
-    units: dict[str, str] = {}
+    units: Mapping[str, str] = MappingProxyType({})
 
 
 def wide(heading: str, row: str, ends="", stamps=CLOCKS) -> str:

@@ -38,6 +38,7 @@ MADE = {
 }
 _QUOTED = re.compile(r'"[^"]*"')
 _CLEAR = re.compile(r"(?<!^t)/|[°²³^]|^deg|Pa$|bar$")  # units that nobody takes for a name
+_LETTER = re.compile(r"[^\W\d_](?<![eE])")  # but that of an exponent
 _FORMAT = re.compile(r"\d+[sdn]")  # how wide a column is, and whether of text, dates or numbers
 
 
@@ -94,10 +95,12 @@ def find_layout(lines: Sequence[Line], dialect: Dialect) -> Layout:
     found = [table for mark in SPOKEN if (table := _table(lines, mark))]
     best = max((score for score, _ in found), default=0.0)
     tables = [layout for score, layout in found if score == best]
+    if {layout.separator for layout in tables} == {"\t", " "}:  # a tab is a blank, too
+        tables = [layout for layout in tables if layout.separator == "\t"]
     if len(tables) == 1:
         _check_only(lines, tables[0], [layout for _, layout in found])
         return tables[0]
-    if not re.search(r"[^\W\d_](?<![eE])", lines[0][1]):  # numbers alone: there is no heading
+    if not _LETTER.search(lines[0][1]):
         return Layout(next((m for m in (";", "\t", ",") if m in lines[0][1]), " "), 0, None, 1)
     return Layout(separator_of(*lines[:2]), 0, None, 1)
 
@@ -105,6 +108,8 @@ def find_layout(lines: Sequence[Line], dialect: Dialect) -> Layout:
 def _check_only(lines: Sequence[Line], best: Layout, found: Sequence[Layout]) -> None:
     """Refuse a heading such as "x,t;u", which two marks may separate; in "u, m/s" the blank tells."""
     line = lines[best.heading]
+    if not _LETTER.search(line[1]):  # numbers alone are no heading, as will be said
+        return
     names = re.sub(r"=\s*[+-]?\d+,\d+", "", _QUOTED.sub("", line[1]))  # x=0,1 is a position
     for layout in found:
         mark = layout.separator

@@ -173,7 +173,9 @@ def _look(
         headings = [replace(h, name=h.name.rpartition(".")[2]) for h in headings]
         guess = _guess(headings, headings, {}, given)
         full = {heading.name: heading.text for heading in reversed(headings)}  # found by that alone
-        guess.coords |= {a: full.get(name, name) for a, name in guess.coords.items() if a not in given}
+        guess.coords |= {
+            a: full.get(name, name) for a, name in guess.coords.items() if a not in given
+        }
         return guess
     with open_cells(path, dialect) as table:
         table = _with_lengths(table, sensors, given, axes)

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from pgt.io.columns import Columns
 
 SPACE = ("x", "y", "z")
@@ -22,7 +20,7 @@ def without_constant(
     ('x',)
     """
     space = [axis for axis in coords if axis in SPACE]
-    constant = [axis for axis in coords if np.ptp(table.values[axis]) == 0]
+    constant = [axis for axis in coords if (table.values[axis] == table.values[axis][:1]).all()]
     if set(space) <= set(constant):
         return table, tuple(coords)
     left_out = [axis for axis in constant if axis not in wanted]

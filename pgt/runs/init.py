@@ -12,6 +12,7 @@ from pgt.config.source import toml
 from pgt.config.template import axes_of, is_of_the_library, measured_by, template_from
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
+from pgt.io.headings import parse_heading
 from pgt.io.survey import survey
 
 _CODE = re.compile(r"`(columns|dialect|sensors)=([^`]+)`")
@@ -45,8 +46,9 @@ def from_files(
         text = template_from(found, output.resolve().parent, pde)
     except InputError as error:
         raise InputError(_CODE.sub(_as_option, str(error))) from None
-    fields = [_called(name, found.columns.get(name)) for name in found.fields]
-    said = [f"{len(found.table)} rows of {', '.join(fields)} over {', '.join(found.coords)}"]
+    said = [f"{len(found.table)} rows of {', '.join(found.fields)} over {', '.join(found.coords)}"]
+    own = {n: heading for n in found.fields if (heading := found.columns.get(n))}
+    said += [f"{n} is {h!r}" for n, h in own.items() if parse_heading(h).name != n]
     said += found.table.said
     if found.repeated:
         said.append(f"{found.repeated} readings that repeat a place and time are averaged")
@@ -54,11 +56,6 @@ def from_files(
     if found.lacks_places:
         said.append("no positions (if each column is one sensor, give a table: --sensors FILE)")
     return text, f"{', '.join(said)}. {'Look it over' if pde else 'Write your equation in it'}"
-
-
-def _called(name: str, heading: str | None) -> str:
-    """A field, and the column it is read from where that is called otherwise."""
-    return name if heading in (None, name) else f"{name} ({heading!r})"
 
 
 def _settings(option: str, words: Sequence[str]) -> dict[str, Any]:

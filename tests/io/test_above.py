@@ -52,5 +52,7 @@ def test_the_end_of_a_header_is_heard():
     assert lines("Date\t5\n***End_of_Header***\t\nt\tT\n0\t1\n1\t2") == ["t\tT", "0\t1", "1\t2"]
     assert lines("[Name]\nPlane\n[Data]\nx,T\n0,1\n1,2")[0] == "x,T"
     below = "x,T\n0,1\n1,2\n[Data]\nx,T\n0,1"
-    assert lines(below) == below.splitlines()  # it says so of the rows that follow, not of those above
+    assert (
+        lines(below) == below.splitlines()
+    )  # it says so of the rows that follow, not of those above
     assert lines("data\n1\n2")[0] == "data"

@@ -29,9 +29,13 @@ def test_what_is_said_can_be_written(tmp_path, first, step, unit):
 
 
 def test_days_of_matlab():
-    assert "t - 719529 are days since 1970" in str(doubt(MOMENT / 86400 + np.array([719529.0, 719530])))
+    assert "t - 719529 are days since 1970" in str(
+        doubt(MOMENT / 86400 + np.array([719529.0, 719530]))
+    )
 
 
-@pytest.mark.parametrize("times", [[0, 60], [0.0, 1e9], [45000, 90000], [np.nan, np.nan], [-5, 5], []])
+@pytest.mark.parametrize(
+    "times", [[0, 60], [0.0, 1e9], [45000, 90000], [np.nan, np.nan], [-5, 5], []]
+)
 def test_times_from_zero_raise_no_doubt(times):
     assert doubt(np.array(times, float)) is None

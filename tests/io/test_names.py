@@ -27,6 +27,6 @@ def test_fields_come_before_what_describes_them(tmp_path):
 def test_broken_files_are_one_message(tmp_path, capfd, ending):
     path = tmp_path / f"a{ending}"
     path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
-    with pytest.raises(InputError, match="a file of arrays|not a MATLAB file|NetCDF"):
+    with pytest.raises(InputError, match=r"a file of arrays|not a MATLAB file|NetCDF"):
         survey([path])
     assert capfd.readouterr().err == ""

@@ -23,7 +23,17 @@ def test_the_year_comes_first(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["Mark 5 2024", "20240230T", "20241312", "12.5", "1710237600", "2024", "TC 1", "x", "12 rpm 2024"],
+    [
+        "Mark 5 2024",
+        "20240230T",
+        "20241312",
+        "12.5",
+        "1710237600",
+        "2024",
+        "TC 1",
+        "x",
+        "12 rpm 2024",
+    ],
 )
 def test_other_texts_are_no_moments(text):
     assert with_year_first(text) == text

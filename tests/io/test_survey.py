@@ -1,8 +1,8 @@
 """What files hold, guessed from what they say."""
 
+import instrument_files
 import numpy as np
 import pytest
-import instrument_files
 from instrument_files import INSTRUMENTS
 from logger_files import LOGGERS, ORIGIN, PLACED, POSITIONS, ROWS, wide, written
 from sensor_files import write, write_mat, write_npz

@@ -21,7 +21,9 @@ ROWS = "0 0 1.5 2.5 1\n1 0 1.25 2.25 1\n0 1 9 9 0\n"
 )  # fmt: skip
 @pytest.mark.parametrize("mark", [" ", "\t", ", "])
 def test_variables_are_the_heading(tmp_path, header, mark):
-    found = survey([write(tmp_path, header + ROWS.replace(" ", mark), "a.dat")], measured=("u", "v"))
+    found = survey(
+        [write(tmp_path, header + ROWS.replace(" ", mark), "a.dat")], measured=("u", "v")
+    )
     assert (found.coords, found.fields) == (("x", "y"), ("u", "v"))
     assert found.table.units == {"x": "mm", "y": "mm", "u": "m/s", "v": "m/s"}
     np.testing.assert_array_equal(found.table.values["v"], [2.5, 2.25, np.nan])

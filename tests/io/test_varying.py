@@ -20,3 +20,8 @@ def test_what_is_the_same_everywhere_is_left_out():
 def test_what_the_equation_has_stays():
     assert without_constant(FLAT, ("x", "y", "t"), ("x", "y", "t")) == (FLAT, ("x", "y", "t"))
     assert without_constant(FLAT, ("y",), ("x",)) == (FLAT, ("y",))
+
+
+def test_what_is_not_finite_is_not_the_same():
+    odd = Columns({"x": np.array([np.inf, np.inf, 1]), "y": np.full(3, np.nan), "u": np.ones(3)})
+    assert without_constant(odd, ("x", "y"), ()) == (odd, ("x", "y"))
