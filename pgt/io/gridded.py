@@ -110,7 +110,7 @@ def _indexed(dataset: xr.Dataset, coords: tuple[str, ...], others: tuple[str, ..
     """
     for name, variable in dataset.variables.items():
         if "instance_dimension" in variable.attrs:
-            dim, along = variable.attrs["instance_dimension"], variable.dims[0]
+            dim, along = variable.attrs["instance_dimension"], str(variable.dims[0])
             index = variable.to_numpy().astype(int)
         elif "sample_dimension" in variable.attrs:
             dim, along = variable.dims[0], variable.attrs["sample_dimension"]
