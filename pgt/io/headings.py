@@ -4,6 +4,7 @@
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -83,16 +84,10 @@ def placed_along(headings: Sequence[Heading], axis: str) -> list[Heading]:
     [{'z': (5.0, 'cm')}, {'z': (10.0, 'cm')}]
     """
     lengths = [None if h.places else _LENGTH.search(h.text) for h in headings]
-    rests = [
-        "" if n is None else _LENGTH.sub(" ", h.text)
-        for h, n in zip(headings, lengths, strict=True)
-    ]
-    found = []
+    rests = [_LENGTH.sub(" ", h.text) if n else None for h, n in zip(headings, lengths, strict=True)]
+    times, found = Counter(rests), []
     for heading, length, rest in zip(headings, lengths, rests, strict=True):
-        if (
-            length is None
-            or sum(r == rest and n is not None for r, n in zip(rests, lengths, strict=True)) < 2
-        ):
+        if length is None or rest is None or times[rest] < 2:
             found.append(heading)
             continue
         value = float(length["value"].replace(",", "."))

@@ -25,6 +25,7 @@ WORDS = {
 _NUMBER = re.compile(r"[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?")
 _FORTRAN = re.compile(r"([+-]?(?:\d+[.,]\d*|[.,]\d+))[dD]([+-]?\d{1,3})")
 # Marks between thousands that are nothing else: an apostrophe, blanks that break no line.
+_ODD = re.compile(r"[dD'’\u2212\u00a0\u2009\u202f]")
 _GROUPED = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
 _TIMELIKE = re.compile(r"\d:\d\d|(18|19|20)\d\d\D")
 _BOTH = re.compile(r"[+-]?\d{1,3}(([.,])\d{3})+(?!\2)[.,]\d*")
@@ -114,7 +115,10 @@ def tidy(cell: str) -> str:
     >>> tidy("−1.5D+03"), tidy("101'325.5")
     ('-1.5e+03', '101325.5')
     """
-    text = cell.strip().replace("\u2212", "-")
+    text = cell.strip()
+    if not _ODD.search(text):
+        return text
+    text = text.replace("\u2212", "-")
     return _GROUPED.sub("", _FORTRAN.sub(r"\1e\2", text))
 
 
@@ -136,6 +140,8 @@ def is_number_like(text: str) -> bool:
     >>> is_number_like("1.234,5"), is_number_like("nan"), is_number_like("12:30")
     (True, True, False)
     """
+    if is_plain(text):
+        return True
     text = tidy(text)
     return bool(_NUMBER.fullmatch(text)) or is_plain(text)
 

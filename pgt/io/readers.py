@@ -151,7 +151,7 @@ def read_columns(
         spread = {name: name.removeprefix("σ ") for name in sigma}
         found = together(tables, called, units or {}, missing, fields, spread)
     found = _with_place_or_reading(found, coords, fields)
-    if missing is None:
+    if missing is None and fields:
         with naming(spoken(files)), _lines_for_rows(found):
             for axis in coords:
                 check_axis(axis, found.values[axis])

@@ -72,6 +72,11 @@ def seconds_of(zone: str) -> float:
     return -size if found[1] == "-" else size
 
 
+def has_zone(text: str) -> bool:
+    """Whether a time of day says its zone."""
+    return isinstance(text, str) and re.search(rf":\d.*?\s*{ZONE}$", text) is not None
+
+
 def zone_in(heading: str) -> str | None:
     """The zone that a heading names: "Date Time, GMT+01:00"."""
     found = re.search(r"\b(?:UTC|GMT)\s*[+-]\d{1,2}(?::?\d{2})?(?!\d)", heading)

@@ -17,7 +17,7 @@ from pgt.io.columns import Columns, absent, check_count
 from pgt.io.found import by_field_and_place, places_of, positions, sensor_hint, texts_of
 from pgt.io.headings import Heading, Places, placed_along
 from pgt.io.marks import Marks, find_marks, is_number_like, is_plain
-from pgt.io.spellings import is_compact, seconds_of, zone_in
+from pgt.io.spellings import has_zone, is_compact, seconds_of, zone_in
 from pgt.io.stamps import is_stamp, parse_stamps
 
 SAY_COMMA = '`dialect=pgt.io.Dialect(decimal=",")`'
@@ -71,7 +71,7 @@ def select(
     raw, lines = table.load(_converters(table, plan, coords, marks, dialect.valid))
     check_count(count * len(lines))
     values = {name: _joined(raw, places, lines, dialect) for name, places in plan.single.items()}
-    zones = _to_utc(values, table, plan)
+    zones = _to_utc(values, raw, table, plan)
     values |= {axis: np.full(len(lines), value) for axis, (value, _) in plan.fixed.items()}
     said, called = [*table.said, *marks.said, *zones], None
     if plan.named_by is not None:
@@ -222,12 +222,15 @@ def _joined(raw: dict[int, np.ndarray], places: tuple[int, ...], lines, dialect:
     return parse_stamps(texts, lines, "t", dialect.dates)
 
 
-def _to_utc(values: dict[str, np.ndarray], table: Table, plan: Plan) -> list[str]:
-    """Bring times whose heading has a zone to UTC, as those are that have one themselves."""
+def _to_utc(
+    values: dict[str, np.ndarray], raw: dict[int, np.ndarray], table: Table, plan: Plan
+) -> list[str]:
+    """Bring times whose heading has a zone to UTC, as those are already that have one themselves."""
     said = []
     for name, places in plan.single.items():
         zone = next((z for p in places if (z := zone_in(table.headings[p].text))), None)
-        if zone and values[name].dtype.kind == "M":
+        own = any(has_zone(text) for place in places if zone for text in raw[place])
+        if zone and not own and values[name].dtype.kind == "M":
             values[name] = values[name] - np.timedelta64(int(seconds_of(zone)), "s")
             said.append(f"times from {zone} to UTC")
     return said

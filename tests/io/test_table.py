@@ -106,6 +106,8 @@ def test_times_with_a_zone_in_the_heading_are_brought_to_utc(tmp_path):
     found = survey([path])
     assert found.table.origin == {"t": "2024-03-12T13:00:00"}
     assert "times from UTC-3 to UTC" in found.table.said
+    path.write_text("Time (UTC-3),x,T\n2024-03-12 10:00-03:00,0,20\n2024-03-12 10:01-03:00,1,21\n")
+    assert survey([path]).table.origin == {"t": "2024-03-12T13:00:00"}  # and not twice
 
 
 def test_digits_with_a_unit_are_no_dates(tmp_path):
