@@ -84,7 +84,9 @@ def placed_along(headings: Sequence[Heading], axis: str) -> list[Heading]:
     [{'z': (5.0, 'cm')}, {'z': (10.0, 'cm')}]
     """
     lengths = [None if h.places else _LENGTH.search(h.text) for h in headings]
-    rests = [_LENGTH.sub(" ", h.text) if n else None for h, n in zip(headings, lengths, strict=True)]
+    rests = [
+        _LENGTH.sub(" ", h.text) if n else None for h, n in zip(headings, lengths, strict=True)
+    ]
     times, found = Counter(rests), []
     for heading, length, rest in zip(headings, lengths, rests, strict=True):
         if length is None or rest is None or times[rest] < 2:
