@@ -32,7 +32,7 @@ def table_lines(head: Sequence[Line], dialect: Dialect) -> list[Line]:
     """The lines that make up the table and what stands above it, without comments but its heading.
 
     >>> table_lines([(1, "# x, t"), (2, "1,2"), (3, "3,4")], Dialect())
-    [(1, 'x, t'), (2, '1,2'), (3, '3,4')]
+    [(1, ' x, t'), (2, '1,2'), (3, '3,4')]
     """
     kept = _after_header([line for line in head if counts(line[1])])
     if len(kept) < 2:

@@ -15,6 +15,7 @@ def without_constant(
 
     Those that are `wanted` stay, and so do all of space where none varies.
 
+    >>> import numpy as np
     >>> flat = Columns({"x": np.array([0.0, 1.0]), "z": np.zeros(2), "u": np.ones(2)})
     >>> without_constant(flat, ("x", "z"), ("x",))[1]
     ('x',)
