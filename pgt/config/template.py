@@ -17,6 +17,8 @@ from pgt.ground.errors import InputError
 from pgt.ground.parser import parse_equation
 from pgt.ground.registry import parts
 from pgt.ground.trees import CONSTANTS, names_in
+from pgt.io.called import ANGLES
+from pgt.io.found import sensor_hint
 from pgt.io.survey import Survey
 from pgt.physics import AbstractPDE, Equation
 from pgt.physics.about import About
@@ -60,6 +62,11 @@ def measured_by(pde: str | Sequence[str] | None) -> tuple[str, ...]:
     return tuple(_equation(pde)[0].measured) if pde is not None else ()
 
 
+def axes_of(pde: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The coordinates of an equation."""
+    return tuple(_equation(pde)[0].box) if pde is not None else ()
+
+
 def is_of_the_library(pde: str | Sequence[str] | None) -> bool:
     """Whether an equation goes by a name, and so has the axes x, y, z in their order."""
     return isinstance(pde, str) and "=" not in pde
@@ -72,8 +79,16 @@ def _check_axes(about: About, found: Survey) -> None:
             raise InputError(
                 f"the equation has the coordinate '{axis}', but the files have only "
                 f'{", ".join(found.coords)}; say which column it is: `columns={{"{axis}": "name in '
-                'the file"}`.'
+                f'the file"}}`.{_hint(axis, found)}'
             )
+
+
+def _hint(axis: str, found: Survey) -> str:
+    """What else may be meant where an axis is missing."""
+    read = (*found.columns.values(), *found.unused)
+    if angles := [name for name in read if name.lower() in ANGLES]:
+        return f" Angles such as {angles[0]!r} are no lengths: write distances from a point, in metres."
+    return sensor_hint(axis)
 
 
 def _equation(pde: str | Sequence[str]) -> tuple[About, list[str]]:

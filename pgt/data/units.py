@@ -38,12 +38,17 @@ WHOLE: dict[str, tuple[float, Powers]] = {
     "d": (86400, {"s": 1}),
     "t": (1e6, {"g": 1}),
     "%": (1e-2, {}),
+    "inch": (0.0254, {"m": 1}),
+    "ft": (0.3048, {"m": 1}),
+    "psi": (6894757.293168361, {"g": 1, "m": -1, "s": -2}),
+    "atm": (101325e3, {"g": 1, "m": -1, "s": -2}),
     "1": (1, {}),
 }
 WORDS = {
     "meter": "m", "meters": "m", "metre": "m", "metres": "m", "sec": "s", "second": "s",
     "seconds": "s", "minute": "min", "minutes": "min", "hr": "h", "hour": "h", "hours": "h",
     "day": "d", "days": "d", "gram": "g", "grams": "g", "kelvin": "K", "pascal": "Pa",
+    "volt": "V", "volts": "V", "Volts": "V", "feet": "ft", "inches": "inch", "decibar": "dbar",
     "dimensionless": "1", "radian": "rad", "radians": "rad",
 }  # fmt: skip
 # kelvin = scale × degrees + offset

@@ -52,13 +52,18 @@ def flatten(
     >>> flatten(grid, ("x", "t"), ("u",))["x"].tolist()
     [0.0, 0.0, 1.0, 1.0, 2.0, 2.0]
     """
-    arrays = {name: as_numbers(name, np.squeeze(array)) for name, array in arrays.items()}
+    arrays = {name: _plain(name, np.squeeze(array)) for name, array in arrays.items()}
     shapes = {array.shape for array in arrays.values() if array.ndim}
     if len(shapes) > 1:
         arrays = _along_the_axes(arrays, coords, others)
     shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
     check_count(math.prod(shape))
     return {n: np.array(np.broadcast_to(array, shape)).ravel() for n, array in arrays.items()}
+
+
+def _plain(name: str, array: np.ndarray) -> np.ndarray:
+    """Numbers, or dates."""
+    return array.astype("datetime64[us]") if array.dtype.kind == "M" else as_numbers(name, array)
 
 
 def _along_the_axes(arrays, coords: tuple[str, ...], others: tuple[str, ...]):

@@ -6,12 +6,28 @@ from collections.abc import Container, Mapping, Sequence
 AXES = ("x", "y", "z", "t")
 # What loggers call an axis, in small letters; the letter itself first of all.
 CALLED = {
-    "x": ("x", "position", "pos", "location"),
+    "x": ("x", "position", "pos", "location", "ort", "distance", "abstand"),
     "y": ("y",),
-    "z": ("z", "depth", "height"),
+    "z": ("z", "depth", "height", "tiefe", "höhe"),
     "t": ("t", "time", "timestamp", "time stamp", "datetime", "date time", "date/time", "date_time",
-          "elapsed", "elapsed time", "seconds", "zeit", "zeitstempel", "date", "datum"),
+          "elapsed", "elapsed time", "seconds", "zeit", "zeitstempel", "temps", "date", "datum"),
 }  # fmt: skip
+for _number, _axis in enumerate(("x", "y", "z")):
+    _long = (
+        f"{_axis}{mark}{word}"
+        for mark in "- _"
+        for word in ("coordinate", "location", "position", "pos")
+    )
+    CALLED[_axis] = (*CALLED[_axis], *_long, f"points:{_number}", f"points_{_number}")
+# The parts of a date and a time of day that are columns of their own; MM is a month, mm a minute.
+PARTS = (
+    ("year", "yyyy", "yy", "yr", "jahr"),
+    ("month", "MM", "mo", "monat"),
+    ("day", "dd", "dy", "tag"),
+    ("hour", "hh", "hr", "stunde"),
+    ("minute", "mm", "mn", "min"),
+    ("second", "ss", "sec"),
+)
 # What is no reading but a number of the row; pandas writes its index without a heading.
 COUNTERS = (
     "record",
@@ -26,13 +42,37 @@ COUNTERS = (
     "#",
     "",
     "unnamed: 0",
+    "node",
+    "node number",
+    "nodenumber",
+    "pointid",
+    "point id",
 )
 # 1 beside readings and 0 beside none; what "mask", "flag" or "status" means, only the user knows.
-VALID = ("valid", "isvalid", "is valid", "is_valid")
+VALID = ("valid", "isvalid", "is valid", "is_valid", "vtkvalidpointmask")
+ANGLES = ("lat", "latitude", "lon", "long", "longitude")
+
+
+def parts_of_a_date(names: Sequence[str]) -> list[str]:
+    """Those of some names that are the year, the month, the day, ... of the times of a table.
+
+    >>> parts_of_a_date(["YY", "MM", "DD", "hh", "mm", "WSPD"])
+    ['YY', 'MM', 'DD', 'hh', 'mm']
+    """
+    found = []
+    for words in PARTS:
+        exact = [name for name in names if name in words and name not in found]
+        alike = [n for n in names if n.lower() in words and n not in ("MM", "mm", *found)]
+        if not (exact or alike):
+            break
+        found.append((exact or alike)[0])
+    return found if len(found) >= len(PARTS[:3]) else []
 
 
 def letters(name: str) -> str:
-    """A name without anything but its letters, small."""
+    """A name without anything but its letters, small; U:0 is Ux, as ParaView counts components."""
+    if component := re.fullmatch(r"(u|v|vel|velocity)[:_]([012])", name, re.IGNORECASE):
+        return component[1].lower() + "xyz"[int(component[2])]
     return re.sub(r"[\W\d_]+", "", name).lower()
 
 
@@ -45,9 +85,30 @@ def also_called(name: str, measured: Sequence[str]) -> Container[str]:
     if {"u", "v"} <= set(measured) and name in ("u", "v", "w"):
         axis = "xyz"["uvw".index(name)]
         of_axis = (f"{v}{axis}" for v in ("u", "v", "vel", "velocity"))
-        by_letter = (f"{v}{name}" for v in ("vel", "velocity"))
+        by_letter = (
+            f"{v}{n}" for v in ("vel", "velocity") for n in (name, "ijk"["uvw".index(name)])
+        )
         return {*of_axis, *by_letter, f"{axis}velocity", f"{name}velocity"}
-    return {"p": ("pressure", "druck"), "T": ("temp", "temperature", "temperatur")}.get(name, ())
+    return {
+        "p": ("pressure", "druck"),
+        "T": ("temp", "temperature", "temperatur", "température"),
+    }.get(name, ())
+
+
+def as_the_equation(
+    coords: Mapping[str, str], axes: Sequence[str], is_free: bool
+) -> dict[str, str]:
+    """Headings by the axis of the equation: a depth is its x where it has no other axis of space.
+
+    An equation that `is_free` has as many axes as there are, x, y and z in this order.
+
+    >>> as_the_equation({"z": "depth"}, ("x",), False), as_the_equation({"z": "depth"}, ("z",), False)
+    ({'x': 'depth'}, {'z': 'depth'})
+    """
+    space = [axis for axis in AXES[:3] if axis in coords]
+    if is_free or (axes and len(space) == 1 and [a for a in axes if a != "t"] == ["x"]):
+        return in_order(coords)
+    return dict(coords)
 
 
 def in_order(coords: Mapping[str, str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from pgt.ground.errors import InputError
 
 LONGEST_LINE = 4_000_000  # characters; a row of 10,000 cells has a twentieth of it
 CHUNK = 1 << 20
-GZIP = b"\x1f\x8b"
+GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 SPOKEN = {"utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "cp1252": "Latin-1"}
 
@@ -24,7 +24,12 @@ Line = tuple[int, str]
 def opened(path: Path) -> Iterator[tuple[io.TextIOBase, list[str]]]:
     """The text of a file, unpacked and decoded, and what of that is worth saying."""
     with path.open("rb") as file:
-        is_packed = file.read(2) == GZIP
+        start = file.read(4)
+    is_packed = start[:2] == GZIP
+    if start == ZIP:
+        raise InputError(
+            "this is a ZIP archive, or a workbook: unpack it, or give it the ending .xlsx."
+        )
     with _in_words(), _unpacked(path, is_packed) as raw:
         encoding = _encoding(raw)
         raw.seek(0)

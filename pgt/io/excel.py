@@ -17,6 +17,7 @@ from pgt.io.headings import Places, parse_headings
 from pgt.io.layout import check_names, find_rows
 from pgt.io.table import Convert, Table, select
 
+OTHERS = (".xls", ".ods")
 LARGEST = 500 << 20  # bytes of a workbook when it is unpacked
 
 
@@ -34,10 +35,14 @@ def read(
     return select(sheet_of(path, dialect), coords, others, sensors, dialect)
 
 
-@register(".xls", ".ods", kind="reader")
+@register(*OTHERS, kind="reader")
 def read_others(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:
     """Other workbooks are not read."""
-    raise InputError("this kind of workbook is not read; save it as .xlsx, or as CSV.")
+    raise other_workbook()
+
+
+def other_workbook() -> InputError:
+    return InputError("this kind of workbook is not read; save it as .xlsx, or as CSV.")
 
 
 def sheet_of(path: Path, dialect: Dialect) -> Table:
@@ -47,7 +52,8 @@ def sheet_of(path: Path, dialect: Dialect) -> Table:
         raise InputError("the sheet is empty; write one heading line with the column names first.")
     layout = find_rows([cells for _, cells in rows])
     number, names = rows[layout.heading]
-    names = [" ".join(cell.split()) for cell in names]
+    above = rows[layout.heading - 1][1] if layout.heading else names
+    names = [" ".join((cell or other).split()) for cell, other in zip(names, above, strict=True)]
     check_names(number, names)
     if len(rows) <= layout.first:
         raise InputError(f"row {number} is the heading, and nothing follows it.")
@@ -109,6 +115,15 @@ def _check_size(path: Path) -> None:
 def _text(value) -> str:
     if value is None or value is pd.NaT:
         return ""
-    if isinstance(value, datetime.datetime):
-        return value.isoformat(" ")
+    if isinstance(value, datetime.datetime):  # a date alone has midnight for its time
+        return value.isoformat(" ").removesuffix(" 00:00:00")
+    if isinstance(value, datetime.timedelta):
+        return _hours(value)
     return str(value).strip()
+
+
+def _hours(value: datetime.timedelta) -> str:
+    """A length of time as hours, minutes and seconds, beyond a day too."""
+    minutes, seconds = divmod(value.total_seconds(), 60.0)
+    hours, minutes = divmod(int(minutes), 60)
+    return f"{hours}:{minutes:02d}:{f'{seconds:09.6f}'.rstrip('0').rstrip('.')}"

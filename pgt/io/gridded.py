@@ -19,6 +19,7 @@ from pgt.ground.registry import register
 from pgt.io._files import check_is_file, check_suffix, naming, understood
 from pgt.io.columns import Columns, check_count, check_present
 
+CALENDARS = ("standard", "gregorian", "proleptic_gregorian", "none")
 SUFFIXES = (".nc", ".nc4", ".cdf")
 
 
@@ -26,15 +27,18 @@ SUFFIXES = (".nc", ".nc4", ".cdf")
 def read(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:
     """Every combination of the dimensions as one row; units from the attributes."""
     wanted = coords + others
-    with _opened(path) as dataset:
+    with opened(path) as dataset:
         check_present(wanted, map(str, dataset.variables))
+        dataset = _indexed(dataset, coords, others)
         arrays = _placed(dataset, coords, others)
         sizes = {dim: size for array in arrays for dim, size in array.sizes.items()}
         check_count(math.prod(sizes.values()))
+        arrays = [_in_range(array) for array in arrays]
         columns = [array.to_numpy().ravel() for array in xr.broadcast(*arrays)]
-        units = {n: str(dataset[n].attrs["units"]) for n in wanted if "units" in dataset[n].attrs}
+        units = {n: _unit(dataset[n].attrs) for n in wanted if "units" in dataset[n].attrs}
     values = {name: as_numbers(name, c) for name, c in zip(wanted, columns, strict=True)}
-    return Columns(values, units)
+    said = [word for n in coords if (word := _calendar(dataset[n].attrs))]
+    return Columns(values, units, said=tuple(said))
 
 
 @checked
@@ -55,13 +59,14 @@ def read_field(path: str | os.PathLike) -> xr.Dataset:
         check_is_file(path)
         check_suffix(path, SUFFIXES)
         require_intact(path)
-        with _opened(path) as dataset:
+        with opened(path) as dataset:
             _check_grid(dataset)
             return dataset.load()
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[xr.Dataset]:
+def opened(path: Path) -> Iterator[xr.Dataset]:
+    """The dataset in a file, as long as that is open; times stay numbers."""
     with understood("NetCDF"):
         with path.open("rb") as file:
             start = file.read(8)
@@ -76,6 +81,50 @@ def _opened(path: Path) -> Iterator[xr.Dataset]:
             yield dataset
 
 
+def _in_range(array: xr.DataArray) -> xr.DataArray:
+    """The values that a variable calls valid; packed ones say so of what they are packed in."""
+    low, high = array.attrs.get("valid_range", (-np.inf, np.inf))
+    low, high = array.attrs.get("valid_min", low), array.attrs.get("valid_max", high)
+    if "scale_factor" in array.encoding or not (np.isfinite(low) or np.isfinite(high)):
+        return array
+    return array.where((array >= low) & (array <= high))
+
+
+def _unit(attributes: dict) -> str:
+    """The unit of a variable; days of a calendar that nobody lives by count from no date."""
+    unit = str(attributes["units"])
+    return unit.partition(" since ")[0] if _calendar(attributes) else unit
+
+
+def _calendar(attributes: dict) -> str | None:
+    """What to say of a calendar whose days are no dates."""
+    name = str(attributes.get("calendar", "standard")).lower()
+    return None if name in CALENDARS else f"no dates, since the calendar is {name!r}"
+
+
+def _indexed(dataset: xr.Dataset, coords: tuple[str, ...], others: tuple[str, ...]) -> xr.Dataset:
+    """The dataset with what is said of stations or profiles repeated for each of their readings.
+
+    CF has two ways: a variable that names the station of each reading, or one that counts the readings
+    of each.
+    """
+    for name, variable in dataset.variables.items():
+        if "instance_dimension" in variable.attrs:
+            dim, along = variable.attrs["instance_dimension"], str(variable.dims[0])
+            index = variable.to_numpy().astype(int)
+        elif "sample_dimension" in variable.attrs:
+            dim, along = variable.dims[0], variable.attrs["sample_dimension"]
+            index = np.repeat(np.arange(variable.size), variable.to_numpy().astype(int))
+        else:
+            continue
+        if index.size != dataset.sizes.get(along) or index.min() < 0:
+            raise InputError(f"the variable {str(name)!r} does not say whose each reading is.")
+        mine = [n for n in coords + others if dim in dataset[n].dims and n != along]
+        taken = {n: dataset[n].isel({dim: xr.DataArray(index, dims=along)}) for n in mine}
+        dataset = dataset.drop_vars(mine).assign(taken)
+    return dataset
+
+
 def _placed(dataset: xr.Dataset, coords: tuple[str, ...], others: tuple[str, ...]):
     """The wanted variables without dimensions of length 1 that no coordinate describes."""
     placed = {dim for name in coords for dim in dataset[name].dims}
@@ -85,8 +134,18 @@ def _placed(dataset: xr.Dataset, coords: tuple[str, ...], others: tuple[str, ...
         if dataset.sizes[dim] > 1:
             raise InputError(
                 f"the dimension {dim!r} ({dataset.sizes[dim]} entries) belongs to none of the "
-                f"coordinates {', '.join(coords)}. Name its coordinate, or keep one entry."
+                f"coordinates {', '.join(coords)}. Name its coordinate, as in "
+                f'`columns={{"x": "{dim}"}}`, or keep one entry.'
             )
+    read = {dim for name in others for dim in dataset[name].dims}
+    for name in coords if others else ():
+        for dim in dataset[name].dims:
+            if dim not in read and dataset.sizes[dim] > 1:
+                raise InputError(
+                    f"the coordinate {name!r} has the dimension {str(dim)!r}, along which nothing was "
+                    f"read: {', '.join(others)} is given along {', '.join(sorted(map(str, read)))}. Save "
+                    "a position for every reading."
+                )
     return [array.isel(dict.fromkeys(loose & set(array.dims), 0)) for array in arrays]
 
 

@@ -4,15 +4,20 @@
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pgt.data.units import is_known_unit
 
 NUMBER = r"[+-]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
 UNIT = r"[^\W\d_]+(?![^\W_]|\s*=)"
 _PLACED = re.compile(
-    rf"(?<![^\W_])(?P<axis>[xyzXYZ])\s*=\s*(?P<value>{NUMBER})\s*(?P<unit>{UNIT})?"
+    rf"(?<![^\W_])(?P<axis>[xyzXYZt])\s*=\s*(?P<value>{NUMBER})\s*(?P<unit>{UNIT})?"
+)
+_POINT = re.compile(r"\(\s*(-?[\d.]+(?:[eE][+-]?\d+)?(?:, +-?[\d.]+(?:[eE][+-]?\d+)?){1,2})\s*\)")
+_LENGTH = re.compile(
+    rf"(?<![^\W_])(?P<value>{NUMBER})\s?(?P<unit>[mcdkµμu]?m|inch|in|ft)(?![^\W_])"
 )
 _BRACKETS = re.compile(r"[\[(<{]([^\[\](){}<>]*)[\])>}]")
 _TRAILING = re.compile(r"(?P<name>.*?\S)\s*(?:,|/|\bin\b)\s*(?P<unit>[^,]+)")
@@ -20,6 +25,7 @@ _TRAILING = re.compile(r"(?P<name>.*?\S)\s*(?:,|/|\bin\b)\s*(?P<unit>[^,]+)")
 _SUFFIX = re.compile(
     r"(?P<name>.+)_(?P<unit>degC|degF|Celsius|celsius|kelvin|mm|cm|km|ms|sec|min|Pa|kPa|hPa|MPa|mbar|bar)"
 )
+_INCH = {"in": "inch"}
 _LETTER = {"C": "degC", "c": "degC"}  # coulombs are not what a sensor of a field reads
 Places = dict[str, tuple[float, str | None]]
 
@@ -44,7 +50,9 @@ def parse_heading(text: str) -> Heading:
     """
     text = " ".join(text.split())
     rest, places = text, places_in(text)
-    if places:
+    if not places and (places := _point_in(text)):
+        rest = _POINT.sub("", text)
+    elif places:
         rest = re.sub(r"[(\[@][\s,;]*[)\]]|@\s*|[(\[]\s*$", " ", _PLACED.sub("", text))
         rest = re.sub(r"\(\W*\)|\[\W*\]", " ", rest).strip(" ,;@_")
     name, unit = _name_and_unit(rest)
@@ -59,16 +67,62 @@ def places_in(text: str) -> Places:
     }
 
 
+def _point_in(text: str) -> Places:
+    """A position as a point: "Point: (0.1, 0)"."""
+    found = _POINT.search(text)
+    try:
+        values = [float(value) for value in found[1].split(",")] if found else []
+    except ValueError:
+        return {}
+    return {axis: (value, None) for axis, value in zip("xyz", values, strict=False)}
+
+
+def placed_along(headings: Sequence[Heading], axis: str) -> list[Heading]:
+    """The headings with places along an axis, where two or more differ in a length alone: T_5cm, T_10cm.
+
+    >>> [heading.places for heading in placed_along(parse_headings(["5 cm", "10 cm"]), "z")]
+    [{'z': (5.0, 'cm')}, {'z': (10.0, 'cm')}]
+    """
+    lengths = [None if h.places else _LENGTH.search(h.text) for h in headings]
+    rests = [
+        _LENGTH.sub(" ", h.text) if n else None for h, n in zip(headings, lengths, strict=True)
+    ]
+    times, found = Counter(rests), []
+    for heading, length, rest in zip(headings, lengths, rests, strict=True):
+        if length is None or rest is None or times[rest] < 2:
+            found.append(heading)
+            continue
+        value = float(length["value"].replace(",", "."))
+        name, unit = _name_and_unit(" ".join(rest.replace("_", " ").split()))
+        places: Places = {axis: (value, _INCH.get(length["unit"], length["unit"]))}
+        found.append(Heading(heading.text, name or heading.text, unit or heading.unit, places))
+    return found
+
+
 def _name_and_unit(text: str) -> tuple[str, str | None]:
-    for found in _BRACKETS.finditer(text):
-        unit = as_unit(found[1])
-        if unit:
-            return " ".join((text[: found.start()] + text[found.end() :]).split()), unit
+    known = [found[0] for found in _BRACKETS.finditer(text) if as_unit(found[1])]
+    if known:
+        rest = text
+        for bracket in known:
+            rest = rest.replace(bracket, " ", 1)
+        return " ".join(rest.split()), as_unit(known[0])
     for pattern in (_TRAILING, _SUFFIX):
         found = pattern.fullmatch(text)
         if found and _known(found["unit"]):
             return found["name"], _known(found["unit"])
-    return text, None
+    return _in_inches(text) or (text, _before_brackets(text))
+
+
+def _in_inches(text: str) -> tuple[str, str] | None:
+    """Of a length "in" is a unit; of a temperature it is where the flow comes from."""
+    found = re.fullmatch(r"(x|y|z|depth|height|position)\s*[(\[]in[)\]]", text, re.IGNORECASE)
+    return (found[1], "inch") if found else None
+
+
+def _before_brackets(text: str) -> str | None:
+    """The unit in "Temp, °C (logger 5)"."""
+    found = _TRAILING.fullmatch(_BRACKETS.sub(" ", text).strip())
+    return _known(found["unit"]) if found and _BRACKETS.search(text) else None
 
 
 def as_unit(text: str) -> str | None:
@@ -97,4 +151,15 @@ def parse_headings(texts: Sequence[str], units: Sequence[str] | None = None) -> 
     return [
         Heading(h.text, h.name, unit or h.unit, h.places)
         for h, unit in zip(headings, below, strict=False)
+    ]
+
+
+def with_length_unit(headings: Sequence[Heading], before: Sequence[str]) -> list[Heading]:
+    """The headings with the unit that a line above gives for all lengths: "Length unit: mm"."""
+    found = (re.match(r"\W*Length unit\W+(\w+)", line, re.IGNORECASE) for line in before)
+    unit = next((unit for match in found if match and (unit := _known(match[1]))), None)
+    is_length = [h.name.lower() in ("x", "y", "z", "r") and h.unit is None for h in headings]
+    return [
+        replace(h, unit=unit) if unit and bare else h
+        for h, bare in zip(headings, is_length, strict=True)
     ]

@@ -7,7 +7,6 @@ above it whatever the logger says of itself.
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -38,6 +37,9 @@ MADE = {
     "sample",
 }
 _QUOTED = re.compile(r'"[^"]*"')
+_CLEAR = re.compile(r"(?<!^t)/|[°²³^]|^deg|Pa$|bar$")  # units that nobody takes for a name
+_LETTER = re.compile(r"[^\W\d_](?<![eE])")  # but that of an exponent
+_FORMAT = re.compile(r"\d+[sdn]")  # how wide a column is, and whether of text, dates or numbers
 
 
 class Layout(NamedTuple):
@@ -70,7 +72,11 @@ class _Row(NamedTuple):
     @property
     def is_about_columns(self) -> bool:
         """Whether it says how the columns were made: units, means, samples."""
-        return all(not c or as_unit(c) or c.strip(" []()").lower() in MADE for c in self.cells)
+        given = [cell for cell in self.cells if cell]
+        about = [c for c in given if c != "t" and (as_unit(c) or c.strip(" []()").lower() in MADE)]
+        is_format = all(map(_FORMAT.fullmatch, given))
+        is_clear = any(_CLEAR.search(cell) for cell in about)
+        return is_format or (not self.numbers and (is_clear or 2 * len(about) > len(given)))
 
     @property
     def is_units(self) -> bool:
@@ -89,15 +95,21 @@ def find_layout(lines: Sequence[Line], dialect: Dialect) -> Layout:
     found = [table for mark in SPOKEN if (table := _table(lines, mark))]
     best = max((score for score, _ in found), default=0.0)
     tables = [layout for score, layout in found if score == best]
+    if {layout.separator for layout in tables} == {"\t", " "}:  # a tab is a blank, too
+        tables = [layout for layout in tables if layout.separator == "\t"]
     if len(tables) == 1:
         _check_only(lines, tables[0], [layout for _, layout in found])
         return tables[0]
+    if not _LETTER.search(lines[0][1]):
+        return Layout(next((m for m in (";", "\t", ",") if m in lines[0][1]), " "), 0, None, 1)
     return Layout(separator_of(*lines[:2]), 0, None, 1)
 
 
 def _check_only(lines: Sequence[Line], best: Layout, found: Sequence[Layout]) -> None:
     """Refuse a heading such as "x,t;u", which two marks may separate; in "u, m/s" the blank tells."""
     line = lines[best.heading]
+    if not _LETTER.search(line[1]):  # numbers alone are no heading, as will be said
+        return
     names = re.sub(r"=\s*[+-]?\d+,\d+", "", _QUOTED.sub("", line[1]))  # x=0,1 is a position
     for layout in found:
         mark = layout.separator
@@ -109,10 +121,11 @@ def _check_only(lines: Sequence[Line], best: Layout, found: Sequence[Layout]) ->
 
 def _unclear(number: int, marks: Sequence[str]) -> InputError:
     kinds = " and ".join(SPOKEN[mark] for mark in SPOKEN if mark in marks)
+    said = next(word for word in (";", "tab", ",", "space") if CHARACTERS[word] in marks)
     return InputError(
         f"line {number}: the heading holds {kinds}, so it is unclear which separate "
         "the cells. Use one kind, and put names that contain it in quotation marks; or say "
-        'it: `dialect=pgt.io.Dialect(separator=";")`.'
+        f'it: `dialect=pgt.io.Dialect(separator="{said}")`.'
     )
 
 
@@ -153,7 +166,8 @@ def _heading(rows: Sequence[_Row], below: int, data: _Row) -> int | None:
     full = [
         at for at in plain if all(rows[at].cells) and len(set(rows[at].cells)) == _width(rows, at)
     ]
-    return next(iter(full or plain or [at for at in fitting if at == below - 1]), None)
+    names = [at for at in full if not rows[at].is_about_columns]
+    return next(iter(names or full or plain or [at for at in fitting if at == below - 1]), None)
 
 
 def _width(rows: Sequence[_Row], at: int) -> int:
@@ -215,6 +229,16 @@ def split(number: int, line: str, separator: str) -> list[str]:
     return cells
 
 
+def named(cells: Sequence[str], above: Line, separator: str) -> list[str]:
+    """The names of columns; where a cell is empty, since cells were merged, what stands above it."""
+    others = _leniently(above[1], separator)
+    others = others if len(others) == len(cells) else [""] * len(cells)
+    return [
+        " ".join((cell if cell.strip() else other).split())
+        for cell, other in zip(cells, others, strict=True)
+    ]
+
+
 def separator_of(heading: Line, first: Line | None = None) -> str:
     """The one character that separates the names in a heading; a space stands for any blanks."""
     bare = _QUOTED.sub("", heading[1])
@@ -229,7 +253,7 @@ def separator_of(heading: Line, first: Line | None = None) -> str:
 
 
 def check_names(number: int, names: Sequence[str]) -> None:
-    """Refuse a heading of numbers, one with a name twice, and one that is far too long."""
+    """Refuse a heading of numbers, and one that is far too long."""
     if len(names) > MOST_COLUMNS:
         raise InputError(
             f"line {number} has {len(names):,} cells; at most {MOST_COLUMNS:,} columns are read. A "
@@ -240,6 +264,3 @@ def check_names(number: int, names: Sequence[str]) -> None:
             f"line {number} holds numbers where the column names should stand. Write a heading "
             "line first, such as x,t,u (without #, which marks comments)."
         )
-    for name, times in Counter(names).items():
-        if name and times > 1:
-            raise InputError(f"line {number}: two columns are named {name!r}; rename one of them.")

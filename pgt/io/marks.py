@@ -23,6 +23,11 @@ WORDS = {
     "1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind", "nan(ind)", "-nan", "-nan(ind)", "qnan", "snan",
 }  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?")
+_FORTRAN = re.compile(r"([+-]?(?:\d+[.,]\d*|[.,]\d+))[dD]([+-]?\d{1,3})")
+# Marks between thousands that are nothing else: an apostrophe, blanks that break no line.
+_ODD = re.compile(r"[dD'’\u2212\u00a0\u2009\u202f]")
+_GROUPED = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
+_TIMELIKE = re.compile(r"\d:\d\d|(18|19|20)\d\d\D")
 _BOTH = re.compile(r"[+-]?\d{1,3}(([.,])\d{3})+(?!\2)[.,]\d*")
 _GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(([.,])\d{3})(\2\d{3})+")
 _EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
@@ -43,7 +48,9 @@ class Marks:
         found = ["decimal commas"] if self.decimal == "," else []
         return found + ([f"{names[self.thousands]} between thousands"] if self.thousands else [])
 
-    def numbers(self, cells: list[str], lines: np.ndarray, name: str) -> np.ndarray:
+    def numbers(
+        self, cells: list[str], lines: np.ndarray, name: str, is_axis: bool = False
+    ) -> np.ndarray:
         """A column of numbers, NaN where there is no reading; or which cell is none."""
         together = "".join(cells)
         if together.isascii() and "_" not in together:  # float() also takes 1_000 and other digits
@@ -51,7 +58,8 @@ class Marks:
                 return np.fromiter(map(float, self._plain(cells, together)), np.float64, len(cells))
             except ValueError:  # a missing value, or text: look at every cell
                 pass
-        found = [self._number(c, n, name) for c, n in zip(cells, lines.tolist(), strict=True)]
+        where = zip(cells, lines.tolist(), strict=True)
+        found = [self._number(cell, line, name, is_axis) for cell, line in where]
         return np.array(found, np.float64)
 
     def _plain(self, cells: list[str], together: str) -> Iterable[str]:
@@ -61,8 +69,8 @@ class Marks:
             raise ValueError  # a point is no decimal mark here
         return (cell.replace(",", ".") for cell in cells)
 
-    def _number(self, cell: str, line: int, name: str) -> float:
-        text = cell.strip()
+    def _number(self, cell: str, line: int, name: str, is_axis: bool) -> float:
+        text = tidy(cell)
         if text.lower() in MISSING:
             return np.nan
         if (plain := self._without_groups(text)) is not None:
@@ -72,7 +80,7 @@ class Marks:
             return np.nan
         shown = text if len(text) <= 40 else text[:40] + "…"
         raise InputError(
-            f"line {line}, column {name!r}: {shown!r} is not a number. {self._advice(text)}"
+            f"line {line}, column {name!r}: {shown!r} is not a number. {self._advice(text, is_axis)}"
         )
 
     def _without_groups(self, text: str) -> str | None:
@@ -87,14 +95,31 @@ class Marks:
         text = text.replace(self.decimal, ".")
         return text if is_plain(text) else None
 
-    def _advice(self, text: str) -> str:
+    def _advice(self, text: str, is_axis: bool) -> str:
         if _NUMBER.fullmatch(text):
             mark = "point" if self.decimal == "." else "comma"
             return (
                 f"The other numbers have a decimal {mark}; write this one alike, or say which mark "
                 f"it is: {_SAY_MARK}."
             )
+        if _TIMELIKE.search(text):
+            return "Correct it; a time is written as 2024-03-12 10:00:00, with its zone as +01:00."
+        if is_axis:
+            return "Correct it, or put a # before the line if it is no reading."
         return "Correct it, or leave the cell empty to hide the reading."
+
+
+def tidy(cell: str) -> str:
+    """A cell with the signs that Python knows: a plain minus, e before an exponent, thousands unmarked.
+
+    >>> tidy("−1.5D+03"), tidy("101'325.5")
+    ('-1.5e+03', '101325.5')
+    """
+    text = cell.strip()
+    if not _ODD.search(text):
+        return text
+    text = text.replace("\u2212", "-")
+    return _GROUPED.sub("", _FORTRAN.sub(r"\1e\2", text))
 
 
 _SAY_MARK = '`dialect=pgt.io.Dialect(decimal=".")` or `dialect=pgt.io.Dialect(decimal=",")`'
@@ -115,6 +140,9 @@ def is_number_like(text: str) -> bool:
     >>> is_number_like("1.234,5"), is_number_like("nan"), is_number_like("12:30")
     (True, True, False)
     """
+    if is_plain(text):
+        return True
+    text = tidy(text)
     return bool(_NUMBER.fullmatch(text)) or is_plain(text)
 
 
@@ -124,7 +152,7 @@ def find_marks(cells: Iterable[str], dialect: Dialect) -> Marks:
     >>> find_marks(["0,5", "1.250,0"], Dialect())
     Marks(decimal=',', thousands='.', words=0)
     """
-    numbers = {text for cell in cells if _NUMBER.fullmatch(text := cell.strip())}
+    numbers = {text for cell in cells if _NUMBER.fullmatch(text := tidy(cell))}
     numbers = {re.split("[eE]", text)[0] for text in numbers}
     groups = {found[2] for text in numbers if (found := _BOTH.fullmatch(text))}
     groups |= {found[2] for text in numbers if (found := _GROUPS.fullmatch(text))}
@@ -149,10 +177,17 @@ def _decided(numbers: set[str], groups: set[str], sure: set[str]) -> Marks:
         return Marks(",", "." if thousands else None)
     if not decimals:
         raise _open(min(text for text in numbers if "," in text))
-    one, other = (min(text for text in numbers if mark in text) for mark in ".,")
+    shown = [min((text for text in numbers if mark in text), default=None) for mark in ".,"]
+    if None in shown:  # 1,234,567 has thousands and 0,5 a decimal, by the same mark
+        one = min((text for text in numbers if _GROUPS.fullmatch(text)), default="")
+        other = min(text for text in numbers if re.search(r"[.,]", text) and text != one)
+        raise InputError(
+            f"{one!r} has a mark between thousands that in {other!r} is the decimal one; write them "
+            f"alike, or say which it is: {_SAY_MARK}."
+        )
     raise InputError(
-        f"some numbers have decimal points ({one}) and some decimal commas ({other}); write them "
-        f"alike, or say which mark it is: {_SAY_MARK}."
+        f"some numbers have decimal points ({shown[0]}) and some decimal commas ({shown[1]}); write "
+        f"them alike, or say which mark it is: {_SAY_MARK}."
     )
 
 

@@ -19,6 +19,7 @@ from pgt.ground.errors import InputError
 MOST_NUMBERS = 20_000_000  # of all arrays that are packed; beyond this they no longer fit in memory
 HEAD = 4096  # bytes in which the name of an array stands
 MATRIX, COMPRESSED = 14, 15
+STRUCTURE, DEEPEST = 2, 5  # the class of structures, and how deep they may stand in each other
 NUMBERS = {
     1: "i1",
     2: "u1",
@@ -36,7 +37,8 @@ COMPLEX = 0x800
 
 
 def read_arrays(data: bytes, wanted: Container[str] | None = None) -> dict[str, np.ndarray | None]:
-    """Every variable by name; None in place of text, structures, complex and sparse arrays.
+    """Every variable by name; None in place of text, complex and sparse arrays. The parts of a structure
+    are called "name.part".
 
     Only those that are `wanted` are unpacked, all where nothing is said; None stands for the others,
     too. Whatever is wrong with the file, the error is an `InputError`.
@@ -63,7 +65,7 @@ def _arrays(data: bytes, wanted: Container[str] | None) -> dict[str, np.ndarray 
     arrays, room = {}, 8 * MOST_NUMBERS + HEAD
     for kind, content in _elements(data[128:], order):
         name, array = _packed_name(content, order) if kind == COMPRESSED else None, None
-        if wanted is None or name is None or name in wanted:
+        if wanted is None or name is None or name in wanted or _is_structure(content, kind, order):
             if kind == COMPRESSED:
                 unpacked = _unpacked(content, room)
                 room -= len(unpacked)
@@ -73,7 +75,7 @@ def _arrays(data: bytes, wanted: Container[str] | None) -> dict[str, np.ndarray 
             name, array = _matrix(content, order)
         if name in arrays:
             raise InputError(f"two variables are named {name!r}; save the file anew.")
-        arrays[name] = array
+        arrays |= array if isinstance(array, dict) else {name: array}
     return arrays
 
 
@@ -112,11 +114,43 @@ def _packed_name(content: bytes, order: str) -> str | None:
         return None
 
 
-def _matrix(content: bytes, order: str) -> tuple[str, np.ndarray | None]:
+def _is_structure(content: bytes, kind: int, order: str) -> bool:
+    """Whether an array is a structure: its parts have names that only its content tells."""
+    head = zlib.decompressobj().decompress(content, HEAD)[8:] if kind == COMPRESSED else content
+    (_, flags), *_ = itertools.islice(_elements(head[:24], order), 1)
+    return int(np.frombuffer(flags, order + "u4")[0]) & 0xFF == STRUCTURE
+
+
+def _structure(
+    name: str, shape: tuple[int, ...], parts: Iterator[tuple[int, bytes]], order: str, depth: int
+):
+    """The arrays of a structure by "name.part"; None: it is a row of structures, or too deep."""
+    if math.prod(shape) != 1 or depth > DEEPEST:
+        return None
+    length = int(np.frombuffer(next(parts)[1], order + "i4")[0])
+    names = next(parts)[1]
+    keys = [
+        names[at : at + length].split(b"\0")[0].decode("ascii")
+        for at in range(0, len(names), length)
+    ]
+    found: dict[str, np.ndarray | None] = {}
+    for key, (_, content) in zip(keys, parts, strict=True):
+        array = _matrix(content, order, depth + 1, f"{name}.{key}")[1] if content else None
+        found |= array if isinstance(array, dict) else {f"{name}.{key}": array}
+    return found
+
+
+def _matrix(
+    content: bytes, order: str, depth: int = 0, called: str = ""
+) -> tuple[str, np.ndarray | dict[str, np.ndarray | None] | None]:
     parts = _elements(content, order)
     flags = np.frombuffer(next(parts)[1], order + "u4")[0]
     shape = tuple(np.frombuffer(next(parts)[1], order + "i4").tolist())
-    name = next(parts)[1].decode("ascii")
+    name = called or next(parts)[1].decode("ascii")
+    if called:
+        next(parts)  # inside a structure the names stand beside
+    if int(flags) & 0xFF == STRUCTURE:
+        return name, _structure(name, shape, parts, order, depth)
     if int(flags) & 0xFF not in NUMERIC_CLASSES or int(flags) & COMPLEX:
         return name, None
     kind, numbers = next(parts)

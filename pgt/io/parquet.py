@@ -46,7 +46,11 @@ def _numbers(name: str, column) -> np.ndarray:
         return column.cast("float64", safe=False).to_numpy()
     if pyarrow.types.is_decimal(column.type) or pyarrow.types.is_null(column.type):
         return as_numbers(name, np.array(column.to_pylist(), dtype=object))
-    raise InputError(
-        f"column {name!r} holds {column.type} values; store plain numbers (dates, for example, as "
-        "seconds since the first reading)."
-    )
+    if pyarrow.types.is_timestamp(column.type):  # those with a zone are kept in UTC
+        return column.cast(pyarrow.timestamp("us"), safe=False).to_numpy()
+    if pyarrow.types.is_date(column.type):
+        return column.cast(pyarrow.date32(), safe=False).to_numpy().astype("datetime64[us]")
+    if pyarrow.types.is_duration(column.type):
+        seconds = column.to_numpy() / np.timedelta64(1, "s")
+        return np.asarray(seconds, float)
+    raise InputError(f"column {name!r} holds {column.type} values; store numbers or dates.")

@@ -26,7 +26,8 @@ from pgt.ground.registry import parts
 from pgt.io._files import check_is_file, check_suffix, naming
 from pgt.io.cells import read_sensors
 from pgt.io.columns import Columns
-from pgt.io.headings import Places
+from pgt.io.headings import Places, parse_heading
+from pgt.io.sentinels import check_axis
 from pgt.io.together import together
 
 Files = str | os.PathLike | Sequence[str | os.PathLike]
@@ -150,6 +151,10 @@ def read_columns(
         spread = {name: name.removeprefix("σ ") for name in sigma}
         found = together(tables, called, units or {}, missing, fields, spread)
     found = _with_place_or_reading(found, coords, fields)
+    if missing is None and fields:
+        with naming(spoken(files)), _lines_for_rows(found):
+            for axis in coords:
+                check_axis(axis, found.values[axis])
     if sigma:
         noise = {name: found.values.get(f"σ {name}", value) for name, value in by_field.items()}
     plain = {name: found.values[name] for name in coords + fields}
@@ -197,7 +202,10 @@ def spoken(files: Files) -> Path:
 
 def _renamed(table: Columns, own: Mapping[str, str]) -> Columns:
     values = {name: table.values[column] for name, column in own.items()}
-    units = {n: table.units[column] for n, column in own.items() if column in table.units}
+    said = {column: unit for column in own.values() if (unit := parse_heading(column).unit)}
+    units = {
+        n: unit for n, column in own.items() if (unit := table.units.get(column, said.get(column)))
+    }
     return replace(table, values=values, units=units)
 
 
@@ -209,15 +217,17 @@ def _without_invalid(table: Columns, fields: Sequence[str]) -> Columns:
     invalid = ~(values.pop(VALID) > 0)
     values |= {name: np.where(invalid, np.nan, values[name]) for name in fields}
     count = int(invalid.sum())
-    said = f"{count} row{'s' if count != 1 else ''} marked as invalid hidden"
-    return replace(table, values=values, said=(*table.said, said))
+    said = (f"{count} row{'s' if count != 1 else ''} marked as invalid hidden",) if count else ()
+    return replace(table, values=values, said=(*table.said, *said))
 
 
 def _with_place_or_reading(table: Columns, coords: Sequence[str], fields: Sequence[str]) -> Columns:
-    """The table without rows that have neither: below the readings some files say whose they are."""
-    if table.lines is None or not fields:
+    """The table without rows that have neither: below the readings some files say whose they are, and
+    arrays of profiles are filled up to one length."""
+    if not fields:
         return table
-    nowhere = np.all([np.isnan(table.values[axis]) for axis in coords], axis=0)
+    some = np.all if table.lines is not None else np.any
+    nowhere = some([np.isnan(table.values[axis]) for axis in coords], axis=0)
     empty = nowhere & np.all([np.isnan(table.values[name]) for name in fields], axis=0)
     if not empty.any() or empty.all():
         return table
@@ -225,9 +235,8 @@ def _with_place_or_reading(table: Columns, coords: Sequence[str], fields: Sequen
     sensors = None if table.sensors is None else table.sensors[~empty]
     count = int(empty.sum())
     said = f"{count} row{'s' if count > 1 else ''} without place or reading left out"
-    return replace(
-        table, values=values, lines=table.lines[~empty], sensors=sensors, said=(*table.said, said)
-    )
+    lines = None if table.lines is None else table.lines[~empty]
+    return replace(table, values=values, lines=lines, sensors=sensors, said=(*table.said, said))
 
 
 def _own_names(names: tuple[str, ...], columns: Mapping[str, str] | None) -> dict[str, str]:

@@ -16,10 +16,14 @@ CALLED = ("sensor", "name", "channel", "id", "tc", "probe", "label", "file", "co
 
 def positions_in(table: Table, dialect: Dialect) -> dict[str, Places]:
     """Positions by the name of the sensor, out of a table of cells."""
-    axes = {h.name.lower(): place for place, h in enumerate(table.headings)}
+    names = [heading.name.lower() for heading in table.headings]
+    for axis in AXES:
+        if names.count(axis) > 1:
+            raise InputError(f"two columns are named {axis!r}; rename one of them.")
+    axes = {name: place for place, name in enumerate(names)}
     axes = {axis: axes[axis] for axis in AXES if axis in axes}
-    names = _names(table, axes.values())
-    if not axes or names is None:
+    named = _names(table, axes.values())
+    if not axes or named is None:
         listed = ", ".join(repr(heading.text) for heading in table.headings)
         raise InputError(
             "a table of sensors has a column of names, such as 'sensor', and the columns of their "
@@ -28,9 +32,9 @@ def positions_in(table: Table, dialect: Dialect) -> dict[str, Places]:
     marks = find_marks((c for p in axes.values() for c in table.cells(p)), dialect)
     found: dict[str, Places] = {}
     converters: dict[int, Convert] = {p: _numbers(marks, axis) for axis, p in axes.items()}
-    raw, lines = table.load(converters | {names: _texts})
+    raw, lines = table.load(converters | {named: _texts})
     units = {axis: table.headings[place].unit for axis, place in axes.items()}
-    for row, name in enumerate(raw[names]):
+    for row, name in enumerate(raw[named]):
         if name in found:
             raise InputError(f"line {lines[row]}: the sensor {name!r} stands here twice.")
         found[name] = {axis: (float(raw[p][row]), units[axis]) for axis, p in axes.items()}

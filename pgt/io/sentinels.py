@@ -1,5 +1,7 @@
 """Numbers that stand for "no reading": -9999 and its relatives."""
 
+from functools import partial
+
 import numpy as np
 
 from pgt.ground.errors import InputError
@@ -9,6 +11,10 @@ NUMBERS = (
     -99.99, -999.0, -999.9, -999.99, -6999.0, -7999.0, -9999.0, -9999.9, -9999.99, -32768.0,
     -99999.0, -999999.0, 9999.0, 9999.9, 9999.99, 32767.0, 99999.0, 999999.0,
 )  # fmt: skip
+# The same where no reading can be meant: a pressure may be 999 hPa.
+PLAIN = (999.0, 999.9, 999.99, 888.8, 888.88, 8888.0, -888.0, -888.8, -888.88, -8888.0)
+# Of an axis, which may reach as far as it likes to the other side.
+OF_AXES = tuple(number for number in NUMBERS if number < -900)
 # Fill values of archives, overflow of meters, the largest of float32: they count in any company.
 HUGE = (
     1e20,
@@ -42,14 +48,34 @@ def _suspected(name: str, values: np.ndarray) -> np.ndarray:
     huge[huge] = np.isclose(np.abs(values[huge])[:, None], HUGE, rtol=1e-6, atol=0).any(axis=1)
     if huge[finite].all():  # all readings are of that size: they are readings
         huge = np.zeros_like(huge)
-    candidates = np.isin(values, NUMBERS)
+    candidates = np.isin(values, NUMBERS + PLAIN)
     plain = values[finite & ~huge & ~candidates]
     if not candidates.any() or not plain.size:
         return huge
     low, high = plain.min(), plain.max()
     for number in np.unique(values[candidates]):
-        candidates &= (values != number) | _is_far(name, number, low, high)
+        is_none = _is_plainly_far if number in PLAIN else partial(_is_far, name)
+        candidates &= (values != number) | is_none(number, low, high)
     return huge | candidates
+
+
+def check_axis(name: str, values: np.ndarray) -> None:
+    """Refuse a position that stands for none: it cannot be hidden, and would widen the domain."""
+    candidates = np.isin(values, OF_AXES)
+    plain = values[np.isfinite(values) & ~candidates]
+    for number in np.unique(values[candidates]) if plain.size else ():
+        if _is_plainly_far(number, plain.min(), plain.max()):
+            row = int(np.argmax(values == number))
+            raise InputError(
+                f"coordinate {name!r}, row {row}, is {number:g}, which stands for no value; the others "
+                f"lie between {plain.min():g} and {plain.max():g}. Correct or remove the row; if it is "
+                "one, say so: `dialect=pgt.io.Dialect(missing=[])`."
+            )
+
+
+def _is_plainly_far(number: float, low: float, high: float) -> bool:
+    gap = max(low - number, number - high)
+    return bool(gap > high - low and gap > 0.5 * abs(number))
 
 
 def _is_far(name: str, number: float, low: float, high: float) -> bool:
@@ -57,7 +83,7 @@ def _is_far(name: str, number: float, low: float, high: float) -> bool:
     gap = max(low - number, number - high)
     if gap <= 0.1 * (high - low):
         return False
-    if gap > high - low and gap > 0.5 * abs(number):
+    if _is_plainly_far(number, low, high):
         return True
     raise InputError(
         f"field {name!r}: {number:g} may be a reading, or stand for none; the others lie between "

@@ -10,16 +10,16 @@ import pandas as pd
 from pgt.data.units import conversion
 from pgt.ground.errors import InputError
 from pgt.io.marks import MISSING
+from pgt.io.spellings import ZONE, seconds_of, with_year_first
 
 _CLOCK = r"\d{1,4}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[AaPp]\.?[Mm]\.?)?"
-_ZONE = r"(?:\s*(?:Z|UTC|[+-]\d{2}:?\d{2}))?"
-_YEAR_FIRST = re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}(?:[T ,]+{_CLOCK})?{_ZONE}")
+_ZONE = rf"(?:\s*{ZONE})?"
+_YEAR_FIRST = re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}(?:[T ,]+{_CLOCK}{_ZONE})?")
 _NUMBERS = re.compile(
-    rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})(?:[T ,]+{_CLOCK})?{_ZONE}"
+    rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})(?:[T ,]+{_CLOCK}{_ZONE})?"
 )
-_MONTH_NAME = re.compile(rf"\d{{1,2}}[- ][A-Za-z]{{3}}[- ]\d{{4}}(?:[T ,]+{_CLOCK})?{_ZONE}")
 _TIME = re.compile(_CLOCK)
-CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
+CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", " %I:%M:%S.%f %p")
 HALF_A_DAY = 43200.0
 
 
@@ -29,8 +29,10 @@ def is_stamp(text: str) -> bool:
     >>> is_stamp("12.03.2024 10:00"), is_stamp("0:05:30"), is_stamp("12.5")
     (True, True, False)
     """
-    kinds = (_YEAR_FIRST, _NUMBERS, _MONTH_NAME, _TIME)
-    return text[:1].isdigit() and any(kind.fullmatch(text) for kind in kinds)
+    if not text[:1].isalnum() or not re.search(r"\d", text):
+        return False
+    text = with_year_first(text)
+    return any(kind.fullmatch(text) for kind in (_YEAR_FIRST, _NUMBERS, _TIME))
 
 
 def parse_stamps(
@@ -59,7 +61,8 @@ def parse_stamps(
 
 def _tidy(cell: str) -> str:
     """One blank between date and time, points in the seconds, no zone that is zero."""
-    text = re.sub(r"(?<=\d)[T,]?\s+(?=\d)|(?<=\d)T(?=\d)", " ", cell.strip())
+    text = with_year_first(" ".join(cell.split()))
+    text = re.sub(r"(?<=\d)[T,]?\s+(?=\d)|(?<=\d)T(?=\d)", " ", text)
     text = re.sub(r"(:\d{2}),(\d+)", r"\1.\2", text)
     text = re.sub(r"(:\d{2}\.\d{6})\d+", r"\1", text)  # beyond microseconds nobody measures a field
     text = re.sub(r"([AaPp])\.?([Mm])\.?$", lambda found: f"{found[1]}{found[2]}".upper(), text)
@@ -68,29 +71,19 @@ def _tidy(cell: str) -> str:
 
 def _parsed(texts: pd.Series, layout: str) -> pd.Series:
     """What fits the layout, in UTC where there is a zone."""
-    zone = texts.str.extract(r"(?P<time>.*?)\s*(?P<zone>Z|UTC|[+-]\d{2}:?\d{2})?$")
+    zone = texts.str.extract(rf"(?P<time>.*?)\s*(?P<zone>{ZONE})?$")
     has_zone = zone["zone"].notna() & texts.str.contains(":")
     plain = texts.where(~has_zone, zone["time"])
     options: dict[str, Any] = {"format": layout, "errors": "coerce"}
     found = pd.to_datetime(plain, **options).astype("datetime64[us]")
-    shifts = zone["zone"].where(has_zone).map(_shift, na_action="ignore").fillna(0.0)
+    shifts = zone["zone"].where(has_zone).map(seconds_of, na_action="ignore").fillna(0.0)
     return found - pd.to_timedelta(shifts.astype(float), unit="s")
-
-
-def _shift(zone: str) -> float:
-    if zone in ("Z", "UTC"):
-        return 0.0
-    hours, minutes = int(zone[1:3]), int(zone[-2:])
-    return (-1 if zone[0] == "-" else 1) * (3600.0 * hours + 60.0 * minutes)
 
 
 def _date_format(texts: pd.Series, name: str, dates: str | None) -> str:
     first = texts.iloc[0]
     if found := _YEAR_FIRST.fullmatch(first):
         return f"%Y{found[1]}%m{found[1]}%d"
-    if _MONTH_NAME.fullmatch(first):
-        mark = re.sub(r"[^- ]", "", first)[0]
-        return f"%d{mark}%b{mark}%Y"
     found = _NUMBERS.fullmatch(first)
     if found is None:
         raise InputError(

@@ -1,7 +1,7 @@
 """What files of readings hold, guessed from what they say: the start of a run file."""
 
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,15 +11,28 @@ from pgt.data._duplicates import groups
 from pgt.data.units import conversion
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
+from pgt.io import excel
 from pgt.io._files import check_is_file, check_suffix, naming, understood
-from pgt.io.called import AXES, CALLED, COUNTERS, VALID, also_called, in_order, letters
+from pgt.io.called import (
+    AXES,
+    CALLED,
+    COUNTERS,
+    VALID,
+    also_called,
+    as_the_equation,
+    letters,
+    parts_of_a_date,
+)
 from pgt.io.cells import TEXTS, WORKBOOKS, open_cells, read_sensors
-from pgt.io.columns import Columns
-from pgt.io.headings import Heading, Places, parse_headings
+from pgt.io.columns import SHOWN, Columns
+from pgt.io.found import JOINED
+from pgt.io.headings import Heading, Places, parse_headings, placed_along
 from pgt.io.marks import MISSING, WORDS, is_number_like
+from pgt.io.names import NAMES
 from pgt.io.readers import read_columns
 from pgt.io.stamps import is_stamp
-from pgt.io.table import JOINED, Table
+from pgt.io.table import Table
+from pgt.io.varying import without_constant
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
@@ -66,6 +79,8 @@ class _Guess:
     numeric: list[Heading] = field(default_factory=list)
     sensors: list[Heading] = field(default_factory=list)
     valid: str | None = None  # the heading of a column of zeros and ones
+    names: list[str] = field(default_factory=list)  # all headings
+    constant: set[str] = field(default_factory=set)  # headings of columns that always say the same
 
 
 def survey(
@@ -75,10 +90,12 @@ def survey(
     sensors: Path | None = None,
     columns: Mapping[str, str] | None = None,
     dialect: Dialect | None = None,
+    axes: Sequence[str] = (),
     axes_in_order: bool = False,
 ) -> Survey:
-    """Look at files of readings. `measured` are the fields of an equation, if one is known;
-    `axes_in_order` says that its axes are x, then y, then z, whatever they are called in the files."""
+    """Look at files of readings. `measured` are the fields of an equation, if one is known, and `axes`
+    its coordinates; `axes_in_order` says that they are x, then y, then z, whatever they are called in
+    the files."""
     files = [Path(file) for file in files]
     if sensors is None:
         sensors = _table_of_sensors(files, dialect or Dialect())
@@ -86,10 +103,10 @@ def survey(
     places = read_sensors(sensors, dialect or Dialect()) or {}
     given = dict(columns or {})
     with naming(files[0]):
-        guess = _look(files[0], places, given, dialect or Dialect())
+        guess = _look(files[0], places, given, dialect or Dialect(), axes)
         fields = _fields(guess, measured, given)
-    if axes_in_order and not set(given) & set(AXES):
-        guess.coords = in_order(guess.coords)
+    if not set(given) & set(AXES):
+        guess.coords = as_the_equation(guess.coords, axes, axes_in_order)
     if guess.valid is not None:
         dialect = replace(dialect or Dialect(), valid=guess.valid)
     coords = tuple(axis for axis in AXES if axis in guess.coords)
@@ -104,6 +121,8 @@ def survey(
         dialect=dialect,
     )
     taken = {*own.values(), *fields, *guess.coords.values(), *coords}
+    table, coords = without_constant(table, coords, (*axes, *given) if axes else coords)
+    own = {name: heading for name, heading in own.items() if name in (*coords, *fields)}
     unused = tuple(h.text for h in guess.numeric if h.text not in taken and h.name not in taken)
     repeated = _repeated(table, coords, tuple(fields))
     return Survey(
@@ -138,25 +157,52 @@ def _are_named(names: Container[str], path: Path, dialect: Dialect) -> bool:
 
 
 def _look(
-    path: Path, sensors: dict[str, Places], given: dict[str, str], dialect: Dialect
+    path: Path,
+    sensors: dict[str, Places],
+    given: dict[str, str],
+    dialect: Dialect,
+    axes: Sequence[str],
 ) -> _Guess:
     check_is_file(path)
-    if check_suffix(path, (*TEXTS, *WORKBOOKS, *NAMES)) in NAMES:
+    if check_suffix(path, (*TEXTS, *WORKBOOKS, *NAMES, *excel.OTHERS)) in excel.OTHERS:
+        raise excel.other_workbook()
+    if path.suffix.lower() in NAMES:
         with understood("a file of arrays"):
             names = NAMES[path.suffix.lower()](path)
-        headings = parse_headings(names)
-        return _guess(headings, headings, {}, given)
+        headings = parse_headings(names)  # of a structure the last name tells
+        headings = [replace(h, name=h.name.rpartition(".")[2]) for h in headings]
+        guess = _guess(headings, headings, {}, given)
+        full = {heading.name: heading.text for heading in reversed(headings)}  # found by that alone
+        guess.coords |= {
+            a: full.get(name, name) for a, name in guess.coords.items() if a not in given
+        }
+        return guess
     with open_cells(path, dialect) as table:
-        numeric = [h for at, h in enumerate(table.headings) if _is_numeric(table.cells(at))]
+        table = _with_lengths(table, sensors, given, axes)
+        filled = [{cell for cell in table.cells(at) if cell} for at in range(len(table.headings))]
+        columns = [*zip(table.headings, filled, strict=True)]
+        numeric = [h for h, c in columns if _is_numeric([*c]) and not c <= {*sensors}]
         guess = _guess(table.headings, numeric, sensors, given)
+        guess.constant = {heading.text for heading, c in columns if len(c) == 1}
         _take_out_valid(guess, table, given, dialect)
         _add_times(guess, table, given)
-        _add_places(guess, table, sensors)
+        _add_places(guess, table, sensors, axes)
         return guess
+
+
+def _with_lengths(table: Table, sensors: dict[str, Places], given, axes: Sequence[str]) -> Table:
+    """Where no column is an axis of space, lengths in headings are places along that of the equation."""
+    space = [axis for axis in AXES[:3] if axis in axes]
+    named = {word for axis in AXES[:3] for word in CALLED[axis]}
+    is_placed = any(h.places or h.name.lower() in named for h in table.headings)
+    if is_placed or sensors or table.fixed or set(given) & set(AXES[:3]) or len(space) > 1:
+        return table
+    return replace(table, headings=placed_along(table.headings, space[0] if space else "x"))
 
 
 def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], given) -> _Guess:
     guess = _Guess({axis: given[axis] for axis in AXES if axis in given})
+    guess.names = [heading.text for heading in headings if heading.text]
     for axis, words in CALLED.items():
         for word in words:
             # T is a temperature
@@ -164,7 +210,8 @@ def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], giv
                 h for h in headings if word == h.name.lower() and h.name != "T" and not h.places
             ]
             if found and axis not in guess.coords:
-                guess.coords[axis] = found[0].name if found[0].name == axis else found[0].text
+                is_short = found[0].name == axis and found[0].text.startswith(axis)
+                guess.coords[axis] = axis if is_short else found[0].text
     taken = {text for texts in guess.coords.values() for text in texts.split(JOINED)}
     for heading in numeric:
         if heading.places or {heading.text, heading.name} & set(sensors):
@@ -176,13 +223,15 @@ def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], giv
 
 def _take_out_valid(guess: _Guess, table: Table, given: dict[str, str], dialect: Dialect) -> None:
     """A column that says which rows are readings is none itself."""
-    for heading in [h for h in guess.numeric if h.text not in given.values()]:
-        cells = table.cells(list(table.headings).index(heading))
-        if dialect.valid in (heading.text, heading.name):
-            guess.numeric.remove(heading)
-        elif dialect.valid is None and heading.name.lower() in VALID and {*cells} <= {"0", "1"}:
-            guess.numeric.remove(heading)
+    for at, heading in enumerate(table.headings):
+        if heading.text in given.values():
+            continue
+        is_so = {cell.lower() for cell in table.cells(at)} <= {"0", "1", "true", "false"}
+        if dialect.valid is None and heading.name.lower() in VALID and is_so:
             guess.valid = heading.text
+        elif dialect.valid not in (heading.text, heading.name):
+            continue
+        guess.numeric = [other for other in guess.numeric if other != heading]
 
 
 def _add_times(guess: _Guess, table: Table, given: dict[str, str]) -> None:
@@ -200,13 +249,17 @@ def _add_times(guess: _Guess, table: Table, given: dict[str, str]) -> None:
         guess.coords["t"] = f"{days[0].text}{JOINED}{clocks[0].text}"
     elif stamps and "t" not in guess.coords:
         guess.coords["t"] = stamps[0][0].text
+    elif "t" not in guess.coords and (parts := parts_of_a_date([h.name for h in guess.numeric])):
+        guess.coords["t"] = JOINED.join(parts)
+        guess.numeric = [heading for heading in guess.numeric if heading.name not in parts]
 
 
-def _add_places(guess: _Guess, table: Table, sensors: dict[str, Places]) -> None:
-    """The axes along which positions are given beside the columns."""
+def _add_places(guess: _Guess, table: Table, sensors: dict[str, Places], axes) -> None:
+    """The axes along which positions are given beside the columns; a time above them may be any."""
     beside = [heading.places for heading in guess.sensors] + [table.fixed, *sensors.values()]
-    for axis in AXES[:3]:
-        if axis not in guess.coords and any(axis in places for places in beside):
+    for axis in AXES:
+        asked = beside if axis != "t" or "t" in axes else beside[: len(guess.sensors)]
+        if axis not in guess.coords and any(axis in places for places in asked):
             guess.coords[axis] = ""
 
 
@@ -220,7 +273,7 @@ def _fields(guess: _Guess, measured: Sequence[str], given: dict[str, str]) -> di
     if not guess.coords:
         raise InputError(
             "no column is called x, y, z or t, and no heading gives a position; say which is which: "
-            '`columns={"x": "name in the file"}`.'
+            f'`columns={{"x": "name in the file"}}`.{_there_are(guess)}'
         )
     named = {name: heading for name, heading in given.items() if name not in AXES}
     if named:
@@ -228,24 +281,43 @@ def _fields(guess: _Guess, measured: Sequence[str], given: dict[str, str]) -> di
     if guess.sensors:
         return _of_sensors(guess.sensors, measured)
     if not guess.numeric:
-        raise InputError("there is no column of readings beside the coordinates.")
-    return _of_columns(guess.numeric, measured)
+        raise InputError(
+            f"there is no column of readings beside the coordinates: numbers.{_there_are(guess)}"
+        )
+    return _of_columns(guess.numeric, measured, guess.constant)
+
+
+def _there_are(guess: _Guess) -> str:
+    shown = guess.names if len(guess.names) <= SHOWN else [*guess.names[:SHOWN], "…"]
+    return f" There are: {', '.join(shown)}."
 
 
 def _of_sensors(headings: Sequence[Heading], measured: Sequence[str]) -> dict[str, str]:
     names = list(dict.fromkeys(heading.name for heading in headings))
-    known = [name for name in measured if name in names]
-    if known:
-        return {name: name for name in known}
+    own = {n: n if n in names else _alike(n, names, measured) for n in measured}
+    if any(own.values()):
+        return {name: heading for name, heading in own.items() if heading}
     if measured:
         return {measured[0]: measured[0]}
     if len(names) == 1 and _NAME.fullmatch(names[0]):
         return {names[0]: names[0]}
-    is_warm = any(h.unit and conversion(h.unit, "K") for h in headings)
-    return {"T": "T"} if is_warm else {"u": "u"}
+    return {"T": "T"} if any(_is_warm(heading, "T") for heading in headings) else {"u": "u"}
 
 
-def _of_columns(headings: Sequence[Heading], measured: Sequence[str]) -> dict[str, str]:
+def _is_warm(heading: Heading, name: str) -> bool:
+    """Whether a column may be a temperature, where that is sought."""
+    is_spelt = "temperatur" in letters(heading.name)
+    return name == "T" and (is_spelt or bool(heading.unit and conversion(heading.unit, "K")))
+
+
+def _alike(name: str, names: Sequence[str], measured: Sequence[str]) -> str | None:
+    """What a field is called instead."""
+    return next((other for other in names if letters(other) in also_called(name, measured)), None)
+
+
+def _of_columns(
+    headings: Sequence[Heading], measured: Sequence[str], constant: Container[str]
+) -> dict[str, str]:
     if not measured:
         return {_plain(h.name, n): h.text for n, h in enumerate(headings)}
     found, left = {}, list(headings)
@@ -253,11 +325,12 @@ def _of_columns(headings: Sequence[Heading], measured: Sequence[str]) -> dict[st
         same = [h for h in left if name in (h.name, h.text)]
         same = same or [h for h in left if h.name.lower() == name.lower()]
         same = same or [h for h in left if letters(h.name) in also_called(name, measured)]
+        same = same or [h for h in left if _is_warm(h, name)]
         if same:
             found[name] = same[0].text
             left.remove(same[0])
     if not found:
-        found[measured[0]] = left[0].text
+        found[measured[0]] = next((h for h in left if h.text not in constant), left[0]).text
     return found
 
 
@@ -273,37 +346,3 @@ def _repeated(table: Columns, coords: Sequence[str], fields: Sequence[str]) -> i
         measured = points[np.isfinite(points).all(axis=1) & ~np.isnan(table.values[name])]
         count += len(measured) - len(np.unique(groups(measured))) if len(measured) else 0
     return count
-
-
-def _of_netcdf(path: Path) -> list[str]:
-    import xarray as xr
-
-    with xr.open_dataset(path, decode_times=False) as dataset:
-        return [str(n) for n, array in dataset.variables.items() if array.dtype.kind in "iuf"]
-
-
-def _of_parquet(path: Path) -> list[str]:
-    import pyarrow.parquet
-
-    return pyarrow.parquet.ParquetFile(path).schema_arrow.names
-
-
-def _of_npz(path: Path) -> list[str]:
-    with np.load(path, allow_pickle=False) as archive:
-        return list(archive.files)
-
-
-def _of_mat(path: Path) -> list[str]:
-    from pgt.io.mat import read_arrays
-
-    return list(read_arrays(path.read_bytes(), ()))
-
-
-NAMES: dict[str, Callable[[Path], list[str]]] = {
-    ".nc": _of_netcdf,
-    ".nc4": _of_netcdf,
-    ".cdf": _of_netcdf,
-    ".parquet": _of_parquet,
-    ".npz": _of_npz,
-    ".mat": _of_mat,
-}

@@ -5,7 +5,7 @@ one with a column of names, or with one file per sensor, it is found by the name
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,11 +14,13 @@ from pgt.data.units import conversion
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.io.columns import Columns, absent, check_count
-from pgt.io.headings import Heading, Places
-from pgt.io.marks import Marks, find_marks
+from pgt.io.found import by_field_and_place, places_of, positions, sensor_hint, texts_of
+from pgt.io.headings import Heading, Places, placed_along
+from pgt.io.marks import Marks, find_marks, is_number_like, is_plain
+from pgt.io.spellings import has_zone, is_compact, seconds_of, zone_in
 from pgt.io.stamps import is_stamp, parse_stamps
 
-JOINED = " + "  # of a date and a time of day that are two columns
+SAY_COMMA = '`dialect=pgt.io.Dialect(decimal=",")`'
 Convert = Callable[[list[str], np.ndarray], np.ndarray]
 Load = Callable[[dict[int, Convert]], tuple[dict[int, np.ndarray], np.ndarray]]
 
@@ -61,14 +63,17 @@ def select(
     dialect: Dialect,
 ) -> Columns:
     """The columns that were asked for, by those names."""
+    table = _with_lengths(table, coords, sensors)
     plan = _plan(table, coords, others, sensors or {})
     count = max((len(by_place) for by_place in plan.wide.values()), default=1)
     marks = find_marks(_numeric_cells(table, plan), dialect)
-    raw, lines = table.load(_converters(table, plan, coords, marks))
+    _check_marks(table, marks, dialect)
+    raw, lines = table.load(_converters(table, plan, coords, marks, dialect.valid))
     check_count(count * len(lines))
     values = {name: _joined(raw, places, lines, dialect) for name, places in plan.single.items()}
+    zones = _to_utc(values, raw, table, plan)
     values |= {axis: np.full(len(lines), value) for axis, (value, _) in plan.fixed.items()}
-    said, called = [*table.said, *marks.said], None
+    said, called = [*table.said, *marks.said, *zones], None
     if plan.named_by is not None:
         names = raw[plan.named_by]
         values |= _by_name(names, lines, sensors or {}, [c for c in coords if c not in values])
@@ -78,18 +83,31 @@ def select(
     if plan.wide:
         called = np.tile(_called(table, plan), len(lines))
         values, lines = _melted(plan, values, raw, lines)
-        said += [f"{count} sensors", f"{len(lines) // count} time stamps"]
+        of = ("times", "places") if plan.axes == ("t",) else ("sensors", "time stamps")
+        said += [f"{count} {of[0]}", f"{len(lines) // count} {of[1]}"]
     words = {0: [], 1: ["1 word in place of a reading hidden"]}
     said += words.get(marks.words, [f"{marks.words} words in place of readings hidden"])
     found = {name: values[name] for name in (*coords, *others)}
     return Columns(found, units, lines, tuple(said), sensors=called)
 
 
+def _with_lengths(table: Table, coords: Sequence[str], sensors: dict[str, Places] | None) -> Table:
+    """Where one axis of space is given nowhere, lengths in headings are places along it."""
+    lost = [
+        c
+        for c in coords
+        if c in "xyz" and c not in table.fixed and not places_of(table.headings, c)
+    ]
+    if len(lost) != 1 or sensors or any(heading.places for heading in table.headings):
+        return table
+    return replace(table, headings=placed_along(table.headings, lost[0]))
+
+
 def _plan(table: Table, coords, others, sensors: dict[str, Places]) -> Plan:
-    found = {name: _found(table.headings, name) for name in (*coords, *others)}
+    found = {name: places_of(table.headings, name) for name in (*coords, *others)}
     single = {name: places for name, places in found.items() if places}
     lost = [name for name in coords if name not in single]
-    by_column = _positions(table.headings, sensors)
+    by_column = positions(table.headings, sensors)
     if lost and by_column:  # a column of one sensor, named in full, is a wide table of one
         single = {n: p for n, p in single.items() if n in coords or not set(p) & set(by_column)}
     unread = [name for name in others if name not in single]
@@ -98,98 +116,20 @@ def _plan(table: Table, coords, others, sensors: dict[str, Places]) -> Plan:
         free = {place: at for place, at in by_column.items() if place not in taken}
         fixed = {a: table.fixed[a] for a in lost if a in table.fixed and not _has(free, a)}
         axes = tuple(axis for axis in lost if axis not in fixed)
-        return Plan(single, _wide(table.headings, unread, free, axes), axes, fixed, None)
+        return Plan(
+            single, by_field_and_place(table.headings, unread, free, axes), axes, fixed, None
+        )
     fixed = {axis: table.fixed[axis] for axis in lost if axis in table.fixed}
     fixed |= {a: at for a, at in sensors.get(table.called, {}).items() if a in lost}
     lost = [axis for axis in lost if axis not in fixed]
     named_by = _names_column(table, sensors, taken) if lost else None
     for name in (*(lost if named_by is None else ()), *unread):
-        raise absent(name, _texts(table.headings), _sensor_hint(name))
+        raise absent(name, texts_of(table.headings), sensor_hint(name, sensors))
     return Plan(single, {}, (), fixed, named_by)
-
-
-def _texts(headings: Iterable[Heading]) -> list[str]:
-    return [heading.text for heading in headings if heading.text]
 
 
 def _has(positions: dict[int, Places], axis: str) -> bool:
     return any(axis in at for at in positions.values())
-
-
-def _sensor_hint(name: str) -> str:
-    how = (
-        " Where each column or file is one sensor, write its position into the heading, as in T@x=0.1, "
-        'or give a table of names and positions: `sensors="positions.csv"`.'
-    )
-    return how if name in ("x", "y", "z") else ""
-
-
-def _found(headings: Sequence[Heading], name: str) -> tuple[int, ...]:
-    """The place of a column by its heading, or by the name in its heading; two for "Date + Time"."""
-    texts = [heading.text for heading in headings]
-    tidy = " ".join(name.split())
-    if tidy in texts:
-        return (texts.index(tidy),)
-    places = [at for at, h in enumerate(headings) if h.name == tidy and not h.places]
-    if len(places) > 1:
-        listed = " and ".join(repr(texts[place]) for place in places)
-        raise InputError(
-            f'the columns {listed} are both {name!r}; say which: `columns={{"{name}": '
-            f'"{texts[places[0]]}"}}`.'
-        )
-    if not places and JOINED in name:
-        parts = [_found(headings, part) for part in name.split(JOINED)]
-        return tuple(p for part in parts for p in part) if all(parts) else ()
-    return tuple(places)
-
-
-def _positions(headings: Sequence[Heading], sensors: dict[str, Places]) -> dict[int, Places]:
-    """Where the sensors of columns are."""
-    found = {at: h.places for at, h in enumerate(headings) if h.places}
-    for at, heading in enumerate(headings):
-        for name in (heading.text, heading.name):
-            if heading.text and name in sensors:
-                found[at] = found.get(at, {}) | sensors[name]
-    return found
-
-
-def _wide(headings: Sequence[Heading], fields, positions: dict[int, Places], axes):
-    """By field and position, the column."""
-    found = {}
-    for name in fields:
-        places = [at for at in positions if _matches(headings[at], name)]
-        if not places and len(fields) == 1:
-            places = list(positions)
-        if not places:
-            raise absent(name, _texts(headings))
-        found[name] = {}
-        for place in places:
-            at = _position(headings[place], positions[place], axes)
-            if at in found[name]:
-                raise InputError(
-                    f"the columns {headings[found[name][at]].text!r} and {headings[place].text!r} are "
-                    f"both {name!r} at one place; correct a position, or take one of them away."
-                )
-            found[name][at] = place
-    return found
-
-
-def _matches(heading: Heading, name: str) -> bool:
-    """Whether a column is of a field: by its name, or by a pattern such as "TC*"."""
-    if name in (heading.name, heading.text):
-        return True
-    start, star, end = name.partition("*")
-    return bool(star) and heading.text.startswith(start) and heading.text.endswith(end)
-
-
-def _position(heading: Heading, places: Places, axes: Sequence[str]) -> tuple[float, ...]:
-    for axis in axes:
-        if axis not in places:
-            raise InputError(
-                f"the column {heading.text!r} does not say where its sensor is along {axis!r}; write "
-                f"it in the heading, as in {heading.name}@{axis}=0.1, or in a table of sensors."
-            )
-    return tuple(places[axis][0] for axis in axes)
 
 
 def _names_column(table: Table, sensors: dict[str, Places], taken: set[int]) -> int | None:
@@ -217,8 +157,25 @@ def _by_name(names: np.ndarray, lines: np.ndarray, sensors: dict[str, Places], a
 
 
 def _is_text(table: Table, place: int) -> bool:
-    first = next((cell for cell in table.cells(place) if cell), "")
-    return is_stamp(first)
+    """Whether a column holds times; digits alone are a date only where all are, and have no unit."""
+    cells = [cell for cell in table.cells(place) if cell]
+    if not cells or not is_stamp(cells[0]):
+        return False
+    is_bare = table.headings[place].unit is None
+    return not is_number_like(cells[0]) or (is_bare and all(map(is_compact, cells)))
+
+
+def _check_marks(table: Table, marks: Marks, dialect: Dialect) -> None:
+    """Refuse decimal commas beside columns with decimal points: "0060,1" may be two numbers in a cell."""
+    if dialect.decimal is None and marks.decimal == ",":
+        for place in range(len(table.headings)):
+            cells = [cell for cell in table.cells(place) if cell]
+            if cells and all(map(is_plain, cells)) and any("." in cell for cell in cells):
+                point = next(cell for cell in cells if "." in cell)
+                raise InputError(
+                    f"column {table.headings[place].text!r} has decimal points ({point}), others have "
+                    f"commas in their numbers; if these are decimals, say so: {SAY_COMMA}."
+                )
 
 
 def _numeric_cells(table: Table, plan: Plan) -> Iterable[str]:
@@ -228,20 +185,29 @@ def _numeric_cells(table: Table, plan: Plan) -> Iterable[str]:
 
 
 def _converters(
-    table: Table, plan: Plan, coords: Sequence[str], marks: Marks
+    table: Table, plan: Plan, coords: Sequence[str], marks: Marks, valid: str | None
 ) -> dict[int, Convert]:
     """How each column is read: as numbers, or kept as text where it is times or names."""
 
     def number(place: int) -> Convert:
         name = table.headings[place].text
-        return lambda cells, lines: marks.numbers(cells, lines, name)
+        return lambda cells, lines: marks.numbers(cells, lines, name, place in axes)
 
+    axes = {place for name in coords for place in plan.single.get(name, ())}
     wide = {place for by_place in plan.wide.values() for place in by_place.values()}
     found = {place: number(place) for place in wide}
     for name, places in plan.single.items():
         is_time = len(places) > 1 or any(name in coords and _is_text(table, p) for p in places)
         found |= {p: _as_text if is_time else number(p) for p in places}
+        if name == valid:
+            found |= {p: _truth(number(p)) for p in places}
     return found if plan.named_by is None else found | {plan.named_by: _as_text}
+
+
+def _truth(number: Convert) -> Convert:
+    """Numbers, or TRUE and FALSE in their place."""
+    words = {"true": "1", "false": "0"}
+    return lambda cells, lines: number([words.get(c.strip().lower(), c) for c in cells], lines)
 
 
 def _as_text(cells: list[str], lines: np.ndarray) -> np.ndarray:
@@ -254,6 +220,20 @@ def _joined(raw: dict[int, np.ndarray], places: tuple[int, ...], lines, dialect:
         return columns[0]
     texts = [" ".join(parts) for parts in zip(*columns, strict=True)]
     return parse_stamps(texts, lines, "t", dialect.dates)
+
+
+def _to_utc(
+    values: dict[str, np.ndarray], raw: dict[int, np.ndarray], table: Table, plan: Plan
+) -> list[str]:
+    """Bring times whose heading has a zone to UTC, as those are already that have one themselves."""
+    said = []
+    for name, places in plan.single.items():
+        zone = next((z for p in places if (z := zone_in(table.headings[p].text))), None)
+        own = any(has_zone(text) for place in places if zone for text in raw[place])
+        if zone and not own and values[name].dtype.kind == "M":
+            values[name] = values[name] - np.timedelta64(int(seconds_of(zone)), "s")
+            said.append(f"times from {zone} to UTC")
+    return said
 
 
 def _called(table: Table, plan: Plan) -> np.ndarray:
@@ -287,7 +267,7 @@ def _units(table: Table, plan: Plan, sensors: dict[str, Places], coords) -> dict
     for name, by_place in plan.wide.items():
         units[name] = _common(name, [table.headings[p].unit for p in by_place.values()])
     units |= {axis: unit for axis, (_, unit) in plan.fixed.items()}
-    at = [*_positions(table.headings, sensors).values(), *sensors.values()]
+    at = [*positions(table.headings, sensors).values(), *sensors.values()]
     for axis in coords:
         if axis not in units:
             units[axis] = _common(axis, [places[axis][1] for places in at if axis in places])

@@ -1,8 +1,8 @@
 """Tables as text: CSV, TSV and their relatives, as loggers write them.
 
 A heading, then one row per line. What separates the cells, the decimal mark, where the heading is and
-how the text is encoded show in the file. Lines that start with # are comments. An empty cell, NA, NaN,
-N/A, null or None is a missing value, and so are words such as OVER or ---.
+how the text is encoded show in the file. Lines that start with #, %, // or ! are comments. An empty cell,
+NA, NaN, N/A, null or None is a missing value, and so are words such as OVER or ---.
 """
 
 import csv
@@ -18,17 +18,19 @@ import pandas as pd
 from pgt.ground.dialect import SPOKEN, Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
+from pgt.io import probes, tecplot
+from pgt.io.above import counts, table_lines
 from pgt.io.columns import Columns, check_count
 from pgt.io.encoding import Line, numbered, opened
-from pgt.io.headings import Places, as_unit, parse_headings, places_in
-from pgt.io.layout import Layout, check_names, find_layout, fits, split
+from pgt.io.headings import Places, as_unit, parse_headings, places_in, with_length_unit
+from pgt.io.layout import Layout, check_names, find_layout, fits, named, split
 from pgt.io.table import Convert, Table, select
 
 BATCH = 1 << 14  # rows split at once
 LOOKED_AT = 5000  # rows that show the decimal mark
 
 
-@register(".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", kind="reader")
+@register(".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", ".lvm", kind="reader")
 def read(
     path: Path,
     coords: tuple[str, ...],
@@ -52,32 +54,30 @@ def open_text(path: Path, dialect: Dialect) -> Iterator[Table]:
 
 def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) -> Table:
     """The table in numbered lines; the lines are read on when columns are loaded."""
-    head = list(itertools.islice(lines, LOOKED_AT))
-    kept = [line for line in head if _counts(line[1])]
+    head, lines = probes.as_table(list(itertools.islice(lines, LOOKED_AT)), lines, name)
+    kept = table_lines(tecplot.as_table(head), dialect)
     layout = find_layout(kept, dialect)
     number, text = kept[layout.heading]
-    names = [" ".join(cell.split()) for cell in split(number, text, layout.separator)]
+    above = kept[layout.heading - 1] if layout.heading else (0, "")
+    names = named(split(number, text, layout.separator), above, layout.separator)
     check_names(number, names)
     if len(kept) <= layout.first:
         raise InputError(f"line {number} is the heading, and no row follows it.")
     units = None if layout.units is None else split(*kept[layout.units], layout.separator)
     before = [line for at, line in head if at < number]
-    rows = itertools.chain(kept[layout.first :], filter(lambda line: _counts(line[1]), lines))
-    source = _Rows(rows, layout, names, number)
-    sample = [source.cells(line) for line in kept[layout.first :]]
+    heads = {line.strip() for _, line in kept[: layout.first]}  # loggers begin anew with all of it
+    body = [line for line in kept[layout.first :] if line[1].strip() not in heads]
+    more = (line for line in lines if counts(line[1]) and line[1].strip() not in heads)
+    source = _Rows(itertools.chain(body, more), layout, names, number)
+    sample = [source.cells(line) for line in body]
     return Table(
-        parse_headings(names, units),
+        with_length_unit(parse_headings(names, units), before),
         sample,
         source.load,
         (*said, SPOKEN[layout.separator], *layout.said),
         _fixed(before, name),
         name.partition(".")[0],
     )
-
-
-def _counts(line: str) -> bool:
-    """Whether a line is neither blank nor a comment."""
-    return line.lstrip()[:1] not in ("", "#")
 
 
 def _fixed(before: list[str], name: str) -> Places:
@@ -167,9 +167,13 @@ class _Rows:
             self.width = count
         if count == self.width:
             return count
+        if tecplot.is_zone(text):
+            raise InputError(
+                f"line {number} begins another zone; write each zone to a file of its own."
+            )
         hint = " If the numbers have decimal commas, separate the cells by semicolons."
         raise InputError(
             f"line {number} has {count} cell(s), the heading in line {self.heading} has {width}, "
-            f"separated by {SPOKEN[self.separator]}. Give every row one cell per "
-            f"column.{hint if self.separator == ',' and count > width else ''}"
+            f"separated by {SPOKEN[self.separator]}. Give every row one cell per column, and put a # "
+            f"before what is no row.{hint if self.separator == ',' and count > width else ''}"
         )

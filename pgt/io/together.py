@@ -9,6 +9,7 @@ import numpy as np
 from pgt.data.units import conversion, require_same
 from pgt.ground.errors import InputError
 from pgt.io.columns import Columns, check_count
+from pgt.io.epochs import doubt
 from pgt.io.sentinels import hide
 from pgt.io.stamps import since, split_origin, spoken
 
@@ -41,6 +42,8 @@ def together(
         if column.dtype.kind == "M":
             values[name], origin[name] = _counted(name, column, wanted, said)
     known = {name: unit for name, (unit, _) in wanted.items() if unit}
+    if "t" in values and "t" not in known and "t" not in origin and (word := doubt(values["t"])):
+        said[word] = None
     for name, at in origin.items():  # as CF writes it, so that a result can be read as dates
         unit = known.get(name, "s")
         known[name] = f"{CF.get(unit, unit)} since {at}"
@@ -112,6 +115,8 @@ def _hidden(
     parts: list[dict[str, np.ndarray]] = [dict(table.values) for table in tables]
     for name in fields:
         columns = [table.values[name] for table in tables]
+        if any(column.dtype.kind == "M" for column in columns):
+            raise InputError(f"column {name!r} holds dates; what was measured are numbers.")
         if any(column.dtype.kind not in "iuf" for column in columns):
             continue
         plain, found = hide(name, np.concatenate(columns).astype(float), missing)

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from pgt.config.source import toml
-from pgt.config.template import is_of_the_library, measured_by, template_from
+from pgt.config.template import axes_of, is_of_the_library, measured_by, template_from
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
+from pgt.io.headings import parse_heading
 from pgt.io.survey import survey
 
 _CODE = re.compile(r"`(columns|dialect|sensors)=([^`]+)`")
@@ -39,13 +40,18 @@ def from_files(
             sensors=sensors,
             columns=_settings("--columns", columns),
             dialect=spoken,
+            axes=axes_of(pde),
             axes_in_order=is_of_the_library(pde),
         )
         text = template_from(found, output.resolve().parent, pde)
     except InputError as error:
         raise InputError(_CODE.sub(_as_option, str(error))) from None
     said = [f"{len(found.table)} rows of {', '.join(found.fields)} over {', '.join(found.coords)}"]
+    own = {n: heading for n in found.fields if (heading := found.columns.get(n))}
+    said += [f"{n} is {h!r}" for n, h in own.items() if parse_heading(h).name != n]
     said += found.table.said
+    if found.repeated:
+        said.append(f"{found.repeated} readings that repeat a place and time are averaged")
     said += [f"not used: {' and '.join(found.unused)}"] if found.unused else []
     if found.lacks_places:
         said.append("no positions (if each column is one sensor, give a table: --sensors FILE)")

@@ -95,7 +95,10 @@ def judge(evidence: Evidence) -> Verdict:
     ):
         converged, reason = True, f"{reason} What is left is the noise of the readings."
     if unexplained := [*_unexplained(evidence, errors)]:
-        converged, reason = False, " ".join([reason, *unexplained])
+        course = (
+            [] if converged else [reason]
+        )  # "nothing to converge" would contradict what follows
+        converged, reason = False, " ".join([*course, *unexplained])
     doubts = (
         *([_not_converged(reason)] if converged is False else []),
         *_holes(evidence),

@@ -55,7 +55,7 @@ def test_what_cannot_be_converted(first, second):
 def test_a_symbol_with_a_meaning_of_its_own_is_no_prefix():
     assert parse_unit("min") == (60, {"s": 1})
     assert parse_unit("cd") == (1, {"cd": 1})
-    assert parse_unit("ft") == (1, {"ft": 1})
+    assert parse_unit("ft") == (0.3048, {"m": 1})
 
 
 @pytest.mark.parametrize(

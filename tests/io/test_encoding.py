@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgt.ground.errors import InputError
-from pgt.io import encoding
+from pgt.io import encoding, read_columns
 from pgt.io.encoding import numbered, opened
 
 TEXT = "x [µm];T [°C]\n1;2\n"
@@ -79,3 +79,10 @@ def test_any_bytes_are_lines_or_refused(tmp_path_factory, data, packed):
     except InputError:
         return
     assert [number for number, _ in found] == list(range(1, len(found) + 1))
+
+
+def test_an_archive_is_no_text(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"PK\x03\x04" + bytes(40))
+    with pytest.raises(InputError, match=r"ZIP archive, or a workbook.*\.xlsx"):
+        read_columns(path, coords=("x",), fields=("u",))

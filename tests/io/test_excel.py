@@ -1,5 +1,6 @@
 """Workbooks of Excel."""
 
+import datetime
 import sys
 
 import pytest
@@ -9,6 +10,7 @@ from sensor_files import write
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.io import excel, read_columns
+from pgt.io.survey import survey
 
 NAMES = {"coords": ("x", "t"), "fields": ("T",)}
 
@@ -48,3 +50,16 @@ def test_large_workbooks_and_missing_packages(tmp_path, monkeypatch):
         read_columns(path, **NAMES)
     with pytest.raises(InputError, match=r"save it as .xlsx"):
         read_columns(path.rename(tmp_path / "a.xls"), **NAMES)
+
+
+def test_dates_and_lengths_of_time_are_text_as_one_writes_it():
+    moment = datetime.datetime(2024, 3, 12)
+    texts = [moment, moment.replace(hour=10), datetime.timedelta(days=1, hours=2, seconds=0.5)]
+    assert [excel._text(value) for value in texts] == [
+        "2024-03-12", "2024-03-12 10:00:00", "26:00:00.5",
+    ]  # fmt: skip
+
+
+def test_other_workbooks_are_known_by_name(tmp_path):
+    with pytest.raises(InputError, match=r"not read; save it as .xlsx"):
+        survey([write(tmp_path, b"", "a.xls")])

@@ -4,7 +4,7 @@ import xarray as xr
 from sensor_files import NAN, read, write
 
 from pgt.ground.errors import InputError
-from pgt.io import read_field
+from pgt.io import read_columns, read_field
 
 
 def test_netcdf_dimensions(tmp_path):
@@ -46,3 +46,53 @@ def test_fields_that_are_none(tmp_path, dataset, message):
         read_field(tmp_path / "a.nc")
     with pytest.raises(InputError, match=r"'\.csv' is unknown"):
         read_field(write(tmp_path, "x,u\n1,2\n"))
+
+
+def saved(folder, data, coords):
+    path = folder / "a.nc"
+    xr.Dataset(data, coords).to_netcdf(path, engine="h5netcdf")
+    return path
+
+
+def test_a_coordinate_along_which_nothing_was_read_is_refused(tmp_path):
+    path = saved(
+        tmp_path, {"u": ("obs", [1.0, 2.0]), "t": ("obs", [0.0, 1.0])}, {"x": ("s", [0.0, 1.0])}
+    )
+    with pytest.raises(
+        InputError, match=r"'x' has the dimension 's', along which nothing was read: u"
+    ):
+        read_columns(path, coords=("x", "t"), fields=("u",))
+    assert len(read_columns(path, coords=("x",), fields=())) == 2
+
+
+def test_whose_each_reading_is_must_be_said(tmp_path):
+    index = ("obs", np.array([0, -1], np.int32), {"instance_dimension": "s"})
+    path = saved(tmp_path, {"u": ("obs", [1.0, 2.0]), "k": index}, {"x": ("s", [0.0, 1.0])})
+    with pytest.raises(InputError, match="'k' does not say whose each reading is"):
+        read_columns(path, coords=("x",), fields=("u",))
+
+
+def test_days_of_another_calendar_are_no_dates(tmp_path):
+    time = ("t", [0.0, 30.0], {"units": "days since 2000-01-01", "calendar": "360_day"})
+    found = read_columns(
+        saved(tmp_path, {"u": ("t", [1.0, 2.0])}, {"t": time}), coords=("t",), fields=("u",)
+    )
+    assert (found.units, found.origin) == ({"t": "days"}, {})
+    assert found.said == ("no dates, since the calendar is '360_day'",)
+
+
+def test_what_is_not_valid_is_hidden(tmp_path):
+    values = np.array([1.0, 500.0, -5.0])
+    for limits in ({"valid_min": 0.0, "valid_max": 100.0}, {"valid_range": [0.0, 100.0]}):
+        path = saved(tmp_path, {"u": ("x", values, limits)}, {"x": [0.0, 1.0, 2.0]})
+        found = read_columns(path, coords=("x",), fields=("u",))
+        np.testing.assert_array_equal(found.values["u"], [1.0, np.nan, np.nan])
+
+
+def test_profiles_that_are_filled_up(tmp_path):
+    z = (("profile", "level"), [[5.0, 10.0], [5.0, np.nan]])
+    u = (("profile", "level"), [[1.0, 2.0], [3.0, np.nan]])
+    path = saved(tmp_path, {"u": u, "z": z, "t": ("profile", [0.0, 1.0])}, {})
+    found = read_columns(path, coords=("z", "t"), fields=("u",))
+    assert found.values["u"].tolist() == [1.0, 2.0, 3.0]
+    assert found.said == ("1 row without place or reading left out",)

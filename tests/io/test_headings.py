@@ -2,7 +2,14 @@
 
 import pytest
 
-from pgt.io.headings import as_unit, parse_heading, parse_headings, places_in
+from pgt.io.headings import (
+    as_unit,
+    parse_heading,
+    parse_headings,
+    placed_along,
+    places_in,
+    with_length_unit,
+)
 
 
 @pytest.mark.parametrize(
@@ -58,3 +65,40 @@ def test_a_row_of_units_is_laid_over_the_headings():
 def test_an_index_is_no_position():
     assert places_in("max=0.1") == {}
     assert places_in("rod x=0.1 y=2") == {"x": (0.1, None), "y": (2.0, None)}
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "places"),
+    [
+        ("Temperature (K), Point: (0.1, -2)", "K", {"x": (0.1, None), "y": (-2.0, None)}),
+        ("p (1, 2, 3)", None, {"x": (1.0, None), "y": (2.0, None), "z": (3.0, None)}),
+        ("T (0,5)", None, {}),  # a decimal, or a place?
+        ("T (K) @ t=0.5", "K", {"t": (0.5, None)}),
+        ("x (mm)[mm]", "mm", {}),
+        ("Temp, °C (logger 5, x dir)", "°C", {}),
+        ("Depth (in)", "inch", {}),
+        ("T (in)", None, {}),
+    ],
+)
+def test_more_units_and_places(text, unit, places):
+    heading = parse_heading(text)
+    assert (heading.unit, heading.places) == (unit, places)
+
+
+def test_lengths_are_places_where_nothing_else_differs():
+    def places(*texts):
+        return [heading.places.get("z") for heading in placed_along(parse_headings(texts), "z")]
+
+    assert places("Date", "5cm", "10cm") == [None, (5.0, "cm"), (10.0, "cm")]
+    assert places("T_5cm_Avg", "T_0.1m_Avg") == [(5.0, "cm"), (0.1, "m")]
+    assert places("T 2 ft", "T 4 ft") == [(2.0, "ft"), (4.0, "ft")]
+    assert places("T_5cm", "q_10cm") == [None, None]
+    assert places("T_5min", "T_10min") == [None, None]
+    named = placed_along(parse_headings(["T_5cm [°C]", "T_10cm [°C]"]), "x")
+    assert [(heading.name, heading.unit) for heading in named] == [("T", "°C")] * 2
+
+
+def test_a_unit_of_all_lengths():
+    headings = with_length_unit(parse_headings(["x", "y [cm]", "T"]), ["% Length unit,mm"])
+    assert [heading.unit for heading in headings] == ["mm", "cm", None]
+    assert with_length_unit(headings[2:], ["% Length unit: inlet"]) == headings[2:]

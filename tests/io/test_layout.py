@@ -1,5 +1,6 @@
 """Where the table is in a text, and what separates its cells."""
 
+import re
 import time
 
 import pytest
@@ -95,3 +96,27 @@ def test_quotation_marks_enclose_cells():
     assert split(1, '"a;b"; c\n', ";") == ["a;b", "c"]
     with pytest.raises(InputError, match="line 7: the quotation marks"):
         split(7, '"a;b\n', ";")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("time,n,V,T\nTS,RN,Volts,Deg C\n,,Smp,Avg\n1,2,3,4\n2,3,4,5", (",", 0, 1, 3)),
+        ("when\tu\n20d\t14n\n1\t2\n3\t4", ("\t", 0, None, 2)),
+        ("YY,MM,WTMP\nyr,mo,degC\n2024,3,4\n2024,3,5", (",", 0, 1, 2)),
+        ("Name,rod,lab\nx,t/s,T/K\n1,2,3\n4,5,6", (",", 1, None, 2)),
+    ],
+)
+def test_rows_about_columns_are_no_heading(text, expected):
+    assert found(text) == expected
+
+
+def test_the_mark_that_is_proposed_is_one_of_those_that_are_there():
+    assert re.search(r'tabs and spaces.*separator="tab"', str(layout._unclear(1, ["\t", " "])))
+    with pytest.raises(InputError, match="line 1 holds numbers where the column names"):
+        layout.check_names(1, split(1, "0,5\t1,5\n", found("0,5\t1,5\n0,7\t1,7")[0]))
+
+
+def test_merged_cells_take_the_name_above():
+    assert layout.named(["", "x=0.1"], (1, "Date;Temperature"), ";") == ["Date", "x=0.1"]
+    assert layout.named(["", "x"], (1, "Title"), ";") == ["", "x"]

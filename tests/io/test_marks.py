@@ -76,3 +76,36 @@ def test_every_float_comes_back(number):
 def test_what_looks_like_a_number():
     assert all(map(is_number_like, ("1", "-0,5", ".5", "1.234,5", "1e-3", "nan", "1,234.5")))
     assert not any(map(is_number_like, ("", "x", "12:30", "0x10", "1_0", "TC1", "1-2")))
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("−5.5", -5.5), ("1.5D+03", 1500.0), ("-.5d-1", -0.05), ("101'325.5", 101325.5),
+     ("1\u202f234\u00a0567", 1234567.0), ("2’000", 2000.0)],
+)  # fmt: skip
+def test_other_signs(text, number):
+    assert is_number_like(text)
+    marks = find_marks([text], Dialect())
+    assert marks.numbers([text], np.array([2]), "u").tolist() == [number]
+
+
+@pytest.mark.parametrize("text", ["20d", "12D4", "1.5D", "5'5", "1'0000", "−"])
+def test_what_only_looks_like_it(text):
+    assert not is_number_like(text)
+
+
+def test_one_mark_for_two_things_is_a_message():
+    with pytest.raises(InputError, match=r"'1,234,567' has a mark between thousands that in '0,5'"):
+        find_marks(["1,234,567", "0,5"], Dialect())
+
+
+def test_advice_suits_what_stands_there():
+    marks = Marks()
+    with pytest.raises(
+        InputError, match=r"a time is written as 2024-03-12 10:00:00, with its zone"
+    ):
+        marks.numbers(["2024-03-12 10:00 CET"], np.array([2]), "t", True)
+    with pytest.raises(InputError, match="put a # before the line"):
+        marks.numbers(["Mean"], np.array([2]), "x", True)
+    with pytest.raises(InputError, match="leave the cell empty"):
+        marks.numbers(["warm"], np.array([2]), "u")

@@ -151,3 +151,22 @@ def test_only_what_is_asked_for_is_unpacked(monkeypatch):
     assert read_arrays(data, ("a",))["a"].shape == (1, 900)
     with pytest.raises(InputError, match=r"together are larger than what is read at once \(1,000"):
         read_arrays(data)
+
+
+def test_structures_are_opened():
+    made = io.BytesIO()
+    inner = {"raw": np.arange(3.0), "note": "text"}
+    scipy.io.savemat(made, {"rod": {"x": [1.0, 2.0], "T": inner}, "y": 5.0}, do_compression=True)
+    arrays = read_arrays(made.getvalue(), ("rod.T.raw",))
+    assert set(arrays) == {"rod.x", "rod.T.raw", "rod.T.note", "y"}
+    np.testing.assert_array_equal(arrays["rod.T.raw"], [[0.0, 1.0, 2.0]])
+    assert arrays["rod.T.note"] is None
+
+
+def test_rows_of_structures_and_deep_ones_are_not():
+    made, deep = io.BytesIO(), {"x": 1.0}
+    for _ in range(2 * mat.DEEPEST):
+        deep = {"a": deep}
+    row = np.array([(1.0,), (2.0,)], dtype=[("x", "f8")])
+    scipy.io.savemat(made, {"row": row, "deep": deep})
+    assert set(read_arrays(made.getvalue()).values()) == {None}

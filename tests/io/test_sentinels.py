@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pgt.ground.errors import InputError
-from pgt.io.sentinels import hide
+from pgt.io.sentinels import check_axis, hide
 
 
 @pytest.mark.parametrize("number", [-9999.0, -999.9, 1e30, -1e30, 9.9e37, 99999.0, -99.99])
@@ -37,3 +37,18 @@ def test_what_is_open_is_asked_and_what_was_said_decides():
         hide("T", np.array([-700.0, 100.0, -999.9]), None)
     assert hide("T", values, ())[1] == {}
     assert hide("T", values, (100.0,))[1] == {100.0: 1}
+
+
+def test_some_count_only_where_no_reading_can_be_meant():
+    assert hide("T", np.array([20.5, 999.0, 21.0]), None)[1] == {999.0: 1}
+    assert hide("p", np.array([1001.0, 999.0, 1010.0]), None)[1] == {}
+    assert hide("T", np.array([20.5, -888.88, 21.0]), None)[1] == {-888.88: 1}
+
+
+def test_a_position_that_stands_for_none_is_refused():
+    with pytest.raises(
+        InputError, match=r"coordinate 'x', row 1, is -9999, which stands for no value"
+    ):
+        check_axis("x", np.array([0.0, -9999.0, 1.0]))
+    for fine in ([0.0, 9999.0, 10000.0], [-9999.0, -9000.0, -8000.0], [-9999.0], [np.nan, 1.0]):
+        check_axis("x", np.array(fine))

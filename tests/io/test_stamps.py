@@ -80,3 +80,13 @@ def test_any_text_is_a_time_or_refused(cells):
     except InputError:
         return
     assert len(found) == len(cells)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["2024-03-12T11:00:00+01", "2024-03-12 11:00 UTC+1", "2024-03-12 10:00 GMT", "2024-03-12 09:00 -1:00",
+     "2024-03-12 10:00:00.5 AM", "12.03.2024 10:00:00:250"],
+)  # fmt: skip
+def test_zones_in_short_and_fractions(text):
+    assert is_stamp(text)
+    assert np.abs(parse(text)[0] - TEN) < np.timedelta64(1, "s")

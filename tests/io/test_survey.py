@@ -1,8 +1,10 @@
 """What files hold, guessed from what they say."""
 
+import instrument_files
 import numpy as np
 import pytest
-from logger_files import LOGGERS, ORIGIN, PLACED, POSITIONS, wide, written
+from instrument_files import INSTRUMENTS
+from logger_files import LOGGERS, ORIGIN, PLACED, POSITIONS, ROWS, wide, written
 from sensor_files import write, write_mat, write_npz
 
 from pgt.ground.dialect import Dialect
@@ -118,3 +120,17 @@ def test_arrays_have_names_too(tmp_path):
 def test_what_cannot_be_guessed(tmp_path, text, message):
     with pytest.raises(InputError, match=message):
         survey([write(tmp_path, text)])
+
+
+@pytest.mark.parametrize("name", INSTRUMENTS)
+def test_files_of_instruments_are_understood_without_a_word(tmp_path, name):
+    path = instrument_files.written(tmp_path, INSTRUMENTS[name])
+    found = survey([path], measured=("T",), axes=("x", "t"))
+    assert (found.coords, found.fields) == (("x", "t"), ("T",))
+    table = found.table
+    scale = 1e-3 if table.units.get("x") == "mm" else 1.0
+    rows = zip(table.values["x"] * scale, table.values["t"], table.values["T"], strict=True)
+    measured = sorted(tuple(row) for row in rows if not np.isnan(row[2]))
+    np.testing.assert_allclose(measured, sorted(ROWS), rtol=1e-12)
+    units = INSTRUMENTS[name].units
+    assert {axis: table.units.get(axis) for axis in units} == units

@@ -5,7 +5,9 @@ import pytest
 
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
+from pgt.io import read_columns
 from pgt.io.headings import parse_headings
+from pgt.io.survey import survey
 from pgt.io.table import Table, select
 
 PLACES = {"A": {"x": (0.0, "m"), "y": (1.0, "m")}, "B": {"x": (2.0, "m"), "y": (3.0, "m")}}
@@ -76,3 +78,41 @@ def test_a_sensor_that_the_table_does_not_know_is_named():
     named = table(["t", "who", "T"], [[0, "A", 5], [0, "B", 6], [0, "C", 6]])
     with pytest.raises(InputError, match="line 4: the table of sensors has no 'x' for 'C'"):
         chosen(named, ("x", "t"), ("T",), PLACES)
+
+
+def test_decimal_commas_beside_points_are_asked_about(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('x,t,TMP\n40.5,0,"+0060,1"\n40.6,1,"+0061,1"\n')
+    options = {"coords": ("t",), "fields": ("TMP",)}
+    with pytest.raises(InputError, match=r"column 'x' has decimal points \(40.5\).*decimal=\",\""):
+        read_columns(path, **options)
+    assert read_columns(path, **options, dialect=Dialect(decimal=",")).values["TMP"][0] == 60.1
+
+
+def test_true_and_false_say_which_rows_are_readings(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,T,valid\n0,20,TRUE\n1,99,FALSE\n2,21,True\n")
+    found = survey([path])
+    assert (found.fields, found.hidden, found.dialect) == (
+        ("T",),
+        {"T": (1, 3)},
+        Dialect(valid="valid"),
+    )
+
+
+def test_times_with_a_zone_in_the_heading_are_brought_to_utc(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("Time (UTC-3),x,T\n2024-03-12 10:00,0,20\n2024-03-12 10:01,1,21\n")
+    found = survey([path])
+    assert found.table.origin == {"t": "2024-03-12T13:00:00"}
+    assert "times from UTC-3 to UTC" in found.table.said
+    path.write_text("Time (UTC-3),x,T\n2024-03-12 10:00-03:00,0,20\n2024-03-12 10:01-03:00,1,21\n")
+    assert survey([path]).table.origin == {"t": "2024-03-12T13:00:00"}  # and not twice
+
+
+def test_digits_with_a_unit_are_no_dates(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("t [s],x,T\n20240312,0,20\n20240313,1,21\n")
+    assert survey([path]).table.values["t"].tolist() == [20240312.0, 20240313.0]
+    path.write_text("t,x,T\n20240228,0,20\n20240301,1,21\n")
+    assert survey([path]).table.values["t"].tolist() == [0.0, 2 * 86400.0]

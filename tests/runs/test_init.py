@@ -3,7 +3,9 @@
 import re
 import shlex
 
+import instrument_files
 import pytest
+from instrument_files import INSTRUMENTS
 from logger_files import LOGGERS, POSITIONS, wide, written
 from typer.testing import CliRunner
 
@@ -164,7 +166,7 @@ def test_what_is_left_out_is_said(tmp_path):
     )
     made = tmp_path / "run.toml"
     result = command("init", "stokes", "--from", tmp_path / "piv.txt", "-o", made)
-    assert "3 rows of u, v over x, y" in said(result)
+    assert "3 rows of u, v over x, y, u is 'Vx [m/s]', v is 'Vy [m/s]'" in said(result)
     assert "1 row marked as invalid hidden, not used: status." in said(result)
     readings = Parts(load_run(made)).observations
     assert readings.mask.tolist() == [[True, True], [False, False], [True, True]]
@@ -175,3 +177,32 @@ def test_a_depth_is_the_axis_of_an_equation_in_one_dimension(tmp_path):
     made = tmp_path / "run.toml"
     assert command("init", "heat", "--from", tmp_path / "soil.csv", "-o", made).exit_code == 0
     assert Parts(load_run(made)).pde.coords == ("x", "t")
+
+
+@pytest.mark.parametrize("name", INSTRUMENTS)
+def test_a_run_file_from_any_instrument_loads(tmp_path, name):
+    path, made = instrument_files.written(tmp_path, INSTRUMENTS[name]), tmp_path / "run.toml"
+    result = command("init", "--from", path, "--equation", "T_t = a*T_xx", "-o", made)
+    assert result.exit_code == 0, result.output
+    readings = Parts(load_run(made)).observations
+    assert (readings.coords, readings.fields) == (("x", "t"), ("T",))
+    assert int(readings.mask.sum()) == 6
+
+
+def test_what_is_averaged_is_said(tmp_path):
+    """An hour that summer time repeats would else be two readings in one."""
+    rows = "".join(f"2024-10-27 0{h}:00,0.5,{h}\n" for h in (1, 2, 2, 3))
+    path = tmp_path / "a.csv"
+    path.write_text("time,x,T\n" + rows)
+    result = command("init", "--from", path, "--equation", "heat", "-o", tmp_path / "run.toml")
+    assert "1 readings that repeat a place and time are averaged" in said(result)
+
+
+def test_an_axis_that_is_missing_is_asked_for_in_words_that_help(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("time,lat,T\n0,47.1,20\n1,47.2,21\n")
+    result = command("init", "--from", path, "--equation", "heat", "-o", tmp_path / "run.toml")
+    assert "Angles such as 'lat' are no lengths: write distances" in said(result)
+    path.write_text("time,T\n0,20\n1,21\n")
+    result = command("init", "--from", path, "--equation", "heat", "-o", tmp_path / "run.toml")
+    assert "`--sensors positions.csv`" in said(result)

@@ -11,7 +11,7 @@ import verdict_cases as cases
 from pgt.data import Observations
 from pgt.data.cells import Cells
 from pgt.ground.verdict import FieldError, HeldOut, Kind
-from pgt.training.loop import DIVERGED, NO_LONGER_FALLING, SPENT
+from pgt.training.loop import DIVERGED, NO_LONGER_FALLING, SOLVED, SPENT
 from pgt.trust.convergence import Descent
 from pgt.trust.held_out import Unseen
 from pgt.trust.suspicion import misfit_table
@@ -101,6 +101,12 @@ def test_a_field_that_does_not_explain_the_readings_has_not_converged(descent):
     assert verdict.converged is False
     assert "of the spread of its readings: the field explains them no better" in verdict.reason
     assert verdict.kinds[0] == "not_converged"
+
+
+def test_a_solution_that_explains_nothing_does_not_contradict_itself():
+    verdict = judge(heat(off=2.0, descent=Descent(SOLVED)))
+    assert verdict.reason.startswith("The held-out error of u is")
+    assert "nothing to converge" not in verdict.doubts[0].sentence
 
 
 def test_predictions_that_are_no_numbers_are_counted_and_no_success():

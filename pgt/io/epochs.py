@@ -1,0 +1,31 @@
+"""Times that are numbers since a moment which nobody says."""
+
+import numpy as np
+
+DAY = 86400.0
+FIRST, LAST = 20 * 365.25, 80 * 365.25  # of the days since 1970 in which loggers have logged
+COUNTED = {"seconds": 1.0, "milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}
+EXCEL, MATLAB = 25569, 719529  # their numbers of 1970-01-01
+
+
+def doubt(times: np.ndarray) -> str | None:
+    """What a column of bare numbers may count, in words; None: it counts from zero, as it should.
+
+    >>> doubt(np.array([1.7e9, 1.7e9 + 60]))
+    "t may count from 1970: if so, write units = {t = 'seconds since 1970-01-01'}"
+    >>> doubt(np.array([0.0, 60.0]))
+    """
+    finite = times[np.isfinite(times)]
+    if not finite.size:
+        return None
+    low, high = finite.min(), finite.max()
+    for unit, seconds in COUNTED.items():
+        if low * seconds / DAY > FIRST and high * seconds / DAY < LAST:
+            return f"t may count from 1970: if so, write units = {{t = '{unit} since 1970-01-01'}}"
+    if low - MATLAB > FIRST and high - MATLAB < LAST:
+        return f"t may be MATLAB's number of the day: if so, t - {MATLAB} are days since 1970-01-01"
+    if low - EXCEL > FIRST and high - EXCEL < LAST and high - low < 0.05 * low:
+        return (
+            "t may be Excel's number of the day: if so, write units = {t = 'days since 1899-12-30'}"
+        )
+    return None

@@ -1,0 +1,104 @@
+"""Moments in other spellings: months by name, dates without marks, zones in short."""
+
+import re
+
+# By the first three letters, in English and German.
+_MONTHS = {
+    "jan": 1, "feb": 2, "mar": 3, "mär": 3, "mrz": 3, "apr": 4, "may": 5, "mai": 5, "jun": 6, "jul": 7,
+    "aug": 8, "sep": 9, "oct": 10, "okt": 10, "nov": 11, "dec": 12, "dez": 12,
+}  # fmt: skip
+_IN_FULL = {
+    "january", "february", "march", "april", "june", "july", "august", "september", "october", "november",
+    "december", "sept", "januar", "februar", "märz", "juni", "juli", "oktober", "dezember",
+}  # fmt: skip
+_DAY, _YEAR, _REST = r"(?P<day>\d{1,2})", r"(?P<year>\d{4})", r"(?:[T ,:]+(?P<rest>\d.*))?"
+_WORD, _WEEKDAY = r"(?P<month>[^\W\d_]{3,9})\.?", r"(?:[^\W\d_]{2,3}[.,]?\s+)?"
+_NAMED = [
+    re.compile(rf"{_WEEKDAY}{_DAY}\.?[- ]?{_WORD}[- ,]*(?P<year>\d{{4}}|\d{{2}}){_REST}"),
+    re.compile(rf"{_WEEKDAY}{_WORD}[- ]+{_DAY},?[- ]+{_YEAR}{_REST}"),
+    re.compile(rf"{_WEEKDAY}{_WORD}\s+{_DAY}\s+(?P<rest>\d+:\d\d:\d\d)\s+{_YEAR}"),  # of C
+]
+_MONTH, _CLOCK = r"(?P<month>0[1-9]|1[0-2])", r"(?P<h>[01]\d|2[0-3])(?P<m>[0-5]\d)(?P<s>[0-5]\d)?"
+_DIGITS = re.compile(
+    rf"(?P<year>(?:19|20)\d\d){_MONTH}(?P<day>0[1-9]|[12]\d|3[01])(?:T?{_CLOCK}(?P<zone>Z|[+-]\d{{4}})?)?"
+)
+_PARTS = re.compile(
+    r"(?P<year>\d{4}) (?P<month>\d{1,2}) (?P<day>\d{1,2})"
+    r"(?: (?P<h>\d{1,2}))?(?: (?P<m>\d{1,2}))?(?: (?P<s>\d{1,2}(?:\.\d+)?))?"
+)
+_DAYS = re.compile(r"(?P<days>\d+) days?,? (?P<hours>\d{1,2})(?P<rest>:\d{2}:\d{2}(?:\.\d+)?)")
+ZONE = r"(?:Z|(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?|UTC|GMT)"
+
+
+def with_year_first(text: str) -> str:
+    """A moment as 2024-03-12 10:00, where it is spelt in one of these ways; else the text itself.
+
+    >>> with_year_first("Mar 12, 2024 10:00"), with_year_first("20240312T1000Z")
+    ('2024-03-12 10:00', '2024-03-12 10:00Z')
+    >>> with_year_first("1 day 02:00:00"), with_year_first("10:05:01:250")
+    ('26:00:00', '10:05:01.250')
+    """
+    text = re.sub(r"(:\d\d):(\d{1,6})$", r"\1.\2", text) if text.count(":") == 3 else text
+    text = text.removesuffix(" Uhr")
+    if text[:4].isdigit():
+        return _from_digits(text)
+    if found := _DAYS.fullmatch(text):
+        return f"{24 * int(found['days']) + int(found['hours'])}{found['rest']}"
+    for pattern in _NAMED:
+        found = pattern.fullmatch(text)
+        month = _month(found["month"].lower()) if found else None
+        if found and month:
+            return (
+                f"{_whole(found['year'])}-{month:02d}-{found['day']} {found['rest'] or ''}".strip()
+            )
+    return text
+
+
+def is_compact(text: str) -> bool:
+    """Whether a number may be a date without marks: 20240312, 202403121000."""
+    return text.isdigit() and _DIGITS.fullmatch(text) is not None
+
+
+def seconds_of(zone: str) -> float:
+    """By how much a zone is ahead of UTC.
+
+    >>> seconds_of("+01:00"), seconds_of("GMT-3"), seconds_of("Z")
+    (3600.0, -10800.0, 0.0)
+    """
+    found = re.search(r"([+-])(\d{1,2}):?(\d{2})?$", zone)
+    if not found:
+        return 0.0
+    size = 3600.0 * int(found[2]) + 60.0 * int(found[3] or 0)
+    return -size if found[1] == "-" else size
+
+
+def has_zone(text: str) -> bool:
+    """Whether a time of day says its zone."""
+    return isinstance(text, str) and re.search(rf":\d.*?\s*{ZONE}$", text) is not None
+
+
+def zone_in(heading: str) -> str | None:
+    """The zone that a heading names: "Date Time, GMT+01:00"."""
+    found = re.search(r"\b(?:UTC|GMT)\s*[+-]\d{1,2}(?::?\d{2})?(?!\d)", heading)
+    return found[0].replace(" ", "") if found else None
+
+
+def _from_digits(text: str) -> str:
+    found = _DIGITS.fullmatch(text) or _PARTS.fullmatch(text)
+    if not found:
+        return text
+    day = f"{found['year']}-{int(found['month']):02d}-{int(found['day']):02d}"
+    if not found["h"]:
+        return day
+    clock = f" {int(found['h']):02d}:{int(found['m'] or 0):02d}"
+    clock += f":{found['s']:0>2}" if found["s"] else ""
+    return day + clock + (found.groupdict().get("zone") or "")
+
+
+def _month(word: str) -> int | None:
+    return _MONTHS.get(word[:3]) if len(word) == 3 or word in _IN_FULL else None
+
+
+def _whole(year: str) -> str:
+    """A year of two digits is one since 1969, as everywhere."""
+    return year if len(year) == 4 else f"{'19' if int(year) > 68 else '20'}{year}"

@@ -1,0 +1,34 @@
+"""Columns by their headings."""
+
+import pytest
+
+from pgt.ground.errors import InputError
+from pgt.io.found import by_field_and_place, places_of, sensor_hint
+from pgt.io.headings import parse_headings
+
+
+def test_a_name_that_two_columns_have():
+    headings = parse_headings(["x", "flag", "flag"])
+    assert places_of(headings, "x") == (0,)
+    with pytest.raises(InputError, match="two columns are named 'flag'"):
+        places_of(headings, "flag")
+
+
+def test_several_columns_are_one_time():
+    headings = parse_headings(["YY", "MM", "DD", "u"])
+    assert places_of(headings, "YY + MM + DD") == (0, 1, 2)
+    assert places_of(headings, "YY + hh") == ()
+
+
+def test_the_pattern_that_is_shown_works():
+    headings = parse_headings(["T@x=1", "T@x=2", "p@x=1", "p@x=2"])
+    places = {at: heading.places for at, heading in enumerate(headings)}
+    with pytest.raises(InputError, match=r'say which columns are meant: `columns={"u": "p\*"}`'):
+        by_field_and_place(headings, ["u"], places, ("x",))
+    assert by_field_and_place(headings, ["p*"], places, ("x",)) == {"p*": {(1.0,): 2, (2.0,): 3}}
+
+
+def test_names_of_sensors_that_stand_nowhere_are_shown():
+    assert "table of sensors has 01, 02: none" in sensor_hint("x", ["01", "02"])
+    assert sensor_hint("t", ["01"]) == ""
+    assert "T@x=0.1" in sensor_hint("x")
