@@ -13,6 +13,7 @@ from jaxtyping import Array, Bool, Float
 
 from pgt.data.box import Box
 from pgt.data.evenly import evenly
+from pgt.data.moments import balanced
 from pgt.data.shapes import base
 from pgt.data.shapes import solid as of_space
 from pgt.data.shapes.base import AbstractShape, Boundary
@@ -126,10 +127,14 @@ class Body:
         raise InputError(f"of {tried} points of the box hardly one is inside {self.shape}.")
 
     def quadrature(self, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
-        """n fixed points, and weights that sum to the volume."""
+        """n fixed points, and weights that sum to the volume; without time such that polynomials are
+        integrated exactly."""
         if n < 1:
             raise InputError(f"quadrature(n={n}): ask for 1 point or more.")
-        return self.even(n), np.full(n, self.volume / n)
+        points = self.even(n)
+        if self.box.has_time:
+            return points, np.full(n, self.volume / n)
+        return points, balanced(points, self.solid.walls(), self.volume)
 
     def distance(self, points) -> Float[np.ndarray, " n"]:
         """How far the nearest wall of the shape is; below zero inside."""
