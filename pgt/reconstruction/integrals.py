@@ -6,6 +6,7 @@ members' own integrals, so that errors which cancel along a wall do so here as w
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -115,7 +116,7 @@ class Integrals:
 
     def total(self, quantity: str = "u", t=None) -> xr.Dataset:
         """∫ u dV over the domain, of a field or any other quantity."""
-        bounds = {axis: self._domain.bounds(axis) for axis in self._space}
+        bounds: dict[str, Any] = {axis: self._domain.bounds(axis) for axis in self._space}
         space = Domain(shape=self._domain.shape, **bounds)
         places, weights = space.quadrature(min(PLACES, MOST_ON_AXIS ** len(self._space)))
         part = Part(places, np.zeros_like(places), weights)
