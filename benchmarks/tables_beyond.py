@@ -144,6 +144,11 @@ def measures_table(found: dict) -> str | None:
     )
 
 
+def _commits(result: dict, name: str) -> str:
+    """Those of the draws of a case, which may be measured at different times."""
+    return "`, `".join(dict.fromkeys(run.get("commit", result["commit"]) for run in result[name]))
+
+
 def functions_table(found: dict) -> str | None:
     if "unknown-functions" not in found:
         return None
@@ -153,7 +158,7 @@ def functions_table(found: dict) -> str | None:
             what,
             ", ".join(f"{100 * run['rel_l2']:.1f} %" for run in result[name]),
             ", ".join(f"{run['inside']:.2f}" for run in result[name]),
-            measured_on(result | {"commit": result[name][0].get("commit", result["commit"])}),
+            measured_on(result | {"commit": _commits(result, name)}),
         )
         for name, what in FUNCTIONS.items()
         if name in result

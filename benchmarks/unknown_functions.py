@@ -130,13 +130,15 @@ def main() -> None:
     parser.add_argument("--case", choices=CASES, action="append")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
-    record = provenance()
+    path = options.out / "unknown-functions.json"
+    stored = json.loads(path.read_text()) if path.exists() else {}
+    record = provenance() | {name: stored[name] for name in CASES if name in stored}
     for name in options.case or CASES:
         record[name] = []
         for seed in range(options.seeds):
             record[name].append(CASES[name](seed))
             print(name, json.dumps(record[name][-1]), flush=True)
-    (options.out / "unknown-functions.json").write_text(json.dumps(record, indent=1) + "\n")
+        path.write_text(json.dumps(record, indent=1) + "\n")  # cases that were not asked for stay
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import math
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 import jax
@@ -12,12 +13,13 @@ from jaxtyping import Array, Bool, Float
 
 from pgt.data.box import Box
 from pgt.data.evenly import evenly
+from pgt.data.moments import balanced
 from pgt.data.shapes import base
 from pgt.data.shapes import solid as of_space
 from pgt.data.shapes.base import AbstractShape, Boundary
 from pgt.data.shapes.combine import Intersection
 from pgt.data.shapes.plane import Rectangle
-from pgt.data.shapes.walls import COUNTS, kept
+from pgt.data.shapes.walls import COUNTS, kept, kept_of
 from pgt.ground.errors import InputError
 from pgt.ground.types import Key, Points
 
@@ -26,6 +28,8 @@ PLACES = {2: 256, 3: 40}  # along each axis of the table of places inside
 SLACK = 1e-6  # of the size: readings on a wall are stored in single precision
 MOST = 1 << 24  # points tried to find those inside
 LEAST_SHARE = 1e-5  # of its box that a shape fills, unless something is wrong
+LEAST_GAP = 2e-3  # of the box, between what is inside and what walls enclose
+DIFFERENT = 5e-3  # of two ends that are one place
 SMALLEST, LARGEST = 0.01, 100.0  # of the box: a shape beyond was given in other units
 
 
@@ -123,10 +127,14 @@ class Body:
         raise InputError(f"of {tried} points of the box hardly one is inside {self.shape}.")
 
     def quadrature(self, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
-        """n fixed points, and weights that sum to the volume."""
+        """n fixed points, and weights that sum to the volume; without time such that polynomials are
+        integrated exactly."""
         if n < 1:
             raise InputError(f"quadrature(n={n}): ask for 1 point or more.")
-        return self.even(n), np.full(n, self.volume / n)
+        points = self.even(n)
+        if self.box.has_time:
+            return points, np.full(n, self.volume / n)
+        return points, balanced(points, self.solid.walls(), self.volume)
 
     def distance(self, points) -> Float[np.ndarray, " n"]:
         """How far the nearest wall of the shape is; below zero inside."""
@@ -134,17 +142,21 @@ class Body:
 
     # ----------------------------------------------------------------------------------- walls
 
-    def wall(self, name: str) -> Boundary:
-        """Points of the walls of that name, evenly spread."""
+    def wall(self, name: str) -> tuple[Boundary, ...]:
+        """Points of the walls of that name, evenly spread over each."""
         if name not in self.shape.wall_names:
             raise InputError(base.no_such_wall(name, self.shape.wall_names))
-        return self.solid.walls(name)
+        return self.solid.wall_parts(name)
 
     def face(self, axis: str, side: int) -> Boundary:
         """Points of one end of the box, as far as the shape reaches there."""
-        found = kept(self.solid, self.case, COUNTS[len(self.space.axes)])
-        column, bound = self.space.index(axis), self.space.bounds(axis)[side]
-        found = found.take(np.abs(found.points[:, column] - bound) <= self._slack)
+        column, case = self.space.index(axis), self.case
+        count, bound = COUNTS[len(self.space.axes)], self.space.bounds(axis)[side]
+        if isinstance(case, Rectangle):
+            found = kept(self.solid, case, count)
+            found = found.take(np.abs(found.points[:, column] - bound) <= self._slack)
+        else:
+            found = kept_of(self.solid, case, case.face(column, side, count))
         if not len(found.points):
             raise InputError(
                 f"the shape does not reach the {('lower', 'upper')[side]} end of {axis}."
@@ -153,8 +165,9 @@ class Body:
 
     # ---------------------------------------------------------------------------------- checks
 
-    def check(self) -> None:
-        """Raise unless the shape fills a good part of the box, and leaves some of it free."""
+    def check(self, periodic: Sequence[str] = ()) -> None:
+        """Raise unless the shape fills a good part of the box, leaves some of it free, and is the same at
+        both ends of an axis that is periodic."""
         axes, shape = self.space.axes, self.shape
         if shape.dimension != len(axes):
             raise InputError(
@@ -174,6 +187,34 @@ class Body:
             raise InputError(
                 f"Domain(shape=...): no wall of the shape lies in the box {_shown(self.space)}: it is "
                 "all inside. Are both in the same units? Else leave the shape out."
+            )
+        if any(leaf.is_sought for leaf in shape.leaves()):
+            self._check_closed(share, len(places))
+        for axis in periodic:
+            self._check_ends(axis, places)
+
+    def _check_ends(self, axis: str, places: Float[np.ndarray, "n k"]) -> None:
+        ends = []
+        for bound in self.space.bounds(axis):
+            at_end = places.copy()
+            at_end[:, self.space.index(axis)] = bound
+            ends.append(self.shape.inside(at_end, self._slack))
+        if np.mean(ends[0] != ends[1]) > DIFFERENT:
+            raise InputError(
+                f"Domain(periodic={axis!r}): the shape is not the same at both ends of {axis}, which are "
+                "one place. What reaches beyond one end comes in at the other: add it there, with "
+                "shape.moved(...)."
+            )
+
+    def _check_closed(self, share: float, count: int) -> None:
+        """Raise where the walls that were found do not enclose what is inside."""
+        enclosed = self.solid.measure() / math.prod(self.space.extent)
+        if abs(enclosed - share) > LEAST_GAP + 4 * math.sqrt(share * (1 - share) / count):
+            raise InputError(
+                f"Domain(shape=...): {share:.3g} of the box {_shown(self.space)} is inside, but walls "
+                f"were found around {enclosed:.3g} of it. Leave out the limits x, y and z of a "
+                "Formula, or make them wider than the shape; what is finer than a few hundredths of them "
+                "is not found in space."
             )
 
     def _check_size(self, leaf) -> None:

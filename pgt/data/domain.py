@@ -81,7 +81,7 @@ class Domain:
         set_field(
             self, "unit_pairs", tuple((a, str(units[a])) for a in axes if units and a in units)
         )
-        set_field(self, "shape", None if shape is None else _shaped(shape, self.box))
+        set_field(self, "shape", None if shape is None else _shaped(shape, self.box, self.periodic))
 
     def __repr__(self) -> str:
         parts = [f"{a}={spanned(a, self.bounds(a), self.units)}" for a in self.axes]
@@ -242,6 +242,7 @@ class Domain:
         body = Body(self.box, self.shape or as_shape(self.box))
         return self._part([body.face(*pair) for pair in pairs], where)
 
+    @checked
     def wall(self, name: str, where: str | None = None) -> Spread:
         """The walls of the shape that have this name, or that part of them where a condition holds.
 
@@ -255,7 +256,7 @@ class Domain:
                 f"there is no wall {name!r}: the domain has no shape. Give it one with a wall of that "
                 f"name, Domain(..., shape=-Disk(radius=1, name={name!r}))."
             )
-        return self._part([self._body().wall(name)], where)
+        return self._part(self._body().wall(name), where)
 
     def _part(self, parts: Sequence[Boundary], where: str | None) -> Spread:
         """Of parts of the boundary, where a condition holds."""
@@ -334,16 +335,15 @@ def places_of(domain: Domain) -> Float[np.ndarray, "n k"]:
     return Body(domain.box.along(domain.spatial_axes), domain.shape).even(MOST_PLACES)
 
 
-def _shaped(shape, box: Box) -> AbstractShape:
+def _shaped(shape, box: Box, periodic: Sequence[str]) -> AbstractShape:
     """The shape, where it makes sense in the box."""
     if not isinstance(shape, AbstractShape):
         raise InputError(f"Domain(shape={shape!r}): write a shape, such as Disk(radius=1).")
     space = box.along(box.spatial_axes)
     if len(space.axes) not in (2, 3):
         raise InputError(
-            f"Domain(shape=...): a shape needs two or three axes of space; these are "
-            f"{', '.join(box.axes)}."
+            f"Domain(shape=...): a shape needs two or three axes of space, not {', '.join(box.axes)}."
         )
     found = shape.within(space.lower, space.upper) if shape.dimension == len(space.axes) else shape
-    Body(box, found).check()
+    Body(box, found).check(periodic)
     return found

@@ -122,20 +122,14 @@ class Spread(AbstractRegion):
 
     @staticmethod
     def on(box: Box, parts: Sequence[Boundary]) -> "Spread":
-        """On parts of a boundary."""
-        found = Boundary.joined(parts)
-        total = found.weights.sum()
-        if len(found.points) == 0:
+        """On parts of a boundary: every place stands for as much of it as any other."""
+        parts = [part for part in parts if len(part.points)]
+        if not parts:
             raise InputError("nothing is left of the wall: the condition holds nowhere on it.")
-        k = found.points.shape[1]
-        if k == 2:  # they stand in order along the wall
-            share = (np.arange(ON_WALL[k]) + 0.5) / ON_WALL[k] + 1e-9  # beside the ends of places
-            picks = np.searchsorted(np.cumsum(found.weights) / total, share)
-        else:  # the first of each part fill it evenly
-            rank = np.concatenate([np.cumsum(p.weights) / p.weights.sum() for p in parts])
-            picks = np.argsort(rank, kind="stable")[: ON_WALL[k]]
-        picks = np.unique(picks.clip(0, len(found.points) - 1)) if k == 2 else picks
-        return Spread(box, found.points[picks], found.normals[picks], np.asarray(total))
+        found = Boundary.joined(parts)
+        picks = (_along if found.points.shape[1] == 2 else _over)(parts)
+        total = np.asarray(found.weights.sum())
+        return Spread(box, found.points[picks], found.normals[picks], total)
 
     @staticmethod
     def at_start(box: Box, places: Float[np.ndarray, "m k"]) -> "Spread":
@@ -188,6 +182,27 @@ class Spread(AbstractRegion):
         low, high = self.box.bounds("t")
         times = low + (high - low) * (0.0 * share if self.at_once else share)
         return library.concatenate([places, times[:, None].astype(places.dtype)], axis=1)
+
+
+def _along(parts: Sequence[Boundary]) -> Int[np.ndarray, " m"]:
+    """Which points to take of walls in the plane: they stand in order along them."""
+    weights = np.concatenate([part.weights for part in parts])
+    count = min(ON_WALL[2], len(weights))
+    share = (np.arange(count) + 0.5) / count + 1e-9  # beside the ends of places
+    picks = np.searchsorted(np.cumsum(weights) / weights.sum(), share)
+    return picks.clip(0, len(weights) - 1)
+
+
+def _over(parts: Sequence[Boundary]) -> Int[np.ndarray, " m"]:
+    """Which points to take of walls in space: of each the first, which fill it, by its area."""
+    areas = np.array([part.weights.sum() for part in parts])
+    sizes = np.array([len(part.points) for part in parts])
+    ends = np.round(np.cumsum(areas) / areas.sum() * min(ON_WALL[3], sizes.sum())).astype(int)
+    taken = np.diff(ends, prepend=0)
+    firsts = np.cumsum(sizes) - sizes
+    return np.concatenate(
+        [first + np.arange(n) % size for first, n, size in zip(firsts, taken, sizes, strict=True)]
+    )
 
 
 class Seam(AbstractRegion):

@@ -24,6 +24,7 @@ from pgt.ground.unknown import Unknown, is_unknown
 from pgt.physics.coefficients import as_coefficient
 from pgt.physics.expression import Expression
 from pgt.physics.pde import Derivatives
+from pgt.physics.unknown_function import UnknownFunction
 
 
 class Function(eqx.Module):
@@ -90,6 +91,11 @@ def as_value(where: str, value: Any) -> Value:
         return _table_from_pair(where, value)
     if isinstance(value, (Function, Table, Expression)):
         return value
+    if isinstance(value, UnknownFunction):
+        raise InputError(
+            f"{where}: an unknown function stands in the text of an equation. What nobody knows on a "
+            "wall or at the start is left out of the conditions, and read off the field that was found."
+        )
     if callable(value) and not is_unknown(value):
         # Partial hides a plain function from JAX, which knows only arrays as leaves.
         function: Any = value if isinstance(value, eqx.Module) else jax.tree_util.Partial(value)

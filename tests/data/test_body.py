@@ -81,6 +81,14 @@ def test_ends_of_the_box_reach_as_far_as_the_shape():
         disk.walls("x", "upper")
 
 
+def test_what_a_can_leaves_of_the_ends_of_the_box():
+    can = pgt.Cylinder(radius=0.5, z=(0, 2), name="can")
+    domain = pgt.Domain(x=(-1, 1), y=(-1, 1), z=(0, 2), shape=can)
+    assert domain.walls("z", "lower").area == pytest.approx(np.pi / 4, rel=1e-3)
+    with pytest.raises(InputError, match="does not reach the lower end of x"):
+        domain.walls("x", "lower")
+
+
 def test_a_part_of_a_wall_is_chosen_by_a_condition():
     part = PLATE.wall("hole", where="x < 1 and y > 0.5")
     assert part.area == pytest.approx(0.4 * np.pi / 4, rel=2e-3)
@@ -89,6 +97,8 @@ def test_a_part_of_a_wall_is_chosen_by_a_condition():
     assert box.walls("x", "lower", where="y < 0.25").area == pytest.approx(0.25, rel=1e-2)
     with pytest.raises(InputError, match="nothing is left"):
         PLATE.wall("hole", where="x < 0")
+    with pytest.raises(InputError, match="where"):
+        PLATE.wall("hole", where=3)  # pyright: ignore[reportArgumentType]
 
 
 def test_normals_of_drawn_points_are_those_of_the_wall():
@@ -115,6 +125,15 @@ def test_a_seam_keeps_to_the_shape():
         x=(0, 2), y=(0, 1), periodic=("x",), shape=pgt.Rectangle((-1, 3), (0.2, 1))
     )
     assert channel.seam("x").nodes(20)[:, 1].min() > 0.2
+
+
+def test_a_shape_ends_alike_where_the_axis_is_periodic():
+    box = {"x": (-1, 1), "y": (-1, 1), "periodic": ("x",)}
+    hole = pgt.Disk((0.9, 0), 0.5)
+    with pytest.raises(InputError, match="not the same at both ends of x"):
+        pgt.Domain(**box, shape=-hole)
+    both = pgt.Domain(**box, shape=-(hole | hole.moved(-2, 0)))
+    assert both.volume == pytest.approx(4 - np.pi / 4, rel=1e-4)
 
 
 def test_distance_is_below_zero_inside():

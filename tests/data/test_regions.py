@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
+import pgt
 from pgt.data.box import Box
 from pgt.data.regions import INSTANTS, AbstractRegion, Faces, Instants, Seam, ends_of
 from pgt.ground.errors import InputError
@@ -145,3 +146,16 @@ def test_a_moment_is_one_point():
     assert moment.nodes(9).tolist() == [[0.5, 0.1, 3.0]]
     assert moment.sample(KEY, 9).shape == (1, 3)
     assert Instants(BOX.along(("x", "y")), None).nodes(9).tolist() == [[0.0, 0.25]]
+
+
+def test_places_of_walls_with_one_name_are_shared_by_area():
+    balls = pgt.Ball((-1, 0, 0), 0.8) | pgt.Ball((1.2, 0, 0), 0.4)
+    domain = pgt.Domain(x=(-2, 2), y=(-1, 1), z=(-1, 1), shape=balls)
+    places = np.asarray(domain.wall("ball").places)
+    assert np.mean(places[:, 0] > 0.5) == pytest.approx(0.2, abs=1e-3)
+    # a large arc of which little is left, and a whole small circle
+    arcs = -(pgt.Disk((0, 50), 49.9, name="w") | pgt.Disk((0, -0.3), 0.01, name="w"))
+    flat = pgt.Domain(x=(-0.5, 0.5), y=(-0.5, 0.5), shape=arcs)
+    places = np.asarray(flat.wall("w").places)
+    share = 0.02 * np.pi / float(flat.wall("w").area)
+    assert np.mean(places[:, 1] < -0.2) == pytest.approx(share, abs=0.02)

@@ -10,6 +10,7 @@ from nested_derivatives import residual_at
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown
 from pgt.physics import Heat, Initial
+from pgt.physics.unknown_function import UnknownFunction
 from pgt.physics.values import as_source, as_value, bind_value, value_at
 
 
@@ -66,3 +67,8 @@ def test_a_table_holds_its_last_value_beyond_its_ends():
 def test_mistakes_are_named(make, message):
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_an_unknown_function_is_no_value_of_a_condition():
+    with pytest.raises(InputError, match="left out of the conditions"):
+        as_value("Dirichlet(u=...)", UnknownFunction("t"))

@@ -101,11 +101,15 @@ class AbstractShape(abc.ABC):
 
     def walls(self, name: str | None = None, count: int | None = None) -> Boundary:
         """Evenly spread points of the boundary, or of the part that a simple shape of that name made."""
-        from pgt.data.shapes.walls import boundary_of
+        return Boundary.joined(self.wall_parts(name, count))
+
+    def wall_parts(self, name: str | None = None, count: int | None = None) -> tuple[Boundary, ...]:
+        """The same by the simple shapes that made them; in space the first points of each fill it."""
+        from pgt.data.shapes.walls import parts_of
 
         if name is not None and name not in self.wall_names:
             raise InputError(no_such_wall(name, self.wall_names))
-        return boundary_of(self, name, count)
+        return parts_of(self, name, count)
 
     def measure(self) -> float:
         """Its area, or its volume: ∫ x·n / d over the boundary (Gauss)."""
@@ -158,6 +162,11 @@ class AbstractLeaf(AbstractShape):
     """A simple shape: it has one wall, and knows points of it."""
 
     name: str | None
+
+    @property
+    def is_sought(self) -> bool:
+        """Whether its boundary is looked for, and may be missed."""
+        return False
 
     @property
     def wall(self) -> str:

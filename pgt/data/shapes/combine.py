@@ -287,6 +287,10 @@ class PlacedLeaf(AbstractLeaf):
         return self.leaf.wall
 
     @property
+    def is_sought(self) -> bool:
+        return self.leaf.is_sought
+
+    @property
     def dimension(self) -> int:
         return self.leaf.dimension
 

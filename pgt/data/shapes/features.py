@@ -6,12 +6,13 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from pgt.data.shapes.base import AbstractShape
-from pgt.data.shapes.walls import kept
+from pgt.data.shapes.base import AbstractLeaf, AbstractShape, Boundary
+from pgt.data.shapes.walls import kept_of
 
 LEAST_TURN = 1.15  # half turns: corners that are nearly straight bend no field
 MOST_CORNERS, MOST_HOLES = 12, 8
 WHOLE = 0.9  # of its boundary that a hole has in the domain
+APART = 3.0  # times the usual step: there a boundary goes on elsewhere
 AROUND = 720  # places on a small circle around a corner
 NEAR = 1e-4  # of the size of the shape: the radius of that circle
 
@@ -32,26 +33,45 @@ class Corners(NamedTuple):
 
 
 def holes_of(solid: AbstractShape) -> Holes:
-    """The simple shapes that were taken out of the whole.
+    """What was taken out of the whole: simple shapes, holes of a polygon, parts of a formula.
 
     >>> from pgt.data.shapes import Disk
     >>> holes_of(Disk(radius=2) - Disk((0.5, 0), 0.3)).centres.tolist()
     [[0.5, 0.0]]
     """
-    centres, radii = [], []
-    for leaf in solid.leaves():
-        own = leaf.boundary(512)
-        left = kept(solid, leaf, 512)
-        middle = np.mean(leaf.bounds(), axis=0)
-        if not len(left.points) or not np.isfinite(middle).all():
-            continue
-        inwards = np.sum((left.points - middle) * left.normals, axis=1) < 0
-        whole = len(left.points) > WHOLE * len(own.points)  # else it is a notch
-        if whole and inwards.mean() > 0.9 and not solid.inside(middle[None])[0]:
-            centres.append(middle)
-            radii.append(np.linalg.norm(left.points - middle, axis=1).min())
+    found = [
+        _hole(solid, leaf, own, len(loops) == 1 and not leaf.is_sought)
+        for leaf in solid.leaves()
+        for loops in [_loops(leaf.boundary(512))]
+        for own in loops
+    ]
+    centres = [hole[0] for hole in found if hole]
+    radii = [hole[1] for hole in found if hole]
     order = np.argsort(radii)[::-1][:MOST_HOLES]
     return Holes(np.array(centres).reshape(-1, solid.dimension)[order], np.array(radii)[order])
+
+
+def _hole(solid: AbstractShape, leaf: AbstractLeaf, own: Boundary, alone: bool):
+    """Middle and radius of what a loop of a simple shape's boundary leaves out; None where it is none."""
+    ends = leaf.bounds() if alone else (own.points.min(axis=0), own.points.max(axis=0))
+    left, middle = kept_of(solid, leaf, own), np.mean(ends, axis=0)
+    if not len(left.points) or not np.isfinite(middle).all():
+        return None
+    inwards = np.sum((left.points - middle) * left.normals, axis=1) < 0
+    whole = len(left.points) > WHOLE * len(own.points)  # else it is a notch
+    if not whole or inwards.mean() <= 0.9 or solid.inside(middle[None])[0]:
+        return None
+    return middle, np.linalg.norm(left.points - middle, axis=1).min()
+
+
+def _loops(own: Boundary) -> list[Boundary]:
+    """In the plane, what of a boundary hangs together: an outline and its holes are one simple shape."""
+    if own.points.shape[1] == 3:
+        return [own]
+    step = np.linalg.norm(np.diff(own.points, axis=0), axis=1)
+    usual = (own.weights[:-1] + own.weights[1:]) / 2
+    ends = np.flatnonzero(step > APART * usual) + 1
+    return [own.take(rows) for rows in np.split(np.arange(len(own.points)), ends)]
 
 
 def corners_of(solid: AbstractShape) -> Corners:

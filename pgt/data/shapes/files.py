@@ -23,7 +23,7 @@ def read_shape(source: Any, name: str | None = None, factor: float = 1.0) -> Abs
 
     ``.wkt`` and ``.geojson`` hold polygons, ``.stl``, ``.ply`` and ``.obj`` closed surfaces; everything
     else is read by meshio: the outline of a mesh of triangles in the plane, the surface of one of
-    tetrahedra. Needs the extra `shapes`.
+    tetrahedra, wedges, pyramids and hexahedra. Needs the extra `shapes`.
 
     Parameters
     ----------
@@ -60,7 +60,8 @@ def _read(source, name: str | None) -> AbstractShape:
         )
     path = Path(source)
     if not path.is_file():
-        raise InputError(f"{path}: there is no such file.")
+        hint = " WKT of a shape begins with POLYGON or MULTIPOLYGON." if "(" in str(source) else ""
+        raise InputError(f"{path}: there is no such file.{hint}")
     ending = path.suffix.lower()
     read = {".wkt": _wkt, ".geojson": _geojson, ".json": _geojson}.get(ending)
     read = read or (_surface if ending in SURFACES else _mesh)

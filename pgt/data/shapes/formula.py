@@ -82,6 +82,10 @@ class Formula(AbstractLeaf):
         names = [found.name for found in names_in(parse(self.text))]
         return 3 if "z" in names or self.z is not None else 2
 
+    @property
+    def is_sought(self) -> bool:
+        return True
+
     def within(self, lower, upper) -> "Formula":
         """The same, looked at between these corners where it does not say itself."""
         axes = ("x", "y", "z")[: self.dimension]
@@ -133,7 +137,9 @@ class Formula(AbstractLeaf):
                 f"Formula({self.text!r}): between which numbers is it to be looked at? Give x=(-1, 1) "
                 "and y=(-1, 1), or make it the shape of a domain."
             )
-        return self._lines(count) if self.dimension == 2 else self._surface.boundary(count)
+        found = self._lines(count) if self.dimension == 2 else self._surface.boundary(count)
+        # Between the corners a chord leaves the boundary, by more than walls are told apart.
+        return self._outward(found._replace(points=self._onto(found.points)))
 
     def _lines(self, count: int) -> Boundary:
         lines = level_lines(self._value, *self.bounds(), SIDES[2])
@@ -143,9 +149,16 @@ class Formula(AbstractLeaf):
         start = np.concatenate([line[:-1] for line in lines])
         end = np.concatenate([line[1:] for line in lines])
         apart = np.linalg.norm(end - start, axis=1) > 0
-        found = along_edges(start[apart], end[apart], count)
-        inward = np.sum(found.normals * self._slope(found.points), axis=1) < 0
-        return found._replace(normals=np.where(inward[:, None], -1.0, 1.0) * found.normals)
+        return along_edges(start[apart], end[apart], count)
+
+    def _outward(self, found: Boundary) -> Boundary:
+        """With the normals along the slope of the formula; where it has none, those that are there."""
+        slope = self._slope(found.points)
+        steep = np.linalg.norm(slope, axis=1, keepdims=True)
+        rises = steep > 1e-9 * steep.max(initial=0.0)
+        return found._replace(
+            normals=np.where(rises, slope / np.where(rises, steep, 1.0), found.normals)
+        )
 
     @cached_property
     def _surface(self) -> Surface:

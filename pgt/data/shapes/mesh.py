@@ -1,5 +1,6 @@
-"""Shapes from meshes: the outline of triangles in the plane, the surface of tetrahedra in space."""
+"""Shapes from meshes: the outline of triangles in the plane, the surface of solid cells in space."""
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -11,8 +12,15 @@ from pgt.data.shapes.surface import Surface
 from pgt.ground.errors import InputError
 
 FLAT = 1e-9  # of its size: a mesh no higher than that lies in the plane
-# The faces of a tetrahedron whose fourth corner is above the first three, seen from outside.
-FACES = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])
+# By meshio's names the corners of a cell's faces; in cells of higher order others follow between them.
+FACES = {
+    "tetra": ((0, 1, 2), (0, 1, 3), (1, 2, 3), (0, 2, 3)),
+    "pyramid": ((0, 1, 2, 3), (0, 1, 4), (1, 2, 4), (2, 3, 4), (0, 3, 4)),
+    "wedge": ((0, 1, 2), (3, 4, 5), (0, 1, 4, 3), (1, 2, 5, 4), (0, 2, 5, 3)),
+    "hexahedron": (
+        (0, 1, 2, 3), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (0, 3, 7, 4),
+    ),
+}  # fmt: skip
 
 
 def shape_of_mesh(
@@ -26,12 +34,13 @@ def shape_of_mesh(
     """
     if not np.isfinite(points).all():
         raise InputError("the mesh has a point that is not finite.")
-    if "tetra" in cells:
-        return _surface(points, cells["tetra"][:, :4], name)
+    solids = {kind: found for kind, found in cells.items() if _solid(kind)}
+    if solids:
+        return _surface(points, solids, name)
     triangles = _triangles(cells)
     if not len(triangles):
         known = ", ".join(cells) or "none at all"
-        raise InputError(f"the mesh has no triangles, quads or tetrahedra; its cells are {known}.")
+        raise InputError(f"the mesh has no triangles, quads or solid cells; its cells are {known}.")
     used = points[np.unique(triangles)]
     height = np.ptp(used[:, 2]) if points.shape[1] == 3 else 0.0
     if height > FLAT * np.ptp(used, axis=0).max():
@@ -77,13 +86,37 @@ def _outline(points: Float[np.ndarray, "n 2"], triangles: Int[np.ndarray, "f 3"]
     return rings
 
 
-def _surface(points: Float[np.ndarray, "n 3"], cells, name: str | None) -> Surface:
-    """The faces that belong to one tetrahedron only, seen from outside."""
-    a, b, c, d = np.moveaxis(points[cells], 1, 0)
-    turned = np.sum(np.cross(b - a, c - a) * (d - a), axis=1) < 0
-    cells = np.where(turned[:, None], cells[:, [0, 2, 1, 3]], cells)
-    faces = cells[:, FACES].reshape(-1, 3)
-    _, first, count = np.unique(
-        np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True
-    )
-    return Surface(points, faces[first[count == 1]], name)
+def _solid(kind: str) -> str | None:
+    """The kind of a solid cell, whatever its order: "tetra" for "tetra10"."""
+    return next((known for known in FACES if re.fullmatch(known + r"\d*", kind)), None)
+
+
+def _surface(points: Float[np.ndarray, "n 3"], cells: Mapping, name: str | None) -> Surface:
+    """The faces that belong to one cell only, seen from outside."""
+    triangles = []
+    for size in (3, 4):
+        faces, middles = _faces(points, cells, size)
+        _, first, count = np.unique(
+            np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True
+        )
+        alone = first[count == 1]
+        faces, middles = faces[alone], middles[alone]
+        corners = points[faces]
+        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        inward = np.sum(across * (corners.mean(axis=1) - middles), axis=1) < 0
+        faces = np.where(inward[:, None], faces[:, ::-1], faces)
+        triangles += [faces[:, [0, k, k + 1]] for k in range(1, size - 1)]
+    return Surface(points, np.concatenate(triangles), name)
+
+
+def _faces(points: Float[np.ndarray, "n 3"], cells: Mapping, size: int):
+    """All faces of so many corners, and the middle of the cell that each belongs to."""
+    faces, middles = [np.zeros((0, size), int)], [np.zeros((0, 3))]
+    for kind, found in cells.items():
+        known = FACES[_solid(kind) or kind]
+        middle = points[found[:, : 1 + max(map(max, known))]].mean(axis=1)
+        for face in known:
+            if len(face) == size:
+                faces.append(found[:, face])
+                middles.append(middle)
+    return np.concatenate(faces).astype(int), np.concatenate(middles)

@@ -67,18 +67,28 @@ class Polygon(AbstractPlane):
         return np.concatenate(rings), np.concatenate([np.roll(r, -1, axis=0) for r in rings])
 
     @cached_property
-    def _bins(self) -> Bins:
-        """Edges by the heights they pass."""
+    def _across(self) -> int:
+        """The axis along which edges are listed: that along which they are short, so that few of them
+        are met. Rays run along the other one."""
         start, end = self._edges
-        low, high = np.minimum(start, end)[:, 1:], np.maximum(start, end)[:, 1:]
-        return Bins.build(low, high, cells=min(8 * len(start), 1 << 16))
+        lower, upper = self.bounds()
+        return int(np.argmin(np.abs(end - start).sum(axis=0) / (upper - lower)))
+
+    @cached_property
+    def _bins(self) -> Bins:
+        """Edges by the heights they pass, or the widths."""
+        start, end = (ends[:, self._across, None] for ends in self._edges)
+        return Bins.build(
+            np.minimum(start, end), np.maximum(start, end), min(8 * len(start), 1 << 16)
+        )
 
     def inside(self, points, slack=0.0) -> Bool[np.ndarray, " n"]:
         points = np.asarray(points, float)
-        start, end = self._edges
-        found = np.zeros(len(points), bool)
-        for rows, edges in self._bins.pairs(points[:, 1:]):
-            (px, py), (ax, ay), (bx, by) = points[rows].T, start[edges].T, end[edges].T
+        found, columns = np.zeros(len(points), bool), [1 - self._across, self._across]
+        start, end = (ends[:, columns] for ends in self._edges)
+        seen = points[:, columns]
+        for rows, edges in self._bins.pairs(seen[:, 1:]):
+            (px, py), (ax, ay), (bx, by) = seen[rows].T, start[edges].T, end[edges].T
             crossed = (ay > py) != (by > py)
             beyond = (px - ax) * (by - ay) < (bx - ax) * (py - ay)
             found[rows] ^= crossed & (beyond == (by > ay))
@@ -91,7 +101,7 @@ class Polygon(AbstractPlane):
         near = np.zeros(len(points), bool)
         start, end = self._edges
         low, high = np.minimum(start, end), np.maximum(start, end)
-        for rows, edges in self._bins.pairs(points[:, 1:]):
+        for rows, edges in self._bins.pairs(points[:, self._across, None]):
             close = np.all(
                 (points[rows] >= low[edges] - slack) & (points[rows] <= high[edges] + slack), axis=1
             )
@@ -156,20 +166,32 @@ def _ring(corners, which: str) -> tuple[Corner, ...]:
 
 
 def _check_crossings(start, end) -> None:
-    """Refuse edges that cross each other, unless they only share a corner."""
+    """Refuse edges that cross or lie on each other, unless they only share a corner."""
     count = len(start)
     for first in range(0, count, max(CHUNK // count, 1)):
         part = np.arange(first, min(first + max(CHUNK // count, 1), count))
         a, b = start[part, None], end[part, None]
         sides = _turn(a, b, start) * _turn(a, b, end) < 0
         other = _turn(start, end, a) * _turn(start, end, b) < 0
-        crossing = np.argwhere(sides & other)
-        if len(crossing):
-            i, j = int(part[crossing[0][0]]), int(crossing[0][1])
+        on_line = (_turn(a, b, start) == 0) & (_turn(a, b, end) == 0)
+        on_line[np.arange(len(part)), part] = False
+        upon = on_line & _overlap(a, b, start, end)
+        found = np.argwhere((sides & other) | upon)
+        if len(found):
+            i, j = int(part[found[0][0]]), int(found[0][1])
+            how = "lies on" if upon[tuple(found[0])] else "crosses"
             raise InputError(
-                f"Polygon: the edge from {_shown(start[i])} to {_shown(end[i])} crosses that from "
+                f"Polygon: the edge from {_shown(start[i])} to {_shown(end[i])} {how} that from "
                 f"{_shown(start[j])} to {_shown(end[j])}; give the corners in order along the outline."
             )
+
+
+def _overlap(a, b, c, d):
+    """Whether c to d, on the line through a and b, has more than a point in common with a to b."""
+    along = b - a
+    length = np.sum(along**2, axis=-1)
+    p, q = (np.sum((end - a) * along, axis=-1) / length for end in (c, d))
+    return np.minimum(np.maximum(p, q), 1.0) - np.maximum(np.minimum(p, q), 0.0) > 1e-9
 
 
 def _turn(a, b, c):

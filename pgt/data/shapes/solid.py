@@ -167,18 +167,22 @@ class Box(AbstractSolid):
 
     def boundary(self, count: int) -> Boundary:
         lower, upper = self.bounds()
+        areas = np.prod(upper - lower) / (upper - lower)
+        each = np.maximum(np.round(count * areas / (2 * areas.sum())).astype(int), 1)
+        return mixed(
+            [self.face(axis, side, int(each[axis])) for axis in range(3) for side in (0, 1)]
+        )
+
+    def face(self, axis: int, side: int, count: int) -> Boundary:
+        """Points of the lower (0) or the upper (1) end of an axis."""
+        lower, upper = self.bounds()
         extent = upper - lower
-        areas = np.prod(extent) / extent
-        parts = []
-        for axis, area in enumerate(areas):
-            each = max(round(count * area / (2 * areas.sum())), 1)
-            for end, sign in ((lower, -1.0), (upper, 1.0)):
-                points = lower + extent * np.insert(evenly(each, 2), axis, 0.0, axis=1)
-                points[:, axis] = end[axis]
-                normals = np.zeros((each, 3))
-                normals[:, axis] = sign
-                parts.append(Boundary(points, normals, np.full(each, area / each)))
-        return mixed(parts)
+        points = lower + extent * np.insert(evenly(count, 2), axis, 0.0, axis=1)
+        points[:, axis] = self.bounds()[side][axis]
+        normals = np.zeros((count, 3))
+        normals[:, axis] = 2 * side - 1
+        area = float(np.prod(np.delete(extent, axis)))
+        return Boundary(points, normals, np.full(count, area / count))
 
 
 def mixed(parts) -> Boundary:

@@ -15,7 +15,8 @@ from pgt.ground.errors import InputError
 
 SAME = 1e-9  # of the size: corners closer than that are one
 TILT = np.array([2.3e-10, 3.1e-10])  # of the size: rays beside corners and edges, not through them
-NEAREST = 8  # triangles among which the nearest is looked for
+NEAREST = 8  # places of triangles among which the nearest triangle is looked for
+PIECES = 48  # along the size: larger triangles have places in all their parts
 
 
 @dataclasses.dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -91,9 +92,10 @@ class Surface(AbstractSolid):
         return float(np.sum((self._faces[:, 0] - middle) * self._normals) / 6)
 
     def inside(self, points, slack=0.0) -> Bool[np.ndarray, " n"]:
-        """By the number of triangles above a point."""
+        """By the triangles above a point, those that look up less those that look down: closed parts
+        may lie in each other, or overlap."""
         points = np.asarray(points, float)
-        found, seen = np.zeros(len(points), bool), points[:, :2] + TILT * self._size
+        around, seen = np.zeros(len(points), int), points[:, :2] + TILT * self._size
         origin, along, across, flat = self._projected
         for rows, faces in self._bins.pairs(seen):
             away = seen[rows] - origin[faces]
@@ -102,7 +104,9 @@ class Surface(AbstractSolid):
             rows, faces, u, v = rows[met], faces[met], u[met], v[met]
             corners = self._faces[faces, :, 2]
             height = corners[:, 0] * (1 - u - v) + corners[:, 1] * u + corners[:, 2] * v
-            found[rows] ^= height > points[rows, 2]
+            up = np.where(self._normals[faces, 2] > 0, 1, -1)
+            around[rows] += np.where(height > points[rows, 2], up, 0)
+        found = around != 0
         if slack:
             found[self._near(points, abs(slack))] = slack > 0
         return found
@@ -147,8 +151,9 @@ class Surface(AbstractSolid):
             [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1]]
         )
         share = share / share.sum(axis=1, keepdims=True)
-        places = np.einsum("qc,fck->fqk", share, self._faces).reshape(-1, 3)
-        return KDTree(places), np.repeat(np.arange(len(self._faces)), len(share))
+        pieces, owner = small(self._faces, self._size / PIECES)
+        places = np.einsum("qc,fck->fqk", share, pieces).reshape(-1, 3)
+        return KDTree(places), np.repeat(owner, len(share))
 
     def bounds(self) -> Bounds:
         return self.corners.min(axis=0), self.corners.max(axis=0)
@@ -162,6 +167,22 @@ class Surface(AbstractSolid):
         points = np.einsum("nc,nck->nk", share, self._faces[face])
         normals = self._normals[face] / length[face, None]
         return Boundary(points, normals, np.full(count, length.sum() / 2 / count))
+
+
+def small(faces: Float[np.ndarray, "f 3 3"], longest: float):
+    """Triangles cut at the middle of their longest edge until none is longer, and whose part each is."""
+    owner, done = np.arange(len(faces)), []
+    while len(faces):
+        edges = np.linalg.norm(faces - np.roll(faces, -1, axis=1), axis=2)
+        large = edges.max(axis=1) > longest
+        done.append((faces[~large], owner[~large]))
+        turned = np.argmax(edges[large], axis=1)[:, None] + np.arange(3)
+        faces, owner = np.take_along_axis(faces[large], turned[..., None] % 3, axis=1), owner[large]
+        a, b, c = np.moveaxis(faces, 1, 0)
+        middle = (a + b) / 2
+        faces = np.concatenate([np.stack([a, middle, c], 1), np.stack([middle, b, c], 1)])
+        owner = np.concatenate([owner, owner])
+    return tuple(np.concatenate(parts) for parts in zip(*done, strict=True))
 
 
 def to_triangle(points, faces):

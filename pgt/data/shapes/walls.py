@@ -6,9 +6,11 @@ normal points from the one to the other. Where the boundaries of two simple shap
 first of them keeps the points.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
+from jaxtyping import Bool
 
 from pgt.data.shapes.base import AbstractLeaf, AbstractShape, Boundary
 from pgt.ground.errors import InputError
@@ -17,14 +19,16 @@ COUNTS = {
     2: 1 << 13,
     3: 1 << 16,
 }  # points of every simple shape: a wall that is cut is known to 1e-4
+BISECTIONS = 20  # of the way to a neighbour, for the place where a wall is cut
+STRAIGHT = 0.9  # the cosine between the normals of neighbours, if no corner is between them
 BESIDE = 1e-6  # of a simple shape's size, from its boundary to the places beside it
 
 
 @lru_cache(maxsize=64)
-def boundary_of(
+def parts_of(
     shape: AbstractShape, name: str | None = None, count: int | None = None
-) -> Boundary:
-    """Points of the boundary; with a name, of the walls called so."""
+) -> tuple[Boundary, ...]:
+    """Points of the boundary, by the simple shapes that made them; with a name, of those called so."""
     leaves = shape.leaves()
     count = count or COUNTS[shape.dimension]
     parts = [
@@ -32,8 +36,8 @@ def boundary_of(
         for k, leaf in enumerate(leaves)
         if name is None or leaf.wall == name
     ]
-    found = Boundary.joined(parts)
-    if not len(found.points):
+    found = tuple(part for part in parts if len(part.points))
+    if not found:
         what = (
             "the shape has no boundary" if name is None else f"nothing is left of the wall {name!r}"
         )
@@ -46,14 +50,59 @@ def kept(
 ) -> Boundary:
     """The points of a simple shape's boundary that are on that of the whole, and on none `before`."""
     found = leaf.boundary(count)
-    if leaf is shape:
-        return found
+    return found if leaf is shape else kept_of(shape, leaf, found, before)
+
+
+def kept_of(
+    shape: AbstractShape,
+    leaf: AbstractLeaf,
+    found: Boundary,
+    before: tuple[AbstractLeaf, ...] = (),
+) -> Boundary:
+    """Of points of a simple shape's boundary, those that `kept` keeps."""
     lower, upper = leaf.bounds()
     step = BESIDE * float(np.linalg.norm(upper - lower))
-    within = shape.inside(found.points - step * found.normals)
-    beyond = shape.inside(found.points + step * found.normals)
-    stays = within != beyond
-    for other in before:
-        stays[stays] = np.abs(other.distance(found.points[stays])) > step
+
+    def stays_at(part: Boundary):
+        within = shape.inside(part.points - step * part.normals)
+        stays = within != shape.inside(part.points + step * part.normals)
+        for other in before:
+            stays[stays] = np.abs(other.distance(part.points[stays])) > step
+        return stays, within
+
+    stays, within = stays_at(found)
+    if shape.dimension == 2:
+        found = _up_to_the_cuts(found, stays, lambda part: stays_at(part)[0])
     sign = np.where(within, 1.0, -1.0)[:, None]
     return found._replace(normals=sign * found.normals).take(stays)
+
+
+def _up_to_the_cuts(found: Boundary, stays: Bool[np.ndarray, " n"], stays_at: Callable) -> Boundary:
+    """With the weights of those points that stay beside one that does not: they end at the cut, which is
+    looked for along the wall. Points are in their order, as they are in the plane."""
+    weights = found.weights.copy()
+    number = np.arange(len(weights))
+    for step in (1, -1):
+        beside = np.roll(number, -step)
+        last = np.flatnonzero(stays & ~stays[beside])
+        half = found.weights[last] / 2
+        way, reach = _way(found, last, beside[last], half)
+        low, high = np.zeros(len(last)), np.ones(len(last))
+        for _ in range(BISECTIONS):
+            middle = (low + high) / 2
+            places = found.points[last] + (middle * reach)[:, None] * way
+            still = stays_at(Boundary(places, found.normals[last], half))
+            low, high = np.where(still, middle, low), np.where(still, high, middle)
+        weights[last] += low * reach - half
+    return found._replace(weights=weights)
+
+
+def _way(found: Boundary, here, there, half):
+    """The direction along the wall towards a neighbour, and how far to look: beyond a corner, or where
+    the wall has no further point, not at all."""
+    normals, towards = found.normals[here], found.points[there] - found.points[here]
+    tangents = np.column_stack([-normals[:, 1], normals[:, 0]])
+    along = np.sum(tangents * towards, axis=1)
+    bent = np.sum(normals * found.normals[there], axis=1) < STRAIGHT
+    far = np.linalg.norm(towards, axis=1) > 1.5 * (half + found.weights[there] / 2)
+    return np.sign(along)[:, None] * tangents, np.where(bent | far, half, np.abs(along))

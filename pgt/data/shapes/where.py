@@ -30,6 +30,11 @@ def chosen(
 
 
 def _compared(text: str, columns, whole: str):
+    if text.count("(") != text.count(")"):
+        raise InputError(
+            f"{whole!r}: brackets do not go around `and` and `or`; write 'x < 0 and y > 0 or x > 1', "
+            "where `and` binds tighter."
+        )
     pieces = _COMPARED.split(text)
     if len(pieces) not in (3, 5) or not all(piece.strip() for piece in pieces):
         raise InputError(f"{whole!r} is no condition; write for example 'x < 0' or '0 < x < 1'.")

@@ -111,5 +111,7 @@ def test_inverted_normals_are_named(tmp_path):
 def test_what_is_no_source_is_refused(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         read_shape(tmp_path / "missing.stl")
+    with pytest.raises(InputError, match="begins with POLYGON or MULTIPOLYGON"):
+        read_shape("SRID=4326;POLYGON ((0 0, 2 0, 2 1, 0 0))")
     with pytest.raises(InputError, match="give a path"):
         read_shape(3)

@@ -29,6 +29,26 @@ def test_the_surface_of_tetrahedra_is_closed_however_they_are_turned():
     assert shape.measure() == pytest.approx(1 / 6 + 1 / 3)
 
 
+def test_solid_cells_of_all_kinds_make_one_surface():
+    cube = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)], float)
+    cube = cube[[0, 1, 3, 2, 4, 5, 7, 6]]
+    points = np.vstack([cube, [[0.5, 0.5, 2], [2, 0.5, 0.5], [2, 0.5, 0]]])
+    cells = {
+        "hexahedron": np.arange(8)[None],
+        "pyramid": np.array([[4, 5, 6, 7, 8]]),
+        "wedge": np.array([[1, 2, 10, 5, 6, 9]]),
+    }
+    shape = shape_of_mesh(points, cells)
+    points[9, 2] = 1.0
+    assert shape_of_mesh(points, cells).measure() == pytest.approx(1 + 1 / 3 + 1 / 2)
+    assert shape.inside(np.array([[0.5, 0.5, 1.0], [1.2, 0.5, 0.2], [1.5, 0.9, 0.5]])).tolist() == [
+        True, True, False,
+    ]  # fmt: skip
+    second = np.concatenate([np.arange(4), np.zeros(6, int)])[None]
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float)
+    assert shape_of_mesh(corners, {"tetra10": second}).measure() == pytest.approx(1 / 6)
+
+
 def test_a_mesh_without_cells_that_cover_something_is_refused():
     with pytest.raises(InputError, match="its cells are line"):
         shape_of_mesh(np.zeros((2, 2)), {"line": np.array([[0, 1]])})

@@ -49,8 +49,20 @@ def test_distance_is_that_from_the_nearest_edge():
         (lambda: Polygon(SQUARE, [[(-1, -1), (3, -1), (3, 3), (-1, 3)]]), "hole 0 is not inside"),
         (lambda: Polygon(SQUARE, [[(1, 1), (3, 1), (3, 1.5), (1, 1.5)]]), "crosses"),
         (lambda: Polygon("square"), "pairs of numbers"),
+        (lambda: Polygon(SQUARE, [[(1, 1), (1.5, 1), (1, 1.5)]] * 2), "lies on that from"),
+        (lambda: Polygon([(0, 0), (1, 0), (1, 1), (1, 0.5), (1, 1), (0, 1)]), "lies on that from"),
     ],
 )
 def test_what_is_no_polygon_is_refused(build, words):
     with pytest.raises(InputError, match=words):
         build()
+
+
+def test_a_comb_meets_few_of_its_teeth():
+    teeth = [(k / 400, k % 2) for k in range(401)]
+    comb = Polygon([*teeth, (1, -1), (0, -1)])
+    places = np.random.default_rng(0).uniform([0, -1], [1, 1], (2000, 2))
+    outline = shapely.Polygon([*teeth, (1, -1), (0, -1)])
+    assert (comb.inside(places) == shapely.contains_xy(outline, *places.T)).all()
+    assert max(len(rows) for rows, _ in comb._bins.pairs(places[:, :1])) == 2000
+    assert sum(len(rows) for rows, _ in comb._bins.pairs(places[:, :1])) < 10 * 2000

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import trimesh
 
-from pgt.data.shapes import Ball, Surface
+import pgt
+from pgt.data.shapes import Ball, Box, Cylinder, Surface
 from pgt.ground.errors import InputError
 
 CORNERS = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], float)
@@ -72,3 +73,26 @@ def test_surfaces_are_values_and_join_the_algebra(torus):
 def test_what_is_no_closed_surface_is_refused(corners, faces, words):
     with pytest.raises(InputError, match=words):
         Surface(corners, faces)
+
+
+def test_distance_is_right_beside_triangles_as_long_as_the_shape():
+    box = trimesh.creation.box((1, 2, 8))
+    rod = trimesh.creation.cylinder(0.5, 10, sections=64)
+    places = np.random.default_rng(0).uniform([-1, -1.5, -5.5], [1, 1.5, 5.5], (2000, 3))
+    exact = Box((-0.5, 0.5), (-1, 1), (-4, 4)).distance(places)
+    assert Surface(box.vertices, box.faces).distance(places) == pytest.approx(exact, abs=1e-9)
+    round_ = Cylinder(radius=0.5, z=(-5, 5)).distance(places)
+    assert Surface(rod.vertices, rod.faces).distance(places) == pytest.approx(round_, abs=1e-3)
+
+
+def test_parts_of_a_surface_may_overlap():
+    ball = trimesh.creation.icosphere(3)
+    other = ball.copy().apply_translation((0.8, 0, 0))
+    both = trimesh.util.concatenate([ball, other])
+    shape = Surface(both.vertices, both.faces, name="balls")
+    assert shape.inside(np.array([[0.4, 0, 0], [-0.9, 0, 0], [1.7, 0, 0], [3, 0, 0]])).tolist() == [
+        True, True, True, False,
+    ]  # fmt: skip
+    domain = pgt.Domain(x=(-2, 3), y=(-2, 2), z=(-2, 2), shape=shape)
+    lens = np.pi * (4 + 0.8) * (2 - 0.8) ** 2 / 12
+    assert domain.volume == pytest.approx(8 / 3 * np.pi - lens, rel=0.01)

@@ -1,6 +1,7 @@
+import numpy as np
 import pytest
 
-from pgt.data.shapes import Disk, Rectangle
+from pgt.data.shapes import Disk, Polygon, Rectangle
 from pgt.ground.errors import InputError
 
 
@@ -15,3 +16,20 @@ def test_of_walls_that_lie_on_each_other_the_first_keeps_the_points():
 def test_a_hole_larger_than_the_shape_leaves_no_boundary():
     with pytest.raises(InputError, match="no boundary"):
         (Disk() - Disk(radius=2)).walls()
+
+
+@pytest.mark.parametrize("radius", [0.3, 0.1])
+def test_small_shapes_end_where_a_large_one_cuts_them(radius):
+    half = Disk((0, 5), radius, name="disk") & Rectangle((0, 10), (0, 10), name="case")
+    assert half.measure() == pytest.approx(np.pi * radius**2 / 2, rel=1e-4)
+    assert half.walls("disk").weights.sum() == pytest.approx(np.pi * radius, rel=1e-6)
+    assert half.walls("case").weights.sum() == pytest.approx(2 * radius, abs=3e-5)
+
+
+def test_walls_that_end_at_a_corner_keep_their_length():
+    notched = Rectangle((0, 3), (0, 2), name="plate") - Rectangle((1, 2), (1, 3), name="notch")
+    assert notched.walls("plate").weights.sum() == pytest.approx(9, abs=1e-5)
+    assert notched.walls("notch").weights.sum() == pytest.approx(3, abs=1e-5)
+    stairs = Polygon([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)], name="stairs")
+    lower = stairs & Rectangle((-1, 3), (-1, 1), name="lid")
+    assert lower.walls("stairs").weights.sum() == pytest.approx(5, abs=1e-5)

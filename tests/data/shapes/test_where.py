@@ -27,3 +27,8 @@ def test_conditions_choose_places(text, holds):
 def test_what_is_no_condition_is_refused(text):
     with pytest.raises(InputError):
         chosen(text, PLACES, ("x", "y"))
+
+
+def test_brackets_around_conditions_are_refused():
+    with pytest.raises(InputError, match="brackets do not go around"):
+        chosen("(x < 0 or y > 0) and x > -1", PLACES, ("x", "y"))
