@@ -17,7 +17,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from pgt.data.observations import Observations
 from pgt.data.splits import Groups, sensors
@@ -69,6 +69,10 @@ class Found:
     def left_out(self, groups: Groups | None = None):
         """What is wrong with the prediction of every measured value from the others, and its σ."""
         return self.solved.left_out(groups)
+
+    def without(self, inside: Int[np.ndarray, " m"]):
+        """The same of some measured values, which are left out together."""
+        return next(self.solved.without(inside))
 
     def spread(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
         """The posterior's standard deviation of every field at points, in units of its spread."""
@@ -132,6 +136,11 @@ class Averaged:
             np.array, zip(*(part.left_out(groups) for part in self.parts), strict=True)
         )
         return self._mixed(errors, sigmas)
+
+    def without(self, inside: Int[np.ndarray, " m"]):
+        """The same of some measured values, which are left out together."""
+        found = [part.without(inside) for part in self.parts]
+        return self._mixed(*map(np.array, zip(*found, strict=True)))
 
     def spread(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
         """The standard deviation of every field at points, in units of its spread."""
@@ -219,6 +228,15 @@ def left_out_errors(found: Found | Averaged, readings: Observations):
         return found.left_out()
     by_field = [which[readings.measured(name).rows] for name in readings.fields]
     return found.left_out(np.concatenate(by_field))
+
+
+def errors_without(
+    found: Found | Averaged, readings: Observations, rows: Int[np.ndarray, " m"]
+) -> Float[np.ndarray, " k"]:
+    """What is wrong with the prediction of all values measured in some `rows`, in units of the spread,
+    from the readings that are left: as a network is judged that was not shown those rows."""
+    values = np.concatenate([readings.measured(name).rows for name in readings.fields])
+    return found.without(np.flatnonzero(np.isin(values, rows)))[0]
 
 
 def left_out_predictions(

@@ -12,7 +12,7 @@ from pgt.nn.precision import cast
 from pgt.reconstruction.rival import in_time_left, needs_rival, predicts_better
 from pgt.training.assemble import assemble
 from pgt.training.features import FEWEST_TO_CHOOSE
-from pgt.training.fit import Outcome
+from pgt.training.fit import Outcome, fit_task
 from pgt.training.loop import Fit, _untrained
 
 DOMAIN, EQUATION = pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Heat(0.01)
@@ -64,12 +64,37 @@ def test_the_rival_is_a_network_for_the_same_readings_in_the_time_that_is_left()
     assert in_time_left(unlimited, 10.0) is unlimited
 
 
+def holding_out(count):
+    """A rival that was not shown so many readings."""
+    rows = np.arange(count)
+    return dataclasses.replace(TASK, held_out=READINGS.take(rows), rows_held_out=rows)
+
+
 def test_it_must_predict_better_than_chance_explains():
-    eight, many = READINGS.take(np.arange(8)), READINGS
+    eight, many = holding_out(8), holding_out(len(READINGS))
     assert predicts_better(missing_by(0.4), missing_by(1.0), eight)
     assert not predicts_better(missing_by(0.6), missing_by(1.0), eight)  # 1 - 2/√16 = 0.5
     assert predicts_better(missing_by(0.6), missing_by(1.0), many)
     assert not predicts_better(missing_by(None), missing_by(1.0), eight)
+
+
+def test_sines_are_asked_about_the_readings_that_the_network_was_not_shown():
+    """Of three thermometers one is hard to tell from the others; a reading of it is easy."""
+    few = pgt.sample(pgt.datasets.heat(), n=1200, seed=1)
+    x = np.round(np.asarray(few.points)[:, 0], 2)
+    readings = few.take(np.flatnonzero(np.isin(x, [0.07, 0.11, 0.62])))
+    training = pgt.Training(seconds=30.0)
+    task = assemble(readings, EQUATION, DOMAIN, training=training)
+    model = pgt.Features(task.model.scaling, count=120, band=(14.0, 4.0))
+    sines = fit_task(assemble(readings, EQUATION, DOMAIN, model=model, training=training))
+    assert task.rival is not None
+    rival = task.rival()
+    assert sines.without is not None
+    assert sines.held_out_error is not None
+    missed = sines.without(rival.rows_held_out)
+    assert missed < 0.1 * sines.held_out_error
+    between = missing_by(float(np.sqrt(missed * sines.held_out_error)))
+    assert not predicts_better(between, sines, rival)
 
 
 # ------------------------------------------------------------------- after a small network
