@@ -81,9 +81,13 @@ def usual_groups(observations: Observations) -> HeldOutBy:
     >>> usual_groups(rod), usual_groups(rod.take(np.arange(12)))
     ('sensor', 'reading')
     """
+    return "reading" if spared_sensors(observations) is None else "sensor"
+
+
+def spared_sensors(observations: Observations) -> Groups | None:
+    """`sensors`, where they are so many that the others say what one of them reads; else None."""
     which = sensors(observations)
-    many = which is not None and len(np.unique(which)) >= FEWEST_SENSORS
-    return "sensor" if many else "reading"
+    return None if which is None or len(np.unique(which)) < FEWEST_SENSORS else which
 
 
 def split(

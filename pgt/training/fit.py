@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int, PyTree
 
-from pgt.data.splits import sensors
+from pgt.data.splits import sensors, spared_sensors
 from pgt.ground.threads import blas_threads
 from pgt.models.features import Features
 from pgt.nn import batched
@@ -120,14 +120,16 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
     """A sum of sines needs no training (features.py)."""
     found, fit = fit_features(task, lambda share, numbers: progress.update("solve", share, numbers))
     readings, left_out = task.problem.observations, None
-    errors, sigmas = left_out_errors(found, readings)
+    errors, sigmas = left_out_errors(found, readings, sensors(readings))
     if task.problem.likelihood == "gauss":
         left_out = left_out_predictions(found, readings)
-    error = _error(fit, task) if len(task.held_out) else float(np.sqrt(np.mean(errors**2)))
+    spared = spared_sensors(readings)
+    judged = left_out_errors(found, readings, spared)[0]
+    error = _error(fit, task) if len(task.held_out) else float(np.sqrt(np.mean(judged**2)))
     outcome = Outcome(
         fit, error, left_out=left_out, misses=errors / sigmas, deviate=partial(deviations, found),
         noise=found.sigma,
-        at_least=_beyond_noise(error, found.sigma) if sensors(readings) is not None else 0.0,
+        at_least=0.0 if spared is None else _beyond_noise(error, found.sigma),
         is_average=isinstance(found, Averaged),
         without=None if len(task.held_out) else partial(_error_without, found, task.problem),
     )  # fmt: skip

@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pgt.data.observations import Observations
-from pgt.data.splits import Groups, sensors
+from pgt.data.splits import Groups, spared_sensors
 from pgt.models.features import Features, Sines
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
@@ -220,10 +220,9 @@ def deviations(
     return np.einsum("nm,kcm->knc", sines, steps) * np.asarray(found.model.scaling.spread)
 
 
-def left_out_errors(found: Found | Averaged, readings: Observations):
+def left_out_errors(found: Found | Averaged, readings: Observations, which: Groups | None):
     """What is wrong with the prediction of every measured value from the readings but that one, and
-    its σ; where sensors stand still, from the other sensors."""
-    which = sensors(readings)
+    its σ; with `which` sensor took each reading, from the other sensors."""
     if which is None:
         return found.left_out()
     by_field = [which[readings.measured(name).rows] for name in readings.fields]
@@ -242,12 +241,12 @@ def errors_without(
 def left_out_predictions(
     found: Found | Averaged, readings: Observations
 ) -> Float[np.ndarray, "n c"]:
-    """What is said of every measured value by the others, as `left_out_errors` means it; NaN where there
-    is none. The readings are those of the problem, in its order."""
+    """What is said of every measured value by the others, or by other sensors where they can be spared;
+    NaN where there is none. The readings are those of the problem, in its order."""
     predictions = np.full(np.shape(readings.values), np.nan)
     spread, start = np.asarray(found.model.scaling.spread, float), 0
     zero = found.model.scaling.origin.along(readings.fields)
-    errors, _ = left_out_errors(found, readings)
+    errors, _ = left_out_errors(found, readings, spared_sensors(readings))
     for field, name in enumerate(readings.fields):
         rows, _, values, _ = readings.measured(name)
         own = errors[start : start + len(rows)]

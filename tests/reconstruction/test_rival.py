@@ -79,22 +79,29 @@ def test_it_must_predict_better_than_chance_explains():
 
 
 def test_sines_are_asked_about_the_readings_that_the_network_was_not_shown():
-    """Of three thermometers one is hard to tell from the others; a reading of it is easy."""
-    few = pgt.sample(pgt.datasets.heat(), n=1200, seed=1)
-    x = np.round(np.asarray(few.points)[:, 0], 2)
-    readings = few.take(np.flatnonzero(np.isin(x, [0.07, 0.11, 0.62])))
-    training = pgt.Training(seconds=30.0)
-    task = assemble(readings, EQUATION, DOMAIN, training=training)
-    model = pgt.Features(task.model.scaling, count=120, band=(14.0, 4.0))
-    sines = fit_task(assemble(readings, EQUATION, DOMAIN, model=model, training=training))
-    assert task.rival is not None
-    rival = task.rival()
-    assert sines.without is not None
-    assert sines.held_out_error is not None
-    missed = sines.without(rival.rows_held_out)
-    assert missed < 0.1 * sines.held_out_error
-    between = missing_by(float(np.sqrt(missed * sines.held_out_error)))
-    assert not predicts_better(between, sines, rival)
+    asked = []
+    sines = dataclasses.replace(missing_by(1.0), without=lambda rows: asked.append(rows) or 0.1)
+    assert not predicts_better(missing_by(0.3), sines, holding_out(40))
+    assert predicts_better(missing_by(0.03), sines, holding_out(40))
+    np.testing.assert_array_equal(asked[0], np.arange(40))
+
+
+def test_what_sines_say_of_these_is_what_a_fit_of_the_others_says():
+    noisy = pgt.sample(pgt.datasets.heat(), n=FEWEST_TO_CHOOSE, noise=0.1)
+    scaling = pgt.Scaling.fit(noisy, DOMAIN)
+    build = pgt.Features(scaling, count=60, band=(10.0, 3.0))
+
+    def sines(**settings):
+        training = pgt.Training(seconds=30.0, **settings)
+        return assemble(noisy, EQUATION, DOMAIN, model=build, training=training)
+
+    without = fit_task(sines()).without
+    others = sines(hold_out=0.1)
+    assert without is not None
+    assert others.rows_held_out is not None
+    found = fit_task(others)
+    assert found.without is None  # its own error is that of the same readings
+    assert without(others.rows_held_out) == pytest.approx(found.held_out_error, rel=0.2)
 
 
 # ------------------------------------------------------------------- after a small network
