@@ -36,6 +36,11 @@ DRAWS = 64  # from the posterior
 MOST_BANDS, LEAST_SHARE = 6, 0.03  # that are averaged, and what the least of them counts
 
 
+def cost_of_band(band: tuple[float, ...]) -> float:
+    """What a band costs of the log-evidence."""
+    return NARROW * sum(math.log2(b) for b in band)
+
+
 @dataclass(frozen=True)
 class Found:
     """A field found with one band, and its posterior."""
@@ -55,7 +60,7 @@ class Found:
     def evidence(self) -> float:
         """log p(readings | equation), less what a wide band costs: noisy readings hardly tell bands
         apart, and then the narrower one is closer to the truth."""
-        return self.solved.evidence - NARROW * sum(math.log2(b) for b in self.band)
+        return self.solved.evidence - cost_of_band(self.band)
 
     @property
     def sigma(self) -> float:
