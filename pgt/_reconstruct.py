@@ -179,7 +179,7 @@ def _better_of_two(task: Task, folder: Path | None, progress: bool | None) -> _K
     if task.rival is None or not gives_way(outcome, errors):
         return first
     rival = in_time_left(task.rival(), time.monotonic() - began)
-    is_better = partial(predicts_better, outcome=outcome, held_out=rival.held_out)
+    is_better = partial(predicts_better, outcome=outcome, rival=rival)
     other, others = _fitted(rival, folder, progress, is_better)
     if is_better(other):
         return _Kept(rival, other, others, "rival")

@@ -80,9 +80,13 @@ def usual_groups(observations: Observations) -> HeldOutBy:
     >>> usual_groups(rod), usual_groups(rod.take(np.arange(12)))
     ('sensor', 'reading')
     """
+    return "reading" if spared_sensors(observations) is None else "sensor"
+
+
+def spared_sensors(observations: Observations) -> Groups | None:
+    """`sensors`, where they are so many that the others say what one of them reads; else None."""
     which = sensors(observations)
-    many = which is not None and len(np.unique(which)) >= FEWEST_SENSORS
-    return "sensor" if many else "reading"
+    return None if which is None or len(np.unique(which)) < FEWEST_SENSORS else which
 
 
 def split(
@@ -98,14 +102,27 @@ def split(
     >>> len(fitted), len(held_out)
     (40, 10)
     """
+    return parts(observations, rows_held_out(observations, fraction, seed, groups))
+
+
+def parts(
+    observations: Observations, held_out: Int[np.ndarray, " m"]
+) -> tuple[Observations, Observations]:
+    """Readings to fit, and those in the rows `held_out`."""
+    rest = np.setdiff1d(np.arange(len(observations)), held_out)
+    return observations.take(rest) if len(held_out) else observations, observations.take(held_out)
+
+
+def rows_held_out(
+    observations: Observations, fraction: float, seed: int, groups: Groups | None = None
+) -> Int[np.ndarray, " m"]:
+    """Which readings `split` holds out."""
     if not 0 < fraction < 1:
         raise InputError(f"`fraction` is {fraction}; write a share between 0 and 1, such as 0.1.")
     members = _shuffled(observations, seed, groups, least=2)
     sizes = np.cumsum([len(rows) for rows in members])
     nearest = np.argmin(np.abs(sizes[:-1] - round(fraction * sizes[-1])))
-    held_out = np.sort(np.concatenate(members[: nearest + 1]))
-    rest = np.setdiff1d(np.arange(len(observations)), held_out)
-    return observations.take(rest), observations.take(held_out)
+    return np.sort(np.concatenate(members[: nearest + 1]))
 
 
 def folds(

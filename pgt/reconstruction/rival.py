@@ -11,7 +11,6 @@ from math import sqrt
 
 import numpy as np
 
-from pgt.data.observations import Observations
 from pgt.models.features import Features
 from pgt.reconstruction.expected_error import together
 from pgt.training.assemble import Task
@@ -47,12 +46,17 @@ def _seconds(task: Task) -> float | None:
     )
 
 
-def predicts_better(other: Outcome, outcome: Outcome, held_out: Observations) -> bool:
-    """Whether readings that were not fitted are missed by less, and by more than chance explains."""
-    if other.held_out_error is None or outcome.held_out_error is None:
+def predicts_better(other: Outcome, outcome: Outcome, rival: Task) -> bool:
+    """Whether the other outcome, that of the rival, misses the readings held out from it by less, and by
+    more than chance explains. Sines are asked about the same readings: each from the others, or each
+    sensor from the others, would be another question."""
+    missed, rows = outcome.held_out_error, rival.rows_held_out
+    if outcome.without is not None and rows is not None and len(rows):
+        missed = outcome.without(rows)
+    if other.held_out_error is None or missed is None:
         return False
-    count = int(np.asarray(held_out.mask).sum())
-    return other.held_out_error < (1 - SIGNIFICANT / sqrt(2 * count)) * outcome.held_out_error
+    count = int(np.asarray(rival.held_out.mask).sum())
+    return other.held_out_error < (1 - SIGNIFICANT / sqrt(2 * count)) * missed
 
 
 def in_time_left(task: Task, spent: float) -> Task:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from jaxtyping import Int
 
 from pgt.data.domain import Domain
 from pgt.data.limits import check_limits
@@ -21,8 +22,9 @@ from pgt.data.splits import (
     Groups,
     HeldOutBy,
     blocks,
+    parts,
     require_sensors,
-    split,
+    rows_held_out,
     usual_groups,
 )
 from pgt.ground.arguments import Seed
@@ -66,7 +68,7 @@ class Task:
     another model, to be fitted where the answer of this one is poor; None where the user chose it.
     `is_named`: the user chose the model. `asked` are the settings as they were asked for, where less time
     is left than that. `domain` is in physical numbers; `problem` and `held_out` are counted from the
-    problem's origin.
+    problem's origin. `rows_held_out` are the rows of all readings, in their order, that `held_out` has.
     """
 
     networks: tuple[AbstractFieldModel, ...]
@@ -81,6 +83,7 @@ class Task:
     rival: "Callable[[], Task] | None" = None
     is_named: bool = False
     asked: Training | None = None
+    rows_held_out: Int[np.ndarray, " m"] | None = None
 
     @property
     def model(self) -> AbstractFieldModel:
@@ -145,7 +148,8 @@ def assemble(
         scaling = networks[0].scaling
         pde, known = bordered(pde, conditions)
         pde = with_unknown_units(pde, scaling)
-        fitted, held_out = hold_out(observations, training, seed, networks[0], domain)
+        rows = held_out_rows(observations, training, seed, networks[0], domain)
+        fitted, held_out = parts(observations, rows)
         held_out = scaling.origin.readings(held_out)
         problem = Problem.build(
             fitted, pde, known, domain, scaling,
@@ -159,7 +163,7 @@ def assemble(
     noise = _given_noise(observations, scaling)
     return Task(
         networks, seeds, pde, domain, problem, held_out, training, error_bars, noise, rival,
-        is_named=model is not None,
+        is_named=model is not None, rows_held_out=rows,
     )  # fmt: skip
 
 
@@ -222,20 +226,20 @@ def _sees(condition: AbstractCondition, far: set[str]) -> bool:
     return not plain or bool(far & set(values))
 
 
-def hold_out(
+def held_out_rows(
     observations: Observations,
     training: Training,
     seed: int,
     model: AbstractFieldModel | None = None,
     domain: Domain | None = None,
-) -> tuple[Observations, Observations]:
-    """Readings to fit and readings held out, as the settings say."""
+) -> Int[np.ndarray, " m"]:
+    """The rows of the readings that are held out, as the settings say."""
     share = training.hold_out
     if share is None:
         share = 0.0 if isinstance(model, Features) else HELD_OUT
     if share == 0 or len(observations) < 2:
-        return observations, observations.take(np.zeros(0, int))
-    return split(observations, share, seed, groups_of(observations, training, domain))
+        return np.zeros(0, int)
+    return rows_held_out(observations, share, seed, groups_of(observations, training, domain))
 
 
 def groups_of(

@@ -66,10 +66,11 @@ def with_weights(
 
 
 def rows_of(model: Features, pde: AbstractPDE, problem: Problem, points: int) -> Rows:
-    """All rows at the weights of model and equation; the equation at some `points` of the domain."""
+    """All rows at the weights of model and equation; the equation at some `points` of the domain. With no
+    points, those of the readings alone."""
     with jax.enable_x64(True):
         model, pde, problem = cast((model, pde, problem), jnp.float64)
-        blocks = list(_physics(model, pde, problem, points))
+        blocks = list(_physics(model, pde, problem, points)) if points else []
     size = len(weights_of(model, pde))
     equation = np.concatenate([a for a, _ in blocks]) if blocks else np.zeros((0, size))
     target = np.concatenate([f for _, f in blocks]) if blocks else np.zeros(0)

@@ -30,7 +30,7 @@ from pgt.training.feature_rows import (
     weights_of,
     with_weights,
 )
-from pgt.training.found import Averaged, Found, averaged, of_two
+from pgt.training.found import Averaged, Found, averaged, cost_of_band, of_two
 from pgt.training.gaussian import CLOSE, Basis, Rows, Solved, most_probable
 from pgt.training.history import History
 from pgt.training.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
@@ -43,6 +43,7 @@ STEPS = (2.0, math.sqrt(2.0))  # factors of the band that are tried, first large
 MOST_TRIALS = 16
 LEAST_BAND = 2.0  # where the narrow ones are tried first: two thirds of a wave
 QUICK = 800  # weights that a search can afford in every trial; of more, half are searched with
+WIDEST_SHOWN = 100.0  # thirty waves: more are not looked for in the readings alone
 EXACT = 1e-11  # of the spread: a field known that well needs no better band
 CLEAN = 1e-3  # of the spread: with less noise than that, what is wrong is what sines cannot follow
 ITERATIONS = 40  # linearisations
@@ -107,14 +108,15 @@ class _Search:
         probable where there are no coefficients to be learnt."""
         if self.model.band is not None:
             return self._try(self.model.band, self.full)
-        best = self._try(tuple(self._first()))
+        best = self._try(self._first())
         for factor in STEPS:
             best = self._climb(best, factor)
         share = OURS if is_contested(self.task) and self._is_poor(best) else 1.0
         count = self.deadline.sines_left(self.count, self.full, self.quickest, share)
         rivals = {found.band: found for found in self.tried.values()}
         if count > self.count:
-            best = self._try(best.band, count, best.solved.exponent)
+            more = self._try(best.band, count, best.solved.exponent)
+            best = best if are_settled(best.learnt) and not are_settled(more.learnt) else more
         if named_unknowns(self.task.pde):
             return best
         return self._with_other_sines(averaged(best, rivals))
@@ -129,9 +131,29 @@ class _Search:
         solution = _solved_at_once(model, self.task, found.solved.exponent)
         return of_two(found, Found(found.band, *solution))
 
-    def _first(self) -> Iterator[float]:
-        for wraps in self.model.scaling.periodic:
-            yield 3 * math.pi if wraps else FIRST_BAND
+    def _first(self) -> tuple[float, ...]:
+        """From where a search begins. An equation that is solved in turn is linearised at the field that
+        the readings alone show first: it begins with a band in which there is such a field."""
+        wraps = self.model.scaling.periodic
+        usual = tuple(3 * math.pi if wrapped else FIRST_BAND for wrapped in wraps)
+        return usual if self.at_once or self.is_narrow else self._shown(usual)
+
+    def _shown(self, band: tuple[float, ...]) -> tuple[float, ...]:
+        """The band, wider along each axis as long as that makes the readings alone more probable."""
+        best, moved = self._by_readings(band), True
+        while moved:
+            wider = [_wider(band, axis) for axis in range(len(band)) if band[axis] < WIDEST_SHOWN]
+            found = {other: self._by_readings(other) for other in wider}
+            likeliest = max(found, key=lambda other: found[other], default=band)
+            moved = found.get(likeliest, best) > best
+            band, best = (likeliest, found[likeliest]) if moved else (band, best)
+        return band
+
+    def _by_readings(self, band: tuple[float, ...]) -> float:
+        """How probable the readings are by themselves."""
+        model = self.model.with_sines(self.count, band)
+        solved = _readings_alone(model, self.task)
+        return solved.evidence - cost_of_band(band)
 
     def _climb(self, best: Found, factor: float) -> Found:
         """From the best so far to its neighbours, while one of them is better."""
@@ -194,6 +216,10 @@ def _seconds(task: Task) -> float | None:
     return seconds if seconds is None or not is_contested(task) else OURS * seconds
 
 
+def _wider(band: tuple[float, ...], axis: int) -> tuple[float, ...]:
+    return tuple(_rounded(2 * b) if k == axis else b for k, b in enumerate(band))
+
+
 def _neighbours(
     band: tuple[float, ...], factor: float, narrow_first: bool
 ) -> Iterator[tuple[float, ...]]:
@@ -238,8 +264,7 @@ def _solved_in_turn(model: Features, task: Task, deadline: Deadline) -> Solution
     pde, points, likelihood = task.pde, _points(model, task), task.problem.likelihood
     coefficients, fields = Coefficients(task.pde), model.network.readout.size
     weights = weights_of(model, pde)
-    shown = _readings_alone(rows_of(model, pde, task.problem, points), likelihood)
-    weights[:fields] = shown[:fields]
+    weights[:fields] = _readings_alone(model, task).weights[:fields]
     best, near, stale, took = None, SOFT, 0, 0.0
     for _ in range(ITERATIONS):
         if best is not None and not deadline.allows(took):
@@ -282,9 +307,9 @@ def _change_of_functions(step, model: Features, pde: AbstractPDE, task: Task):
     return np.asarray(model.scaling.spread, float)[logs, None] * (own @ sines.T)
 
 
-def _readings_alone(rows: Rows, likelihood: Likelihood) -> Float[np.ndarray, " p"]:
-    alone = replace(rows, equation=rows.equation[:0], target=rows.target[:0])
-    return _solved(alone, likelihood).weights
+def _readings_alone(model: Features, task: Task) -> Solved:
+    """What they show without the equation."""
+    return _solved(rows_of(model, task.pde, task.problem, 0), task.problem.likelihood)
 
 
 def _deviations(solved: Solved, fields: int) -> Float[np.ndarray, " k"]:

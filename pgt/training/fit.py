@@ -11,9 +11,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, PyTree
+from jaxtyping import Float, Int, PyTree
 
-from pgt.data.splits import sensors
+from pgt.data.splits import sensors, spared_sensors
 from pgt.ground.threads import blas_threads
 from pgt.models.features import Features
 from pgt.nn import batched
@@ -26,14 +26,18 @@ from pgt.training.error_bars import Ensemble, Posterior
 from pgt.training.features import fit_features
 from pgt.training.found import (
     Averaged,
+    Found,
     deviations,
     drawn_members,
+    errors_without,
     left_out_errors,
     left_out_predictions,
 )
 from pgt.training.history import median
 from pgt.training.identity import identity_of
+from pgt.training.likelihood import misfit_size
 from pgt.training.loop import DIVERGED, Fit, train
+from pgt.training.losses import Problem
 from pgt.training.polish import is_small, polish, polish_settings
 from pgt.training.posterior import laplace_members
 from pgt.training.progress import ProgressBar
@@ -59,7 +63,8 @@ class Outcome:
 
     `left_out` is what the others say of every reading, `misses` how far that is from it in predicted σ,
     where they are known in closed form. `deviate` draws fields from the posterior: points ↦ (k, n, c),
-    how far the draws are from the fit, in physical units.
+    how far the draws are from the fit, in physical units. `without` is the error that held-out readings
+    would have if those rows of the readings were held out, where no fit is needed to say it.
     """
 
     fit: Fit
@@ -71,6 +76,7 @@ class Outcome:
     noise: float = 0.0  # σ of the readings in units of their spread
     at_least: float = 0.0  # the error between sensors that stand still, in the same units
     is_average: bool = False  # of fields found with different sines: their difference is drawn, too
+    without: Callable[[Int[np.ndarray, " m"]], float] | None = None
 
 
 def fit_task(
@@ -114,15 +120,18 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
     """A sum of sines needs no training (features.py)."""
     found, fit = fit_features(task, lambda share, numbers: progress.update("solve", share, numbers))
     readings, left_out = task.problem.observations, None
-    errors, sigmas = left_out_errors(found, readings)
+    errors, sigmas = left_out_errors(found, readings, sensors(readings))
     if task.problem.likelihood == "gauss":
         left_out = left_out_predictions(found, readings)
-    error = _error(fit, task) if len(task.held_out) else float(np.sqrt(np.mean(errors**2)))
+    spared = spared_sensors(readings)
+    judged = left_out_errors(found, readings, spared)[0]
+    error = _error(fit, task) if len(task.held_out) else float(np.sqrt(np.mean(judged**2)))
     outcome = Outcome(
         fit, error, left_out=left_out, misses=errors / sigmas, deviate=partial(deviations, found),
         noise=found.sigma,
-        at_least=_beyond_noise(error, found.sigma) if sensors(readings) is not None else 0.0,
+        at_least=0.0 if spared is None else _beyond_noise(error, found.sigma),
         is_average=isinstance(found, Averaged),
+        without=None if len(task.held_out) else partial(_error_without, found, task.problem),
     )  # fmt: skip
     if not isinstance(task.error_bars, Posterior):
         return outcome
@@ -133,6 +142,12 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
         "unrest": 0.0, "leave_one_out": left_out is not None,
     }  # fmt: skip
     return replace(outcome, members=Drawn(stacked, about))
+
+
+def _error_without(found: Found | Averaged, problem: Problem, rows: Int[np.ndarray, " m"]) -> float:
+    """As `held_out_error` would say it, had these rows not been fitted."""
+    errors = errors_without(found, problem.observations, rows)
+    return float(misfit_size(problem.likelihood, errors, np.ones(len(errors), bool)))
 
 
 def _beyond_noise(missed: float, noise: float) -> float:

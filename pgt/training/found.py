@@ -17,10 +17,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from pgt.data.observations import Observations
-from pgt.data.splits import Groups, sensors
+from pgt.data.splits import Groups, spared_sensors
 from pgt.models.features import Features, Sines
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
@@ -34,6 +34,11 @@ from pgt.training.gaussian import Solved
 NARROW = 1.0  # of the log-evidence, for every doubling of a band
 DRAWS = 64  # from the posterior
 MOST_BANDS, LEAST_SHARE = 6, 0.03  # that are averaged, and what the least of them counts
+
+
+def cost_of_band(band: tuple[float, ...]) -> float:
+    """What a band costs of the log-evidence."""
+    return NARROW * sum(math.log2(b) for b in band)
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,7 @@ class Found:
     def evidence(self) -> float:
         """log p(readings | equation), less what a wide band costs: noisy readings hardly tell bands
         apart, and then the narrower one is closer to the truth."""
-        return self.solved.evidence - NARROW * sum(math.log2(b) for b in self.band)
+        return self.solved.evidence - cost_of_band(self.band)
 
     @property
     def sigma(self) -> float:
@@ -69,6 +74,10 @@ class Found:
     def left_out(self, groups: Groups | None = None):
         """What is wrong with the prediction of every measured value from the others, and its σ."""
         return self.solved.left_out(groups)
+
+    def without(self, inside: Int[np.ndarray, " m"]):
+        """The same of some measured values, which are left out together."""
+        return next(self.solved.without(inside))
 
     def spread(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
         """The posterior's standard deviation of every field at points, in units of its spread."""
@@ -132,6 +141,11 @@ class Averaged:
             np.array, zip(*(part.left_out(groups) for part in self.parts), strict=True)
         )
         return self._mixed(errors, sigmas)
+
+    def without(self, inside: Int[np.ndarray, " m"]):
+        """The same of some measured values, which are left out together."""
+        found = [part.without(inside) for part in self.parts]
+        return self._mixed(*map(np.array, zip(*found, strict=True)))
 
     def spread(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
         """The standard deviation of every field at points, in units of its spread."""
@@ -211,25 +225,33 @@ def deviations(
     return np.einsum("nm,kcm->knc", sines, steps) * np.asarray(found.model.scaling.spread)
 
 
-def left_out_errors(found: Found | Averaged, readings: Observations):
+def left_out_errors(found: Found | Averaged, readings: Observations, which: Groups | None):
     """What is wrong with the prediction of every measured value from the readings but that one, and
-    its σ; where sensors stand still, from the other sensors."""
-    which = sensors(readings)
+    its σ; with `which` sensor took each reading, from the other sensors."""
     if which is None:
         return found.left_out()
     by_field = [which[readings.measured(name).rows] for name in readings.fields]
     return found.left_out(np.concatenate(by_field))
 
 
+def errors_without(
+    found: Found | Averaged, readings: Observations, rows: Int[np.ndarray, " m"]
+) -> Float[np.ndarray, " k"]:
+    """What is wrong with the prediction of all values measured in some `rows`, in units of the spread,
+    from the readings that are left: as a network is judged that was not shown those rows."""
+    values = np.concatenate([readings.measured(name).rows for name in readings.fields])
+    return found.without(np.flatnonzero(np.isin(values, rows)))[0]
+
+
 def left_out_predictions(
     found: Found | Averaged, readings: Observations
 ) -> Float[np.ndarray, "n c"]:
-    """What is said of every measured value by the others, as `left_out_errors` means it; NaN where there
-    is none. The readings are those of the problem, in its order."""
+    """What is said of every measured value by the others, or by other sensors where they can be spared;
+    NaN where there is none. The readings are those of the problem, in its order."""
     predictions = np.full(np.shape(readings.values), np.nan)
     spread, start = np.asarray(found.model.scaling.spread, float), 0
     zero = found.model.scaling.origin.along(readings.fields)
-    errors, _ = left_out_errors(found, readings)
+    errors, _ = left_out_errors(found, readings, spared_sensors(readings))
     for field, name in enumerate(readings.fields):
         rows, _, values, _ = readings.measured(name)
         own = errors[start : start + len(rows)]

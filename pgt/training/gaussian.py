@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from pgt.data.splits import Groups
 
@@ -156,23 +156,29 @@ class Solved:
         With `groups`, from the readings of other groups. In closed form: with K the covariance of the
         readings and r their misfit of m, (K⁻¹)_GG⁻¹ (K⁻¹ r)_G, of variance (K⁻¹)_GG⁻¹.
         """
+        if groups is None:
+            inverse_misfit, inverse = self._inverse()
+            diagonal, sigma = inverse(None), self.reduced.sigma
+            return sigma * inverse_misfit / diagonal, sigma / np.sqrt(diagonal)
+        error, spread = np.zeros(self.reduced.count), np.zeros(self.reduced.count)
+        parts = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+        for inside, found in zip(parts, self.without(*parts), strict=True):
+            error[inside], spread[inside] = found
+        return error, spread
+
+    def without(self, *parts: Int[np.ndarray, " _"]):
+        """What is wrong with the prediction of some readings from all others, and its σ: of each of the
+        `parts`, whose readings are left out together."""
+        inverse_misfit, inverse = self._inverse()
+        for inside in parts:
+            covariance, sigma = np.linalg.pinv(inverse(inside)), self.reduced.sigma[inside]
+            error = covariance @ inverse_misfit[inside]
+            yield sigma * error, sigma * np.sqrt(np.maximum(np.diag(covariance), 0))
+
+    def _inverse(self):
+        """K⁻¹ r, and a function that gives blocks of K⁻¹, or its diagonal."""
         left = self.left if self.reduced.turn is None else self.reduced.turn @ self.left
         misfit = self.reduced.full_values - self.reduced.full @ self.mean
-        inverse_misfit, inverse = self._inverse(left, misfit)
-        sigma = self.reduced.sigma
-        if groups is None:
-            diagonal = inverse(None)
-            return sigma * inverse_misfit / diagonal, sigma / np.sqrt(diagonal)
-        error, spread = np.zeros(len(misfit)), np.zeros(len(misfit))
-        for group in np.unique(groups):
-            inside = np.flatnonzero(groups == group)
-            covariance = np.linalg.pinv(inverse(inside))
-            error[inside] = covariance @ inverse_misfit[inside]
-            spread[inside] = np.sqrt(np.maximum(np.diag(covariance), 0))
-        return sigma * error, sigma * spread
-
-    def _inverse(self, left, misfit):
-        """K⁻¹ r, and a function that gives blocks of K⁻¹, or its diagonal."""
         outside = 0.0 if left.shape[0] == left.shape[1] else self.sigma**-2
         along = left.T @ misfit
         product = left @ (along / self._variances) + outside * (misfit - left @ along)

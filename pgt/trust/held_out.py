@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.data.splits import spared_sensors
 from pgt.ground.errors import InputError
 from pgt.ground.verdict import HeldOut
 from pgt.trust.references.interpolation import rbf
@@ -115,7 +116,12 @@ def interpolated_in_turn(
 def left_out_in_turn(
     readings: Observations, predictions: Float[np.ndarray, "n c"], domain: Domain
 ) -> Unseen:
-    """All readings, each predicted from the others; interpolation leaves out a tenth at a time."""
-    fold = np.random.default_rng(0).permutation(len(readings)) % min(TENTHS, len(readings))
+    """All readings, each predicted from the others, or from other sensors where one can be spared;
+    interpolation leaves out a tenth of them at a time."""
+    which = spared_sensors(readings)
+    groups = np.arange(len(readings)) if which is None else which
+    count = int(groups.max(initial=-1)) + 1
+    fold = (np.random.default_rng(0).permutation(count) % min(TENTHS, max(count, 1)))[groups]
     simple = interpolated_in_turn(readings, fold, domain) if len(readings) > TENTHS else None
-    return Unseen(readings, predictions, simple, len(readings), by_process(readings, domain))
+    process = by_process(readings, domain, groups=which)
+    return Unseen(readings, predictions, simple, len(readings), process)

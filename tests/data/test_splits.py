@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pgt
-from pgt.data.splits import MOST_BLOCKS, READINGS_PER_BLOCK, blocks, folds, sensors, split
+from pgt.data.splits import MOST_BLOCKS, READINGS_PER_BLOCK, blocks, folds, parts, sensors, split
 from pgt.ground.errors import InputError
-from pgt.training.assemble import hold_out
+from pgt.training.assemble import held_out_rows
 from pgt.trust.references.interpolation import rbf
 
 
@@ -136,7 +136,9 @@ def test_blocks_are_harder_to_interpolate_than_single_readings():
         readings = pgt.sample(pgt.datasets.heat(), 120, seed=seed)
         errors = {}
         for by in ("reading", "block"):
-            fitted, held_out = hold_out(readings, pgt.Training(hold_out=0.2, hold_out_by=by), seed)
+            fitted, held_out = parts(
+                readings, held_out_rows(readings, pgt.Training(hold_out=0.2, hold_out_by=by), seed)
+            )
             guess = rbf(fitted, domain, held_out.points).predictions
             errors[by] = np.linalg.norm(guess - held_out.values) / np.linalg.norm(held_out.values)
         ratios.append(errors["block"] / errors["reading"])

@@ -12,7 +12,7 @@ from pgt.nn.precision import cast
 from pgt.reconstruction.rival import in_time_left, needs_rival, predicts_better
 from pgt.training.assemble import assemble
 from pgt.training.features import FEWEST_TO_CHOOSE
-from pgt.training.fit import Outcome
+from pgt.training.fit import Outcome, fit_task
 from pgt.training.loop import Fit, _untrained
 
 DOMAIN, EQUATION = pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Heat(0.01)
@@ -63,12 +63,44 @@ def test_the_rival_is_a_network_for_the_same_readings_in_the_time_that_is_left()
     assert in_time_left(unlimited, 10.0) is unlimited
 
 
+def holding_out(count):
+    """A rival that was not shown so many readings."""
+    rows = np.arange(count)
+    return dataclasses.replace(TASK, held_out=READINGS.take(rows), rows_held_out=rows)
+
+
 def test_it_must_predict_better_than_chance_explains():
-    eight, many = READINGS.take(np.arange(8)), READINGS
+    eight, many = holding_out(8), holding_out(len(READINGS))
     assert predicts_better(missing_by(0.4), missing_by(1.0), eight)
     assert not predicts_better(missing_by(0.6), missing_by(1.0), eight)  # 1 - 2/√16 = 0.5
     assert predicts_better(missing_by(0.6), missing_by(1.0), many)
     assert not predicts_better(missing_by(None), missing_by(1.0), eight)
+
+
+def test_sines_are_asked_about_the_readings_that_the_network_was_not_shown():
+    asked = []
+    sines = dataclasses.replace(missing_by(1.0), without=lambda rows: asked.append(rows) or 0.1)
+    assert not predicts_better(missing_by(0.3), sines, holding_out(40))
+    assert predicts_better(missing_by(0.03), sines, holding_out(40))
+    np.testing.assert_array_equal(asked[0], np.arange(40))
+
+
+def test_what_sines_say_of_these_is_what_a_fit_of_the_others_says():
+    noisy = pgt.sample(pgt.datasets.heat(), n=FEWEST_TO_CHOOSE, noise=0.1)
+    scaling = pgt.Scaling.fit(noisy, DOMAIN)
+    build = pgt.Features(scaling, count=60, band=(10.0, 3.0))
+
+    def sines(**settings):
+        training = pgt.Training(seconds=30.0, **settings)
+        return assemble(noisy, EQUATION, DOMAIN, model=build, training=training)
+
+    without = fit_task(sines()).without
+    others = sines(hold_out=0.1)
+    assert without is not None
+    assert others.rows_held_out is not None
+    found = fit_task(others)
+    assert found.without is None  # its own error is that of the same readings
+    assert without(others.rows_held_out) == pytest.approx(found.held_out_error, rel=0.2)
 
 
 # ------------------------------------------------------------------- after a small network

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 import pgt
+from pgt.data.splits import parts
 from pgt.nn.precision import is_double
 from pgt.physics import Heat
-from pgt.training.assemble import assemble, groups_of, hold_out
+from pgt.training.assemble import assemble, groups_of, held_out_rows
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 
@@ -84,12 +85,12 @@ def test_blocks_that_cannot_be_divided_are_refused():
         {"x": [0.5, 0.5]}, {"u": [1.0, np.nan], "v": [np.nan, 2.0]}
     )
     with pytest.raises(pgt.InputError, match=r"1 block.*hold_out_by"):
-        hold_out(one_place, pgt.Training(hold_out_by="block"), 0)
+        held_out_rows(one_place, pgt.Training(hold_out_by="block"), 0)
 
 
 def test_nothing_is_held_out_where_none_is_asked_for_or_one_is_all_there_is():
     for found, share in ((READINGS, 0.0), (READINGS.take([3]), 0.5)):
-        fitted, held_out = hold_out(found, pgt.Training(hold_out=share), seed=0)
+        fitted, held_out = parts(found, held_out_rows(found, pgt.Training(hold_out=share), seed=0))
         np.testing.assert_array_equal(fitted.points, found.points)
         assert len(held_out) == 0
 
@@ -108,21 +109,25 @@ def standing_still(count):
 
 def test_readings_of_one_sensor_are_held_out_together():
     readings = standing_still(12)
-    fitted, held_out = hold_out(readings, pgt.Training(), seed=0)
+    fitted, held_out = parts(readings, held_out_rows(readings, pgt.Training(), seed=0))
     assert len(held_out) == 6
     assert len(np.unique(np.asarray(held_out.points)[:, 0])) == 1
     assert not set(np.asarray(held_out.points)[:, 0]) & set(np.asarray(fitted.points)[:, 0])
-    scattered = hold_out(readings, pgt.Training(hold_out_by="reading"), seed=0)[1]
+    scattered = parts(
+        readings, held_out_rows(readings, pgt.Training(hold_out_by="reading"), seed=0)
+    )[1]
     assert len(np.unique(np.asarray(scattered.points)[:, 0])) > 1
 
 
 def test_of_few_sensors_none_is_spared_unless_asked_for():
     readings = standing_still(5)
     assert groups_of(readings, pgt.Training()) is None
-    held_out = hold_out(readings, pgt.Training(hold_out_by="sensor"), seed=0)[1]
+    held_out = parts(readings, held_out_rows(readings, pgt.Training(hold_out_by="sensor"), seed=0))[
+        1
+    ]
     assert len(np.unique(np.asarray(held_out.points)[:, 0])) == 1
     with pytest.raises(pgt.InputError, match="no sensor stands still"):
-        hold_out(READINGS, pgt.Training(hold_out_by="sensor"), 0)
+        held_out_rows(READINGS, pgt.Training(hold_out_by="sensor"), 0)
 
 
 def test_a_task_says_what_was_held_out_together():

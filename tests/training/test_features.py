@@ -14,12 +14,12 @@ from pgt.data.synthetic import sample
 from pgt.datasets.analytic import heat
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown, named_unknowns
-from pgt.models.features import Features
+from pgt.models.features import FIRST_BAND, Features
 from pgt.nn.scaling import Scaling
 from pgt.physics import Dirichlet, Equation, Heat, UnknownFunction
 from pgt.training import deadline, features
 from pgt.training.assemble import assemble
-from pgt.training.coefficients import EDGE, FAR
+from pgt.training.coefficients import EDGE, FAR, Learnt
 from pgt.training.features import (
     FEWEST_TO_CHOOSE,
     MOST_TRIALS,
@@ -253,6 +253,39 @@ def test_there_are_as_many_sines_as_there_is_time_for(solves, monkeypatch):
     monkeypatch.setattr(deadline, "seconds_of_solve", lambda size: 1.0)
     fitted(heat_readings(30), Heat(DIFFUSIVITY), SQUARE, count=90, band=4.0, seconds=0.5)
     assert solves == [56]  # 90 ∛(1/4)
+
+
+def test_more_sines_are_not_kept_where_a_coefficient_did_not_settle(monkeypatch):
+    search = slow_search(monkeypatch, rival=None)
+    few = search._try((6.0, 6.0))
+    moving = replace(few, learnt={"diffusivity": Learnt(1.0, "it had not come to rest")})
+
+    def found(_, band, count=None, near=None):
+        return few if count is None else moving
+
+    monkeypatch.setattr(features._Search, "_try", found)
+    monkeypatch.setattr(features, "STEPS", ())
+    monkeypatch.setattr(features, "averaged", lambda best, tried: best)
+    assert search.best() is few
+
+
+def test_equations_solved_in_turn_begin_with_a_band_that_the_readings_show():
+    """Six years of a diffusivity: half a dozen waves, of which the usual band sees none."""
+    depth, t = np.meshgrid([0.05, 0.2, 0.5, 0.9], np.linspace(0, 6, 60))
+    points = np.column_stack([depth.ravel(), t.ravel()])
+    rate = np.sqrt(np.pi / 0.1)
+    wave = np.exp(-rate * points[:, 0]) * np.cos(2 * np.pi * points[:, 1] - rate * points[:, 0])
+    readings = Observations.from_arrays(points, wave[:, None], coords=("x", "t"), fields=("u",))
+    domain = Domain(x=(0, 1), t=(0, 6))
+    model = Features(Scaling.fit(readings, domain), count=120)
+
+    def first(diffusivity):
+        task = assemble(readings, Heat(diffusivity), domain, model=model)
+        return features._Search(task, lambda share, numbers: None)._first()
+
+    band = first(Unknown(0.03, positive=True))
+    assert 6 * np.pi < band[1] < 100
+    assert first(0.1) == (FIRST_BAND, FIRST_BAND)
 
 
 def slow_search(monkeypatch, *, rival, seconds: float | None = 60.0):

@@ -20,6 +20,7 @@ from pgt.training.found import (
     averaged,
     deviations,
     drawn_members,
+    errors_without,
     left_out_errors,
     left_out_predictions,
     of_two,
@@ -76,6 +77,19 @@ def test_left_out_predictions_do_not_know_their_reading(noisy):
     left_out = np.std(said - readings.values)
     assert misfit < left_out < 1.5 * misfit
     assert np.std(said[:, 0] - heat_at(np.asarray(readings.points))) < 0.05
+
+
+def test_without_some_readings_all_others_are_asked(noisy):
+    readings, found, fit = noisy
+    one, spread = np.array([7]), float(fit.model.scaling.spread[0])
+    said = left_out_predictions(found, readings)[7] - readings.values[7]
+    np.testing.assert_allclose(-spread * errors_without(found, readings, one), said, rtol=1e-9)
+    rows = np.arange(0, 60, 3)
+    alone = left_out_errors(found, readings, None)[0][rows]
+    together = errors_without(found, readings, rows)
+    assert together.shape == rows.shape
+    assert not np.allclose(together, alone, rtol=1e-3)
+    np.testing.assert_allclose(np.std(together), np.std(alone), rtol=0.5)  # both miss the noise
 
 
 def test_what_is_hidden_has_no_prediction():
@@ -136,8 +150,8 @@ def test_members_of_an_average_lie_in_pairs_around_it(several):
 
 def test_an_average_says_of_a_reading_what_its_parts_say(several):
     readings, tried, average = several
-    errors, sigmas = left_out_errors(average, readings)
-    of_parts = np.array([left_out_errors(found, readings)[0] for found in tried.values()])
+    errors, sigmas = left_out_errors(average, readings, None)
+    of_parts = np.array([left_out_errors(found, readings, None)[0] for found in tried.values()])
     assert (errors >= of_parts.min(axis=0) - 1e-12).all()
     assert (errors <= of_parts.max(axis=0) + 1e-12).all()
     assert (sigmas > 0).all()

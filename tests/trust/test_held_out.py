@@ -5,7 +5,14 @@ import pytest
 
 from pgt.data import Domain, Observations
 from pgt.trust import held_out
-from pgt.trust.held_out import Unseen, held_out_errors, interpolated, interpolated_in_turn, misfit
+from pgt.trust.held_out import (
+    Unseen,
+    held_out_errors,
+    interpolated,
+    interpolated_in_turn,
+    left_out_in_turn,
+    misfit,
+)
 
 NAN = float("nan")
 LINE = Domain(x=(0, 1))
@@ -68,3 +75,17 @@ def test_in_turn_each_fold_is_interpolated_from_the_others():
     alone = interpolated(every.take(~inside), every.take(inside), LINE)
     np.testing.assert_array_equal(found[inside], alone)
     assert interpolated_in_turn(every.take([0, 1]), np.array([0, 1]), LINE) is None
+
+
+@pytest.mark.parametrize(("sensors", "worse"), [(12, True), (6, False)])
+def test_interpolation_is_not_shown_a_sensor_whose_readings_it_is_asked_for(sensors, worse):
+    """Of many sensors each is predicted from the others, by whoever stands beside."""
+    random = np.random.default_rng(0)
+    x, t = np.repeat(random.uniform(size=sensors), 20), np.tile(np.linspace(0, 1, 20), sensors)
+    u = np.repeat(random.normal(size=sensors), 20) + t  # a level of its own, which no other tells
+    every = Observations.from_arrays({"x": x, "t": t}, {"u": u})
+    said = left_out_in_turn(every, np.asarray(every.values), Domain(x=(0, 1), t=(0, 1)))
+    assert said.interpolated is not None
+    assert said.process is not None
+    for other in (said.interpolated, said.process):
+        assert bool(np.std(other[:, 0] - u) > 0.5) is worse

@@ -2,8 +2,8 @@
 
 The covariance of standardised readings is c (exp(−Σ (x_k − y_k)² / 2ℓ_k²) + s δ); c has its most
 probable value in closed form, ℓ and s maximise what is left of the marginal likelihood (Rasmussen and
-Williams 2006, chapter 5). What the others say of a reading, m_i = y_i − (K⁻¹y)_i / (K⁻¹)_ii, needs no
-second fit.
+Williams 2006, chapter 5). What the others say of some readings G, m_G = y_G − (K⁻¹)_GG⁻¹ (K⁻¹y)_G, needs
+no second fit.
 """
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
 from pgt.data import Domain, Observations
+from pgt.data.splits import Groups
 from pgt.trust.references.coordinates import unit
 
 MOST = 500  # readings of a field; the work grows as their number cubed
@@ -23,9 +24,13 @@ STEPS = 40
 
 
 def by_process(
-    readings: Observations, domain: Domain, points: Float[np.ndarray, "n d"] | None = None
+    readings: Observations,
+    domain: Domain,
+    points: Float[np.ndarray, "n d"] | None = None,
+    groups: Groups | None = None,
 ) -> Float[np.ndarray, "n c"] | None:
-    """What the process says at points; without them, what the others say of every reading.
+    """What the process says at points; without them, what the others say of every reading, with `groups`
+    those of other groups.
 
     NaN for a field of fewer than four readings; None where a field has more than 500.
 
@@ -43,19 +48,24 @@ def by_process(
     for column, (rows, places, values, _) in enumerate(measured):
         if len(rows) >= FEWEST and np.std(values) > 0:
             here = rows if wanted is None else slice(None)
-            found[here, column] = _said(unit(np.asarray(places, float), domain), values, wanted)
+            apart = rows if groups is None else groups[rows]
+            about = unit(np.asarray(places, float), domain), values
+            found[here, column] = _said(*about, wanted, apart)
     return found
 
 
-def _said(coordinates, values, wanted) -> Float[np.ndarray, " n"]:
+def _said(coordinates, values, wanted, groups) -> Float[np.ndarray, " n"]:
     mean, spread = values.mean(), values.std()
     standard = (values - mean) / spread
     lengths, noise = _most_probable(coordinates, standard)
     factor = cho_factor(_alike(coordinates, coordinates, lengths) + noise * np.eye(len(values)))
     weights = cho_solve(factor, standard)
     if wanted is None:
-        inverse = cho_solve(factor, np.eye(len(values)))
-        return mean + spread * (standard - weights / np.diagonal(inverse))
+        inverse, missed = cho_solve(factor, np.eye(len(values))), np.zeros(len(values))
+        for group in np.unique(groups):
+            inside = np.flatnonzero(groups == group)
+            missed[inside] = np.linalg.solve(inverse[np.ix_(inside, inside)], weights[inside])
+        return mean + spread * (standard - missed)
     return mean + spread * (_alike(wanted, coordinates, lengths) @ weights)
 
 

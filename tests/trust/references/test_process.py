@@ -47,6 +47,16 @@ def test_what_the_others_say_is_what_a_process_without_the_reading_says(monkeypa
     assert found[4] == pytest.approx(alone[0], abs=0.05)  # whose mean and spread are its own
 
 
+def test_of_a_group_it_is_what_a_process_without_the_group_says(monkeypatch):
+    given, groups = readings(15, 0.05), np.arange(15) % 5
+    monkeypatch.setattr(process, "_most_probable", lambda *_: (np.array([0.4, 0.6]), 0.02))
+    found = by_process(given, BOX, groups=groups)
+    inside = groups == 2
+    alone = by_process(given.take(~inside), BOX, np.asarray(given.points)[inside])
+    assert found[inside] == pytest.approx(alone, abs=0.1)  # whose mean and spread are its own
+    assert not np.allclose(found, by_process(given, BOX), atol=0.01)
+
+
 def test_a_periodic_axis_is_a_circle():
     x = np.linspace(0, 1, 9)[:-1]
     given = pgt.Observations.from_arrays({"x": x}, {"u": np.sin(2 * np.pi * x)})
