@@ -12,6 +12,7 @@ such fields are averaged, too: half of what they differ by is about what their a
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import equinox as eqx
 import jax
@@ -30,9 +31,11 @@ from pgt.training.coefficients import Learnt, are_settled
 from pgt.training.error_bars import Posterior
 from pgt.training.feature_rows import field_rows, weights_of, with_weights
 from pgt.training.gaussian import Solved
+from pgt.training.scales import logarithms
 
 NARROW = 1.0  # of the log-evidence, for every doubling of a band
 DRAWS = 64  # from the posterior
+LOOSE = 6.0  # log10 of the largest ρ by which unknown functions have their error bars
 MOST_BANDS, LEAST_SHARE = 6, 0.03  # that are averaged, and what the least of them counts
 
 
@@ -69,7 +72,7 @@ class Found:
 
     def steps(self, count: int) -> Float[np.ndarray, "count p"]:
         """From the weights to those drawn from the posterior."""
-        return self.solved.draw(count)
+        return self._posterior.draw(count)
 
     def left_out(self, groups: Groups | None = None):
         """What is wrong with the prediction of every measured value from the others, and its σ."""
@@ -88,8 +91,15 @@ class Found:
         for field in range(fields):
             rows = np.zeros((len(points), size))
             rows[:, field * count : (field + 1) * count] = sines
-            columns.append(self.solved.spread(rows))
+            columns.append(self._posterior.spread(rows))
         return np.stack(columns, axis=1)
+
+    @cached_property
+    def _posterior(self) -> Solved:
+        """Where an unknown function multiplies a field, the equation is linearised at a field that the
+        readings chose. A stiff one then says by itself what they said, which makes them more probable,
+        and leaves the function no freedom that it has in truth."""
+        return self.solved.softened(LOOSE) if logarithms(self.pde) else self.solved
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,10 @@ class Solved:
             float(np.sqrt(scale[best] * tau2[best])),
         )
 
+    def softened(self, exponent: float) -> "Solved":
+        """The same with an equation that is no stiffer than that, log10 of its ρ."""
+        return self if self.exponent <= exponent else self.reduced.solved(exponent)
+
     # ------------------------------------------------------------------------------ the field
 
     @cached_property

@@ -11,7 +11,7 @@ from pgt.data.observations import Observations
 from pgt.data.order import ordered
 from pgt.models.features import Features
 from pgt.nn.scaling import Scaling
-from pgt.physics import Equation, Heat
+from pgt.physics import Dirichlet, Equation, Heat, UnknownFunction
 from pgt.training.assemble import assemble
 from pgt.training.error_bars import Posterior
 from pgt.training.features import fit_features
@@ -175,3 +175,33 @@ def test_what_two_draws_of_sines_differ_by_is_drawn_as_well():
     assert both.evidence == parts[0].evidence
     scaling = float(both.model.scaling.spread[0])
     assert (scaling * both.spread(ASKED) >= np.abs(first - second) / 2 - 1e-12).all()
+
+
+def rod_of_varying_conductivity(count=60, noise=0.01, seed=0):
+    """Readings of (k u')' + 5 = 0 between cold ends, and the logarithm of k at places."""
+    x = np.linspace(0, 1, 20_001)
+    k = 1 + 0.5 * np.sin(2 * np.pi * x)
+    flow, drop = (np.append(0, np.cumsum((f[1:] + f[:-1]) / 2) * x[1]) for f in (1 / k, x / k))
+    u = 5 * (flow * drop[-1] / flow[-1] - drop)
+    draw = np.random.default_rng(seed)
+    at = draw.uniform(size=count)
+    values = np.interp(at, x, u)
+    values = values + noise * values.std() * draw.standard_normal(count)
+    return Observations.from_arrays({"x": at}, {"u": values}), lambda z: np.log(np.interp(z, x, k))
+
+
+def test_a_function_that_multiplies_a_field_is_not_known_better_than_it_is():
+    readings, true = rod_of_varying_conductivity()
+    unknown = UnknownFunction("x", positive=True, initial=1.0)
+    pde = Equation("div(k*grad(u)) + heat = 0", coords=("x",), heat=5.0, k=unknown)
+    line = Domain(x=(0, 1))
+    model = Features(Scaling.fit(readings.aligned(pde.fields), line), count=80, band=16.0)
+    cold = [Dirichlet("x", u=0.0)]
+    found, _ = fit_features(assemble(readings, pde, line, cold, model=model), lambda *_: None)
+    at = np.linspace(0.02, 0.98, 49)[:, None]
+    scale = float(found.model.scaling.spread[1])
+    spread = scale * found.spread(at)[:, 1]
+    missed = field(found.model, at)[:, 1] - true(at[:, 0])
+    assert np.sqrt(np.mean(missed**2)) < 0.05
+    assert (np.abs(missed) < 1.645 * spread).mean() > 0.8
+    assert spread.mean() < 0.1
