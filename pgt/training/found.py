@@ -35,7 +35,7 @@ from pgt.training.scales import logarithms
 
 NARROW = 1.0  # of the log-evidence, for every doubling of a band
 DRAWS = 64  # from the posterior
-LOOSE = 6.0  # log10 of the largest ρ by which unknown functions have their error bars
+LOOSE = 7.0  # log10 of the largest ρ by which unknown functions have their error bars
 MOST_BANDS, LEAST_SHARE = 6, 0.03  # that are averaged, and what the least of them counts
 
 
