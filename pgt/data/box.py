@@ -13,8 +13,11 @@ from scipy.special import roots_legendre
 
 from pgt.data._numbers import as_numbers
 from pgt.ground.errors import InputError
+from pgt.ground.memory import require_memory
 from pgt.ground.types import Key, Point, Points, Scalar
 
+MOST_ALONG = 20_000  # of Gauss's nodes along an axis: to find them takes seconds
+COPIES = 3  # of points that are in memory at the same time
 TOLERANCE = 1e-9  # of the extent: a reading on the boundary must not fall out by a rounding error
 
 
@@ -145,6 +148,14 @@ class Box:
         if not self.axes:
             return np.zeros((1, 0)), np.ones(1)
         per_axis = math.ceil(n ** (1 / self.dimension))
+        if per_axis > MOST_ALONG:
+            raise InputError(
+                f"quadrature(n={n}): that is {per_axis} points along an axis; ask for {MOST_ALONG} "
+                "at most."
+            )
+        require_memory(
+            8.0 * COPIES * n * (self.dimension + 1), f"quadrature(n={n})", "ask for fewer"
+        )
         nodes, weights = _gauss(per_axis)
         half = self.extent / 2
         columns = [low + h * (1 + nodes) for low, h in zip(self.lower, half, strict=True)]

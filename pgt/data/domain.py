@@ -23,6 +23,7 @@ from pgt.data.regions import AbstractRegion, Faces, Instants, Seam, Spread, ends
 from pgt.data.shapes.base import AbstractShape, Boundary, Shape
 from pgt.data.shapes.stored import shape_from_dict, shape_to_dict
 from pgt.data.shapes.where import chosen
+from pgt.ground.arguments import Seed
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.types import Key, Points
@@ -178,7 +179,7 @@ class Domain:
         return self._filled.from_unit(unit)
 
     @checked
-    def even(self, n: int, seed: int = 0) -> Float[np.ndarray, "{n} d"]:
+    def even(self, n: int, seed: Seed = 0) -> Float[np.ndarray, "{n} d"]:
         """n fixed points that fill the domain evenly.
 
         >>> Domain(x=(0, 1), t=(0, 2)).even(3).shape

@@ -148,12 +148,17 @@ def filled(equation: Callable[..., AbstractPDE], coefficients: Coefficients) -> 
 def _called(equation: Callable[..., AbstractPDE], coefficients: dict) -> AbstractPDE:
     try:
         inspect.signature(equation).bind(**coefficients)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:  # ValueError: a builtin says nothing of itself
         listed = ", ".join(coefficients) or "none"
         raise InputError(
             f"the equation does not take these coefficients, {listed}: {error}."
         ) from error
-    return equation(**coefficients)
+    pde = equation(**coefficients)
+    if not isinstance(pde, AbstractPDE):
+        raise InputError(
+            f"the equation is called and must return one, such as pgt.Heat; it gave {pde!r:.60}."
+        )
+    return pde
 
 
 def nodes_of(domain: Domain, **counts: int) -> dict[str, np.ndarray]:

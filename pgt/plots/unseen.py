@@ -10,6 +10,7 @@ from matplotlib.ticker import NullFormatter, ScalarFormatter
 
 from pgt.data.observations import Observations
 from pgt.ground.checked import checked
+from pgt.ground.errors import InputError
 from pgt.plots import pieces
 from pgt.plots.pieces import INK, PALETTE, SIZE
 
@@ -34,6 +35,8 @@ def unseen(
     >>> unseen({"16": row, "64": row}).axes[0].get_xlabel()
     'readings'
     """
+    if not errors:
+        raise InputError("unseen(errors={}): there is no number of readings; give a card's errors.")
     figure = Figure(figsize=(8.1, 2.4 + 1.75 * len(systems)), layout="constrained")
     grid = figure.add_gridspec(1 + len(systems), 3, height_ratios=[1.4, *[1.0] * len(systems)])
     _by_number(figure.add_subplot(grid[0, :2]), errors)

@@ -88,3 +88,11 @@ def test_a_box_without_axes_is_one_point():
 def test_a_box_is_moved_by_a_number_for_every_axis(by):
     with pytest.raises(InputError, match="one number for each of x, y, t"):
         BOX.moved(by)
+
+
+def test_more_points_than_there_is_time_or_memory_for_are_refused(monkeypatch):
+    with pytest.raises(InputError, match="ask for 20000 at most"):
+        Box(("x",), ((0.0, 1.0),)).quadrature(10**9)
+    monkeypatch.setattr("pgt.ground.memory.available_memory", lambda: 1e5)
+    with pytest.raises(InputError, match="ask for fewer"):
+        Box(("x", "y"), ((0.0, 1.0),) * 2).quadrature(10**6)

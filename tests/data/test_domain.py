@@ -131,3 +131,8 @@ def test_unknown_axis_and_bad_dictionary():
         Domain(x=(0, 1)).bounds("z")
     with pytest.raises(InputError, match="bounds"):
         Domain.from_dict({"x": [0, 1]})
+
+
+def test_a_seed_is_not_negative():
+    with pytest.raises(InputError, match="seed"):
+        Domain(x=(0, 1)).even(3, seed=-1)

@@ -123,3 +123,10 @@ def test_a_period_is_one_step_longer_than_its_nodes(tmp_path):
     family = Simulations(tmp_path, pgt.AdvectionDiffusion, names, periodic=("x",))
     assert family.domain == ring.domain
     assert jnp.allclose(family.draw(jax.random.key(1)).values, family.values[0])
+
+
+def test_what_gives_no_equation_is_refused(folder):
+    with pytest.raises(pgt.InputError, match="must return one"):
+        Simulations(folder, lambda: "u_t = u_xx")
+    with pytest.raises(pgt.InputError, match="does not take these coefficients"):
+        Simulations(folder, dict)

@@ -31,3 +31,8 @@ def test_answers_on_another_grid_are_refused():
     truth = pgt.datasets.heat(x=9, t=9)
     with pytest.raises(pgt.InputError, match="different grids"):
         unseen(ERRORS, [(truth, truth.isel(x=slice(1, None)), pgt.sample(truth, n=5))])
+
+
+def test_a_card_without_errors_is_refused():
+    with pytest.raises(pgt.InputError, match="card's errors"):
+        unseen({})

@@ -199,7 +199,7 @@ def number(where: str, value, *, above: float = -math.inf) -> float:
     """A finite number."""
     try:
         found = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{where}={value!r}: write a number.") from None
     if not math.isfinite(found) or found <= above:
         limit = f" above {above:g}" if above > -math.inf else ""

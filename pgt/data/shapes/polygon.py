@@ -146,7 +146,7 @@ def _ring(corners, which: str) -> tuple[Corner, ...]:
     where = f"Polygon({which})"
     try:
         ring: np.ndarray = np.asarray(corners, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         ring = np.zeros((0, 0))
     if ring.ndim != 2 or ring.shape[1] != 2:
         raise InputError(f"{where}: write corners as pairs of numbers, [(0, 0), (1, 0), (0, 1)].")

@@ -205,7 +205,7 @@ def _checked(corners, triangles):
     """Corners that are one place merged, triangles without area left out."""
     try:
         corners, triangles = np.asarray(corners, float), np.atleast_1d(triangles)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError("Surface: write corners and triangles as arrays (m, 3), (f, 3).") from None
     if corners.ndim != 2 or corners.shape[1:] != (3,) or not len(triangles):
         raise InputError(

@@ -24,6 +24,7 @@ def test_distance_from_a_rectangle_is_round_its_corners():
         (lambda: Disk(radius=0), r"Disk\(radius\)=0: write a finite number above 0"),
         (lambda: Disk(radius=float("nan")), "finite"),
         (lambda: Disk(radius="large"), "write a number"),
+        (lambda: Disk(radius=10**400), "write a number"),
         (lambda: Disk(centre=(0, 0, 0)), "write 2 numbers"),
         (lambda: Disk(name=""), "write a word"),
         (lambda: Ellipse(radii=(1, -1)), "above 0"),
