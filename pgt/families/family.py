@@ -38,9 +38,8 @@ class AbstractFamily(eqx.Module):
     """
 
     part: ClassVar[str] = "family"
-    keeps_systems: ClassVar[bool] = (
-        True  # also `without_systems`: the same key draws the same there
-    )
+    # Whether the same key draws the same system from what `without_systems` leaves.
+    keeps_systems: ClassVar[bool] = True
     name: eqx.AbstractVar[str]
     fields: eqx.AbstractVar[tuple[str, ...]]
 

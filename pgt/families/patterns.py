@@ -209,10 +209,10 @@ def learn_patterns(
     """
     left = dict(without or {})
     drawn = _drawn(family, left)
-    values, is_new = drawn.values, kinds(drawn.coefficients, drawn.stored)
+    values, together = drawn.values, kinds(drawn.coefficients, drawn.stored)
     is_read = np.array([not reads or name in reads for name in family.fields])
     instants = Nodes.of(family).instants
-    score = judged(values, is_new, count, is_read, sensors, instants)
+    score = judged(values, together, count, is_read, sensors, instants)
     mean, table = patterns_of(values, count)
     return Patterns(family, mean, table, floor(table), reads, score, left)
 
