@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from pgt.data.domain import Domain
-from pgt.data.evenly import evenly
 from pgt.ground.arguments import Positive, Seed, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
@@ -17,6 +16,7 @@ from pgt.models.frame import AbstractFrame
 from pgt.models.local import AbstractLocal, Local
 from pgt.models.multipoles import Multipoles
 from pgt.models.network import AbstractNetwork, UnitReadings
+from pgt.models.wave_vectors import wave_vectors
 from pgt.nn.frozen import Frozen
 from pgt.nn.scaling import Scaling
 
@@ -49,17 +49,14 @@ class Sines(Frozen):
         seed: int = 0,
         local: AbstractLocal | None = None,
     ) -> "Sines":
-        """`count` sines, a sine and a cosine of every frequency, which fill the box ±band evenly.
+        """`count` sines, a sine and a cosine of every frequency, which fill the box ±band evenly; fewer
+        where all axes are periodic and there are no more.
 
-        On a periodic axis, whose unit length is 2, frequencies are whole multiples of π. The same seed
-        draws the same directions whatever the band, so that two bands can be compared.
+        On a periodic axis, whose unit length is 2, frequencies are whole multiples of π (wave_vectors.py). The
+        same seed draws the same directions whatever the band, so that two bands can be compared.
         """
-        unit = 2 * evenly(math.ceil(count / 2), len(band), seed) - 1
-        unit[0] = 0.0  # a constant
-        frequencies = unit * np.asarray(band, float)
-        whole = np.round(frequencies / np.pi) * np.pi
-        frequencies = np.where(np.asarray(periodic), whole, frequencies)
-        phases = np.tile([np.pi / 2, 0.0], len(unit))
+        frequencies = wave_vectors(math.ceil(count / 2), band, periodic, seed)
+        phases = np.tile([np.pi / 2, 0.0], len(frequencies))
         return Sines(np.repeat(frequencies, 2, axis=0)[:count], phases[:count], local)
 
     @property
