@@ -52,8 +52,9 @@ class Sines(Frozen):
         """`count` sines, a sine and a cosine of every frequency, which fill the box ±band evenly; fewer
         where all axes are periodic and there are no more.
 
-        On a periodic axis, whose unit length is 2, frequencies are whole multiples of π (wave_vectors.py). The
-        same seed draws the same directions whatever the band, so that two bands can be compared.
+        On a periodic axis, whose unit length is 2, frequencies are whole multiples of π
+        (wave_vectors.py). The same seed draws the same directions whatever the band, so that two bands
+        can be compared.
         """
         frequencies = wave_vectors(math.ceil(count / 2), band, periodic, seed)
         phases = np.tile([np.pi / 2, 0.0], len(frequencies))
