@@ -6,7 +6,9 @@ many digits, which the encoder cannot know. Then the noise is that under which t
 
     y ~ N(0, s² (BBᵀ + λ)),  s² = yᵀ (BBᵀ + λ)⁻¹ y / n:  the λ of least  n log s² + log |BBᵀ + λ|
 
-Which of both is better is found on systems held out, and stands in the card. Small λ need float64.
+Which of both is better is found on systems held out, and stands in the card. Small λ need float64. All λ
+are tried by triangular factors, which a graphics card makes for many systems at once; singular values,
+which would serve all λ, it finds one system after the other.
 """
 
 import contextlib
@@ -48,10 +50,9 @@ def written(
     misses = jnp.where(mask, readings.values - features @ middle.T, 0.0).reshape(-1)
     rows = jnp.einsum("nb,cbm->ncm", features, directions)
     rows = jnp.where(mask[..., None], rows, 0.0).reshape(misses.size, -1)
-    left, sizes, right = jnp.linalg.svd(rows, full_matrices=False)
-    seen = left.T @ misses
-    level, scale = most_probable(seen, sizes, misses, jnp.sum(mask), first**2 * LEVELS)
-    amounts = right.T @ (sizes / (sizes**2 + level) * seen)
+    shown = _shortened(rows, misses)
+    level, scale = most_probable(*shown, jnp.sum(mask), first**2 * LEVELS)
+    amounts = shown[0].T @ _solved(_covariance(shown[0], level), shown[1])
     normal = rows.T @ rows + level * jnp.eye(rows.shape[-1])
     doubt = writer.doubts(told)
     return Written(
@@ -60,24 +61,42 @@ def written(
     )  # fmt: skip
 
 
+def _shortened(rows: Float[Array, "n m"], misses: Float[Array, " n"]):
+    """No more rows than columns that say the same of them, and what the readings miss beyond all."""
+    count = rows.shape[1]
+    if len(rows) <= count:
+        return rows, misses, jnp.zeros((), rows.dtype)
+    triangle = jnp.linalg.qr(jnp.column_stack([rows, misses]), mode="r")
+    return triangle[:count, :-1], triangle[:count, -1], triangle[count:, -1] @ triangle[count:, -1]
+
+
 def most_probable(
-    seen: Float[Array, " k"],
-    sizes: Float[Array, " k"],
-    misses: Float[Array, " n"],
+    rows: Float[Array, "k m"],
+    misses: Float[Array, " k"],
+    rest: Float[Array, ""],
     count: Array,
     levels: Float[Array, " l"],
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """λ and s by evidence, from the singular values of the rows and the readings along their vectors."""
-    rest = jnp.maximum(misses @ misses - seen @ seen, 0.0)
+    """λ and s by evidence, of so many readings."""
 
     def of(level):
-        square = (jnp.sum(seen**2 / (sizes**2 + level)) + rest / level) / count
-        known = jnp.sum(jnp.log(sizes**2 + level)) + (count - len(sizes)) * jnp.log(level)
+        factor = _covariance(rows, level)
+        square = (misses @ _solved(factor, misses) + rest / level) / count
+        known = 2 * jnp.sum(jnp.log(jnp.diag(factor))) + (count - len(rows)) * jnp.log(level)
         return count * jnp.log(jnp.maximum(square, 1e-300)) + known, square
 
     evidence, squares = jax.vmap(of)(levels)
     best = jnp.argmin(evidence)
     return levels[best], jnp.sqrt(squares[best])
+
+
+def _covariance(rows: Float[Array, "k m"], level: Float[Array, ""]) -> Float[Array, "k k"]:
+    """The triangular factor of BBᵀ + λ."""
+    return jnp.linalg.cholesky(rows @ rows.T + level * jnp.eye(len(rows)))
+
+
+def _solved(factor: Float[Array, "k k"], right: Float[Array, " k"]) -> Float[Array, " k"]:
+    return jax.scipy.linalg.cho_solve((factor, True), right)
 
 
 @eqx.filter_jit

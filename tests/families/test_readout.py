@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pgt.families.readout import LEVELS, most_probable, precision, written
+from pgt.families.readout import LEVELS, _shortened, most_probable, precision, written
 from pgt.models.network import UnitReadings
 from pgt.models.writer import Writer, WriterSizes
 from pgt.nn.draw import Draw
@@ -96,9 +96,27 @@ def test_rows_of_nothing_change_no_evidence():
     rows, misses = random.normal(size=(9, 4)), random.normal(size=9)
     padded = np.concatenate([rows, np.zeros((3, 4))]), np.append(misses, np.zeros(3))
     with jax.enable_x64(True):
-        found = []
-        for table, values in ((rows, misses), padded):
-            left, sizes, _ = np.linalg.svd(table, full_matrices=False)
-            parts = map(jnp.asarray, (left.T @ values, sizes, values, 9, LEVELS))
-            found.append(np.asarray(most_probable(*parts)))
-    np.testing.assert_allclose(*found, rtol=1e-10)
+        parts = (rows, misses), padded
+        found = [most_probable(*map(jnp.asarray, (*p, 0.0, 9, LEVELS))) for p in parts]
+    np.testing.assert_allclose(*map(np.asarray, found), rtol=1e-10)
+
+
+def test_more_readings_than_functions_are_judged_as_by_all_of_them():
+    """The evidence of rows that were made fewer is that of the whole table."""
+    random = np.random.default_rng(2)
+    rows, misses = random.normal(size=(40, 6)), random.normal(size=40)
+
+    def minus_evidence(level):
+        covariance = rows @ rows.T + level * np.eye(40)
+        scale = misses @ np.linalg.solve(covariance, misses) / 40
+        return 40 * np.log(scale) + np.linalg.slogdet(covariance)[1]
+
+    expected = min(LEVELS, key=minus_evidence)
+    with jax.enable_x64(True):
+        fewer = _shortened(jnp.asarray(rows), jnp.asarray(misses))
+        level, scale = most_probable(*fewer, jnp.asarray(40), jnp.asarray(LEVELS))
+    assert fewer[0].shape == (6, 6)
+    assert float(level) == pytest.approx(expected)
+    covariance = rows @ rows.T + expected * np.eye(40)
+    whole = np.sqrt(misses @ np.linalg.solve(covariance, misses) / 40)
+    assert float(scale) == pytest.approx(whole, rel=1e-10)
