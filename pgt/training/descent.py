@@ -24,6 +24,10 @@ LEAST, GIVE_UP = 1e-15, 1e8
 LEAST_FRESH = 1e-8  # with less, a step fits the few points that it sees and forgets all others
 SETTLE = 30  # iterations before the prior's strength is first revised
 SETTLE_SHARE = 3  # a third of a stage's iterations, where these are fewer
+FEWEST_TO_JUDGE, HARDLY = (
+    40,
+    0.5,
+)  # iterations of a descent, and what is left of an error that hardly fell
 MOMENTUM = 0.9  # of the step before, on fresh points
 
 Judge = Callable[[Vector], float]
@@ -43,6 +47,7 @@ class State:
     draw: int = 0  # of the residual points; 0: the fixed ones
     settled: bool = False  # on the fixed ones, for good
     costs: tuple[float, ...] = ()
+    errors: tuple[float, ...] = ()  # the least held-out error after each iteration
     best: Vector | None = None
     best_error: float = np.inf
     best_iteration: int = 0
@@ -92,7 +97,8 @@ def descend(
             state = replace(state, prior=revised(state.prior, normal)[0])
         cost = normal.cost(state.prior)
         seconds = time.monotonic() - began
-        state = replace(state, costs=(*state.costs, cost), seconds=seconds)
+        errors = (*state.errors, state.best_error)
+        state = replace(state, costs=(*state.costs, cost), errors=errors, seconds=seconds)
         state = replace(state, first=state.first or seconds)
         if state.draw and is_over(state, settings):
             state = _settled(state)
@@ -174,6 +180,17 @@ def is_over(state: State, settings: Polish) -> bool:
     """Whether a descent no longer helps."""
     waited = state.iteration - state.best_iteration > settings.patience
     return waited or state.damping > GIVE_UP
+
+
+def goes_nowhere(state: State) -> bool:
+    """Whether the second half of the iterations so far hardly lowered the held-out error.
+
+    >>> ended = [replace(State(np.zeros(1)), errors=tuple(0.9**k for k in range(n))) for n in (60, 9)]
+    >>> [goes_nowhere(state) for state in ended], goes_nowhere(replace(ended[0], errors=(0.5,) * 60))
+    ([False, False], True)
+    """
+    count = len(state.errors)
+    return count >= FEWEST_TO_JUDGE and state.errors[-1] > HARDLY * state.errors[count // 2]
 
 
 def is_spent(state: State, settings: Polish, share: float = 1.0) -> bool:

@@ -9,6 +9,7 @@ Noisy readings are fitted under a prior on θ (evidence.py), at last with a stif
 then says how far θ may lie from the fit.
 """
 
+import itertools
 from dataclasses import replace
 from functools import partial
 from typing import Literal, NamedTuple
@@ -25,7 +26,16 @@ from pgt.physics.pde import AbstractPDE
 from pgt.training.checkpoint import States
 from pgt.training.deadline import Deadline
 from pgt.training.dense import Vector, on_host
-from pgt.training.descent import START, Judge, Report, State, descend, is_over, is_spent
+from pgt.training.descent import (
+    START,
+    Judge,
+    Report,
+    State,
+    descend,
+    goes_nowhere,
+    is_over,
+    is_spent,
+)
 from pgt.training.least_squares import GIGABYTE, Prior, Search, revised
 from pgt.training.likelihood import misfit_size
 from pgt.training.losses import Problem, reading_rows
@@ -40,6 +50,11 @@ GUESS = 0.1  # of the noise, where it is unknown: too weak a prior at first, and
 STIFF = 10.0  # the weight of the equation at last, where readings are noisy; more is hard to fit
 STIFF_SHARE = 1 / 3  # of the iterations under a prior
 PLAIN_SHARE = 0.6  # of the budget, then readings that cannot be predicted are taken to be noisy
+GIVING_WAY = (
+    0.2,
+    0.3,
+    0.45,
+)  # of the budget, when a fit that goes nowhere is left for another model
 UNFITTED = 0.5  # of the spread: a fit that misses readings by so much has not come far yet
 MOST_UNDER_PRIOR = 120  # iterations: the fit before it is close
 ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
@@ -95,7 +110,7 @@ def polish(
             return known and is_overtaxed(numbers.rebuild(jnp.asarray(theta))[0], problem)
 
         if settings.evidence is not True:
-            known = judge, noise, is_hopeless
+            known = judge, noise, is_hopeless, GIVING_WAY if gives_way else ()
             end = _fit_plain(search, State(theta), settings, known, report, states)
             theta, stages = jnp.asarray(end.best), [list(end.costs)]
             damping = min(end.damping, START)
@@ -117,8 +132,11 @@ def _fit_plain(
     search: Search, start: State, settings: Polish, known, report: Report, states: States
 ):
     """The fit without a prior; where readings turn out to be noisy, no more than its share of it."""
-    judge, noise, is_hopeless = known
+    judge, noise, is_hopeless, _ = known
     start, keep = states.get("plain", start), partial(states.keep, "plain")
+    start, is_last = _unless_hopeless(search, start, settings, known, report, keep)
+    if is_last:
+        return start
     # A stored state that is past its share without being over: the readings were not noisy then.
     beyond = is_spent(start, settings, PLAIN_SHARE) and not start.over
     if settings.evidence is not False and not beyond:
@@ -133,6 +151,22 @@ def _fit_plain(
             settings = replace(settings, seconds=max(settings.seconds - _after(end), A_MOMENT))
         start = replace(end, over=is_spent(end, settings))
     return descend(search, start, settings, judge, report, keep)
+
+
+def _unless_hopeless(search: Search, start: State, settings: Polish, known, report: Report, keep):
+    """The state after the last of the moments at which a fit that goes nowhere is asked whether its model
+    can follow the readings, and whether it ends there."""
+    judge, _, is_hopeless, moments = known
+    for share, following in itertools.pairwise((*moments, PLAIN_SHARE)):
+        # A stored state that is past the moment was asked already.
+        is_past = is_spent(start, settings, share) and not start.over
+        if is_past or is_spent(start, settings, following):
+            continue
+        end = descend(search, start, settings, judge, report, keep, share=share)
+        if is_over(end, settings) or (goes_nowhere(end) and is_hopeless(end.best)):
+            return end, True
+        start = replace(end, over=is_spent(end, settings))
+    return start, False
 
 
 def _fit_noisy(search: Search, start: State, settings: Polish, report: Report, states: States):

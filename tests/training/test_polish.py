@@ -122,8 +122,9 @@ COMPILED, SOLVED = (
 RESERVED = AFTER * COMPILED + AFTER_STEPS * SOLVED  # for error bars
 
 
-def timed(monkeypatch, seconds, held_out_error):
-    """How long a polish takes by a clock that only iterations put forward, and what stages are given."""
+def timed(monkeypatch, seconds, held_out_error, gives_way=False, fall=1.0):
+    """How long a polish takes by a clock that only iterations put forward, and what stages are given.
+    Held-out errors `fall` by that factor with every iteration."""
     clock, given = SimpleNamespace(now=0.0), []
 
     def descend(search, state, settings, judge, report, keep, *, share=1.0, **options):
@@ -136,7 +137,8 @@ def timed(monkeypatch, seconds, held_out_error):
             state = replace(
                 state, iteration=iteration, seconds=passed, first=first, best=state.theta
             )
-            state = replace(state, best_iteration=iteration, costs=(1.0,))
+            errors = (*state.errors, fall**iteration)
+            state = replace(state, best_iteration=iteration, costs=(1.0,), errors=errors)
             spent = is_spent(state, settings, share)
             state = replace(state, over=is_over(state, settings) or spent)
         return state
@@ -153,7 +155,7 @@ def timed(monkeypatch, seconds, held_out_error):
     monkeypatch.setattr(polishing, "revised", lambda prior, normal, rounds: (prior, 0.0))
     monkeypatch.setattr(Search, "normal_at", lambda search, theta: None)
     settings = Polish(iterations=10**6, seconds=seconds, fresh=0.0)
-    polish(model, pde, problem, settings, readings)
+    polish(model, pde, problem, settings, readings, gives_way=gives_way)
     return clock.now, given
 
 
@@ -172,3 +174,17 @@ def test_seconds_that_are_spent_leave_later_stages_one_iteration(monkeypatch):
     took, given = timed(monkeypatch, 4.0, 0.1)
     assert len(given) == 3
     assert took == pytest.approx(3 * COMPILED)  # all that is compiled, and nothing else
+
+
+@pytest.mark.parametrize(
+    ("fall", "overtaxed", "share"), [(1.0, True, 0.2), (0.9, True, 0.6), (1.0, False, None)]
+)
+def test_a_fit_that_goes_nowhere_leaves_its_seconds_to_another_model(
+    monkeypatch, fall, overtaxed, share
+):
+    """As soon as that is known; one that still comes closer has its time, and so has one whose misses
+    are noise."""
+    monkeypatch.setattr(polishing, "is_overtaxed", lambda model, problem: overtaxed)
+    took, _ = timed(monkeypatch, 100.0, 0.1, gives_way=True, fall=fall)
+    expected = 100.0 - RESERVED if share is None else 100.0 * share
+    assert expected - 2 * SOLVED < took <= expected + 2 * SOLVED
