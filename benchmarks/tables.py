@@ -47,7 +47,12 @@ HEAT = {
     "three-modes": "PGT: three modes, readings only",
     "three-modes-noise": "PGT: three modes, readings only, 5 % noise, polished under a prior",
 }
-WAKE = {"wake": "pgt", "wake-cpu": "pgt, small, on the CPU"}
+WAKE = {
+    "default-wake": "all defaults, a limit of 120 s",
+    "default-wake-hidden": "the same, p hidden and compared less its mean",
+    "wake": "pgt",
+    "wake-cpu": "pgt, small, on the CPU",
+}
 PAPER_HEAT = "| paper: PGT, boundary and initial values known | 5.9e-03 | 570 | – | 405 M | |"
 PAPER_WAKE = "| paper: PGT | – | 0.034 | 0.016 / 0.041 / 0.046 | – | 8.3e-04 | 2820 | 5.6 M | |"
 
