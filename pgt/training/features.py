@@ -39,6 +39,7 @@ from pgt.training.loop import SOLVED, UNSETTLED, Fit
 from pgt.training.scales import logarithms
 
 NODES = 1024  # at least, where the equation holds
+FIRST_WAVES = (3, 3, 3, 1)  # along each axis, by how many are periodic: 27 with three, or 343
 STEPS = (2.0, math.sqrt(2.0))  # factors of the band that are tried, first large ones
 MOST_TRIALS = 16
 LEAST_BAND = 2.0  # where the narrow ones are tried first: two thirds of a wave
@@ -135,7 +136,8 @@ class _Search:
         """From where a search begins. An equation that is solved in turn is linearised at the field that
         the readings alone show first: it begins with a band in which there is such a field."""
         wraps = self.model.scaling.periodic
-        usual = tuple(3 * math.pi if wrapped else FIRST_BAND for wrapped in wraps)
+        waves = FIRST_WAVES[min(sum(wraps), len(FIRST_WAVES) - 1)]
+        usual = tuple(waves * math.pi if wrapped else FIRST_BAND for wrapped in wraps)
         return usual if self.at_once or self.is_narrow else self._shown(usual)
 
     def _shown(self, band: tuple[float, ...]) -> tuple[float, ...]:
