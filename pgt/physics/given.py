@@ -39,7 +39,7 @@ def as_problem(
         pde = Equation(pde, coords=domain.axes)
     found = _as_readings(readings, pde, domain)
     units = {**domain.units, **dict(found.units)}
-    pde = in_problem_units(pde, units)
+    pde = in_problem_units(pde, dict.fromkeys(domain.axes, "") | units)
     check_dimensions(pde, units)
     warn_of_growth(pde)
     return found, pde, domain
