@@ -55,9 +55,7 @@ def template_from(
     else:
         about, lines = _equation(pde)
         lines = _with_units(lines, pde, found)
-        if is_steady(pde, found.coords):
-            lines.append("steady = true  # there is no time in the readings")
-        else:
+        if not is_steady(pde, found.coords):
             _check_axes(about, found)
         about = replace(about, box=found.bounds)
     data = from_data.observations(found, folder), from_data.bounds(found)
