@@ -33,8 +33,8 @@ def check_homogeneous(pde: AbstractPDE, units: Mapping[str, str]) -> None:
         name, factor = next(iter(wrong.items()))
         raise InputError(
             f"coefficients with units are converted to those of the axes, but {name!r} is in "
-            f"{units[name]!r}, which is {factor:.6g} of what these make: the terms of the equation do not "
-            "add up. Give it such a unit in `units`, or write the coefficients as numbers alone."
+            f"{units[name]!r}, which is {factor:.6g} of what these make: the terms of the equation do "
+            "not add up. Give it such a unit in `units`, or write the coefficients as numbers alone."
         )
 
 
