@@ -1,4 +1,4 @@
-"""Moments in other spellings: months by name, dates without marks, zones in short."""
+"""Moments in other spellings: months by name, dates without marks, days before a time."""
 
 import re
 
@@ -26,8 +26,9 @@ _PARTS = re.compile(
     r"(?P<year>\d{4}) (?P<month>\d{1,2}) (?P<day>\d{1,2})"
     r"(?: (?P<h>\d{1,2}))?(?: (?P<m>\d{1,2}))?(?: (?P<s>\d{1,2}(?:\.\d+)?))?"
 )
-_DAYS = re.compile(r"(?P<days>\d+) days?,? (?P<hours>\d{1,2})(?P<rest>:\d{2}:\d{2}(?:\.\d+)?)")
-ZONE = r"(?:Z|(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?|UTC|GMT)"
+_DAYS = re.compile(
+    r"(?P<days>\d+) ?d(?:ays?)?,? (?P<hours>\d{1,2})(?P<rest>:\d{2}:\d{2}(?:\.\d+)?)"
+)
 
 
 def with_year_first(text: str) -> str:
@@ -57,30 +58,6 @@ def with_year_first(text: str) -> str:
 def is_compact(text: str) -> bool:
     """Whether a number may be a date without marks: 20240312, 202403121000."""
     return text.isdigit() and _DIGITS.fullmatch(text) is not None
-
-
-def seconds_of(zone: str) -> float:
-    """By how much a zone is ahead of UTC.
-
-    >>> seconds_of("+01:00"), seconds_of("GMT-3"), seconds_of("Z")
-    (3600.0, -10800.0, 0.0)
-    """
-    found = re.search(r"([+-])(\d{1,2}):?(\d{2})?$", zone)
-    if not found:
-        return 0.0
-    size = 3600.0 * int(found[2]) + 60.0 * int(found[3] or 0)
-    return -size if found[1] == "-" else size
-
-
-def has_zone(text: str) -> bool:
-    """Whether a time of day says its zone."""
-    return isinstance(text, str) and re.search(rf":\d.*?\s*{ZONE}$", text) is not None
-
-
-def zone_in(heading: str) -> str | None:
-    """The zone that a heading names: "Date Time, GMT+01:00"."""
-    found = re.search(r"\b(?:UTC|GMT)\s*[+-]\d{1,2}(?::?\d{2})?(?!\d)", heading)
-    return found[0].replace(" ", "") if found else None
 
 
 def _from_digits(text: str) -> str:
