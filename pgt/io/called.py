@@ -10,7 +10,8 @@ CALLED = {
     "y": ("y",),
     "z": ("z", "depth", "height", "tiefe", "höhe"),
     "t": ("t", "time", "timestamp", "time stamp", "datetime", "date time", "date/time", "date_time",
-          "elapsed", "elapsed time", "seconds", "zeit", "zeitstempel", "temps", "date", "datum"),
+          "elapsed", "elapsed time", "seconds", "zeit", "zeitstempel", "temps", "date", "datum",
+          "solutiontime"),
 }  # fmt: skip
 for _number, _axis in enumerate(("x", "y", "z")):
     _long = (

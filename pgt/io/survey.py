@@ -32,6 +32,7 @@ from pgt.io.names import NAMES
 from pgt.io.readers import read_columns
 from pgt.io.stamps import is_stamp
 from pgt.io.table import Table
+from pgt.io.tecplot import ZONE_TIME
 from pgt.io.varying import without_constant
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
@@ -121,7 +122,8 @@ def survey(
         dialect=dialect,
     )
     taken = {*own.values(), *fields, *guess.coords.values(), *coords}
-    table, coords = without_constant(table, coords, (*axes, *given) if axes else coords)
+    told = [axis for axis in coords if own.get(axis) != ZONE_TIME]  # of one zone it says little
+    table, coords = without_constant(table, coords, (*axes, *given) if axes else told)
     own = {name: heading for name, heading in own.items() if name in (*coords, *fields)}
     unused = tuple(h.text for h in guess.numeric if h.text not in taken and h.name not in taken)
     repeated = _repeated(table, coords, tuple(fields))

@@ -8,7 +8,7 @@ NA, NaN, N/A, null or None is a missing value, and so are words such as OVER or 
 import csv
 import io
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,7 +18,7 @@ import pandas as pd
 from pgt.ground.dialect import SPOKEN, Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
-from pgt.io import probes, tecplot
+from pgt.io import casts, curves, probes, rasters, tecplot
 from pgt.io.above import counts, table_lines
 from pgt.io.columns import Columns, check_count
 from pgt.io.encoding import Line, numbered, opened
@@ -30,7 +30,20 @@ BATCH = 1 << 14  # rows split at once
 LOOKED_AT = 5000  # rows that show the decimal mark
 
 
-@register(".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", ".lvm", kind="reader")
+# What is no table yet as it is written, as lines that are one; each lets all others be.
+FORMS = (
+    probes.as_table,
+    tecplot.as_table,
+    rasters.as_table,
+    curves.as_table,
+    casts.as_table,
+)
+ENDINGS = (
+    ".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", ".lvm", ".xy", ".cnv", ".vec",
+)  # fmt: skip
+
+
+@register(*ENDINGS, kind="reader")
 def read(
     path: Path,
     coords: tuple[str, ...],
@@ -54,8 +67,10 @@ def open_text(path: Path, dialect: Dialect) -> Iterator[Table]:
 
 def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) -> Table:
     """The table in numbered lines; the lines are read on when columns are loaded."""
-    head, lines = probes.as_table(list(itertools.islice(lines, LOOKED_AT)), lines, name)
-    kept = table_lines(tecplot.as_table(head), dialect)
+    head: Sequence[Line] = list(itertools.islice(lines, LOOKED_AT))
+    for as_table in FORMS:
+        head, lines = as_table(head, lines, name)
+    kept = table_lines(head, dialect)
     layout = find_layout(kept, dialect)
     number, text = kept[layout.heading]
     above = kept[layout.heading - 1] if layout.heading else (0, "")
