@@ -27,6 +27,12 @@ _SUFFIX = re.compile(
 )
 _INCH = {"in": "inch"}
 _LETTER = {"C": "degC", "c": "degC"}  # coulombs are not what a sensor of a field reads
+# Headings that are the unit of what stands below them.
+_OF_TIMES = {
+    "milliseconds": "ms", "seconds": "s", "minutes": "min", "hours": "h", "days": "d", "day": "d",
+    "doy": "d", "day of year": "d", "dayofyear": "d", "yearday": "d", "year day": "d",
+    "decimal day": "d", "julian day": "d", "jday": "d",
+}  # fmt: skip
 Places = dict[str, tuple[float, str | None]]
 
 
@@ -56,7 +62,7 @@ def parse_heading(text: str) -> Heading:
         rest = re.sub(r"[(\[@][\s,;]*[)\]]|@\s*|[(\[]\s*$", " ", _PLACED.sub("", text))
         rest = re.sub(r"\(\W*\)|\[\W*\]", " ", rest).strip(" ,;@_")
     name, unit = _name_and_unit(rest)
-    return Heading(text, name or text, unit, places)
+    return Heading(text, name or text, unit or _OF_TIMES.get(text.lower()), places)
 
 
 def places_in(text: str) -> Places:

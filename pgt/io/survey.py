@@ -13,6 +13,7 @@ from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.io import excel
 from pgt.io._files import check_is_file, check_suffix, naming, understood
+from pgt.io.beside import table_of_sensors
 from pgt.io.called import (
     AXES,
     CALLED,
@@ -20,6 +21,7 @@ from pgt.io.called import (
     VALID,
     also_called,
     as_the_equation,
+    decimal_days,
     letters,
     parts_of_a_date,
 )
@@ -82,6 +84,7 @@ class _Guess:
     valid: str | None = None  # the heading of a column of zeros and ones
     names: list[str] = field(default_factory=list)  # all headings
     constant: set[str] = field(default_factory=set)  # headings of columns that always say the same
+    words: dict[str, str] = field(default_factory=dict)  # by heading, what stands in other columns
 
 
 def survey(
@@ -99,7 +102,7 @@ def survey(
     the files."""
     files = [Path(file) for file in files]
     if sensors is None:
-        sensors = _table_of_sensors(files, dialect or Dialect())
+        sensors = table_of_sensors(files, dialect or Dialect())
         files = [file for file in files if file != sensors]
     places = read_sensors(sensors, dialect or Dialect()) or {}
     given = dict(columns or {})
@@ -132,32 +135,6 @@ def survey(
     )
 
 
-def _table_of_sensors(files: Sequence[Path], dialect: Dialect) -> Path | None:
-    """That of several files which names the columns, or the names, of the others."""
-    for file in files if len(files) > 1 else ():
-        try:
-            names = read_sensors(file, dialect) or {}
-        except InputError:
-            continue
-        others = [other for other in files if other != file]
-        if any(other.name.partition(".")[0] in names for other in others):
-            return file
-        if _are_named(names, others[0], dialect):
-            return file
-    return None
-
-
-def _are_named(names: Container[str], path: Path, dialect: Dialect) -> bool:
-    """Whether the columns of a table, or cells in it, have such names."""
-    try:
-        with open_cells(path, dialect) as table:
-            cells = (cell for place in range(len(table.headings)) for cell in table.cells(place))
-            texts = (text for heading in table.headings for text in (heading.text, heading.name))
-            return any(text in names for text in (*texts, *cells))
-    except InputError:
-        return False
-
-
 def _look(
     path: Path,
     sensors: dict[str, Places],
@@ -186,6 +163,7 @@ def _look(
         numeric = [h for h, c in columns if _is_numeric([*c]) and not c <= {*sensors}]
         guess = _guess(table.headings, numeric, sensors, given)
         guess.constant = {heading.text for heading, c in columns if len(c) == 1}
+        guess.words = {h.text: min(c) for h, c in columns if h.text and c and not _is_numeric([*c])}
         _take_out_valid(guess, table, given, dialect)
         _add_times(guess, table, given)
         _add_places(guess, table, sensors, axes)
@@ -254,6 +232,9 @@ def _add_times(guess: _Guess, table: Table, given: dict[str, str]) -> None:
     elif "t" not in guess.coords and (parts := parts_of_a_date([h.name for h in guess.numeric])):
         guess.coords["t"] = JOINED.join(parts)
         guess.numeric = [heading for heading in guess.numeric if heading.name not in parts]
+    elif "t" not in guess.coords and (day := decimal_days([h.name for h in guess.numeric])):
+        guess.coords["t"] = day
+        guess.numeric = [heading for heading in guess.numeric if heading.name != day]
 
 
 def _add_places(guess: _Guess, table: Table, sensors: dict[str, Places], axes) -> None:
@@ -284,7 +265,8 @@ def _fields(guess: _Guess, measured: Sequence[str], given: dict[str, str]) -> di
         return _of_sensors(guess.sensors, measured)
     if not guess.numeric:
         raise InputError(
-            f"there is no column of readings beside the coordinates: numbers.{_there_are(guess)}"
+            "there is no column of readings beside the coordinates: numbers."
+            f"{_there_are(guess)}{_there_stands(guess)}"
         )
     return _of_columns(guess.numeric, measured, guess.constant)
 
@@ -292,6 +274,18 @@ def _fields(guess: _Guess, measured: Sequence[str], given: dict[str, str]) -> di
 def _there_are(guess: _Guess) -> str:
     shown = guess.names if len(guess.names) <= SHOWN else [*guess.names[:SHOWN], "…"]
     return f" There are: {', '.join(shown)}."
+
+
+def _there_stands(guess: _Guess) -> str:
+    """What a column holds in place of numbers."""
+    words = {text: cell for text, cell in guess.words.items() if text not in guess.coords.values()}
+    heading, cell = next(((h, c) for h, c in words.items() if re.search(r"\d", c)), ("", ""))
+    return (
+        f" In {heading!r} stands {cell[:40]!r}: write numbers alone, and a unit into the heading, as in "
+        "T [°C]."
+        if heading
+        else ""
+    )
 
 
 def _of_sensors(headings: Sequence[Heading], measured: Sequence[str]) -> dict[str, str]:

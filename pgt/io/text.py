@@ -23,10 +23,12 @@ from pgt.io.above import counts, table_lines
 from pgt.io.columns import Columns, check_count
 from pgt.io.encoding import Line, numbered, opened
 from pgt.io.headings import Places, as_unit, parse_headings, places_in, with_length_unit
-from pgt.io.layout import Layout, check_names, find_layout, fits, named, split
+from pgt.io.layout import Layout, check_names, check_upright, find_layout, fits, named, split
+from pgt.io.marks import is_number_like
 from pgt.io.table import Convert, Table, select
 
 BATCH = 1 << 14  # rows split at once
+SIDE = 20  # rows whose beginnings show that a table lies on its side
 LOOKED_AT = 5000  # rows that show the decimal mark
 
 
@@ -76,6 +78,9 @@ def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) 
     above = kept[layout.heading - 1] if layout.heading else (0, "")
     names = named(split(number, text, layout.separator), above, layout.separator)
     check_names(number, names)
+    check_upright(
+        number, names, [_first_cell(line, layout) for line in kept[layout.first :][:SIDE]]
+    )
     if len(kept) <= layout.first:
         raise InputError(f"line {number} is the heading, and no row follows it.")
     units = None if layout.units is None else split(*kept[layout.units], layout.separator)
@@ -115,6 +120,11 @@ def _one_place(line: str) -> Places:
     return {words[0].lower(): (places_in(f"x={number}")["x"][0], unit)} if number else {}
 
 
+def _first_cell(line: Line, layout: Layout) -> str:
+    cells = split(*line, layout.separator) if '"' not in line[1] else []
+    return cells[0] if cells else ""
+
+
 class _Rows:
     """The rows of a text, split by pandas, each with as many cells as the heading."""
 
@@ -136,10 +146,26 @@ class _Rows:
             numbers.append(np.array([number for number, _ in batch]))
             check_count(BATCH * (len(numbers) - 1) + len(batch))
             columns = self._split(batch, sorted(converters))
-            for place, convert in converters.items():
-                parts[place].append(convert(columns[place], numbers[-1]))
+            with self._other_headings(batch):
+                for place, convert in converters.items():
+                    parts[place].append(convert(columns[place], numbers[-1]))
         values = {place: np.concatenate(columns) for place, columns in parts.items()}
         return values, np.concatenate(numbers)
+
+    @contextmanager
+    def _other_headings(self, batch: list[Line]) -> Iterator[None]:
+        """Whoever made a comment of another heading would read what is below it under the first."""
+        try:
+            yield
+        except InputError:
+            for number, text in batch:
+                cells = [" ".join(cell.split()) for cell in self.cells((number, text))]
+                if set(cells) & {*self.names} - {""} and not any(map(is_number_like, cells)):
+                    raise InputError(
+                        f"line {number} is another heading than line {self.heading}: another table "
+                        "begins there. Write each to a file of its own."
+                    ) from None
+            raise
 
     def _split(self, batch: list[Line], places: list[int]) -> dict[int, list[str]]:
         width = max(self._checked(line) for line in batch)
