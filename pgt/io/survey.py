@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,20 +21,19 @@ from pgt.io.called import (
     VALID,
     also_called,
     as_the_equation,
-    decimal_days,
     letters,
-    parts_of_a_date,
 )
 from pgt.io.cells import TEXTS, WORKBOOKS, open_cells, read_sensors
 from pgt.io.columns import SHOWN, Columns
 from pgt.io.found import JOINED
+from pgt.io.guessed import Guess
 from pgt.io.headings import Heading, Places, parse_headings, placed_along
 from pgt.io.marks import MISSING, WORDS, is_number_like
 from pgt.io.names import NAMES
 from pgt.io.readers import read_columns
-from pgt.io.stamps import is_stamp
 from pgt.io.table import Table
 from pgt.io.tecplot import ZONE_TIME
+from pgt.io.times import add_times
 from pgt.io.varying import without_constant
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
@@ -74,17 +73,6 @@ class Survey:
         """By field, how many of how many readings are missing."""
         counts = {n: int(np.isnan(self.table.values[n]).sum()) for n in self.fields}
         return {name: (count, len(self.table)) for name, count in counts.items() if count}
-
-
-@dataclass
-class _Guess:
-    coords: dict[str, str] = field(default_factory=dict)  # by axis, the heading; "" for a position
-    numeric: list[Heading] = field(default_factory=list)
-    sensors: list[Heading] = field(default_factory=list)
-    valid: str | None = None  # the heading of a column of zeros and ones
-    names: list[str] = field(default_factory=list)  # all headings
-    constant: set[str] = field(default_factory=set)  # headings of columns that always say the same
-    words: dict[str, str] = field(default_factory=dict)  # by heading, what stands in other columns
 
 
 def survey(
@@ -141,7 +129,7 @@ def _look(
     given: dict[str, str],
     dialect: Dialect,
     axes: Sequence[str],
-) -> _Guess:
+) -> Guess:
     check_is_file(path)
     if check_suffix(path, (*TEXTS, *WORKBOOKS, *NAMES, *excel.OTHERS)) in excel.OTHERS:
         raise excel.other_workbook()
@@ -165,7 +153,7 @@ def _look(
         guess.constant = {heading.text for heading, c in columns if len(c) == 1}
         guess.words = {h.text: min(c) for h, c in columns if h.text and c and not _is_numeric([*c])}
         _take_out_valid(guess, table, given, dialect)
-        _add_times(guess, table, given)
+        add_times(guess, table, given)
         _add_places(guess, table, sensors, axes)
         return guess
 
@@ -180,8 +168,8 @@ def _with_lengths(table: Table, sensors: dict[str, Places], given, axes: Sequenc
     return replace(table, headings=placed_along(table.headings, space[0] if space else "x"))
 
 
-def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], given) -> _Guess:
-    guess = _Guess({axis: given[axis] for axis in AXES if axis in given})
+def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], given) -> Guess:
+    guess = Guess({axis: given[axis] for axis in AXES if axis in given})
     guess.names = [heading.text for heading in headings if heading.text]
     for axis, words in CALLED.items():
         for word in words:
@@ -201,7 +189,7 @@ def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], giv
     return guess
 
 
-def _take_out_valid(guess: _Guess, table: Table, given: dict[str, str], dialect: Dialect) -> None:
+def _take_out_valid(guess: Guess, table: Table, given: dict[str, str], dialect: Dialect) -> None:
     """A column that says which rows are readings is none itself."""
     for at, heading in enumerate(table.headings):
         if heading.text in given.values():
@@ -214,30 +202,7 @@ def _take_out_valid(guess: _Guess, table: Table, given: dict[str, str], dialect:
         guess.numeric = [other for other in guess.numeric if other != heading]
 
 
-def _add_times(guess: _Guess, table: Table, given: dict[str, str]) -> None:
-    """A column of times, whatever it is called; a date and a time of day belong together."""
-    if "t" in given:
-        return
-    stamps = [
-        (heading, cells)
-        for at, heading in enumerate(table.headings)
-        if (cells := [cell for cell in table.cells(at) if cell]) and all(map(is_stamp, cells))
-    ]
-    clocks = [h for h, cells in stamps if all(re.match(r"\d+:", cell) for cell in cells)]
-    days = [h for h, cells in stamps if not any(":" in cell for cell in cells)]
-    if clocks and days:
-        guess.coords["t"] = f"{days[0].text}{JOINED}{clocks[0].text}"
-    elif stamps and "t" not in guess.coords:
-        guess.coords["t"] = stamps[0][0].text
-    elif "t" not in guess.coords and (parts := parts_of_a_date([h.name for h in guess.numeric])):
-        guess.coords["t"] = JOINED.join(parts)
-        guess.numeric = [heading for heading in guess.numeric if heading.name not in parts]
-    elif "t" not in guess.coords and (day := decimal_days([h.name for h in guess.numeric])):
-        guess.coords["t"] = day
-        guess.numeric = [heading for heading in guess.numeric if heading.name != day]
-
-
-def _add_places(guess: _Guess, table: Table, sensors: dict[str, Places], axes) -> None:
+def _add_places(guess: Guess, table: Table, sensors: dict[str, Places], axes) -> None:
     """The axes along which positions are given beside the columns; a time above them may be any."""
     beside = [heading.places for heading in guess.sensors] + [table.fixed, *sensors.values()]
     for axis in AXES:
@@ -251,7 +216,7 @@ def _is_numeric(cells: Sequence[str]) -> bool:
     return bool(given) and sum(map(is_number_like, given)) > 0.5 * len(given)
 
 
-def _fields(guess: _Guess, measured: Sequence[str], given: dict[str, str]) -> dict[str, str]:
+def _fields(guess: Guess, measured: Sequence[str], given: dict[str, str]) -> dict[str, str]:
     """By the equation's name, the heading of each field."""
     if not guess.coords:
         raise InputError(
@@ -271,12 +236,12 @@ def _fields(guess: _Guess, measured: Sequence[str], given: dict[str, str]) -> di
     return _of_columns(guess.numeric, measured, guess.constant)
 
 
-def _there_are(guess: _Guess) -> str:
+def _there_are(guess: Guess) -> str:
     shown = guess.names if len(guess.names) <= SHOWN else [*guess.names[:SHOWN], "…"]
     return f" There are: {', '.join(shown)}."
 
 
-def _there_stands(guess: _Guess) -> str:
+def _there_stands(guess: Guess) -> str:
     """What a column holds in place of numbers."""
     words = {text: cell for text, cell in guess.words.items() if text not in guess.coords.values()}
     heading, cell = next(((h, c) for h, c in words.items() if re.search(r"\d", c)), ("", ""))
