@@ -63,6 +63,8 @@ COUNTERS = (
 )
 # 1 beside readings and 0 beside none; what "mask", "flag" or "status" means, only the user knows.
 VALID = ("valid", "isvalid", "is valid", "is_valid", "vtkvalidpointmask")
+# Beside readings of several quantities in one column: which each is.
+KINDS = ("parameter", "param", "variable", "quantity", "measurand", "measurement", "analyte")
 ANGLES = ("lat", "latitude", "lon", "long", "longitude")
 
 

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from pgt.data.units import is_known_unit
+from pgt.data.units import conversion, is_known_unit
+from pgt.ground.errors import InputError
 
 NUMBER = r"[+-]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
 UNIT = r"[^\W\d_]+(?![^\W_]|\s*=)"
@@ -27,6 +28,7 @@ _SUFFIX = re.compile(
 )
 _INCH = {"in": "inch"}
 _LETTER = {"C": "degC", "c": "degC"}  # coulombs are not what a sensor of a field reads
+_FAHRENHEIT = re.compile(r"(T|[Tt]emp\S*)\s*[(\[]F[)\]]")  # of anything else F may be farads
 # Headings that are the unit of what stands below them.
 _OF_TIMES = {
     "milliseconds": "ms", "seconds": "s", "minutes": "min", "hours": "h", "days": "d", "day": "d",
@@ -62,6 +64,8 @@ def parse_heading(text: str) -> Heading:
         rest = re.sub(r"[(\[@][\s,;]*[)\]]|@\s*|[(\[]\s*$", " ", _PLACED.sub("", text))
         rest = re.sub(r"\(\W*\)|\[\W*\]", " ", rest).strip(" ,;@_")
     name, unit = _name_and_unit(rest)
+    if unit is None and (found := _FAHRENHEIT.fullmatch(name)):
+        name, unit = found[1], "degF"
     return Heading(text, name or text, unit or _OF_TIMES.get(text.lower()), places)
 
 
@@ -154,6 +158,13 @@ def parse_headings(texts: Sequence[str], units: Sequence[str] | None = None) -> 
     if units is None:
         return headings
     below = [as_unit(unit) for unit in units] + [None] * len(headings)
+    for heading, unit in zip(headings, below, strict=False):
+        # In T_min there is no unit; of another kind than that of the row it shows.
+        if heading.unit and unit and conversion(heading.unit, unit) not in (None, (1.0, 0.0)):
+            raise InputError(
+                f"the heading {heading.text!r} says {heading.unit!r}, and the row of units below it "
+                f"{unit!r}; correct one of them."
+            )
     return [
         Heading(h.text, h.name, unit or h.unit, h.places)
         for h, unit in zip(headings, below, strict=False)

@@ -7,7 +7,8 @@ above it whatever the logger says of itself.
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from pgt.ground.dialect import CHARACTERS, SPOKEN, Dialect
@@ -279,3 +280,22 @@ def check_upright(number: int, names: Sequence[str], beginnings: Sequence[str]) 
 
 def _is_axis(text: str) -> bool:
     return parse_heading(text).name.lower() in ("x", "y", "z", "t", "time")
+
+
+@contextmanager
+def check_another_heading(
+    rows: Iterable[tuple[int, Sequence[str]]], names: Sequence[str], heading: int
+) -> Iterator[None]:
+    """Where rows cannot be read, say which of them is a heading. Whoever made a comment of it would read
+    what is below it under the names of the first."""
+    try:
+        yield
+    except InputError:
+        for number, row in rows:
+            cells = [" ".join(cell.split()) for cell in row]
+            if set(cells) & {*names} - {""} and not any(map(is_number_like, cells)):
+                raise InputError(
+                    f"line {number} is another heading than line {heading}: another table begins there. "
+                    "Write each to a file of its own."
+                ) from None
+        raise

@@ -11,7 +11,7 @@ from pgt.data.units import conversion
 from pgt.ground.errors import InputError
 from pgt.io.marks import MISSING
 from pgt.io.spellings import with_year_first
-from pgt.io.zones import ZONE, to_utc
+from pgt.io.zones import ZONE, has_zone, to_utc
 
 _CLOCK = r"\d{1,4}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[AaPp]\.?[Mm]\.?)?"
 _ZONE = rf"(?:\s*{ZONE})?"
@@ -46,6 +46,7 @@ def parse_stamps(
         return np.full(len(texts), np.nan)
     if all(map(_TIME.fullmatch, given)):
         return _seconds(given, name).reindex(texts.index).to_numpy(float)
+    _check_zones(given, lines, name)
     days = _date_format(given, name, dates)
     found: Any = pd.Series(pd.NaT, index=texts.index, dtype="datetime64[us]")
     for clock in CLOCKS:
@@ -58,6 +59,18 @@ def parse_stamps(
             "write them all alike, such as 2024-03-12 10:00:00."
         )
     return found.to_numpy()
+
+
+def _check_zones(texts: pd.Series, lines: np.ndarray, name: str) -> None:
+    """Refuse times of which some say their zone: the others may be of any."""
+    clocks: Any = texts[texts.str.contains(":")]
+    zoned = clocks.map(has_zone).astype(bool)
+    if zoned.any() and not zoned.all():
+        one, other = zoned.idxmax(), (~zoned).idxmax()
+        raise InputError(
+            f"column {name!r}: {clocks[one][:40]!r} in line {lines[one]} says its zone, and "
+            f"{clocks[other][:40]!r} in line {lines[other]} does not; write them all alike."
+        )
 
 
 def _tidy(cell: str) -> str:
@@ -73,15 +86,15 @@ def _tidy(cell: str) -> str:
 def _parsed(texts: pd.Series, layout: str) -> pd.Series:
     """What fits the layout, in UTC where there is a zone."""
     zone = texts.str.extract(rf"(?P<time>.*?)\s*(?P<zone>{ZONE})?$")
-    has_zone = zone["zone"].notna() & texts.str.contains(":")
-    plain = texts.where(~has_zone, zone["time"])
+    is_zoned = zone["zone"].notna() & texts.str.contains(":")
+    plain = texts.where(~is_zoned, zone["time"])
     at_end = plain.str.contains(_END_OF_DAY)
     plain = plain.str.replace(_END_OF_DAY, " 00", regex=True)
     options: dict[str, Any] = {"format": layout, "errors": "coerce"}
     found = pd.to_datetime(plain, **options).astype("datetime64[us]")
     found[at_end] += np.timedelta64(1, "D")
-    for name in zone["zone"][has_zone].unique():
-        its = has_zone & (zone["zone"] == name)
+    for name in zone["zone"][is_zoned].unique():
+        its = is_zoned & (zone["zone"] == name)
         found[its] = to_utc(found[its], name).astype("datetime64[us]")
     return found
 

@@ -18,6 +18,7 @@ from pgt.io.called import (
     AXES,
     CALLED,
     COUNTERS,
+    KINDS,
     VALID,
     also_called,
     as_the_equation,
@@ -151,11 +152,31 @@ def _look(
         numeric = [h for h, c in columns if _is_numeric([*c]) and not c <= {*sensors}]
         guess = _guess(table.headings, numeric, sensors, given)
         guess.constant = {heading.text for heading, c in columns if len(c) == 1}
-        guess.words = {h.text: min(c) for h, c in columns if h.text and c and not _is_numeric([*c])}
+        guess.words = {
+            h.text: _shown(c) for h, c in columns if h.text and c and not _is_numeric([*c])
+        }
+        _check_one_kind(columns, given)
         _take_out_valid(guess, table, given, dialect)
         add_times(guess, table, given)
         _add_places(guess, table, sensors, axes)
         return guess
+
+
+def _shown(cells: set[str]) -> str:
+    """A cell that is no number, best one with digits in it."""
+    others = sorted(cell for cell in cells if not is_number_like(cell)) or sorted(cells)
+    return next((cell for cell in others if re.search(r"\d", cell)), others[0])
+
+
+def _check_one_kind(columns: Sequence[tuple[Heading, set[str]]], given: dict[str, str]) -> None:
+    """Refuse readings of several quantities in one column, which a further column tells apart."""
+    for heading, cells in columns:
+        kinds = [] if _is_numeric([*cells]) or heading.text in given.values() else sorted(cells)
+        if heading.name.lower() in KINDS and len(kinds) > 1:
+            raise InputError(
+                f"the column {heading.text!r} says that rows are of {kinds[0]!r}, {kinds[1]!r} ...: "
+                "several quantities stand below each other. Write a file, or a column, for each."
+            )
 
 
 def _with_lengths(table: Table, sensors: dict[str, Places], given, axes: Sequence[str]) -> Table:
@@ -244,7 +265,7 @@ def _there_are(guess: Guess) -> str:
 def _there_stands(guess: Guess) -> str:
     """What a column holds in place of numbers."""
     words = {text: cell for text, cell in guess.words.items() if text not in guess.coords.values()}
-    heading, cell = next(((h, c) for h, c in words.items() if re.search(r"\d", c)), ("", ""))
+    heading, cell = next(iter(words.items()), ("", ""))
     return (
         f" In {heading!r} stands {cell[:40]!r}: write numbers alone, and a unit into the heading, as in "
         "T [°C]."

@@ -23,8 +23,16 @@ from pgt.io.above import counts, table_lines
 from pgt.io.columns import Columns, check_count
 from pgt.io.encoding import Line, numbered, opened
 from pgt.io.headings import Places, as_unit, parse_headings, places_in, with_length_unit
-from pgt.io.layout import Layout, check_names, check_upright, find_layout, fits, named, split
-from pgt.io.marks import is_number_like
+from pgt.io.layout import (
+    Layout,
+    check_another_heading,
+    check_names,
+    check_upright,
+    find_layout,
+    fits,
+    named,
+    split,
+)
 from pgt.io.table import Convert, Table, select
 
 BATCH = 1 << 14  # rows split at once
@@ -146,26 +154,12 @@ class _Rows:
             numbers.append(np.array([number for number, _ in batch]))
             check_count(BATCH * (len(numbers) - 1) + len(batch))
             columns = self._split(batch, sorted(converters))
-            with self._other_headings(batch):
+            rows = ((number, self.cells((number, text))) for number, text in batch)
+            with check_another_heading(rows, self.names, self.heading):
                 for place, convert in converters.items():
                     parts[place].append(convert(columns[place], numbers[-1]))
         values = {place: np.concatenate(columns) for place, columns in parts.items()}
         return values, np.concatenate(numbers)
-
-    @contextmanager
-    def _other_headings(self, batch: list[Line]) -> Iterator[None]:
-        """Whoever made a comment of another heading would read what is below it under the first."""
-        try:
-            yield
-        except InputError:
-            for number, text in batch:
-                cells = [" ".join(cell.split()) for cell in self.cells((number, text))]
-                if set(cells) & {*self.names} - {""} and not any(map(is_number_like, cells)):
-                    raise InputError(
-                        f"line {number} is another heading than line {self.heading}: another table "
-                        "begins there. Write each to a file of its own."
-                    ) from None
-            raise
 
     def _split(self, batch: list[Line], places: list[int]) -> dict[int, list[str]]:
         width = max(self._checked(line) for line in batch)

@@ -41,6 +41,10 @@ def test_clocks_are_seconds():
         (["01/02/2024 10:00"], "'01/02/2024 10:00' may have the day or the month first"),
         (["24-03-12"], "may have the day or the month first"),
         (["10:00", "10:01"], "hours and minutes, or minutes and seconds"),
+        (
+            ["2024-03-12 10:00", "2024-03-12 10:00Z"],
+            "'2024-03-12 10:00Z' in line 3 says its zone, and",
+        ),
         (["2024-03-12", "warm"], "line 3, column 'Time': 'warm' is not a time like the others"),
         (["31.02.2024"], "line 2, column 'Time': '31.02.2024' is not a time"),
         (["20240312T10"], "neither a number nor a time"),

@@ -120,6 +120,15 @@ def test_days_and_words_of_time_have_their_unit(tmp_path):
     assert "t" not in parts.coords  # a day alone would put all its hours at one time
 
 
+def test_several_quantities_in_one_column_are_refused(tmp_path):
+    rows = "2024-03-12 10:00:00,T,20\n2024-03-12 10:00:00,RH,45\n"
+    path = write(tmp_path, "time,parameter,value\n" + rows)
+    with pytest.raises(InputError, match="'parameter' says that rows are of 'RH', 'T'"):
+        survey([path])
+    alone = survey([write(tmp_path, "time,parameter,value\n" + rows.replace("RH", "T"))])
+    assert alone.fields == ("value",)
+
+
 def test_arrays_have_names_too(tmp_path):
     write_npz(tmp_path / "a.npz")
     write_mat(tmp_path / "a.mat")
