@@ -102,10 +102,10 @@ def _unit(
     """A unit such as "m2 s-1"; None where those of length and time are not both plain symbols. Of a
     steady flow, whose velocity is `speed`, "m m/s"."""
     if speed is not None:  # a time is a length over it
-        times = [units[speed]] * -powers.time
         lengths = _power(units, length, powers.length + powers.time)
-        is_simple = powers.time <= 0 and lengths is not None
-        return " ".join([lengths, *times]).strip() if is_simple else None
+        if lengths is None or powers.time > 0:
+            return None
+        return " ".join([lengths, *([units[speed]] * -powers.time)]).strip()
     parts = [_power(units, length, powers.length), _power(units, "t", powers.time)]
     return None if None in parts else " ".join(part for part in parts if part)
 

@@ -104,8 +104,8 @@ def test_formulas_without_a_value_are_refused(tmp_path):
     ("rows", "message"),
     [
         (
-            [["x", "t", "T"], [0.1, 0, 20], ["x", "t", "p"], [0.1, 0, 9]],
-            "line 3 is another heading",
+            [["x", "t", "T"], [0.1, 0, 20], [0.5, 0, 21], ["x", "t", "p"], [0.1, 0, 9]],
+            "line 4 is another heading",
         ),
         ([["x", 0.1, 0.5, 0.1], ["t", 0, 0, 60], ["T", 20, 21, 22]], "the table lies on its side"),
     ],
