@@ -118,9 +118,14 @@ def _name_and_unit(text: str) -> tuple[str, str | None]:
         return " ".join(rest.split()), as_unit(known[0])
     for pattern in (_TRAILING, _SUFFIX):
         found = pattern.fullmatch(text)
-        if found and _known(found["unit"]):
+        if found and _known(found["unit"]) and not (pattern is _SUFFIX and _is_least(found)):
             return found["name"], _known(found["unit"])
     return _in_inches(text) or (text, _before_brackets(text))
+
+
+def _is_least(found: re.Match) -> bool:
+    """Whether "min" is the least of a reading, as in T_min; of a time, t_min, it is a unit."""
+    return found["unit"] == "min" and not re.match(r"t$|[Tt]ime|[Ee]lapsed|[Zz]eit", found["name"])
 
 
 def _in_inches(text: str) -> tuple[str, str] | None:

@@ -312,8 +312,14 @@ def _of_columns(
             found[name] = same[0].text
             left.remove(same[0])
     if not found:
-        found[measured[0]] = next((h for h in left if h.text not in constant), left[0]).text
+        # Rather no column that always says the same, and none that counts hours.
+        best = min(left, key=lambda h: (h.text in constant, _is_a_time(h)))
+        found[measured[0]] = best.text
     return found
+
+
+def _is_a_time(heading: Heading) -> bool:
+    return heading.unit is not None and conversion(heading.unit, "s") is not None
 
 
 def _plain(name: str, number: int) -> str:

@@ -118,3 +118,9 @@ def test_f_is_fahrenheit_of_a_temperature_alone():
         "degF",
         None,
     ]
+
+
+def test_the_least_of_a_reading_is_no_minute():
+    found = [parse_heading(text) for text in ("T_min", "u_min", "t_min", "elapsed_min")]
+    assert [heading.unit for heading in found] == [None, None, "min", "min"]
+    assert found[0].name == "T_min"

@@ -129,6 +129,12 @@ def test_several_quantities_in_one_column_are_refused(tmp_path):
     assert alone.fields == ("value",)
 
 
+def test_hours_beside_a_time_are_not_the_reading(tmp_path):
+    rows = "2024-03-12 10:00:00,100,0.1,20\n2024-03-12 11:00:00,101,0.1,21\n"
+    found = survey([write(tmp_path, "time,hours,x,T\n" + rows)], measured=("u",), axes=("x", "t"))
+    assert (found.columns["u"], found.unused) == ("T", ("hours",))
+
+
 def test_arrays_have_names_too(tmp_path):
     write_npz(tmp_path / "a.npz")
     write_mat(tmp_path / "a.mat")
