@@ -33,7 +33,9 @@ class Parts:
 
     def __init__(self, run: RunFile):
         self.run = run
-        pde = in_run_units(run, lambda: self.columns.units)
+        axes = dict.fromkeys(run.observations.coords, "")  # whose units may be unknown
+        pde = in_run_units(run, lambda: axes | self.columns.units)
+        self.has_amounts = pde != run.pde  # coefficients that were converted
         self.tables = run.model_copy(update={"pde": pde}).checked(described())
         self._build = Builder(run, self._for_kernels)
 

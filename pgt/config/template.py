@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pgt.config.described import RESERVED
 from pgt.config.obstacles import obstacle
 from pgt.config.schema import did_you_mean
 from pgt.config.source import dotted, toml
+from pgt.config.suited import in_fitting_units
 from pgt.ground.errors import InputError
 from pgt.ground.parser import parse_equation
 from pgt.ground.registry import parts
@@ -22,6 +24,7 @@ from pgt.io.found import sensor_hint
 from pgt.io.survey import Survey
 from pgt.physics import AbstractPDE, Equation
 from pgt.physics.about import About
+from pgt.physics.dimensions import units_of_arguments
 
 _DERIVED = re.compile(r"(?P<field>\w+)_(?P<axes>[xyzt]+)|lap\((?P<of>\w+)\)")
 _AXES = ("x", "y", "z", "t")
@@ -51,10 +54,23 @@ def template_from(
         lines = [from_data.equation(found)]
     else:
         about, lines = _equation(pde)
-        _check_axes(about, found)
+        lines = _with_units(lines, pde, found)
+        if not is_steady(pde, found.coords):
+            _check_axes(about, found)
         about = replace(about, box=found.bounds)
     data = from_data.observations(found, folder), from_data.bounds(found)
     return _written(about, "\n".join(lines), *data)
+
+
+def fitting(found: Survey, pde: str | Sequence[str] | None) -> Survey:
+    """The data in units that fit the equation, where it has a name."""
+    return found if pde is None else in_fitting_units(found, _equation(pde)[0])
+
+
+def is_steady(pde: str | Sequence[str], coords: Sequence[str]) -> bool:
+    """Whether an equation of the library is asked for without a time, and can do without."""
+    kind = parts("equation").get(pde) if isinstance(pde, str) else None
+    return kind is not None and "t" not in coords and "steady" in signature(kind).parameters
 
 
 def measured_by(pde: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -89,6 +105,24 @@ def _hint(axis: str, found: Survey) -> str:
     if angles := [name for name in read if name.lower() in ANGLES]:
         return f" Angles such as {angles[0]!r} are no lengths: write distances from a point, in metres."
     return sensor_hint(axis)
+
+
+def _with_units(lines: Sequence[str], pde: str | Sequence[str], found: Survey) -> list[str]:
+    """The lines of [pde] with the unit in which a number alone is taken."""
+    kind = parts("equation").get(pde) if isinstance(pde, str) else None
+    known = {} if kind is None else units_of_arguments(kind, found.coords, found.table.units)
+    return [
+        f'{line}  # {known[name]}; or with its unit, as "{example}"'
+        if (name := line.partition(" =")[0]) in known and (example := _as_amount(line, known[name]))
+        else line
+        for line in lines
+    ]
+
+
+def _as_amount(line: str, unit: str) -> str:
+    """The number of a line with its unit; nothing where it is no number."""
+    value = tomllib.loads(line).popitem()[1]
+    return f"{value:g} {unit}" if isinstance(value, int | float) else ""
 
 
 def _equation(pde: str | Sequence[str]) -> tuple[About, list[str]]:

@@ -42,6 +42,13 @@ WHOLE: dict[str, tuple[float, Powers]] = {
     "ft": (0.3048, {"m": 1}),
     "psi": (6894757.293168361, {"g": 1, "m": -1, "s": -2}),
     "atm": (101325e3, {"g": 1, "m": -1, "s": -2}),
+    "mmHg": (133322.387415, {"g": 1, "m": -1, "s": -2}),
+    "Torr": (101325e3 / 760, {"g": 1, "m": -1, "s": -2}),
+    "cP": (1, {"g": 1, "m": -1, "s": -1}),
+    "cSt": (1e-6, {"m": 2, "s": -1}),
+    "yd": (0.9144, {"m": 1}),
+    "mph": (0.44704, {"m": 1, "s": -1}),
+    "knots": (1852 / 3600, {"m": 1, "s": -1}),
     "1": (1, {}),
 }
 WORDS = {
@@ -49,7 +56,8 @@ WORDS = {
     "seconds": "s", "minute": "min", "minutes": "min", "hr": "h", "hour": "h", "hours": "h",
     "day": "d", "days": "d", "gram": "g", "grams": "g", "kelvin": "K", "pascal": "Pa",
     "volt": "V", "volts": "V", "Volts": "V", "feet": "ft", "inches": "inch", "decibar": "dbar",
-    "dimensionless": "1", "radian": "rad", "radians": "rad",
+    "micron": "um", "microns": "um", "usec": "us", "msec": "ms", "secs": "s", "mins": "min", "hrs": "h",
+    "Kelvin": "K", "dimensionless": "1", "radian": "rad", "radians": "rad",
 }  # fmt: skip
 # kelvin = scale × degrees + offset
 DEGREES = {"K": (1.0, 0.0), "degC": (1.0, 273.15), "degF": (5 / 9, 459.67 * 5 / 9)}

@@ -44,14 +44,16 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Powers:
-    """The unit of a number, as powers of the units of length and time.
+    """The unit of a number, as powers of the units of length and time; times a density where the field
+    `pressure` is one of its own and not over density.
 
     >>> Powers(length=2, time=-1)  # of a diffusivity
-    Powers(length=2, time=-1)
+    Powers(length=2, time=-1, pressure=None)
     """
 
     length: int = 0
     time: int = 0
+    pressure: str | None = None
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ def powers_of(target: Callable | None) -> dict[str, Powers]:
 
     >>> def lake(depth: Annotated[float, Powers(length=1)], name: str): ...
     >>> powers_of(lake)
-    {'depth': Powers(length=1, time=0)}
+    {'depth': Powers(length=1, time=0, pressure=None)}
     """
     arguments = {} if target is None else inspect.signature(target, eval_str=True).parameters
     marks = {name: metadata_of(one.annotation, Powers) for name, one in arguments.items()}

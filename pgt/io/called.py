@@ -10,7 +10,8 @@ CALLED = {
     "y": ("y",),
     "z": ("z", "depth", "height", "tiefe", "höhe"),
     "t": ("t", "time", "timestamp", "time stamp", "datetime", "date time", "date/time", "date_time",
-          "elapsed", "elapsed time", "seconds", "zeit", "zeitstempel", "temps", "date", "datum"),
+          "elapsed", "elapsed time", "milliseconds", "seconds", "minutes", "hours", "days", "zeit",
+          "zeitstempel", "temps", "date", "datum", "solutiontime"),
 }  # fmt: skip
 for _number, _axis in enumerate(("x", "y", "z")):
     _long = (
@@ -27,6 +28,18 @@ PARTS = (
     ("hour", "hh", "hr", "stunde"),
     ("minute", "mm", "mn", "min"),
     ("second", "ss", "sec"),
+)
+# Numbers of days with a fraction: a time by themselves, but not beside an hour of its own.
+DAYS = (
+    "day",
+    "doy",
+    "day of year",
+    "dayofyear",
+    "yearday",
+    "year day",
+    "decimal day",
+    "julian day",
+    "jday",
 )
 # What is no reading but a number of the row; pandas writes its index without a heading.
 COUNTERS = (
@@ -50,6 +63,8 @@ COUNTERS = (
 )
 # 1 beside readings and 0 beside none; what "mask", "flag" or "status" means, only the user knows.
 VALID = ("valid", "isvalid", "is valid", "is_valid", "vtkvalidpointmask")
+# Beside readings of several quantities in one column: which each is.
+KINDS = ("parameter", "param", "variable", "quantity", "measurand", "measurement", "analyte")
 ANGLES = ("lat", "latitude", "lon", "long", "longitude")
 
 
@@ -67,6 +82,18 @@ def parts_of_a_date(names: Sequence[str]) -> list[str]:
             break
         found.append((exact or alike)[0])
     return found if len(found) >= len(PARTS[:3]) else []
+
+
+def decimal_days(names: Sequence[str]) -> str | None:
+    """That of some names which is a time in days, where no other is a part of a date.
+
+    >>> decimal_days(["DOY", "T"]), decimal_days(["year", "DOY", "hour", "T"])
+    ('DOY', None)
+    """
+    days = [name for name in names if name.lower() in DAYS]
+    words = {word for part in PARTS for word in part}
+    others = [name for name in names if name.lower() in words and name not in days]
+    return days[0] if len(days) == 1 and not others else None
 
 
 def letters(name: str) -> str:

@@ -12,7 +12,7 @@ from pgt.io.sensors import positions_in
 from pgt.io.table import Table
 
 WORKBOOKS = (".xlsx", ".xlsm")
-TEXTS = (".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", ".lvm")
+TEXTS = text.ENDINGS
 
 
 @contextmanager

@@ -1,9 +1,11 @@
 """Workbooks of Excel, through openpyxl: one sheet is read as a table of cells."""
 
 import datetime
+import re
 import warnings
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,10 +16,15 @@ from pgt.ground.registry import register
 from pgt.io._files import need, understood
 from pgt.io.columns import Columns, check_count
 from pgt.io.headings import Places, parse_headings
-from pgt.io.layout import check_names, find_rows
+from pgt.io.layout import check_another_heading, check_names, check_upright, find_rows
 from pgt.io.table import Convert, Table, select
 
 OTHERS = (".xls", ".ods")
+_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
+_FORMULA = re.compile(
+    rb"<c\b([^>]*)>\s*(?:<f\b[^>]*/>|<f\b[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>|</c>)"
+)
+Row = tuple[int, list[str]]
 LARGEST = 500 << 20  # bytes of a workbook when it is unpacked
 
 
@@ -55,25 +62,29 @@ def sheet_of(path: Path, dialect: Dialect) -> Table:
     above = rows[layout.heading - 1][1] if layout.heading else names
     names = [" ".join((cell or other).split()) for cell, other in zip(names, above, strict=True)]
     check_names(number, names)
+    check_upright(number, names, [cells[0] for _, cells in rows[layout.first :]])
     if len(rows) <= layout.first:
         raise InputError(f"row {number} is the heading, and nothing follows it.")
     units = None if layout.units is None else rows[layout.units][1]
-    below = rows[layout.first :]
+    below = _with_merged(path, name, rows[layout.first :])
     check_count(len(below))
 
     def load(converters: dict[int, Convert]) -> tuple[dict[int, np.ndarray], np.ndarray]:
         lines = np.array([line for line, _ in below])
         columns = {place: [cells[place] for _, cells in below] for place in converters}
-        return {place: read(columns[place], lines) for place, read in converters.items()}, lines
+        with check_another_heading(below, names, number):
+            values = {place: read(columns[place], lines) for place, read in converters.items()}
+        return values, lines
 
     said = (f"sheet {name!r}", *layout.said)
     sample = [cells for _, cells in below]
     return Table(parse_headings(names, units), sample, load, said, {}, path.name.partition(".")[0])
 
 
-def _sheet(path: Path, dialect: Dialect) -> tuple[str, list[tuple[int, list[str]]]]:
+def _sheet(path: Path, dialect: Dialect) -> tuple[str, list[Row]]:
     """The name of the sheet, and its rows that are not empty, as text."""
     _check_size(path)
+    _check_formulas(path)
     try:
         import openpyxl  # noqa: F401  # an extra: only those who have workbooks need it
     except ImportError:
@@ -102,6 +113,26 @@ def _sheet(path: Path, dialect: Dialect) -> tuple[str, list[tuple[int, list[str]
     return "", []
 
 
+def _with_merged(path: Path, sheet: str, rows: list[Row]) -> list[Row]:
+    """The rows with the value of cells that are merged downwards in each of their rows."""
+    with zipfile.ZipFile(path) as archive:
+        sheets = [name for name in archive.namelist() if _SHEET.fullmatch(name)]
+        if not rows or not any(b"<mergeCell " in archive.read(name) for name in sheets):
+            return rows
+    import openpyxl
+
+    by_number = {number: list(cells) for number, cells in rows}
+    merged: Any = openpyxl.load_workbook(path, data_only=True)[sheet]
+    for area in merged.merged_cells.ranges:
+        if area.min_row not in by_number or area.min_col != area.max_col:
+            continue
+        for number in range(area.min_row + 1, area.max_row + 1):
+            cells = by_number.get(number)
+            if cells is not None:
+                cells[area.min_col - 1] = by_number[area.min_row][area.min_col - 1]
+    return list(by_number.items())
+
+
 def _check_size(path: Path) -> None:
     with understood("a workbook"), zipfile.ZipFile(path) as archive:
         size = sum(part.file_size for part in archive.infolist())
@@ -110,6 +141,21 @@ def _check_size(path: Path) -> None:
             f"the workbook unpacks to {size >> 20:,} MiB; at most {LARGEST >> 20} are read. Save "
             "the sheet as CSV."
         )
+
+
+def _check_formulas(path: Path) -> None:
+    """Refuse formulas that nobody computed: programs that write workbooks leave that to Excel."""
+    with understood("a workbook"), zipfile.ZipFile(path) as archive:
+        sheets = [name for name in archive.namelist() if _SHEET.fullmatch(name)]
+        texts = [archive.read(name) for name in sheets]
+    for text in texts:
+        for cell in _FORMULA.finditer(text):
+            if b't="str"' not in cell[1]:  # text that is empty
+                where = re.search(rb'r="([A-Z]+\d+)"', cell[1])
+                raise InputError(
+                    f"the formula in {where[1].decode() if where else 'a cell'} has no value; open the "
+                    "workbook in Excel or LibreOffice and save it there."
+                )
 
 
 def _text(value) -> str:

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from pgt.data.units import is_known_unit
+from pgt.data.units import conversion, is_known_unit
+from pgt.ground.errors import InputError
 
 NUMBER = r"[+-]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
 UNIT = r"[^\W\d_]+(?![^\W_]|\s*=)"
@@ -27,6 +28,13 @@ _SUFFIX = re.compile(
 )
 _INCH = {"in": "inch"}
 _LETTER = {"C": "degC", "c": "degC"}  # coulombs are not what a sensor of a field reads
+_FAHRENHEIT = re.compile(r"(T|[Tt]emp\S*)\s*[(\[]F[)\]]")  # of anything else F may be farads
+# Headings that are the unit of what stands below them.
+_OF_TIMES = {
+    "milliseconds": "ms", "seconds": "s", "minutes": "min", "hours": "h", "days": "d", "day": "d",
+    "doy": "d", "day of year": "d", "dayofyear": "d", "yearday": "d", "year day": "d",
+    "decimal day": "d", "julian day": "d", "jday": "d",
+}  # fmt: skip
 Places = dict[str, tuple[float, str | None]]
 
 
@@ -56,7 +64,9 @@ def parse_heading(text: str) -> Heading:
         rest = re.sub(r"[(\[@][\s,;]*[)\]]|@\s*|[(\[]\s*$", " ", _PLACED.sub("", text))
         rest = re.sub(r"\(\W*\)|\[\W*\]", " ", rest).strip(" ,;@_")
     name, unit = _name_and_unit(rest)
-    return Heading(text, name or text, unit, places)
+    if unit is None and (found := _FAHRENHEIT.fullmatch(name)):
+        name, unit = found[1], "degF"
+    return Heading(text, name or text, unit or _OF_TIMES.get(text.lower()), places)
 
 
 def places_in(text: str) -> Places:
@@ -108,9 +118,14 @@ def _name_and_unit(text: str) -> tuple[str, str | None]:
         return " ".join(rest.split()), as_unit(known[0])
     for pattern in (_TRAILING, _SUFFIX):
         found = pattern.fullmatch(text)
-        if found and _known(found["unit"]):
+        if found and _known(found["unit"]) and not (pattern is _SUFFIX and _is_least(found)):
             return found["name"], _known(found["unit"])
     return _in_inches(text) or (text, _before_brackets(text))
+
+
+def _is_least(found: re.Match) -> bool:
+    """Whether "min" is the least of a reading, as in T_min; of a time, t_min, it is a unit."""
+    return found["unit"] == "min" and not re.match(r"t$|[Tt]ime|[Ee]lapsed|[Zz]eit", found["name"])
 
 
 def _in_inches(text: str) -> tuple[str, str] | None:
@@ -148,6 +163,13 @@ def parse_headings(texts: Sequence[str], units: Sequence[str] | None = None) -> 
     if units is None:
         return headings
     below = [as_unit(unit) for unit in units] + [None] * len(headings)
+    for heading, unit in zip(headings, below, strict=False):
+        # In T_min there is no unit; of another kind than that of the row it shows.
+        if heading.unit and unit and conversion(heading.unit, unit) not in (None, (1.0, 0.0)):
+            raise InputError(
+                f"the heading {heading.text!r} says {heading.unit!r}, and the row of units below it "
+                f"{unit!r}; correct one of them."
+            )
     return [
         Heading(h.text, h.name, unit or h.unit, h.places)
         for h, unit in zip(headings, below, strict=False)

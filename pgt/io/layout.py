@@ -7,13 +7,14 @@ above it whatever the logger says of itself.
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from pgt.ground.dialect import CHARACTERS, SPOKEN, Dialect
 from pgt.ground.errors import InputError
 from pgt.io.encoding import Line
-from pgt.io.headings import as_unit
+from pgt.io.headings import as_unit, parse_heading
 from pgt.io.marks import MISSING, WORDS, is_number_like
 from pgt.io.stamps import is_stamp
 
@@ -264,3 +265,37 @@ def check_names(number: int, names: Sequence[str]) -> None:
             f"line {number} holds numbers where the column names should stand. Write a heading "
             "line first, such as x,t,u (without #, which marks comments)."
         )
+
+
+def check_upright(number: int, names: Sequence[str], beginnings: Sequence[str]) -> None:
+    """Refuse a table whose columns are written as rows: x,0.1,0.5 above t,0,0."""
+    first = [names[0], *beginnings]
+    is_aside = len(names) > 2 and all(map(is_number_like, names[1:]))
+    if is_aside and any(map(_is_axis, first)) and not any(map(is_number_like, first)):
+        raise InputError(
+            f"line {number} begins with the name {names[0]!r} and goes on with numbers, and so do those "
+            "below: the table lies on its side. Turn it round: a column per quantity, a row per reading."
+        )
+
+
+def _is_axis(text: str) -> bool:
+    return parse_heading(text).name.lower() in ("x", "y", "z", "t", "time")
+
+
+@contextmanager
+def check_another_heading(
+    rows: Iterable[tuple[int, Sequence[str]]], names: Sequence[str], heading: int
+) -> Iterator[None]:
+    """Where rows cannot be read, say which of them is a heading. Whoever made a comment of it would read
+    what is below it under the names of the first."""
+    try:
+        yield
+    except InputError:
+        for number, row in rows:
+            cells = [" ".join(cell.split()) for cell in row]
+            if set(cells) & {*names} - {""} and not any(map(is_number_like, cells)):
+                raise InputError(
+                    f"line {number} is another heading than line {heading}: another table begins there. "
+                    "Write each to a file of its own."
+                ) from None
+        raise

@@ -1,6 +1,7 @@
-"""Moments in other spellings: months by name, dates without marks, zones in short."""
+"""Moments in other spellings: months by name, dates without marks, days before a time."""
 
 import re
+from collections.abc import Sequence
 
 # By the first three letters, in English and German.
 _MONTHS = {
@@ -26,8 +27,16 @@ _PARTS = re.compile(
     r"(?P<year>\d{4}) (?P<month>\d{1,2}) (?P<day>\d{1,2})"
     r"(?: (?P<h>\d{1,2}))?(?: (?P<m>\d{1,2}))?(?: (?P<s>\d{1,2}(?:\.\d+)?))?"
 )
-_DAYS = re.compile(r"(?P<days>\d+) days?,? (?P<hours>\d{1,2})(?P<rest>:\d{2}:\d{2}(?:\.\d+)?)")
-ZONE = r"(?:Z|(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?|UTC|GMT)"
+# Behind a date, in a column of its own: 0930, 93000, or 9 30 of three columns.
+_DATE = r"(?P<date>\d{8}|\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3\d{2,4})"
+_UNMARKED = re.compile(rf"{_DATE} (?P<h>\d{{1,2}})(?P<m>[0-5]\d)(?P<s>[0-5]\d)?")
+_APART = re.compile(
+    rf"{_DATE} (?P<h>\d{{1,2}})(?: (?P<m>\d{{1,2}}))?(?: (?P<s>\d{{1,2}}(?:\.\d+)?))?"
+)
+_TIME_OF_DAY = re.compile(r"([01]?\d|2[0-3])[0-5]\d([0-5]\d)?")
+_DAYS = re.compile(
+    r"(?P<days>\d+) ?d(?:ays?)?,? (?P<hours>\d{1,2})(?P<rest>:\d{2}:\d{2}(?:\.\d+)?)"
+)
 
 
 def with_year_first(text: str) -> str:
@@ -35,11 +44,17 @@ def with_year_first(text: str) -> str:
 
     >>> with_year_first("Mar 12, 2024 10:00"), with_year_first("20240312T1000Z")
     ('2024-03-12 10:00', '2024-03-12 10:00Z')
+    >>> with_year_first("12.03.2024 0930"), with_year_first("20240312 9 30")
+    ('12.03.2024 09:30', '2024-03-12 09:30')
     >>> with_year_first("1 day 02:00:00"), with_year_first("10:05:01:250")
     ('26:00:00', '10:05:01.250')
     """
     text = re.sub(r"(:\d\d):(\d{1,6})$", r"\1.\2", text) if text.count(":") == 3 else text
     text = text.removesuffix(" Uhr")
+    if found := _UNMARKED.fullmatch(text) or _APART.fullmatch(text):
+        clock = f"{int(found['h']):02d}:{int(found['m'] or 0):02d}"
+        clock += f":{found['s']:0>2}" if found["s"] else ""
+        return f"{with_year_first(found['date'])} {clock}"
     if text[:4].isdigit():
         return _from_digits(text)
     if found := _DAYS.fullmatch(text):
@@ -54,33 +69,23 @@ def with_year_first(text: str) -> str:
     return text
 
 
+def is_unmarked(cells: Sequence[str], is_sure: bool) -> bool:
+    """Whether numbers beside a date are times of day: 0930 or 093000; where it `is_sure` that they are no
+    seconds, also 930 and 93000.
+
+    >>> is_unmarked(["0930", "1015"], False), is_unmarked(["0", "60", "120"], False)
+    (True, False)
+    """
+    widths = {len(cell) for cell in cells}
+    is_even = (
+        widths in ({4}, {6}) or (is_sure and widths <= {3, 4}) or (is_sure and widths <= {5, 6})
+    )
+    return is_even and all(_TIME_OF_DAY.fullmatch(cell) for cell in cells)
+
+
 def is_compact(text: str) -> bool:
     """Whether a number may be a date without marks: 20240312, 202403121000."""
     return text.isdigit() and _DIGITS.fullmatch(text) is not None
-
-
-def seconds_of(zone: str) -> float:
-    """By how much a zone is ahead of UTC.
-
-    >>> seconds_of("+01:00"), seconds_of("GMT-3"), seconds_of("Z")
-    (3600.0, -10800.0, 0.0)
-    """
-    found = re.search(r"([+-])(\d{1,2}):?(\d{2})?$", zone)
-    if not found:
-        return 0.0
-    size = 3600.0 * int(found[2]) + 60.0 * int(found[3] or 0)
-    return -size if found[1] == "-" else size
-
-
-def has_zone(text: str) -> bool:
-    """Whether a time of day says its zone."""
-    return isinstance(text, str) and re.search(rf":\d.*?\s*{ZONE}$", text) is not None
-
-
-def zone_in(heading: str) -> str | None:
-    """The zone that a heading names: "Date Time, GMT+01:00"."""
-    found = re.search(r"\b(?:UTC|GMT)\s*[+-]\d{1,2}(?::?\d{2})?(?!\d)", heading)
-    return found[0].replace(" ", "") if found else None
 
 
 def _from_digits(text: str) -> str:

@@ -10,7 +10,8 @@ import pandas as pd
 from pgt.data.units import conversion
 from pgt.ground.errors import InputError
 from pgt.io.marks import MISSING
-from pgt.io.spellings import ZONE, seconds_of, with_year_first
+from pgt.io.spellings import with_year_first
+from pgt.io.zones import ZONE, has_zone, to_utc
 
 _CLOCK = r"\d{1,4}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[AaPp]\.?[Mm]\.?)?"
 _ZONE = rf"(?:\s*{ZONE})?"
@@ -19,8 +20,8 @@ _NUMBERS = re.compile(
     rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})(?:[T ,]+{_CLOCK}{_ZONE})?"
 )
 _TIME = re.compile(_CLOCK)
+_END_OF_DAY = re.compile(r" 24(?=:00(?::00(?:\.0+)?)?$)")
 CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", " %I:%M:%S.%f %p")
-HALF_A_DAY = 43200.0
 
 
 def is_stamp(text: str) -> bool:
@@ -44,7 +45,8 @@ def parse_stamps(
     if given.empty:
         return np.full(len(texts), np.nan)
     if all(map(_TIME.fullmatch, given)):
-        return _seconds(given, lines, name).reindex(texts.index).to_numpy(float)
+        return _seconds(given, name).reindex(texts.index).to_numpy(float)
+    _check_zones(given, lines, name)
     days = _date_format(given, name, dates)
     found: Any = pd.Series(pd.NaT, index=texts.index, dtype="datetime64[us]")
     for clock in CLOCKS:
@@ -57,6 +59,18 @@ def parse_stamps(
             "write them all alike, such as 2024-03-12 10:00:00."
         )
     return found.to_numpy()
+
+
+def _check_zones(texts: pd.Series, lines: np.ndarray, name: str) -> None:
+    """Refuse times of which some say their zone: the others may be of any."""
+    clocks: Any = texts[texts.str.contains(":")]
+    zoned = clocks.map(has_zone).astype(bool)
+    if zoned.any() and not zoned.all():
+        one, other = zoned.idxmax(), (~zoned).idxmax()
+        raise InputError(
+            f"column {name!r}: {clocks[one][:40]!r} in line {lines[one]} says its zone, and "
+            f"{clocks[other][:40]!r} in line {lines[other]} does not; write them all alike."
+        )
 
 
 def _tidy(cell: str) -> str:
@@ -72,12 +86,17 @@ def _tidy(cell: str) -> str:
 def _parsed(texts: pd.Series, layout: str) -> pd.Series:
     """What fits the layout, in UTC where there is a zone."""
     zone = texts.str.extract(rf"(?P<time>.*?)\s*(?P<zone>{ZONE})?$")
-    has_zone = zone["zone"].notna() & texts.str.contains(":")
-    plain = texts.where(~has_zone, zone["time"])
+    is_zoned = zone["zone"].notna() & texts.str.contains(":")
+    plain = texts.where(~is_zoned, zone["time"])
+    at_end = plain.str.contains(_END_OF_DAY)
+    plain = plain.str.replace(_END_OF_DAY, " 00", regex=True)
     options: dict[str, Any] = {"format": layout, "errors": "coerce"}
     found = pd.to_datetime(plain, **options).astype("datetime64[us]")
-    shifts = zone["zone"].where(has_zone).map(seconds_of, na_action="ignore").fillna(0.0)
-    return found - pd.to_timedelta(shifts.astype(float), unit="s")
+    found[at_end] += np.timedelta64(1, "D")
+    for name in zone["zone"][is_zoned].unique():
+        its = is_zoned & (zone["zone"] == name)
+        found[its] = to_utc(found[its], name).astype("datetime64[us]")
+    return found
 
 
 def _date_format(texts: pd.Series, name: str, dates: str | None) -> str:
@@ -113,7 +132,7 @@ def _order(texts: pd.Series, first: re.Match, name: str, dates: str | None) -> s
     )
 
 
-def _seconds(texts: pd.Series, lines: np.ndarray, name: str) -> pd.Series:
+def _seconds(texts: pd.Series, name: str) -> pd.Series:
     """Times without a date, as seconds."""
     parts = texts.str.extract(r"^(\d+):(\d{2})(?::(\d{2}(?:\.\d+)?))?\s*([AP]M)?$")
     if parts[2].isna().any():
@@ -124,14 +143,7 @@ def _seconds(texts: pd.Series, lines: np.ndarray, name: str) -> pd.Series:
     hours, minutes, seconds = (parts[column].astype(float) for column in (0, 1, 2))
     after = (parts[3] == "PM") & (hours < 12)
     hours = hours.where(~((parts[3] == "AM") & (hours == 12)), 0.0) + 12.0 * after
-    found = 3600.0 * hours + 60.0 * minutes + seconds
-    back = found.diff() < -HALF_A_DAY
-    if back.any():
-        raise InputError(
-            f"column {name!r} goes back in time at line {lines[back.idxmax()]}, as a clock does at "
-            "midnight. Add the date to the times, or write a column of seconds."
-        )
-    return found
+    return 3600.0 * hours + 60.0 * minutes + seconds
 
 
 def since(times: np.ndarray, origin: np.datetime64, unit: str) -> np.ndarray:

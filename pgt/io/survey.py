@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,25 +13,28 @@ from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.io import excel
 from pgt.io._files import check_is_file, check_suffix, naming, understood
+from pgt.io.beside import table_of_sensors
 from pgt.io.called import (
     AXES,
     CALLED,
     COUNTERS,
+    KINDS,
     VALID,
     also_called,
     as_the_equation,
     letters,
-    parts_of_a_date,
 )
 from pgt.io.cells import TEXTS, WORKBOOKS, open_cells, read_sensors
 from pgt.io.columns import SHOWN, Columns
 from pgt.io.found import JOINED
+from pgt.io.guessed import Guess
 from pgt.io.headings import Heading, Places, parse_headings, placed_along
 from pgt.io.marks import MISSING, WORDS, is_number_like
 from pgt.io.names import NAMES
 from pgt.io.readers import read_columns
-from pgt.io.stamps import is_stamp
 from pgt.io.table import Table
+from pgt.io.tecplot import ZONE_TIME
+from pgt.io.times import add_times
 from pgt.io.varying import without_constant
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
@@ -73,16 +76,6 @@ class Survey:
         return {name: (count, len(self.table)) for name, count in counts.items() if count}
 
 
-@dataclass
-class _Guess:
-    coords: dict[str, str] = field(default_factory=dict)  # by axis, the heading; "" for a position
-    numeric: list[Heading] = field(default_factory=list)
-    sensors: list[Heading] = field(default_factory=list)
-    valid: str | None = None  # the heading of a column of zeros and ones
-    names: list[str] = field(default_factory=list)  # all headings
-    constant: set[str] = field(default_factory=set)  # headings of columns that always say the same
-
-
 def survey(
     files: Sequence[Path],
     *,
@@ -98,7 +91,7 @@ def survey(
     the files."""
     files = [Path(file) for file in files]
     if sensors is None:
-        sensors = _table_of_sensors(files, dialect or Dialect())
+        sensors = table_of_sensors(files, dialect or Dialect())
         files = [file for file in files if file != sensors]
     places = read_sensors(sensors, dialect or Dialect()) or {}
     given = dict(columns or {})
@@ -121,7 +114,8 @@ def survey(
         dialect=dialect,
     )
     taken = {*own.values(), *fields, *guess.coords.values(), *coords}
-    table, coords = without_constant(table, coords, (*axes, *given) if axes else coords)
+    told = [axis for axis in coords if own.get(axis) != ZONE_TIME]  # of one zone it says little
+    table, coords = without_constant(table, coords, (*axes, *given) if axes else told)
     own = {name: heading for name, heading in own.items() if name in (*coords, *fields)}
     unused = tuple(h.text for h in guess.numeric if h.text not in taken and h.name not in taken)
     repeated = _repeated(table, coords, tuple(fields))
@@ -130,39 +124,13 @@ def survey(
     )
 
 
-def _table_of_sensors(files: Sequence[Path], dialect: Dialect) -> Path | None:
-    """That of several files which names the columns, or the names, of the others."""
-    for file in files if len(files) > 1 else ():
-        try:
-            names = read_sensors(file, dialect) or {}
-        except InputError:
-            continue
-        others = [other for other in files if other != file]
-        if any(other.name.partition(".")[0] in names for other in others):
-            return file
-        if _are_named(names, others[0], dialect):
-            return file
-    return None
-
-
-def _are_named(names: Container[str], path: Path, dialect: Dialect) -> bool:
-    """Whether the columns of a table, or cells in it, have such names."""
-    try:
-        with open_cells(path, dialect) as table:
-            cells = (cell for place in range(len(table.headings)) for cell in table.cells(place))
-            texts = (text for heading in table.headings for text in (heading.text, heading.name))
-            return any(text in names for text in (*texts, *cells))
-    except InputError:
-        return False
-
-
 def _look(
     path: Path,
     sensors: dict[str, Places],
     given: dict[str, str],
     dialect: Dialect,
     axes: Sequence[str],
-) -> _Guess:
+) -> Guess:
     check_is_file(path)
     if check_suffix(path, (*TEXTS, *WORKBOOKS, *NAMES, *excel.OTHERS)) in excel.OTHERS:
         raise excel.other_workbook()
@@ -184,10 +152,31 @@ def _look(
         numeric = [h for h, c in columns if _is_numeric([*c]) and not c <= {*sensors}]
         guess = _guess(table.headings, numeric, sensors, given)
         guess.constant = {heading.text for heading, c in columns if len(c) == 1}
+        guess.words = {
+            h.text: _shown(c) for h, c in columns if h.text and c and not _is_numeric([*c])
+        }
+        _check_one_kind(columns, given)
         _take_out_valid(guess, table, given, dialect)
-        _add_times(guess, table, given)
+        add_times(guess, table, given)
         _add_places(guess, table, sensors, axes)
         return guess
+
+
+def _shown(cells: set[str]) -> str:
+    """A cell that is no number, best one with digits in it."""
+    others = sorted(cell for cell in cells if not is_number_like(cell)) or sorted(cells)
+    return next((cell for cell in others if re.search(r"\d", cell)), others[0])
+
+
+def _check_one_kind(columns: Sequence[tuple[Heading, set[str]]], given: dict[str, str]) -> None:
+    """Refuse readings of several quantities in one column, which a further column tells apart."""
+    for heading, cells in columns:
+        kinds = [] if _is_numeric([*cells]) or heading.text in given.values() else sorted(cells)
+        if heading.name.lower() in KINDS and len(kinds) > 1:
+            raise InputError(
+                f"the column {heading.text!r} says that rows are of {kinds[0]!r}, {kinds[1]!r} ...: "
+                "several quantities stand below each other. Write a file, or a column, for each."
+            )
 
 
 def _with_lengths(table: Table, sensors: dict[str, Places], given, axes: Sequence[str]) -> Table:
@@ -200,8 +189,8 @@ def _with_lengths(table: Table, sensors: dict[str, Places], given, axes: Sequenc
     return replace(table, headings=placed_along(table.headings, space[0] if space else "x"))
 
 
-def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], given) -> _Guess:
-    guess = _Guess({axis: given[axis] for axis in AXES if axis in given})
+def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], given) -> Guess:
+    guess = Guess({axis: given[axis] for axis in AXES if axis in given})
     guess.names = [heading.text for heading in headings if heading.text]
     for axis, words in CALLED.items():
         for word in words:
@@ -221,7 +210,7 @@ def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], giv
     return guess
 
 
-def _take_out_valid(guess: _Guess, table: Table, given: dict[str, str], dialect: Dialect) -> None:
+def _take_out_valid(guess: Guess, table: Table, given: dict[str, str], dialect: Dialect) -> None:
     """A column that says which rows are readings is none itself."""
     for at, heading in enumerate(table.headings):
         if heading.text in given.values():
@@ -234,27 +223,7 @@ def _take_out_valid(guess: _Guess, table: Table, given: dict[str, str], dialect:
         guess.numeric = [other for other in guess.numeric if other != heading]
 
 
-def _add_times(guess: _Guess, table: Table, given: dict[str, str]) -> None:
-    """A column of times, whatever it is called; a date and a time of day belong together."""
-    if "t" in given:
-        return
-    stamps = [
-        (heading, cells)
-        for at, heading in enumerate(table.headings)
-        if (cells := [cell for cell in table.cells(at) if cell]) and all(map(is_stamp, cells))
-    ]
-    clocks = [h for h, cells in stamps if all(re.match(r"\d+:", cell) for cell in cells)]
-    days = [h for h, cells in stamps if not any(":" in cell for cell in cells)]
-    if clocks and days:
-        guess.coords["t"] = f"{days[0].text}{JOINED}{clocks[0].text}"
-    elif stamps and "t" not in guess.coords:
-        guess.coords["t"] = stamps[0][0].text
-    elif "t" not in guess.coords and (parts := parts_of_a_date([h.name for h in guess.numeric])):
-        guess.coords["t"] = JOINED.join(parts)
-        guess.numeric = [heading for heading in guess.numeric if heading.name not in parts]
-
-
-def _add_places(guess: _Guess, table: Table, sensors: dict[str, Places], axes) -> None:
+def _add_places(guess: Guess, table: Table, sensors: dict[str, Places], axes) -> None:
     """The axes along which positions are given beside the columns; a time above them may be any."""
     beside = [heading.places for heading in guess.sensors] + [table.fixed, *sensors.values()]
     for axis in AXES:
@@ -268,7 +237,7 @@ def _is_numeric(cells: Sequence[str]) -> bool:
     return bool(given) and sum(map(is_number_like, given)) > 0.5 * len(given)
 
 
-def _fields(guess: _Guess, measured: Sequence[str], given: dict[str, str]) -> dict[str, str]:
+def _fields(guess: Guess, measured: Sequence[str], given: dict[str, str]) -> dict[str, str]:
     """By the equation's name, the heading of each field."""
     if not guess.coords:
         raise InputError(
@@ -282,14 +251,27 @@ def _fields(guess: _Guess, measured: Sequence[str], given: dict[str, str]) -> di
         return _of_sensors(guess.sensors, measured)
     if not guess.numeric:
         raise InputError(
-            f"there is no column of readings beside the coordinates: numbers.{_there_are(guess)}"
+            "there is no column of readings beside the coordinates: numbers."
+            f"{_there_are(guess)}{_there_stands(guess)}"
         )
     return _of_columns(guess.numeric, measured, guess.constant)
 
 
-def _there_are(guess: _Guess) -> str:
+def _there_are(guess: Guess) -> str:
     shown = guess.names if len(guess.names) <= SHOWN else [*guess.names[:SHOWN], "…"]
     return f" There are: {', '.join(shown)}."
+
+
+def _there_stands(guess: Guess) -> str:
+    """What a column holds in place of numbers."""
+    words = {text: cell for text, cell in guess.words.items() if text not in guess.coords.values()}
+    heading, cell = next(iter(words.items()), ("", ""))
+    return (
+        f" In {heading!r} stands {cell[:40]!r}: write numbers alone, and a unit into the heading, as in "
+        "T [°C]."
+        if heading
+        else ""
+    )
 
 
 def _of_sensors(headings: Sequence[Heading], measured: Sequence[str]) -> dict[str, str]:
@@ -330,8 +312,14 @@ def _of_columns(
             found[name] = same[0].text
             left.remove(same[0])
     if not found:
-        found[measured[0]] = next((h for h in left if h.text not in constant), left[0]).text
+        # Rather no column that always says the same, and none that counts hours.
+        best = min(left, key=lambda h: (h.text in constant, _is_a_time(h)))
+        found[measured[0]] = best.text
     return found
+
+
+def _is_a_time(heading: Heading) -> bool:
+    return heading.unit is not None and conversion(heading.unit, "s") is not None
 
 
 def _plain(name: str, number: int) -> str:

@@ -9,16 +9,19 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from pgt.data.units import conversion
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
+from pgt.io.clocks import SAID, past_midnight
 from pgt.io.columns import Columns, absent, check_count
 from pgt.io.found import by_field_and_place, places_of, positions, sensor_hint, texts_of
 from pgt.io.headings import Heading, Places, placed_along
 from pgt.io.marks import Marks, find_marks, is_number_like, is_plain
-from pgt.io.spellings import has_zone, is_compact, seconds_of, zone_in
+from pgt.io.spellings import is_compact
 from pgt.io.stamps import is_stamp, parse_stamps
+from pgt.io.zones import has_zone, to_utc, zone_in
 
 SAY_COMMA = '`dialect=pgt.io.Dialect(decimal=",")`'
 Convert = Callable[[list[str], np.ndarray], np.ndarray]
@@ -72,6 +75,9 @@ def select(
     check_count(count * len(lines))
     values = {name: _joined(raw, places, lines, dialect) for name, places in plan.single.items()}
     zones = _to_utc(values, raw, table, plan)
+    clocks = {
+        n for n, p in plan.single.items() if raw[p[0]].dtype == object and _is_number(values[n])
+    }
     values |= {axis: np.full(len(lines), value) for axis, (value, _) in plan.fixed.items()}
     said, called = [*table.said, *marks.said, *zones], None
     if plan.named_by is not None:
@@ -79,7 +85,8 @@ def select(
         values |= _by_name(names, lines, sensors or {}, [c for c in coords if c not in values])
         said.append(f"{len(set(names))} sensors")
         called = names
-    units = _units(table, plan, sensors or {}, coords)
+    said += _past_midnight(values, clocks, coords, lines)
+    units = _units(table, plan, sensors or {}, coords) | dict.fromkeys(clocks, "s")
     if plan.wide:
         called = np.tile(_called(table, plan), len(lines))
         values, lines = _melted(plan, values, raw, lines)
@@ -231,8 +238,23 @@ def _to_utc(
         zone = next((z for p in places if (z := zone_in(table.headings[p].text))), None)
         own = any(has_zone(text) for place in places if zone for text in raw[place])
         if zone and not own and values[name].dtype.kind == "M":
-            values[name] = values[name] - np.timedelta64(int(seconds_of(zone)), "s")
+            values[name] = to_utc(pd.Series(values[name]), zone).to_numpy("datetime64[us]")
             said.append(f"times from {zone} to UTC")
+    return said
+
+
+def _is_number(column: np.ndarray) -> bool:
+    return column.dtype.kind == "f"
+
+
+def _past_midnight(values: dict[str, np.ndarray], clocks: set[str], coords, lines) -> list[str]:
+    """Add the days that times of day leave out."""
+    said = []
+    for name in clocks:
+        others = [values[c] for c in coords if c in values and c != name and _is_number(values[c])]
+        found = past_midnight(values[name], others, lines)
+        said += [SAID] if found is not values[name] else []
+        values[name] = found
     return said
 
 

@@ -8,7 +8,7 @@ NA, NaN, N/A, null or None is a missing value, and so are words such as OVER or 
 import csv
 import io
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,19 +18,42 @@ import pandas as pd
 from pgt.ground.dialect import SPOKEN, Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
-from pgt.io import probes, tecplot
+from pgt.io import casts, curves, probes, rasters, tecplot
 from pgt.io.above import counts, table_lines
 from pgt.io.columns import Columns, check_count
 from pgt.io.encoding import Line, numbered, opened
 from pgt.io.headings import Places, as_unit, parse_headings, places_in, with_length_unit
-from pgt.io.layout import Layout, check_names, find_layout, fits, named, split
+from pgt.io.layout import (
+    Layout,
+    check_another_heading,
+    check_names,
+    check_upright,
+    find_layout,
+    fits,
+    named,
+    split,
+)
 from pgt.io.table import Convert, Table, select
 
 BATCH = 1 << 14  # rows split at once
+SIDE = 20  # rows whose beginnings show that a table lies on its side
 LOOKED_AT = 5000  # rows that show the decimal mark
 
 
-@register(".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", ".lvm", kind="reader")
+# What is no table yet as it is written, as lines that are one; each lets all others be.
+FORMS = (
+    probes.as_table,
+    tecplot.as_table,
+    rasters.as_table,
+    curves.as_table,
+    casts.as_table,
+)
+ENDINGS = (
+    ".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", ".lvm", ".xy", ".cnv", ".vec",
+)  # fmt: skip
+
+
+@register(*ENDINGS, kind="reader")
 def read(
     path: Path,
     coords: tuple[str, ...],
@@ -54,13 +77,18 @@ def open_text(path: Path, dialect: Dialect) -> Iterator[Table]:
 
 def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) -> Table:
     """The table in numbered lines; the lines are read on when columns are loaded."""
-    head, lines = probes.as_table(list(itertools.islice(lines, LOOKED_AT)), lines, name)
-    kept = table_lines(tecplot.as_table(head), dialect)
+    head: Sequence[Line] = list(itertools.islice(lines, LOOKED_AT))
+    for as_table in FORMS:
+        head, lines = as_table(head, lines, name)
+    kept = table_lines(head, dialect)
     layout = find_layout(kept, dialect)
     number, text = kept[layout.heading]
     above = kept[layout.heading - 1] if layout.heading else (0, "")
     names = named(split(number, text, layout.separator), above, layout.separator)
     check_names(number, names)
+    check_upright(
+        number, names, [_first_cell(line, layout) for line in kept[layout.first :][:SIDE]]
+    )
     if len(kept) <= layout.first:
         raise InputError(f"line {number} is the heading, and no row follows it.")
     units = None if layout.units is None else split(*kept[layout.units], layout.separator)
@@ -100,6 +128,11 @@ def _one_place(line: str) -> Places:
     return {words[0].lower(): (places_in(f"x={number}")["x"][0], unit)} if number else {}
 
 
+def _first_cell(line: Line, layout: Layout) -> str:
+    cells = split(*line, layout.separator) if '"' not in line[1] else []
+    return cells[0] if cells else ""
+
+
 class _Rows:
     """The rows of a text, split by pandas, each with as many cells as the heading."""
 
@@ -121,8 +154,10 @@ class _Rows:
             numbers.append(np.array([number for number, _ in batch]))
             check_count(BATCH * (len(numbers) - 1) + len(batch))
             columns = self._split(batch, sorted(converters))
-            for place, convert in converters.items():
-                parts[place].append(convert(columns[place], numbers[-1]))
+            rows = ((number, self.cells((number, text))) for number, text in batch)
+            with check_another_heading(rows, self.names, self.heading):
+                for place, convert in converters.items():
+                    parts[place].append(convert(columns[place], numbers[-1]))
         values = {place: np.concatenate(columns) for place, columns in parts.items()}
         return values, np.concatenate(numbers)
 

@@ -43,7 +43,10 @@ class Amount(eqx.Module):
 
 
 def in_problem_units(pde: Tree, units: Mapping[str, str]) -> Tree:
-    """The equation with numbers for amounts, where coordinates and fields have these units, by name."""
+    """The equation with numbers for amounts, where coordinates and fields have these units, by name; the
+    equation itself where it has none."""
+    if not any(map(_has_units, jax.tree.leaves(pde, is_leaf=_has_units))):
+        return pde
     powers = powers_of(type(pde))
 
     def number(path, node):

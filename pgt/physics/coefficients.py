@@ -23,6 +23,10 @@ else:  # after `resolve` an unknown is an array
 FINITE = Limits(at_least=-LARGEST, at_most=LARGEST)
 Given = float | int | Unknown | Annotated[str, InUnits()] | Amount
 Diffusivity = Annotated[Given, Limits(above=0, at_most=LARGEST), Powers(length=2, time=-1)]
+# Of a flow whose pressure may be over density, or one of its own with the dynamic viscosity.
+Viscosity = Annotated[
+    Given, Limits(above=0, at_most=LARGEST), Powers(length=2, time=-1, pressure="p")
+]
 Speed = Annotated[Given, Limits(above=0, at_most=LARGEST), Powers(length=1, time=-1)]
 Velocity = Annotated[Given, FINITE, Powers(length=1, time=-1)]
 Rate = Annotated[Given, FINITE, Powers(time=-1)]

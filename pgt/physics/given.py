@@ -16,6 +16,7 @@ from pgt.ground.errors import InputError
 from pgt.physics.amounts import in_problem_units
 from pgt.physics.dimensions import check_dimensions
 from pgt.physics.equation import Equation
+from pgt.physics.homogeneous import check_homogeneous
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.well_posed import warn_of_growth
 
@@ -39,7 +40,10 @@ def as_problem(
         pde = Equation(pde, coords=domain.axes)
     found = _as_readings(readings, pde, domain)
     units = {**domain.units, **dict(found.units)}
-    pde = in_problem_units(pde, units)
+    converted = in_problem_units(pde, dict.fromkeys(domain.axes, "") | units)
+    if converted is not pde:
+        check_homogeneous(converted, units)
+    pde = converted
     check_dimensions(pde, units)
     warn_of_growth(pde)
     return found, pde, domain

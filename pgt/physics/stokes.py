@@ -12,8 +12,8 @@ from pgt.kernels.elliptic import PoissonKernel
 from pgt.physics.about import About
 from pgt.physics.coefficients import (
     Coefficient,
-    Diffusivity,
     PlaneOrSpace,
+    Viscosity,
     as_coefficient,
     current,
     spatial,
@@ -58,7 +58,7 @@ class Stokes(AbstractPDE):
 
     def __init__(
         self,
-        viscosity: Diffusivity,
+        viscosity: Viscosity,
         dimension: PlaneOrSpace = 2,
         source: Forces | None = None,
         influence_radius: Positive = 1.0,

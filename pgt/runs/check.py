@@ -21,6 +21,7 @@ from pgt.models.features import Features
 from pgt.nn.frozen import count_parameters
 from pgt.physics import Equation
 from pgt.physics.dimensions import check_dimensions, coefficient_units
+from pgt.physics.homogeneous import check_homogeneous
 from pgt.physics.well_posed import warn_of_growth
 from pgt.training.assemble import Task, assemble, groups_of
 from pgt.training.linearity import is_solved_at_once
@@ -45,6 +46,8 @@ def prepare(run: RunFile, seconds: float | None = None) -> tuple[Parts, Task]:
             model=parts.named_model, training=training, error_bars=error_bars, seed=run.seed,
         )  # fmt: skip
         check_dimensions(pde, _units(readings, domain))
+        if parts.has_amounts:
+            check_homogeneous(pde, _units(readings, domain))
     warn_of_growth(pde)
     return parts, task
 

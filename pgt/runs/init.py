@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pgt.config.source import toml
-from pgt.config.template import axes_of, is_of_the_library, measured_by, template_from
+from pgt.config.template import axes_of, fitting, is_of_the_library, measured_by, template_from
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.io.headings import parse_heading
@@ -43,6 +43,7 @@ def from_files(
             axes=axes_of(pde),
             axes_in_order=is_of_the_library(pde),
         )
+        found = fitting(found, pde)
         text = template_from(found, output.resolve().parent, pde)
     except InputError as error:
         raise InputError(_CODE.sub(_as_option, str(error))) from None

@@ -11,7 +11,8 @@ import numpy as np
 
 from pgt.training.gaussian import Rows, most_probable
 
-PROBE = 240  # weights of the solve that is timed
+PROBE = 120  # weights of the solve that is timed: so small that it is not shared among cores
+PROBES = 3  # the quickest counts: on cores that others use, one may take thirty times as long
 ROWS_PER_WEIGHT = 1.7
 TURNS = 12  # linearisations that one band may need
 LAST = 0.5  # of the seconds: what the last and largest band may take
@@ -55,6 +56,11 @@ def seconds_of_solve(size: int) -> float:
     random = np.random.default_rng(0)
     equation, readings = random.normal(size=(math.ceil(ROWS_PER_WEIGHT * size), size)), size // 2
     seen, values = random.normal(size=(readings, size)), random.normal(size=readings)
+    rows = Rows(equation, np.zeros(len(equation)), seen, values, np.ones(readings))
+    return max(min(_timed(rows) for _ in range(PROBES)), 1e-6)
+
+
+def _timed(rows: Rows) -> float:
     began = time.monotonic()
-    most_probable(Rows(equation, np.zeros(len(equation)), seen, values, np.ones(readings)))
-    return max(time.monotonic() - began, 1e-6)
+    most_probable(rows)
+    return time.monotonic() - began

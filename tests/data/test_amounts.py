@@ -7,6 +7,8 @@ from pgt.ground.arguments import Powers
 from pgt.ground.errors import InputError
 
 DIFFUSIVITY = Powers(length=2, time=-1)
+VISCOSITY = Powers(length=2, time=-1, pressure="p")
+STEADY = {"x": "mm", "y": "mm", "u": "m/s"}
 
 
 @pytest.mark.parametrize(
@@ -20,6 +22,9 @@ DIFFUSIVITY = Powers(length=2, time=-1)
         ("5 %", {}, Powers(), 0.05),
         ("3 K/s", {"t": "min", "T": "°C"}, None, 180.0),
         ("3 °C/s", {"t": "s", "T": "K"}, None, 3.0),
+        ("1e-6 m^2/s", STEADY, DIFFUSIVITY, 1e-3),  # mm m/s: times are in ms
+        ("1e-6 m^2/s", STEADY | {"u": "mm/s"}, VISCOSITY, 1.0),
+        ("1e-3 Pa s", STEADY | {"p": "Pa"}, VISCOSITY, 1.0),  # Pa mm / (m/s)
         ("2 Pa", {"x": "m", "t": "s", "rho": "kg"}, None, 2.0),
     ],
 )
@@ -42,6 +47,10 @@ def test_other_texts_are_no_amounts(text):
         ("3 m^2/s", {"t": "s"}, DIFFUSIVITY, "the unit of x has to be known"),
         ("3 m^2/s", {"x": "m"}, DIFFUSIVITY, "the unit of t has to be known"),
         ("3 m^2/s", {"x": "m", "y": "mm", "t": "s"}, DIFFUSIVITY, "multiply the numbers by 1000"),
+        ("3 m^2/s", {"x": "m", "t": "", "u": "m/s"}, DIFFUSIVITY, "the unit of t has to be known"),
+        ("3 m/s", {"x": "", "h": "m", "t": "s"}, None, "the unit of x has to be known"),
+        ("1e-3 Pa s", STEADY, VISCOSITY, "'m2 s-1'.*Divided by the density it is"),
+        ("1e-6 m2/s", STEADY | {"p": "kPa"}, VISCOSITY, "'m-1 s-1 g'.*Times the density it is"),
         ("3 K/s", {"t": "s", "u": "V"}, None, "holds 'K', but no field"),
     ],
 )

@@ -19,6 +19,8 @@ SAME = [
     ("h", "hours", "hours since 2020-01-01", "hours since 1990-01-01 00:00"),
     ("degC", " degC", "°C", "deg C", "Celsius", "℃", "degrees_Celsius", "Deg C"),
     ("degF", "°F", "Fahrenheit"),
+    ("um", "micron", "microns"),
+    ("min", "mins", "minutes"),
 ]
 DIFFERENT = [
     ("mm", "m", 1e-3),
@@ -30,6 +32,13 @@ DIFFERENT = [
     ("g", "kg", 1e-3),
     ("%", "1", 0.01),
     ("ms", "days", 1e-3 / 86400),
+    ("cP", "Pa s", 1e-3),
+    ("cSt", "m2/s", 1e-6),
+    ("mmHg", "Pa", 133.322387415),
+    ("Torr", "Pa", 101325 / 760),
+    ("knots", "km/h", 1.852),
+    ("mph", "m/s", 0.44704),
+    ("yd", "ft", 3.0),
 ]
 STRANGERS = [("K", "degC"), ("m", "s"), ("m", "m2"), ("10 m", "m"), ("m/", "m"), ("", "m")]
 

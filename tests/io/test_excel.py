@@ -1,8 +1,10 @@
 """Workbooks of Excel."""
 
 import datetime
+import io
 import sys
 
+import openpyxl
 import pytest
 from logger_files import CELLS, workbook
 from sensor_files import write
@@ -63,3 +65,51 @@ def test_dates_and_lengths_of_time_are_text_as_one_writes_it():
 def test_other_workbooks_are_known_by_name(tmp_path):
     with pytest.raises(InputError, match=r"not read; save it as .xlsx"):
         survey([write(tmp_path, b"", "a.xls")])
+
+
+def merged(rows, *areas):
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    for area in areas:
+        book.active.merge_cells(area)
+    made = io.BytesIO()
+    book.save(made)
+    return made.getvalue()
+
+
+def test_cells_that_are_merged_downwards_hold_for_all_their_rows(tmp_path):
+    rows = [
+        ["rod", None, None],
+        ["x", "t", "T"],
+        [0.1, 0, 20],
+        [None, 60, 21],
+        [0.5, 0, 22],
+        [None, 60, 23],
+    ]
+    path = write(tmp_path, merged(rows, "A1:C1", "A3:A4", "A5:A6"), "a.xlsx")
+    found = read_columns(path, **NAMES)
+    assert found.values["x"].tolist() == [0.1, 0.1, 0.5, 0.5]
+    assert found.lines.tolist() == [3, 4, 5, 6]
+
+
+def test_formulas_without_a_value_are_refused(tmp_path):
+    """Hidden without a word they would be readings that are lost."""
+    path = write(tmp_path, merged([["x", "t", "T"], [0.1, 0, "=1+2"], [0.5, 0, 21]]), "a.xlsx")
+    with pytest.raises(InputError, match="the formula in C2 has no value; open the workbook"):
+        read_columns(path, **NAMES)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            [["x", "t", "T"], [0.1, 0, 20], [0.5, 0, 21], ["x", "t", "p"], [0.1, 0, 9]],
+            "line 4 is another heading",
+        ),
+        ([["x", 0.1, 0.5, 0.1], ["t", 0, 0, 60], ["T", 20, 21, 22]], "the table lies on its side"),
+    ],
+)
+def test_several_tables_and_those_on_their_side(tmp_path, rows, message):
+    with pytest.raises(InputError, match=message):
+        read_columns(write(tmp_path, workbook(("A", rows)), "a.xlsx"), **NAMES)

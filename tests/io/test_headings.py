@@ -2,6 +2,7 @@
 
 import pytest
 
+from pgt.ground.errors import InputError
 from pgt.io.headings import (
     as_unit,
     parse_heading,
@@ -102,3 +103,24 @@ def test_a_unit_of_all_lengths():
     headings = with_length_unit(parse_headings(["x", "y [cm]", "T"]), ["% Length unit,mm"])
     assert [heading.unit for heading in headings] == ["mm", "cm", None]
     assert with_length_unit(headings[2:], ["% Length unit: inlet"]) == headings[2:]
+
+
+def test_two_units_of_one_column_are_refused():
+    assert parse_headings(["T (°C)"], ["deg C"])[0].unit == "deg C"
+    assert parse_headings(["T_min"], ["°C"])[0].unit == "°C"
+    with pytest.raises(InputError, match=r"'T \(K\)' says 'K', and the row of units below it '°C'"):
+        parse_headings(["T (K)"], ["°C"])
+
+
+def test_f_is_fahrenheit_of_a_temperature_alone():
+    assert [parse_heading(text).unit for text in ("Temp (F)", "T [F]", "Cap (F)")] == [
+        "degF",
+        "degF",
+        None,
+    ]
+
+
+def test_the_least_of_a_reading_is_no_minute():
+    found = [parse_heading(text) for text in ("T_min", "u_min", "t_min", "elapsed_min")]
+    assert [heading.unit for heading in found] == [None, None, "min", "min"]
+    assert found[0].name == "T_min"

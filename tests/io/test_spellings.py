@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgt.io.spellings import is_compact, seconds_of, with_year_first, zone_in
+from pgt.io.spellings import is_compact, with_year_first
 from pgt.io.stamps import is_stamp
 
 
@@ -45,15 +45,6 @@ def test_fractions_and_zones_stay():
     assert with_year_first("20240312T1000+0100") == "2024-03-12 10:00+0100"
     assert with_year_first("2 days 01:00:00.5") == "49:00:00.5"
     assert with_year_first("12.03.2024 10:00 Uhr") == "12.03.2024 10:00"
-
-
-def test_zones():
-    assert [seconds_of(z) for z in ("+01", "-0530", "UTC+2", "GMT", "+1:00")] == [
-        3600.0, -19800.0, 7200.0, 0.0, 3600.0,
-    ]  # fmt: skip
-    assert zone_in("Date Time, GMT+01:00") == "GMT+01:00"
-    assert zone_in("Time (UTC -3)") == "UTC-3"
-    assert zone_in("Time (UTC)") is None
 
 
 def test_numbers_that_may_be_dates():

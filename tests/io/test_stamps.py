@@ -41,7 +41,10 @@ def test_clocks_are_seconds():
         (["01/02/2024 10:00"], "'01/02/2024 10:00' may have the day or the month first"),
         (["24-03-12"], "may have the day or the month first"),
         (["10:00", "10:01"], "hours and minutes, or minutes and seconds"),
-        (["23:59:59", "00:00:01"], "goes back in time at line 3"),
+        (
+            ["2024-03-12 10:00", "2024-03-12 10:00Z"],
+            "'2024-03-12 10:00Z' in line 3 says its zone, and",
+        ),
         (["2024-03-12", "warm"], "line 3, column 'Time': 'warm' is not a time like the others"),
         (["31.02.2024"], "line 2, column 'Time': '31.02.2024' is not a time"),
         (["20240312T10"], "neither a number nor a time"),
@@ -90,3 +93,8 @@ def test_any_text_is_a_time_or_refused(cells):
 def test_zones_in_short_and_fractions(text):
     assert is_stamp(text)
     assert np.abs(parse(text)[0] - TEN) < np.timedelta64(1, "s")
+
+
+def test_the_last_moment_of_a_day_is_the_first_of_the_next():
+    found = parse("2024-03-11 23:59:59", "2024-03-11 24:00:00", "2024-03-12 00:00:01")
+    assert np.diff(found).tolist() == [np.timedelta64(1, "s")] * 2

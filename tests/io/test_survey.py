@@ -1,5 +1,7 @@
 """What files hold, guessed from what they say."""
 
+import re
+
 import instrument_files
 import numpy as np
 import pytest
@@ -98,6 +100,39 @@ def test_the_table_of_sensors_is_known_among_the_files(tmp_path):
     assert found.table.origin == ORIGIN
     alone = survey([log])
     assert (alone.coords, alone.lacks_places) == (("t",), True)
+
+
+@pytest.mark.parametrize("cell", ["20.5 °C", "20.5±0.1", "45 %", "(1.5)"])
+def test_what_stands_in_place_of_numbers_is_shown(tmp_path, cell):
+    path = write(tmp_path, f"x,t,T\n0.1,0,{cell}\n0.5,0,{cell}\n")
+    with pytest.raises(
+        InputError, match=rf"In 'T' stands '{re.escape(cell)}': write numbers alone"
+    ):
+        survey([path])
+
+
+def test_days_and_words_of_time_have_their_unit(tmp_path):
+    for name, unit in {"day": "d", "DOY": "d", "hours": "h", "seconds": "s"}.items():
+        found = survey([write(tmp_path, f"{name},depth,T\n152.25,1,20\n152.5,2,21\n")])
+        assert (found.coords, found.fields) == (("z", "t"), ("T",))
+        assert found.table.units == {"t": unit}
+    parts = survey([write(tmp_path, "Year,DOY,Hour,depth,T\n2024,152,6,1,20\n2024,152,7,1,21\n")])
+    assert "t" not in parts.coords  # a day alone would put all its hours at one time
+
+
+def test_several_quantities_in_one_column_are_refused(tmp_path):
+    rows = "2024-03-12 10:00:00,T,20\n2024-03-12 10:00:00,RH,45\n"
+    path = write(tmp_path, "time,parameter,value\n" + rows)
+    with pytest.raises(InputError, match="'parameter' says that rows are of 'RH', 'T'"):
+        survey([path])
+    alone = survey([write(tmp_path, "time,parameter,value\n" + rows.replace("RH", "T"))])
+    assert alone.fields == ("value",)
+
+
+def test_hours_beside_a_time_are_not_the_reading(tmp_path):
+    rows = "2024-03-12 10:00:00,100,0.1,20\n2024-03-12 11:00:00,101,0.1,21\n"
+    found = survey([write(tmp_path, "time,hours,x,T\n" + rows)], measured=("u",), axes=("x", "t"))
+    assert (found.columns["u"], found.unused) == ("T", ("hours",))
 
 
 def test_arrays_have_names_too(tmp_path):

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from sensor_files import write
 
+from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
+from pgt.io import text
 from pgt.io.survey import survey
 
 NAMES = '"x [mm]", "y [mm]", "Velocity u [m/s]", "Vy [m/s]", "isValid"'
@@ -41,3 +43,70 @@ def test_blocks_and_further_zones_are_refused(tmp_path):
     two = 'VARIABLES = "x", "y", "u"\n' + 2 * "ZONE I=2\n0 0 1\n1 0 2\n"
     with pytest.raises(InputError, match="line 5 begins another zone; write each zone to a file"):
         survey([write(tmp_path, two, "a.dat")])
+
+
+IN_TIME = """\
+TITLE     = "Time series of a wake"
+VARIABLES = "X [mm]"
+"Y [mm]"
+"U [m/s]"
+ZONE T="Snapshot 1"
+ STRANDID=1, SOLUTIONTIME=0.25
+ I=2, J=1, K=1, ZONETYPE=Ordered
+ DATAPACKING=POINT
+ DT=(SINGLE SINGLE SINGLE )
+ 0.0000E+00 0.0000E+00 1.5000E+00
+ 1.0000E+00 0.0000E+00 1.2500E+00
+ZONE T="Snapshot 2"
+ STRANDID=1, SOLUTIONTIME=5.0000000000E-01
+ I=2, J=1, K=1, ZONETYPE=Ordered
+ DATAPACKING=POINT
+ DT=(SINGLE SINGLE SINGLE )
+ 0.0000E+00 0.0000E+00 2.5000E+00
+ 1.0000E+00 0.0000E+00 2.2500E+00
+"""
+
+
+@pytest.mark.parametrize("looked_at", [12, 5000])
+def test_a_zone_for_each_time(tmp_path, monkeypatch, looked_at):
+    monkeypatch.setattr(text, "LOOKED_AT", looked_at)  # the rest is read when it is asked for
+    found = survey([write(tmp_path, IN_TIME, "a.dat")], measured=("u", "v"), axes=("x", "y", "t"))
+    assert found.coords == ("x", "y", "t")
+    assert found.table.values["t"].tolist() == [0.25, 0.25, 0.5, 0.5]
+    assert found.table.values["u"].tolist() == [1.5, 1.25, 2.5, 2.25]
+    assert found.table.lines.tolist() == [10, 11, 17, 18]
+
+
+def test_a_time_that_is_a_variable_stays_so(tmp_path):
+    zone = "ZONE SOLUTIONTIME={0}\n0 {0} 1\n1 {0} 2\n"
+    text = 'VARIABLES = "x", "time", "u"\n' + zone.format(1) + zone.format(3)
+    assert survey([write(tmp_path, text, "a.dat")]).table.values["t"].tolist() == [1, 1, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("SOLUTIONTIME=5.0000000000E-01", "", "above line 17 does not say its SOLUTIONTIME"),
+        ('ZONE T="Snapshot 2"', 'VARIABLES = "X [mm]" "Y [mm]" "P"\nZONE', "has other variables"),
+        ("DATAPACKING=POINT\n DT=(SINGLE SINGLE SINGLE )\n 0.0000E+00 0.0000E+00 2",
+         "DATAPACKING=BLOCK\n 0.0000E+00 0.0000E+00 2", "line 15: the values of each variable"),
+    ],
+)  # fmt: skip
+def test_zones_that_are_not_alike(tmp_path, old, new, message):
+    assert IN_TIME.count(old) == 1
+    with pytest.raises(InputError, match=message):
+        survey([write(tmp_path, IN_TIME.replace(old, new), "a.dat")])
+
+
+def test_the_one_line_of_tsi_and_its_code(tmp_path):
+    header = (
+        'TITLE="C:\\Experiments\\wake\\wake000001.T000.D000.P000.H001.L.vec" VARIABLES="X mm", "Y mm", '
+        '"U m/s", "V m/s", "CHC", DATASETAUXDATA Application="PIV" '
+        "ZONE I=2, J=2, F=POINT\n"
+    )
+    rows = "0.5,1.5,0.25,2.5,1\n1.5,1.5,0.5,3.5,2\n0.5,0.5,0.0,0.0,-1\n"
+    path = write(tmp_path, header + rows, "a.vec")
+    found = survey([path], measured=("u", "v"), dialect=Dialect(valid="CHC"))
+    assert found.table.units == {"x": "mm", "y": "mm", "u": "m/s", "v": "m/s"}
+    np.testing.assert_array_equal(found.table.values["u"], [0.25, 0.5, np.nan])
+    assert "1 row marked as invalid hidden" in found.table.said

@@ -5,6 +5,8 @@ import pytest
 from sensor_files import NAN, VALID, check, read, write
 
 from pgt.ground.errors import InputError
+from pgt.io import read_columns
+from pgt.io.survey import survey
 
 
 @pytest.mark.parametrize(
@@ -137,3 +139,23 @@ def test_thousands_of_mutations_are_read_rightly_or_refused(tmp_path, count, lea
 
 
 ALPHABET = b'0123456789.,;\t\n\r eE+-_"#xtuNa\x00\xff\xc3\xa9|'
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("x,t,T\n0.1,0,20.5\n0.5,0,21\nt,x,T\n60,0.1,22\n", "line 4 is another heading than line 1"),
+        ("x,t,T\n0.1,0,20.5\n0.5,0,21\n\nx,t,p\n0.1,0,1000\n", "line 5 is another heading than line 1"),
+        ("x,0.1,0.5,0.1\nt,0,0,60\nT,20.5,21,22.25\n", "line 1 begins with the name 'x'.* on its side"),
+        ("x [m];0,1;0,5\nt [s];0;0\nT [K];20,5;21,5\n", "line 1 begins.*the table lies on its side"),
+    ],
+)  # fmt: skip
+def test_several_tables_and_those_on_their_side_are_refused(tmp_path, table, message):
+    """A comment in place of the other heading would put its rows below the wrong names."""
+    with pytest.raises(InputError, match=message):
+        read_columns(write(tmp_path, table, "a.csv"), coords=("x", "t"), fields=("T",))
+
+
+def test_depths_for_names_do_not_lie_on_their_side(tmp_path):
+    found = survey([write(tmp_path, "t,0.1,0.5,0.9\n0,1,2,3\n60,1,2,3\n", "a.csv")])
+    assert found.coords == ("t",)

@@ -63,3 +63,15 @@ def test_units_of_coefficients():
     assert coefficient_units(pgt.Heat(1.0), hours) == {"diffusivity": "m2 hours-1"}
     assert coefficient_units(pgt.Heat(1.0), {"x": "m"}) == {}
     assert coefficient_units(pgt.Equation("u_t = u_xx"), {"x": "m", "t": "s"}) == {}
+
+
+def test_velocities_of_a_steady_flow_have_one_unit():
+    slow, flow = pgt.Stokes(1.0), pgt.NavierStokes2D(0.01, steady=True)
+    check_dimensions(slow, {"x": "mm", "y": "mm", "u": "m/s", "v": "m s-1", "p": "Pa"})
+    with pytest.raises(InputError, match=r"'v' is in 'mm/s' by the readings, but in 'm/s'.*u in"):
+        check_dimensions(slow, {"x": "mm", "u": "m/s", "v": "mm/s"})
+    check_dimensions(flow, {"x": "mm", "u": "m/s", "p": "m2/s2"})
+    with pytest.raises(InputError, match="'p' is in 'mm2/s2' by the readings, but in 'm/s m/s'"):
+        check_dimensions(flow, {"x": "mm", "u": "m/s", "p": "mm2/s2"})
+    assert coefficient_units(flow, {"x": "mm", "u": "m/s"}) == {"viscosity": "mm m/s"}
+    assert coefficient_units(slow, {"x": "mm", "u": "m/s", "p": "Pa"}) == {}

@@ -1,0 +1,34 @@
+"""Which of several files says where the sensors of the others are."""
+
+from collections.abc import Container, Sequence
+from pathlib import Path
+
+from pgt.ground.dialect import Dialect
+from pgt.ground.errors import InputError
+from pgt.io.cells import open_cells, read_sensors
+
+
+def table_of_sensors(files: Sequence[Path], dialect: Dialect) -> Path | None:
+    """That of several files which names the columns, or the names, of the others."""
+    for file in files if len(files) > 1 else ():
+        try:
+            names = read_sensors(file, dialect) or {}
+        except InputError:
+            continue
+        others = [other for other in files if other != file]
+        if any(other.name.partition(".")[0] in names for other in others):
+            return file
+        if _are_named(names, others[0], dialect):
+            return file
+    return None
+
+
+def _are_named(names: Container[str], path: Path, dialect: Dialect) -> bool:
+    """Whether the columns of a table, or cells in it, have such names."""
+    try:
+        with open_cells(path, dialect) as table:
+            cells = (cell for place in range(len(table.headings)) for cell in table.cells(place))
+            texts = (text for heading in table.headings for text in (heading.text, heading.name))
+            return any(text in names for text in (*texts, *cells))
+    except InputError:
+        return False

@@ -1,0 +1,58 @@
+"""Which columns of a table are its times: stamps, dates beside clocks, parts of a date, days."""
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+
+from pgt.io.called import CALLED, PARTS, decimal_days, parts_of_a_date
+from pgt.io.found import JOINED
+from pgt.io.guessed import Guess
+from pgt.io.headings import Heading
+from pgt.io.spellings import is_compact, is_unmarked
+from pgt.io.stamps import is_stamp
+from pgt.io.table import Table
+
+
+def add_times(guess: Guess, table: Table, given: Mapping[str, str]) -> None:
+    """A column of times, whatever it is called; a date and a time of day belong together."""
+    if "t" in given:
+        return
+    stamps = [
+        (heading, cells)
+        for at, heading in enumerate(table.headings)
+        if (cells := [cell for cell in table.cells(at) if cell]) and all(map(is_stamp, cells))
+    ]
+    clocks = [h for h, cells in stamps if all(re.match(r"\d+:", cell) for cell in cells)]
+    days = [h for h, cells in stamps if not any(":" in cell for cell in cells)]
+    beside = _beside_a_date(guess, table) if days and not clocks else []
+    if clocks and days:
+        guess.coords["t"] = f"{days[0].text}{JOINED}{clocks[0].text}"
+    elif beside:
+        guess.coords["t"] = JOINED.join([days[0].text, *(heading.text for heading in beside)])
+        guess.numeric = [h for h in guess.numeric if h not in beside and h.text != days[0].text]
+    elif stamps and "t" not in guess.coords:
+        guess.coords["t"] = stamps[0][0].text
+    elif "t" not in guess.coords and (parts := parts_of_a_date([h.name for h in guess.numeric])):
+        guess.coords["t"] = JOINED.join(parts)
+        guess.numeric = [heading for heading in guess.numeric if heading.name not in parts]
+    elif "t" not in guess.coords and (day := decimal_days([h.name for h in guess.numeric])):
+        guess.coords["t"] = day
+        guess.numeric = [heading for heading in guess.numeric if heading.name != day]
+
+
+def _beside_a_date(guess: Guess, table: Table) -> list[Heading]:
+    """The columns of times of day without marks, 0930, or of hours, minutes and seconds."""
+    places = {heading.text: at for at, heading in enumerate(table.headings)}
+    named = [h for h in table.headings if h.name.lower() in CALLED["t"] and h.unit is None]
+    dates = [h for h in table.headings if _is_date(table.cells(places[h.text]))]
+    for heading in named:
+        cells = [cell for cell in table.cells(places[heading.text]) if cell]
+        if heading not in dates and cells and is_unmarked(cells, bool(dates)):
+            return [heading]
+    parts = [[h for h in guess.numeric if h.name.lower() in words] for words in PARTS[3:]]
+    return [found[0] for found in itertools.takewhile(bool, parts)]
+
+
+def _is_date(cells: Sequence[str]) -> bool:
+    """Whether all are dates without marks."""
+    return bool(cells) and all(map(is_compact, cells))

@@ -1,0 +1,23 @@
+"""Curves that Fluent plots to files."""
+
+import pytest
+from sensor_files import write
+
+from pgt.ground.errors import InputError
+from pgt.io.survey import survey
+
+HEADER = '(title "Static Temperature")\n(labels "Position" "Static Temperature")\n\n'
+CURVE = '((xy/key/label "centreline")\n0\t300\n0.00999999978\t301.5\n0.0199999996\t303.25\n)\n'
+
+
+def test_one_curve_is_a_table(tmp_path):
+    found = survey([write(tmp_path, HEADER + CURVE, "t.xy")], measured=("T",), axes=("x",))
+    assert found.columns == {"x": "Position", "T": "Static Temperature"}
+    assert found.table.values["x"].tolist() == [0.0, 0.00999999978, 0.0199999996]
+    assert found.table.values["T"].tolist() == [300.0, 301.5, 303.25]
+    assert found.table.lines.tolist() == [5, 6, 7]
+
+
+def test_of_several_nothing_says_where_each_is(tmp_path):
+    with pytest.raises(InputError, match="line 9 begins another curve"):
+        survey([write(tmp_path, HEADER + 2 * CURVE, "t.xy")])

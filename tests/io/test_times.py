@@ -1,0 +1,40 @@
+"""Columns of times."""
+
+import pytest
+from sensor_files import write
+
+from pgt.io.survey import survey
+
+MINUTE = [0.0, 60.0]
+
+
+@pytest.mark.parametrize(
+    ("heading", "rows"),
+    [
+        ("date,time", ("20240312,100000", "20240312,100100")),
+        ("date,time", ("20240312,95900", "20240312,100000")),
+        ("Date,Time", ("2024-03-12,0959", "2024-03-12,1000")),
+        ("Datum,Zeit", ("12.03.2024,095900", "12.03.2024,100000")),
+        ("date,hour,minute", ("2024-03-12,9,59", "2024-03-12,10,0")),
+        ("date,hour,minute,second", ("12.03.2024,9,59,30", "12.03.2024,10,0,30")),
+    ],
+)
+def test_times_of_day_without_marks_belong_to_the_date(tmp_path, heading, rows):
+    table = "\n".join([f"{heading},x,T", *(f"{row},0.1,20" for row in rows)])
+    found = survey([write(tmp_path, table + "\n")], measured=("u",), axes=("x", "t"))
+    assert (found.coords, found.columns["u"]) == (("x", "t"), "T")
+    assert found.table.values["t"].tolist() == MINUTE
+
+
+def test_hours_may_be_counted_to_24(tmp_path):
+    rows = "2024-03-12,23,0.1,20\n2024-03-12,24,0.1,21\n"
+    found = survey([write(tmp_path, "date,hour,x,T\n" + rows)])
+    assert found.table.values["t"].tolist() == [0.0, 3600.0]
+
+
+@pytest.mark.parametrize("times", [("0", "60"), ("930", "1000"), ("0970", "1000")])
+def test_other_numbers_beside_a_date_are_numbers(tmp_path, times):
+    rows = "".join(f"2024-03-12,{time},0.1,20\n" for time in times)
+    found = survey([write(tmp_path, "date,time,x,T\n" + rows)])
+    assert found.columns["t"] == "time"
+    assert found.table.values["t"].tolist() == [float(time) for time in times]
