@@ -10,7 +10,7 @@ from pgt.ground.errors import InputError
 
 NAME, POLISH_NAME = "checkpoint", "polish"
 SECONDS_BETWEEN = 2.0  # two checkpoints of a polish
-LAYOUT = 3  # one more whenever what is stored changes its form
+LAYOUT = 4  # one more whenever what is stored changes its form
 # What is said where a part differs; the settings of the training are named one by one.
 WORDS = {
     "model": "another model",

@@ -103,6 +103,10 @@ class Search:
         drawn.points = self.points.anew(number)
         return drawn
 
+    def without_equation(self) -> "Search":
+        """The same for the readings and conditions alone."""
+        return Search(self.points.without_equation(), self.likelihood, self.mask, self.memory)
+
     def refreshed(self, theta) -> "Search":
         """The same with σ of the readings as they are missed at θ."""
         if self.likelihood == "gauss":

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from pgt.data.observations import Observations
 from pgt.ground.unknown import named_unknowns
@@ -30,6 +31,7 @@ from pgt.training.least_squares import GIGABYTE, Prior, Search, revised
 from pgt.training.likelihood import misfit_size
 from pgt.training.losses import Problem, reading_rows
 from pgt.training.overtaxed import is_overtaxed
+from pgt.training.restart import HeldOut, begun
 from pgt.training.rows import Tuned, reading_mask, rows_of, tuned
 from pgt.training.settings import Polish, Training
 
@@ -95,9 +97,12 @@ def polish(
             return known and is_overtaxed(numbers.rebuild(jnp.asarray(theta))[0], problem)
 
         if settings.evidence is not True:
-            known = judge, noise, is_hopeless
-            end = _fit_plain(search, State(theta), settings, known, report, states)
-            theta, stages = jnp.asarray(end.best), [list(end.costs)]
+            start, stages = State(theta), []
+            if is_whole(model, settings):  # nothing was trained before
+                asked = HeldOut(judge, int(np.asarray(held_out.mask).sum()), NOISY)
+                start, stages = begun(search, start, settings, asked, report, states)
+            end = _fit_plain(search, start, settings, (judge, noise, is_hopeless), report, states)
+            theta, stages = jnp.asarray(end.best), [*stages, list(end.costs)]
             damping = min(end.damping, START)
             left = _left(settings, end, deadline)
         if _is_noisy(settings, noise, judge(theta)) and not is_hopeless(theta):
