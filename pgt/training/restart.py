@@ -32,7 +32,7 @@ SIGNIFICANT = 2.0  # standard deviations of the error of so many readings
 
 
 class HeldOut(NamedTuple):
-    """The readings that are not fitted: θ ↦ their error, how many they are, and an error that is small."""
+    """Readings that are not fitted: θ ↦ their error, how many they are, and an error that is small."""
 
     judge: Judge
     count: int
