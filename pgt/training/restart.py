@@ -23,9 +23,10 @@ from pgt.training.descent import Judge, Report, State, descend, is_over, is_spen
 from pgt.training.least_squares import Search
 from pgt.training.settings import Polish
 
-EARLY = 0.2  # of the budget, then a fit is looked at
-LATE = 0.5  # of the budget: with less left, what is compiled once more would cost too much of it
-FEWEST = 100  # iterations of a budget; with fewer a fit has not come far when it is looked at
+LOOKS = (0.2, 0.3, 0.4)  # of the budget: then a fit is looked at, once it has come so far
+SEEN = 40  # iterations; what is compiled may take most of the first share
+LATE = 0.5  # of the budget: with less left, nothing is begun again
+FEWEST = 100  # iterations of a budget
 ITERATIONS, PATIENCE = 100, 30  # on the readings alone
 ALONE = 0.1  # of the seconds
 SIGNIFICANT = 2.0  # standard deviations of the error of so many readings
@@ -50,12 +51,10 @@ def begun(
     """Where to go on from after a share of the budget, and the costs of what was given up before."""
     if not search.points.has_equation or not held_out.count or settings.iterations < FEWEST:
         return start, []
-    keep = partial(states.keep, "first")
-    first = descend(
-        search, states.get("first", start), settings, held_out.judge, report, keep, share=EARLY
-    )
-    going_on = replace(first, over=is_over(first, settings) or is_spent(first, settings))
-    if first.best_error <= held_out.small or is_spent(first, settings, LATE):
+    first = _first(search, start, settings, held_out.judge, report, states)
+    going_on = _opened(first, settings)
+    is_late = first.iteration < SEEN or is_spent(first, settings, LATE)
+    if first.best_error <= held_out.small or is_late:
         return going_on, []
 
     def standing(_, cost):
@@ -67,6 +66,24 @@ def begun(
         return replace(going_on, seconds=spent), []
     again = State(alone.best, iteration=first.iteration, seconds=spent, first=first.first)
     return again, [list(first.costs), list(alone.costs)]
+
+
+def _first(
+    search: Search, start: State, settings: Polish, judge: Judge, report: Report, states: States
+) -> State:
+    """After the first share of the budget at which there is something to be seen."""
+    state, keep = states.get("first", start), partial(states.keep, "first")
+    for share in LOOKS:
+        state = _opened(state, settings, share)
+        state = descend(search, state, settings, judge, report, keep, share=share)
+        if state.iteration >= SEEN:
+            break
+    return state
+
+
+def _opened(state: State, settings: Polish, share: float = 1.0) -> State:
+    """The same, to go on until a share of the budget is spent."""
+    return replace(state, over=is_over(state, settings) or is_spent(state, settings, share))
 
 
 def _alone(

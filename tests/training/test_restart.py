@@ -15,7 +15,7 @@ from pgt.training.checkpoint import States
 from pgt.training.descent import State
 from pgt.training.least_squares import Search
 from pgt.training.polish import polish
-from pgt.training.restart import ALONE, EARLY, FEWEST, HeldOut, begun
+from pgt.training.restart import ALONE, FEWEST, LOOKS, SEEN, HeldOut, begun
 from pgt.training.rows import Block, Rows
 from pgt.training.settings import Polish
 
@@ -72,7 +72,7 @@ SLOW = pytest.mark.slow
 
 
 @pytest.mark.parametrize(  # in each of the three stages
-    "calls", [pytest.param(10, marks=SLOW), pytest.param(60, marks=SLOW), 140]
+    "calls", [pytest.param(10, marks=SLOW), pytest.param(60, marks=SLOW), 170]
 )
 def test_killed_at_any_stage_it_goes_on_bit_for_bit(caught, found, tmp_path, calls):
     seen = []
@@ -107,7 +107,9 @@ START = State(np.zeros(1))
 LONG = Polish(iterations=300, seconds=60.0)
 
 
-def looked_at(monkeypatch, errors, *, search=WITH_EQUATION, settings=LONG, count=20, took=10.0):
+def looked_at(
+    monkeypatch, errors, *, search=WITH_EQUATION, settings=LONG, count=20, took=10.0, done=SEEN
+):
     """What `begun` says where the fit and the readings alone are missed by so much; and the stages."""
     stages = []
 
@@ -118,7 +120,7 @@ def looked_at(monkeypatch, errors, *, search=WITH_EQUATION, settings=LONG, count
             state, theta=np.full(1, float(len(stages))), seconds=took, first=1.0, over=True
         )
         return replace(
-            ended, best=ended.theta, best_error=error, iteration=40, best_iteration=40,
+            ended, best=ended.theta, best_error=error, iteration=done, best_iteration=done,
             costs=(2.0, 1.0),
         )  # fmt: skip
 
@@ -131,7 +133,7 @@ def looked_at(monkeypatch, errors, *, search=WITH_EQUATION, settings=LONG, count
 def test_what_predicts_readings_goes_on(monkeypatch):
     state, before, stages = looked_at(monkeypatch, [0.009])
     assert (float(state.theta[0]), state.over, before) == (1.0, False, [])
-    assert [share for *_, share in stages] == [EARLY]
+    assert [share for *_, share in stages] == [LOOKS[0]]
 
 
 def test_noise_is_no_reason_to_begin_again(monkeypatch):
@@ -144,7 +146,7 @@ def test_noise_is_no_reason_to_begin_again(monkeypatch):
 def test_what_readings_alone_predict_better_begins_again(monkeypatch):
     state, before, stages = looked_at(monkeypatch, [0.4, 0.05])
     assert float(state.theta[0]) == 2.0
-    assert (state.iteration, state.seconds, state.costs, state.over) == (40, 20.0, (), False)
+    assert (state.iteration, state.seconds, state.costs, state.over) == (SEEN, 20.0, (), False)
     assert before == [[2.0, 1.0], [2.0, 1.0]]
     (with_equation, _, _), (without, short, _) = stages
     assert (with_equation, without) == (2, 1)
@@ -159,6 +161,13 @@ def test_two_readings_do_not_tell(monkeypatch):
 def test_there_must_be_time_left(monkeypatch):
     _, before, stages = looked_at(monkeypatch, [0.4, 0.05], took=40.0)
     assert (len(stages), before) == (1, [])
+
+
+def test_a_fit_that_has_hardly_begun_is_looked_at_later_or_not_at_all(monkeypatch):
+    """What was compiled took the first share of the seconds: nothing is known of the fit yet."""
+    state, before, stages = looked_at(monkeypatch, [0.4, 0.4, 0.4, 0.05], done=1)
+    assert [share for *_, share in stages] == list(LOOKS)
+    assert (float(state.theta[0]), state.over, before) == (3.0, False, [])
 
 
 @pytest.mark.parametrize(
