@@ -105,7 +105,10 @@ class Search:
 
     def without_equation(self) -> "Search":
         """The same for the readings and conditions alone."""
-        return Search(self.points.without_equation(), self.likelihood, self.mask, self.memory)
+        alone = copy(self)
+        alone.points = self.points.without_equation()
+        alone.program = Program(alone.points.blocks)
+        return alone
 
     def refreshed(self, theta) -> "Search":
         """The same with σ of the readings as they are missed at θ."""

@@ -64,7 +64,8 @@ def begun(
     spent = first.seconds + alone.seconds
     if not is_less(alone.best_error, first.best_error, held_out.count):
         return replace(going_on, seconds=spent), []
-    again = State(alone.best, iteration=first.iteration, seconds=spent, first=first.first)
+    best = alone.theta if alone.best is None else alone.best
+    again = State(best, iteration=first.iteration, seconds=spent, first=first.first)
     return again, [list(first.costs), list(alone.costs)]
 
 
