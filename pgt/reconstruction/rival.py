@@ -7,7 +7,6 @@ of a rich one: there a larger network, trained by first-order steps, comes furth
 """
 
 from dataclasses import replace
-from math import sqrt
 
 import numpy as np
 
@@ -18,10 +17,10 @@ from pgt.training.features import POOR, is_contested
 from pgt.training.fit import Outcome
 from pgt.training.overtaxed import is_overtaxed
 from pgt.training.polish import NOISY
+from pgt.training.restart import is_less
 
 QUARTER = 0.25  # of the seconds: sines leave a third to the other model (training/features.py)
 JUDGED = 0.1  # of the seconds: a large network is compiled once more to be judged
-SIGNIFICANT = 2.0  # standard deviations of the error of so many readings
 
 
 def needs_rival(task: Task, outcome: Outcome, errors: dict | None, spent: float = 0.0) -> bool:
@@ -56,7 +55,7 @@ def predicts_better(other: Outcome, outcome: Outcome, rival: Task) -> bool:
     if other.held_out_error is None or missed is None:
         return False
     count = int(np.asarray(rival.held_out.mask).sum())
-    return other.held_out_error < (1 - SIGNIFICANT / sqrt(2 * count)) * missed
+    return is_less(other.held_out_error, missed, count)
 
 
 def in_time_left(task: Task, spent: float) -> Task:

@@ -103,6 +103,13 @@ class Search:
         drawn.points = self.points.anew(number)
         return drawn
 
+    def without_equation(self) -> "Search":
+        """The same for the readings and conditions alone."""
+        alone = copy(self)
+        alone.points = self.points.without_equation()
+        alone.program = Program(alone.points.blocks)
+        return alone
+
     def refreshed(self, theta) -> "Search":
         """The same with σ of the readings as they are missed at θ."""
         if self.likelihood == "gauss":

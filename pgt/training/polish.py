@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from pgt.data.observations import Observations
 from pgt.ground.unknown import named_unknowns
@@ -40,6 +41,7 @@ from pgt.training.least_squares import GIGABYTE, Prior, Search, revised
 from pgt.training.likelihood import misfit_size
 from pgt.training.losses import Problem, reading_rows
 from pgt.training.overtaxed import is_overtaxed
+from pgt.training.restart import HeldOut, begun
 from pgt.training.rows import Tuned, reading_mask, rows_of, tuned
 from pgt.training.settings import Polish, Training
 
@@ -110,9 +112,13 @@ def polish(
             return known and is_overtaxed(numbers.rebuild(jnp.asarray(theta))[0], problem)
 
         if settings.evidence is not True:
+            start, stages = State(theta), []
+            if is_whole(model, settings):  # nothing was trained before
+                asked = HeldOut(judge, int(np.asarray(held_out.mask).sum()), NOISY)
+                start, stages = begun(search, start, settings, asked, report, states)
             known = judge, noise, is_hopeless, GIVING_WAY if gives_way else ()
-            end = _fit_plain(search, State(theta), settings, known, report, states)
-            theta, stages = jnp.asarray(end.best), [list(end.costs)]
+            end = _fit_plain(search, start, settings, known, report, states)
+            theta, stages = jnp.asarray(end.best), [*stages, list(end.costs)]
             damping = min(end.damping, START)
             left = _left(settings, end, deadline)
         if _is_noisy(settings, noise, judge(theta)) and not is_hopeless(theta):
@@ -133,6 +139,8 @@ def _fit_plain(
 ):
     """The fit without a prior; where readings turn out to be noisy, no more than its share of it."""
     judge, noise, is_hopeless, _ = known
+    if states.get("plain", None) is None and goes_nowhere(start) and is_hopeless(start.best):
+        return start
     start, keep = states.get("plain", start), partial(states.keep, "plain")
     start, is_last = _unless_hopeless(search, start, settings, known, report, keep)
     if is_last:

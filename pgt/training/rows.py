@@ -68,6 +68,16 @@ class Rows:
         blocks[self.placed] = self.place(number)
         return replace(self, blocks=tuple(blocks))
 
+    @property
+    def has_equation(self) -> bool:
+        return self.place is not None
+
+    def without_equation(self) -> "Rows":
+        """Readings and conditions alone."""
+        if not self.has_equation:
+            return self
+        return Rows(tuple(block for n, block in enumerate(self.blocks) if n != self.placed))
+
 
 class Tuned(NamedTuple):
     """θ; the way back from it to (model, equation), and to (model, equation, context).

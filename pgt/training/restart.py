@@ -1,0 +1,108 @@
+"""Another beginning, from the readings alone, where a fit was caught.
+
+A nonlinear equation has many solutions, and a network that was just drawn is near none of them. On its
+way it may settle where the equation holds nearly everywhere and the readings are missed: a pendulum that
+rests for a swing. No step leads out of there, though the readings themselves would be easy to follow.
+
+So a fit is looked at after a share of its budget. Where it does not predict readings that were held out,
+the same network is fitted to the readings and conditions alone, which takes a moment: few rows, and none
+with derivatives. Where that predicts them better, and by more than chance explains, the fit begins again
+from there, with the equation. Else it goes on as if nothing had been: noise, few readings and fields that
+are hidden leave the equation the better guide.
+"""
+
+from dataclasses import replace
+from functools import partial
+from math import sqrt
+from typing import NamedTuple
+
+import jax.numpy as jnp
+
+from pgt.training.checkpoint import States
+from pgt.training.descent import Judge, Report, State, descend, is_over, is_spent
+from pgt.training.least_squares import Search
+from pgt.training.settings import Polish
+
+LOOKS = (0.2, 0.3, 0.4)  # of the budget: then a fit is looked at, once it has come so far
+SEEN = 40  # iterations; what is compiled may take most of the first share
+LATE = 0.5  # of the budget: with less left, nothing is begun again
+FEWEST = 100  # iterations of a budget
+ITERATIONS, PATIENCE = 100, 30  # on the readings alone
+ALONE = 0.1  # of the seconds
+SIGNIFICANT = 2.0  # standard deviations of the error of so many readings
+
+
+class HeldOut(NamedTuple):
+    """Readings that are not fitted: θ ↦ their error, how many they are, and an error that is small."""
+
+    judge: Judge
+    count: int
+    small: float
+
+
+def begun(
+    search: Search,
+    start: State,
+    settings: Polish,
+    held_out: HeldOut,
+    report: Report,
+    states: States,
+) -> tuple[State, list[list[float]]]:
+    """Where to go on from after a share of the budget, and the costs of what was given up before."""
+    if not search.points.has_equation or not held_out.count or settings.iterations < FEWEST:
+        return start, []
+    first = _first(search, start, settings, held_out.judge, report, states)
+    going_on = _opened(first, settings)
+    is_late = first.iteration < SEEN or is_spent(first, settings, LATE)
+    if first.best_error <= held_out.small or is_late:
+        return going_on, []
+
+    def standing(_, cost):
+        report(first.iteration, cost)
+
+    alone = _alone(search, start, settings, held_out.judge, standing, states)
+    spent = first.seconds + alone.seconds
+    if not is_less(alone.best_error, first.best_error, held_out.count):
+        return replace(going_on, seconds=spent), []
+    best = alone.theta if alone.best is None else alone.best
+    again = State(best, iteration=first.iteration, seconds=spent, first=first.first)
+    return again, [list(first.costs), list(alone.costs)]
+
+
+def _first(
+    search: Search, start: State, settings: Polish, judge: Judge, report: Report, states: States
+) -> State:
+    """After the first share of the budget at which there is something to be seen."""
+    state, keep = states.get("first", start), partial(states.keep, "first")
+    for share in LOOKS:
+        state = _opened(state, settings, share)
+        state = descend(search, state, settings, judge, report, keep, share=share)
+        if state.iteration >= SEEN:
+            break
+    return state
+
+
+def _opened(state: State, settings: Polish, share: float = 1.0) -> State:
+    """The same, to go on until a share of the budget is spent."""
+    return replace(state, over=is_over(state, settings) or is_spent(state, settings, share))
+
+
+def _alone(
+    search: Search, start: State, settings: Polish, judge: Judge, report: Report, states: States
+) -> State:
+    """After a fit of the readings and conditions, which knows no equation."""
+    seconds = None if settings.seconds is None else ALONE * settings.seconds
+    short = replace(settings, iterations=ITERATIONS, patience=PATIENCE, seconds=seconds, fresh=0.0)
+    state = states.get("alone", State(jnp.asarray(start.theta)))
+    return descend(
+        search.without_equation(), state, short, judge, report, partial(states.keep, "alone")
+    )
+
+
+def is_less(error: float, other: float, count: int) -> bool:
+    """Whether an error is less than another by more than chance explains; both of so many readings.
+
+    >>> is_less(0.4, 1.0, 8), is_less(0.6, 1.0, 8), is_less(0.6, 1.0, 100)
+    (True, False, True)
+    """
+    return error < (1 - SIGNIFICANT / sqrt(2 * count)) * other
