@@ -9,8 +9,9 @@ sines of that band can follow the field. A field found once more, with other sin
 such fields are averaged, too: half of what they differ by is about what their average gets wrong.
 """
 
+import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -34,6 +35,7 @@ from pgt.training.gaussian import Solved
 from pgt.training.scales import logarithms
 
 NARROW = 1.0  # of the log-evidence, for every doubling of a band
+PLAINLY = 10.0  # of the log-evidence: such a difference is no chance
 DRAWS = 64  # from the posterior
 LOOSE = 7.0  # log10 of the largest ρ by which unknown functions have their error bars
 MOST_BANDS, LEAST_SHARE = 6, 0.03  # that are averaged, and what the least of them counts
@@ -53,11 +55,28 @@ class Found:
     pde: AbstractPDE
     solved: Solved
     learnt: dict[str, Learnt]
+    veiled: Mapping[float, float] = dataclasses.field(
+        default_factory=dict
+    )  # evidence by veil (one_band.py)
 
     def is_better_than(self, other: "Found") -> bool:
         """More probable; where coefficients had not come to rest, nobody knows how probable."""
         mine, others = are_settled(self.learnt), are_settled(other.learnt)
-        return self.evidence > other.evidence if mine is others else mine
+        if mine is not others:
+            return mine
+        shared = self.veiled.keys() & other.veiled.keys()
+        return self.evidence > other.evidence if not shared else self._sees_more_than(other, shared)
+
+    def _sees_more_than(self, other: "Found", veils: Set[float]) -> bool:
+        """Whether it is more probable under the thickest of the veils, by which an equation that holds is
+        told from one that was dropped; else whether the equation holds under a thinner one."""
+        mine, others = (part.veiled[max(veils)] - cost_of_band(part.band) for part in (self, other))
+        if abs(mine - others) > PLAINLY:
+            return mine > others
+        thinnest = min(self.veiled), min(other.veiled)
+        return (
+            self.evidence > other.evidence if len({*thinnest}) == 1 else thinnest[0] < thinnest[1]
+        )
 
     @property
     def evidence(self) -> float:

@@ -17,7 +17,7 @@ from pgt.ground.unknown import Unknown, named_unknowns
 from pgt.models.features import FIRST_BAND, Features
 from pgt.nn.scaling import Scaling
 from pgt.physics import Dirichlet, Equation, Heat, UnknownFunction
-from pgt.training import deadline, features
+from pgt.training import deadline, features, one_band
 from pgt.training.assemble import assemble
 from pgt.training.coefficients import EDGE, FAR, Learnt
 from pgt.training.features import (
@@ -186,13 +186,13 @@ def test_the_most_probable_band_is_kept_and_every_trial_written_down():
 @pytest.fixture
 def solves(monkeypatch):
     """The clock stands still but for a second in every solve; what each had to solve."""
-    made, solve = [], features._solved
+    made, solve = [], one_band._solved
 
     def counted(rows, *options):
         made.append(rows.readings.shape[1])
         return solve(rows, *options)
 
-    monkeypatch.setattr(features, "_solved", counted)
+    monkeypatch.setattr(one_band, "_solved", counted)
     monkeypatch.setattr(deadline, "seconds_of_solve", lambda size: 1e-3)
     monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: float(len(made))))
     return made
@@ -291,9 +291,9 @@ def test_equations_solved_in_turn_begin_with_a_band_that_the_readings_show():
 def slow_search(monkeypatch, *, rival, seconds: float | None = 60.0):
     """Half of the sines are searched with; every solve takes 3 s by the clock."""
     monkeypatch.setattr(features, "QUICK", 30)
-    made, solve = [], features._solved
+    made, solve = [], one_band._solved
     monkeypatch.setattr(
-        features, "_solved", lambda rows, *options: made.append(0) or solve(rows, *options)
+        one_band, "_solved", lambda rows, *options: made.append(0) or solve(rows, *options)
     )
     monkeypatch.setattr(deadline, "seconds_of_solve", lambda size: 1e-3)
     clock = SimpleNamespace(monotonic=lambda: 3.0 * len(made))
@@ -326,13 +326,13 @@ def test_more_sines_of_a_band_look_for_the_stiffness_where_fewer_found_it(monkey
     band = (6.0, 6.0)
     anew = search._try(band, 60).solved
     tried = []
-    look = features.most_probable
+    look = one_band.most_probable
 
     def watched(rows, near, basis):
         tried.append(near)
         return look(rows, near, basis)
 
-    monkeypatch.setattr(features, "most_probable", watched)
+    monkeypatch.setattr(one_band, "most_probable", watched)
     # At hand, and too far to be found from there.
     for near in (anew.exponent + 1, anew.exponent + 9):
         again = search._try(band, 60, near).solved

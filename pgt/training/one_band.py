@@ -1,0 +1,208 @@
+"""The field of sines with one band: by one solve, or by one after the other.
+
+A linear equation with known coefficients is solved at once (gaussian.py). Otherwise the rows are
+linearised at the field found so far, again and again; the equation may only become a hundred times
+stiffer from one time to the next, and only while that makes the readings more probable.
+
+While a coefficient is wrong, the equation only spoils readings that are known to many digits, and the
+most probable answer is to drop it. So where coefficients are to be learnt, readings lie under a veil:
+they are first taken to be noisy, and then less and less so, as long as the equation is kept and
+coefficients stay where a thicker veil showed them.
+"""
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from pgt.ground.errors import InputError
+from pgt.ground.unknown import named_unknowns
+from pgt.models.features import Features
+from pgt.physics.pde import AbstractPDE
+from pgt.training.assemble import Task
+from pgt.training.coefficients import STEP, Coefficients, Learnt, are_settled, is_at_edge
+from pgt.training.deadline import ROWS_PER_WEIGHT, Deadline
+from pgt.training.feature_rows import (
+    COEFFICIENT_UNIT,
+    field_rows,
+    nodes_of,
+    rows_of,
+    weights_of,
+    with_weights,
+)
+from pgt.training.gaussian import CLOSE, Basis, Rows, Solved, most_probable
+from pgt.training.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
+from pgt.training.scales import logarithms
+
+NODES = 1024  # at least, where the equation holds
+ITERATIONS = 40  # linearisations
+STALE, GAIN = 3, 0.5  # those without such a gain of evidence before the end
+VEILS = (3e-2, 3e-3, 3e-4, 3e-6, 3e-8)  # of the spread: noise that coefficients are found under
+CONTRADICTED = 3.0  # standard deviations of a coefficient
+DROPPED = 4.0  # log10 of ρ: an equation that becomes so much softer is no longer believed
+SOFT = 2.0  # log10 of ρ at the first linearisation
+REWEIGHTINGS = 8
+RESTLESS = 0.2  # of the logarithm of an unknown function: such a change at a place is not the last
+SILENT = 0.99  # of a standard deviation left of the prior's: nothing was said
+TESTED = 256  # places where a change of a function is looked at
+
+
+# Model and equation, the posterior, what is learnt of coefficients, and the evidence under each veil.
+Solution = tuple[Features, AbstractPDE, Solved, dict[str, Learnt], dict[float, float]]
+
+
+class Turned(NamedTuple):
+    """Where linearisations ended: weights, the posterior, what is learnt of coefficients, and the seconds
+    that the last of them took."""
+
+    weights: Float[np.ndarray, " p"]
+    solved: Solved
+    learnt: dict[str, Learnt]
+    took: float
+
+
+def _points(model: Features, task: Task) -> int:
+    """As many as make the rows of the equation outnumber the weights."""
+    equations = max(len(task.problem.equation_scales), 1)
+    return max(NODES, math.ceil(ROWS_PER_WEIGHT * model.network.readout.size / equations))
+
+
+def solved_at_once(model: Features, task: Task, near: float | None = None) -> Solution:
+    """With `near`, ρ is looked for there first: a third of the work where that is where it is."""
+    rows = rows_of(model, task.pde, task.problem, _points(model, task))
+    solved = _solved(rows, task.problem.likelihood, near)
+    if near is not None and abs(solved.exponent - near) > CLOSE:  # better still beyond
+        solved = _solved(rows, task.problem.likelihood)
+    return *with_weights(model, task.pde, solved.weights), solved, {}, {}
+
+
+def solved_in_turn(model: Features, task: Task, deadline: Deadline) -> Solution:
+    """Linearised at the readings' own field first, then at the last field found."""
+    alone = readings_alone(model, task)
+    weights, fields = weights_of(model, task.pde), model.network.readout.size
+    weights[:fields], near = alone.weights[:fields], SOFT
+    veils = [veil for veil in VEILS if alone.sigma < veil] if named_unknowns(task.pde) else []
+    found, evidences = None, {}
+    for veil in (*veils, 0.0):
+        if found is not None and not deadline.allows(found.took):
+            break
+        turned = _turns(model, task, deadline, (weights, near), veil)
+        exponent = turned.solved.exponent
+        if found is not None and (exponent < near - DROPPED or _contradicts(turned, found)):
+            break
+        found, evidences[veil] = turned, turned.solved.evidence
+        weights, near = turned.weights, exponent
+    assert found is not None  # the last of the veils is none
+    fitted = with_weights(model, task.pde, found.weights)
+    return *fitted, found.solved, found.learnt, evidences
+
+
+def _contradicts(turned: Turned, before: Turned) -> bool:
+    """Whether a coefficient is far from where it was under a thicker veil: then sines cannot follow the
+    field so closely, and the equation pays for it."""
+    deviations = np.array([known.deviation for known in before.learnt.values()])
+    moved = np.abs(turned.weights - before.weights)[len(before.weights) - len(deviations) :]
+    return bool(np.any(COEFFICIENT_UNIT * moved > CONTRADICTED * deviations))
+
+
+def _turns(
+    model: Features,
+    task: Task,
+    deadline: Deadline,
+    start: tuple[Float[np.ndarray, " p"], float],
+    veil: float,
+) -> Turned:
+    """From weights and log10 ρ at the start to those of greatest evidence, under a `veil` of that much
+    noise at least. While a coefficient is on its way, the evidence is that of another equation, and
+    nothing found so far is kept."""
+    pde, points, likelihood = task.pde, _points(model, task), task.problem.likelihood
+    coefficients, fields = Coefficients(task.pde), model.network.readout.size
+    weights, near = start
+    best, stale, took = None, 0, 0.0
+    for _ in range(ITERATIONS):
+        if best is not None and not deadline.allows(took):
+            break
+        before = deadline.spent
+        model, pde = with_weights(model, pde, weights)
+        rows = rows_of(model, pde, task.problem, points)
+        if not np.isfinite(rows.equation).all() or not np.isfinite(rows.target).all():
+            break
+        solved = _solved(_veiled(rows, veil), likelihood, near)
+        took = deadline.spent - before
+        raws, asked = (COEFFICIENT_UNIT * w[fields:] for w in (weights, solved.weights))
+        learnt = coefficients.learnt(raws, asked, _deviations(solved, fields))
+        step, near = solved.weights - weights, solved.exponent
+        change = np.abs(_change_of_functions(step, model, pde, task))
+        weights = weights + step * min(1.0, STEP / max(change.max(initial=0.0), STEP))
+        weights[fields:] = coefficients.step(raws, asked) / COEFFICIENT_UNIT
+        moving = change.max(initial=0.0) > RESTLESS or not are_settled(learnt)
+        moved = best is None or moving or not are_settled(best.learnt)
+        if best is None or moved or solved.evidence > best.solved.evidence + GAIN:
+            best, stale = Turned(weights, solved, learnt, took), 0
+        else:
+            stale += 1
+        if stale >= (1 if veil else STALE) or is_at_edge(learnt):
+            break
+    if best is None:
+        raise InputError(
+            "the equation gives no finite number for the field that the readings alone suggest, such as "
+            "a root or logarithm of a negative number: check its coefficients and units, or give a "
+            "network as model=, which begins elsewhere."
+        )
+    return best
+
+
+def _change_of_functions(step, model: Features, pde: AbstractPDE, task: Task):
+    """By how much a step changes logarithms of positive functions, at some places."""
+    logs = [k for k, name in enumerate(pde.fields) if name in logarithms(pde)]
+    fields, count = model.network.readout.shape
+    own = step[: fields * count].reshape(fields, count)[logs]
+    sines = field_rows(model, nodes_of(task.problem.domain, TESTED if logs else 1))
+    return np.asarray(model.scaling.spread, float)[logs, None] * (own @ sines.T)
+
+
+def readings_alone(model: Features, task: Task, veil: float = 0.0) -> Solved:
+    """What they show without the equation, under that much noise at least."""
+    rows = _veiled(rows_of(model, task.pde, task.problem, 0), veil)
+    return _solved(rows, task.problem.likelihood)
+
+
+def _veiled(rows: Rows, veil: float) -> Rows:
+    """The same where σ of the readings is known to be at least that."""
+    return replace(rows, given=max(rows.given or 0.0, veil)) if veil else rows
+
+
+def _deviations(solved: Solved, fields: int) -> Float[np.ndarray, " k"]:
+    """Of the numbers that are learnt for the coefficients, which are the last weights, by what equation
+    and readings say of them alone: the prior may be as narrow as the readings are close together."""
+    size = len(solved.weights)
+    own = np.eye(size - fields, size, fields)
+    shares = solved.spread(own) / np.sqrt(solved.scale)
+    with np.errstate(divide="ignore"):
+        told = shares / np.sqrt(np.maximum(1 - shares**2, 0))
+    narrow = COEFFICIENT_UNIT * np.sqrt(solved.scale)
+    return np.where(shares > SILENT, np.inf, narrow * told)
+
+
+def _solved(rows: Rows, likelihood: Likelihood, near: float | None = None) -> Solved:
+    """The posterior; with outliers among the readings, each of them reweighted by its misfit."""
+    basis = Basis(rows.equation, rows.target)
+    solved = most_probable(rows, near, basis)
+    if likelihood == "gauss":
+        return solved
+    plain = rows.sigma
+    for _ in range(REWEIGHTINGS):
+        misfit = (rows.values - rows.readings @ solved.weights) / plain
+        sigma = max(NORMAL * float(np.median(np.abs(misfit))), 1e-6)
+        rows = replace(rows, sigma=plain / np.sqrt(_trust(likelihood, misfit / sigma)))
+        solved = most_probable(rows, solved.exponent, basis)
+    return solved
+
+
+def _trust(likelihood: Likelihood, misfit: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    """How much a reading counts that is missed by so many σ."""
+    if likelihood == "huber":
+        return 1 / np.maximum(np.abs(misfit) / KNEE, 1.0)
+    return (FREEDOM + 1) / (FREEDOM + misfit**2)

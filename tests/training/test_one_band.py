@@ -1,0 +1,88 @@
+"""Sines with one band, whose equation has coefficients to be learnt."""
+
+import numpy as np
+import pytest
+
+from pgt.data.domain import Domain
+from pgt.data.observations import Observations
+from pgt.ground.unknown import Unknown, named_unknowns
+from pgt.models.features import Features
+from pgt.nn.scaling import Scaling
+from pgt.physics import Dirichlet, Equation
+from pgt.training.assemble import assemble
+from pgt.training.deadline import Deadline
+from pgt.training.found import PLAINLY, Found
+from pgt.training.one_band import SOFT, VEILS, solved_in_turn
+
+SPEED, DAMPING, LAST = 1.3, 0.3, 5.0
+STRING = Domain(x=(0, 1), t=(0, LAST))
+TEXT = "u_tt = c**2*u_xx - g*u_t"
+
+
+def plucked(x, t):
+    """A damped string that is held at its ends."""
+    total = 0.0
+    for mode, amount in ((1, 1.0), (2, 0.5), (3, 0.3)):
+        rate = np.sqrt((SPEED * mode * np.pi) ** 2 - DAMPING**2 / 4)
+        swing = np.cos(rate * t) + DAMPING / (2 * rate) * np.sin(rate * t)
+        total = total + amount * np.sin(mode * np.pi * x) * np.exp(-DAMPING * t / 2) * swing
+    return total
+
+
+def string_task(count, band, noise=0.0):
+    """Four sensors on a string whose speed and damping are not known."""
+    x, t = (a.ravel() for a in np.meshgrid([0.13, 0.37, 0.61, 0.86], np.linspace(0, LAST, 60)))
+    values = plucked(x, t)
+    values = values + noise * np.random.default_rng(0).normal(size=values.shape)
+    readings = Observations.from_arrays({"x": x, "t": t}, {"u": values})
+    unknown = {"c": Unknown(1.0, positive=True), "g": Unknown(0.1, positive=True)}
+    pde = Equation(TEXT, coords=("x", "t"), **unknown)
+    model = Features(Scaling.fit(readings, STRING), count=count, band=band)
+    return assemble(readings, pde, STRING, [Dirichlet(u=0.0)], model=model)
+
+
+def solution(task):
+    model = task.model.with_sines(task.model.count, task.model.band)
+    return solved_in_turn(model, task, Deadline(None))
+
+
+def test_exact_readings_of_few_sensors_do_not_drop_the_equation():
+    """To many digits each sensor is predicted by itself, and no equation is needed for that."""
+    _, pde, solved, learnt, evidences = solution(string_task(200, (8.0, 32.0)))
+    found = {name: float(node.value) for name, node in named_unknowns(pde)}
+    assert found["c"] == pytest.approx(SPEED, rel=0.05)
+    assert found["g"] == pytest.approx(DAMPING, rel=0.2)
+    assert solved.exponent > SOFT
+    assert max(evidences) == VEILS[0]
+    assert not any(known.unsettled for known in learnt.values())
+
+
+def test_noise_needs_no_veil():
+    """It is one itself."""
+    *_, solved, _, evidences = solution(string_task(120, (8.0, 32.0), noise=0.1))
+    assert list(evidences) == [0.0]
+    assert solved.sigma > VEILS[0]
+
+
+@pytest.fixture(scope="module")
+def small():
+    return solution(string_task(30, (4.0, 4.0)))[:4]
+
+
+@pytest.mark.parametrize(
+    ("mine", "others", "is_better"),
+    [
+        ({0.03: 700.0}, {0.03: 470.0, 0.0: 2900.0}, True),  # which dropped the equation
+        ({0.03: 700.0, 0.003: 1000.0}, {0.03: 700.0 + PLAINLY / 2}, True),  # under a thinner one
+        ({0.03: 700.0}, {0.03: 700.0 + 2 * PLAINLY}, False),
+    ],
+)
+def test_two_bands_are_compared_under_the_thickest_veil(small, mine, others, is_better):
+    one, other = (Found((4.0, 4.0), *small, part) for part in (mine, others))
+    assert one.is_better_than(other) is is_better
+
+
+def test_without_coefficients_evidence_decides(small):
+    narrow, wide = (Found((band, 4.0), *small) for band in (4.0, 8.0))
+    assert narrow.is_better_than(wide)  # of the same evidence
+    assert not wide.is_better_than(narrow)
