@@ -75,7 +75,8 @@ def solved_at_once(model: Features, task: Task, near: float | None = None) -> So
     solved = _solved(rows, task.problem.likelihood, near)
     if near is not None and abs(solved.exponent - near) > CLOSE:  # better still beyond
         solved = _solved(rows, task.problem.likelihood)
-    return *with_weights(model, task.pde, solved.weights), solved, {}, {}
+    fitted, pde = with_weights(model, task.pde, solved.weights)
+    return fitted, pde, solved, {}, {}
 
 
 def solved_in_turn(model: Features, task: Task, deadline: Deadline) -> Solution:
@@ -95,8 +96,8 @@ def solved_in_turn(model: Features, task: Task, deadline: Deadline) -> Solution:
         found, evidences[veil] = turned, turned.solved.evidence
         weights, near = turned.weights, exponent
     assert found is not None  # the last of the veils is none
-    fitted = with_weights(model, task.pde, found.weights)
-    return *fitted, found.solved, found.learnt, evidences
+    fitted, pde = with_weights(model, task.pde, found.weights)
+    return fitted, pde, found.solved, found.learnt, evidences
 
 
 def _contradicts(turned: Turned, before: Turned) -> bool:
