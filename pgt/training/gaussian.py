@@ -20,6 +20,7 @@ import scipy.linalg
 from jaxtyping import Float, Int
 
 from pgt.data.splits import Groups
+from pgt.ground.threads import blas_threads
 
 COARSE = np.arange(-2.0, 37.0, 4.0)  # log10 of ρ: a scan
 FINE = (2.0, 1.0)  # then steps around the best
@@ -233,6 +234,11 @@ class Solved:
 
 def most_probable(rows: Rows, near: float | None = None, basis: Basis | None = None) -> Solved:
     """The model with the ρ, s and σ of greatest evidence; with `near`, its log10 ρ is close to that."""
+    with blas_threads(rows.readings.shape[1]):
+        return _most_probable(rows, near, basis)
+
+
+def _most_probable(rows: Rows, near: float | None, basis: Basis | None) -> Solved:
     reduced = Reduced(rows, basis)
     if not len(rows.equation):
         return reduced.solved(COARSE[0])

@@ -1,10 +1,12 @@
 """The closed form against the formulas that it stands for, with matrices written out in full."""
 
+import contextlib
 import dataclasses
 
 import numpy as np
 import pytest
 
+from pgt.training import gaussian
 from pgt.training.gaussian import Basis, Reduced, Rows, most_probable
 
 WEIGHTS = 6
@@ -199,6 +201,20 @@ def test_near_stays_near_and_takes_a_basis_that_is_known():
     assert solved.reduced.basis is basis
     again = most_probable(rows, near=0.0)
     np.testing.assert_allclose(solved.weights, again.weights, rtol=1e-12)
+
+
+def test_few_weights_are_solved_for_by_one_thread(monkeypatch):
+    """Those of the solve are counted, not those that the model may have."""
+    asked = []
+
+    @contextlib.contextmanager
+    def counted(size):
+        asked.append(size)
+        yield
+
+    monkeypatch.setattr(gaussian, "blas_threads", counted)
+    most_probable(problem(4))
+    assert asked == [WEIGHTS]
 
 
 def test_readings_alone():
