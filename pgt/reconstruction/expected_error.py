@@ -3,6 +3,7 @@ where that has no posterior trust/missed.py."""
 
 from dataclasses import asdict
 
+import jax
 import numpy as np
 from jaxtyping import Float
 
@@ -11,6 +12,7 @@ from pgt.physics.gauge import fixed_fields, freedom
 from pgt.reconstruction.evaluation import Evaluation
 from pgt.training.assemble import Task
 from pgt.training.fit import Outcome
+from pgt.training.likelihood import cut_off
 from pgt.training.overtaxed import common_share
 from pgt.trust.field_error import (
     Places,
@@ -43,6 +45,7 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     values = Evaluation(fit.model, fit.pde, readings, None, task.domain).values_at(where.points)
     fixed, hidden = fixed_fields(task.problem.conditions, pde), set(readings.hidden_fields)
     free = [n for n in pde.fields if n in hidden - set(fixed) and freedom(pde, n) is not None]
+    misses = _without_outliers(misses, task)
     least = least_calibration(outcome.noise, solved=outcome.misses is not None)
     deviations = _own_error(outcome) * calibration(misses, least) * deviations
     near = near_readings(local, readings, task.problem.domain)
@@ -75,7 +78,15 @@ def _missed_by(asked: Evaluation, readings: Observations, task: Task) -> Float[n
     """By how much readings are missed; NaN where none were made."""
     readings = task.problem.origin.physical(readings)
     missed = asked.of_readings(readings) - np.asarray(readings.values)
-    return np.where(np.asarray(readings.mask), missed, np.nan)
+    missed = np.where(np.asarray(readings.mask), missed, np.nan)
+    columns = [_without_outliers(column, task) for column in missed.T]
+    return np.stack(columns, axis=1)
+
+
+def _without_outliers(missed: Float[np.ndarray, " n"], task: Task) -> Float[np.ndarray, " n"]:
+    """Where outliers are expected, what they are missed by is their error and not the field's."""
+    with jax.enable_x64(True):
+        return np.asarray(cut_off(task.problem.likelihood, missed, np.isfinite(missed)), float)
 
 
 def _unit(task: Task) -> Float[np.ndarray, "n d"]:

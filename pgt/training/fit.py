@@ -125,7 +125,7 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
         left_out = left_out_predictions(found, readings)
     spared = spared_sensors(readings)
     judged = left_out_errors(found, readings, spared)[0]
-    error = _error(fit, task) if len(task.held_out) else float(np.sqrt(np.mean(judged**2)))
+    error = _error(fit, task) if len(task.held_out) else _size(judged, task.problem)
     outcome = Outcome(
         fit, error, left_out=left_out, misses=errors / sigmas, deviate=partial(deviations, found),
         noise=found.sigma,
@@ -146,7 +146,10 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
 
 def _error_without(found: Found | Averaged, problem: Problem, rows: Int[np.ndarray, " m"]) -> float:
     """As `held_out_error` would say it, had these rows not been fitted."""
-    errors = errors_without(found, problem.observations, rows)
+    return _size(errors_without(found, problem.observations, rows), problem)
+
+
+def _size(errors: Float[np.ndarray, " m"], problem: Problem) -> float:
     return float(misfit_size(problem.likelihood, errors, np.ones(len(errors), bool)))
 
 

@@ -20,6 +20,7 @@ import scipy.linalg
 from jaxtyping import Float, Int
 
 from pgt.data.splits import Groups
+from pgt.ground.threads import blas_threads
 
 COARSE = np.arange(-2.0, 37.0, 4.0)  # log10 of ρ: a scan
 FINE = (2.0, 1.0)  # then steps around the best
@@ -27,6 +28,8 @@ CLOSE = 2.0  # of log10 ρ, from one linearisation to the next
 TAUS = 10.0 ** np.arange(-15.0, 3.01, 0.25)  # σ / s
 SCALES = 10.0 ** np.arange(-16.0, 13.0, 0.25)  # s², where σ is given
 UNSEEN = 1e-17  # of the largest column: what no reading can tell from nothing
+ROUNDED_OFF = 1e-10  # of the largest eigenvalue: an inverse that has no digits there is not asked
+DIGITS = 1e-14  # of the largest singular value: what is smaller is rounding
 SMALLEST_SIGMA = 1e-14  # of the spread of the readings: they have no more digits
 
 
@@ -175,14 +178,45 @@ class Solved:
         `parts`, whose readings are left out together."""
         inverse_misfit, inverse = self._inverse()
         for inside in parts:
-            covariance, sigma = np.linalg.pinv(inverse(inside)), self.reduced.sigma[inside]
-            error = covariance @ inverse_misfit[inside]
-            yield sigma * error, sigma * np.sqrt(np.maximum(np.diag(covariance), 0))
+            (sizes, along), sigma = np.linalg.eigh(inverse(inside)), self.reduced.sigma[inside]
+            if sizes[0] < ROUNDED_OFF * sizes[-1]:
+                error, spread = self._from_others(inside)
+            else:
+                error = along @ ((along.T @ inverse_misfit[inside]) / sizes)
+                spread = np.sqrt(along**2 @ (1 / sizes))
+            yield sigma * error, sigma * spread
+
+    def _from_others(self, inside: Int[np.ndarray, " m"]):
+        """The same where (K⁻¹)_GG is lost to rounding, as it is where some readings alone tell what exact
+        readings leave to tell: solved once more, from the other rows of B."""
+        others = np.setdiff1d(np.arange(self.reduced.count), inside)
+        rows, misfit = self._left * self.values, self._misfit
+        left, values, right = _svd(rows[others])
+        kept = values > DIGITS * values.max(initial=0.0)
+        left, values, right = left[:, kept], values[kept], right[kept]
+        told = rows[inside] @ right.T
+        untold = rows[inside] - told @ right
+        variances = self.scale * values**2 + self.sigma**2
+        error = misfit[inside] - told @ (
+            self.scale * values * (left.T @ misfit[others]) / variances
+        )
+        open_still = np.sum(untold**2, axis=1) + told**2 @ (self.sigma**2 / variances)
+        return error, np.sqrt(self.scale * open_still + self.sigma**2)
+
+    @cached_property
+    def _left(self) -> Float[np.ndarray, "n k"]:
+        """The left singular vectors of B, a row for every reading."""
+        turn = self.reduced.turn
+        return self.left if turn is None else turn @ self.left
+
+    @cached_property
+    def _misfit(self) -> Float[np.ndarray, " n"]:
+        """What the equation alone misses the readings by, in their σ."""
+        return self.reduced.full_values - self.reduced.full @ self.mean
 
     def _inverse(self):
         """K⁻¹ r, and a function that gives blocks of K⁻¹, or its diagonal."""
-        left = self.left if self.reduced.turn is None else self.reduced.turn @ self.left
-        misfit = self.reduced.full_values - self.reduced.full @ self.mean
+        left, misfit = self._left, self._misfit
         outside = 0.0 if left.shape[0] == left.shape[1] else self.sigma**-2
         along = left.T @ misfit
         product = left @ (along / self._variances) + outside * (misfit - left @ along)
@@ -200,6 +234,11 @@ class Solved:
 
 def most_probable(rows: Rows, near: float | None = None, basis: Basis | None = None) -> Solved:
     """The model with the ρ, s and σ of greatest evidence; with `near`, its log10 ρ is close to that."""
+    with blas_threads(rows.readings.shape[1]):
+        return _most_probable(rows, near, basis)
+
+
+def _most_probable(rows: Rows, near: float | None, basis: Basis | None) -> Solved:
     reduced = Reduced(rows, basis)
     if not len(rows.equation):
         return reduced.solved(COARSE[0])

@@ -61,11 +61,24 @@ def noise_scale(rows: Rows, mask: Bool[Array | np.ndarray, "*n"]) -> Scalar:
 
 def misfit_size(likelihood: Likelihood, rows: Rows, mask: Bool[Array | np.ndarray, "*n"]) -> Scalar:
     """Root mean square of misfits; where outliers are expected, of misfits cut off at 3 σ."""
-    rows = jnp.where(mask, jnp.asarray(rows), 0.0)
-    if likelihood != "gauss":
-        limit = CUT_OFF * noise_scale(rows, mask)
-        rows = jnp.clip(rows, -limit, limit)
+    rows = jnp.where(mask, cut_off(likelihood, rows, mask), 0.0)
     return jnp.sqrt(jnp.sum(rows**2) / jnp.maximum(jnp.sum(mask), 1))
+
+
+def cut_off(
+    likelihood: Likelihood, rows: Rows, mask: Bool[Array | np.ndarray, "*n"]
+) -> Float[Array, "*n"]:
+    """The misfits; where outliers are expected, none beyond 3 σ.
+
+    >>> rows = cut_off("student", jnp.array([1.0, -1.0, 1.0, 500.0]), jnp.ones(4, bool))
+    >>> [round(float(row), 2) for row in rows]
+    [1.0, -1.0, 1.0, 4.45]
+    """
+    rows = jnp.asarray(rows)
+    if likelihood == "gauss":
+        return rows
+    limit = CUT_OFF * noise_scale(rows, mask)
+    return jnp.clip(rows, -limit, limit)
 
 
 def _log_ratio(x: Float[Array, "*n"]) -> Float[Array, "*n"]:

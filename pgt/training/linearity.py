@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pgt.ground.unknown import named_unknowns, resolve
+from pgt.ground.unknown import is_unknown, named_unknowns, resolve
 from pgt.nn.scaling import Scaling
 from pgt.physics.bordered import bare
 from pgt.physics.derivatives import LAPLACIAN, DerivativeTable, parse_name, requested
@@ -15,11 +16,12 @@ from pgt.physics.pde import AbstractPDE
 
 NEGLIGIBLE = 1e-8  # of the residual: what is left when that of a sum is compared with the sum
 DRAWS = 4
+MOVED = 0.1  # of the unit, or of the logarithm, of a coefficient
 
 
 def is_linear(pde: AbstractPDE, scaling: Scaling) -> bool:
-    """Whether every residual is affine in the fields and their derivatives, the coefficients as they
-    are now; tried on random numbers of the size that the scales suggest.
+    """Whether every residual is affine in the fields and their derivatives, whatever becomes of the
+    coefficients; tried on random numbers of the size that the scales suggest.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(), n=20)
@@ -56,8 +58,8 @@ def is_solved_at_once(pde: AbstractPDE, scaling: Scaling) -> bool:
 
 def _is_affine(pde: AbstractPDE, scaling: Scaling, seed: int, held: tuple[str, ...] = ()) -> bool:
     """In all fields but those that are held."""
-    known, names = resolve(pde), requested(pde)
-    random = np.random.default_rng(seed)
+    random, names = np.random.default_rng(seed), requested(pde)
+    known = resolve(_moved(pde, random))
     place = np.asarray(scaling.from_unit(random.uniform(-1, 1, len(pde.coords))), float)
     place = place + scaling.origin.along(pde.coords)
     here = {axis: float(value) for axis, value in zip(pde.coords, place, strict=True)}
@@ -71,6 +73,18 @@ def _is_affine(pde: AbstractPDE, scaling: Scaling, seed: int, held: tuple[str, .
         gap = found[2] - found[0] - found[1] + found[3]
     size = np.max(np.abs(found), axis=0)
     return bool(np.all(np.abs(gap) <= NEGLIGIBLE * size))  # of no numbers: no
+
+
+def _moved(pde: AbstractPDE, random: np.random.Generator) -> AbstractPDE:
+    """With unknown coefficients a little apart from where they start: one that starts at 0, or a power
+    that starts at 1, hides what it stands before."""
+
+    def moved(node):
+        if not is_unknown(node):
+            return node
+        return eqx.tree_at(lambda u: u.raw, node, node.raw + MOVED * random.standard_normal())
+
+    return jax.tree.map(moved, pde, is_leaf=is_unknown)
 
 
 def _is_of(name: str, pde: AbstractPDE, fields: tuple[str, ...]) -> bool:

@@ -62,6 +62,7 @@ def laplace_members(
     with jax.enable_x64(True):
         decoder = replace(polish, weights="decoder", points=_points(fit, problem, polish))
         (theta, rebuild, *_), search, judge = system(fit.model, fit.pde, problem, decoder, held_out)
+        search = search.refreshed(theta)  # or outliers would count as if they were noise
         prior = prior_of(problem.observations, fit.pde, _common_noise(problem, fit, noise))
         whole = len(theta) >= count_parameters(fit.model)
         stiffest = WHOLE_STIFFEST if whole else STIFFEST

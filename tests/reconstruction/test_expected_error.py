@@ -1,5 +1,6 @@
 """What a fit lets expect of its own error over the domain."""
 
+import equinox as eqx
 import numpy as np
 import pytest
 
@@ -44,6 +45,26 @@ def test_readings_held_out_that_are_missed_raise_it():
     # The second is excused by a noise larger than any misfit.
     missed, excused = (error["u"]["value"] for error in found if error)
     assert missed > 3 * excused
+
+
+@pytest.mark.parametrize("likelihood", ["student", "huber"])
+def test_outliers_among_readings_held_out_are_not_taken_for_errors_of_the_field(likelihood):
+    wrong = np.zeros((60, 1))
+    wrong[::8] = 20.0
+    readings = eqx.tree_at(lambda r: r.values, READINGS, READINGS.values + wrong)
+    network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
+
+    def expected(readings, **deviations):
+        training = pgt.Training(likelihood=likelihood, hold_out=0.5)
+        task = assemble(readings, EQUATION, DOMAIN, model=network, training=training)
+        found = field_errors(
+            Outcome(Fit(network, EQUATION, 0.0), 0.1, noise=0.3, **deviations), task
+        )
+        assert found
+        return found["u"]["value"]
+
+    for known in ({"deviate": lambda points: np.full((2, len(points), 1), 0.1)}, {}):
+        assert expected(readings, **known) < 2 * expected(READINGS, **known)
 
 
 def test_what_exact_readings_are_missed_by_is_no_noise():

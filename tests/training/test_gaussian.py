@@ -1,10 +1,12 @@
 """The closed form against the formulas that it stands for, with matrices written out in full."""
 
+import contextlib
 import dataclasses
 
 import numpy as np
 import pytest
 
+from pgt.training import gaussian
 from pgt.training.gaussian import Basis, Reduced, Rows, most_probable
 
 WEIGHTS = 6
@@ -119,6 +121,23 @@ def test_left_out_by_group(readings, equations, given):
     np.testing.assert_allclose(alone, solved.left_out(), rtol=1e-9)
 
 
+def test_what_only_a_group_tells_of_exact_readings_the_others_do_not_know():
+    """The inverse of the covariance has no digits left of it."""
+    random, groups = np.random.default_rng(0), np.repeat(np.arange(4), WEIGHTS)
+    seen = random.normal(size=(len(groups), WEIGHTS))
+    seen[groups != 0, 4:] = 0.0  # the last weights are seen by the first group alone
+    weights = random.normal(size=WEIGHTS)
+    rows = Rows(np.zeros((0, WEIGHTS)), np.zeros(0), seen, seen @ weights, np.ones(len(groups)))
+    solved = most_probable(rows)
+    errors, sigmas = solved.left_out(groups)
+    own = groups == 0
+    np.testing.assert_allclose(errors[own], seen[own, 4:] @ weights[4:], rtol=1e-9)
+    open_still = np.sqrt(solved.scale * np.sum(seen[own, 4:] ** 2, axis=1))
+    np.testing.assert_allclose(sigmas[own], open_still, rtol=1e-9)
+    assert np.abs(errors[~own]).max() < 1e-12
+    assert sigmas.min() > 0
+
+
 @pytest.mark.parametrize("readings", [4, 15])
 def test_draws_have_the_covariance_of_the_posterior(readings):
     rows = problem(readings)
@@ -182,6 +201,20 @@ def test_near_stays_near_and_takes_a_basis_that_is_known():
     assert solved.reduced.basis is basis
     again = most_probable(rows, near=0.0)
     np.testing.assert_allclose(solved.weights, again.weights, rtol=1e-12)
+
+
+def test_few_weights_are_solved_for_by_one_thread(monkeypatch):
+    """Those of the solve are counted, not those that the model may have."""
+    asked = []
+
+    @contextlib.contextmanager
+    def counted(size):
+        asked.append(size)
+        yield
+
+    monkeypatch.setattr(gaussian, "blas_threads", counted)
+    most_probable(problem(4))
+    assert asked == [WEIGHTS]
 
 
 def test_readings_alone():

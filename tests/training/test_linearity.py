@@ -79,6 +79,14 @@ def test_an_unknown_coefficient_multiplies_what_is_unknown_too():
     assert not is_solved_at_once(pde, scaling(pde))
 
 
+@pytest.mark.parametrize(
+    ("text", "start"), [("u_t = (0.1 + b*u)*u_xx", 0.0), ("u_t = 0.1*u_xx - u^b", 1.0)]
+)
+def test_a_coefficient_that_starts_where_it_hides_a_product_does_not_make_it_linear(text, start):
+    pde = Equation(text, fields=("u",), b=Unknown(start))
+    assert not is_linear(pde, scaling(pde))
+
+
 def test_a_product_of_a_field_and_an_unknown_function_is_linear_but_for_the_function():
     k = UnknownFunction("x", positive=True)
     pde = Equation("u_t = div(k*grad(u))", k=k)

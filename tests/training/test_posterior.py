@@ -14,6 +14,7 @@ from pgt.models.base import AbstractFieldModel
 from pgt.nn import batched
 from pgt.training import posterior as posterior_of
 from pgt.training.least_squares import Prior, Search
+from pgt.training.likelihood import Likelihood
 from pgt.training.loop import Fit
 from pgt.training.losses import Problem
 from pgt.training.polish import polish
@@ -69,12 +70,15 @@ def measured(u: Callable, n: int, noise: float, seed: int = 0, given: bool = Fal
     )
 
 
-def fitted(readings, pde, basis: Callable, samples: int = 64, noise=None, iterations: int = 60):
+def fitted(
+    readings, pde, basis: Callable, samples: int = 64, noise=None, iterations: int = 60,
+    likelihood: Likelihood = "gauss",
+):  # fmt: skip
     """(fit, members, what the posterior was made with) after nothing but a polish from zero."""
     scaling = pgt.Scaling.fit(readings, SQUARE)
     size = len(basis(jnp.zeros(2)))
     model = Series(scaling, jnp.full(size, 1e-3), basis)
-    problem = Problem.build(readings, pde, (), SQUARE, scaling)
+    problem = Problem.build(readings, pde, (), SQUARE, scaling, likelihood=likelihood)
     settings = pgt.Polish(iterations=iterations, points=200, evidence=True)
     none = readings.take(np.zeros(0, int))
     model, pde, _ = polish(model, pde, problem, settings, none, noise=noise)
@@ -255,6 +259,21 @@ def test_readings_that_were_memorised_do_not_make_the_bars_narrow():
     assert small.sigma < 0.05
     assert large.sigma == 0.5
     assert (small.memorised, large.memorised) == (False, True)
+
+
+def test_outliers_are_not_taken_for_noise_where_they_are_expected():
+    exact = lambda x, t: np.exp(-0.1 * np.pi**2 * t) * np.sin(np.pi * x)  # noqa: E731
+    readings = measured(exact, 60, 0.02)
+    wrong = np.zeros((60, 1))
+    wrong[::12] = 3.0
+    spoilt = eqx.tree_at(lambda r: r.values, readings, readings.values + wrong)
+    pde, basis = pgt.Heat(0.1), mode_in_x(4)
+    noise = [
+        fitted(spoilt, pde, basis, likelihood=name)[2]["noise"] * float(np.std(spoilt.values))
+        for name in ("gauss", "student")
+    ]
+    assert noise[0] > 0.5
+    assert noise[1] < 0.1
 
 
 def test_unrest_is_a_newton_step_in_standard_deviations():
