@@ -59,6 +59,7 @@ def init(
     with mistakes_are_messages():
         if output.exists():
             raise InputError(f"{output} exists already; name another file with -o.")
+        _require_no_run_file(equation or [])
         if files:
             from pgt.runs.init import from_files
 
@@ -75,6 +76,15 @@ def init(
         with in_one_piece(output) as path:
             path.write_text(text, encoding="utf-8")
     typer.echo(f"{output}: {said}, then `pgt check {output}`.")
+
+
+def _require_no_run_file(words: list[str]) -> None:
+    """Raise where the file to write stands in the place of the equation."""
+    for word in words:
+        if word.endswith(".toml"):
+            raise InputError(
+                f"{word} is a file, where an equation is expected: `pgt init heat -o {word}` writes it."
+            )
 
 
 def check(

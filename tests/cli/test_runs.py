@@ -25,6 +25,7 @@ def said(result):
     [
         (("init", "heta"), "did you mean 'heat'"),
         (("init", "u_t = "), "pgt:"),
+        (("init", "mine.toml"), "`pgt init heat -o mine.toml` writes it"),
         (("init",), "name an equation, such as heat, or files with --from"),
         (("init", "--from", "nowhere.csv"), "nowhere.csv: there is no such file"),
         (("check", "nowhere.toml"), "nowhere.toml"),
