@@ -52,7 +52,7 @@ def written(
     rows = jnp.where(mask[..., None], rows, 0.0).reshape(misses.size, -1)
     shown = _shortened(rows, misses)
     level, scale = most_probable(*shown, jnp.sum(mask), first**2 * LEVELS)
-    amounts = shown[0].T @ _solved(_covariance(shown[0], level), shown[1])
+    amounts = shown[0].T @ _solved(_factor(shown[0], level), shown[1])
     normal = rows.T @ rows + level * jnp.eye(rows.shape[-1])
     doubt = writer.doubts(told)
     return Written(
@@ -80,7 +80,7 @@ def most_probable(
     """λ and s by evidence, of so many readings."""
 
     def of(level):
-        factor = _covariance(rows, level)
+        factor = _factor(rows, level)
         square = (misses @ _solved(factor, misses) + rest / level) / count
         known = 2 * jnp.sum(jnp.log(jnp.diag(factor))) + (count - len(rows)) * jnp.log(level)
         return count * jnp.log(jnp.maximum(square, 1e-300)) + known, square
@@ -90,7 +90,7 @@ def most_probable(
     return levels[best], jnp.sqrt(squares[best])
 
 
-def _covariance(rows: Float[Array, "k m"], level: Float[Array, ""]) -> Float[Array, "k k"]:
+def _factor(rows: Float[Array, "k m"], level: Float[Array, ""]) -> Float[Array, "k k"]:
     """The triangular factor of BBᵀ + λ."""
     return jnp.linalg.cholesky(rows @ rows.T + level * jnp.eye(len(rows)))
 

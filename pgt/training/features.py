@@ -79,7 +79,7 @@ class _Search:
         self.at_once = is_solved_at_once(task.pde, self.model.scaling)
         # With a wide band, fields and functions that multiply each other have more ways to go wrong.
         self.is_narrow = bool(logarithms(task.pde))
-        self._is_veiled = bool(named_unknowns(task.pde))
+        self.is_veiled = bool(named_unknowns(task.pde))
         fields, count = len(self.model.network.readout), len(self.model.network.sines.phases)
         self.full = self.deadline.sines(count, fields, self.at_once)
         self.count = self.full if fields * self.full <= QUICK else self.full // 2
@@ -137,7 +137,7 @@ class _Search:
     def _by_readings(self, band: tuple[float, ...]) -> float:
         """How probable the readings are by themselves."""
         model = self.model.with_sines(self.count, band)
-        solved = readings_alone(model, self.task, VEILS[0] if self._is_veiled else 0.0)
+        solved = readings_alone(model, self.task, VEILS[0] if self.is_veiled else 0.0)
         return solved.evidence - cost_of_band(band)
 
     def _climb(self, best: Found, factor: float) -> Found:

@@ -52,11 +52,7 @@ GUESS = 0.1  # of the noise, where it is unknown: too weak a prior at first, and
 STIFF = 10.0  # the weight of the equation at last, where readings are noisy; more is hard to fit
 STIFF_SHARE = 1 / 3  # of the iterations under a prior
 PLAIN_SHARE = 0.6  # of the budget, then readings that cannot be predicted are taken to be noisy
-GIVING_WAY = (
-    0.2,
-    0.3,
-    0.45,
-)  # of the budget, when a fit that goes nowhere is left for another model
+GIVING_WAY = (0.2, 0.3, 0.45)  # of the budget: then a fit that goes nowhere may give way
 UNFITTED = 0.5  # of the spread: a fit that misses readings by so much has not come far yet
 MOST_UNDER_PRIOR = 120  # iterations: the fit before it is close
 ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
@@ -139,6 +135,7 @@ def _fit_plain(
 ):
     """The fit without a prior; where readings turn out to be noisy, no more than its share of it."""
     judge, noise, is_hopeless, _ = known
+    # A start with steps behind it (restart.py) is past the first moment at which it would be asked.
     if states.get("plain", None) is None and goes_nowhere(start) and is_hopeless(start.best):
         return start
     start, keep = states.get("plain", start), partial(states.keep, "plain")
