@@ -173,10 +173,10 @@ def _why(name: str, choice: str, summary: Mapping) -> str:
     settings = summary.get("training")
     at_once = isinstance(settings, Mapping) and settings.get("steps") == 0
     how = ", with second-order steps on all of its weights from the start" if at_once else ""
-    if choice == "rival" and name == "PGT":
+    if choice == "rival" and name != "PINN":
         return (
             "A small network could not follow the readings: it missed neighbouring ones alike, which is "
-            "no noise. So a larger one, a physics-guided transformer, was trained."
+            f"no noise. So a larger one, a {name}, was trained."
         )
     if choice == "rival":
         return (

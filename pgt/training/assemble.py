@@ -55,6 +55,9 @@ from pgt.training.scales import with_hidden_scales, with_unknown_units
 from pgt.training.settings import Training
 
 HELD_OUT = 0.1  # of the readings, where a model is trained
+MOST_HELD_OUT = (
+    100  # readings that are held out one by one: enough to tell the error to a few per cent
+)
 
 Model = AbstractFieldModel | Callable[[int], AbstractFieldModel]
 
@@ -239,7 +242,10 @@ def held_out_rows(
         share = 0.0 if isinstance(model, Features) else HELD_OUT
     if share == 0 or len(observations) < 2:
         return np.zeros(0, int)
-    return rows_held_out(observations, share, seed, groups_of(observations, training, domain))
+    groups = groups_of(observations, training, domain)
+    if training.hold_out is None and groups is None:
+        share = min(share, MOST_HELD_OUT / len(observations))
+    return rows_held_out(observations, share, seed, groups)
 
 
 def groups_of(

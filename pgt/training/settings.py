@@ -78,8 +78,9 @@ class Training:
         the equation is not fitted: readings and conditions alone.
     hold_out
         The share of readings that is never fitted. It estimates the noise, stops training that no
-        longer helps, and gives the error reported for the fit. None: a tenth, but nothing where each
-        reading can be predicted from the others in closed form (`Features`).
+        longer helps, and gives the error reported for the fit. None: a tenth, of readings that are chosen
+        one by one at most a hundred, but nothing where each can be predicted from the others in closed
+        form (`Features`).
     hold_out_by
         "reading": they are chosen one by one; "sensor": all that one place has read, together; "block":
         in whole blocks of space and time, which are harder to predict. Their error is that of places far

@@ -125,7 +125,7 @@ def test_a_larger_network_is_asked_where_a_small_one_misses_neighbours_alike():
     assert not needs_rival(task, of_network(task, 1e-3), None)
     assert task.rival is not None
     rival = task.rival()
-    assert isinstance(rival.model, pgt.PGT)
+    assert isinstance(rival.model, pgt.SIREN)
     assert rival.rival is None
     assert len(rival.held_out) == len(task.held_out)
     assert in_time_left(rival, 300.0).training.seconds == pytest.approx(240.0)  # less a tenth
@@ -147,10 +147,10 @@ def test_whoever_asks_for_a_posterior_names_the_steps_or_is_in_a_hurry_gets_no_o
     assert small(**changes).rival is None
 
 
-@pytest.mark.parametrize(("of_larger", "winner"), [(0.1, pgt.PGT), (0.9, pgt.PINN)])
+@pytest.mark.parametrize(("of_larger", "winner"), [(0.1, pgt.SIREN), (0.9, pgt.PINN)])
 def test_the_better_of_the_two_is_the_result(monkeypatch, of_larger, winner):
     """No fit is run: what each would have missed is given."""
-    asked, missed = [], {pgt.PINN: 0.5, pgt.PGT: of_larger}
+    asked, missed = [], {pgt.PINN: 0.5, pgt.SIREN: of_larger}
 
     def fitted(task, *, is_kept, **_):
         outcome = Outcome(_untrained(task.model, task), missed[type(task.model)])
@@ -160,6 +160,9 @@ def test_the_better_of_the_two_is_the_result(monkeypatch, of_larger, winner):
     monkeypatch.setattr(reconstructing, "fit_task", fitted)
     monkeypatch.setattr(reconstructing, "with_posterior", lambda outcome, task: outcome)
     result = reconstructing.solve(small(), progress=False)
-    assert asked == [(pgt.PINN, False), (pgt.PGT, winner is pgt.PGT)]  # no posterior for a loser
+    assert asked == [
+        (pgt.PINN, False),
+        (pgt.SIREN, winner is pgt.SIREN),
+    ]  # no posterior for a loser
     assert isinstance(result.model, winner)
-    assert result.summary["model_choice"] == ("rival" if winner is pgt.PGT else "suited")
+    assert result.summary["model_choice"] == ("rival" if winner is pgt.SIREN else "suited")

@@ -95,6 +95,15 @@ def test_nothing_is_held_out_where_none_is_asked_for_or_one_is_all_there_is():
         assert len(held_out) == 0
 
 
+def test_of_many_scattered_readings_a_hundred_are_held_out_unless_a_share_is_asked_for():
+    x, t, u = np.random.default_rng(0).uniform(size=(3, 3000))
+    many = pgt.Observations.from_arrays({"x": x, "t": t}, {"u": u})
+    assert len(held_out_rows(many, pgt.Training(), seed=0)) == 100
+    assert len(held_out_rows(many.take(np.arange(500)), pgt.Training(), seed=0)) == 50
+    assert len(held_out_rows(many, pgt.Training(hold_out=0.1), seed=0)) == 300
+    assert len(held_out_rows(many, pgt.Training(hold_out_by="block"), seed=0)) > 200
+
+
 def test_readings_are_held_out_together_only_where_blocks_are_asked_for():
     assert groups_of(READINGS, pgt.Training()) is None
     groups = groups_of(READINGS, pgt.Training(hold_out_by="block"))

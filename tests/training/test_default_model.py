@@ -6,8 +6,8 @@ import pytest
 
 import pgt
 from pgt.nn.frozen import count_parameters
-from pgt.training.default_model import MANY_READINGS, default_model
-from pgt.training.polish import POLISHABLE
+from pgt.training.default_model import MANY_READINGS, default_model, larger
+from pgt.training.polish import POLISHABLE, is_small
 
 SIZES = {"width": 4, "heads": 1, "blocks": 1}
 
@@ -41,3 +41,13 @@ def test_the_seed_decides_the_weights():
     one, same, other = (jax.tree.leaves(built(seed=s).network.embed_value)[0] for s in (0, 0, 1))
     np.testing.assert_array_equal(one, same)
     assert not np.array_equal(one, other)
+
+
+def test_the_larger_network_has_no_second_order_steps_and_keeps_periodic_axes():
+    places = {"x": [0.1, 0.5, 0.9], "t": [0.0, 0.5, 1.0]}
+    readings = pgt.Observations.from_arrays(places, {"u": [0.0, 1.0, 2.0]})
+    domain = pgt.Domain(x=(0, 1), t=(0, 1), periodic=("x",))
+    model = larger(readings, pgt.Burgers(0.01), domain)
+    assert not is_small(model)
+    ends = [model.decode((), np.array([x, 0.3])) for x in (0.0, 1.0)]
+    np.testing.assert_allclose(*ends, rtol=1e-4)
