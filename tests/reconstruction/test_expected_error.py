@@ -152,7 +152,8 @@ def test_what_is_held_up_by_the_digits_of_readings_is_lowered():
 
     def expected(noise):
         outcome = Outcome(
-            Fit(network, EQUATION, 0.0), 0.1, noise=noise, misses=np.full(len(task.problem.observations), 0.25),
+            Fit(network, EQUATION, 0.0), 0.1, noise=noise,
+            misses=np.full(len(task.problem.observations), 0.25),
             deviate=lambda points: np.full((2, len(points), 1), 1e-3),
         )  # fmt: skip
         found = field_errors(outcome, task)
