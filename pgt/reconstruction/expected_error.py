@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pgt.data.observations import Observations
+from pgt.data.splits import sensors
 from pgt.physics.gauge import fixed_fields, freedom
 from pgt.reconstruction.evaluation import Evaluation
 from pgt.training.assemble import Task
@@ -25,6 +26,7 @@ from pgt.trust.field_error import (
     places,
     spread_over,
 )
+from pgt.trust.local_misses import excess, widened
 from pgt.trust.missed import Missed, error_by_missed
 
 SURE = 0.1  # of the mean variance: surer than that no posterior is believed to be at one place
@@ -47,10 +49,24 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     free = [n for n in pde.fields if n in hidden - set(fixed) and freedom(pde, n) is not None]
     misses = _without_outliers(misses, task)
     least = least_calibration(outcome.noise, solved=outcome.misses is not None)
-    deviations = _own_error(outcome) * calibration(misses, least) * deviations
+    factor = _excess(outcome, task, local, misses)
+    noise = outcome.noise * np.asarray(fit.model.scaling.spread) * readings.mask.any(axis=0)
+    deviations = widened(deviations, calibration(misses, least), factor, noise)
+    deviations = _own_error(outcome, factor)[:, None] * deviations
     near = near_readings(local, readings, task.problem.domain)
     found = expected_errors(deviations, values, where, pde.fields, free, near, outcome.at_least)
     return {name: asdict(error) for name, error in found.items()}
+
+
+def _excess(outcome: Outcome, task: Task, places, misses) -> Float[np.ndarray, " n"]:
+    """f² at places; where readings were left out by sensor, all of one are missed alike, and neighbours
+    say no more than it does."""
+    readings = task.problem.observations
+    if outcome.misses is None or sensors(readings) is not None:
+        return np.ones(len(places))
+    rows = np.concatenate([readings.measured(name).rows for name in readings.fields])
+    extent = np.asarray(task.problem.domain.extent, float)
+    return excess(places / extent, np.asarray(readings.points, float)[rows] / extent, misses)
 
 
 def _by_missed(outcome: Outcome, task: Task) -> dict | None:
@@ -106,11 +122,11 @@ def _far(task: Task, where: Places) -> float:
     return max(float(where.weights[~near].sum()) - float(np.mean(~judges)), 0.0)
 
 
-def _own_error(outcome: Outcome) -> float:
-    """ε; where fields found with different sines were averaged, their difference has told already."""
-    if outcome.is_average:
-        return 1.0
-    return own_error(outcome.noise, solved=outcome.misses is not None)
+def _own_error(outcome: Outcome, factor: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    """ε at places; where fields found with different sines were averaged, their difference has told
+    already, but for places around which readings are missed by more than it."""
+    found = own_error(outcome.noise, solved=outcome.misses is not None)
+    return np.where(factor > 1, found, 1.0) if outcome.is_average else np.full(len(factor), found)
 
 
 def together(errors: dict, task: Task) -> dict[str, float]:

@@ -39,7 +39,7 @@ class Coefficients:
 
     def __init__(self, pde: AbstractPDE):
         self.named = named_unknowns(pde)
-        self.first = [_log(node, float(node.raw)) for _, node in self.named]
+        self.first = [log_of(node, float(node.raw)) for _, node in self.named]
 
     def step(
         self, raws: Float[np.ndarray, " k"], asked: Float[np.ndarray, " k"]
@@ -70,16 +70,16 @@ def is_at_edge(learnt: dict[str, Learnt]) -> bool:
 
 
 def _near(node: Unknown, first: float, raw: float, asked: float) -> float:
-    before = _log(node, raw)
-    after = before + np.clip(_log(node, asked) - before, -STEP, STEP)
-    return _raw(node, float(np.clip(after, first - FAR, first + FAR)))
+    before = log_of(node, raw)
+    after = before + np.clip(log_of(node, asked) - before, -STEP, STEP)
+    return raw_of(node, float(np.clip(after, first - FAR, first + FAR)))
 
 
 def _learnt(node: Unknown, first: float, raw: float, asked: float, deviation: float) -> Learnt:
     """At a bound a coefficient is at rest, as it cannot go where it is asked to."""
     deviation = float(np.minimum(deviation, FAR))
-    step = _log(node, asked) - _log(node, raw)
-    reached = abs(_log(node, _near(node, first, raw, asked)) - first)
+    step = log_of(node, asked) - log_of(node, raw)
+    reached = abs(log_of(node, _near(node, first, raw, asked)) - first)
     if node.bounds is not None and abs(raw) > BOUND and raw * step > 0:
         return Learnt(deviation)
     if reached >= FAR:
@@ -88,10 +88,11 @@ def _learnt(node: Unknown, first: float, raw: float, asked: float, deviation: fl
     return Learnt(deviation, MOVING if is_moving else "")
 
 
-def _log(node: Unknown, raw: float) -> float:
+def log_of(node: Unknown, raw: float) -> float:
     """Of a multiple of a unit, what is a logarithm where it is large and itself where it is small."""
     return float(np.arcsinh(raw)) if node.is_plain else float(raw)
 
 
-def _raw(node: Unknown, log: float) -> float:
+def raw_of(node: Unknown, log: float) -> float:
+    """The number that is learnt, from its logarithm."""
     return float(np.sinh(log)) if node.is_plain else log

@@ -20,6 +20,7 @@ from pgt.training.deadline import Deadline
 from pgt.training.feature_rows import (
     nodes_of,
 )
+from pgt.training.first_guess import begun
 from pgt.training.found import Averaged, Found, averaged, cost_of_band, of_two
 from pgt.training.history import History
 from pgt.training.linearity import is_solved_at_once
@@ -92,7 +93,9 @@ class _Search:
         probable where there are no coefficients to be learnt."""
         if self.model.band is not None:
             return self._try(self.model.band, self.full)
-        best = self._try(self._first())
+        first = self._first()
+        self.task = begun(self.model, self.task, self.deadline, first)
+        best = self._try(first)
         for factor in STEPS:
             best = self._climb(best, factor)
         share = OURS if is_contested(self.task) and self._is_poor(best) else 1.0

@@ -130,7 +130,7 @@ def _turns(
         rows = rows_of(model, pde, task.problem, points)
         if not np.isfinite(rows.equation).all() or not np.isfinite(rows.target).all():
             break
-        solved = _solved(_veiled(rows, veil), likelihood, near)
+        solved = _solved(veiled(rows, veil), likelihood, near)
         took = deadline.spent - before
         raws, asked = (COEFFICIENT_UNIT * w[fields:] for w in (weights, solved.weights))
         learnt = coefficients.learnt(raws, asked, _deviations(solved, fields))
@@ -166,11 +166,11 @@ def _change_of_functions(step, model: Features, pde: AbstractPDE, task: Task):
 
 def readings_alone(model: Features, task: Task, veil: float = 0.0) -> Solved:
     """What they show without the equation, under that much noise at least."""
-    rows = _veiled(rows_of(model, task.pde, task.problem, 0), veil)
+    rows = veiled(rows_of(model, task.pde, task.problem, 0), veil)
     return _solved(rows, task.problem.likelihood)
 
 
-def _veiled(rows: Rows, veil: float) -> Rows:
+def veiled(rows: Rows, veil: float) -> Rows:
     """The same where σ of the readings is known to be at least that."""
     return replace(rows, given=max(rows.given or 0.0, veil)) if veil else rows
 

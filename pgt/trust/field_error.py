@@ -12,6 +12,7 @@ readings are as good as exact, what is left is the model's own error, which no p
 the model for able to fulfil all rows. ε is by how much that was too small on the problems of the zoo
 that defaults are tuned on, where nothing but such errors is left; it is 1 where noise is what limits a
 field, and where fields found with different sines were averaged: what these differ by is drawn, too.
+Around readings that are missed by far more than others are, both are larger (local_misses.py).
 
 A network stops where its seconds end, not at the summit of its posterior: the deviations of its draws
 are those from where it stands, a Newton step away from the summit (training/fit.py). For clean readings

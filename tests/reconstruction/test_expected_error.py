@@ -137,7 +137,7 @@ def test_what_different_sines_say_needs_no_factor():
     def expected(is_average):
         outcome = Outcome(
             fit, 0.1, deviate=lambda points: np.full((2, len(points), 1), 1e-3),
-            misses=np.ones(9), noise=1e-9, is_average=is_average,
+            misses=np.ones(len(task.problem.observations)), noise=1e-9, is_average=is_average,
         )  # fmt: skip
         found = field_errors(outcome, task)
         assert found
@@ -152,7 +152,8 @@ def test_what_is_held_up_by_the_digits_of_readings_is_lowered():
 
     def expected(noise):
         outcome = Outcome(
-            Fit(network, EQUATION, 0.0), 0.1, noise=noise, misses=np.full(9, 0.25),
+            Fit(network, EQUATION, 0.0), 0.1, noise=noise,
+            misses=np.full(len(task.problem.observations), 0.25),
             deviate=lambda points: np.full((2, len(points), 1), 1e-3),
         )  # fmt: skip
         found = field_errors(outcome, task)
@@ -160,3 +161,24 @@ def test_what_is_held_up_by_the_digits_of_readings_is_lowered():
         return found["u"]["value"]
 
     assert expected(1e-14) == pytest.approx(0.5 * expected(1e-12))
+
+
+def test_readings_that_are_missed_at_one_place_only_raise_the_error_there():
+    """As towards the instant of a jump: nine of ten readings are missed by nothing, and z² is 1."""
+    model = pgt.Features(pgt.Scaling.fit(READINGS, DOMAIN), count=20, band=(4.0, 4.0))
+    task = assemble(READINGS, EQUATION, DOMAIN, model=model)
+    early = np.asarray(task.problem.observations.points)[:, 1] < 0.2
+    there = np.where(early, 1.0, 0.01)
+    everywhere = np.ones(len(early))
+
+    def expected(misses):
+        fit = Fit(task.model, EQUATION, 0.0)
+        outcome = Outcome(
+            fit, 0.1, deviate=lambda points: np.where(points[None, :, 1:] < 0.2, 1e-3, 1e-6),
+            misses=misses / np.sqrt(np.mean(misses**2)), noise=1e-9, is_average=True,
+        )  # fmt: skip
+        found = field_errors(outcome, task)
+        assert found
+        return found["u"]["value"]
+
+    assert 2.5 < expected(there) / expected(everywhere) < OWN_ERROR_SOLVED / np.sqrt(early.mean())
