@@ -22,8 +22,9 @@ START, EASE, STIFFEN = 1e-2, 2.0, 1.5  # damping at first, after a success, afte
 GROWTH, MOST_GROWTH = 1.5, 10.0  # of the latter, with every failure before the first success
 LEAST, GIVE_UP = 1e-15, 1e8
 LEAST_FRESH = 1e-8  # with less, a step fits the few points that it sees and forgets all others
-SETTLE = 30  # iterations before the prior's strength is first revised
+SETTLE = 10  # iterations before the prior's strength is first revised
 SETTLE_SHARE = 3  # a third of a stage's iterations, where these are fewer
+REVISED, REVISED_ROUNDS = 5, 2  # every so many iterations after that: it takes longer than a step
 FEWEST_TO_JUDGE, HARDLY = (
     40,
     0.5,
@@ -90,11 +91,8 @@ def descend(
             here, normal = _system(search, state)
         else:
             state = _refused(state)
-        # Once it must be, however well the first prior is fulfilled; then whenever θ has moved.
-        settle = min(SETTLE, max(settings.iterations // SETTLE_SHARE, 1))
-        settled = state.iteration > settle and is_better
-        if is_revised and (state.iteration == settle or settled):
-            state = replace(state, prior=revised(state.prior, normal)[0])
+        if is_revised and _is_due(state, settings, is_better):
+            state = replace(state, prior=revised(state.prior, normal, REVISED_ROUNDS)[0])
         cost = normal.cost(state.prior)
         seconds = time.monotonic() - began
         errors = (*state.errors, state.best_error)
@@ -107,6 +105,14 @@ def descend(
         report(state.iteration, cost)
         keep(state)
     return state
+
+
+def _is_due(state: State, settings: Polish, is_better: bool) -> bool:
+    """Whether the prior's strength is to be revised: once it must be, however well the first prior is
+    fulfilled; then now and again, where θ has moved."""
+    settle = min(SETTLE, max(settings.iterations // SETTLE_SHARE, 1))
+    since = state.iteration - settle
+    return since == 0 or (since > 0 and is_better and since % REVISED == 0)
 
 
 def _system(search: Search, state: State) -> tuple[Search, Normal]:
@@ -197,3 +203,9 @@ def is_spent(state: State, settings: Polish, share: float = 1.0) -> bool:
     """Whether a share of the budget is spent."""
     late = settings.seconds is not None and state.seconds > share * settings.seconds
     return late or state.iteration >= round(share * settings.iterations)
+
+
+def is_cut_short(state: State, settings: Polish) -> bool:
+    """Whether it was the clock that ended a descent."""
+    unfinished = state.iteration < settings.iterations and not is_over(state, settings)
+    return settings.seconds is not None and unfinished

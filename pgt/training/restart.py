@@ -11,6 +11,7 @@ from there, with the equation. Else it goes on as if nothing had been: noise, fe
 are hidden leave the equation the better guide.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import sqrt
@@ -33,11 +34,13 @@ SIGNIFICANT = 2.0  # standard deviations of the error of so many readings
 
 
 class HeldOut(NamedTuple):
-    """Readings that are not fitted: θ ↦ their error, how many they are, and an error that is small."""
+    """Readings that are not fitted: θ ↦ their error, how many they are, an error that is small, and
+    whether what a fit misses is noise."""
 
     judge: Judge
     count: int
     small: float
+    is_noise: Callable[[State], bool] = lambda state: False
 
 
 def begun(
@@ -54,7 +57,7 @@ def begun(
     first = _first(search, start, settings, held_out.judge, report, states)
     going_on = _opened(first, settings)
     is_late = first.iteration < SEEN or is_spent(first, settings, LATE)
-    if first.best_error <= held_out.small or is_late:
+    if first.best_error <= held_out.small or is_late or held_out.is_noise(first):
         return going_on, []
 
     def standing(_, cost):

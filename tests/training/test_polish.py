@@ -17,7 +17,7 @@ from pgt.training import polish as polishing
 from pgt.training.descent import is_over, is_spent
 from pgt.training.least_squares import Search
 from pgt.training.losses import Problem
-from pgt.training.polish import AFTER, AFTER_STEPS, is_whole, memory_of, polish
+from pgt.training.polish import AFTER, AFTER_STEPS, PLAIN_SHARE, polish
 from pgt.training.rows import Block
 from pgt.training.settings import Polish
 
@@ -51,7 +51,7 @@ def polished():
 
 
 def test_cost_never_rises_and_falls_far(polished):
-    _, (_, _, (costs,)), seen = polished
+    _, (_, _, (costs,), _), seen = polished
     assert all(b <= a for a, b in itertools.pairwise(costs))
     assert costs[-1] < 1e-3 * costs[0]
     assert [i for i, _ in seen] == list(range(1, len(costs)))
@@ -59,13 +59,13 @@ def test_cost_never_rises_and_falls_far(polished):
 
 
 def test_an_unknown_coefficient_is_found(polished):
-    _, (_, pde, _), _ = polished
+    _, (_, pde, *_), _ = polished
     with jax.enable_x64(True):
         assert float(pde.diffusivity.value) == pytest.approx(0.1, rel=0.1)
 
 
 def test_only_the_decoder_moves(polished):
-    before, (after, _, _), _ = polished
+    before, (after, *_), _ = polished
 
     def fixed(model):
         network = model.network
@@ -94,22 +94,12 @@ def test_all_weights_may_move_and_some_points_are_new_every_time():
     )
     problem = Problem.build(readings, pde, (), DOMAIN, scaling)
     settings = Polish(iterations=20, points=16, weights="all", fresh=0.5)
-    after, _, (costs, *_) = polish(model, pde, problem, settings, readings.take(np.zeros(0, int)))
+    after, _, (costs, *_), _ = polish(
+        model, pde, problem, settings, readings.take(np.zeros(0, int))
+    )
     assert costs[-1] < 0.1 * costs[0]
     old, new = (jax.tree.leaves(m.network.embed_value)[0] for m in (model, after))
     assert np.abs(np.asarray(old) - np.asarray(new)).max() > 1e-4
-
-
-@pytest.mark.parametrize(("weights", "whole"), [("all", True), ("decoder", False), (None, False)])
-def test_which_weights_are_tuned(polished, weights, whole):
-    model = polished[0]
-    assert is_whole(model, Polish(weights=weights)) == whole
-    assert is_whole(pgt.SIREN(model.scaling, width=4, layers=2), Polish())
-
-
-def test_memory_is_in_gigabytes():
-    assert memory_of(Polish(memory=0.5)) == 5e8
-    assert memory_of(Polish()) >= 2e9
 
 
 # ------------------------------------------------------------------------------- seconds
@@ -167,7 +157,9 @@ def test_a_polish_keeps_its_seconds_and_leaves_those_of_error_bars(monkeypatch, 
 
 def test_a_fit_that_has_not_come_far_is_not_taken_for_noise(monkeypatch):
     _, given = timed(monkeypatch, 40.0, 0.8)
-    assert given[:2] == [40.0, 40.0 - RESERVED]  # without a prior, to the end
+    assert [seconds for seconds in given if seconds != 40.0][
+        0
+    ] == 40.0 - RESERVED  # without a prior
 
 
 def test_seconds_that_are_spent_leave_later_stages_one_iteration(monkeypatch):
@@ -176,8 +168,11 @@ def test_seconds_that_are_spent_leave_later_stages_one_iteration(monkeypatch):
     assert took == pytest.approx(3 * COMPILED)  # all that is compiled, and nothing else
 
 
+LEFT = PLAIN_SHARE * (1 - RESERVED / 100.0)  # the share of what error bars leave
+
+
 @pytest.mark.parametrize(
-    ("fall", "overtaxed", "share"), [(1.0, True, 0.2), (0.9, True, 0.6), (1.0, False, None)]
+    ("fall", "overtaxed", "share"), [(1.0, True, 0.2), (0.9, True, LEFT), (1.0, False, None)]
 )
 def test_a_fit_that_goes_nowhere_leaves_its_seconds_to_another_model(
     monkeypatch, fall, overtaxed, share
