@@ -67,12 +67,14 @@ def descend(
     *,
     is_revised: bool = False,
     share: float = 1.0,
+    is_enough: Callable[[State], bool] = lambda state: False,
 ) -> State:
     """The state after the last iteration, or when a `share` of the budget is spent.
 
     `judge` is the held-out error at θ: readings can be memorised, so the best θ is the one that
     predicts what was not fitted. Without a judge the last θ is the best: under a prior nothing is
-    memorised. Where the prior `is_revised`, its strength follows the evidence.
+    memorised. Where the prior `is_revised`, its strength follows the evidence. Once fresh points no
+    longer help, it `is_enough`, or the descent goes on at fixed ones, which takes far longer.
     """
     if state.over:
         return state
@@ -98,7 +100,7 @@ def descend(
         errors = (*state.errors, state.best_error)
         state = replace(state, costs=(*state.costs, cost), errors=errors, seconds=seconds)
         state = replace(state, first=state.first or seconds)
-        if state.draw and is_over(state, settings):
+        if state.draw and is_over(state, settings) and not is_enough(state):
             state = _settled(state)
             here, normal = _system(search, state)
         state = replace(state, over=is_over(state, settings) or is_spent(state, settings, share))

@@ -20,7 +20,7 @@ from pgt.training.losses import Problem, reading_rows
 
 ALIKE = 0.1  # of the variance of what is missed: what neighbours have in common
 SIGNIFICANT = 4.0  # standard deviations of that share among so many readings of pure noise
-USUAL = 1.0  # of them: as much as noise has in common by chance
+USUAL = 1.5  # of them: noise seldom has more in common by chance
 
 
 def is_overtaxed(model: AbstractFieldModel, problem: Problem) -> bool:

@@ -41,7 +41,7 @@ from pgt.training.descent import (
 from pgt.training.least_squares import Prior, Search, revised
 from pgt.training.losses import Problem
 from pgt.training.overtaxed import is_overtaxed, misses_noise
-from pgt.training.restart import HeldOut, begun
+from pgt.training.restart import HeldOut, begun, is_less
 from pgt.training.rows import reading_mask
 from pgt.training.settings import Polish, Training
 from pgt.training.system import is_whole, system
@@ -120,6 +120,7 @@ def polish(
         numbers, search, judge = system(model, pde, problem, settings, held_out)
         states, settings = states or States(), _with_freshness(model, settings)
         theta, stages, left, damping, ran_out = numbers.theta, [], settings, START, False
+        count, standing = int(np.asarray(held_out.mask).sum()), theta
 
         def is_hopeless(theta: Vector) -> bool:
             known = gives_way and judge(jnp.asarray(theta)) > NOISY
@@ -134,13 +135,13 @@ def polish(
         if settings.evidence is not True:
             start, stages = State(theta), []
             if is_whole(model, settings):  # nothing was trained before
-                asked = HeldOut(judge, int(np.asarray(held_out.mask).sum()), NOISY, is_noise)
+                asked = HeldOut(judge, count, NOISY, is_noise)
                 start, stages = begun(search, start, settings, asked, report, states)
             known = Known(judge, noise, is_hopeless, is_noise)
             end = _fit_plain(search, start, settings, known, report, states)
             theta, stages = jnp.asarray(end.best), [*stages, list(end.costs)]
             damping, ran_out = min(end.damping, START), is_cut_short(end, settings)
-            left = _left(settings, end, deadline)
+            left, standing = _left(settings, end, deadline), _standing(end, judge, count)
         error = judge(theta)
         if _is_noisy(settings, noise, error) and not is_hopeless(theta):
             prior = prior_of(problem.observations, pde, noise, error)
@@ -149,7 +150,7 @@ def polish(
             def continued(iteration, cost):
                 report(done + iteration, cost)
 
-            start = State(theta, prior, damping=damping)
+            start = State(standing, prior, damping=damping)
             theta, more, ran_out = _fit_noisy(search, start, left, continued, states)
             stages += more
         return Polished(*numbers.rebuild(theta), stages, ran_out)
@@ -197,7 +198,9 @@ def _fit_plain(
     if settings.evidence is not False and not beyond:
         end = start
         if not start.over:
-            end = descend(search, start, settings, judge, report, keep, share=share)
+            end = descend(
+                search, start, settings, judge, report, keep, share=share, is_enough=known.is_noise
+            )
         error = judge(jnp.asarray(end.best))
         unfitted = noise is None and error > UNFITTED
         if is_over(end, settings) or (_is_noisy(settings, noise, error) and not unfitted):
@@ -221,7 +224,10 @@ def _until_enough(
         if is_past or is_spent(start, settings, following):
             continue
         share = min(share, _plain_share(settings, start))
-        end = descend(search, start, settings, known.judge, report, keep, share=share)
+        end = descend(
+            search, start, settings, known.judge, report, keep,
+            share=share, is_enough=known.is_noise,
+        )  # fmt: skip
         if is_over(end, settings) or known.is_enough(end):
             return end, True
         if is_spent(end, settings, _plain_share(settings, end)):
@@ -236,6 +242,14 @@ def _plain_share(settings: Polish, state: State) -> float:
     if settings.seconds is None or not state.first:
         return PLAIN_SHARE
     return PLAIN_SHARE * max(1 - _after(state) / settings.seconds, LEAST_LEFT)
+
+
+def _standing(end: State, judge: Judge, count: int) -> Vector:
+    """Where a descent in noisy readings ended; or its best θ, where so many readings held out are missed
+    by less there, and by more than chance explains. Of few noisy ones some early θ may predict most."""
+    stands = jnp.asarray(end.theta)
+    is_better = count > 0 and is_less(end.best_error, judge(stands), count)
+    return jnp.asarray(end.best) if is_better else stands
 
 
 def _fit_noisy(search: Search, start: State, settings: Polish, report: Report, states: States):

@@ -54,7 +54,7 @@ def begun(
     """Where to go on from after a share of the budget, and the costs of what was given up before."""
     if not search.points.has_equation or not held_out.count or settings.iterations < FEWEST:
         return start, []
-    first = _first(search, start, settings, held_out.judge, report, states)
+    first = _first(search, start, settings, held_out, report, states)
     going_on = _opened(first, settings)
     is_late = first.iteration < SEEN or is_spent(first, settings, LATE)
     if first.best_error <= held_out.small or is_late or held_out.is_noise(first):
@@ -73,13 +73,21 @@ def begun(
 
 
 def _first(
-    search: Search, start: State, settings: Polish, judge: Judge, report: Report, states: States
+    search: Search,
+    start: State,
+    settings: Polish,
+    held_out: HeldOut,
+    report: Report,
+    states: States,
 ) -> State:
     """After the first share of the budget at which there is something to be seen."""
     state, keep = states.get("first", start), partial(states.keep, "first")
     for share in LOOKS:
         state = _opened(state, settings, share)
-        state = descend(search, state, settings, judge, report, keep, share=share)
+        state = descend(
+            search, state, settings, held_out.judge, report, keep,
+            share=share, is_enough=held_out.is_noise,
+        )  # fmt: skip
         if state.iteration >= SEEN:
             break
     return state

@@ -14,7 +14,7 @@ from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
 from pgt.training import deadline
 from pgt.training import polish as polishing
-from pgt.training.descent import is_over, is_spent
+from pgt.training.descent import State, is_over, is_spent
 from pgt.training.least_squares import Search
 from pgt.training.losses import Problem
 from pgt.training.polish import AFTER, AFTER_STEPS, PLAIN_SHARE, polish
@@ -112,9 +112,9 @@ COMPILED, SOLVED = (
 RESERVED = AFTER * COMPILED + AFTER_STEPS * SOLVED  # for error bars
 
 
-def timed(monkeypatch, seconds, held_out_error, gives_way=False, fall=1.0):
+def timed(monkeypatch, seconds, held_out_error, gives_way=False, fall=1.0, known=np.inf):
     """How long a polish takes by a clock that only iterations put forward, and what stages are given.
-    Held-out errors `fall` by that factor with every iteration."""
+    Held-out errors `fall` by that factor with every iteration; `known` is the least of them."""
     clock, given = SimpleNamespace(now=0.0), []
 
     def descend(search, state, settings, judge, report, keep, *, share=1.0, **options):
@@ -129,6 +129,7 @@ def timed(monkeypatch, seconds, held_out_error, gives_way=False, fall=1.0):
             )
             errors = (*state.errors, fall**iteration)
             state = replace(state, best_iteration=iteration, costs=(1.0,), errors=errors)
+            state = replace(state, best_error=known)
             spent = is_spent(state, settings, share)
             state = replace(state, over=is_over(state, settings) or spent)
         return state
@@ -157,9 +158,8 @@ def test_a_polish_keeps_its_seconds_and_leaves_those_of_error_bars(monkeypatch, 
 
 def test_a_fit_that_has_not_come_far_is_not_taken_for_noise(monkeypatch):
     _, given = timed(monkeypatch, 40.0, 0.8)
-    assert [seconds for seconds in given if seconds != 40.0][
-        0
-    ] == 40.0 - RESERVED  # without a prior
+    later = next(seconds for seconds in given if seconds != 40.0)
+    assert later == 40.0 - RESERVED  # without a prior, to the end
 
 
 def test_seconds_that_are_spent_leave_later_stages_one_iteration(monkeypatch):
@@ -183,3 +183,35 @@ def test_a_fit_that_goes_nowhere_leaves_its_seconds_to_another_model(
     took, _ = timed(monkeypatch, 100.0, 0.1, gives_way=True, fall=fall)
     expected = 100.0 - RESERVED if share is None else 100.0 * share
     assert expected - 2 * SOLVED < took <= expected + 2 * SOLVED
+
+
+@pytest.mark.parametrize(
+    ("known", "fall", "noise", "share"),
+    [(0.05, 1.0, True, 0.2), (0.05, 0.9, True, LEFT), (0.05, 1.0, False, LEFT), (0.4, 1.0, True, LEFT)],
+)  # fmt: skip
+def test_noise_is_fitted_under_a_prior_as_soon_as_it_is_known(
+    monkeypatch, known, fall, noise, share
+):
+    """Not while the error falls, nor where neighbours are missed alike, nor before it has come far."""
+    monkeypatch.setattr(polishing, "misses_noise", lambda model, problem: noise)
+    _, given = timed(monkeypatch, 100.0, 0.1, fall=fall, known=known)
+    under_prior = next(seconds for seconds in given if seconds != 100.0)
+    left = 100.0 - 100.0 * share - RESERVED
+    assert under_prior == pytest.approx((1 - polishing.STIFF_SHARE) * left, abs=2 * SOLVED)
+
+
+def test_the_first_prior_takes_noise_for_no_larger_than_readings_are_missed_by():
+    readings = pgt.sample(pgt.datasets.heat(), n=6)
+    holds = [
+        polishing.prior_of(readings, Heat(0.1), noise, error).hold * 6
+        for noise, error in ((None, 0.0), (None, 0.02), (None, 0.8), (0.3, 0.02))
+    ]
+    np.testing.assert_allclose(np.sqrt(holds), [polishing.GUESS, 0.02, polishing.GUESS, 0.3])
+
+
+@pytest.mark.parametrize(("best_error", "stands"), [(0.030, True), (0.010, False)])
+def test_noisy_readings_do_not_choose_by_chance_where_to_go_on(best_error, stands):
+    """Ten of them know their own error to a fifth."""
+    end = State(np.ones(1), best=np.zeros(1), best_error=best_error)
+    found = polishing._standing(end, lambda theta: 0.04, 10)
+    assert bool(found[0] == 1.0) is stands
