@@ -174,7 +174,10 @@ def _next_draw(state: State, settings: Polish) -> int:
     shares = [state.iteration / settings.iterations]
     if settings.seconds is not None:
         shares.append(state.seconds / settings.seconds)
-    return state.draw + 1 if not state.settled and max(shares) < (settings.fresh or 0.0) else 0
+    fresh = settings.fresh or 0.0
+    # With all of the budget, not even the last step asks for fixed points: they are compiled anew.
+    is_fresh = fresh == 1.0 or max(shares) < fresh
+    return state.draw + 1 if is_fresh and not state.settled else 0
 
 
 def _judged(state: State, judge: Judge | None) -> State:
