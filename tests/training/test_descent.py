@@ -93,8 +93,9 @@ def test_when_fresh_points_no_longer_help_it_goes_on_from_the_best_at_the_fixed_
 
 def test_points_that_are_always_new_are_so_after_the_last_step():
     with jax.enable_x64(True):
-        end = descend(search(), State(START), Polish(iterations=6, fresh=1.0), None)
-    assert end.draw == 7
+        end = descend(search(), State(START), Polish(iterations=5, fresh=1.0), None)
+    assert end.best_iteration == 5
+    assert end.draw > 0
 
 
 def test_where_it_is_enough_no_fixed_points_are_asked():
