@@ -122,8 +122,8 @@ def polish(
         theta, stages, left, damping, ran_out = numbers.theta, [], settings, START, False
         count, standing = int(np.asarray(held_out.mask).sum()), theta
 
-        def is_hopeless(theta: Vector) -> bool:
-            known = gives_way and judge(jnp.asarray(theta)) > NOISY
+        def is_hopeless(theta: Vector | None) -> bool:
+            known = gives_way and theta is not None and judge(jnp.asarray(theta)) > NOISY
             return known and is_overtaxed(numbers.rebuild(jnp.asarray(theta))[0], problem)
 
         def is_noise(state: State) -> bool:
@@ -153,7 +153,8 @@ def polish(
             start = State(standing, prior, damping=damping)
             theta, more, ran_out = _fit_noisy(search, start, left, continued, states)
             stages += more
-        return Polished(*numbers.rebuild(theta), stages, ran_out)
+        fitted, equation = numbers.rebuild(theta)
+        return Polished(fitted, equation, stages, ran_out)
 
 
 class Known(NamedTuple):
@@ -162,14 +163,14 @@ class Known(NamedTuple):
 
     judge: Judge
     noise: float | None
-    is_hopeless: Callable[[Vector], bool]
+    is_hopeless: Callable[[Vector | None], bool]
     is_noise: Callable[[State], bool]
 
     def is_enough(self, state: State) -> bool:
         """Whether the state is that of a fit which comes no further so."""
         if self.is_noise(state):
             return True
-        return state.best is not None and goes_nowhere(state) and self.is_hopeless(state.best)
+        return goes_nowhere(state) and self.is_hopeless(state.best)
 
 
 def _may_be_noise(settings: Polish, noise: float | None, state: State) -> bool:
