@@ -56,7 +56,6 @@ PLAIN_SHARE = 0.6  # of the budget, then readings that cannot be predicted are t
 # Of the budget: then a fit that goes nowhere is asked whether it is noise that it misses, or whether it
 # is to give way.
 MOMENTS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
-LEAST_LEFT = 0.4  # of the seconds: so much is left to the fit, however long error bars take
 SURELY = (
     0.2  # of the spread: noise that is not taken for granted before the share of a plain fit ends
 )
@@ -70,6 +69,10 @@ ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
 # Error bars come after it: what they and the error stated compile takes twice as long as the first
 # iteration, and they factor what has many times the rows of a step.
 AFTER, AFTER_STEPS = 2.2, 50
+MOST_AFTER = 0.35  # of the seconds: a fit needs the others, however long it compiles
+LEAST_UNDER_PRIOR = (
+    0.1  # of the seconds: its steps are quick, and error bars are worth nothing without
+)
 A_MOMENT = 1e-3  # seconds: one iteration and no more
 
 
@@ -209,7 +212,9 @@ def _fit_plain(
         if unfitted and is_hopeless(end.best):
             return end
         if settings.seconds is not None:
-            settings = replace(settings, seconds=max(settings.seconds - _after(end), A_MOMENT))
+            settings = replace(
+                settings, seconds=max(settings.seconds - _after(end, settings.seconds), A_MOMENT)
+            )
         start = replace(end, over=is_spent(end, settings))
     return descend(search, start, settings, judge, report, keep)
 
@@ -242,7 +247,7 @@ def _plain_share(settings: Polish, state: State) -> float:
     those that error bars leave."""
     if settings.seconds is None or not state.first:
         return PLAIN_SHARE
-    return PLAIN_SHARE * max(1 - _after(state) / settings.seconds, LEAST_LEFT)
+    return PLAIN_SHARE * (1 - _after(state, settings.seconds) / settings.seconds)
 
 
 def _standing(end: State, judge: Judge, count: int) -> Vector:
@@ -321,14 +326,15 @@ def _left(settings: Polish, end: State, deadline: Deadline) -> Polish:
     if settings.seconds is None:
         return replace(settings, iterations=iterations)
     # A run that was killed and goes on has spent more than this clock knows.
-    spent = max(deadline.spent, end.seconds) + _after(end)
-    return replace(settings, iterations=iterations, seconds=max(settings.seconds - spent, A_MOMENT))
+    spent = max(deadline.spent, end.seconds) + _after(end, settings.seconds)
+    left = max(settings.seconds - spent, LEAST_UNDER_PRIOR * settings.seconds)
+    return replace(settings, iterations=iterations, seconds=left)
 
 
-def _after(end: State) -> float:
-    """Seconds that error bars will need, by those of the steps before them."""
+def _after(end: State, seconds: float) -> float:
+    """Of the seconds, those that error bars will need, by the steps before them."""
     each = (end.seconds - end.first) / max(end.iteration - 1, 1)
-    return AFTER * end.first + AFTER_STEPS * each
+    return min(AFTER * end.first + AFTER_STEPS * each, MOST_AFTER * seconds)
 
 
 def _is_noisy(settings: Polish, noise: float | None, held_out_error: float) -> bool:

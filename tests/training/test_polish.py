@@ -157,9 +157,9 @@ def test_a_polish_keeps_its_seconds_and_leaves_those_of_error_bars(monkeypatch, 
 
 
 def test_a_fit_that_has_not_come_far_is_not_taken_for_noise(monkeypatch):
-    _, given = timed(monkeypatch, 40.0, 0.8)
-    later = next(seconds for seconds in given if seconds != 40.0)
-    assert later == 40.0 - RESERVED  # without a prior, to the end
+    _, given = timed(monkeypatch, 60.0, 0.8)
+    later = next(seconds for seconds in given if seconds != 60.0)
+    assert later == 60.0 - RESERVED  # without a prior, to the end
 
 
 def test_seconds_that_are_spent_leave_later_stages_one_iteration(monkeypatch):
