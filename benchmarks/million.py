@@ -42,7 +42,7 @@ def measured(task, points: int, memory: float | None, seconds: float) -> dict:
         memory=memory,
     )  # fmt: skip
     began, marks = time.monotonic(), []
-    _, _, stages = polish(
+    _, _, stages, _ = polish(
         task.model, task.pde, task.problem, settings, task.held_out,
         lambda iteration, cost: marks.append(time.monotonic() - began),
     )  # fmt: skip

@@ -161,7 +161,7 @@ def fitted(problem: Case, build, recipe: Recipe, seconds: float, points: int | N
         if recipe.polish:
             left = max(seconds - (time.monotonic() - began), 1.0)
             finish = replace(recipe.polish, seconds=left, points=points)
-            model, equation, _ = polish(
+            model, equation, *_ = polish(
                 model, equation, task.problem, finish, task.held_out,
                 lambda iteration, cost: marks.append(time.monotonic() - began),
             )  # fmt: skip

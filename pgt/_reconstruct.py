@@ -236,4 +236,12 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "model": type(fit.model).__name__,
         "polish_costs": [list(stage) for stage in fit.polish_costs],
         "polish_seconds": fit.polish_seconds,
+        "ran_out_of": _seconds_given(task) if fit.ran_out else None,
     } | ({"members": outcome.members.about} if outcome.members is not None else {})
+
+
+def _seconds_given(task: Task) -> float:
+    """Those of the training and of its polish together."""
+    training = task.training
+    finish = training.polish.seconds if training.polish else None
+    return (training.seconds or 0.0) + (finish or 0.0)

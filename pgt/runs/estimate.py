@@ -19,10 +19,11 @@ from pgt.nn.frozen import count_parameters
 from pgt.runs.check import how_solved
 from pgt.training.assemble import Task
 from pgt.training.jacobian import COPIES, Plan
-from pgt.training.polish import is_whole, memory_of, polish_settings
+from pgt.training.polish import polish_settings
 from pgt.training.room import hidden_units
 from pgt.training.rows import point_count, reading_mask
 from pgt.training.settings import Polish
+from pgt.training.system import is_whole, memory_of
 
 COMPILING = 15.0  # seconds of a step, and of a polish, on two cores
 # Of every point and weight, operations of a step; of every point and hidden unit, numbers that it keeps

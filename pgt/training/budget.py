@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from pgt.models.base import AbstractFieldModel
 from pgt.models.features import Features
-from pgt.training.polish import is_whole, polish_settings
+from pgt.training.polish import polish_settings
 from pgt.training.settings import Training
+from pgt.training.system import is_whole
 
 STEPS = 2000  # of a first-order optimiser
 ITERATIONS, PATIENCE, FRESH = 300, 120, 0.7  # of second-order steps that nothing comes before

@@ -22,8 +22,9 @@ START, EASE, STIFFEN = 1e-2, 2.0, 1.5  # damping at first, after a success, afte
 GROWTH, MOST_GROWTH = 1.5, 10.0  # of the latter, with every failure before the first success
 LEAST, GIVE_UP = 1e-15, 1e8
 LEAST_FRESH = 1e-8  # with less, a step fits the few points that it sees and forgets all others
-SETTLE = 30  # iterations before the prior's strength is first revised
+SETTLE = 10  # iterations before the prior's strength is first revised
 SETTLE_SHARE = 3  # a third of a stage's iterations, where these are fewer
+REVISED, REVISED_ROUNDS = 5, 2  # every so many iterations after that: it takes longer than a step
 FEWEST_TO_JUDGE, HARDLY = (
     40,
     0.5,
@@ -66,12 +67,14 @@ def descend(
     *,
     is_revised: bool = False,
     share: float = 1.0,
+    is_enough: Callable[[State], bool] = lambda state: False,
 ) -> State:
     """The state after the last iteration, or when a `share` of the budget is spent.
 
     `judge` is the held-out error at θ: readings can be memorised, so the best θ is the one that
     predicts what was not fitted. Without a judge the last θ is the best: under a prior nothing is
-    memorised. Where the prior `is_revised`, its strength follows the evidence.
+    memorised. Where the prior `is_revised`, its strength follows the evidence. Once fresh points no
+    longer help, it `is_enough`, or the descent goes on at fixed ones, which takes far longer.
     """
     if state.over:
         return state
@@ -90,23 +93,28 @@ def descend(
             here, normal = _system(search, state)
         else:
             state = _refused(state)
-        # Once it must be, however well the first prior is fulfilled; then whenever θ has moved.
-        settle = min(SETTLE, max(settings.iterations // SETTLE_SHARE, 1))
-        settled = state.iteration > settle and is_better
-        if is_revised and (state.iteration == settle or settled):
-            state = replace(state, prior=revised(state.prior, normal)[0])
+        if is_revised and _is_due(state, settings, is_better):
+            state = replace(state, prior=revised(state.prior, normal, REVISED_ROUNDS)[0])
         cost = normal.cost(state.prior)
         seconds = time.monotonic() - began
         errors = (*state.errors, state.best_error)
         state = replace(state, costs=(*state.costs, cost), errors=errors, seconds=seconds)
         state = replace(state, first=state.first or seconds)
-        if state.draw and is_over(state, settings):
+        if state.draw and is_over(state, settings) and not is_enough(state):
             state = _settled(state)
             here, normal = _system(search, state)
         state = replace(state, over=is_over(state, settings) or is_spent(state, settings, share))
         report(state.iteration, cost)
         keep(state)
     return state
+
+
+def _is_due(state: State, settings: Polish, is_better: bool) -> bool:
+    """Whether the prior's strength is to be revised: once it must be, however well the first prior is
+    fulfilled; then now and again, where θ has moved."""
+    settle = min(SETTLE, max(settings.iterations // SETTLE_SHARE, 1))
+    since = state.iteration - settle
+    return since == 0 or (since > 0 and is_better and since % REVISED == 0)
 
 
 def _system(search: Search, state: State) -> tuple[Search, Normal]:
@@ -166,7 +174,10 @@ def _next_draw(state: State, settings: Polish) -> int:
     shares = [state.iteration / settings.iterations]
     if settings.seconds is not None:
         shares.append(state.seconds / settings.seconds)
-    return state.draw + 1 if not state.settled and max(shares) < (settings.fresh or 0.0) else 0
+    fresh = settings.fresh or 0.0
+    # With all of the budget, not even the last step asks for fixed points: they are compiled anew.
+    is_fresh = fresh == 1.0 or max(shares) < fresh
+    return state.draw + 1 if is_fresh and not state.settled else 0
 
 
 def _judged(state: State, judge: Judge | None) -> State:
@@ -197,3 +208,9 @@ def is_spent(state: State, settings: Polish, share: float = 1.0) -> bool:
     """Whether a share of the budget is spent."""
     late = settings.seconds is not None and state.seconds > share * settings.seconds
     return late or state.iteration >= round(share * settings.iterations)
+
+
+def is_cut_short(state: State, settings: Polish) -> bool:
+    """Whether it was the clock that ended a descent."""
+    unfinished = state.iteration < settings.iterations and not is_over(state, settings)
+    return settings.seconds is not None and unfinished

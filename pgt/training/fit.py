@@ -285,11 +285,14 @@ def _polished(
 
     began = time.monotonic()
     folder = None if checkpoint is None else checkpoint / f"member_{member}"
-    model, pde, stages = polish(
+    done = polish(
         fit.model, fit.pde, task.problems[member], settings, task.held_out, report,
         noise=task.noise, states=States(folder, identity_of(task) if folder else None),
         gives_way=task.rival is not None,
     )  # fmt: skip
     seconds = time.monotonic() - began
-    costs = tuple(tuple(stage) for stage in stages)
-    return replace(fit, model=model, pde=pde, polish_costs=costs, polish_seconds=seconds)
+    costs = tuple(tuple(stage) for stage in done.stages)
+    return replace(
+        fit, model=done.model, pde=done.pde, polish_costs=costs, polish_seconds=seconds,
+        ran_out=done.ran_out,
+    )  # fmt: skip

@@ -38,6 +38,8 @@ LEAST_SHARE = 0.1  # of a step that bends too much as a whole
 SMALLEST_STEP = 1e-300
 AHEAD = 0.1  # of the step, where the curvature of the rows is measured
 UNSEEN = 1e-15  # of the mean: keeps numbers that no row depends on from making a matrix singular
+FIRM = 1e-11  # of all eigenvalues together: of a weight held by so much, four digits are known
+SETTLED = 0.01  # of the prior's strength: a round that changes it by less is the last
 GIGABYTE = 1e9
 
 
@@ -253,13 +255,16 @@ def _likely_with_slope(likelihood: Likelihood, rows, sigma):
 
 
 def revised(prior: Prior, normal: Normal, rounds: int = 1) -> tuple[Prior, float]:
-    """The prior with the strength that the evidence at θ gives it after some rounds, and σ."""
+    """The prior with the strength that the evidence at θ gives it after some rounds, and σ; after fewer
+    where they change it no more."""
     sigma, weights = prior.given, prior.held(normal.jacobian.theta)
     for _ in range(rounds):
         found = determined(normal, prior)
-        misfit = normal.rows[: prior.rows]
+        misfit, before = normal.rows[: prior.rows], prior.hold
         hold, sigma = evidence.update(found, misfit, weights, prior.count, prior.given)
         prior = prior._replace(hold=float(hold))
+        if abs(prior.hold - before) <= SETTLED * before:
+            break
     return prior, float(sigma)
 
 
@@ -272,10 +277,22 @@ def determined(normal: Normal, prior: Prior) -> evidence.Determined:
         last = jacobian.last(free) / np.sqrt(hold[-1]) if free else np.zeros((len(kernel), 1))
         return evidence.determined_dual(kernel, last, prior.rows)
     if jacobian.matrix is not None:
-        readings = jacobian.first(prior.rows)
-        root = evidence.root(jacobian.condensed(), hold)
+        readings, root = jacobian.first(prior.rows), root_of(normal, hold, prior.hold)
     else:
         readings = jacobian.triangle(prior.rows)  # which stands for the rows that it is made of
         factor = dense.factorised(normal.gram, hold)
         root = np.full_like(normal.gram, np.nan) if factor is None else factor.T
     return evidence.determined(root, readings, prior.hold, free)
+
+
+def root_of(normal: Normal, held: Vector, hold: float) -> Square:
+    """R, upper triangular, with RᵀR = JᵀJ + diag(held), where weights are held by `hold`.
+
+    From JᵀJ where they are held so firmly that it has the digits: in a twentieth of the time. A matrix
+    loses as many of them as its largest eigenvalue is above what holds the weights.
+    """
+    if not normal.jacobian.plan.dual and hold > FIRM * float(normal.gram.trace()):
+        factor = dense.factorised(normal.gram, held)
+        if factor is not None:
+            return factor.T
+    return evidence.root(normal.jacobian.condensed(), jnp.asarray(held))

@@ -20,15 +20,27 @@ from pgt.training.losses import Problem, reading_rows
 
 ALIKE = 0.1  # of the variance of what is missed: what neighbours have in common
 SIGNIFICANT = 4.0  # standard deviations of that share among so many readings of pure noise
+USUAL = 1.5  # of them: noise seldom has more in common by chance
 
 
 def is_overtaxed(model: AbstractFieldModel, problem: Problem) -> bool:
     """Whether neighbours are missed alike by a model in double precision."""
+    return are_alike(*_misses(model, problem))
+
+
+def misses_noise(model: AbstractFieldModel, problem: Problem) -> bool:
+    """Whether neighbours are missed as if they knew nothing of each other. Where this is as wrong as
+    `is_overtaxed`, there are too few readings to tell."""
+    return are_unlike(*_misses(model, problem))
+
+
+def _misses(model: AbstractFieldModel, problem: Problem):
+    """What is missed, where something was read, and where that is in units of the domain."""
     with jax.enable_x64(True):
         readings = cast(problem.observations, jnp.float64)
         missed = _missed(model, readings, problem.averaged)
     points = np.asarray(readings.points) / np.asarray(problem.domain.extent, float)
-    return are_alike(np.asarray(missed), np.asarray(readings.mask), points)
+    return np.asarray(missed), np.asarray(readings.mask), points
 
 
 @eqx.filter_jit
@@ -51,6 +63,22 @@ def are_alike(
     """
     share = common_share(missed, mask, points)
     return bool(share > max(ALIKE, SIGNIFICANT / np.sqrt(max(mask.sum(), 1))))
+
+
+def are_unlike(
+    missed: Float[np.ndarray, "n c"],
+    mask: Bool[np.ndarray, "n c"],
+    points: Float[np.ndarray, "n d"],
+) -> bool:
+    """Whether nearest neighbours are missed no more alike than noise would be.
+
+    >>> line, still = np.linspace(0, 1, 50)[:, None], np.ones((50, 1), bool)
+    >>> noise = np.random.default_rng(0).normal(size=(50, 1))
+    >>> are_unlike(np.sin(20 * line), still, line), are_unlike(noise, still, line)
+    (False, True)
+    """
+    share = common_share(missed, mask, points)
+    return bool(share < max(ALIKE, USUAL / np.sqrt(max(mask.sum(), 1))))
 
 
 def common_share(

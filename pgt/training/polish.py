@@ -10,6 +10,7 @@ then says how far θ may lie from the fit.
 """
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Literal, NamedTuple
@@ -22,7 +23,6 @@ from pgt.data.observations import Observations
 from pgt.ground.unknown import named_unknowns
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.frozen import count_parameters
-from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.training.checkpoint import States
 from pgt.training.deadline import Deadline
@@ -34,16 +34,17 @@ from pgt.training.descent import (
     State,
     descend,
     goes_nowhere,
+    is_cut_short,
     is_over,
     is_spent,
 )
-from pgt.training.least_squares import GIGABYTE, Prior, Search, revised
-from pgt.training.likelihood import misfit_size
-from pgt.training.losses import Problem, reading_rows
-from pgt.training.overtaxed import is_overtaxed
-from pgt.training.restart import HeldOut, begun
-from pgt.training.rows import Tuned, reading_mask, rows_of, tuned
+from pgt.training.least_squares import Prior, Search, revised
+from pgt.training.losses import Problem
+from pgt.training.overtaxed import is_overtaxed, misses_noise
+from pgt.training.restart import HeldOut, begun, is_less
+from pgt.training.rows import reading_mask
 from pgt.training.settings import Polish, Training
+from pgt.training.system import is_whole, system
 
 # Weights that a least-squares polish can take in seconds.
 POLISHABLE, POLISHABLE_ON_GPU = 4000, 10_000
@@ -52,16 +53,27 @@ GUESS = 0.1  # of the noise, where it is unknown: too weak a prior at first, and
 STIFF = 10.0  # the weight of the equation at last, where readings are noisy; more is hard to fit
 STIFF_SHARE = 1 / 3  # of the iterations under a prior
 PLAIN_SHARE = 0.6  # of the budget, then readings that cannot be predicted are taken to be noisy
-GIVING_WAY = (0.2, 0.3, 0.45)  # of the budget: then a fit that goes nowhere may give way
+# Of the budget: then a fit that goes nowhere is asked whether it is noise that it misses, or whether it
+# is to give way.
+MOMENTS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
+SURELY = (
+    0.2  # of the spread: noise that is not taken for granted before the share of a plain fit ends
+)
+FOLLOWED = 1.5  # of σ, where it is known: a fit that misses no more than that has come far enough
 UNFITTED = 0.5  # of the spread: a fit that misses readings by so much has not come far yet
 MOST_UNDER_PRIOR = 120  # iterations: the fit before it is close
+FRESH_WHILE_STIFF = (
+    0.4  # of that budget: fewer points make quick steps, and nothing is compiled for them
+)
 ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
-# Error bars come after it: what they compile takes as long as the first iteration, and they factor once
-# what has four times the rows of a step.
-AFTER, AFTER_STEPS = 1.0, 25
+# Error bars come after it: what they and the error stated compile takes twice as long as the first
+# iteration, and they factor what has many times the rows of a step.
+AFTER, AFTER_STEPS = 2.2, 50
+MOST_AFTER = 0.35  # of the seconds: a fit needs the others, however long it compiles
+LEAST_UNDER_PRIOR = (
+    0.1  # of the seconds: its steps are quick, and error bars are worth nothing without
+)
 A_MOMENT = 1e-3  # seconds: one iteration and no more
-HOST_MEMORY = 2.0  # gigabytes
-GPU_SHARE = 0.2  # of its memory: the compiler tries out every product on copies of its own
 
 
 def polish_settings(model: AbstractFieldModel, training: Training) -> Polish | Literal[False]:
@@ -77,6 +89,16 @@ def is_small(model: AbstractFieldModel) -> bool:
     return count_parameters(model.tunable()) <= most
 
 
+class Polished(NamedTuple):
+    """What came of a polish: the model and equation (float64), the cost after each iteration, a list for
+    each stage, since each has an objective of its own, and whether the clock ended one of them."""
+
+    model: AbstractFieldModel
+    pde: AbstractPDE
+    stages: list[list[float]]
+    ran_out: bool
+
+
 def polish(
     model: AbstractFieldModel,
     pde: AbstractPDE,
@@ -88,9 +110,8 @@ def polish(
     noise: float | None = None,
     states: States | None = None,
     gives_way: bool = False,
-) -> tuple[AbstractFieldModel, AbstractPDE, list[list[float]]]:
-    """The model and equation after the polish (float64), and the cost after each iteration: a list for
-    each stage, since each has an objective of its own.
+) -> Polished:
+    """The model and equation after second-order steps.
 
     `noise` is σ of the readings in units of their spread, where it is known. Readings that are noisy,
     by `noise` or because held-out ones cannot be predicted, are fitted once more under a prior. Where
@@ -101,51 +122,89 @@ def polish(
     with jax.enable_x64(True):
         numbers, search, judge = system(model, pde, problem, settings, held_out)
         states, settings = states or States(), _with_freshness(model, settings)
-        theta, stages, left, damping = numbers.theta, [], settings, START
+        theta, stages, left, damping, ran_out = numbers.theta, [], settings, START, False
+        count, standing = int(np.asarray(held_out.mask).sum()), theta
 
-        def is_hopeless(theta: Vector) -> bool:
-            known = gives_way and judge(jnp.asarray(theta)) > NOISY
+        def is_hopeless(theta: Vector | None) -> bool:
+            known = gives_way and theta is not None and judge(jnp.asarray(theta)) > NOISY
             return known and is_overtaxed(numbers.rebuild(jnp.asarray(theta))[0], problem)
+
+        def is_noise(state: State) -> bool:
+            if not _may_be_noise(settings, noise, state):
+                return False
+            # By where it stands: of few readings held out, one θ is predicted best by chance.
+            return misses_noise(numbers.rebuild(jnp.asarray(state.theta))[0], problem)
 
         if settings.evidence is not True:
             start, stages = State(theta), []
             if is_whole(model, settings):  # nothing was trained before
-                asked = HeldOut(judge, int(np.asarray(held_out.mask).sum()), NOISY)
+                asked = HeldOut(judge, count, NOISY, is_noise)
                 start, stages = begun(search, start, settings, asked, report, states)
-            known = judge, noise, is_hopeless, GIVING_WAY if gives_way else ()
+            known = Known(judge, noise, is_hopeless, is_noise)
             end = _fit_plain(search, start, settings, known, report, states)
             theta, stages = jnp.asarray(end.best), [*stages, list(end.costs)]
-            damping = min(end.damping, START)
-            left = _left(settings, end, deadline)
-        if _is_noisy(settings, noise, judge(theta)) and not is_hopeless(theta):
-            prior = prior_of(problem.observations, pde, noise)
+            damping, ran_out = min(end.damping, START), is_cut_short(end, settings)
+            left, standing = _left(settings, end, deadline), _standing(end, judge, count)
+        error = judge(theta)
+        if _is_noisy(settings, noise, error) and not is_hopeless(theta):
+            prior = prior_of(problem.observations, pde, noise, error)
             done = settings.iterations - left.iterations
 
             def continued(iteration, cost):
                 report(done + iteration, cost)
 
-            start, left = State(theta, prior, damping=damping), replace(left, fresh=0.0)
-            theta, more = _fit_noisy(search, start, left, continued, states)
+            start = State(standing, prior, damping=damping)
+            theta, more, ran_out = _fit_noisy(search, start, left, continued, states)
             stages += more
-        return *numbers.rebuild(theta), stages
+        fitted, equation = numbers.rebuild(theta)
+        return Polished(fitted, equation, stages, ran_out)
+
+
+class Known(NamedTuple):
+    """What tells whether to go on without a prior: the held-out error at θ, σ where it is given, whether
+    the model cannot follow the readings at θ, and whether a state misses nothing but noise."""
+
+    judge: Judge
+    noise: float | None
+    is_hopeless: Callable[[Vector | None], bool]
+    is_noise: Callable[[State], bool]
+
+    def is_enough(self, state: State) -> bool:
+        """Whether the state is that of a fit which comes no further so."""
+        if self.is_noise(state):
+            return True
+        return goes_nowhere(state) and self.is_hopeless(state.best)
+
+
+def _may_be_noise(settings: Polish, noise: float | None, state: State) -> bool:
+    """Whether the fit is as far as noise lets it come, by the readings that are held out."""
+    error = state.best_error
+    if state.best is None or error == 0 or not _is_noisy(settings, noise, error):
+        return False
+    return error < FOLLOWED * noise if noise else error < SURELY and goes_nowhere(state)
 
 
 def _fit_plain(
-    search: Search, start: State, settings: Polish, known, report: Report, states: States
+    search: Search, start: State, settings: Polish, known: Known, report: Report, states: States
 ):
     """The fit without a prior; where readings turn out to be noisy, no more than its share of it."""
     judge, noise, is_hopeless, _ = known
     # A start with steps behind it (restart.py) is past the first moment at which it would be asked.
-    if states.get("plain", None) is None and goes_nowhere(start) and is_hopeless(start.best):
+    if states.get("plain", None) is None and known.is_enough(start):
         return start
     start, keep = states.get("plain", start), partial(states.keep, "plain")
-    start, is_last = _unless_hopeless(search, start, settings, known, report, keep)
+    start, is_last = _until_enough(search, start, settings, known, report, keep)
     if is_last:
         return start
     # A stored state that is past its share without being over: the readings were not noisy then.
-    beyond = is_spent(start, settings, PLAIN_SHARE) and not start.over
+    share = _plain_share(settings, start)
+    beyond = is_spent(start, settings, share) and not start.over
     if settings.evidence is not False and not beyond:
-        end = descend(search, start, settings, judge, report, keep, share=PLAIN_SHARE)
+        end = start
+        if not start.over:
+            end = descend(
+                search, start, settings, judge, report, keep, share=share, is_enough=known.is_noise
+            )
         error = judge(jnp.asarray(end.best))
         unfitted = noise is None and error > UNFITTED
         if is_over(end, settings) or (_is_noisy(settings, noise, error) and not unfitted):
@@ -153,25 +212,50 @@ def _fit_plain(
         if unfitted and is_hopeless(end.best):
             return end
         if settings.seconds is not None:
-            settings = replace(settings, seconds=max(settings.seconds - _after(end), A_MOMENT))
+            settings = replace(
+                settings, seconds=max(settings.seconds - _after(end, settings.seconds), A_MOMENT)
+            )
         start = replace(end, over=is_spent(end, settings))
     return descend(search, start, settings, judge, report, keep)
 
 
-def _unless_hopeless(search: Search, start: State, settings: Polish, known, report: Report, keep):
-    """The state after the last of the moments at which a fit that goes nowhere is asked whether its model
-    can follow the readings, and whether it ends there."""
-    judge, _, is_hopeless, moments = known
-    for share, following in itertools.pairwise((*moments, PLAIN_SHARE)):
+def _until_enough(
+    search: Search, start: State, settings: Polish, known: Known, report: Report, keep
+):
+    """The state after the last of the moments at which a fit is asked whether it comes further, and
+    whether it ends there."""
+    for share, following in itertools.pairwise((*MOMENTS, PLAIN_SHARE)):
         # A stored state that is past the moment was asked already.
         is_past = is_spent(start, settings, share) and not start.over
         if is_past or is_spent(start, settings, following):
             continue
-        end = descend(search, start, settings, judge, report, keep, share=share)
-        if is_over(end, settings) or (goes_nowhere(end) and is_hopeless(end.best)):
+        share = min(share, _plain_share(settings, start))
+        end = descend(
+            search, start, settings, known.judge, report, keep,
+            share=share, is_enough=known.is_noise,
+        )  # fmt: skip
+        if is_over(end, settings) or known.is_enough(end):
             return end, True
+        if is_spent(end, settings, _plain_share(settings, end)):
+            return end, False
         start = replace(end, over=is_spent(end, settings))
     return start, False
+
+
+def _plain_share(settings: Polish, state: State) -> float:
+    """The share of the budget that a fit without a prior may take of noisy readings: of the seconds, of
+    those that error bars leave."""
+    if settings.seconds is None or not state.first:
+        return PLAIN_SHARE
+    return PLAIN_SHARE * (1 - _after(state, settings.seconds) / settings.seconds)
+
+
+def _standing(end: State, judge: Judge, count: int) -> Vector:
+    """Where a descent in noisy readings ended; or its best θ, where so many readings held out are missed
+    by less there, and by more than chance explains. Of few noisy ones some early θ may predict most."""
+    stands = jnp.asarray(end.theta)
+    is_better = count > 0 and is_less(end.best_error, judge(stands), count)
+    return jnp.asarray(end.best) if is_better else stands
 
 
 def _fit_noisy(search: Search, start: State, settings: Polish, report: Report, states: States):
@@ -181,16 +265,18 @@ def _fit_noisy(search: Search, start: State, settings: Polish, report: Report, s
     the equation after the noise, and a coefficient is known less well than the readings tell. At
     once stiff, the way to the fit would be a long and narrow valley.
     """
-    settings = replace(settings, iterations=min(settings.iterations, MOST_UNDER_PRIOR))
+    iterations = min(settings.iterations, MOST_UNDER_PRIOR)
+    settings = replace(settings, iterations=iterations, fresh=1.0 if settings.fresh else 0.0)
     first, last = _shared(settings, 1 - STIFF_SHARE), _shared(settings, STIFF_SHARE)
     deadline, start = Deadline(settings.seconds), states.get("prior", start)
     keep = partial(states.keep, "prior")
     end = descend(search, start, first, None, report, keep, is_revised=True)
     theta, done = jnp.asarray(end.theta), end.iteration
     stiff = search.stiffened(max(STIFF / settings.equation_weight, 1.0)).refreshed(theta)
+    here = stiff.anew(end.draw)  # the points for which all is compiled already
     start = states.get("stiff", None)
     if start is None:
-        prior, _ = revised(end.prior, stiff.normal_at(theta), rounds=ROUNDS)
+        prior, _ = revised(end.prior, here.normal_at(theta), rounds=ROUNDS)
         start = State(end.theta, prior, damping=min(end.damping, START))
 
     def continued(iteration, cost):
@@ -199,9 +285,11 @@ def _fit_noisy(search: Search, start: State, settings: Polish, report: Report, s
     if settings.seconds is not None:
         left = settings.seconds - max(deadline.spent, end.seconds)
         last = replace(last, seconds=max(left, A_MOMENT))
+    last = replace(last, fresh=min(settings.fresh or 0.0, FRESH_WHILE_STIFF))
     keep = partial(states.keep, "stiff")
     more = descend(stiff, start, last, None, continued, keep, is_revised=True)
-    return jnp.asarray(more.theta), [list(end.costs), list(more.costs)]
+    ran_out = is_cut_short(end, first) or is_cut_short(more, last)
+    return jnp.asarray(more.theta), [list(end.costs), list(more.costs)], ran_out
 
 
 def _with_freshness(model: AbstractFieldModel, settings: Polish) -> Polish:
@@ -221,46 +309,15 @@ def _shared(settings: Polish, share: float) -> Polish:
     return replace(settings, iterations=iterations, seconds=seconds)
 
 
-class System(NamedTuple):
-    """θ and the ways back from it, the rows to search with, and the judge."""
-
-    numbers: Tuned
-    search: Search
-    judge: Judge
-
-
-def system(model, pde, problem: Problem, settings: Polish, held_out: Observations) -> System:
-    """What is to be solved, in float64."""
-    model, pde, problem, held_out = cast((model, pde, problem, held_out), jnp.float64)
-    numbers = tuned(model, pde, problem.observations, whole=is_whole(model, settings))
-    rows = rows_of(model, pde, problem, numbers, settings)
-    mask = reading_mask(problem.observations)
-    search = Search(rows, problem.likelihood, mask, memory_of(settings))
-    return System(numbers, search, _judge(numbers, held_out, problem))
-
-
-def is_whole(model: AbstractFieldModel, settings: Polish) -> bool:
-    """Whether all weights are tuned."""
-    if settings.weights is not None:
-        return settings.weights == "all"
-    return count_parameters(model.tunable()) == count_parameters(model)
-
-
-def memory_of(settings: Polish) -> float:
-    """Bytes that the derivatives of the rows may take."""
-    if settings.memory is not None:
-        return settings.memory * GIGABYTE
-    if on_host():
-        return HOST_MEMORY * GIGABYTE
-    limits = jax.devices()[0].memory_stats() or {}
-    return limits.get("bytes_limit", HOST_MEMORY * GIGABYTE / GPU_SHARE) * GPU_SHARE
-
-
-def prior_of(readings: Observations, pde: AbstractPDE, noise: float | None) -> Prior:
-    """At first as if the weights were of order one."""
+def prior_of(
+    readings: Observations, pde: AbstractPDE, noise: float | None, held_out_error: float = 0.0
+) -> Prior:
+    """At first as if the weights were of order one. Unknown noise is taken to be as large as the error of
+    readings that were not fitted, where there are any, and no larger than a guess."""
     mask = reading_mask(readings)
     measured, free = float(mask.sum()), len(named_unknowns(pde))
-    return Prior((noise or GUESS) ** 2 / measured, mask.size, measured, noise or 0.0, free)
+    size = noise or min(held_out_error or GUESS, GUESS)
+    return Prior(size**2 / measured, mask.size, measured, noise or 0.0, free)
 
 
 def _left(settings: Polish, end: State, deadline: Deadline) -> Polish:
@@ -269,32 +326,18 @@ def _left(settings: Polish, end: State, deadline: Deadline) -> Polish:
     if settings.seconds is None:
         return replace(settings, iterations=iterations)
     # A run that was killed and goes on has spent more than this clock knows.
-    spent = max(deadline.spent, end.seconds) + _after(end)
-    return replace(settings, iterations=iterations, seconds=max(settings.seconds - spent, A_MOMENT))
+    spent = max(deadline.spent, end.seconds) + _after(end, settings.seconds)
+    left = max(settings.seconds - spent, LEAST_UNDER_PRIOR * settings.seconds)
+    return replace(settings, iterations=iterations, seconds=left)
 
 
-def _after(end: State) -> float:
-    """Seconds that error bars will need, by those of the steps before them."""
+def _after(end: State, seconds: float) -> float:
+    """Of the seconds, those that error bars will need, by the steps before them."""
     each = (end.seconds - end.first) / max(end.iteration - 1, 1)
-    return AFTER * end.first + AFTER_STEPS * each
+    return min(AFTER * end.first + AFTER_STEPS * each, MOST_AFTER * seconds)
 
 
 def _is_noisy(settings: Polish, noise: float | None, held_out_error: float) -> bool:
     if settings.evidence is not None:
         return settings.evidence
     return noise is not None or held_out_error > NOISY
-
-
-def _judge(numbers: Tuned, held_out: Observations, problem: Problem) -> Judge:
-    """θ ↦ root-mean-square misfit of the readings that are not fitted; 0 where there are none."""
-    if not len(held_out):
-        return lambda theta: 0.0
-
-    @jax.jit
-    def error(theta):
-        model, _, context = numbers.seen(theta)
-        field = partial(model.decode, context)
-        rows = reading_rows(field, held_out, model.scaling, problem.averaged)
-        return misfit_size(problem.likelihood, rows, held_out.mask)
-
-    return lambda theta: float(error(theta))

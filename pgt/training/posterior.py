@@ -23,14 +23,14 @@ from pgt.data.observations import Observations
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
 from pgt.nn.frozen import count_parameters
-from pgt.training import evidence
 from pgt.training.error_bars import Posterior
-from pgt.training.least_squares import Prior, Search, revised
+from pgt.training.least_squares import Prior, Search, revised, root_of
 from pgt.training.loop import Fit
 from pgt.training.losses import Problem, reading_weights
-from pgt.training.polish import ROUNDS, prior_of, system
+from pgt.training.polish import ROUNDS, prior_of
 from pgt.training.rows import point_count
 from pgt.training.settings import Polish
+from pgt.training.system import system
 
 # The posterior takes the encoder and the kind of prior for granted, and is a little too sure of the
 # field for that. An equation less stiff than the fit's, 10, makes up for it; how well, `bands-heat` of
@@ -69,7 +69,7 @@ def laplace_members(
         found = posterior(theta, search, prior, judge(theta), stiffest)
         scale = found.sigma / np.sqrt(prior.count)
         steps = draw(found.factor, scale, settings.samples, prior.free)
-        models, pdes = _members(theta, rebuild, steps)
+        models, pdes = _members(theta, rebuild, steps, prior.free)
         ahead = rebuild(found.ahead)[0].tunable()
         about = {
             "noise": found.sigma, "stiffness": found.stiffness, "unrest": found.unrest,
@@ -109,15 +109,17 @@ def posterior(
     """The posterior at θ, where the polish ended; the equation no stiffer than `stiffest`."""
     soft = search.stiffened(1.0)
     normal = soft.normal_at(theta)
-    sigma = _noise(revised(prior, normal, ROUNDS)[1], held_out_error)
-    unfulfilled = float(np.linalg.norm(normal.rows[prior.rows :]))
-    stiffness = float(np.clip(sigma / max(unfulfilled, READING_DIGITS), 1.0, stiffest))
-    normal = normal if stiffness == 1 else search.stiffened(stiffness).normal_at(theta)
     prior, estimated = revised(prior, normal, ROUNDS)
     sigma = _noise(estimated, held_out_error)
+    unfulfilled = float(np.linalg.norm(normal.rows[prior.rows :]))
+    stiffness = float(np.clip(sigma / max(unfulfilled, READING_DIGITS), 1.0, stiffest))
+    if stiffness > 1:
+        normal = search.stiffened(stiffness).normal_at(theta)
+        prior, estimated = revised(prior, normal, ROUNDS)
+        sigma = _noise(estimated, held_out_error)
     held = np.full(len(theta), prior.hold)
     held[len(theta) - prior.free :] = sigma**2 / prior.count / UNTOLD_RANGE**2
-    factor = evidence.root(jnp.asarray(normal.jacobian.condensed()), jnp.asarray(held))
+    factor = jnp.asarray(root_of(normal, held, prior.hold))
     slope = jnp.asarray(normal.slope + prior.hold * prior.held(theta))
     unrest = _unrest(factor, slope, sigma / np.sqrt(prior.count), prior.free)
     memorised = sigma > max(estimated, READING_DIGITS)
@@ -156,11 +158,13 @@ def draw(factor: Float[Array, "p p"], scale: float, samples: int, free: int) -> 
     return jnp.concatenate([steps, -steps])
 
 
-def _members(theta, rebuild, steps: Float[Array, "k p"]):
+def _members(theta, rebuild, steps: Float[Array, "k p"], free: int):
     """The fit moved along every step: the field to first order, the coefficients as they are."""
-    model, _ = rebuild(theta)
+    model, pde = rebuild(theta)
     bases = batched.spread(eqx.filter(model, eqx.is_array, inverse=True), model, len(steps))
     directions = jax.vmap(lambda step: rebuild(step)[0].tunable())(steps)
+    if not free:  # one equation for all, and nothing to be rebuilt so many times
+        return LinearisedModel(bases, directions), batched.repeat(pde, len(steps))
     moved = [rebuild(theta + step)[1] for step in steps]
     return LinearisedModel(bases, directions), batched.stack(moved)
 

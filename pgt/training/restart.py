@@ -11,6 +11,7 @@ from there, with the equation. Else it goes on as if nothing had been: noise, fe
 are hidden leave the equation the better guide.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import sqrt
@@ -33,11 +34,13 @@ SIGNIFICANT = 2.0  # standard deviations of the error of so many readings
 
 
 class HeldOut(NamedTuple):
-    """Readings that are not fitted: θ ↦ their error, how many they are, and an error that is small."""
+    """Readings that are not fitted: θ ↦ their error, how many they are, an error that is small, and
+    whether what a fit misses is noise."""
 
     judge: Judge
     count: int
     small: float
+    is_noise: Callable[[State], bool] = lambda state: False
 
 
 def begun(
@@ -51,10 +54,10 @@ def begun(
     """Where to go on from after a share of the budget, and the costs of what was given up before."""
     if not search.points.has_equation or not held_out.count or settings.iterations < FEWEST:
         return start, []
-    first = _first(search, start, settings, held_out.judge, report, states)
+    first = _first(search, start, settings, held_out, report, states)
     going_on = _opened(first, settings)
     is_late = first.iteration < SEEN or is_spent(first, settings, LATE)
-    if first.best_error <= held_out.small or is_late:
+    if first.best_error <= held_out.small or is_late or held_out.is_noise(first):
         return going_on, []
 
     def standing(_, cost):
@@ -70,13 +73,21 @@ def begun(
 
 
 def _first(
-    search: Search, start: State, settings: Polish, judge: Judge, report: Report, states: States
+    search: Search,
+    start: State,
+    settings: Polish,
+    held_out: HeldOut,
+    report: Report,
+    states: States,
 ) -> State:
     """After the first share of the budget at which there is something to be seen."""
     state, keep = states.get("first", start), partial(states.keep, "first")
     for share in LOOKS:
         state = _opened(state, settings, share)
-        state = descend(search, state, settings, judge, report, keep, share=share)
+        state = descend(
+            search, state, settings, held_out.judge, report, keep,
+            share=share, is_enough=held_out.is_noise,
+        )  # fmt: skip
         if state.iteration >= SEEN:
             break
     return state

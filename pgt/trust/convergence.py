@@ -10,6 +10,8 @@ from pgt.training.loop import DIVERGED, NO_LONGER_FALLING, SOLVED, UNSETTLED
 
 STILL_FALLING = 0.1  # of the error, in the last fifth of a run
 GOOD_COST = 1e-6  # of a polish, in squared units of the spread: a thousandth of it is left
+FEWEST_ITERATIONS = 10  # of a stage of the polish: with fewer it is nowhere near its end
+MORE_SECONDS = 4  # times those that ran out: what to try next
 FEWEST_CHECKS = 5  # of the held-out error, from which its course can be told
 
 
@@ -23,11 +25,31 @@ class Descent:
     held_out_errors : at every check; empty where nothing was held out.
     polish_costs : of the least-squares finish, before and after each iteration; a list for each of its
         stages, as each has an objective of its own; empty without one.
+    ran_out_of : the seconds that were given, where they ended the polish.
     """
 
     stopped: str
     held_out_errors: Sequence[float] | np.ndarray = ()
     polish_costs: Sequence[Sequence[float]] = ()
+    ran_out_of: float | None = None
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the clock ended the polish when one of its stages had hardly begun."""
+        stages = [len(stage) - 1 for stage in self.polish_costs]
+        return self.ran_out_of is not None and min(stages, default=0) < FEWEST_ITERATIONS
+
+    @property
+    def advice(self) -> str:
+        """What to do about a fit that the clock ended.
+
+        >>> Descent("", ran_out_of=60.0).advice
+        'The seconds ran out before it came to rest: give it more, e.g. seconds=240.'
+        """
+        if self.ran_out_of is None:
+            return "More iterations should help."
+        more = number(MORE_SECONDS * self.ran_out_of)
+        return f"The seconds ran out before it came to rest: give it more, e.g. seconds={more}."
 
 
 def convergence(descent: Descent) -> tuple[bool | None, str]:
@@ -43,7 +65,7 @@ def convergence(descent: Descent) -> tuple[bool | None, str]:
     if descent.stopped == SOLVED:
         return True, "The field was solved for in closed form; there was nothing to converge."
     if len(descent.polish_costs):  # the polish comes last, and so decides
-        return _of_polish(descent.polish_costs)
+        return _of_polish(descent)
     if descent.stopped == NO_LONGER_FALLING:
         return (
             True,
@@ -68,7 +90,8 @@ def _of_errors(errors: np.ndarray) -> tuple[bool | None, str]:
     return True, "The held-out error had levelled off before the budget was spent."
 
 
-def _of_polish(stages: Sequence[Sequence[float]]) -> tuple[bool, str]:
+def _of_polish(descent: Descent) -> tuple[bool, str]:
+    stages = descent.polish_costs
     costs = np.asarray(stages[-1], float)
     fell = f"the cost from {number(costs[0])} to {number(costs[-1])}"
     start = costs[len(costs) - 1 - max(len(costs) // 5, 1)]
@@ -77,6 +100,7 @@ def _of_polish(stages: Sequence[Sequence[float]]) -> tuple[bool, str]:
     last = " in its last stage" if len(stages) > 1 else ""
     done = f"A least-squares polish of {count} iterations brought {fell}{last}"
     if gain > STILL_FALLING and costs[-1] > GOOD_COST:
-        still = f"in its last fifth still by {percent(gain)}: more iterations should help."
-        return False, f"{done}, {still}"
+        return False, f"{done}, in its last fifth still by {percent(gain)}."
+    if descent.is_cut_short and costs[-1] > GOOD_COST:
+        return False, f"{done}."
     return True, f"{done}{'' if gain > STILL_FALLING else ' and had levelled off'}."

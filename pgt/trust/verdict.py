@@ -88,12 +88,12 @@ def judge(evidence: Evidence) -> Verdict:
     spreads = {name: float(evidence.measured(name).std()) for name in evidence.measured_fields}
     errors = held_out_errors(evidence.unseen, spreads)
     converged, reason = convergence(evidence.descent)
-    if (
-        converged is False
-        and evidence.descent.stopped != DIVERGED
-        and _is_at_noise(evidence, errors)
-    ):
-        converged, reason = True, f"{reason} What is left is the noise of the readings."
+    descent = evidence.descent
+    if converged is False and descent.stopped != DIVERGED:
+        if not descent.is_cut_short and _is_at_noise(evidence, errors):
+            converged, reason = True, f"{reason} What is left is the noise of the readings."
+        elif len(descent.polish_costs):
+            reason = f"{reason} {descent.advice}"
     if unexplained := [*_unexplained(evidence, errors)]:
         course = (
             [] if converged else [reason]

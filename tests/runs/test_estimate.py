@@ -24,7 +24,7 @@ from pgt.runs.estimate import (
     estimate,
     rows_of_polish,
 )
-from pgt.training.polish import system
+from pgt.training.system import system
 
 RUN = """
 [observations]

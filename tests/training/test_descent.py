@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pgt.training.descent import State, descend
+from pgt.training.descent import State, descend, is_cut_short
 from pgt.training.least_squares import Prior, Search
 from pgt.training.rows import Block, Rows
 from pgt.training.settings import Polish
@@ -91,6 +91,24 @@ def test_when_fresh_points_no_longer_help_it_goes_on_from_the_best_at_the_fixed_
     assert end.iteration < 200
 
 
+def test_points_that_are_always_new_are_so_after_the_last_step():
+    with jax.enable_x64(True):
+        end = descend(search(), State(START), Polish(iterations=5, fresh=1.0), None)
+    assert end.best_iteration == 5
+    assert end.draw > 0
+
+
+def test_where_it_is_enough_no_fixed_points_are_asked():
+    with jax.enable_x64(True):
+        asked, settings = itertools.count(), Polish(iterations=200, patience=8, fresh=0.9)
+        end = descend(
+            search(), State(START), settings, lambda theta: abs(5.0 - next(asked)),
+            is_enough=lambda state: True,
+        )  # fmt: skip
+    assert end.over
+    assert not end.settled
+
+
 def test_a_step_that_does_not_help_stiffens_the_damping():
     stuck = Block(lambda t, x: (1 + t**2) * x, np.ones((1, 1)), np.ones(1))
     with jax.enable_x64(True):
@@ -127,3 +145,11 @@ def test_seconds_count_from_where_it_was_left():
         spent = replace(State(START), seconds=100.0)
         end = descend(search(), spent, Polish(iterations=50, seconds=50.0), None)
     assert end.iteration == 1
+
+
+def test_only_the_clock_cuts_a_descent_short():
+    state, settings = State(START, iteration=5), Polish(iterations=50, seconds=1.0, patience=40)
+    assert is_cut_short(state, settings)
+    for iteration in (50, 45):  # all of them, and more than its patience
+        assert not is_cut_short(replace(state, iteration=iteration), settings)
+    assert not is_cut_short(state, replace(settings, seconds=None))

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from small_searches import noisy_polynomial, run
 
+from pgt.training import evidence, least_squares
 from pgt.training.jacobian import Plan
-from pgt.training.least_squares import Damped, Prior, Search, revised
+from pgt.training.least_squares import Damped, Prior, Search, revised, root_of
 from pgt.training.rows import Block
 
 
@@ -138,3 +139,37 @@ def test_both_matrices_give_one_evidence(monkeypatch):
         one, two = (revised(prior, n, 3) for n in both_ways(monkeypatch, prior))
     assert one[0].hold == pytest.approx(two[0].hold, rel=1e-5)
     assert one[1] == pytest.approx(two[1], rel=1e-5)
+
+
+@pytest.mark.parametrize("hold", [1e-3, 1e-6, 1e-14])
+def test_a_root_from_the_gram_matrix_is_the_root_of_the_rows_where_it_has_the_digits(hold):
+    """Of rows whose singular values span nine decades; a hold of 1e-14 asks for the rows themselves."""
+    random = np.random.default_rng(3)
+    left, _ = np.linalg.qr(random.normal(size=(30, 6)))
+    right, _ = np.linalg.qr(random.normal(size=(6, 6)))
+    matrix = left @ np.diag(10.0 ** np.linspace(1, -8, 6)) @ right.T
+    block = Block(lambda t, item: (item @ t)[None], matrix, np.ones(30))
+    held = np.full(6, hold)
+    with jax.enable_x64(True):
+        normal = Search([block]).normal_at(jnp.ones(6))
+        found, expected = root_of(normal, held, hold), evidence.root(matrix, jnp.asarray(held))
+    np.testing.assert_allclose(
+        np.linalg.inv(np.asarray(found)) ** 2 @ np.ones(6),
+        np.linalg.inv(np.asarray(expected)) ** 2 @ np.ones(6),
+        rtol=1e-3,
+    )
+
+
+def test_rounds_of_the_evidence_end_where_they_change_nothing(monkeypatch):
+    rows, design, _ = noisy_polynomial()
+    prior = Prior(1e-3, len(design), float(len(design)), 0.0)
+    asked, determined = [], least_squares.determined
+    monkeypatch.setattr(
+        least_squares, "determined", lambda *found: asked.append(1) or determined(*found)
+    )
+    with jax.enable_x64(True):
+        normal = Search([rows]).normal_at(0.1 * jnp.ones(design.shape[1]))
+        few, _ = revised(prior, normal, rounds=100)
+        assert len(asked) < 100
+        more, _ = revised(few, normal, rounds=1)
+    assert more.hold == pytest.approx(few.hold, rel=0.02)

@@ -10,7 +10,7 @@ import pytest
 import pgt
 from pgt.nn.precision import cast
 from pgt.training.assemble import assemble
-from pgt.training.overtaxed import are_alike, is_overtaxed
+from pgt.training.overtaxed import are_alike, are_unlike, is_overtaxed
 
 RANDOM = np.random.default_rng(0)
 POINTS = RANDOM.uniform(size=(400, 3))
@@ -34,6 +34,17 @@ def test_a_constant_miss_of_few_readings_says_nothing():
     assert not are_alike(np.ones((400, 1)), ALL, POINTS)
     assert not are_alike(WAVE[:8], ALL[:8], POINTS[:8])
     assert not are_alike(WAVE[:0], ALL[:0], POINTS[:0])
+
+
+def test_what_is_missed_is_taken_for_noise_only_where_it_looks_like_it():
+    """Of noise nearly always, of a field never, of too few readings to tell neither."""
+    noise = [np.random.default_rng(seed).normal(size=(60, 1)) for seed in range(40)]
+    assert sum(are_unlike(missed, ALL[:60], POINTS[:60]) for missed in noise) >= 30
+    assert not are_unlike(WAVE, ALL, POINTS)
+    line = np.linspace(0, 1, 30)[:, None]
+    slow = np.sin(9 * line) + 0.9 * np.random.default_rng(0).normal(size=line.shape)
+    assert not are_unlike(slow, ALL[:30], line)
+    assert not are_alike(slow, ALL[:30], line)
 
 
 def test_hidden_readings_are_not_asked():

@@ -14,10 +14,10 @@ from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
 from pgt.training import deadline
 from pgt.training import polish as polishing
-from pgt.training.descent import is_over, is_spent
+from pgt.training.descent import State, is_over, is_spent
 from pgt.training.least_squares import Search
 from pgt.training.losses import Problem
-from pgt.training.polish import AFTER, AFTER_STEPS, is_whole, memory_of, polish
+from pgt.training.polish import AFTER, AFTER_STEPS, PLAIN_SHARE, polish
 from pgt.training.rows import Block
 from pgt.training.settings import Polish
 
@@ -51,7 +51,7 @@ def polished():
 
 
 def test_cost_never_rises_and_falls_far(polished):
-    _, (_, _, (costs,)), seen = polished
+    _, (_, _, (costs,), _), seen = polished
     assert all(b <= a for a, b in itertools.pairwise(costs))
     assert costs[-1] < 1e-3 * costs[0]
     assert [i for i, _ in seen] == list(range(1, len(costs)))
@@ -59,13 +59,13 @@ def test_cost_never_rises_and_falls_far(polished):
 
 
 def test_an_unknown_coefficient_is_found(polished):
-    _, (_, pde, _), _ = polished
+    _, (_, pde, *_), _ = polished
     with jax.enable_x64(True):
         assert float(pde.diffusivity.value) == pytest.approx(0.1, rel=0.1)
 
 
 def test_only_the_decoder_moves(polished):
-    before, (after, _, _), _ = polished
+    before, (after, *_), _ = polished
 
     def fixed(model):
         network = model.network
@@ -94,22 +94,12 @@ def test_all_weights_may_move_and_some_points_are_new_every_time():
     )
     problem = Problem.build(readings, pde, (), DOMAIN, scaling)
     settings = Polish(iterations=20, points=16, weights="all", fresh=0.5)
-    after, _, (costs, *_) = polish(model, pde, problem, settings, readings.take(np.zeros(0, int)))
+    after, _, (costs, *_), _ = polish(
+        model, pde, problem, settings, readings.take(np.zeros(0, int))
+    )
     assert costs[-1] < 0.1 * costs[0]
     old, new = (jax.tree.leaves(m.network.embed_value)[0] for m in (model, after))
     assert np.abs(np.asarray(old) - np.asarray(new)).max() > 1e-4
-
-
-@pytest.mark.parametrize(("weights", "whole"), [("all", True), ("decoder", False), (None, False)])
-def test_which_weights_are_tuned(polished, weights, whole):
-    model = polished[0]
-    assert is_whole(model, Polish(weights=weights)) == whole
-    assert is_whole(pgt.SIREN(model.scaling, width=4, layers=2), Polish())
-
-
-def test_memory_is_in_gigabytes():
-    assert memory_of(Polish(memory=0.5)) == 5e8
-    assert memory_of(Polish()) >= 2e9
 
 
 # ------------------------------------------------------------------------------- seconds
@@ -122,9 +112,9 @@ COMPILED, SOLVED = (
 RESERVED = AFTER * COMPILED + AFTER_STEPS * SOLVED  # for error bars
 
 
-def timed(monkeypatch, seconds, held_out_error, gives_way=False, fall=1.0):
+def timed(monkeypatch, seconds, held_out_error, gives_way=False, fall=1.0, known=np.inf):
     """How long a polish takes by a clock that only iterations put forward, and what stages are given.
-    Held-out errors `fall` by that factor with every iteration."""
+    Held-out errors `fall` by that factor with every iteration; `known` is the least of them."""
     clock, given = SimpleNamespace(now=0.0), []
 
     def descend(search, state, settings, judge, report, keep, *, share=1.0, **options):
@@ -139,6 +129,7 @@ def timed(monkeypatch, seconds, held_out_error, gives_way=False, fall=1.0):
             )
             errors = (*state.errors, fall**iteration)
             state = replace(state, best_iteration=iteration, costs=(1.0,), errors=errors)
+            state = replace(state, best_error=known)
             spent = is_spent(state, settings, share)
             state = replace(state, over=is_over(state, settings) or spent)
         return state
@@ -166,8 +157,9 @@ def test_a_polish_keeps_its_seconds_and_leaves_those_of_error_bars(monkeypatch, 
 
 
 def test_a_fit_that_has_not_come_far_is_not_taken_for_noise(monkeypatch):
-    _, given = timed(monkeypatch, 40.0, 0.8)
-    assert given[:2] == [40.0, 40.0 - RESERVED]  # without a prior, to the end
+    _, given = timed(monkeypatch, 60.0, 0.8)
+    later = next(seconds for seconds in given if seconds != 60.0)
+    assert later == 60.0 - RESERVED  # without a prior, to the end
 
 
 def test_seconds_that_are_spent_leave_later_stages_one_iteration(monkeypatch):
@@ -176,8 +168,11 @@ def test_seconds_that_are_spent_leave_later_stages_one_iteration(monkeypatch):
     assert took == pytest.approx(3 * COMPILED)  # all that is compiled, and nothing else
 
 
+LEFT = PLAIN_SHARE * (1 - RESERVED / 100.0)  # the share of what error bars leave
+
+
 @pytest.mark.parametrize(
-    ("fall", "overtaxed", "share"), [(1.0, True, 0.2), (0.9, True, 0.6), (1.0, False, None)]
+    ("fall", "overtaxed", "share"), [(1.0, True, 0.2), (0.9, True, LEFT), (1.0, False, None)]
 )
 def test_a_fit_that_goes_nowhere_leaves_its_seconds_to_another_model(
     monkeypatch, fall, overtaxed, share
@@ -188,3 +183,35 @@ def test_a_fit_that_goes_nowhere_leaves_its_seconds_to_another_model(
     took, _ = timed(monkeypatch, 100.0, 0.1, gives_way=True, fall=fall)
     expected = 100.0 - RESERVED if share is None else 100.0 * share
     assert expected - 2 * SOLVED < took <= expected + 2 * SOLVED
+
+
+@pytest.mark.parametrize(
+    ("known", "fall", "noise", "share"),
+    [(0.05, 1.0, True, 0.2), (0.05, 0.9, True, LEFT), (0.05, 1.0, False, LEFT), (0.4, 1.0, True, LEFT)],
+)  # fmt: skip
+def test_noise_is_fitted_under_a_prior_as_soon_as_it_is_known(
+    monkeypatch, known, fall, noise, share
+):
+    """Not while the error falls, nor where neighbours are missed alike, nor before it has come far."""
+    monkeypatch.setattr(polishing, "misses_noise", lambda model, problem: noise)
+    _, given = timed(monkeypatch, 100.0, 0.1, fall=fall, known=known)
+    under_prior = next(seconds for seconds in given if seconds != 100.0)
+    left = 100.0 - 100.0 * share - RESERVED
+    assert under_prior == pytest.approx((1 - polishing.STIFF_SHARE) * left, abs=2 * SOLVED)
+
+
+def test_the_first_prior_takes_noise_for_no_larger_than_readings_are_missed_by():
+    readings = pgt.sample(pgt.datasets.heat(), n=6)
+    holds = [
+        polishing.prior_of(readings, Heat(0.1), noise, error).hold * 6
+        for noise, error in ((None, 0.0), (None, 0.02), (None, 0.8), (0.3, 0.02))
+    ]
+    np.testing.assert_allclose(np.sqrt(holds), [polishing.GUESS, 0.02, polishing.GUESS, 0.3])
+
+
+@pytest.mark.parametrize(("best_error", "stands"), [(0.030, True), (0.010, False)])
+def test_noisy_readings_do_not_choose_by_chance_where_to_go_on(best_error, stands):
+    """Ten of them know their own error to a fifth."""
+    end = State(np.ones(1), best=np.zeros(1), best_error=best_error)
+    found = polishing._standing(end, lambda theta: 0.04, 10)
+    assert bool(found[0] == 1.0) is stands

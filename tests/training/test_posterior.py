@@ -81,7 +81,7 @@ def fitted(
     problem = Problem.build(readings, pde, (), SQUARE, scaling, likelihood=likelihood)
     settings = pgt.Polish(iterations=iterations, points=200, evidence=True)
     none = readings.take(np.zeros(0, int))
-    model, pde, _ = polish(model, pde, problem, settings, none, noise=noise)
+    model, pde, *_ = polish(model, pde, problem, settings, none, noise=noise)
     fit = Fit(model, pde, 0.0)
     models, pdes, about, _ = laplace_members(
         fit, problem, pgt.Posterior(samples=samples), none, noise, settings

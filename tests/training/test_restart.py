@@ -58,7 +58,7 @@ def found(caught):
 
 def test_a_pendulum_swings_as_it_was_read(caught, found):
     """It was missed by half of its spread, with readings that any spline follows."""
-    model, _, stages = found
+    model, _, stages, _ = found
     assert len(stages) == 3  # caught, on the readings alone, with the equation again
     t = np.linspace(*SPAN, 400)
     with jax.enable_x64(True):
@@ -85,7 +85,7 @@ def test_killed_at_any_stage_it_goes_on_bit_for_bit(caught, found, tmp_path, cal
     with pytest.raises(KeyboardInterrupt):
         polished(caught, States(tmp_path, {}), killing)
     later = []
-    model, _, stages = polished(
+    model, _, stages, _ = polished(
         caught, States(tmp_path, {}), lambda iteration, cost: later.append(iteration)
     )
     assert stages == found[2]

@@ -61,3 +61,19 @@ def test_each_stage_has_its_own_course():
     assert "of 10 iterations" in reason
     falling = [[1.0, 0.5, 0.5, 0.5], [9.0, 5.0, 3.0, 2.0, 1.0]]
     assert convergence(Descent(SPENT, polish_costs=falling))[0] is False
+
+
+def test_a_stage_that_the_clock_ended_at_once_has_not_levelled_off():
+    """One iteration under a prior, and the cost is what it was: nothing had begun to converge."""
+    stages = [[1.0, 0.1, *[0.04] * 30], [0.05, 0.05], [0.5, 0.5]]
+    assert convergence(Descent(SPENT, polish_costs=stages))[0] is True
+    cut_short = Descent(SPENT, polish_costs=stages, ran_out_of=30.0)
+    found, reason = convergence(cut_short)
+    assert found is False
+    assert "levelled off" not in reason
+    assert "seconds=120" in cut_short.advice
+
+
+def test_seconds_are_asked_for_only_where_they_ran_out():
+    assert "seconds" not in Descent(SPENT, polish_costs=[[16.0, 8.0, 4.0]]).advice
+    assert Descent(SPENT, polish_costs=[[16.0] * 20], ran_out_of=30.0).is_cut_short is False

@@ -322,3 +322,17 @@ def test_a_fit_at_the_noise_has_converged_though_its_cost_still_fell():
         {"descent": Descent(DIVERGED)},
     ):
         assert judge(dataclasses.replace(fine, **change)).converged is False
+
+
+def test_a_fit_that_the_clock_ended_is_told_to_take_more_seconds():
+    """Where that is what it lacked, and not where its readings have no more to tell."""
+    stages = [[16.0, 8.0, 4.0, 2.0, 1.0]]
+    ended = judge(heat(descent=Descent(SPENT, polish_costs=stages, ran_out_of=60.0)))
+    assert ended.converged is False
+    assert "The seconds ran out" in ended.reason
+    assert "seconds=240" in ended.reason
+    counted = judge(heat(descent=Descent(SPENT, polish_costs=stages)))
+    assert "seconds" not in counted.reason
+    rested = judge(heat(descent=Descent(SPENT, polish_costs=[[1.0] * 30], ran_out_of=60.0)))
+    assert rested.converged is True
+    assert "seconds" not in rested.reason

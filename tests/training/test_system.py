@@ -1,0 +1,24 @@
+"""What is tuned, and the bytes that its derivatives may take."""
+
+import pytest
+
+import pgt
+from pgt.training.settings import Polish
+from pgt.training.system import is_whole, memory_of
+
+
+@pytest.mark.parametrize(("weights", "whole"), [("all", True), ("decoder", False), (None, False)])
+def test_which_weights_are_tuned(weights, whole):
+    readings, domain = pgt.sample(pgt.datasets.heat(), n=6), pgt.Domain(x=(0, 1), t=(0, 1))
+    scaling = pgt.Scaling.fit(readings, domain)
+    model = pgt.PGT(
+        scaling, pgt.Heat(0.1).kernel(), width=8, blocks=1, heads=2, decoder_width=10,
+        decoder_layers=1,
+    )  # fmt: skip
+    assert is_whole(model, Polish(weights=weights)) == whole
+    assert is_whole(pgt.SIREN(scaling, width=4, layers=2), Polish())
+
+
+def test_memory_is_in_gigabytes():
+    assert memory_of(Polish(memory=0.5)) == 5e8
+    assert memory_of(Polish()) >= 2e9
