@@ -93,7 +93,7 @@ def descend(
             here, normal = _system(search, state)
         else:
             state = _refused(state)
-        if is_revised and _is_due(state, settings, is_better):
+        if is_revised and _is_due(state, settings):
             state = replace(state, prior=revised(state.prior, normal, REVISED_ROUNDS)[0])
         cost = normal.cost(state.prior)
         seconds = time.monotonic() - began
@@ -109,12 +109,12 @@ def descend(
     return state
 
 
-def _is_due(state: State, settings: Polish, is_better: bool) -> bool:
-    """Whether the prior's strength is to be revised: once it must be, however well the first prior is
-    fulfilled; then now and again, where θ has moved."""
+def _is_due(state: State, settings: Polish) -> bool:
+    """Whether the prior's strength is to be revised: now and again, also where θ rests under the last
+    one, which need not be the most probable."""
     settle = min(SETTLE, max(settings.iterations // SETTLE_SHARE, 1))
     since = state.iteration - settle
-    return since == 0 or (since > 0 and is_better and since % REVISED == 0)
+    return since >= 0 and since % REVISED == 0
 
 
 def _system(search: Search, state: State) -> tuple[Search, Normal]:
@@ -208,6 +208,11 @@ def is_spent(state: State, settings: Polish, share: float = 1.0) -> bool:
     """Whether a share of the budget is spent."""
     late = settings.seconds is not None and state.seconds > share * settings.seconds
     return late or state.iteration >= round(share * settings.iterations)
+
+
+def opened(state: State, settings: Polish, share: float = 1.0) -> State:
+    """The same, to go on until a share of the budget is spent."""
+    return replace(state, over=is_over(state, settings) or is_spent(state, settings, share))
 
 
 def is_cut_short(state: State, settings: Polish) -> bool:

@@ -37,6 +37,7 @@ from pgt.training.descent import (
     is_cut_short,
     is_over,
     is_spent,
+    opened,
 )
 from pgt.training.least_squares import Prior, Search, revised
 from pgt.training.losses import Problem
@@ -215,8 +216,8 @@ def _fit_plain(
             settings = replace(
                 settings, seconds=max(settings.seconds - _after(end, settings.seconds), A_MOMENT)
             )
-        start = replace(end, over=is_spent(end, settings))
-    return descend(search, start, settings, judge, report, keep)
+        start = end
+    return descend(search, opened(start, settings), settings, judge, report, keep)
 
 
 def _until_enough(
@@ -238,7 +239,7 @@ def _until_enough(
             return end, True
         if is_spent(end, settings, _plain_share(settings, end)):
             return end, False
-        start = replace(end, over=is_spent(end, settings))
+        start = opened(end, settings)
     return start, False
 
 

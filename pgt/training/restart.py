@@ -20,7 +20,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from pgt.training.checkpoint import States
-from pgt.training.descent import Judge, Report, State, descend, is_over, is_spent
+from pgt.training.descent import Judge, Report, State, descend, is_spent, opened
 from pgt.training.least_squares import Search
 from pgt.training.settings import Polish
 
@@ -55,7 +55,7 @@ def begun(
     if not search.points.has_equation or not held_out.count or settings.iterations < FEWEST:
         return start, []
     first = _first(search, start, settings, held_out, report, states)
-    going_on = _opened(first, settings)
+    going_on = opened(first, settings)
     is_late = first.iteration < SEEN or is_spent(first, settings, LATE)
     if first.best_error <= held_out.small or is_late or held_out.is_noise(first):
         return going_on, []
@@ -83,7 +83,7 @@ def _first(
     """After the first share of the budget at which there is something to be seen."""
     state, keep = states.get("first", start), partial(states.keep, "first")
     for share in LOOKS:
-        state = _opened(state, settings, share)
+        state = opened(state, settings, share)
         state = descend(
             search, state, settings, held_out.judge, report, keep,
             share=share, is_enough=held_out.is_noise,
@@ -91,11 +91,6 @@ def _first(
         if state.iteration >= SEEN:
             break
     return state
-
-
-def _opened(state: State, settings: Polish, share: float = 1.0) -> State:
-    """The same, to go on until a share of the budget is spent."""
-    return replace(state, over=is_over(state, settings) or is_spent(state, settings, share))
 
 
 def _alone(

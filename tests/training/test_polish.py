@@ -80,6 +80,18 @@ def test_only_the_decoder_moves(polished):
     assert frozen.count_parameters(after) == frozen.count_parameters(before)
 
 
+def test_without_a_prior_a_polish_makes_all_of_its_iterations():
+    readings = pgt.sample(pgt.datasets.heat(), n=8)
+    scaling = Scaling.fit(readings, DOMAIN)
+    model, problem = (
+        pgt.SIREN(scaling, width=4, layers=2, frequency=4.0),
+        Problem.build(readings, Heat(0.01), (), DOMAIN, scaling),
+    )
+    settings = Polish(iterations=6, points=16, evidence=False)
+    done = polish(model, Heat(0.01), problem, settings, readings.take([0, 1]))
+    assert [len(costs) for costs in done.stages] == [7]  # the first is that of the start
+
+
 @pytest.mark.slow
 def test_all_weights_may_move_and_some_points_are_new_every_time():
     """The encoder too; with fewer rows than weights, so that JJᵀ is what is solved."""

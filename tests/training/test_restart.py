@@ -113,7 +113,7 @@ def looked_at(
     """What `begun` says where the fit and the readings alone are missed by so much; and the stages."""
     stages = []
 
-    def descend(search, state, settings, judge, report, keep, *, share=1.0):
+    def descend(search, state, settings, judge, report, keep, *, share=1.0, **options):
         error = errors[len(stages)]
         stages.append((len(search.points.blocks), settings, share))
         ended = replace(
