@@ -72,8 +72,8 @@ def are_unlike(
 ) -> bool:
     """Whether nearest neighbours are missed no more alike than noise would be.
 
-    >>> line, still = np.linspace(0, 1, 50)[:, None], np.ones((50, 1), bool)
-    >>> noise = np.random.default_rng(0).normal(size=(50, 1))
+    >>> line, still = np.linspace(0, 1, 200)[:, None], np.ones((200, 1), bool)
+    >>> noise = np.random.default_rng(0).normal(size=(200, 1))
     >>> are_unlike(np.sin(20 * line), still, line), are_unlike(noise, still, line)
     (False, True)
     """
