@@ -20,6 +20,7 @@ from pgt.data.shapes.base import AbstractShape, Boundary
 from pgt.data.shapes.combine import Intersection
 from pgt.data.shapes.plane import Rectangle
 from pgt.data.shapes.walls import COUNTS, kept, kept_of
+from pgt.data.tiles import tiles
 from pgt.ground.errors import InputError
 from pgt.ground.types import Key, Points
 
@@ -128,13 +129,14 @@ class Body:
 
     def quadrature(self, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
         """n fixed points, and weights that sum to the volume; without time such that polynomials are
-        integrated exactly."""
+        integrated exactly, by somewhat more points than n."""
         if n < 1:
             raise InputError(f"quadrature(n={n}): ask for 1 point or more.")
-        points = self.even(n)
         if self.box.has_time:
-            return points, np.full(n, self.volume / n)
-        return points, balanced(points, self.solid.walls(), self.volume)
+            return self.even(n), np.full(n, self.volume / n)
+        found = tiles(self.solid.inside, self.space.lower, self.space.upper, n)
+        points, shares = found or (self.even(n), np.full(n, 1 / n))
+        return points, balanced(points, shares * self.volume, self.solid.walls())
 
     def distance(self, points) -> Float[np.ndarray, " n"]:
         """How far the nearest wall of the shape is; below zero inside."""
@@ -245,6 +247,20 @@ class Body:
                 continue
             return True
         return False
+
+
+def shaped(shape, box: Box, periodic: Sequence[str]) -> AbstractShape:
+    """The shape, where it makes sense in the box."""
+    if not isinstance(shape, AbstractShape):
+        raise InputError(f"Domain(shape={shape!r}): write a shape, such as Disk(radius=1).")
+    space = box.along(box.spatial_axes)
+    if len(space.axes) not in (2, 3):
+        raise InputError(
+            f"Domain(shape=...): a shape needs two or three axes of space, not {', '.join(box.axes)}."
+        )
+    found = shape.within(space.lower, space.upper) if shape.dimension == len(space.axes) else shape
+    Body(box, found).check(periodic)
+    return found
 
 
 def as_shape(box: Box) -> Rectangle | of_space.Box:
