@@ -31,6 +31,10 @@ MOST = 1 << 24  # points tried to find those inside
 LEAST_SHARE = 1e-5  # of its box that a shape fills, unless something is wrong
 LEAST_GAP = 2e-3  # of the box, between what is inside and what walls enclose
 DIFFERENT = 5e-3  # of two ends that are one place
+TOO_THIN = (
+    "the shape (walls: {names}) is too thin for its box: of millions of points hardly one is inside. Make "
+    "it wider than a ten-thousandth of the box, or give what is so thin one axis less: its length."
+)
 SMALLEST, LARGEST = 0.01, 100.0  # of the box: a shape beyond was given in other units
 
 
@@ -125,7 +129,7 @@ class Body:
             if len(inside) >= n:
                 return np.asarray(points[inside[:n]], float)
             tried *= 4
-        raise InputError(f"of {tried} points of the box hardly one is inside {self.shape}.")
+        raise InputError(TOO_THIN.format(names=", ".join(self.shape.wall_names)))
 
     def quadrature(self, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
         """n fixed points, and weights that sum to the volume; without time such that polynomials are
@@ -183,7 +187,9 @@ class Body:
         if share < LEAST_SHARE and not self._has_inside():
             raise InputError(
                 f"Domain(shape=...): nothing of the shape lies in the box {_shown(self.space)}; the "
-                f"shape reaches from {_corner(shape.bounds()[0])} to {_corner(shape.bounds()[1])}."
+                f"shape reaches from {_corner(shape.bounds()[0])} to {_corner(shape.bounds()[1])}. If it "
+                "is meant to be there, it is too thin: walls closer to each other than some millionths "
+                "of their size are one."
             )
         if share == 1 and not self._has_walls():
             raise InputError(
@@ -281,7 +287,7 @@ def places_inside(body: Body) -> Float[np.ndarray, "... k"]:
     places = places[body.solid.inside(places)]
     each = min(PLACES[k], int(len(places) ** (1 / k)))
     if each < 1:
-        raise InputError("the shape is too thin for its box to find places inside.")
+        raise InputError(TOO_THIN.format(names=", ".join(body.shape.wall_names)))
     return _sorted(places, each, 0)
 
 
