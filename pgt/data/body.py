@@ -30,10 +30,13 @@ SLACK = 1e-6  # of the size: readings on a wall are stored in single precision
 MOST = 1 << 24  # points tried to find those inside
 LEAST_SHARE = 1e-5  # of its box that a shape fills, unless something is wrong
 LEAST_GAP = 2e-3  # of the box, between what is inside and what walls enclose
+THIN_GAP = 0.1  # the same, of what is inside or not, whichever is less
+RARE = 0.05  # of the box: less is counted by more points
+FEW, MANY = 1 << 14, 1 << 20  # points of the box
 DIFFERENT = 5e-3  # of two ends that are one place
 TOO_THIN = (
-    "the shape (walls: {names}) is too thin for its box: of millions of points hardly one is inside. Make "
-    "it wider than a ten-thousandth of the box, or give what is so thin one axis less: its length."
+    "the shape (walls: {names}) is too thin for its box: of millions of points hardly one is inside. "
+    "Make it wider than a ten-thousandth of the box, or give what is so thin one axis less: its length."
 )
 SMALLEST, LARGEST = 0.01, 100.0  # of the box: a shape beyond was given in other units
 
@@ -182,7 +185,7 @@ class Body:
             )
         for leaf in shape.leaves():
             self._check_size(leaf)
-        places = np.asarray(self.space.from_unit(evenly(1 << 14, len(axes))), float)
+        places = np.asarray(self.space.from_unit(evenly(FEW, len(axes))), float)
         share = float(np.mean(shape.inside(places)))
         if share < LEAST_SHARE and not self._has_inside():
             raise InputError(
@@ -197,7 +200,7 @@ class Body:
                 "all inside. Are both in the same units? Else leave the shape out."
             )
         if any(leaf.is_sought for leaf in shape.leaves()):
-            self._check_closed(share, len(places))
+            self._check_closed(share)
         for axis in periodic:
             self._check_ends(axis, places)
 
@@ -214,15 +217,19 @@ class Body:
                 "shape.moved(...)."
             )
 
-    def _check_closed(self, share: float, count: int) -> None:
+    def _check_closed(self, share: float) -> None:
         """Raise where the walls that were found do not enclose what is inside."""
+        count = MANY if min(share, 1 - share) < RARE else FEW
+        places = self.space.from_unit(evenly(count, len(self.space.axes)))
+        share = float(np.mean(self.shape.inside(np.asarray(places, float))))
         enclosed = self.solid.measure() / math.prod(self.space.extent)
-        if abs(enclosed - share) > LEAST_GAP + 4 * math.sqrt(share * (1 - share) / count):
+        gap = min(LEAST_GAP, THIN_GAP * min(share, 1 - share))
+        if abs(enclosed - share) > gap + 4 * math.sqrt(share * (1 - share) / count):
             raise InputError(
                 f"Domain(shape=...): {share:.3g} of the box {_shown(self.space)} is inside, but walls "
                 f"were found around {enclosed:.3g} of it. Leave out the limits x, y and z of a "
-                "Formula, or make them wider than the shape; what is finer than a few hundredths of them "
-                "is not found in space."
+                "Formula, or make them wider than the shape; what is finer than a few thousandths of "
+                "them, in space a few hundredths, is not found."
             )
 
     def _check_size(self, leaf) -> None:
@@ -241,7 +248,7 @@ class Body:
 
     def _has_inside(self) -> bool:
         try:
-            return self.solid.measure() > 1e-9 * math.prod(self.space.extent)
+            return bool(self.solid.measure() > 1e-9 * math.prod(self.space.extent))
         except InputError:
             return False
 
