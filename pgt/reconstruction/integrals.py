@@ -25,6 +25,7 @@ from pgt.physics.wall_conditions import PRESSURE, velocity_in
 from pgt.reconstruction.evaluation import Evaluation
 
 PLACES, MOST_ON_AXIS = 4096, 256  # inside, of which a total is taken
+ON_WALL = 1 << 13  # of the plane: all points of one shape, fewer of each where walls share a name
 INSTANTS = 11  # where time is not named
 
 Values = dict[str, Float[np.ndarray, "k n"]]  # of every member at every place
@@ -149,10 +150,10 @@ class Integrals:
             return _ends(domain.walls(axis, side, where), domain)
         parts = domain.boundary(wall, axis, side, where)
         found = Spread.on(domain.box, parts)
-        if evenly or len(self._space) > 2:
-            places, normals = np.asarray(found.places, float), np.asarray(found.normals, float)
-            return Part(places, normals, float(found.area) / len(places))
-        return Part(*gathered(parts, len(found.places)))
+        if not evenly and len(self._space) == 2:
+            return Part(*gathered(parts, ON_WALL))
+        places, normals = np.asarray(found.places, float), np.asarray(found.normals, float)
+        return Part(places, normals, float(found.area) / len(places))
 
     def _velocity(self) -> tuple[str, ...]:
         velocity = velocity_in(self.evaluation.pde.fields, self._domain)
