@@ -247,6 +247,7 @@ class Domain:
         """
         return Spread.on(self.box, self.boundary(name, where=where))
 
+    @checked
     def boundary(
         self,
         wall: str | None = None,
@@ -254,8 +255,7 @@ class Domain:
         side: str = "both",
         where: str | None = None,
     ) -> list[Boundary]:
-        """All points that are known of a wall or, without its name, of ends of the box, with what each
-        stands for: corners lie between them, and ends of a part that was chosen."""
+        """All points known of a wall, or without its name of ends of the box, and what each stands for."""
         parts = self._of_wall(wall) if wall is not None else self._of_ends(axis, side, where)
         if where is None:
             return list(parts)
