@@ -255,7 +255,7 @@ class Domain:
         side: str = "both",
         where: str | None = None,
     ) -> list[Boundary]:
-        """All points known of a wall, or without its name of ends of the box, and what each stands for."""
+        """All points known of a wall, or without its name of ends of the box, and their weights."""
         parts = self._of_wall(wall) if wall is not None else self._of_ends(axis, side, where)
         if where is None:
             return list(parts)
