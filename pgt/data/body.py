@@ -20,6 +20,7 @@ from pgt.data.shapes.base import AbstractShape, Boundary
 from pgt.data.shapes.combine import Intersection
 from pgt.data.shapes.plane import Rectangle
 from pgt.data.shapes.walls import COUNTS, kept, kept_of
+from pgt.data.tiles import tiles
 from pgt.ground.errors import InputError
 from pgt.ground.types import Key, Points
 
@@ -29,7 +30,14 @@ SLACK = 1e-6  # of the size: readings on a wall are stored in single precision
 MOST = 1 << 24  # points tried to find those inside
 LEAST_SHARE = 1e-5  # of its box that a shape fills, unless something is wrong
 LEAST_GAP = 2e-3  # of the box, between what is inside and what walls enclose
+THIN_GAP = 0.1  # the same, of what is inside or not, whichever is less
+RARE = 0.05  # of the box: less is counted by more points
+FEW, MANY = 1 << 14, 1 << 20  # points of the box
 DIFFERENT = 5e-3  # of two ends that are one place
+TOO_THIN = (
+    "the shape (walls: {names}) is too thin for its box: of millions of points hardly one is inside. "
+    "Make it wider than a ten-thousandth of the box, or give what is so thin one axis less: its length."
+)
 SMALLEST, LARGEST = 0.01, 100.0  # of the box: a shape beyond was given in other units
 
 
@@ -124,17 +132,18 @@ class Body:
             if len(inside) >= n:
                 return np.asarray(points[inside[:n]], float)
             tried *= 4
-        raise InputError(f"of {tried} points of the box hardly one is inside {self.shape}.")
+        raise InputError(TOO_THIN.format(names=", ".join(self.shape.wall_names)))
 
     def quadrature(self, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
         """n fixed points, and weights that sum to the volume; without time such that polynomials are
-        integrated exactly."""
+        integrated exactly, by somewhat more points than n."""
         if n < 1:
             raise InputError(f"quadrature(n={n}): ask for 1 point or more.")
-        points = self.even(n)
         if self.box.has_time:
-            return points, np.full(n, self.volume / n)
-        return points, balanced(points, self.solid.walls(), self.volume)
+            return self.even(n), np.full(n, self.volume / n)
+        found = tiles(self.solid.inside, self.space.lower, self.space.upper, n)
+        points, shares = found or (self.even(n), np.full(n, 1 / n))
+        return points, balanced(points, shares * self.volume, self.solid.walls())
 
     def distance(self, points) -> Float[np.ndarray, " n"]:
         """How far the nearest wall of the shape is; below zero inside."""
@@ -176,12 +185,14 @@ class Body:
             )
         for leaf in shape.leaves():
             self._check_size(leaf)
-        places = np.asarray(self.space.from_unit(evenly(1 << 14, len(axes))), float)
+        places = np.asarray(self.space.from_unit(evenly(FEW, len(axes))), float)
         share = float(np.mean(shape.inside(places)))
         if share < LEAST_SHARE and not self._has_inside():
             raise InputError(
                 f"Domain(shape=...): nothing of the shape lies in the box {_shown(self.space)}; the "
-                f"shape reaches from {_corner(shape.bounds()[0])} to {_corner(shape.bounds()[1])}."
+                f"shape reaches from {_corner(shape.bounds()[0])} to {_corner(shape.bounds()[1])}. If it "
+                "is meant to be there, it is too thin: walls closer to each other than some millionths "
+                "of their size are one."
             )
         if share == 1 and not self._has_walls():
             raise InputError(
@@ -189,7 +200,7 @@ class Body:
                 "all inside. Are both in the same units? Else leave the shape out."
             )
         if any(leaf.is_sought for leaf in shape.leaves()):
-            self._check_closed(share, len(places))
+            self._check_closed(share)
         for axis in periodic:
             self._check_ends(axis, places)
 
@@ -206,15 +217,19 @@ class Body:
                 "shape.moved(...)."
             )
 
-    def _check_closed(self, share: float, count: int) -> None:
+    def _check_closed(self, share: float) -> None:
         """Raise where the walls that were found do not enclose what is inside."""
+        count = MANY if min(share, 1 - share) < RARE else FEW
+        places = self.space.from_unit(evenly(count, len(self.space.axes)))
+        share = float(np.mean(self.shape.inside(np.asarray(places, float))))
         enclosed = self.solid.measure() / math.prod(self.space.extent)
-        if abs(enclosed - share) > LEAST_GAP + 4 * math.sqrt(share * (1 - share) / count):
+        gap = min(LEAST_GAP, THIN_GAP * min(share, 1 - share))
+        if abs(enclosed - share) > gap + 4 * math.sqrt(share * (1 - share) / count):
             raise InputError(
                 f"Domain(shape=...): {share:.3g} of the box {_shown(self.space)} is inside, but walls "
                 f"were found around {enclosed:.3g} of it. Leave out the limits x, y and z of a "
-                "Formula, or make them wider than the shape; what is finer than a few hundredths of them "
-                "is not found in space."
+                "Formula, or make them wider than the shape; what is finer than a few thousandths of "
+                "them, in space a few hundredths, is not found."
             )
 
     def _check_size(self, leaf) -> None:
@@ -233,7 +248,7 @@ class Body:
 
     def _has_inside(self) -> bool:
         try:
-            return self.solid.measure() > 1e-9 * math.prod(self.space.extent)
+            return bool(self.solid.measure() > 1e-9 * math.prod(self.space.extent))
         except InputError:
             return False
 
@@ -245,6 +260,20 @@ class Body:
                 continue
             return True
         return False
+
+
+def shaped(shape, box: Box, periodic: Sequence[str]) -> AbstractShape:
+    """The shape, where it makes sense in the box."""
+    if not isinstance(shape, AbstractShape):
+        raise InputError(f"Domain(shape={shape!r}): write a shape, such as Disk(radius=1).")
+    space = box.along(box.spatial_axes)
+    if len(space.axes) not in (2, 3):
+        raise InputError(
+            f"Domain(shape=...): a shape needs two or three axes of space, not {', '.join(box.axes)}."
+        )
+    found = shape.within(space.lower, space.upper) if shape.dimension == len(space.axes) else shape
+    Body(box, found).check(periodic)
+    return found
 
 
 def as_shape(box: Box) -> Rectangle | of_space.Box:
@@ -265,7 +294,7 @@ def places_inside(body: Body) -> Float[np.ndarray, "... k"]:
     places = places[body.solid.inside(places)]
     each = min(PLACES[k], int(len(places) ** (1 / k)))
     if each < 1:
-        raise InputError("the shape is too thin for its box to find places inside.")
+        raise InputError(TOO_THIN.format(names=", ".join(body.shape.wall_names)))
     return _sorted(places, each, 0)
 
 

@@ -14,21 +14,22 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from pgt.data._bounds import AXES as AXES
-from pgt.data._bounds import check_names, limits_of, no_wall, spanned
-from pgt.data.body import Body, as_shape
+from pgt.data._bounds import check_names, limits_of, spanned
+from pgt.data.body import Body, as_shape, shaped
 from pgt.data.box import Box
 from pgt.data.dates import without_dates
 from pgt.data.evenly import evenly
-from pgt.data.regions import AbstractRegion, Faces, Instants, Seam, Spread, ends_of
+from pgt.data.regions import IN_SHAPE, AbstractRegion, Faces, Instants, Seam, Spread, walled_ends
 from pgt.data.shapes.base import AbstractShape, Boundary, Shape
 from pgt.data.shapes.stored import shape_from_dict, shape_to_dict
+from pgt.data.shapes.walls import part_where
 from pgt.data.shapes.where import chosen
 from pgt.ground.arguments import Seed
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.types import Key, Points
 
-MOST_PLACES = 1024  # at which a state at the start, or a mean over space, is known
+AT_START = 1024  # places at which the state at the start is known
 Real = float | int | np.floating | np.integer
 
 
@@ -82,7 +83,7 @@ class Domain:
         set_field(
             self, "unit_pairs", tuple((a, str(units[a])) for a in axes if units and a in units)
         )
-        set_field(self, "shape", None if shape is None else _shaped(shape, self.box, self.periodic))
+        set_field(self, "shape", None if shape is None else shaped(shape, self.box, self.periodic))
 
     def __repr__(self) -> str:
         parts = [f"{a}={spanned(a, self.bounds(a), self.units)}" for a in self.axes]
@@ -206,6 +207,10 @@ class Domain:
             )
         return Body(self.box, self.shape)
 
+    def _space(self) -> Body:
+        """The shape at any time."""
+        return Body(self.box.along(self.spatial_axes), self._body().shape)
+
     # --------------------------------------------------------------- where conditions hold
 
     @property
@@ -227,21 +232,9 @@ class Domain:
         >>> Domain(x=(0, 1), y=(0, 1), t=(0, 1), periodic=("y",)).walls().pairs
         (('x', 0), ('x', 1))
         """
-        walled = tuple(a for a in self.spatial_axes if a not in self.periodic)
-        axes = (axis,) if isinstance(axis, str) else tuple(axis or walled)
-        if not axes:
-            raise InputError(f"{self} has no spatial axis that ends in a wall.")
-        for name in axes:
-            self.index(name)
-            if name not in walled:
-                raise InputError(no_wall(name))
-        pairs = tuple((name, end) for name in axes for end in ends_of(side))
         if self.shape is None and where is None:
-            return Faces(self.box, pairs)
-        if len(self.spatial_axes) == 1:
-            raise InputError(f"where={where!r}: with one axis of space a wall is one place.")
-        body = Body(self.box, self.shape or as_shape(self.box))
-        return self._part([body.face(*pair) for pair in pairs], where)
+            return Faces(self.box, self._ends(axis, side))
+        return Spread.on(self.box, self.boundary(axis=axis, side=side, where=where))
 
     @checked
     def wall(self, name: str, where: str | None = None) -> Spread:
@@ -252,28 +245,53 @@ class Domain:
         >>> round(float(disk.wall("rim", where="x < 0").area), 3)
         3.142
         """
+        return Spread.on(self.box, self.boundary(name, where=where))
+
+    @checked
+    def boundary(
+        self,
+        wall: str | None = None,
+        axis: str | Sequence[str] | None = None,
+        side: str = "both",
+        where: str | None = None,
+    ) -> list[Boundary]:
+        """All points known of a wall, or without its name of ends of the box, and their weights."""
+        parts = self._of_wall(wall) if wall is not None else self._of_ends(axis, side, where)
+        if where is None:
+            return list(parts)
+        origin = np.asarray(self.box.along(self.spatial_axes).origin or 0.0)
+
+        def holds(places):
+            return chosen(where, places + origin, self.spatial_axes)
+
+        return [part_where(part, holds) for part in parts]
+
+    def _of_wall(self, name: str) -> Sequence[Boundary]:
         if self.shape is None:
             raise InputError(
                 f"there is no wall {name!r}: the domain has no shape. Give it one with a wall of that "
                 f"name, Domain(..., shape=-Disk(radius=1, name={name!r}))."
             )
-        return self._part(self._body().wall(name), where)
+        return self._body().wall(name)
 
-    def _part(self, parts: Sequence[Boundary], where: str | None) -> Spread:
-        """Of parts of the boundary, where a condition holds."""
-        if where is not None:
-            origin = self.box.along(self.spatial_axes).origin or 0.0
-            parts = [
-                p.take(chosen(where, p.points + np.asarray(origin), self.spatial_axes))
-                for p in parts
-            ]
-        return Spread.on(self.box, parts)
+    def _of_ends(self, axis, side: str, where: str | None) -> Sequence[Boundary]:
+        ends = self._ends(axis, side)
+        if len(self.spatial_axes) == 1:
+            raise InputError(f"where={where!r}: with one axis of space a wall is one place.")
+        body = Body(self.box, self.shape or as_shape(self.box))
+        return [body.face(*end) for end in ends]
+
+    def _ends(self, axis, side: str) -> tuple[tuple[str, int], ...]:
+        ends = walled_ends(self.box, self.periodic, axis, side)
+        if not ends:
+            raise InputError(f"{self} has no spatial axis that ends in a wall.")
+        return ends
 
     def start(self) -> AbstractRegion:
         """The whole of space at the first moment."""
         self.index("t")
         if self.shape is not None:
-            return Spread.at_start(self.box, places_of(self))
+            return Spread.at_start(self.box, self._space().even(AT_START))
         return Faces(self.box, (("t", 0),))
 
     @checked
@@ -291,7 +309,9 @@ class Domain:
         for axis, _ in held or ():
             self.index(axis)
         here = held and tuple((axis, self.box.to_local(axis, at)) for axis, at in held)
-        return Instants(self.box, here, None if self.shape is None else places_of(self))
+        if self.shape is None or here is not None:
+            return Instants(self.box, here)
+        return Instants(self.box, here, *self._space().quadrature(IN_SHAPE[self.has_time]))
 
     # --------------------------------------------------------------- counted from elsewhere
 
@@ -328,23 +348,3 @@ class Domain:
         return cls(
             periodic=tuple(data["periodic"]), units=data["units"], shape=shape, **data["bounds"]
         )
-
-
-def places_of(domain: Domain) -> Float[np.ndarray, "n k"]:
-    """Places that fill the shape of a domain evenly."""
-    assert domain.shape is not None
-    return Body(domain.box.along(domain.spatial_axes), domain.shape).even(MOST_PLACES)
-
-
-def _shaped(shape, box: Box, periodic: Sequence[str]) -> AbstractShape:
-    """The shape, where it makes sense in the box."""
-    if not isinstance(shape, AbstractShape):
-        raise InputError(f"Domain(shape={shape!r}): write a shape, such as Disk(radius=1).")
-    space = box.along(box.spatial_axes)
-    if len(space.axes) not in (2, 3):
-        raise InputError(
-            f"Domain(shape=...): a shape needs two or three axes of space, not {', '.join(box.axes)}."
-        )
-    found = shape.within(space.lower, space.upper) if shape.dimension == len(space.axes) else shape
-    Body(box, found).check(periodic)
-    return found

@@ -1,11 +1,11 @@
-"""Weights of scattered points by which polynomials are integrated exactly.
+"""Weights of points by which polynomials are integrated exactly.
 
-Points that fill a shape evenly integrate a smooth field to about a thousandth. What even weights make of
-a polynomial is known, and what it should be follows from the walls by Gauss's theorem; the smallest
-change of the weights that mends it mends smooth fields, too.
+What given weights make of a polynomial is known, and what it should be follows from the walls by Gauss's
+theorem; the smallest change of the weights that mends it mends smooth fields, too.
 """
 
 import itertools
+import math
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -13,38 +13,41 @@ from jaxtyping import Float, Int
 from pgt.data.shapes.base import Boundary
 
 DEGREES = {2: 8, 3: 5}  # by the number of axes of space
-FEWEST = 10  # points for every polynomial, or the weights stay even
+LEAST = 2  # of the degree, or weights stay even
+FEWEST = 10  # points for every polynomial, or its degree is lower
 
 
 def balanced(
-    points: Float[np.ndarray, "n k"], walls: Boundary, volume: float
+    points: Float[np.ndarray, "n k"], weights: Float[np.ndarray, " n"], walls: Boundary
 ) -> Float[np.ndarray, " n"]:
-    """Weights that sum to the volume within the walls; even ones where a better one is not above 0.
+    """The weights, changed by as small shares of themselves as possible; as they were where one would not
+    stay above 0.
 
     >>> from pgt.data.evenly import evenly
     >>> from pgt.data.shapes import Rectangle
     >>> places = evenly(1000, 2)
-    >>> weights = balanced(places, Rectangle((0, 1), (0, 1)).walls(), 1.0)
+    >>> weights = balanced(places, np.full(1000, 1e-3), Rectangle((0, 1), (0, 1)).walls())
     >>> round(float(places[:, 0] ** 3 @ weights), 7)
     0.25
     """
-    even = np.full(len(points), volume / len(points))
-    powers = _powers(points.shape[1])
-    if len(points) < FEWEST * len(powers):
-        return even
+    powers = _powers(points.shape[1], len(points) // FEWEST)
+    if powers.max() < LEAST:
+        return weights
     lower, upper = walls.points.min(axis=0), walls.points.max(axis=0)
     middle, half = (lower + upper) / 2, (upper - lower) / 2
     table = _monomials((points - middle) / half, powers)
     exact = _moments(walls, middle, half, powers)
-    exact *= volume / exact[0]
-    weights = even + np.linalg.lstsq(table.T, exact - table.T @ even, rcond=None)[0]
-    return weights if (weights > 0).all() else even
+    exact *= weights.sum() / exact[0]
+    rows = (table * weights[:, None]).T
+    change = np.linalg.lstsq(rows, exact - rows.sum(axis=1), rcond=None)[0]
+    return weights * (1 + change) if (change > -1).all() else weights
 
 
-def _powers(axes: int) -> Int[np.ndarray, "m k"]:
-    """Those of all monomials up to a degree, 1 first."""
+def _powers(axes: int, most: int) -> Int[np.ndarray, "m k"]:
+    """Those of all monomials up to a degree, 1 first, and no more than so many of them."""
     degrees = range(DEGREES[axes] + 1)
-    rows = [row for row in itertools.product(degrees, repeat=axes) if sum(row) <= DEGREES[axes]]
+    highest = max((d for d in degrees if math.comb(d + axes, axes) <= most), default=0)
+    rows = [row for row in itertools.product(degrees, repeat=axes) if sum(row) <= highest]
     return np.array(sorted(rows, key=sum))
 
 

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from pgt.data._bounds import no_wall
 from pgt.data.box import Box
 from pgt.data.evenly import evenly
 from pgt.data.shapes.base import Boundary
@@ -19,6 +20,8 @@ SIDES = {"lower": (0,), "upper": (1,), "both": (0, 1)}
 # Of a mean over space: nodes per spatial axis, by their number. Ten integrate a wave of three lengths
 # across the box to 1e-5; six would miss a third of it.
 NODES = {1: 24, 2: 10, 3: 7}
+# In a shape, where a field may be steep beside a hole; fewer (True) where time is an axis.
+IN_SHAPE = {False: 1024, True: 400}
 BENT = 4  # times as many nodes on a wall of a shape: it may bend, and have corners
 ON_WALL = {2: 1024, 3: 4096}  # places on a wall
 INSTANTS = 8  # at which a mean is taken in one step: each costs all its nodes
@@ -241,13 +244,14 @@ class Seam(AbstractRegion):
 class Instants(AbstractRegion):
     """One position at all times, or all of space (`position` None), of which a mean is taken.
 
-    Where time is held, too, or where there is none, it is a single point. `places` are those of which
-    a mean is taken, where space has a shape.
+    Where time is held, too, or where there is none, it is a single point. `places` and `shares` are
+    those of which a mean is taken, where space has a shape.
     """
 
     box: Box = eqx.field(static=True)
     position: tuple[tuple[str, float], ...] | None = eqx.field(static=True)
     places: Float[np.ndarray, "q k"] | None = None
+    shares: Float[np.ndarray, " q"] | None = None
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -277,10 +281,10 @@ class Instants(AbstractRegion):
         if self.position is not None:
             return jnp.asarray(z)[None], np.ones(1)
         axes = self.box.spatial_axes
-        count = NODES[len(axes)] ** len(axes)
-        points, weights = self.box.along(axes).quadrature(count)
-        if self.places is not None:
-            points, weights = self.places[:count], np.ones(len(self.places[:count]))
+        if self.places is None or self.shares is None:
+            points, weights = self.box.along(axes).quadrature(NODES[len(axes)] ** len(axes))
+        else:
+            points, weights = self.places, self.shares
         columns = [self.box.index(axis) for axis in axes]
         copies = jnp.tile(jnp.asarray(z), (len(points), 1))
         return copies.at[:, columns].set(points), weights / weights.sum()
@@ -290,6 +294,19 @@ class Instants(AbstractRegion):
         """The position; elsewhere the middle."""
         held = dict(zip(self.box.axes, self.box.middle, strict=True)) | dict(self.position or ())
         return np.array([held[axis] for axis in self.box.axes])
+
+
+def walled_ends(
+    box: Box, periodic: Sequence[str], axis: str | Sequence[str] | None, side: str
+) -> tuple[tuple[str, int], ...]:
+    """The ends of some spatial axes, or of all that are not periodic: each an axis and 0 or 1."""
+    walled = tuple(name for name in box.spatial_axes if name not in periodic)
+    axes = (axis,) if isinstance(axis, str) else tuple(axis or walled)
+    for name in axes:
+        box.index(name)
+        if name not in walled:
+            raise InputError(no_wall(name))
+    return tuple((name, end) for name in axes for end in ends_of(side))
 
 
 def ends_of(side: str) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from pgt.data.asked import beyond
 from pgt.data.dates import are_counted, are_dates, dates, seconds
 from pgt.data.domain import Domain
 from pgt.data.regions import Faces, Spread
+from pgt.data.shapes.walls import gathered
 from pgt.ground.errors import InputError, warn_of
 from pgt.ground.unknown import Unknown
 from pgt.physics.bordered import bare
@@ -24,8 +25,8 @@ from pgt.physics.wall_conditions import PRESSURE, velocity_in
 from pgt.reconstruction.evaluation import Evaluation
 
 PLACES, MOST_ON_AXIS = 4096, 256  # inside, of which a total is taken
+ON_WALL = 1 << 13  # of the plane: all points of one shape, fewer of each where walls share a name
 INSTANTS = 11  # where time is not named
-EVERYWHERE = "0 < 1"
 
 Values = dict[str, Float[np.ndarray, "k n"]]  # of every member at every place
 
@@ -54,7 +55,7 @@ class Integrals:
         self, wall: str | None = None, quantities: Sequence[str] | None = None, t=None, **which
     ) -> xr.Dataset:
         """Fields, derivatives, and `u_n`, the slope of every field across the wall, at its places."""
-        part, fields = self._wall(wall, **which), self.evaluation.pde.fields
+        part, fields = self._wall(wall, evenly=True, **which), self.evaluation.pde.fields
         asked = tuple(quantities or fields)
         slopes = [f"{f}_{a}" for f in fields for a in self._space]
 
@@ -135,17 +136,22 @@ class Integrals:
         return self._domain.spatial_axes
 
     def _wall(
-        self, wall: str | None, axis=None, side: str = "both", where: str | None = None
+        self,
+        wall: str | None,
+        axis=None,
+        side: str = "both",
+        where: str | None = None,
+        *,
+        evenly: bool = False,
     ) -> Part:
+        """For a sum with all its corners and ends; else `evenly` spread places, each with its normal."""
         domain = self._domain
         if wall is None and len(self._space) == 1:
             return _ends(domain.walls(axis, side, where), domain)
-        found = (
-            domain.wall(wall, where)
-            if wall is not None
-            else domain.walls(axis, side, where or EVERYWHERE)
-        )
-        assert isinstance(found, Spread)
+        parts = domain.boundary(wall, axis, side, where)
+        found = Spread.on(domain.box, parts)
+        if not evenly and len(self._space) == 2:
+            return Part(*gathered(parts, ON_WALL))
         places, normals = np.asarray(found.places, float), np.asarray(found.normals, float)
         return Part(places, normals, float(found.area) / len(places))
 

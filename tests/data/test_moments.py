@@ -29,5 +29,5 @@ def test_in_space_too():
 
 
 def test_few_points_keep_even_weights():
-    points = PLATE.even(50)
-    assert (balanced(points, PLATE.shape.walls(), 1.0) == 0.02).all()
+    points, even = PLATE.even(50), np.full(50, 0.02)
+    assert (balanced(points, even, PLATE.shape.walls()) == even).all()

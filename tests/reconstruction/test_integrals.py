@@ -1,5 +1,7 @@
 """Integrals over walls and inside, of fields whose integrals are known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,25 @@ def test_what_is_conducted_in_is_conducted_out(ring):
     assert 0 < float(outward.flux_std) < 0.1
     half = ring.integrals.flux("outer", where="x < 0")
     assert float(half.flux) == pytest.approx(-np.pi / LOG, rel=2e-3)
+
+
+def test_corners_and_the_ends_of_a_part_are_where_they_are(ring):
+    # 3x² − 3y² and −6xy are the slopes of a harmonic field, which flow in as much as out
+    gable = pgt.Polygon([(0, 0), (2, 0), (2.3, 1), (1.1, 0.7), (0.4, 1.6)], name="gable")
+    domain = pgt.Domain(x=(0, 2.3), y=(0, 1.6), shape=gable)
+    on = Integrals(replace(ring.evaluation, domain=domain))
+    walls = on._wall("gable")
+    x, y = walls.places.T
+    slopes = np.column_stack([3 * x**2 - 3 * y**2, -6 * x * y])
+    across = np.sum(slopes * walls.normals, axis=1)
+    assert abs(np.sum(walls.weight * across)) < 1e-6 * np.sum(walls.weight * np.abs(across))
+    rim = Integrals(ring.evaluation)._wall("outer")
+    x, y = rim.places.T
+    curved = np.sum(rim.weight * (np.exp(x) * np.cos(y) * rim.normals[:, 0]))
+    curved -= np.sum(rim.weight * (np.exp(x) * np.sin(y) * rim.normals[:, 1]))
+    assert abs(curved) < 1e-12
+    floor = on._wall("gable", where="y < 1e-9 and x > 1.2345")
+    assert np.sum(floor.weight) == pytest.approx(2 - 1.2345, rel=1e-6)
 
 
 def test_the_total_is_that_of_the_exact_field(ring):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 
 SURFACES = (".stl", ".ply", ".obj", ".off")
-TEXTS = ("POLYGON", "MULTIPOLYGON", "GEOMETRYCOLLECTION")
+TEXTS = ("POLYGON", "MULTIPOLYGON", "GEOMETRYCOLLECTION", "SRID=")
+_REFERENCE = re.compile(r"^\s*SRID=\d+;", re.IGNORECASE)  # as PostGIS writes in front of WKT
 
 
 def read_shape(source: Any, name: str | None = None, factor: float = 1.0) -> AbstractShape:
@@ -83,7 +85,8 @@ def _geojson(path: Path, name: str | None) -> AbstractShape:
             parts = [feature["geometry"] for feature in data["features"]]
         else:
             parts = [data["geometry"] if data["type"] == "Feature" else data]
-        geometries = [shapely.from_geojson(json.dumps(part)) for part in parts]
+        # A feature without a place is valid, and has none.
+        geometries = [shapely.from_geojson(json.dumps(part)) for part in parts if part is not None]
     except (KeyError, TypeError, ValueError, shapely.errors.ShapelyError) as error:
         raise InputError(f"not GeoJSON with polygons ({_first_line(error)}).") from None
     return _of_shapely(shapely.union_all(geometries), name, "GeoJSON")
@@ -92,7 +95,7 @@ def _geojson(path: Path, name: str | None) -> AbstractShape:
 def _of_text(text: str, name: str | None, what: str) -> AbstractShape:
     shapely = needed("shapely")
     try:
-        geometry = shapely.from_wkt(text)
+        geometry = shapely.from_wkt(_REFERENCE.sub("", text))
     except shapely.errors.ShapelyError as error:
         raise InputError(f"not {what} that shapely can read ({_first_line(error)}).") from None
     return _of_shapely(geometry, name, what)
@@ -153,7 +156,7 @@ def needed(package: str) -> Any:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")  # some editors begin a file with a mark
     except UnicodeDecodeError:
         raise InputError("it is no text.") from None
 

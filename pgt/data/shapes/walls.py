@@ -6,7 +6,7 @@ normal points from the one to the other. Where the boundaries of two simple shap
 first of them keeps the points.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -75,6 +75,39 @@ def kept_of(
         found = _up_to_the_cuts(found, stays, lambda part: stays_at(part)[0])
     sign = np.where(within, 1.0, -1.0)[:, None]
     return found._replace(normals=sign * found.normals).take(stays)
+
+
+def part_where(found: Boundary, holds: Callable) -> Boundary:
+    """Of points of a boundary those where a condition holds, in the plane up to where it ends."""
+    stays = holds(found.points)
+    if found.points.shape[1] == 2:
+        found = _up_to_the_cuts(found, stays, lambda part: holds(part.points))
+    return found.take(stays)
+
+
+def gathered(parts: Sequence[Boundary], count: int) -> Boundary:
+    """Points of walls in the plane, neighbours taken together until about `count` are left: each stands
+    in the middle of its piece, with the mean of the normals there, and none on both sides of a corner."""
+    parts = [part for part in parts if len(part.points)]
+    size = -(-sum(len(part.points) for part in parts) // count)
+    return Boundary.joined([_together(part, size) for part in parts])
+
+
+def _together(part: Boundary, size: int) -> Boundary:
+    points, normals, weights = part
+    gaps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    is_end = (np.sum(normals[1:] * normals[:-1], axis=1) < STRAIGHT) | (
+        gaps > 1.5 * (weights[1:] + weights[:-1]) / 2
+    )
+    number = np.arange(len(points))
+    first = np.maximum.accumulate(np.where(np.append(True, is_end), number, 0))
+    starts = np.flatnonzero((number - first) % size == 0)
+    lengths = np.add.reduceat(weights, starts)
+    points, normals = (
+        np.add.reduceat(weights[:, None] * each, starts) / lengths[:, None]
+        for each in (points, normals)
+    )
+    return Boundary(points, normals, lengths)
 
 
 def _up_to_the_cuts(found: Boundary, stays: Bool[np.ndarray, " n"], stays_at: Callable) -> Boundary:

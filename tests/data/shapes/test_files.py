@@ -57,6 +57,20 @@ def test_measures_are_those_of_the_file(kind, tmp_path):
     assert scaled.measure() == pytest.approx(measure * 0.001**shape.dimension, rel=1e-3)
 
 
+def test_marks_in_front_of_the_text_are_skipped(tmp_path):
+    (tmp_path / "lake.wkt").write_text("SRID=4326;" + LAKE.wkt, encoding="utf-8-sig")
+    assert read_shape(tmp_path / "lake.wkt").measure() == pytest.approx(LAKE.area)
+    assert read_shape("SRID=4326; " + LAKE.wkt).measure() == pytest.approx(LAKE.area)
+
+
+def test_features_without_a_place_are_skipped(tmp_path):
+    places = [json.loads(shapely.to_geojson(LAKE)), None]
+    features = [{"type": "Feature", "geometry": place, "properties": {}} for place in places]
+    data = {"type": "FeatureCollection", "features": features}
+    (tmp_path / "lake.geojson").write_text(json.dumps(data), encoding="utf-8-sig")
+    assert read_shape(tmp_path / "lake.geojson").measure() == pytest.approx(LAKE.area)
+
+
 def test_geometries_of_shapely_are_shapes():
     places = np.random.default_rng(0).uniform(-2, 7, (500, 2))
     assert (read_shape(ISLANDS).inside(places) == shapely.contains_xy(ISLANDS, *places.T)).all()
@@ -112,6 +126,6 @@ def test_what_is_no_source_is_refused(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         read_shape(tmp_path / "missing.stl")
     with pytest.raises(InputError, match="begins with POLYGON or MULTIPOLYGON"):
-        read_shape("SRID=4326;POLYGON ((0 0, 2 0, 2 1, 0 0))")
+        read_shape("LINESTRING (0 0, 2 0, 2 1, 0 0)")
     with pytest.raises(InputError, match="give a path"):
         read_shape(3)
