@@ -14,10 +14,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 FINE = {2: 1024, 3: 96}  # along each axis, of the grid that tells how much of a cell is inside
-SEEN = (
-    8  # places of that grid for every place that is asked for, or the shape is too thin for tiles
-)
-TRIES = 6
+# Places of that grid for every place that is asked for, or the shape is too thin for tiles.
+SEEN = 8
+TRIES = 6  # to find how many cells hold so many places
 
 
 class Tiles(NamedTuple):

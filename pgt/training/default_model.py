@@ -26,7 +26,7 @@ SHAPED = 1.6  # times as many sines within a shape
 FEWER = 120  # sines for each field where an equation is solved again and again
 MANY_READINGS = 300  # beyond this, anchors gather the readings
 # A SIREN for what a small network cannot follow, trained by first-order steps. For one set of readings
-# the encoder of a PGT buys nothing: with the same decoder it takes twice as long a step.
+# the encoder of a PGT buys nothing, and every step has to wait for it.
 LARGE_ON_GPU = {"width": 256, "layers": 5}
 LARGE = {"width": 128, "layers": 4}
 LARGE_FREQUENCY = 8.0

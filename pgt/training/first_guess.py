@@ -24,9 +24,8 @@ from pgt.training.linearity import is_linear
 from pgt.training.one_band import NODES, VEILS, readings_alone, veiled
 
 SINES = 200  # of every field, at most: with half of them values look alike
-STEPS = 0.125 * np.arange(
-    -12, 13
-)  # of a logarithm: from a fifth of the first guess to five times it
+# Of a logarithm: from a fifth of the first guess to five times it.
+STEPS = 0.125 * np.arange(-12, 13)
 BELIEVED = 2.0  # log10 of ρ, more than at the first guess
 
 

@@ -57,23 +57,20 @@ PLAIN_SHARE = 0.6  # of the budget, then readings that cannot be predicted are t
 # Of the budget: then a fit that goes nowhere is asked whether it is noise that it misses, or whether it
 # is to give way.
 MOMENTS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
-SURELY = (
-    0.2  # of the spread: noise that is not taken for granted before the share of a plain fit ends
-)
+# Of the spread: more noise than that is not taken for granted before the share of a plain fit ends.
+SURELY = 0.2
 FOLLOWED = 1.5  # of σ, where it is known: a fit that misses no more than that has come far enough
 UNFITTED = 0.5  # of the spread: a fit that misses readings by so much has not come far yet
 MOST_UNDER_PRIOR = 120  # iterations: the fit before it is close
-FRESH_WHILE_STIFF = (
-    0.4  # of that budget: fewer points make quick steps, and nothing is compiled for them
-)
+# Of the budget with a stiff equation: fewer points make quick steps, and nothing is compiled for them.
+FRESH_WHILE_STIFF = 0.4
 ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
 # Error bars come after it: what they and the error stated compile takes twice as long as the first
 # iteration, and they factor what has many times the rows of a step.
 AFTER, AFTER_STEPS = 2.2, 50
 MOST_AFTER = 0.35  # of the seconds: a fit needs the others, however long it compiles
-LEAST_UNDER_PRIOR = (
-    0.1  # of the seconds: its steps are quick, and error bars are worth nothing without
-)
+# Of the seconds: steps under a prior are quick, and error bars are worth nothing without.
+LEAST_UNDER_PRIOR = 0.1
 A_MOMENT = 1e-3  # seconds: one iteration and no more
 
 
