@@ -174,7 +174,7 @@ def accept(old: State, new: State, finite: Bool[Array | np.ndarray, " k"]) -> St
 
 
 def with_floors(state: State, errors: Sequence[float]) -> State:
-    """The noise floor of each network at its least held-out error so far, where it has one."""
+    """The noise floor of each network at a held-out error of its own, where it has one."""
     before = np.asarray(state.noise_floor)
     known = np.asarray(errors, before.dtype).reshape(before.shape)
     floors = jnp.asarray(np.where(np.isfinite(known), known, before))

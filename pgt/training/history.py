@@ -9,6 +9,11 @@ import numpy as np
 import xarray as xr
 
 Columns = dict[str, list[float]]
+LATELY, HARDLY = (
+    0.2,
+    0.95,
+)  # a share of the checks, and what these leave of an error that hardly falls
+FEWEST_TO_TELL = 4  # checks
 
 
 @dataclass
@@ -54,6 +59,21 @@ class History:
     def best(self) -> float:
         """The least held-out error so far; infinite while there is none."""
         return min(filter(isfinite, self.held_out), default=inf)
+
+    @property
+    def noise(self) -> float:
+        """The least held-out error once it hardly falls any more. Until then most of it is what the
+        network has yet to learn, and nothing is known of the noise: 0.
+
+        >>> History(held_out=[1.0, 0.5, 0.3, 0.2, 0.1]).noise
+        0.0
+        >>> History(held_out=[1.0, 0.5, 0.102, 0.101, 0.1, 0.1]).noise
+        0.1
+        """
+        count = len(self.held_out)
+        before = self.held_out[: count - max(round(LATELY * count), 1)]
+        is_falling = self.best < HARDLY * min(filter(isfinite, before), default=inf)
+        return 0.0 if is_falling or count < FEWEST_TO_TELL else self.best
 
     def add(
         self,

@@ -85,12 +85,14 @@ def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list
         improved = _write_down(logbook, state, tally, share, len(held_out))
         best = choose(improved, state.trained, best)
         if _estimates_noise(task):
-            state = with_floors(state, [history.best for history in logbook.histories])
+            state = with_floors(state, [history.noise for history in logbook.histories])
         logbook.stopped = why_to_stop(logbook, np.atleast_1d(state.rate), training, share)
         progress.update("train", share, {n: float(np.median(v)) for n, v in tally.losses.items()})
         if checkpoint is not None:
             save_checkpoint(checkpoint, identity, (state, best, logbook.plain()))
     trained = best if logbook.stopped == NO_LONGER_FALLING else state.trained
+    if _estimates_noise(task):  # all of the error may be noise, now that nothing more is learnt
+        state = with_floors(state, [history.best for history in logbook.histories])
     return _fits(trained, fixed, state, logbook)
 
 

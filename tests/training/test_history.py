@@ -5,6 +5,7 @@ import json
 from math import inf, nan
 
 import numpy as np
+import pytest
 
 from pgt.training.history import History, Logbook, median
 
@@ -73,3 +74,22 @@ def test_columns_that_were_stored_side_by_side():
     assert list(unnamed.coefficient) == ["unknown_0", "unknown_1"]
     assert dataclasses.replace(unnamed, coefficient=history.coefficient) == history
     assert History.from_flat({}) == History()
+
+
+@pytest.mark.parametrize(
+    ("errors", "noise"),
+    [
+        ([], 0.0),
+        ([0.1, 0.1, 0.1], 0.0),  # too few to tell
+        ([0.1, 0.1, 0.1, 0.1], 0.1),
+        ([1.0, 0.9, 0.8, 0.7, 0.6], 0.0),
+        ([0.8, 0.5, 0.4, 0.4, 0.39, 0.39, 0.4, 0.39, 0.5, 0.39], 0.39),
+        (
+            [0.8, 0.5, 0.4, 0.4, 0.39, 0.39, 0.4, 0.39, 0.3, 0.2],
+            0.0,
+        ),  # a smaller rate, and on it goes
+        ([nan, 0.4, 0.4, nan, 0.4, 0.4], 0.4),
+    ],
+)
+def test_an_error_is_noise_once_it_no_longer_falls(errors, noise):
+    assert written(errors).noise == noise

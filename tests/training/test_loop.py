@@ -12,6 +12,8 @@ from pgt.data.sampling import ResidualAdaptive, Sobol
 from pgt.nn.precision import is_double
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
+from pgt.training import loop
+from pgt.training.ensemble import with_floors
 from pgt.training.optimisers import schedule
 from pgt.training.step import run_steps
 from pgt.training.weighting import Fixed, GradientNorm
@@ -213,6 +215,22 @@ def test_noise_floor_is_given_or_held_out():
     )
     weight = float(given.history.weight.sel(term="data")[-1])
     assert given.summary["noise_floor"] ** 2 * weight <= 0.5001
+
+
+def test_an_error_that_still_falls_is_not_taken_for_noise(monkeypatch):
+    """What is yet to be learnt of clean readings would else give the equation a weight as of noise."""
+    seen = []
+
+    def noted(state, errors):
+        seen.append(errors[0])
+        return with_floors(state, errors)
+
+    monkeypatch.setattr(loop, "with_floors", noted)
+    result = fit(readings(60), steps=100, learning_rate=1e-2)
+    falling = result.history.held_out.to_numpy()
+    assert (falling[1:5] < 0.95 * falling[:4]).all()
+    assert seen[:5] == [0.0] * 5
+    assert seen[-1] == result.history.held_out.min(), "at the end nothing more is to be learnt"
 
 
 def test_schedule():
