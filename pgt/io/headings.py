@@ -28,7 +28,10 @@ _TRAILING = re.compile(r"(?P<name>.*?\S)\s*(?:,|/|\bin\b)\s*(?P<unit>[^,]+)")
 _SUFFIX = re.compile(
     r"(?P<name>.+)_(?P<unit>degC|degF|Celsius|celsius|kelvin|mm|cm|km|Pa|kPa|hPa|MPa|mbar|bar|psi)"
 )
-_TIME, _LONG = r"t|[Tt]ime|[Ee]lapsed|[Zz]eit", r"[xyzXYZ]|[Dd]epth|[Hh]eight|[Dd]istance|[Pp]osition"
+_TIME, _LONG = (
+    r"t|[Tt]ime|[Ee]lapsed|[Zz]eit",
+    r"[xyzXYZ]|[Dd]epth|[Hh]eight|[Dd]istance|[Pp]osition",
+)
 _OF_AXES = re.compile(
     rf"(?P<name>(?:{_TIME})\w*?)_(?P<unit>ms|s|sec|seconds|min|minutes|h|hr|hours|d|days)"
     rf"|(?P<long>{_LONG})_(?P<of>m|ft|inch)"

@@ -40,6 +40,7 @@ MADE = {
 _QUOTED = re.compile(r'"[^"]*"')
 _CLEAR = re.compile(r"(?<!^t)/|[°²³^]|^deg|Pa$|bar$")  # units that nobody takes for a name
 _LETTER = re.compile(r"[^\W\d_](?<![eE])")  # but that of an exponent
+_PLACE = re.compile(r"[xyz]\s*=\s*[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?\s*(?:[mck]?m)?")
 _FORMAT = re.compile(r"\d+[sdn]")  # how wide a column is, and whether of text, dates or numbers
 
 
@@ -69,6 +70,13 @@ class _Row(NamedTuple):
     @property
     def is_data(self) -> bool:
         return self.numbers >= max(1, self.words)
+
+    @property
+    def is_entry(self) -> bool:
+        """Whether it may be an entry above the table, filled up with empty cells."""
+        given = [cell for cell in self.cells if cell]
+        is_short = len(given) <= 2 < len(self.cells)
+        return is_short and not (is_number_like(given[0]) or is_stamp(given[0]))
 
     @property
     def is_about_columns(self) -> bool:
@@ -132,7 +140,7 @@ def _unclear(number: int, marks: Sequence[str]) -> InputError:
 
 def _table(lines: Sequence[Line], separator: str) -> tuple[float, Layout] | None:
     """How good a table the lines make with this separator, and where it is; None for none."""
-    return _best([_row(_leniently(line, separator)) for _, line in lines[:SAMPLE]], separator)
+    return _best([_row(leniently(line, separator)) for _, line in lines[:SAMPLE]], separator)
 
 
 def find_rows(rows: Sequence[Sequence[str]]) -> Layout:
@@ -142,8 +150,15 @@ def find_rows(rows: Sequence[Sequence[str]]) -> Layout:
 
 
 def _best(rows: Sequence[_Row], separator: str) -> tuple[float, Layout] | None:
-    first = next((at for at in range(1, len(rows)) if _begins(rows, at)), None)
-    if first is None or len(rows[first].cells) < 2:
+    starts = [at for at in range(1, len(rows)) if _begins(rows, at)]
+    firsts = [at for at in starts if not rows[at].is_entry] or starts
+    runs = [at for at in firsts if at == firsts[0] or at - 1 not in firsts]
+    return next((table for at in runs if (table := _table_at(rows, at, separator))), None)
+
+
+def _table_at(rows: Sequence[_Row], first: int, separator: str) -> tuple[float, Layout] | None:
+    """The table whose first row is this; None: no line above it is its heading."""
+    if len(rows[first].cells) < 2:
         return None
     units = first - 1 if first > 1 and rows[first - 1].is_units else None
     heading = _heading(rows, first if units is None else units, rows[first])
@@ -207,7 +222,8 @@ def _row(cells: Sequence[str]) -> _Row:
     return _Row(cells, numbers, len(cells) - numbers - empty)
 
 
-def _leniently(line: str, separator: str) -> list[str]:
+def leniently(line: str, separator: str) -> list[str]:
+    """The cells of a line, or the line where its quotation marks are not closed."""
     try:
         return split(0, line, separator)
     except InputError:
@@ -230,14 +246,42 @@ def split(number: int, line: str, separator: str) -> list[str]:
     return cells
 
 
-def named(cells: Sequence[str], above: Line, separator: str) -> list[str]:
-    """The names of columns; where a cell is empty, since cells were merged, what stands above it."""
-    others = _leniently(above[1], separator)
-    others = others if len(others) == len(cells) else [""] * len(cells)
-    return [
-        " ".join((cell if cell.strip() else other).split())
-        for cell, other in zip(cells, others, strict=True)
-    ]
+def named(cells: Sequence[str], above: Sequence[Sequence[str]]) -> list[str]:
+    """The names of columns; where a cell is empty, since cells were merged, what stands `above` it, the
+    nearest row last. A place alone belongs to the group of columns whose name is above.
+
+    >>> named(["t", "x=0.1", "x=0.5"], [["", "T [K]", ""]])
+    ['t', 'T [K] x=0.1', 'T [K] x=0.5']
+    >>> named(["Time", "", ""], [["Tag", "TC1", "TC2"], ["Unit", "C", "C"]])
+    ['Time', 'TC1 [C]', 'TC2 [C]']
+    """
+    rows = [row for row in above if len(row) == len(cells)]
+    groups = _filled(rows[-1]) if rows else [""] * len(cells)
+    found = []
+    for at, cell in enumerate(cells):
+        name = cell if cell.strip() else _from_above([row[at] for row in reversed(rows)])
+        is_place = cell.strip() and not _PLACE.sub("", cell).strip(" ()[],;")
+        found.append(" ".join(f"{groups[at] if is_place else ''} {name}".split()))
+    return found
+
+
+def _filled(row: Sequence[str]) -> list[str]:
+    """Names of groups of columns, each in all of its columns."""
+    found, last = [], ""
+    for cell in row:
+        last = cell.strip() or last
+        found.append(last)
+    is_group = not any(is_number_like(cell) or is_stamp(cell) for cell in row)
+    is_group = is_group and any(row[1:]) and not all(row)  # a title stands in the first cell alone
+    return found if is_group else [""] * len(row)
+
+
+def _from_above(cells: Sequence[str]) -> str:
+    """The nearest name, and the unit between it and the heading."""
+    given = [cell.strip() for cell in cells if cell.strip()]
+    if len(given) > 1 and as_unit(given[0]) and not is_number_like(given[1]):
+        return f"{given[1]} [{given[0]}]"
+    return given[0] if given else ""
 
 
 def separator_of(heading: Line, first: Line | None = None) -> str:

@@ -20,7 +20,9 @@ WORDS = {
     "over range", "overload", "overflow", "ovld", "ovfl", "ol", "o.l.", "under", "underrange",
     "under range", "err", "error", "fault", "fail", "open", "short", "bad", "invalid", "no data",
     "nodata", "missing", "#n/a", "#nv", "#na", "#value!", "#wert!", "#div/0!", "#ref!", "#num!",
-    "open tc", "opentc", "burnout", "burn out", "+over", "-over", "+ol", "-ol", "ice", "eqp", "bkw", "1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind", "nan(ind)", "-nan", "-nan(ind)", "qnan", "snan",
+    "open tc", "opentc", "burnout",
+    "burn out", "+over", "-over", "+ol", "-ol", "ice", "eqp", "bkw",
+    "1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind", "nan(ind)", "-nan", "-nan(ind)", "qnan", "snan",
 }  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?")
 _FORTRAN = re.compile(r"([+-]?(?:\d+[.,]\d*|[.,]\d+))[dD]([+-]?\d{1,3})")

@@ -118,5 +118,8 @@ def test_the_mark_that_is_proposed_is_one_of_those_that_are_there():
 
 
 def test_merged_cells_take_the_name_above():
-    assert layout.named(["", "x=0.1"], (1, "Date;Temperature"), ";") == ["Date", "x=0.1"]
-    assert layout.named(["", "x"], (1, "Title"), ";") == ["", "x"]
+    assert layout.named(["", "x=0.1"], [["Date", "Temperature"]]) == ["Date", "x=0.1"]
+    assert layout.named(["", "x"], [["Title"]]) == ["", "x"]
+    groups = [["", "T", "", "p", ""]]
+    assert layout.named(["t", "x=0.1", "x=0.5", "x=0.1", "x=0.5"], groups)[3] == "p x=0.1"
+    assert layout.named(["t", "x=0.1"], [["Rod 3", ""]]) == ["t", "x=0.1"]

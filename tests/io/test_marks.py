@@ -76,7 +76,9 @@ def test_every_float_comes_back(number):
 def test_what_looks_like_a_number():
     assert all(map(is_number_like, ("1", "-0,5", ".5", "1.234,5", "1e-3", "nan", "1,234.5")))
     assert not any(map(is_number_like, ("", "x", "12:30", "0x10", "1_0", "TC1", "1-2")))
-    assert not any(map(is_number_like, ("12.03.2024", "1.2.24", "0.5-100", "2024 072", "0 100 200")))
+    assert not any(
+        map(is_number_like, ("12.03.2024", "1.2.24", "0.5-100", "2024 072", "0 100 200"))
+    )
 
 
 def test_blanks_and_exponents_of_instruments():
