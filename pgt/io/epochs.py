@@ -19,6 +19,8 @@ def doubt(times: np.ndarray) -> str | None:
     if not finite.size:
         return None
     low, high = finite.min(), finite.max()
+    if _are_dates(finite):
+        return "t may be dates without a century, as in 240312: if so, write them as 2024-03-12"
     for unit, seconds in COUNTED.items():
         if low * seconds / DAY > FIRST and high * seconds / DAY < LAST:
             return f"t may count from 1970: if so, write units = {{t = '{unit} since 1970-01-01'}}"
@@ -29,3 +31,17 @@ def doubt(times: np.ndarray) -> str | None:
             "t may be Excel's number of the day: if so, write units = {t = 'days since 1899-12-30'}"
         )
     return None
+
+
+def _are_dates(times: np.ndarray) -> bool:
+    """Whether numbers are all of six digits, a month and a day in the middle and at the end or begin."""
+    if (
+        (times % 1).any()
+        or times.min() < 10_101
+        or times.max() > 991_231
+        or len(np.unique(times)) < 2
+    ):
+        return False
+    first, month, last = times // 10_000, times // 100 % 100, times % 100
+    are_days = all(((part >= 1) & (part <= 31)).all() for part in (first, last))
+    return bool(((month >= 1) & (month <= 12)).all() and are_days)

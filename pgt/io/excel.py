@@ -19,7 +19,7 @@ from pgt.io.columns import Columns, check_count
 from pgt.io.headings import Places, parse_headings
 from pgt.io.layout import check_another_heading, check_names, check_upright, find_rows, named
 from pgt.io.placed import LOOKED_AT, in_heading
-from pgt.io.table import Convert, Table, select
+from pgt.io.table import Convert, Table, select, titled
 
 OTHERS = (".xls", ".ods")
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
@@ -82,7 +82,8 @@ def sheet_of(path: Path, dialect: Dialect) -> Table:
 
     said = (f"sheet {name!r}", *layout.said)
     sample = [cells for _, cells in below]
-    return Table(parse_headings(names, units), sample, load, said, {}, path.name.partition(".")[0])
+    headings = titled(parse_headings(names, units), sample)
+    return Table(headings, sample, load, said, {}, path.name.partition(".")[0])
 
 
 def _sheet(path: Path, dialect: Dialect) -> tuple[str, list[Row]]:

@@ -35,7 +35,7 @@ from pgt.io.layout import (
     named,
     split,
 )
-from pgt.io.table import Convert, Table, select
+from pgt.io.table import Convert, Table, select, titled
 
 BATCH = 1 << 14  # rows split at once
 SIDE = 20  # rows whose beginnings show that a table lies on its side
@@ -103,7 +103,7 @@ def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) 
     sample = [source.cells(line) for line in body]
     headings = with_length_unit(parse_headings(names, units), before)
     return Table(
-        _by_channel(headings, before, layout.separator),
+        titled(_by_channel(headings, before, layout.separator), sample),
         sample,
         source.load,
         (*said, SPOKEN[layout.separator], *layout.said),

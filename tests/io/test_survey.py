@@ -117,7 +117,9 @@ def test_days_and_words_of_time_have_their_unit(tmp_path):
         assert (found.coords, found.fields) == (("z", "t"), ("T",))
         assert found.table.units == {"t": unit}
     parts = survey([write(tmp_path, "Year,DOY,Hour,depth,T\n2024,152,6,1,20\n2024,152,7,1,21\n")])
-    assert "t" not in parts.coords  # a day alone would put all its hours at one time
+    assert (
+        parts.columns["t"] == "Year + DOY + Hour"
+    )  # a day alone would put all its hours at one time
 
 
 def test_several_quantities_in_one_column_are_refused(tmp_path):
