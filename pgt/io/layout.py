@@ -36,6 +36,10 @@ MADE = {
     "mean",
     "average",
     "sample",
+    "utc",
+    "degrees_north",
+    "degrees_east",
+    "psu",
 }
 _QUOTED = re.compile(r'"[^"]*"')
 _CLEAR = re.compile(r"(?<!^t)/|[°²³^]|^deg|Pa$|bar$")  # units that nobody takes for a name
@@ -85,7 +89,8 @@ class _Row(NamedTuple):
         about = [c for c in given if c != "t" and (as_unit(c) or c.strip(" []()").lower() in MADE)]
         is_format = all(map(_FORMAT.fullmatch, given))
         is_clear = any(_CLEAR.search(cell) for cell in about)
-        return is_format or (not self.numbers and (is_clear or 2 * len(about) > len(given)))
+        numbers = self.numbers - self.cells.count("1")  # which is a unit, too
+        return is_format or (not numbers and (is_clear or 2 * len(about) > len(given)))
 
     @property
     def is_units(self) -> bool:

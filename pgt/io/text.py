@@ -19,7 +19,7 @@ import pandas as pd
 from pgt.ground.dialect import SPOKEN, Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
-from pgt.io import casts, curves, placed, probes, rasters, tecplot
+from pgt.io import casts, curves, frames, labview, placed, probes, rasters, sections, tecplot
 from pgt.io.above import HIGH, counts, table_lines
 from pgt.io.columns import Columns, check_count
 from pgt.io.encoding import Line, numbered, opened
@@ -49,9 +49,12 @@ FORMS = (
     rasters.as_table,
     curves.as_table,
     casts.as_table,
+    labview.as_table,
+    sections.as_table,
+    frames.as_table,
 )
 ENDINGS = (
-    ".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", ".lvm", ".xy", ".cnv", ".vec",
+    ".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", ".lvm", ".xy", ".cnv", ".vec", ".rdb",
 )  # fmt: skip
 
 
