@@ -19,7 +19,7 @@ from pgt.ground.errors import InputError
 from pgt.ground.parser import parse_equation
 from pgt.ground.registry import parts
 from pgt.ground.trees import CONSTANTS, names_in
-from pgt.io.called import ANGLES
+from pgt.io.called import no_lengths
 from pgt.io.found import sensor_hint
 from pgt.io.survey import Survey
 from pgt.physics import AbstractPDE, Equation
@@ -102,9 +102,7 @@ def _check_axes(about: About, found: Survey) -> None:
 def _hint(axis: str, found: Survey) -> str:
     """What else may be meant where an axis is missing."""
     read = (*found.columns.values(), *found.unused)
-    if angles := [name for name in read if name.lower() in ANGLES]:
-        return f" Angles such as {angles[0]!r} are no lengths: write distances from a point, in metres."
-    return sensor_hint(axis)
+    return no_lengths(read) or sensor_hint(axis)
 
 
 def _with_units(lines: Sequence[str], pde: str | Sequence[str], found: Survey) -> list[str]:

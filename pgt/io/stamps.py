@@ -126,11 +126,22 @@ def _order(texts: pd.Series, first: re.Match, name: str, dates: str | None) -> s
     parts = texts.str.extract(r"^(\d{1,2})[-/](\d{1,2})[-/]").astype(float).max()
     is_day = [bool(parts[column] > 12) for column in (0, 1)]
     if is_day[0] != is_day[1] and not (first[2] == "-" and len(first[4]) == 2):
+        _check_year_last(texts, name, len(first[4]))
         return "day first" if is_day[0] else "month first"
     raise InputError(
         f"column {name!r}: {first[0]!r} may have the day or the month first. Say which: "
         '`dialect=pgt.io.Dialect(dates="day first")` or `dialect=pgt.io.Dialect(dates="month first")`.'
     )
+
+
+def _check_year_last(texts: pd.Series, name: str, digits: int) -> None:
+    """Refuse 24/03/12, 24/03/13: what changes from row to row is rather the day than the year."""
+    parts = texts.str.extract(r"^(\d{1,2})[-/]\d{1,2}[-/](\d{2})\b").nunique()
+    if digits == 2 and parts[1] > parts[0]:
+        raise InputError(
+            f"column {name!r}: {texts.iloc[0]!r} may have the year first. Write the year in full, as in "
+            '2024-03-12; if it is last, say so: `dialect=pgt.io.Dialect(dates="day first")`.'
+        )
 
 
 def _seconds(texts: pd.Series, name: str) -> pd.Series:

@@ -18,16 +18,18 @@ from pgt.io.called import (
     AXES,
     CALLED,
     COUNTERS,
+    FLAGS,
     KINDS,
     VALID,
     also_called,
     as_the_equation,
     letters,
+    no_lengths,
 )
 from pgt.io.cells import TEXTS, WORKBOOKS, open_cells, read_sensors
 from pgt.io.columns import SHOWN, Columns
 from pgt.io.found import JOINED
-from pgt.io.guessed import Guess
+from pgt.io.guessed import Guess, check_one_time, may_be
 from pgt.io.headings import Heading, Places, parse_headings, placed_along
 from pgt.io.marks import MISSING, WORDS, is_number_like
 from pgt.io.names import NAMES
@@ -119,6 +121,7 @@ def survey(
     own = {name: heading for name, heading in own.items() if name in (*coords, *fields)}
     unused = tuple(h.text for h in guess.numeric if h.text not in taken and h.name not in taken)
     repeated = _repeated(table, coords, tuple(fields))
+    table = replace(table, said=(*table.said, *_flags(guess.words)))
     return Survey(
         tuple(files), sensors, coords, tuple(fields), own, table, repeated, unused, dialect
     )
@@ -162,6 +165,12 @@ def _look(
         return guess
 
 
+def _flags(words: Mapping[str, str]) -> list[str]:
+    """That a column of words may say which readings are good, which nobody but the user can read."""
+    found = [text for text in words if text.lower() in FLAGS]
+    return [f"what {text!r} says of the rows is not used" for text in found]
+
+
 def _shown(cells: set[str]) -> str:
     """A cell that is no number, best one with digits in it."""
     others = sorted(cell for cell in cells if not is_number_like(cell)) or sorted(cells)
@@ -193,15 +202,16 @@ def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], giv
     guess = Guess({axis: given[axis] for axis in AXES if axis in given})
     guess.names = [heading.text for heading in headings if heading.text]
     for axis, words in CALLED.items():
+        if axis == "t" and axis not in given:
+            check_one_time(headings)
         for word in words:
-            # T is a temperature
-            found = [
-                h for h in headings if word == h.name.lower() and h.name != "T" and not h.places
-            ]
+            found = [h for h in headings if word == h.name.lower() and may_be(axis, h)]
+            found.sort(key=lambda h: h.name != axis)  # beside x, X is the number of a row
             if found and axis not in guess.coords:
                 is_short = found[0].name == axis and found[0].text.startswith(axis)
                 guess.coords[axis] = axis if is_short else found[0].text
     taken = {text for texts in guess.coords.values() for text in texts.split(JOINED)}
+    taken |= {axis.upper() for axis in AXES[:3] if guess.coords.get(axis) == axis}
     for heading in numeric:
         if heading.places or {heading.text, heading.name} & set(sensors):
             guess.sensors.append(heading)
@@ -242,7 +252,7 @@ def _fields(guess: Guess, measured: Sequence[str], given: dict[str, str]) -> dic
     if not guess.coords:
         raise InputError(
             "no column is called x, y, z or t, and no heading gives a position; say which is which: "
-            f'`columns={{"x": "name in the file"}}`.{_there_are(guess)}'
+            f'`columns={{"x": "name in the file"}}`.{_there_are(guess)}{no_lengths(guess.names)}'
         )
     named = {name: heading for name, heading in given.items() if name not in AXES}
     if named:
@@ -305,8 +315,9 @@ def _of_columns(
     found, left = {}, list(headings)
     for name in measured:
         same = [h for h in left if name in (h.name, h.text)]
-        same = same or [h for h in left if h.name.lower() == name.lower()]
+        # Before U, which is the size of a velocity where there is an Ux, too.
         same = same or [h for h in left if letters(h.name) in also_called(name, measured)]
+        same = same or [h for h in left if h.name.lower() == name.lower()]
         same = same or [h for h in left if _is_warm(h, name)]
         if same:
             found[name] = same[0].text

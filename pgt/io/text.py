@@ -83,6 +83,7 @@ def open_text(path: Path, dialect: Dialect) -> Iterator[Table]:
 def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) -> Table:
     """The table in numbered lines; the lines are read on when columns are loaded."""
     head: Sequence[Line] = list(itertools.islice(lines, LOOKED_AT))
+    doubts = rasters.doubts(head)
     for as_table in FORMS:
         head, lines = as_table(head, lines, name)
     kept = placed.in_lines(table_lines(head, dialect), dialect)
@@ -109,7 +110,7 @@ def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) 
         titled(_by_channel(headings, before, layout.separator), sample),
         sample,
         source.load,
-        (*said, SPOKEN[layout.separator], *layout.said),
+        (*said, SPOKEN[layout.separator], *layout.said, *doubts),
         _fixed(before, name),
         name.partition(".")[0],
     )

@@ -171,3 +171,38 @@ def test_files_of_instruments_are_understood_without_a_word(tmp_path, name):
     np.testing.assert_allclose(measured, sorted(ROWS), rtol=1e-12)
     units = INSTRUMENTS[name].units
     assert {axis: table.units.get(axis) for axis in units} == units
+
+
+@pytest.mark.parametrize(
+    ("heading", "measured", "columns"),
+    [
+        ("X,x,t,T", ("u",), {"u": "T"}),  # R calls the numbers of rows X
+        ("Zeit [s],x,t [°C],RH", ("T",), {"t": "Zeit [s]", "T": "t [°C]"}),
+        ("x,y,U,Ux,Uy", ("u", "v"), {"u": "Ux", "v": "Uy"}),
+        ("x,y,Vx,Vy,V", ("u", "v"), {"u": "Vx", "v": "Vy"}),
+        ("x,y,U,V,p", ("u", "v"), {"u": "U", "v": "V"}),
+    ],
+)
+def test_letters_that_mean_two_things(tmp_path, heading, measured, columns):
+    rows = "\n".join(",".join(map(str, row)) for row in ([1, 2, 3, 4, 5], [2, 3, 5, 6, 7]))
+    rows = "\n".join(",".join(row.split(",")[: heading.count(",") + 1]) for row in rows.split("\n"))
+    found = survey([write(tmp_path, f"{heading}\n{rows}\n", "a.csv")], measured=measured)
+    assert found.columns == columns
+
+
+def test_a_letter_beside_a_time_is_asked_for(tmp_path):
+    path = write(tmp_path, "time,x,t\n0,0.1,20.5\n60,0.1,21\n", "a.csv")
+    with pytest.raises(InputError, match=r"'t' and 'time' may both be the time.*\"t\": \"time\""):
+        survey([path], measured=("u",), axes=("x", "t"))
+    found = survey([path], measured=("u",), axes=("x", "t"), columns={"t": "time"})
+    assert found.table.values["u"].tolist() == [20.5, 21]
+
+
+def test_words_that_judge_rows_are_named(tmp_path):
+    found = survey([write(tmp_path, "x,t,T,QC\n0.1,0,20,G\n0.5,0,50,B\n", "a.csv")])
+    assert "what 'QC' says of the rows is not used" in found.table.said
+
+
+def test_angles_are_no_axes(tmp_path):
+    with pytest.raises(InputError, match="Angles such as 'lat' are no lengths"):
+        survey([write(tmp_path, "lat,lon,head\n50,7,10\n51,7,11\n", "a.csv")])
