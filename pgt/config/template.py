@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
@@ -132,9 +132,10 @@ def _named(name: str) -> tuple[About, list[str]]:
     """A registered equation: what it says of itself, and what it needs."""
     known = parts("equation")
     if name not in known:
+        meant = did_you_mean(_without_axes(name, known), known)
         raise InputError(
-            f"there is no equation called '{name}'{did_you_mean(name, known)} An equation as text "
-            'has a `=`, as in "u_t + u*u_x = nu*u_xx".'
+            f"there is no equation called '{name}'{meant} An equation as text has a `=`, as in "
+            '"u_t + u*u_x = nu*u_xx".'
         )
     fields = section_of(known[name], "equation").model_fields
     needed = [str(f.examples[0]) for f in fields.values() if f.is_required() and f.examples]
@@ -145,6 +146,12 @@ def _named(name: str) -> tuple[About, list[str]]:
     optional = [n for n in about.coefficients if not fields[n].is_required()]
     offered = [f"#{n} = {toml(about.coefficients[n])}" for n in optional]
     return about, [f"# {about.equation}", f"name = {toml(name)}", *needed, *offered]
+
+
+def _without_axes(name: str, known: Container[str]) -> str:
+    """In "heat_2d" the axes are those of the data."""
+    base = re.sub(r"_?[123]d$", "", name.lower())
+    return base if base in known else name
 
 
 def _text(texts: Sequence[str]) -> tuple[About, list[str]]:

@@ -6,8 +6,8 @@ from collections.abc import Container, Mapping, Sequence
 AXES = ("x", "y", "z", "t")
 # What loggers call an axis, in small letters; the letter itself first of all.
 CALLED = {
-    "x": ("x", "position", "pos", "location", "ort", "distance", "abstand"),
-    "y": ("y",),
+    "x": ("x", "position", "pos", "location", "ort", "distance", "abstand", "easting", "rechtswert"),
+    "y": ("y", "northing", "hochwert"),
     "z": ("z", "depth", "height", "tiefe", "höhe"),
     "t": ("t", "time", "timestamp", "time stamp", "datetime", "date time", "date/time", "date_time",
           "elapsed", "elapsed time", "milliseconds", "seconds", "minutes", "hours", "days", "zeit",

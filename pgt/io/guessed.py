@@ -39,6 +39,6 @@ def check_one_time(headings: Sequence[Heading]) -> None:
         and not any(h.name.lower().startswith("t") for h in headings if h not in times)
     ):
         raise InputError(
-            f"'t' and {others[0].text!r} may both be the time; say which is it: "
+            f"'t' and {others[0].text!r} may both be the time; say which it is: "
             f'`columns={{"t": "{others[0].text}"}}`.'
         )

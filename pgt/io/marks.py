@@ -102,7 +102,8 @@ class Marks:
         return text if is_plain(text) else None
 
     def _advice(self, text: str, is_axis: bool) -> str:
-        if _NUMBER.fullmatch(text):
+        others = Marks(".", ","), Marks(",", ".")
+        if _NUMBER.fullmatch(text) and any(marks._without_groups(text) for marks in others):
             mark = "point" if self.decimal == "." else "comma"
             return (
                 f"The other numbers have a decimal {mark}; write this one alike, or say which mark "

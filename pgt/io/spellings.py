@@ -27,6 +27,7 @@ _NAMED = [
 _ORDINAL = re.compile(r"(?P<year>(?:19|20)\d\d)-(?P<day>[0-3]\d\d)(?P<rest>[T ]\d.*)?")
 # Behind a difference from UTC the place says nothing more: +01:00[Europe/Berlin].
 _PLACE = re.compile(r"(?P<zone>Z|[+-]\d\d:?\d\d)?\[(?P<place>[A-Z][\w/+-]*)\]$")
+_CHINESE = re.compile(r"^(\d{4})年(\d{1,2})月(\d{1,2})日 ?")
 _HOURS = re.compile(r"(?<=\d[ T])(\d{1,2}) ?[hH] ?([0-5]\d)(?: ?(?:m|min) ?([0-5]\d)s?)?$")
 _MONTH, _CLOCK = r"(?P<month>0[1-9]|1[0-2])", r"(?P<h>[01]\d|2[0-3])(?P<m>[0-5]\d)(?P<s>[0-5]\d)?"
 _DIGITS = re.compile(
@@ -61,6 +62,7 @@ def with_year_first(text: str) -> str:
     ('2024-03-12 10:00:00 CET', '2024-03-12T10:00')
     """
     text = re.sub(r"(:\d\d):(\d{1,6})$", r"\1.\2", text) if text.count(":") == 3 else text
+    text = _CHINESE.sub(r"\1-\2-\3 ", text).strip()
     text = _PLACE.sub(
         lambda found: found["zone"] or f" {found['place']}", text.removesuffix(" Uhr")
     )

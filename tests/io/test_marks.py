@@ -119,3 +119,9 @@ def test_advice_suits_what_stands_there():
         marks.numbers(["Mean"], np.array([2]), "x", True)
     with pytest.raises(InputError, match="leave the cell empty"):
         marks.numbers(["warm"], np.array([2]), "u")
+
+
+def test_a_hint_that_cannot_help_is_not_given():
+    with pytest.raises(InputError) as caught:
+        Marks(".", ",").numbers(["1,01,325.5"], np.array([2]), "p")
+    assert "dialect" not in str(caught.value)
