@@ -76,6 +76,7 @@ _FAHRENHEIT = re.compile(
 )
 _RAISED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
 _FACTOR = re.compile(r"(?P<symbol>%|[^\W\d_]+|1(?!\d))(?:\^?(?P<power>[+-]?\d{1,2}))?")
+HIGHEST = 12  # power of a symbol
 _JOINED = re.compile(r"\s*(?P<sign>[*·⋅./]|)\s*")
 _BELOW = re.compile(r"/\s*\(([^()/]*)\)")  # W/(m K)
 
@@ -141,6 +142,8 @@ def parse_unit(text: str) -> tuple[float, Powers] | None:
         if not found or symbol is None:
             return None
         power = sign * int(found["power"] or 1)
+        if abs(power) > HIGHEST:
+            return None
         scale *= symbol[0] ** power
         for base, times in symbol[1].items():
             powers[base] += times * power
@@ -149,7 +152,8 @@ def parse_unit(text: str) -> tuple[float, Powers] | None:
         if joint and joint["sign"] and at == len(text):
             return None  # a sign with nothing behind it
         sign = -1 if joint and joint["sign"] == "/" else 1
-    return (scale, {base: n for base, n in powers.items() if n}) if text else None
+    is_unit = bool(text) and 1e-150 < scale < 1e150  # beyond nobody can compute with it
+    return (scale, {base: n for base, n in powers.items() if n}) if is_unit else None
 
 
 def _plain(text: str) -> str:

@@ -63,6 +63,11 @@ def test_factors(first, second, times):
     assert factor(second, first) == pytest.approx(1 / times, rel=1e-12)
 
 
+def test_numbers_behind_letters_are_no_powers():
+    assert parse_unit("Mg88") is None
+    assert parse_unit(" ".join(["Ym12"] * 9)) is None
+
+
 @pytest.mark.parametrize(("first", "second"), STRANGERS)
 def test_what_cannot_be_converted(first, second):
     assert factor(first, second) is None
