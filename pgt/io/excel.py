@@ -17,8 +17,9 @@ from pgt.io._files import need, understood
 from pgt.io.above import HIGH
 from pgt.io.columns import Columns, check_count
 from pgt.io.headings import Places, parse_headings
-from pgt.io.layout import check_another_heading, check_names, check_upright, find_rows, named
+from pgt.io.layout import check_another_heading, check_names, check_upright, find_rows
 from pgt.io.placed import LOOKED_AT, in_heading
+from pgt.io.stacked import named
 from pgt.io.table import Convert, Table, select, titled
 
 OTHERS = (".xls", ".ods")

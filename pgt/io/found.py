@@ -64,7 +64,7 @@ def by_field_and_place(headings: Sequence[Heading], fields, positions: dict[int,
     """By field and position, the column."""
     found = {}
     for name in fields:
-        places = [at for at in positions if _matches(headings[at], name)]
+        places = [at for at in positions if matches(headings[at], name)]
         if not places and len(fields) == 1:
             places = list(positions)
         if not places:
@@ -82,7 +82,7 @@ def by_field_and_place(headings: Sequence[Heading], fields, positions: dict[int,
     return found
 
 
-def _matches(heading: Heading, name: str) -> bool:
+def matches(heading: Heading, name: str) -> bool:
     """Whether a column is of a field: by its name, or by a pattern such as "TC*"."""
     if name in (heading.name, heading.text):
         return True

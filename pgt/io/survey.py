@@ -1,14 +1,13 @@
 """What files of readings hold, guessed from what they say: the start of a run file."""
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from pgt.data._duplicates import groups
-from pgt.data.units import conversion
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.io import excel
@@ -21,13 +20,12 @@ from pgt.io.called import (
     FLAGS,
     KINDS,
     VALID,
-    also_called,
     as_the_equation,
-    letters,
     no_lengths,
 )
 from pgt.io.cells import TEXTS, WORKBOOKS, open_cells, read_sensors
 from pgt.io.columns import SHOWN, Columns
+from pgt.io.fields import not_used, of_columns, of_sensors
 from pgt.io.found import JOINED
 from pgt.io.guessed import Guess, check_one_time, may_be
 from pgt.io.headings import Heading, Places, parse_headings, placed_along
@@ -38,8 +36,6 @@ from pgt.io.table import Table
 from pgt.io.tecplot import ZONE_TIME
 from pgt.io.times import add_times
 from pgt.io.varying import without_constant
-
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
 @dataclass(frozen=True)
@@ -120,6 +116,7 @@ def survey(
     table, coords = without_constant(table, coords, (*axes, *given) if axes else told)
     own = {name: heading for name, heading in own.items() if name in (*coords, *fields)}
     unused = tuple(h.text for h in guess.numeric if h.text not in taken and h.name not in taken)
+    unused += tuple(not_used(guess, own, tuple(fields)))
     repeated = _repeated(table, coords, tuple(fields))
     table = replace(table, said=(*table.said, *_flags(guess.words)))
     return Survey(
@@ -258,13 +255,13 @@ def _fields(guess: Guess, measured: Sequence[str], given: dict[str, str]) -> dic
     if named:
         return named
     if guess.sensors:
-        return _of_sensors(guess.sensors, measured)
+        return of_sensors(guess.sensors, measured)
     if not guess.numeric:
         raise InputError(
             "there is no column of readings beside the coordinates: numbers."
             f"{_there_are(guess)}{_there_stands(guess)}"
         )
-    return _of_columns(guess.numeric, measured, guess.constant)
+    return of_columns(guess.numeric, measured, guess.constant)
 
 
 def _there_are(guess: Guess) -> str:
@@ -282,60 +279,6 @@ def _there_stands(guess: Guess) -> str:
         if heading
         else ""
     )
-
-
-def _of_sensors(headings: Sequence[Heading], measured: Sequence[str]) -> dict[str, str]:
-    names = list(dict.fromkeys(heading.name for heading in headings))
-    own = {n: n if n in names else _alike(n, names, measured) for n in measured}
-    if any(own.values()):
-        return {name: heading for name, heading in own.items() if heading}
-    if measured:
-        return {measured[0]: measured[0]}
-    if len(names) == 1 and _NAME.fullmatch(names[0]):
-        return {names[0]: names[0]}
-    return {"T": "T"} if any(_is_warm(heading, "T") for heading in headings) else {"u": "u"}
-
-
-def _is_warm(heading: Heading, name: str) -> bool:
-    """Whether a column may be a temperature, where that is sought."""
-    is_spelt = "temperatur" in letters(heading.name)
-    return name == "T" and (is_spelt or bool(heading.unit and conversion(heading.unit, "K")))
-
-
-def _alike(name: str, names: Sequence[str], measured: Sequence[str]) -> str | None:
-    """What a field is called instead."""
-    return next((other for other in names if letters(other) in also_called(name, measured)), None)
-
-
-def _of_columns(
-    headings: Sequence[Heading], measured: Sequence[str], constant: Container[str]
-) -> dict[str, str]:
-    if not measured:
-        return {_plain(h.name, n): h.text for n, h in enumerate(headings)}
-    found, left = {}, list(headings)
-    for name in measured:
-        same = [h for h in left if name in (h.name, h.text)]
-        # Before U, which is the size of a velocity where there is an Ux, too.
-        same = same or [h for h in left if letters(h.name) in also_called(name, measured)]
-        same = same or [h for h in left if h.name.lower() == name.lower()]
-        same = same or [h for h in left if _is_warm(h, name)]
-        if same:
-            found[name] = same[0].text
-            left.remove(same[0])
-    if not found:
-        # Rather no column that always says the same, and none that counts hours.
-        best = min(left, key=lambda h: (h.text in constant, _is_a_time(h)))
-        found[measured[0]] = best.text
-    return found
-
-
-def _is_a_time(heading: Heading) -> bool:
-    return heading.unit is not None and conversion(heading.unit, "s") is not None
-
-
-def _plain(name: str, number: int) -> str:
-    """A name that an equation can use."""
-    return name if _NAME.fullmatch(name) and name not in AXES else f"u{number}" if number else "u"
 
 
 def _repeated(table: Columns, coords: Sequence[str], fields: Sequence[str]) -> int:

@@ -32,9 +32,9 @@ from pgt.io.layout import (
     find_layout,
     fits,
     leniently,
-    named,
     split,
 )
+from pgt.io.stacked import named
 from pgt.io.table import Convert, Table, select, titled
 
 BATCH = 1 << 14  # rows split at once

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from instrument_files import INSTRUMENTS
 from logger_files import LOGGERS, ORIGIN, PLACED, POSITIONS, ROWS, wide, written
+from program_files import CORNERS, PLANES, PROGRAMS, REFUSED
 from sensor_files import write, write_mat, write_npz
 
 from pgt.ground.dialect import Dialect
@@ -159,18 +160,39 @@ def test_what_cannot_be_guessed(tmp_path, text, message):
         survey([write(tmp_path, text)])
 
 
-@pytest.mark.parametrize("name", INSTRUMENTS)
+ALL = INSTRUMENTS | {f"{name} (program)": file for name, file in PROGRAMS.items()}
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_files_of_instruments_are_understood_without_a_word(tmp_path, name):
-    path = instrument_files.written(tmp_path, INSTRUMENTS[name])
+    path = instrument_files.written(tmp_path, ALL[name])
     found = survey([path], measured=("T",), axes=("x", "t"))
     assert (found.coords, found.fields) == (("x", "t"), ("T",))
     table = found.table
     scale = 1e-3 if table.units.get("x") == "mm" else 1.0
-    rows = zip(table.values["x"] * scale, table.values["t"], table.values["T"], strict=True)
+    times = table.values["t"] - (86340 if "midnight" in name else 0)
+    rows = zip(table.values["x"] * scale, times, table.values["T"], strict=True)
     measured = sorted(tuple(row) for row in rows if not np.isnan(row[2]))
     np.testing.assert_allclose(measured, sorted(ROWS), rtol=1e-12)
-    units = INSTRUMENTS[name].units
+    units = ALL[name].units
     assert {axis: table.units.get(axis) for axis in units} == units
+
+
+@pytest.mark.parametrize("name", PLANES)
+def test_velocities_in_a_plane_are_understood_without_a_word(tmp_path, name):
+    path = write(tmp_path, PLANES[name].content, PLANES[name].name)
+    found = survey([path], measured=("u", "v"), axes=("x", "y"))
+    assert (found.coords, found.fields) == (("x", "y"), ("u", "v"))
+    columns = [found.table.values[each].tolist() for each in ("x", "y", "u", "v")]
+    assert [*zip(*columns, strict=True)] == CORNERS
+    assert found.table.units.get("x") == PLANES[name].unit
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_must_not_be_read_is_refused_in_one_sentence(tmp_path, name):
+    text, message = REFUSED[name]
+    with pytest.raises(InputError, match=re.escape(message)):
+        survey([write(tmp_path, text, "a.dat")], measured=("T",), axes=("x", "t"))
 
 
 @pytest.mark.parametrize(
