@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
@@ -19,7 +19,7 @@ from pgt.ground.errors import InputError
 from pgt.ground.parser import parse_equation
 from pgt.ground.registry import parts
 from pgt.ground.trees import CONSTANTS, names_in
-from pgt.io.called import ANGLES
+from pgt.io.called import no_lengths
 from pgt.io.found import sensor_hint
 from pgt.io.survey import Survey
 from pgt.physics import AbstractPDE, Equation
@@ -102,9 +102,7 @@ def _check_axes(about: About, found: Survey) -> None:
 def _hint(axis: str, found: Survey) -> str:
     """What else may be meant where an axis is missing."""
     read = (*found.columns.values(), *found.unused)
-    if angles := [name for name in read if name.lower() in ANGLES]:
-        return f" Angles such as {angles[0]!r} are no lengths: write distances from a point, in metres."
-    return sensor_hint(axis)
+    return no_lengths(read) or sensor_hint(axis)
 
 
 def _with_units(lines: Sequence[str], pde: str | Sequence[str], found: Survey) -> list[str]:
@@ -134,9 +132,10 @@ def _named(name: str) -> tuple[About, list[str]]:
     """A registered equation: what it says of itself, and what it needs."""
     known = parts("equation")
     if name not in known:
+        meant = did_you_mean(_without_axes(name, known), known)
         raise InputError(
-            f"there is no equation called '{name}'{did_you_mean(name, known)} An equation as text "
-            'has a `=`, as in "u_t + u*u_x = nu*u_xx".'
+            f"there is no equation called '{name}'{meant} An equation as text has a `=`, as in "
+            '"u_t + u*u_x = nu*u_xx".'
         )
     fields = section_of(known[name], "equation").model_fields
     needed = [str(f.examples[0]) for f in fields.values() if f.is_required() and f.examples]
@@ -147,6 +146,12 @@ def _named(name: str) -> tuple[About, list[str]]:
     optional = [n for n in about.coefficients if not fields[n].is_required()]
     offered = [f"#{n} = {toml(about.coefficients[n])}" for n in optional]
     return about, [f"# {about.equation}", f"name = {toml(name)}", *needed, *offered]
+
+
+def _without_axes(name: str, known: Container[str]) -> str:
+    """In "heat_2d" the axes are those of the data."""
+    base = re.sub(r"_?[123]d$", "", name.lower())
+    return base if base in known else name
 
 
 def _text(texts: Sequence[str]) -> tuple[About, list[str]]:

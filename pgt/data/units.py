@@ -31,6 +31,7 @@ DERIVED: dict[str, tuple[float, Powers]] = {
     "L": (1e-3, {"m": 3}),
     "l": (1e-3, {"m": 3}),
 }
+_WATER = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "in": 0.0254}  # of which a column stands on a place
 # Symbols that take no prefix, and words.
 WHOLE: dict[str, tuple[float, Powers]] = {
     "min": (60, {"s": 1}),
@@ -49,6 +50,10 @@ WHOLE: dict[str, tuple[float, Powers]] = {
     "yd": (0.9144, {"m": 1}),
     "mph": (0.44704, {"m": 1, "s": -1}),
     "knots": (1852 / 3600, {"m": 1, "s": -1}),
+    "fpm": (0.3048 / 60, {"m": 1, "s": -1}),
+    "cfs": (0.3048**3, {"m": 3, "s": -1}),
+    "inHg": (25.4 * 133322.387415, {"g": 1, "m": -1, "s": -2}),
+    **{f"{u}Aq": (9806650 * size, {"g": 1, "m": -1, "s": -2}) for u, size in _WATER.items()},
     "1": (1, {}),
 }
 WORDS = {
@@ -57,18 +62,21 @@ WORDS = {
     "day": "d", "days": "d", "gram": "g", "grams": "g", "kelvin": "K", "pascal": "Pa",
     "volt": "V", "volts": "V", "Volts": "V", "feet": "ft", "inches": "inch", "decibar": "dbar",
     "micron": "um", "microns": "um", "usec": "us", "msec": "ms", "secs": "s", "mins": "min", "hrs": "h",
-    "Kelvin": "K", "dimensionless": "1", "radian": "rad", "radians": "rad",
+    "Kelvin": "K", "dimensionless": "1", "radian": "rad", "radians": "rad", "Sec": "s", "SEC": "s",
+    "Seconds": "s", "Minutes": "min", "Hours": "h", "Days": "d", "PSI": "psi", "Psi": "psi",
+    "psia": "psi", "kt": "knots", "kts": "knots", "kn": "knots",
 }  # fmt: skip
 # kelvin = scale × degrees + offset
 DEGREES = {"K": (1.0, 0.0), "degC": (1.0, 273.15), "degF": (5 / 9, 459.67 * 5 / 9)}
 _CELSIUS = re.compile(
-    r"(?:[°º˚]\s*|[Dd]eg(?:ree)?s?[ _]?)C\b|℃|(?:[Dd]eg(?:ree)?s?[ _])?[Cc]elsius"
+    r"(?:[°º˚]\s*|[Dd]eg(?:ree)?s?[ _.]{0,2}|Grad )C\b|℃|(?:[Dd]eg(?:ree)?s?[ _])?[Cc]elsius"
 )
 _FAHRENHEIT = re.compile(
-    r"(?:[°º˚]\s*|[Dd]eg(?:ree)?s?[ _]?)F\b|℉|(?:[Dd]eg(?:ree)?s?[ _])?[Ff]ahrenheit"
+    r"(?:[°º˚]\s*|[Dd]eg(?:ree)?s?[ _.]{0,2})F\b|℉|(?:[Dd]eg(?:ree)?s?[ _])?[Ff]ahrenheit"
 )
 _RAISED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
 _FACTOR = re.compile(r"(?P<symbol>%|[^\W\d_]+|1(?!\d))(?:\^?(?P<power>[+-]?\d{1,2}))?")
+HIGHEST = 12  # power of a symbol
 _JOINED = re.compile(r"\s*(?P<sign>[*·⋅./]|)\s*")
 _BELOW = re.compile(r"/\s*\(([^()/]*)\)")  # W/(m K)
 
@@ -134,6 +142,8 @@ def parse_unit(text: str) -> tuple[float, Powers] | None:
         if not found or symbol is None:
             return None
         power = sign * int(found["power"] or 1)
+        if abs(power) > HIGHEST:
+            return None
         scale *= symbol[0] ** power
         for base, times in symbol[1].items():
             powers[base] += times * power
@@ -142,13 +152,15 @@ def parse_unit(text: str) -> tuple[float, Powers] | None:
         if joint and joint["sign"] and at == len(text):
             return None  # a sign with nothing behind it
         sign = -1 if joint and joint["sign"] == "/" else 1
-    return (scale, {base: n for base, n in powers.items() if n}) if text else None
+    is_unit = bool(text) and 1e-150 < scale < 1e150  # beyond nobody can compute with it
+    return (scale, {base: n for base, n in powers.items() if n}) if is_unit else None
 
 
 def _plain(text: str) -> str:
     """One way of writing powers and quotients; of a time axis, the unit without its origin."""
     text = text.translate(_RAISED).replace("**", "^").partition(" since ")[0].strip()
-    text = _FAHRENHEIT.sub("degF", _CELSIUS.sub("degC", text))
+    text = _FAHRENHEIT.sub("degF", _CELSIUS.sub("degC", text)).replace("°K", "K")
+    text = text.replace("H2O", "Aq").replace("%RH", "%")
     return _BELOW.sub(lambda found: "/" + "/".join(re.split(r"[\s*·⋅.]+", found[1].strip())), text)
 
 

@@ -61,7 +61,13 @@ def check_suffix(path: Path, known: Iterable[str]) -> str:
         suffix = path.with_suffix("").suffix.lower()
     if suffix not in known:
         ending = f"the ending {path.suffix!r} is unknown" if suffix else "the name has no ending"
-        raise InputError(f"{ending}; known are {', '.join(sorted(known))}.")
+        known = sorted(known)
+        hint = (
+            ""
+            if suffix or ".txt" not in known
+            else f" A table as text may be called {path.name}.txt."
+        )
+        raise InputError(f"{ending}; known are {', '.join(known)}.{hint}")
     return suffix
 
 

@@ -14,6 +14,7 @@ from pgt.io.marks import MISSING, is_number_like
 from pgt.io.stamps import is_stamp
 
 COMMENT = re.compile(r"\s*(#+|%+|//+|!+)")
+_DRAWN = re.compile(r"\s*(?=.{5})[-=_+|]+(?:[ \t|+][-=_+|]+)*\s*")
 HIGH = 3  # lines of names and units that one heading has at most
 LOOKED_AT = 200
 # "***End_of_Header***", ">>*DATA*<<", "[Data]"
@@ -24,8 +25,8 @@ _WIDE_BLANKS = re.compile(r" {2,}")
 
 
 def counts(line: str) -> bool:
-    """Whether a line is neither blank nor a comment."""
-    return bool(line.strip()) and not COMMENT.match(line)
+    """Whether a line is neither blank nor a comment, nor one that is drawn: "-----"."""
+    return bool(line.strip()) and not COMMENT.match(line) and not _DRAWN.fullmatch(line)
 
 
 def table_lines(head: Sequence[Line], dialect: Dialect) -> list[Line]:

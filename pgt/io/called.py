@@ -6,8 +6,8 @@ from collections.abc import Container, Mapping, Sequence
 AXES = ("x", "y", "z", "t")
 # What loggers call an axis, in small letters; the letter itself first of all.
 CALLED = {
-    "x": ("x", "position", "pos", "location", "ort", "distance", "abstand"),
-    "y": ("y",),
+    "x": ("x", "position", "pos", "location", "ort", "distance", "abstand", "easting", "rechtswert"),
+    "y": ("y", "northing", "hochwert"),
     "z": ("z", "depth", "height", "tiefe", "höhe"),
     "t": ("t", "time", "timestamp", "time stamp", "datetime", "date time", "date/time", "date_time",
           "elapsed", "elapsed time", "milliseconds", "seconds", "minutes", "hours", "days", "zeit",
@@ -46,6 +46,9 @@ COUNTERS = (
     "record",
     "index",
     "row",
+    "number",
+    "sweep #",
+    "row#",
     "no",
     "no.",
     "nr",
@@ -65,6 +68,19 @@ COUNTERS = (
 VALID = ("valid", "isvalid", "is valid", "is_valid", "vtkvalidpointmask")
 # Beside readings of several quantities in one column: which each is.
 KINDS = ("parameter", "param", "variable", "quantity", "measurand", "measurement", "analyte")
+# The same in words: good, bad.
+FLAGS = (
+    "qc",
+    "qa",
+    "flag",
+    "flags",
+    "quality",
+    "status",
+    "qc_flag",
+    "qa_flag",
+    "quality flag",
+    "code",
+)
 ANGLES = ("lat", "latitude", "lon", "long", "longitude")
 
 
@@ -94,6 +110,16 @@ def decimal_days(names: Sequence[str]) -> str | None:
     words = {word for part in PARTS for word in part}
     others = [name for name in names if name.lower() in words and name not in days]
     return days[0] if len(days) == 1 and not others else None
+
+
+def no_lengths(names: Sequence[str]) -> str:
+    """That angles are no axes of space, where there are some."""
+    angles = [name for name in names if name.lower() in ANGLES]
+    return (
+        f" Angles such as {angles[0]!r} are no lengths: write distances from a point, in metres."
+        if angles
+        else ""
+    )
 
 
 def letters(name: str) -> str:

@@ -13,6 +13,8 @@ _END = re.compile(r"\*END\*\s*")
 # Beside the unit there may stand the scale, or of what water: [ITS-90, deg C], [salt water, m].
 _UNIT = re.compile(r"(?P<name>[^\[]*?)\s*\[(?:[^\]]*,\s*)?(?P<unit>[^\],]*)\]\s*")
 _UNITS = {"db": "dbar", "julian days": "days"}
+# Times that count from a moment; others do from the start.
+_SINCE = {"timeK": "2000-01-01", "timeQ": "2000-01-01", "timeN": "1970-01-01"}
 _AXES = {"dep": "depth", "time": "time"}
 
 
@@ -48,6 +50,7 @@ def _heading(found: re.Match) -> str:
         name, its = found["long"] or found["short"], _UNITS.get(found["long"].lower())
     else:
         name, its = unit["name"], _UNITS.get(unit["unit"], unit["unit"])
+    its = f"seconds since {_SINCE[found['short']]}" if found["short"] in _SINCE else its
     is_number = is_plain(name)  # "flag:  0.000e+00"
     name = axis or (found["short"] if is_number else name)
     return f"{name} [{its}]" if its else name

@@ -14,8 +14,20 @@ from pgt.ground.errors import InputError
 LONGEST_LINE = 4_000_000  # characters; a row of 10,000 cells has a twentieth of it
 CHUNK = 1 << 20
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
-BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-SPOKEN = {"utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "cp1252": "Latin-1"}
+BOMS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+SPOKEN = {
+    "utf-32": "UTF-32",
+    "utf-16": "UTF-16",
+    "utf-16-le": "UTF-16",
+    "utf-16-be": "UTF-16",
+    "cp1252": "Latin-1",
+}
 
 Line = tuple[int, str]
 

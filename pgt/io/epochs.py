@@ -8,8 +8,8 @@ COUNTED = {"seconds": 1.0, "milliseconds": 1e-3, "microseconds": 1e-6, "nanoseco
 EXCEL, MATLAB = 25569, 719529  # their numbers of 1970-01-01
 
 
-def doubt(times: np.ndarray) -> str | None:
-    """What a column of bare numbers may count, in words; None: it counts from zero, as it should.
+def doubt(times: np.ndarray, unit: str | None = None) -> str | None:
+    """What a column of numbers may count, in words; None: it counts from zero, as it should.
 
     >>> doubt(np.array([1.7e9, 1.7e9 + 60]))
     "t may count from 1970: if so, write units = {t = 'seconds since 1970-01-01'}"
@@ -19,9 +19,15 @@ def doubt(times: np.ndarray) -> str | None:
     if not finite.size:
         return None
     low, high = finite.min(), finite.max()
-    for unit, seconds in COUNTED.items():
+    if unit is None and _are_dates(finite):
+        return "t may be dates without a century, as in 240312: if so, write them as 2024-03-12"
+    for counted, seconds in COUNTED.items():
         if low * seconds / DAY > FIRST and high * seconds / DAY < LAST:
-            return f"t may count from 1970: if so, write units = {{t = '{unit} since 1970-01-01'}}"
+            return (
+                f"t may count from 1970: if so, write units = {{t = '{counted} since 1970-01-01'}}"
+            )
+    if unit is not None:  # neither of the following counts anything but days
+        return None
     if low - MATLAB > FIRST and high - MATLAB < LAST:
         return f"t may be MATLAB's number of the day: if so, t - {MATLAB} are days since 1970-01-01"
     if low - EXCEL > FIRST and high - EXCEL < LAST and high - low < 0.05 * low:
@@ -29,3 +35,17 @@ def doubt(times: np.ndarray) -> str | None:
             "t may be Excel's number of the day: if so, write units = {t = 'days since 1899-12-30'}"
         )
     return None
+
+
+def _are_dates(times: np.ndarray) -> bool:
+    """Whether numbers are all of six digits, a month and a day in the middle and at the end or begin."""
+    if (
+        (times % 1).any()
+        or times.min() < 10_101
+        or times.max() > 991_231
+        or len(np.unique(times)) < 2
+    ):
+        return False
+    first, month, last = times // 10_000, times // 100 % 100, times % 100
+    are_days = all(((part >= 1) & (part <= 31)).all() for part in (first, last))
+    return bool(((month >= 1) & (month <= 12)).all() and are_days)

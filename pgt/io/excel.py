@@ -14,10 +14,13 @@ from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.io._files import need, understood
+from pgt.io.above import HIGH
 from pgt.io.columns import Columns, check_count
 from pgt.io.headings import Places, parse_headings
 from pgt.io.layout import check_another_heading, check_names, check_upright, find_rows
-from pgt.io.table import Convert, Table, select
+from pgt.io.placed import LOOKED_AT, in_heading
+from pgt.io.stacked import named
+from pgt.io.table import Convert, Table, select, titled
 
 OTHERS = (".xls", ".ods")
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
@@ -57,10 +60,12 @@ def sheet_of(path: Path, dialect: Dialect) -> Table:
     name, rows = _sheet(path, dialect)
     if not rows:
         raise InputError("the sheet is empty; write one heading line with the column names first.")
+    rows = [*in_heading(rows[:LOOKED_AT]), *rows[LOOKED_AT:]]
     layout = find_rows([cells for _, cells in rows])
     number, names = rows[layout.heading]
-    above = rows[layout.heading - 1][1] if layout.heading else names
-    names = [" ".join((cell or other).split()) for cell, other in zip(names, above, strict=True)]
+    names = named(
+        names, [cells for _, cells in rows[max(layout.heading - HIGH, 0) : layout.heading]]
+    )
     check_names(number, names)
     check_upright(number, names, [cells[0] for _, cells in rows[layout.first :]])
     if len(rows) <= layout.first:
@@ -78,7 +83,8 @@ def sheet_of(path: Path, dialect: Dialect) -> Table:
 
     said = (f"sheet {name!r}", *layout.said)
     sample = [cells for _, cells in below]
-    return Table(parse_headings(names, units), sample, load, said, {}, path.name.partition(".")[0])
+    headings = titled(parse_headings(names, units), sample)
+    return Table(headings, sample, load, said, {}, path.name.partition(".")[0])
 
 
 def _sheet(path: Path, dialect: Dialect) -> tuple[str, list[Row]]:

@@ -36,6 +36,8 @@ def places_of(headings: Sequence[Heading], name: str) -> tuple[int, ...]:
     if tidy in texts:
         return (texts.index(tidy),)
     places = [at for at, h in enumerate(headings) if h.name == tidy and not h.places]
+    if len({texts[place] for place in places}) < len(places):
+        raise InputError(f"two columns are named {texts[places[0]]!r}; rename one of them.")
     if len(places) > 1:
         listed = " and ".join(repr(texts[place]) for place in places)
         raise InputError(
@@ -62,7 +64,7 @@ def by_field_and_place(headings: Sequence[Heading], fields, positions: dict[int,
     """By field and position, the column."""
     found = {}
     for name in fields:
-        places = [at for at in positions if _matches(headings[at], name)]
+        places = [at for at in positions if matches(headings[at], name)]
         if not places and len(fields) == 1:
             places = list(positions)
         if not places:
@@ -74,13 +76,13 @@ def by_field_and_place(headings: Sequence[Heading], fields, positions: dict[int,
                 raise InputError(
                     f"the columns {headings[found[name][at]].text!r} and {headings[place].text!r} are "
                     f"both {name!r} at one place; correct a position, or say which columns are meant: "
-                    f'`columns={{"{name}": "{headings[place].name}*"}}`.'
+                    f'`columns={{"{name}": "{headings[found[name][at]].name}*"}}`.'
                 )
             found[name][at] = place
     return found
 
 
-def _matches(heading: Heading, name: str) -> bool:
+def matches(heading: Heading, name: str) -> bool:
     """Whether a column is of a field: by its name, or by a pattern such as "TC*"."""
     if name in (heading.name, heading.text):
         return True

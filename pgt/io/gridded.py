@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -17,6 +18,7 @@ from pgt.ground.errors import InputError
 from pgt.ground.manifest import require_intact
 from pgt.ground.registry import register
 from pgt.io._files import check_is_file, check_suffix, naming, understood
+from pgt.io.called import CALLED, no_lengths
 from pgt.io.columns import Columns, check_count, check_present
 
 CALENDARS = ("standard", "gregorian", "proleptic_gregorian", "none")
@@ -77,7 +79,11 @@ def opened(path: Path) -> Iterator[xr.Dataset]:
             with h5py.File(path) as file:  # h5netcdf prints a traceback of its own when this fails
                 dict(file.attrs)
         # times stay the numbers they are: the equation needs numbers, not dates
-        with xr.open_dataset(path, engine=engine, decode_times=False, cache=False) as dataset:
+        # and plain HDF5, which has no names for dimensions, gets some without a warning
+        more: dict[str, Any] = {"phony_dims": "sort"} if engine == "h5netcdf" else {}
+        with xr.open_dataset(
+            path, engine=engine, decode_times=False, cache=False, **more
+        ) as dataset:
             yield dataset
 
 
@@ -132,11 +138,7 @@ def _placed(dataset: xr.Dataset, coords: tuple[str, ...], others: tuple[str, ...
     loose = {dim for array in arrays for dim in array.dims if dim not in placed}
     for dim in sorted(map(str, loose)):
         if dataset.sizes[dim] > 1:
-            raise InputError(
-                f"the dimension {dim!r} ({dataset.sizes[dim]} entries) belongs to none of the "
-                f"coordinates {', '.join(coords)}. Name its coordinate, as in "
-                f'`columns={{"x": "{dim}"}}`, or keep one entry.'
-            )
+            raise _loose(dataset, dim, coords)
     read = {dim for name in others for dim in dataset[name].dims}
     for name in coords if others else ():
         for dim in dataset[name].dims:
@@ -147,6 +149,21 @@ def _placed(dataset: xr.Dataset, coords: tuple[str, ...], others: tuple[str, ...
                     "a position for every reading."
                 )
     return [array.isel(dict.fromkeys(loose & set(array.dims), 0)) for array in arrays]
+
+
+def _loose(dataset: xr.Dataset, dim: str, coords: tuple[str, ...]) -> InputError:
+    """That a dimension is no axis, and which one it may be."""
+    if dim.startswith("phony_dim"):
+        return InputError(
+            "the file has no names for its dimensions, and two of them are of one length, so it is "
+            "unclear which is which. Save it as NetCDF, with dimensions that have names."
+        )
+    free = AXES[len([name for name in coords if name.lower() not in CALLED["t"]])]
+    return InputError(
+        f"the dimension {dim!r} ({dataset.sizes[dim]} entries) belongs to none of the coordinates "
+        f'{", ".join(coords)}. Name its coordinate, as in `columns={{"{free}": "{dim}"}}`, or keep one '
+        f"entry.{no_lengths([dim])}"
+    )
 
 
 def _check_grid(dataset: xr.Dataset) -> None:

@@ -1,7 +1,11 @@
 """What the columns of a table may be, as far as their headings and cells show it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pgt.data.units import conversion
+from pgt.ground.errors import InputError
+from pgt.io.called import CALLED
 from pgt.io.headings import Heading
 
 
@@ -16,3 +20,25 @@ class Guess:
     names: list[str] = field(default_factory=list)  # all headings
     constant: set[str] = field(default_factory=set)  # headings of columns that always say the same
     words: dict[str, str] = field(default_factory=dict)  # by heading, what stands in other columns
+
+
+def may_be(axis: str, heading: Heading) -> bool:
+    """Whether a column of that name may be the axis: T is a temperature, and so is t in °C."""
+    is_warm = heading.unit is not None and conversion(heading.unit, "K") is not None
+    return heading.name != "T" and not heading.places and not (axis == "t" and is_warm)
+
+
+def check_one_time(headings: Sequence[Heading]) -> None:
+    """Refuse t beside time, where there is no other temperature: it may be one."""
+    times = [h for h in headings if h.name.lower() in CALLED["t"] and may_be("t", h)]
+    letter = [h for h in times if h.name == "t" and h.unit is None]
+    others = [h for h in times if h.name.lower() in ("time", "zeit", "elapsed time", "elapsed")]
+    if (
+        letter
+        and others
+        and not any(h.name.lower().startswith("t") for h in headings if h not in times)
+    ):
+        raise InputError(
+            f"'t' and {others[0].text!r} may both be the time; say which it is: "
+            f'`columns={{"t": "{others[0].text}"}}`.'
+        )

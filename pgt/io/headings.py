@@ -20,12 +20,25 @@ _POINT = re.compile(r"\(\s*(-?[\d.]+(?:[eE][+-]?\d+)?(?:, +-?[\d.]+(?:[eE][+-]?\
 _LENGTH = re.compile(
     rf"(?<![^\W_])(?P<value>{NUMBER})\s?(?P<unit>[mcdkµμu]?m|inch|in|ft)(?![^\W_])"
 )
-_BRACKETS = re.compile(r"[\[(<{]([^\[\](){}<>]*)[\])>}]")
+# What stands in brackets, with those inside it: [W/(m K)], (kPa(g)).
+_INSIDE = r"(?:[^\[\](){}<>]|\([^\[\](){}<>]*\))*"
+_BRACKETS = re.compile(rf"[\[(<{{]({_INSIDE})[\])>}}]")
 _TRAILING = re.compile(r"(?P<name>.*?\S)\s*(?:,|/|\bin\b)\s*(?P<unit>[^,]+)")
-# Behind an underscore only what is no index: T_s may be a surface, T_degC is not.
+# Behind an underscore only what is no index: T_s may be a surface, T_degC and t_s are not.
 _SUFFIX = re.compile(
-    r"(?P<name>.+)_(?P<unit>degC|degF|Celsius|celsius|kelvin|mm|cm|km|ms|sec|min|Pa|kPa|hPa|MPa|mbar|bar)"
+    r"(?P<name>.+)_(?P<unit>degC|degF|Celsius|celsius|kelvin|mm|cm|km|Pa|kPa|hPa|MPa|mbar|bar|psi)"
 )
+_TIME, _LONG = (
+    r"t|[Tt]ime|[Ee]lapsed|[Zz]eit",
+    r"[xyzXYZ]|[Dd]epth|[Hh]eight|[Dd]istance|[Pp]osition",
+)
+_OF_AXES = re.compile(
+    rf"(?P<name>(?:{_TIME})\w*?)_(?P<unit>ms|s|sec|seconds|min|minutes|h|hr|hours|d|days)"
+    rf"|(?P<long>{_LONG})_(?P<of>m|ft|inch)"
+)
+_WARM = re.compile(r"(?P<name>.*[Tt]emp[^_]*)_(?P<unit>[CFK])")
+# Of a time "min" is a unit, of these it is the least of all readings.
+_LEAST = re.compile(r"T\d*|p|u|v|w|h|RH|([Tt]emp|[Pp]ress|[Ll]evel|[Hh]um|[Ss]peed|[Ww]ind).*")
 _INCH = {"in": "inch"}
 _LETTER = {"C": "degC", "c": "degC"}  # coulombs are not what a sensor of a field reads
 _FAHRENHEIT = re.compile(r"(T|[Tt]emp\S*)\s*[(\[]F[)\]]")  # of anything else F may be farads
@@ -115,22 +128,33 @@ def _name_and_unit(text: str) -> tuple[str, str | None]:
         rest = text
         for bracket in known:
             rest = rest.replace(bracket, " ", 1)
-        return " ".join(rest.split()), as_unit(known[0])
+        rest = " ".join(rest.split()).removesuffix("/").rstrip()
+        return (text, None) if _is_least(rest, known[0]) else (rest, as_unit(known[0]))
+    if found := _OF_AXES.fullmatch(text):
+        return found["name"] or found["long"], found["unit"] or found["of"]
+    if found := _WARM.fullmatch(text):
+        return found["name"], {"C": "degC", "F": "degF", "K": "K"}[found["unit"]]
     for pattern in (_TRAILING, _SUFFIX):
         found = pattern.fullmatch(text)
-        if found and _known(found["unit"]) and not (pattern is _SUFFIX and _is_least(found)):
-            return found["name"], _known(found["unit"])
+        if found and _known(found["unit"]) and "_" not in found["unit"]:
+            return _without_half(found["name"], text) or (found["name"], _known(found["unit"]))
     return _in_inches(text) or (text, _before_brackets(text))
 
 
-def _is_least(found: re.Match) -> bool:
-    """Whether "min" is the least of a reading, as in T_min; of a time, t_min, it is a unit."""
-    return found["unit"] == "min" and not re.match(r"t$|[Tt]ime|[Ee]lapsed|[Zz]eit", found["name"])
+def _is_least(name: str, bracket: str) -> bool:
+    return bracket[1:-1].strip() == "min" and _LEAST.fullmatch(name) is not None
+
+
+def _without_half(name: str, text: str) -> tuple[str, str] | None:
+    """In u_m/s the unit begins at the underscore: m/s, not s."""
+    first, line, last = name.rpartition("_")
+    whole = text[len(first) + 1 :] if line else ""
+    return (first, whole) if first and "/" in whole and last and _known(whole) else None
 
 
 def _in_inches(text: str) -> tuple[str, str] | None:
     """Of a length "in" is a unit; of a temperature it is where the flow comes from."""
-    found = re.fullmatch(r"(x|y|z|depth|height|position)\s*[(\[]in[)\]]", text, re.IGNORECASE)
+    found = re.fullmatch(r"(x|y|z|depth|height|position)\s*[(\[]in\.?[)\]]", text, re.IGNORECASE)
     return (found[1], "inch") if found else None
 
 
@@ -146,14 +170,15 @@ def as_unit(text: str) -> str | None:
     >>> as_unit("C"), as_unit("minutes since 2024-03-12 10:00"), as_unit("inlet")
     ('degC', 'minutes since 2024-03-12 10:00', None)
     """
-    text = _BRACKETS.sub(r"\1", text.strip()).strip()
-    return _known(text)
+    found = _BRACKETS.fullmatch(text.strip())
+    return _known(found[1] if found else text)
 
 
 def _known(text: str | None) -> str | None:
     if not text:
         return None
-    text = _LETTER.get(text.strip(), text.strip())
+    text = text.strip().removesuffix(".")
+    text = _LETTER.get(text, text)
     return text if is_known_unit(text) and text != "1" else None
 
 

@@ -36,6 +36,10 @@ MADE = {
     "mean",
     "average",
     "sample",
+    "utc",
+    "degrees_north",
+    "degrees_east",
+    "psu",
 }
 _QUOTED = re.compile(r'"[^"]*"')
 _CLEAR = re.compile(r"(?<!^t)/|[°²³^]|^deg|Pa$|bar$")  # units that nobody takes for a name
@@ -71,13 +75,21 @@ class _Row(NamedTuple):
         return self.numbers >= max(1, self.words)
 
     @property
+    def is_entry(self) -> bool:
+        """Whether it may be an entry above the table, filled up with empty cells."""
+        given = [cell for cell in self.cells if cell]
+        is_short = len(given) <= 2 < len(self.cells)
+        return is_short and not (is_number_like(given[0]) or is_stamp(given[0]))
+
+    @property
     def is_about_columns(self) -> bool:
         """Whether it says how the columns were made: units, means, samples."""
         given = [cell for cell in self.cells if cell]
         about = [c for c in given if c != "t" and (as_unit(c) or c.strip(" []()").lower() in MADE)]
         is_format = all(map(_FORMAT.fullmatch, given))
         is_clear = any(_CLEAR.search(cell) for cell in about)
-        return is_format or (not self.numbers and (is_clear or 2 * len(about) > len(given)))
+        numbers = self.numbers - self.cells.count("1")  # which is a unit, too
+        return is_format or (not numbers and (is_clear or 2 * len(about) > len(given)))
 
     @property
     def is_units(self) -> bool:
@@ -132,7 +144,7 @@ def _unclear(number: int, marks: Sequence[str]) -> InputError:
 
 def _table(lines: Sequence[Line], separator: str) -> tuple[float, Layout] | None:
     """How good a table the lines make with this separator, and where it is; None for none."""
-    return _best([_row(_leniently(line, separator)) for _, line in lines[:SAMPLE]], separator)
+    return _best([_row(leniently(line, separator)) for _, line in lines[:SAMPLE]], separator)
 
 
 def find_rows(rows: Sequence[Sequence[str]]) -> Layout:
@@ -142,8 +154,15 @@ def find_rows(rows: Sequence[Sequence[str]]) -> Layout:
 
 
 def _best(rows: Sequence[_Row], separator: str) -> tuple[float, Layout] | None:
-    first = next((at for at in range(1, len(rows)) if _begins(rows, at)), None)
-    if first is None or len(rows[first].cells) < 2:
+    starts = [at for at in range(1, len(rows)) if _begins(rows, at)]
+    firsts = [at for at in starts if not rows[at].is_entry] or starts
+    runs = [at for at in firsts if at == firsts[0] or at - 1 not in firsts]
+    return next((table for at in runs if (table := _table_at(rows, at, separator))), None)
+
+
+def _table_at(rows: Sequence[_Row], first: int, separator: str) -> tuple[float, Layout] | None:
+    """The table whose first row is this; None: no line above it is its heading."""
+    if len(rows[first].cells) < 2:
         return None
     units = first - 1 if first > 1 and rows[first - 1].is_units else None
     heading = _heading(rows, first if units is None else units, rows[first])
@@ -207,7 +226,8 @@ def _row(cells: Sequence[str]) -> _Row:
     return _Row(cells, numbers, len(cells) - numbers - empty)
 
 
-def _leniently(line: str, separator: str) -> list[str]:
+def leniently(line: str, separator: str) -> list[str]:
+    """The cells of a line, or the line where its quotation marks are not closed."""
     try:
         return split(0, line, separator)
     except InputError:
@@ -228,16 +248,6 @@ def split(number: int, line: str, separator: str) -> list[str]:
             "or remove them."
         ) from None
     return cells
-
-
-def named(cells: Sequence[str], above: Line, separator: str) -> list[str]:
-    """The names of columns; where a cell is empty, since cells were merged, what stands above it."""
-    others = _leniently(above[1], separator)
-    others = others if len(others) == len(cells) else [""] * len(cells)
-    return [
-        " ".join((cell if cell.strip() else other).split())
-        for cell, other in zip(cells, others, strict=True)
-    ]
 
 
 def separator_of(heading: Line, first: Line | None = None) -> str:

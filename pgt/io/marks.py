@@ -20,12 +20,18 @@ WORDS = {
     "over range", "overload", "overflow", "ovld", "ovfl", "ol", "o.l.", "under", "underrange",
     "under range", "err", "error", "fault", "fail", "open", "short", "bad", "invalid", "no data",
     "nodata", "missing", "#n/a", "#nv", "#na", "#value!", "#wert!", "#div/0!", "#ref!", "#num!",
+    "open tc", "opentc", "burnout",
+    "burn out", "+over", "-over", "+ol", "-ol", "ice", "eqp", "bkw",
     "1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind", "nan(ind)", "-nan", "-nan(ind)", "qnan", "snan",
 }  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?")
 _FORTRAN = re.compile(r"([+-]?(?:\d+[.,]\d*|[.,]\d+))[dD]([+-]?\d{1,3})")
+# An exponent of three digits has no letter there; 0.5-100 is rather from one to the other.
+_NO_LETTER = re.compile(r"([+-]?\d?[.,]\d{3,})([+-]\d{3})")
 # Marks between thousands that are nothing else: an apostrophe, blanks that break no line.
-_ODD = re.compile(r"[dD'’\u2212\u00a0\u2009\u202f]")
+_ODD = re.compile(r"[dD'’\u2212\u00a0\u2009\u202f ]|\d[+-]")
+_BLANKS = re.compile(r"(?P<sign>[+-]?) *(?P<number>[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d*)?|[\d.,]+)")
+_DATE = re.compile(r"\d{1,2}\.\d{1,2}\.(?:\d{4}|\d{2})")
 _GROUPED = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
 _TIMELIKE = re.compile(r"\d:\d\d|(18|19|20)\d\d\D")
 _BOTH = re.compile(r"[+-]?\d{1,3}(([.,])\d{3})+(?!\2)[.,]\d*")
@@ -96,7 +102,8 @@ class Marks:
         return text if is_plain(text) else None
 
     def _advice(self, text: str, is_axis: bool) -> str:
-        if _NUMBER.fullmatch(text):
+        others = Marks(".", ","), Marks(",", ".")
+        if _NUMBER.fullmatch(text) and any(marks._without_groups(text) for marks in others):
             mark = "point" if self.decimal == "." else "comma"
             return (
                 f"The other numbers have a decimal {mark}; write this one alike, or say which mark "
@@ -112,13 +119,17 @@ class Marks:
 def tidy(cell: str) -> str:
     """A cell with the signs that Python knows: a plain minus, e before an exponent, thousands unmarked.
 
-    >>> tidy("−1.5D+03"), tidy("101'325.5")
-    ('-1.5e+03', '101325.5')
+    >>> tidy("−1.5D+03"), tidy("101'325.5"), tidy("+ 1 250,5"), tidy("0.2225-103")
+    ('-1.5e+03', '101325.5', '+1250,5', '0.2225e-103')
     """
     text = cell.strip()
     if not _ODD.search(text):
         return text
     text = text.replace("\u2212", "-")
+    if found := _BLANKS.fullmatch(text):
+        return found["sign"] + found["number"].replace(" ", "")
+    if found := _NO_LETTER.fullmatch(text):
+        return f"{found[1]}e{found[2]}"
     return _GROUPED.sub("", _FORTRAN.sub(r"\1e\2", text))
 
 
@@ -139,11 +150,13 @@ def is_number_like(text: str) -> bool:
 
     >>> is_number_like("1.234,5"), is_number_like("nan"), is_number_like("12:30")
     (True, True, False)
+    >>> is_number_like("12.03.2024")
+    False
     """
     if is_plain(text):
         return True
     text = tidy(text)
-    return bool(_NUMBER.fullmatch(text)) or is_plain(text)
+    return (bool(_NUMBER.fullmatch(text)) and not _DATE.fullmatch(text)) or is_plain(text)
 
 
 def find_marks(cells: Iterable[str], dialect: Dialect) -> Marks:

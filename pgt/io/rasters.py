@@ -39,6 +39,24 @@ def as_table(
     return [heading, *itertools.islice(rows, len(head))], rows
 
 
+def doubts(head: Sequence[Line]) -> list[str]:
+    """That places may be angles, where they are none of metres: a small cell, not at the origin.
+
+    >>> lines = ["ncols 2", "xllcorner 7.5", "yllcorner 50", "cellsize 0.01", "1 2"]
+    >>> doubts(list(enumerate(lines, 1)))
+    ['x and y may be degrees, which are no lengths: write distances in metres']
+    """
+    grid, _ = _header(head)
+    numbers = {key: float(value) for key, value in grid.items() if is_plain(value)}
+    x, y = (numbers.get(f"{axis}llcorner", numbers.get(f"{axis}llcenter")) for axis in "xy")
+    if "ncols" not in numbers or x is None or y is None or (x, y) == (0, 0):
+        return []
+    is_on_earth = -180 <= x <= 360 and -90 <= y <= 90
+    if not is_on_earth or numbers.get("cellsize", numbers.get("dx", 1.0)) > 1.0:
+        return []
+    return ["x and y may be degrees, which are no lengths: write distances in metres"]
+
+
 def _check_entry(number: int, key: str, value: str) -> None:
     is_count = key.lower() in ("ncols", "nrows")
     if not (value.isdecimal() and int(value) if is_count else is_plain(value)):

@@ -11,8 +11,14 @@ NUMBERS = (
     -99.99, -999.0, -999.9, -999.99, -6999.0, -7999.0, -9999.0, -9999.9, -9999.99, -32768.0,
     -99999.0, -999999.0, 9999.0, 9999.9, 9999.99, 32767.0, 99999.0, 999999.0,
 )  # fmt: skip
-# The same where no reading can be meant: a pressure may be 999 hPa.
-PLAIN = (999.0, 999.9, 999.99, 888.8, 888.88, 8888.0, -888.0, -888.8, -888.88, -8888.0)
+# The same where no reading can be meant: a pressure may be 999 hPa. Well logs write -999.25, thermometers
+# on a wire -127, and tenths of 16 bits end at 3276.7.
+PLAIN = (
+    999.0, 999.9, 999.99, 888.8, 888.88, 8888.0, -888.0, -888.8, -888.88, -8888.0, -999.25, -127.0,
+    -99.0, -99.9, 3276.7, -3276.8, 6999.0, 7999.0,
+)  # fmt: skip
+# Of buoys and archives, but percentages may be so: they are asked for.
+ASKED = (99.0, 99.9, 99.99)
 # Of an axis, which may reach as far as it likes to the other side.
 OF_AXES = tuple(number for number in NUMBERS if number < -900)
 # Fill values of archives, overflow of meters, the largest of float32: they count in any company.
@@ -48,14 +54,16 @@ def _suspected(name: str, values: np.ndarray) -> np.ndarray:
     huge[huge] = np.isclose(np.abs(values[huge])[:, None], HUGE, rtol=1e-6, atol=0).any(axis=1)
     if huge[finite].all():  # all readings are of that size: they are readings
         huge = np.zeros_like(huge)
-    candidates = np.isin(values, NUMBERS + PLAIN)
+    candidates = np.isin(values, NUMBERS + PLAIN + ASKED)
     plain = values[finite & ~huge & ~candidates]
     if not candidates.any() or not plain.size:
         return huge
     low, high = plain.min(), plain.max()
     for number in np.unique(values[candidates]):
-        is_none = _is_plainly_far if number in PLAIN else partial(_is_far, name)
+        is_none = _is_plainly_far if number in PLAIN + ASKED else partial(_is_far, name)
         candidates &= (values != number) | is_none(number, low, high)
+    for number in np.unique(values[candidates & np.isin(values, ASKED)]):
+        raise _open(name, number, low, high)
     return huge | candidates
 
 
@@ -85,7 +93,11 @@ def _is_far(name: str, number: float, low: float, high: float) -> bool:
         return False
     if _is_plainly_far(number, low, high):
         return True
-    raise InputError(
+    raise _open(name, number, low, high)
+
+
+def _open(name: str, number: float, low: float, high: float) -> InputError:
+    return InputError(
         f"field {name!r}: {number:g} may be a reading, or stand for none; the others lie between "
         f"{low:g} and {high:g}. Say which: `dialect=pgt.io.Dialect(missing=[{number:g}])`, or "
         "`dialect=pgt.io.Dialect(missing=[])`."

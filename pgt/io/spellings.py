@@ -1,7 +1,10 @@
 """Moments in other spellings: months by name, dates without marks, days before a time."""
 
+import datetime
 import re
 from collections.abc import Sequence
+
+from pgt.io.zones import ZONE
 
 # By the first three letters, in English and German.
 _MONTHS = {
@@ -17,8 +20,15 @@ _WORD, _WEEKDAY = r"(?P<month>[^\W\d_]{3,9})\.?", r"(?:[^\W\d_]{2,3}[.,]?\s+)?"
 _NAMED = [
     re.compile(rf"{_WEEKDAY}{_DAY}\.?[- ]?{_WORD}[- ,]*(?P<year>\d{{4}}|\d{{2}}){_REST}"),
     re.compile(rf"{_WEEKDAY}{_WORD}[- ]+{_DAY},?[- ]+{_YEAR}{_REST}"),
-    re.compile(rf"{_WEEKDAY}{_WORD}\s+{_DAY}\s+(?P<rest>\d+:\d\d:\d\d)\s+{_YEAR}"),  # of C
+    re.compile(  # of C, and with a zone that of Unix
+        rf"{_WEEKDAY}{_WORD}\s+{_DAY}\s+(?P<rest>\d+:\d\d:\d\d)(?:\s+(?P<zone>{ZONE}))?\s+{_YEAR}"
+    ),
 ]
+_ORDINAL = re.compile(r"(?P<year>(?:19|20)\d\d)-(?P<day>[0-3]\d\d)(?P<rest>[T ]\d.*)?")
+# Behind a difference from UTC the place says nothing more: +01:00[Europe/Berlin].
+_PLACE = re.compile(r"(?P<zone>Z|[+-]\d\d:?\d\d)?\[(?P<place>[A-Z][\w/+-]*)\]$")
+_CHINESE = re.compile(r"^(\d{4})年(\d{1,2})月(\d{1,2})日 ?")
+_HOURS = re.compile(r"(?<=\d[ T])(\d{1,2}) ?[hH] ?([0-5]\d)(?: ?(?:m|min) ?([0-5]\d)s?)?$")
 _MONTH, _CLOCK = r"(?P<month>0[1-9]|1[0-2])", r"(?P<h>[01]\d|2[0-3])(?P<m>[0-5]\d)(?P<s>[0-5]\d)?"
 _DIGITS = re.compile(
     rf"(?P<year>(?:19|20)\d\d){_MONTH}(?P<day>0[1-9]|[12]\d|3[01])(?:T?{_CLOCK}(?P<zone>Z|[+-]\d{{4}})?)?"
@@ -48,9 +58,15 @@ def with_year_first(text: str) -> str:
     ('12.03.2024 09:30', '2024-03-12 09:30')
     >>> with_year_first("1 day 02:00:00"), with_year_first("10:05:01:250")
     ('26:00:00', '10:05:01.250')
+    >>> with_year_first("Tue Mar 12 10:00:00 CET 2024"), with_year_first("2024-072T10:00")
+    ('2024-03-12 10:00:00 CET', '2024-03-12T10:00')
     """
     text = re.sub(r"(:\d\d):(\d{1,6})$", r"\1.\2", text) if text.count(":") == 3 else text
-    text = text.removesuffix(" Uhr")
+    text = _CHINESE.sub(r"\1-\2-\3 ", text).strip()
+    text = _PLACE.sub(
+        lambda found: found["zone"] or f" {found['place']}", text.removesuffix(" Uhr")
+    )
+    text = _HOURS.sub(lambda found: ":".join(part for part in found.groups() if part), text)
     if found := _UNMARKED.fullmatch(text) or _APART.fullmatch(text):
         clock = f"{int(found['h']):02d}:{int(found['m'] or 0):02d}"
         clock += f":{found['s']:0>2}" if found["s"] else ""
@@ -63,9 +79,8 @@ def with_year_first(text: str) -> str:
         found = pattern.fullmatch(text)
         month = _month(found["month"].lower()) if found else None
         if found and month:
-            return (
-                f"{_whole(found['year'])}-{month:02d}-{found['day']} {found['rest'] or ''}".strip()
-            )
+            day, parts = f"{_whole(found['year'])}-{month:02d}-{found['day']}", found.groupdict()
+            return f"{day} {found['rest'] or ''} {parts.get('zone') or ''}".strip()
     return text
 
 
@@ -89,6 +104,8 @@ def is_compact(text: str) -> bool:
 
 
 def _from_digits(text: str) -> str:
+    if found := _ORDINAL.fullmatch(text):
+        return _of_the_year(found) or text
     found = _DIGITS.fullmatch(text) or _PARTS.fullmatch(text)
     if not found:
         return text
@@ -98,6 +115,13 @@ def _from_digits(text: str) -> str:
     clock = f" {int(found['h']):02d}:{int(found['m'] or 0):02d}"
     clock += f":{found['s']:0>2}" if found["s"] else ""
     return day + clock + (found.groupdict().get("zone") or "")
+
+
+def _of_the_year(found: re.Match) -> str | None:
+    """The date of a day that is counted from the first of January; None: the year has none such."""
+    first, count = datetime.date(int(found["year"]), 1, 1), int(found["day"])
+    date = first + datetime.timedelta(days=count - 1)
+    return f"{date}{found['rest'] or ''}" if count and date.year == first.year else None
 
 
 def _month(word: str) -> int | None:

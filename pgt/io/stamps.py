@@ -11,9 +11,9 @@ from pgt.data.units import conversion
 from pgt.ground.errors import InputError
 from pgt.io.marks import MISSING
 from pgt.io.spellings import with_year_first
-from pgt.io.zones import ZONE, has_zone, to_utc
+from pgt.io.zones import ZONE, beside, has_zone, to_utc
 
-_CLOCK = r"\d{1,4}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[AaPp]\.?[Mm]\.?)?"
+_CLOCK = r"\d{1,4}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[AaPp](?:\.?[Mm]\.?)?)?"
 _ZONE = rf"(?:\s*{ZONE})?"
 _YEAR_FIRST = re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}(?:[T ,]+{_CLOCK}{_ZONE})?")
 _NUMBERS = re.compile(
@@ -79,7 +79,7 @@ def _tidy(cell: str) -> str:
     text = re.sub(r"(?<=\d)[T,]?\s+(?=\d)|(?<=\d)T(?=\d)", " ", text)
     text = re.sub(r"(:\d{2}),(\d+)", r"\1.\2", text)
     text = re.sub(r"(:\d{2}\.\d{6})\d+", r"\1", text)  # beyond microseconds nobody measures a field
-    text = re.sub(r"([AaPp])\.?([Mm])\.?$", lambda found: f"{found[1]}{found[2]}".upper(), text)
+    text = re.sub(r"(?<=\d)(\s*)([AaPp])(\.?[Mm]\.?)?$", lambda f: f"{f[1]}{f[2].upper()}M", text)
     return re.sub(r"(?<=\d)(?=[AP]M$)", " ", text)
 
 
@@ -93,9 +93,10 @@ def _parsed(texts: pd.Series, layout: str) -> pd.Series:
     options: dict[str, Any] = {"format": layout, "errors": "coerce"}
     found = pd.to_datetime(plain, **options).astype("datetime64[us]")
     found[at_end] += np.timedelta64(1, "D")
-    for name in zone["zone"][is_zoned].unique():
+    names = zone["zone"][is_zoned].unique()
+    for name in names:
         its = is_zoned & (zone["zone"] == name)
-        found[its] = to_utc(found[its], name).astype("datetime64[us]")
+        found[its] = to_utc(found[its], beside(name, names)).astype("datetime64[us]")
     return found
 
 
@@ -125,11 +126,22 @@ def _order(texts: pd.Series, first: re.Match, name: str, dates: str | None) -> s
     parts = texts.str.extract(r"^(\d{1,2})[-/](\d{1,2})[-/]").astype(float).max()
     is_day = [bool(parts[column] > 12) for column in (0, 1)]
     if is_day[0] != is_day[1] and not (first[2] == "-" and len(first[4]) == 2):
+        _check_year_last(texts, name, len(first[4]))
         return "day first" if is_day[0] else "month first"
     raise InputError(
         f"column {name!r}: {first[0]!r} may have the day or the month first. Say which: "
         '`dialect=pgt.io.Dialect(dates="day first")` or `dialect=pgt.io.Dialect(dates="month first")`.'
     )
+
+
+def _check_year_last(texts: pd.Series, name: str, digits: int) -> None:
+    """Refuse 24/03/12, 24/03/13: what changes from row to row is rather the day than the year."""
+    parts = texts.str.extract(r"^(\d{1,2})[-/]\d{1,2}[-/](\d{2})\b").nunique()
+    if digits == 2 and parts[1] > parts[0]:
+        raise InputError(
+            f"column {name!r}: {texts.iloc[0]!r} may have the year first. Write the year in full, as in "
+            '2024-03-12; if it is last, say so: `dialect=pgt.io.Dialect(dates="day first")`.'
+        )
 
 
 def _seconds(texts: pd.Series, name: str) -> pd.Series:

@@ -1,14 +1,13 @@
 """What files of readings hold, guessed from what they say: the start of a run file."""
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from pgt.data._duplicates import groups
-from pgt.data.units import conversion
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.io import excel
@@ -18,16 +17,17 @@ from pgt.io.called import (
     AXES,
     CALLED,
     COUNTERS,
+    FLAGS,
     KINDS,
     VALID,
-    also_called,
     as_the_equation,
-    letters,
+    no_lengths,
 )
 from pgt.io.cells import TEXTS, WORKBOOKS, open_cells, read_sensors
 from pgt.io.columns import SHOWN, Columns
+from pgt.io.fields import not_used, of_columns, of_sensors
 from pgt.io.found import JOINED
-from pgt.io.guessed import Guess
+from pgt.io.guessed import Guess, check_one_time, may_be
 from pgt.io.headings import Heading, Places, parse_headings, placed_along
 from pgt.io.marks import MISSING, WORDS, is_number_like
 from pgt.io.names import NAMES
@@ -36,8 +36,6 @@ from pgt.io.table import Table
 from pgt.io.tecplot import ZONE_TIME
 from pgt.io.times import add_times
 from pgt.io.varying import without_constant
-
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
 @dataclass(frozen=True)
@@ -118,7 +116,9 @@ def survey(
     table, coords = without_constant(table, coords, (*axes, *given) if axes else told)
     own = {name: heading for name, heading in own.items() if name in (*coords, *fields)}
     unused = tuple(h.text for h in guess.numeric if h.text not in taken and h.name not in taken)
+    unused += tuple(not_used(guess, own, tuple(fields)))
     repeated = _repeated(table, coords, tuple(fields))
+    table = replace(table, said=(*table.said, *_flags(guess.words)))
     return Survey(
         tuple(files), sensors, coords, tuple(fields), own, table, repeated, unused, dialect
     )
@@ -162,6 +162,12 @@ def _look(
         return guess
 
 
+def _flags(words: Mapping[str, str]) -> list[str]:
+    """That a column of words may say which readings are good, which nobody but the user can read."""
+    found = [text for text in words if text.lower() in FLAGS]
+    return [f"what {text!r} says of the rows is not used" for text in found]
+
+
 def _shown(cells: set[str]) -> str:
     """A cell that is no number, best one with digits in it."""
     others = sorted(cell for cell in cells if not is_number_like(cell)) or sorted(cells)
@@ -193,15 +199,16 @@ def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], giv
     guess = Guess({axis: given[axis] for axis in AXES if axis in given})
     guess.names = [heading.text for heading in headings if heading.text]
     for axis, words in CALLED.items():
+        if axis == "t" and axis not in given:
+            check_one_time(headings)
         for word in words:
-            # T is a temperature
-            found = [
-                h for h in headings if word == h.name.lower() and h.name != "T" and not h.places
-            ]
+            found = [h for h in headings if word == h.name.lower() and may_be(axis, h)]
+            found.sort(key=lambda h: h.name != axis)  # beside x, X is the number of a row
             if found and axis not in guess.coords:
                 is_short = found[0].name == axis and found[0].text.startswith(axis)
                 guess.coords[axis] = axis if is_short else found[0].text
     taken = {text for texts in guess.coords.values() for text in texts.split(JOINED)}
+    taken |= {axis.upper() for axis in AXES[:3] if guess.coords.get(axis) == axis}
     for heading in numeric:
         if heading.places or {heading.text, heading.name} & set(sensors):
             guess.sensors.append(heading)
@@ -242,19 +249,19 @@ def _fields(guess: Guess, measured: Sequence[str], given: dict[str, str]) -> dic
     if not guess.coords:
         raise InputError(
             "no column is called x, y, z or t, and no heading gives a position; say which is which: "
-            f'`columns={{"x": "name in the file"}}`.{_there_are(guess)}'
+            f'`columns={{"x": "name in the file"}}`.{_there_are(guess)}{no_lengths(guess.names)}'
         )
     named = {name: heading for name, heading in given.items() if name not in AXES}
     if named:
         return named
     if guess.sensors:
-        return _of_sensors(guess.sensors, measured)
+        return of_sensors(guess.sensors, measured)
     if not guess.numeric:
         raise InputError(
             "there is no column of readings beside the coordinates: numbers."
             f"{_there_are(guess)}{_there_stands(guess)}"
         )
-    return _of_columns(guess.numeric, measured, guess.constant)
+    return of_columns(guess.numeric, measured, guess.constant)
 
 
 def _there_are(guess: Guess) -> str:
@@ -272,59 +279,6 @@ def _there_stands(guess: Guess) -> str:
         if heading
         else ""
     )
-
-
-def _of_sensors(headings: Sequence[Heading], measured: Sequence[str]) -> dict[str, str]:
-    names = list(dict.fromkeys(heading.name for heading in headings))
-    own = {n: n if n in names else _alike(n, names, measured) for n in measured}
-    if any(own.values()):
-        return {name: heading for name, heading in own.items() if heading}
-    if measured:
-        return {measured[0]: measured[0]}
-    if len(names) == 1 and _NAME.fullmatch(names[0]):
-        return {names[0]: names[0]}
-    return {"T": "T"} if any(_is_warm(heading, "T") for heading in headings) else {"u": "u"}
-
-
-def _is_warm(heading: Heading, name: str) -> bool:
-    """Whether a column may be a temperature, where that is sought."""
-    is_spelt = "temperatur" in letters(heading.name)
-    return name == "T" and (is_spelt or bool(heading.unit and conversion(heading.unit, "K")))
-
-
-def _alike(name: str, names: Sequence[str], measured: Sequence[str]) -> str | None:
-    """What a field is called instead."""
-    return next((other for other in names if letters(other) in also_called(name, measured)), None)
-
-
-def _of_columns(
-    headings: Sequence[Heading], measured: Sequence[str], constant: Container[str]
-) -> dict[str, str]:
-    if not measured:
-        return {_plain(h.name, n): h.text for n, h in enumerate(headings)}
-    found, left = {}, list(headings)
-    for name in measured:
-        same = [h for h in left if name in (h.name, h.text)]
-        same = same or [h for h in left if h.name.lower() == name.lower()]
-        same = same or [h for h in left if letters(h.name) in also_called(name, measured)]
-        same = same or [h for h in left if _is_warm(h, name)]
-        if same:
-            found[name] = same[0].text
-            left.remove(same[0])
-    if not found:
-        # Rather no column that always says the same, and none that counts hours.
-        best = min(left, key=lambda h: (h.text in constant, _is_a_time(h)))
-        found[measured[0]] = best.text
-    return found
-
-
-def _is_a_time(heading: Heading) -> bool:
-    return heading.unit is not None and conversion(heading.unit, "s") is not None
-
-
-def _plain(name: str, number: int) -> str:
-    """A name that an equation can use."""
-    return name if _NAME.fullmatch(name) and name not in AXES else f"u{number}" if number else "u"
 
 
 def _repeated(table: Columns, coords: Sequence[str], fields: Sequence[str]) -> int:

@@ -19,6 +19,7 @@ from pgt.io.columns import Columns, absent, check_count
 from pgt.io.found import by_field_and_place, places_of, positions, sensor_hint, texts_of
 from pgt.io.headings import Heading, Places, placed_along
 from pgt.io.marks import Marks, find_marks, is_number_like, is_plain
+from pgt.io.ordinals import is_ordinal, with_date
 from pgt.io.spellings import is_compact
 from pgt.io.stamps import is_stamp, parse_stamps
 from pgt.io.zones import has_zone, to_utc, zone_in
@@ -48,6 +49,15 @@ class Table:
         return [row[place].strip() for row in self.sample if place < len(row)]
 
 
+def titled(headings: Sequence[Heading], sample: Sequence[Sequence[str]]) -> list[Heading]:
+    """The headings; a first column of times without a name, as pandas writes its index, is "time"."""
+    first = [row[0].strip() for row in sample if row and row[0].strip()]
+    is_free = headings[0].text == "" and all(h.name.lower() != "time" for h in headings)
+    if is_free and first and all(is_stamp(cell) and not is_number_like(cell) for cell in first):
+        return [Heading("time", "time"), *headings[1:]]
+    return list(headings)
+
+
 class Plan(NamedTuple):
     """Which columns make up what: by name, by field and position, and what holds for every row."""
 
@@ -73,7 +83,10 @@ def select(
     _check_marks(table, marks, dialect)
     raw, lines = table.load(_converters(table, plan, coords, marks, dialect.valid))
     check_count(count * len(lines))
-    values = {name: _joined(raw, places, lines, dialect) for name, places in plan.single.items()}
+    values = {
+        name: _joined(raw, [(p, table.headings[p].name) for p in places], lines, dialect)
+        for name, places in plan.single.items()
+    }
     zones = _to_utc(values, raw, table, plan)
     clocks = {
         n for n, p in plan.single.items() if raw[p[0]].dtype == object and _is_number(values[n])
@@ -221,11 +234,17 @@ def _as_text(cells: list[str], lines: np.ndarray) -> np.ndarray:
     return np.array([cell.strip() for cell in cells], dtype=object)
 
 
-def _joined(raw: dict[int, np.ndarray], places: tuple[int, ...], lines, dialect: Dialect):
-    columns = [raw[place] for place in places]
+def _joined(
+    raw: dict[int, np.ndarray], named: Sequence[tuple[int, str]], lines, dialect: Dialect
+) -> np.ndarray:
+    columns = [raw[place] for place, _ in named]
     if len(columns) == 1 and columns[0].dtype != object:
         return columns[0]
-    texts = [" ".join(parts) for parts in zip(*columns, strict=True)]
+    rows = zip(*columns, strict=True)
+    if is_ordinal([name for _, name in named]):
+        texts = [with_date(parts, line) for parts, line in zip(rows, lines.tolist(), strict=True)]
+    else:
+        texts = [" ".join(parts) for parts in rows]
     return parse_stamps(texts, lines, "t", dialect.dates)
 
 
@@ -253,7 +272,7 @@ def _past_midnight(values: dict[str, np.ndarray], clocks: set[str], coords, line
     for name in clocks:
         others = [values[c] for c in coords if c in values and c != name and _is_number(values[c])]
         found = past_midnight(values[name], others, lines)
-        said += [SAID] if found is not values[name] else []
+        said += [] if np.array_equal(found, values[name], equal_nan=True) else [SAID]
         values[name] = found
     return said
 

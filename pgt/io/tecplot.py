@@ -1,17 +1,18 @@
 """Headers of Tecplot's text files, as DaVis and many solvers write them: VARIABLES = "x", "y", a ZONE.
 
-Several zones are one table where each says its SOLUTIONTIME: that of its rows is a column more.
+Several zones are one table: where each says its SOLUTIONTIME, or a place in its title, that of its rows
+is a column more. Those that say nothing have to be at different places.
 """
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from pgt.ground.errors import InputError
 from pgt.io.above import counts
-from pgt.io.called import CALLED
+from pgt.io.called import AXES, CALLED
 from pgt.io.encoding import Line
-from pgt.io.headings import as_unit, parse_heading
+from pgt.io.headings import as_unit, parse_heading, places_in
 from pgt.io.marks import is_number_like
 
 ZONE_TIME = "SOLUTIONTIME"
@@ -19,6 +20,9 @@ LOOKED_AT = 500  # lines in which a header ends
 _VARIABLES = re.compile(r"\s*VARIABLES\s*=?", re.IGNORECASE)
 _BLOCK = re.compile(r"\b(F|DATAPACKING)\s*=\s*(FE)?BLOCK\b", re.IGNORECASE)
 _TIME = re.compile(r"\bSOLUTIONTIME\s*=\s*([-+.\deE]+)", re.IGNORECASE)
+_TITLE = re.compile(r'\bT\s*=\s*"([^"]*)"', re.IGNORECASE)
+_NODES = re.compile(r"\b(?:N|NODES)\s*=\s*(\d+)", re.IGNORECASE)
+_ELEMENTS = re.compile(r"\b(?:E|ELEMENTS)\s*=\s*\d+", re.IGNORECASE)
 _NAMES = re.compile(r'"([^"]*)"|([^\s,"]+)')
 # TSI writes all of a header in one line.
 _IN_A_LINE = re.compile(r"\s+(?=(?:VARIABLES\s*=|DATASETAUXDATA\s|ZONE\s))", re.IGNORECASE)
@@ -43,13 +47,15 @@ def as_table(
     for number, text in head[start:first]:
         _check_rows(number, text)
     mark = next((mark for mark in ",\t" if mark in head[first][1].strip()), " ")
-    names, time = _variables(header), _time(header)
-    above = [*head[:start], *((number, f"# {text}") for number, text in head[start:first])]
-    rows = itertools.chain(head[first:], rest)
-    if time is not None:
-        is_told = any(parse_heading(name).name.lower() in CALLED["t"] for name in names)
-        names, before = (names, None) if is_told else ([*names, ZONE_TIME], time)
-        rows = _in_time(rows, names, before, mark)
+    own = _variables(header)
+    beside = _beside(header, own)
+    above = [
+        *head[:start],
+        *((number, _TITLE.sub("T", f"# {text}")) for number, text in head[start:first]),
+    ]
+    lines = _without_elements(itertools.chain(head[first:], rest), _nodes(header))
+    rows = _of_zones(lines, own, beside, mark)
+    names = [*own, *beside]
     heading = (head[first - 1][0], mark.join(_in_one_piece(name, mark) for name in names))
     return [*above, heading, *itertools.islice(rows, len(head) - first)], rows
 
@@ -69,36 +75,118 @@ def _in_lines(head: Sequence[Line]) -> list[Line]:
     return found
 
 
-def _in_time(
-    rows: Iterable[Line], names: Sequence[str], time: str | None, mark: str
+def _of_zones(
+    rows: Iterable[Line], own: Sequence[str], beside: Mapping[str, str], mark: str
 ) -> Iterator[Line]:
-    """Rows of all zones, each with its time behind it where that is no variable; headers left out."""
+    """Rows of all zones, each with what its header says of it behind it; headers left out."""
     header: list[str] | None = None
-    own = names if time is None else names[:-1]
+    begins: set[tuple[str, ...]] = set()
+    at, is_first = _places(own), True
     for number, text in rows:
         if header is None and not _BEGINS.match(text):
-            yield number, _at(text, time, mark)
+            begins |= {_begin(text, at)} if is_first else set()
+            is_first = is_first and not counts(text)
+            yield number, _with(text, beside, mark)
             continue
         header = header or []
         _check_rows(number, text)
         if not _is_row(text):
             header.append(text)
             continue
-        if any(map(_VARIABLES.match, header)) and _variables(_of_variables(header)) != own:
+        if any(map(_VARIABLES.match, header)) and _variables(_of_variables(header)) != list(own):
             raise InputError(f"the zone above line {number} has other variables than the first.")
-        if time is not None and (time := _time(header)) is None:
-            raise InputError(
-                f"the zone above line {number} does not say its SOLUTIONTIME, as the first does; write "
-                "each zone to a file of its own."
-            )
+        beside = _as_before(beside, _beside(header, own), number)
+        _check_elsewhere(_begin(text, at), begins, beside, number)
+        begins.add(_begin(text, at))
         header = None
-        yield number, _at(text, time, mark)
+        yield number, _with(text, beside, mark)
 
 
-def _at(text: str, time: str | None, mark: str) -> str:
-    """A row with its time behind it."""
+def _without_elements(rows: Iterable[Line], nodes: int | None) -> Iterator[Line]:
+    """Lines without those below the nodes of a mesh, which say how its elements are made of them."""
+    header: list[str] = []
+    for number, text in rows:
+        if header or _BEGINS.match(text):
+            if not _is_row(text):
+                header.append(text)
+                yield number, text
+                continue
+            nodes, header = _nodes(header), []
+        if nodes == 0 and counts(text):
+            continue
+        nodes = nodes - 1 if nodes and counts(text) else nodes
+        yield number, text
+
+
+def _nodes(header: Sequence[str]) -> int | None:
+    """How many nodes a mesh has; None: it is none, and all rows are of points."""
+    text = " ".join(header)
+    nodes, is_mesh = _NODES.search(text), _ELEMENTS.search(text)
+    return int(nodes[1]) if nodes and is_mesh else None
+
+
+def _places(names: Sequence[str]) -> list[int]:
+    """Which variables say where a row is."""
+    words = {word for axis in AXES for word in CALLED[axis]}
+    headings = [parse_heading(name).name for name in names]
+    return [k for k, name in enumerate(headings) if name.lower() in words and name != "T"]
+
+
+def _begin(text: str, at: Sequence[int]) -> tuple[str, ...]:
+    cells = re.split(r"[\s,]+", text.strip(" ,\t\r\n"))
+    return tuple(cells[k] for k in at if k < len(cells))
+
+
+def _as_before(before: Mapping[str, str], now: Mapping[str, str], number: int) -> Mapping[str, str]:
+    """What a zone says of all its rows: the same as the first one does."""
+    for name in (*before, *now):
+        if name not in before or name not in now:
+            one, other = ("does not say", "does") if name not in now else ("says", "does not")
+            raise InputError(
+                f"the zone above line {number} {one} its {name}, as the first {other}; write each zone "
+                "to a file of its own."
+            )
+    return now
+
+
+def _check_elsewhere(
+    begin: tuple[str, ...],
+    begins: Container[tuple[str, ...]],
+    beside: Mapping[str, str],
+    number: int,
+) -> None:
+    """Refuse zones at the same places of which nothing says when they were."""
+    if begin in begins and not beside:
+        raise InputError(
+            f"the zone above line {number} begins where another one does, and neither says its "
+            "SOLUTIONTIME: write that into their headers, or each zone to a file of its own."
+        )
+
+
+def _beside(header: Sequence[str], own: Sequence[str]) -> dict[str, str]:
+    """What the header of a zone says of all its rows: its time, or places in its title."""
+    text = " ".join(header)
+    title = _TITLE.search(text)
+    words = places_in(re.sub(r"\btime\b", "t", title[1], flags=re.IGNORECASE)) if title else {}
+    time = _TIME.search(text)
+    told = {parse_heading(own[k]).name.lower() for k in _places(own)}
+    found = {ZONE_TIME: time[1]} if time else {}
+    for axis, (value, unit) in words.items():
+        name = ZONE_TIME if axis == "t" else axis
+        if name not in found:
+            found[f"{name} [{unit}]" if unit else name] = repr(value)
+    axes = {axis for axis in AXES if told & set(CALLED[axis])}
+    return {name: v for name, v in found.items() if _axis(name) not in axes}
+
+
+def _axis(name: str) -> str:
+    return "t" if name.startswith(ZONE_TIME) else name[0]
+
+
+def _with(text: str, beside: Mapping[str, str], mark: str) -> str:
+    """A row with what its zone says behind it."""
     bare = text.rstrip(" ,\t\r\n")
-    return f"{bare}{mark}{time}\n" if time is not None and counts(text) else text
+    return f"{mark.join([bare, *beside.values()])}\n" if beside and counts(text) else text
 
 
 def _check_rows(number: int, text: str) -> None:
@@ -107,12 +195,6 @@ def _check_rows(number: int, text: str) -> None:
             f"line {number}: the values of each variable stand in a block of their own, not in "
             "rows. Save the zone with DATAPACKING=POINT, or as CSV."
         )
-
-
-def _time(header: Sequence[str]) -> str | None:
-    """The moment of a zone, where its header says it."""
-    found = _TIME.search(" ".join(header))
-    return found[1] if found else None
 
 
 def _first_row(head: Sequence[Line], start: int) -> int | None:

@@ -10,6 +10,7 @@ import io
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +19,11 @@ import pandas as pd
 from pgt.ground.dialect import SPOKEN, Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
-from pgt.io import casts, curves, probes, rasters, tecplot
-from pgt.io.above import counts, table_lines
+from pgt.io import casts, curves, frames, labview, placed, probes, rasters, sections, tecplot
+from pgt.io.above import HIGH, counts, table_lines
 from pgt.io.columns import Columns, check_count
 from pgt.io.encoding import Line, numbered, opened
-from pgt.io.headings import Places, as_unit, parse_headings, places_in, with_length_unit
+from pgt.io.headings import Heading, Places, as_unit, parse_headings, places_in, with_length_unit
 from pgt.io.layout import (
     Layout,
     check_another_heading,
@@ -30,10 +31,11 @@ from pgt.io.layout import (
     check_upright,
     find_layout,
     fits,
-    named,
+    leniently,
     split,
 )
-from pgt.io.table import Convert, Table, select
+from pgt.io.stacked import named
+from pgt.io.table import Convert, Table, select, titled
 
 BATCH = 1 << 14  # rows split at once
 SIDE = 20  # rows whose beginnings show that a table lies on its side
@@ -47,9 +49,12 @@ FORMS = (
     rasters.as_table,
     curves.as_table,
     casts.as_table,
+    labview.as_table,
+    sections.as_table,
+    frames.as_table,
 )
 ENDINGS = (
-    ".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", ".lvm", ".xy", ".cnv", ".vec",
+    ".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", ".lvm", ".xy", ".cnv", ".vec", ".rdb",
 )  # fmt: skip
 
 
@@ -78,13 +83,15 @@ def open_text(path: Path, dialect: Dialect) -> Iterator[Table]:
 def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) -> Table:
     """The table in numbered lines; the lines are read on when columns are loaded."""
     head: Sequence[Line] = list(itertools.islice(lines, LOOKED_AT))
+    doubts = rasters.doubts(head)
     for as_table in FORMS:
         head, lines = as_table(head, lines, name)
-    kept = table_lines(head, dialect)
+    kept = placed.in_lines(table_lines(head, dialect), dialect)
     layout = find_layout(kept, dialect)
     number, text = kept[layout.heading]
-    above = kept[layout.heading - 1] if layout.heading else (0, "")
-    names = named(split(number, text, layout.separator), above, layout.separator)
+    above = kept[max(layout.heading - HIGH, 0) : layout.heading]
+    above = [leniently(line, layout.separator) for _, line in above]
+    names = named(split(number, text, layout.separator), above)
     check_names(number, names)
     check_upright(
         number, names, [_first_cell(line, layout) for line in kept[layout.first :][:SIDE]]
@@ -98,11 +105,12 @@ def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) 
     more = (line for line in lines if counts(line[1]) and line[1].strip() not in heads)
     source = _Rows(itertools.chain(body, more), layout, names, number)
     sample = [source.cells(line) for line in body]
+    headings = with_length_unit(parse_headings(names, units), before)
     return Table(
-        with_length_unit(parse_headings(names, units), before),
+        titled(_by_channel(headings, before, layout.separator), sample),
         sample,
         source.load,
-        (*said, SPOKEN[layout.separator], *layout.said),
+        (*said, SPOKEN[layout.separator], *layout.said, *doubts),
         _fixed(before, name),
         name.partition(".")[0],
     )
@@ -111,10 +119,22 @@ def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) 
 def _fixed(before: list[str], name: str) -> Places:
     """Positions that the lines above the heading, or the name of the file, give for all rows."""
     found = places_in(name.replace("_", " "))
+    others: set[str] = set()  # axes along which lines differ: each is of another sensor
     for line in before:
-        if len(line) < 200:
-            found |= places_in(line) or _one_place(line)
-    return found
+        places = (places_in(line) or _one_place(line)) if len(line) < 200 else {}
+        others |= {axis for axis, at in places.items() if found.get(axis, at) != at}
+        found |= places
+    return {axis: at for axis, at in found.items() if axis not in others}
+
+
+def _by_channel(headings: list[Heading], before: list[str], separator: str) -> list[Heading]:
+    """The headings with the places that lines above give by channel: CH1, "x=0.1", TC_K."""
+    cells = [leniently(line, separator) for line in before if len(line) < 200]
+    places = {row[0].strip(): at for row in cells if (at := places_in(separator.join(row[1:])))}
+    return [
+        replace(h, places=places[h.name]) if h.name in places and not h.places else h
+        for h in headings
+    ]
 
 
 def _one_place(line: str) -> Places:
@@ -124,8 +144,10 @@ def _one_place(line: str) -> Places:
     if len(words) not in (2, 3) or words[0].lower() not in ("x", "y", "z"):
         return {}
     unit = next((as_unit(word) for word in words[1:] if as_unit(word)), None)
-    number = next((word for word in words[1:] if places_in(f"x={word}")), None)
-    return {words[0].lower(): (places_in(f"x={number}")["x"][0], unit)} if number else {}
+    numbers = [word for word in words[1:] if places_in(f"x={word}")]
+    if len(numbers) != 1:  # of several each is of another column
+        return {}
+    return {words[0].lower(): (places_in(f"x={numbers[0]}")["x"][0], unit)}
 
 
 def _first_cell(line: Line, layout: Layout) -> str:

@@ -42,7 +42,8 @@ def together(
         if column.dtype.kind == "M":
             values[name], origin[name] = _counted(name, column, wanted, said)
     known = {name: unit for name, (unit, _) in wanted.items() if unit}
-    if "t" in values and "t" not in known and "t" not in origin and (word := doubt(values["t"])):
+    is_bare = "t" in values and "t" not in origin
+    if is_bare and (word := doubt(values["t"], known.get("t"))):
         said[word] = None
     for name, at in origin.items():  # as CF writes it, so that a result can be read as dates
         unit = known.get(name, "s")

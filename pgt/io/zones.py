@@ -1,6 +1,7 @@
 """Zones of times: as a difference from UTC, by the name of a place, or in a few letters."""
 
 import re
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ _SEVERAL = {
     "CST": "America/Chicago", "CDT": "America/Chicago", "MST": "America/Denver",
     "PST": "America/Vancouver", "AST": "America/Halifax", "IST": "Asia/Kolkata", "BST": "Europe/London",
 }  # fmt: skip
+# Letters of several zones mean one where those of its summer stand beside them.
+_WITH_SUMMER = {"MST": ("MDT", "-07:00"), "PST": ("PDT", "-08:00")}
 _LETTERS = "|".join(sorted({*_HOURS, *_SEVERAL}, key=len, reverse=True))
 _PLACE = r"[A-Z][A-Za-z_]+(?:/[A-Z][A-Za-z_-]+)+"
 ZONE = rf"(?:Z|(?:UTC|GMT)?[+-]\d{{1,2}}(?::?\d{{2}})?|UTC|GMT|{_PLACE}|(?:{_LETTERS}))"
@@ -68,6 +71,26 @@ def to_utc(times: Any, zone: str) -> Any:
             "or forward then; write the zone as +01:00."
         )
     return pd.Series(found.tz_convert("UTC").tz_localize(None), index=times.index)
+
+
+def beside(zone: str, others: Container[str]) -> str:
+    """A zone as a difference from UTC, where only the others of a column tell which it is.
+
+    >>> beside("MST", ["MDT", "MST"]), beside("MST", ["MST"])
+    ('-07:00', 'MST')
+    """
+    summer, difference = _WITH_SUMMER.get(zone, ("", zone))
+    return difference if summer in others else zone
+
+
+def is_zone(text: str) -> bool:
+    """Whether a cell is a zone in letters."""
+    return re.fullmatch(rf"UTC|GMT|{_PLACE}|{_LETTERS}", text) is not None
+
+
+def is_one_zone(text: str) -> bool:
+    """Whether the letters mean one zone only."""
+    return text not in _SEVERAL
 
 
 def has_zone(text: str) -> bool:

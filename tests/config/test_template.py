@@ -65,3 +65,8 @@ def test_a_shape_that_does_not_fit_is_refused():
         template("poisson", "dsk")
     with pytest.raises(InputError, match="a ball does not fit the axes x, y"):
         template("poisson", "ball")
+
+
+def test_equations_are_not_named_by_their_axes():
+    with pytest.raises(InputError, match="'navier_stokes_2d'; did you mean 'navier_stokes'"):
+        template("navier_stokes_2d")

@@ -20,7 +20,11 @@ SAME = [
     ("degC", " degC", "°C", "deg C", "Celsius", "℃", "degrees_Celsius", "Deg C"),
     ("degF", "°F", "Fahrenheit"),
     ("um", "micron", "microns"),
-    ("min", "mins", "minutes"),
+    ("min", "mins", "minutes", "Minutes"),
+    ("K", "°K", "Kelvin"),
+    ("%", "%RH"),
+    ("degC", "deg. C", "Grad C", "degree_C"),
+    ("psi", "PSI", "psia"),
 ]
 DIFFERENT = [
     ("mm", "m", 1e-3),
@@ -39,6 +43,10 @@ DIFFERENT = [
     ("knots", "km/h", 1.852),
     ("mph", "m/s", 0.44704),
     ("yd", "ft", 3.0),
+    ("mH2O", "Pa", 9806.65),
+    ("inH2O", "mmH2O", 25.4),
+    ("inHg", "mmHg", 25.4),
+    ("fpm", "ft/s", 1 / 60),
 ]
 STRANGERS = [("K", "degC"), ("m", "s"), ("m", "m2"), ("10 m", "m"), ("m/", "m"), ("", "m")]
 
@@ -53,6 +61,11 @@ def test_factors(first, second, times):
     assert not same_unit(first, second)
     assert factor(first, second) == pytest.approx(times, rel=1e-12)
     assert factor(second, first) == pytest.approx(1 / times, rel=1e-12)
+
+
+def test_numbers_behind_letters_are_no_powers():
+    assert parse_unit("Mg88") is None
+    assert parse_unit(" ".join(["Ym12"] * 9)) is None
 
 
 @pytest.mark.parametrize(("first", "second"), STRANGERS)

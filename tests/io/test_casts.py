@@ -52,3 +52,11 @@ def test_a_reading_that_is_bad_is_none(tmp_path):
 def test_other_texts_are_let_alone():
     lines, rest = [(1, "*END*"), (2, "1 2")], iter(())
     assert as_table(lines, rest) == (lines, rest)
+
+
+def test_the_clock_of_the_instrument_counts_from_2000(tmp_path):
+    path = write(
+        tmp_path, CAST.replace("timeS: Time, Elapsed", "timeK: Time, Instrument"), "cast.cnv"
+    )
+    found = survey([path], measured=("T",), axes=("z", "t"))
+    assert found.table.units["t"] == "seconds since 2000-01-01"

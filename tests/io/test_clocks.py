@@ -42,6 +42,16 @@ def test_what_may_be_another_sensor_is_refused(times, x):
         past_midnight(np.array(times), [np.array(x)], np.arange(2, 6))
 
 
+def test_sorted_by_place_with_the_same_times():
+    times, x = np.array([LATE - 60, LATE, EARLY] * 2), np.repeat([0.1, 0.5], 3)
+    found = past_midnight(times, [x], np.arange(6))
+    assert found.tolist() == [LATE - 60, LATE, EARLY + 86400.0] * 2
+    day = np.array([0.0, 36000.0, 72000.0] * 2)
+    np.testing.assert_array_equal(past_midnight(day, [x], np.arange(6)), day)
+    with pytest.raises(InputError, match="goes back in time"):
+        past_midnight(times + np.repeat([0.0, 7.0], 3), [x], np.arange(6))
+
+
 def test_clocks_are_in_seconds_and_said_to_have_passed_midnight(tmp_path):
     path = write(tmp_path, "Time [h],T@x=0.1,T@x=0.5\n23:59:00,1,2\n00:00:30,3,4\n", "a.csv")
     read = {"coords": ("x", "t"), "fields": ("T",), "columns": {"t": "Time"}}

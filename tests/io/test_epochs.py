@@ -39,3 +39,16 @@ def test_days_of_matlab():
 )
 def test_times_from_zero_raise_no_doubt(times):
     assert doubt(np.array(times, float)) is None
+
+
+def test_dates_without_a_century_are_doubted():
+    assert "write them as 2024-03-12" in (doubt(np.array([240312.0, 240313.0])) or "")
+    for times in ([100000.0, 100060.0], [240312.0, 240332.0], [240312.5, 240313.0], [240312.0]):
+        assert doubt(np.array(times)) is None
+
+
+def test_numbers_with_a_unit_are_doubted_too(tmp_path):
+    path = write(tmp_path, f"time [s],x,T\n{MOMENT},1,20\n{MOMENT + 60},1,21\n", "a.csv")
+    found = read_columns(path, coords=("x", "t"), fields=("T",), columns={"t": "time"})
+    assert "seconds since 1970-01-01" in found.said[-1]
+    assert doubt(np.array([45363.0, 45364.0]), "h") is None

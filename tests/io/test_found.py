@@ -23,9 +23,9 @@ def test_several_columns_are_one_time():
 def test_the_pattern_that_is_shown_works():
     headings = parse_headings(["T@x=1", "T@x=2", "p@x=1", "p@x=2"])
     places = {at: heading.places for at, heading in enumerate(headings)}
-    with pytest.raises(InputError, match=r'say which columns are meant: `columns={"u": "p\*"}`'):
+    with pytest.raises(InputError, match=r'say which columns are meant: `columns={"u": "T\*"}`'):
         by_field_and_place(headings, ["u"], places, ("x",))
-    assert by_field_and_place(headings, ["p*"], places, ("x",)) == {"p*": {(1.0,): 2, (2.0,): 3}}
+    assert by_field_and_place(headings, ["T*"], places, ("x",)) == {"T*": {(1.0,): 0, (2.0,): 1}}
 
 
 def test_names_of_sensors_that_stand_nowhere_are_shown():

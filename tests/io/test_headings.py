@@ -28,6 +28,18 @@ from pgt.io.headings import (
         ("101 <TC1> (C)", "101 <TC1>", "degC"),
         ("time [minutes since 2024-03-12 10:00]", "time", "minutes since 2024-03-12 10:00"),
         ("T_s", "T_s", None),
+        ("p (kPa(g))", "p (kPa(g))", None),  # not grams
+        ("k [W/(m·K)]", "k", "W/(m·K)"),
+        ("u_m/s", "u", "m/s"),
+        ("u_ms", "u_ms", None),  # no milliseconds
+        ("u/(m/s)", "u", "m/s"),
+        ("T (min)", "T (min)", None),
+        ("Drying (min)", "Drying", "min"),
+        ("x_m", "x", "m"),
+        ("t_s", "t", "s"),
+        ("Temp_F", "Temp", "degF"),
+        ("t (sec.)", "t", "sec"),
+        ("Depth (in.)", "Depth", "inch"),
         ("T (raw)", "T (raw)", None),
         ("u", "u", None),
         ("", "", None),

@@ -115,8 +115,3 @@ def test_the_mark_that_is_proposed_is_one_of_those_that_are_there():
     assert re.search(r'tabs and spaces.*separator="tab"', str(layout._unclear(1, ["\t", " "])))
     with pytest.raises(InputError, match="line 1 holds numbers where the column names"):
         layout.check_names(1, split(1, "0,5\t1,5\n", found("0,5\t1,5\n0,7\t1,7")[0]))
-
-
-def test_merged_cells_take_the_name_above():
-    assert layout.named(["", "x=0.1"], (1, "Date;Temperature"), ";") == ["Date", "x=0.1"]
-    assert layout.named(["", "x"], (1, "Title"), ";") == ["", "x"]

@@ -76,6 +76,16 @@ def test_every_float_comes_back(number):
 def test_what_looks_like_a_number():
     assert all(map(is_number_like, ("1", "-0,5", ".5", "1.234,5", "1e-3", "nan", "1,234.5")))
     assert not any(map(is_number_like, ("", "x", "12:30", "0x10", "1_0", "TC1", "1-2")))
+    assert not any(
+        map(is_number_like, ("12.03.2024", "1.2.24", "0.5-100", "2024 072", "0 100 200"))
+    )
+
+
+def test_blanks_and_exponents_of_instruments():
+    cells = ["+  20.5", "1 101 327.5", "0.2225+103", "0.2225-103", "-.2225+003"]
+    found = Marks().numbers(cells, np.arange(2, 7), "u")
+    assert found.tolist() == [20.5, 1101327.5, 0.2225e103, 0.2225e-103, -222.5]
+    assert all(map(is_number_like, cells))
 
 
 @pytest.mark.parametrize(
@@ -109,3 +119,9 @@ def test_advice_suits_what_stands_there():
         marks.numbers(["Mean"], np.array([2]), "x", True)
     with pytest.raises(InputError, match="leave the cell empty"):
         marks.numbers(["warm"], np.array([2]), "u")
+
+
+def test_a_hint_that_cannot_help_is_not_given():
+    with pytest.raises(InputError) as caught:
+        Marks(".", ",").numbers(["1,01,325.5"], np.array([2]), "p")
+    assert "dialect" not in str(caught.value)

@@ -55,3 +55,10 @@ def test_headers_that_do_not_fit(tmp_path, old, new, message):
     whole = (HEADER + "43 2 45\n3 -9999 100\n").replace(old, new)
     with pytest.raises(InputError, match=message):
         survey([write(tmp_path, whole, "a.asc")])
+
+
+def test_degrees_are_doubted(tmp_path):
+    said = "x and y may be degrees, which are no lengths: write distances in metres"
+    header = HEADER.replace("378923", "7.5").replace("4072345.5", "50.25").replace("30", "0.0083")
+    assert said in survey([write(tmp_path, header + "1 2 3\n4 5 6\n", "a.asc")]).table.said
+    assert said not in survey([write(tmp_path, HEADER + "1 2 3\n4 5 6\n", "a.asc")]).table.said

@@ -42,7 +42,16 @@ def test_what_is_open_is_asked_and_what_was_said_decides():
 def test_some_count_only_where_no_reading_can_be_meant():
     assert hide("T", np.array([20.5, 999.0, 21.0]), None)[1] == {999.0: 1}
     assert hide("p", np.array([1001.0, 999.0, 1010.0]), None)[1] == {}
-    assert hide("T", np.array([20.5, -888.88, 21.0]), None)[1] == {-888.88: 1}
+    for number in (-888.88, -999.25, -127.0, -99.0, 3276.7, 7999.0):
+        assert hide("T", np.array([20.5, number, 21.0]), None)[1] == {number: 1}
+    assert hide("T", np.array([-95.0, -99.0, 21.0]), None)[1] == {}
+
+
+def test_what_buoys_write_may_be_a_percentage():
+    with pytest.raises(InputError, match=r"'h': 99 may be a reading.*missing=\[99\]"):
+        hide("h", np.array([1.2, 99.0, 1.4]), None)
+    assert hide("h", np.array([1.2, 99.0, 1.4]), (99.0,))[1] == {99.0: 1}
+    assert hide("RH", np.array([60.0, 99.0, 85.0]), None)[1] == {}
 
 
 def test_a_position_that_stands_for_none_is_refused():

@@ -45,6 +45,10 @@ def test_fractions_and_zones_stay():
     assert with_year_first("20240312T1000+0100") == "2024-03-12 10:00+0100"
     assert with_year_first("2 days 01:00:00.5") == "49:00:00.5"
     assert with_year_first("12.03.2024 10:00 Uhr") == "12.03.2024 10:00"
+    assert with_year_first("12/03/2024 10h05") == "12/03/2024 10:05"
+    assert with_year_first("2024年3月12日 10:00") == "2024-3-12 10:00"
+    assert with_year_first("2024-366") == "2024-12-31"
+    assert with_year_first("2023-366") == "2023-366"
 
 
 def test_numbers_that_may_be_dates():

@@ -98,3 +98,14 @@ def test_zones_in_short_and_fractions(text):
 def test_the_last_moment_of_a_day_is_the_first_of_the_next():
     found = parse("2024-03-11 23:59:59", "2024-03-11 24:00:00", "2024-03-12 00:00:01")
     assert np.diff(found).tolist() == [np.timedelta64(1, "s")] * 2
+
+
+def test_years_of_two_digits_may_come_first():
+    with pytest.raises(InputError, match=r"'24/03/13 10:00' may have the year first.*day first"):
+        parse("24/03/13 10:00", "24/03/14 10:00")
+    assert parse("13/03/24 10:00", "14/03/24 10:00")[0] == TEN + np.timedelta64(1, "D")
+    assert parse("24/03/13 10:00", "24/03/14 10:00", dates="day first")[0].astype(str)[:4] == "2013"
+
+
+def test_letters_for_half_a_day():
+    np.testing.assert_array_equal(parse("12:00:00a", "1:00:00 p"), [0.0, 46800.0])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from instrument_files import INSTRUMENTS
 from logger_files import LOGGERS, ORIGIN, PLACED, POSITIONS, ROWS, wide, written
+from program_files import CORNERS, PLANES, PROGRAMS, REFUSED
 from sensor_files import write, write_mat, write_npz
 
 from pgt.ground.dialect import Dialect
@@ -117,7 +118,9 @@ def test_days_and_words_of_time_have_their_unit(tmp_path):
         assert (found.coords, found.fields) == (("z", "t"), ("T",))
         assert found.table.units == {"t": unit}
     parts = survey([write(tmp_path, "Year,DOY,Hour,depth,T\n2024,152,6,1,20\n2024,152,7,1,21\n")])
-    assert "t" not in parts.coords  # a day alone would put all its hours at one time
+    assert (
+        parts.columns["t"] == "Year + DOY + Hour"
+    )  # a day alone would put all its hours at one time
 
 
 def test_several_quantities_in_one_column_are_refused(tmp_path):
@@ -157,15 +160,71 @@ def test_what_cannot_be_guessed(tmp_path, text, message):
         survey([write(tmp_path, text)])
 
 
-@pytest.mark.parametrize("name", INSTRUMENTS)
+ALL = INSTRUMENTS | {f"{name} (program)": file for name, file in PROGRAMS.items()}
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_files_of_instruments_are_understood_without_a_word(tmp_path, name):
-    path = instrument_files.written(tmp_path, INSTRUMENTS[name])
+    path = instrument_files.written(tmp_path, ALL[name])
     found = survey([path], measured=("T",), axes=("x", "t"))
     assert (found.coords, found.fields) == (("x", "t"), ("T",))
     table = found.table
     scale = 1e-3 if table.units.get("x") == "mm" else 1.0
-    rows = zip(table.values["x"] * scale, table.values["t"], table.values["T"], strict=True)
+    times = table.values["t"] - (86340 if "midnight" in name else 0)
+    rows = zip(table.values["x"] * scale, times, table.values["T"], strict=True)
     measured = sorted(tuple(row) for row in rows if not np.isnan(row[2]))
     np.testing.assert_allclose(measured, sorted(ROWS), rtol=1e-12)
-    units = INSTRUMENTS[name].units
+    units = ALL[name].units
     assert {axis: table.units.get(axis) for axis in units} == units
+
+
+@pytest.mark.parametrize("name", PLANES)
+def test_velocities_in_a_plane_are_understood_without_a_word(tmp_path, name):
+    path = write(tmp_path, PLANES[name].content, PLANES[name].name)
+    found = survey([path], measured=("u", "v"), axes=("x", "y"))
+    assert (found.coords, found.fields) == (("x", "y"), ("u", "v"))
+    columns = [found.table.values[each].tolist() for each in ("x", "y", "u", "v")]
+    assert [*zip(*columns, strict=True)] == CORNERS
+    assert found.table.units.get("x") == PLANES[name].unit
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_must_not_be_read_is_refused_in_one_sentence(tmp_path, name):
+    text, message = REFUSED[name]
+    with pytest.raises(InputError, match=re.escape(message)):
+        survey([write(tmp_path, text, "a.dat")], measured=("T",), axes=("x", "t"))
+
+
+@pytest.mark.parametrize(
+    ("heading", "measured", "columns"),
+    [
+        ("X,x,t,T", ("u",), {"u": "T"}),  # R calls the numbers of rows X
+        ("Zeit [s],x,t [°C],RH", ("T",), {"t": "Zeit [s]", "T": "t [°C]"}),
+        ("x,y,U,Ux,Uy", ("u", "v"), {"u": "Ux", "v": "Uy"}),
+        ("x,y,Vx,Vy,V", ("u", "v"), {"u": "Vx", "v": "Vy"}),
+        ("x,y,U,V,p", ("u", "v"), {"u": "U", "v": "V"}),
+    ],
+)
+def test_letters_that_mean_two_things(tmp_path, heading, measured, columns):
+    rows = "\n".join(",".join(map(str, row)) for row in ([1, 2, 3, 4, 5], [2, 3, 5, 6, 7]))
+    rows = "\n".join(",".join(row.split(",")[: heading.count(",") + 1]) for row in rows.split("\n"))
+    found = survey([write(tmp_path, f"{heading}\n{rows}\n", "a.csv")], measured=measured)
+    assert found.columns == columns
+
+
+def test_a_letter_beside_a_time_is_asked_for(tmp_path):
+    path = write(tmp_path, "time,x,t\n0,0.1,20.5\n60,0.1,21\n", "a.csv")
+    with pytest.raises(InputError, match=r"'t' and 'time' may both be the time.*\"t\": \"time\""):
+        survey([path], measured=("u",), axes=("x", "t"))
+    found = survey([path], measured=("u",), axes=("x", "t"), columns={"t": "time"})
+    assert found.table.values["u"].tolist() == [20.5, 21]
+
+
+def test_words_that_judge_rows_are_named(tmp_path):
+    found = survey([write(tmp_path, "x,t,T,QC\n0.1,0,20,G\n0.5,0,50,B\n", "a.csv")])
+    assert "what 'QC' says of the rows is not used" in found.table.said
+
+
+def test_angles_are_no_axes(tmp_path):
+    with pytest.raises(InputError, match="Angles such as 'lat' are no lengths"):
+        survey([write(tmp_path, "lat,lon,head\n50,7,10\n51,7,11\n", "a.csv")])

@@ -41,7 +41,9 @@ def test_blocks_and_further_zones_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"line 2: the values of each variable stand in a block"):
         survey([write(tmp_path, header + "0 1\n0 0\n1 2\n", "a.dat")])
     two = 'VARIABLES = "x", "y", "u"\n' + 2 * "ZONE I=2\n0 0 1\n1 0 2\n"
-    with pytest.raises(InputError, match="line 5 begins another zone; write each zone to a file"):
+    with pytest.raises(
+        InputError, match=r"above line 6 begins where another one does.*SOLUTIONTIME"
+    ):
         survey([write(tmp_path, two, "a.dat")])
 
 
@@ -75,6 +77,39 @@ def test_a_zone_for_each_time(tmp_path, monkeypatch, looked_at):
     assert found.table.values["t"].tolist() == [0.25, 0.25, 0.5, 0.5]
     assert found.table.values["u"].tolist() == [1.5, 1.25, 2.5, 2.25]
     assert found.table.lines.tolist() == [10, 11, 17, 18]
+
+
+def test_a_temperature_is_no_time(tmp_path):
+    zone = 'ZONE T="Step", STRANDID=1, SOLUTIONTIME={0}\n0 1\n1 2\n'
+    text = 'VARIABLES = "x", "T"\n' + zone.format(0.25) + zone.format(0.5)
+    found = survey([write(tmp_path, text, "a.dat")], measured=("T",), axes=("x", "t"))
+    assert found.table.values["t"].tolist() == [0.25, 0.25, 0.5, 0.5]
+
+
+def test_titles_say_when_and_where(tmp_path):
+    zone = 'ZONE T="{0}"\n0 1\n1 2\n'
+    text = 'VARIABLES = "y", "T"\n' + zone.format("t = 0.25 s") + zone.format("Time=0.5 s")
+    found = survey([write(tmp_path, text, "a.dat")], measured=("T",), axes=("y", "t"))
+    assert found.table.values["t"].tolist() == [0.25, 0.25, 0.5, 0.5]
+    text = 'VARIABLES = "y", "T"\n' + zone.format("x=0.5 m") + zone.format("x=1.5 m")
+    found = survey([write(tmp_path, text, "a.dat")], measured=("T",), axes=("x", "y"))
+    assert found.table.values["x"].tolist() == [0.5, 0.5, 1.5, 1.5]
+    assert found.table.units == {"x": "m"}
+
+
+def test_the_elements_of_a_mesh_are_no_readings(tmp_path):
+    zone = 'ZONE T="{}", N=3, E=1, ZONETYPE=FETRIANGLE, DATAPACKING=POINT\n'
+    text = 'VARIABLES = "x", "y", "u"\n' + zone.format("a") + "0 0 1\n1 0 2\n0 1 3\n1 2 3\n"
+    text += zone.format("b") + "1 1 4\n2 0 5\n2 1 6\n\n1 2 3\n"
+    found = survey([write(tmp_path, text, "a.dat")])
+    assert found.table.values["u"].tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_blocks_of_one_mesh_are_taken_together(tmp_path):
+    text = 'VARIABLES = "x", "y", "u"\nZONE T="a"\n0 0 1\n1 0 2\nZONE T="b"\n1 1 3\n2 0 4\n'
+    found = survey([write(tmp_path, text, "a.dat")])
+    assert found.table.values["x"].tolist() == [0, 1, 1, 2]
+    assert found.table.lines.tolist() == [3, 4, 6, 7]
 
 
 def test_a_time_that_is_a_variable_stays_so(tmp_path):

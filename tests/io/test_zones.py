@@ -8,6 +8,7 @@ from sensor_files import write
 from pgt.ground.errors import InputError
 from pgt.io import read_columns
 from pgt.io.stamps import is_stamp, parse_stamps
+from pgt.io.survey import survey
 from pgt.io.zones import seconds_of, to_utc, zone_in
 
 TEN = np.datetime64("2024-03-12T10:00:00", "us")
@@ -27,6 +28,18 @@ def test_zones():
 
 def parse(*cells):
     return parse_stamps(list(cells), np.arange(2, 2 + len(cells)), "Time", None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-03-12T11:00:00+01:00[Europe/Berlin]", "2024-03-12T11:00:00[Europe/Berlin]",
+        "Tue Mar 12 11:00:00 CET 2024", "Tue Mar 12 10:00:00 UTC 2024", "2024-072T10:00:00Z",
+    ],
+)  # fmt: skip
+def test_zones_as_programs_write_them(text):
+    assert is_stamp(text)
+    assert parse(text)[0] == TEN
 
 
 @pytest.mark.parametrize(
@@ -81,3 +94,18 @@ def test_a_place_in_the_heading(tmp_path):
 def test_moments_that_are_missing_stay_so():
     moments = pd.Series(pd.to_datetime(["2024-07-01 12:00", None]))
     assert to_utc(moments, "Asia/Tokyo").isna().tolist() == [False, True]
+
+
+USGS = "datetime\ttz_cd\tx\tT\n2024-03-10 01:45\t{0}\t1\t20\n2024-03-10 03:00\t{1}\t1\t21\n"
+
+
+def test_a_column_of_zones_belongs_to_the_times(tmp_path):
+    """Where the clocks were put forward, a quarter of an hour was an hour and a quarter."""
+    for zones in (("EST", "EDT"), ("MST", "MDT"), ("PST", "PDT")):
+        found = survey([write(tmp_path, USGS.format(*zones), "a.txt")])
+        assert found.columns["t"] == "datetime + tz_cd"
+        assert found.table.values["t"].tolist() == [0, 900]
+    with pytest.raises(InputError, match=r"'CDT' is the name of several zones|'CST' is the name"):
+        survey([write(tmp_path, USGS.format("CST", "CDT"), "a.txt")])
+    one = survey([write(tmp_path, USGS.format("CST", "CST"), "a.txt")])
+    assert one.columns["t"] == "datetime"

@@ -1,0 +1,80 @@
+"""Which columns are the fields of an equation, by what loggers call them."""
+
+import itertools
+import re
+from collections.abc import Container, Mapping, Sequence
+
+from pgt.data.units import conversion
+from pgt.io.called import AXES, also_called, letters
+from pgt.io.found import matches
+from pgt.io.guessed import Guess
+from pgt.io.headings import Heading
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+
+
+def of_sensors(headings: Sequence[Heading], measured: Sequence[str]) -> dict[str, str]:
+    """By field, the name of its columns, where each is of a sensor."""
+    names = list(dict.fromkeys(heading.name for heading in headings))
+    own = {n: n if n in names else _alike(n, names, measured) for n in measured}
+    if any(own.values()):
+        return {name: heading for name, heading in own.items() if heading}
+    if measured:
+        return {measured[0]: measured[0]}
+    if len(names) == 1 and _NAME.fullmatch(names[0]):
+        return {names[0]: names[0]}
+    return {"T": "T"} if any(_is_warm(heading, "T") for heading in headings) else {"u": "u"}
+
+
+def _is_warm(heading: Heading, name: str) -> bool:
+    """Whether a column may be a temperature, where that is sought."""
+    is_spelt = "temperatur" in letters(heading.name)
+    return name == "T" and (is_spelt or bool(heading.unit and conversion(heading.unit, "K")))
+
+
+def _alike(name: str, names: Sequence[str], measured: Sequence[str]) -> str | None:
+    """What a field is called instead; of numbered sensors, Temp 1 and Temp 2, how all of them begin."""
+    found = [other for other in names if letters(other) in also_called(name, measured)]
+    pairs = itertools.takewhile(lambda letter: len({*letter}) == 1, zip(*found, strict=False))
+    begin = "".join(letter[0] for letter in pairs).rstrip("0123456789 _-")
+    return f"{begin}*" if len(found) > 1 and begin else next(iter(found), None)
+
+
+def not_used(guess: Guess, own: Mapping[str, str], fields: Sequence[str]) -> list[str]:
+    """The names of sensors that are of none of the fields, where some are."""
+    wanted = [own.get(name, name) for name in fields]
+    is_used = [any(matches(heading, name) for name in wanted) for heading in guess.sensors]
+    left = zip(guess.sensors, is_used, strict=True)
+    return [] if not any(is_used) else [heading.text for heading, used in left if not used]
+
+
+def of_columns(
+    headings: Sequence[Heading], measured: Sequence[str], constant: Container[str]
+) -> dict[str, str]:
+    """By field, the heading of its column."""
+    if not measured:
+        return {_plain(h.name, n): h.text for n, h in enumerate(headings)}
+    found, left = {}, list(headings)
+    for name in measured:
+        same = [h for h in left if name in (h.name, h.text)]
+        # Before U, which is the size of a velocity where there is an Ux, too.
+        same = same or [h for h in left if letters(h.name) in also_called(name, measured)]
+        same = same or [h for h in left if h.name.lower() == name.lower()]
+        same = same or [h for h in left if _is_warm(h, name)]
+        if same:
+            found[name] = same[0].text
+            left.remove(same[0])
+    if not found:
+        # Rather no column that always says the same, and none that counts hours.
+        best = min(left, key=lambda h: (h.text in constant, _is_a_time(h)))
+        found[measured[0]] = best.text
+    return found
+
+
+def _is_a_time(heading: Heading) -> bool:
+    return heading.unit is not None and conversion(heading.unit, "s") is not None
+
+
+def _plain(name: str, number: int) -> str:
+    """A name that an equation can use."""
+    return name if _NAME.fullmatch(name) and name not in AXES else f"u{number}" if number else "u"
