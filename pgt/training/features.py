@@ -20,7 +20,7 @@ from pgt.training.deadline import Deadline
 from pgt.training.feature_rows import (
     nodes_of,
 )
-from pgt.training.first_guess import begun
+from pgt.training.first_guess import SINES, begun, held_evidence, is_held
 from pgt.training.found import Averaged, Found, averaged, cost_of_band, of_two
 from pgt.training.history import History
 from pgt.training.linearity import is_solved_at_once
@@ -95,7 +95,7 @@ class _Search:
             return self._try(self.model.band, self.full)
         first = self._first()
         self.task = begun(self.model, self.task, self.deadline, first)
-        best = self._try(first)
+        best = self._better_seen(self._try(first))
         for factor in STEPS:
             best = self._climb(best, factor)
         share = OURS if is_contested(self.task) and self._is_poor(best) else 1.0
@@ -142,6 +142,40 @@ class _Search:
         model = self.model.with_sines(self.count, band)
         solved = readings_alone(model, self.task, VEILS[0] if self.is_veiled else 0.0)
         return solved.evidence - cost_of_band(band)
+
+    def _better_seen(self, best: Found) -> Found:
+        """From the best so far to the band that suits its coefficients, and to those found there, as long
+        as that is better.
+
+        In a band that the field does not fit, an equation is most probable that is hardly believed, with
+        coefficients that are biased by what it is not believed for. Steps from band to band which solve
+        for both take long, and may end in the next such place.
+        """
+        moved = bool(best.learnt) and is_held(self.task, self.model.scaling)
+        while moved and self.deadline.allows(0.0, ALONE):
+            band = self._suited(best)
+            if band in self.tried:
+                break
+            found = self._try(band)
+            moved = found.is_better_than(best)
+            best = found if moved else best
+        return best
+
+    def _suited(self, found: Found) -> tuple[float, ...]:
+        """The band in which readings are most probable by an equation with these coefficients."""
+
+        def evidence(band: tuple[float, ...]) -> float:
+            model = self.model.with_sines(min(SINES, self.count), band)
+            return held_evidence(model, found.pde, self.task) - cost_of_band(band)
+
+        band, moved = found.band, True
+        known = {band: evidence(band)}
+        while moved and self.deadline.allows(0.0, ALONE):
+            others = _neighbours(band, STEPS[0], self.is_narrow)
+            known |= {other: evidence(other) for other in others if other not in known}
+            best = max(known, key=lambda other: known[other])
+            moved, band = best != band, best
+        return band
 
     def _climb(self, best: Found, factor: float) -> Found:
         """From the best so far to its neighbours, while one of them is better."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from pgt.ground.unknown import named_unknowns
 from pgt.models.features import Features
+from pgt.nn.scaling import Scaling
 from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
 from pgt.training.coefficients import log_of, raw_of
@@ -31,9 +32,7 @@ BELIEVED = 2.0  # log10 of ρ, more than at the first guess
 
 def begun(model: Features, task: Task, deadline: Deadline, band: tuple[float, ...]) -> Task:
     """The task with the coefficient where its search is to begin: at its first guess, or elsewhere."""
-    if len(named_unknowns(task.pde)) != 1 or task.problem.likelihood != "gauss":
-        return task
-    if not is_linear(task.pde, model.scaling):
+    if len(named_unknowns(task.pde)) != 1 or not is_held(task, model.scaling):
         return task
     few = model.with_sines(min(SINES, len(model.network.sines.phases)), band)
     alone = readings_alone(few, task)
@@ -49,6 +48,17 @@ def begun(model: Features, task: Task, deadline: Deadline, band: tuple[float, ..
             best, where = found, pde
     plainly = best.evidence > first.evidence + PLAINLY
     return replace(task, pde=where) if plainly and _is_believed(best, first) else task
+
+
+def is_held(task: Task, scaling: Scaling) -> bool:
+    """Whether one solve says how probable the readings are by coefficients that are held."""
+    return task.problem.likelihood == "gauss" and is_linear(task.pde, scaling)
+
+
+def held_evidence(model: Features, pde: AbstractPDE, task: Task) -> float:
+    """How probable the readings are where the coefficients are what they are in `pde`, by one solve."""
+    veil = VEILS[0] if readings_alone(model, task).sigma < VEILS[0] else 0.0
+    return _solved_at(pde, model, task, veil).evidence
 
 
 def _is_believed(found: Solved, first: Solved) -> bool:

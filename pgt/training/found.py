@@ -23,6 +23,7 @@ from jaxtyping import Float, Int
 
 from pgt.data.observations import Observations
 from pgt.data.splits import Groups, spared_sensors
+from pgt.ground.unknown import named_unknowns
 from pgt.models.features import Features, Sines
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
@@ -90,8 +91,9 @@ class Found:
         return self.solved.sigma
 
     def steps(self, count: int) -> Float[np.ndarray, "count p"]:
-        """From the weights to those drawn from the posterior."""
-        return self._posterior.draw(count)
+        """From the weights to those drawn from the posterior; intervals of coefficients, which are the
+        last of them, are as wide as it says, not as these draws happen to be."""
+        return self._posterior.draw(count, last=len(named_unknowns(self.pde)))
 
     def left_out(self, groups: Groups | None = None):
         """What is wrong with the prediction of every measured value from the others, and its σ."""

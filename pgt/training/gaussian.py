@@ -147,13 +147,21 @@ class Solved:
         left = told * (self.sigma / np.sqrt(self._variances))
         return np.sqrt(np.sum(untold**2, axis=1) + np.sum(left**2, axis=1))
 
-    def draw(self, count: int, seed: int = 0) -> Float[np.ndarray, "count p"]:
-        """Steps from the mean with the posterior's covariance."""
+    def draw(self, count: int, seed: int = 0, last: int = 0) -> Float[np.ndarray, "count p"]:
+        """Steps from the mean with the posterior's covariance. So many `last` weights have it among
+        themselves exactly, however few the draws are."""
         normal = np.random.default_rng(seed).standard_normal((count, len(self.shrink)))
+        vectors = self.reduced.basis.vectors
+        if 0 < last <= count:
+            normal = _evened(normal, self._told(vectors[-last:] * self.shrink))
+        return np.sqrt(self.scale) * (self._told(normal) * self.shrink) @ vectors.T
+
+    def _told(self, normal: Float[np.ndarray, "m p"]) -> Float[np.ndarray, "m p"]:
+        """Shorter along what the readings tell."""
         told = normal[:, self.kept] @ self.right.T
-        shorter = told * (self.sigma / np.sqrt(self._variances) - 1)
-        normal[:, self.kept] += shorter @ self.right
-        return np.sqrt(self.scale) * (normal * self.shrink) @ self.reduced.basis.vectors.T
+        shorter = normal.copy()
+        shorter[:, self.kept] += (told * (self.sigma / np.sqrt(self._variances) - 1)) @ self.right
+        return shorter
 
     # ------------------------------------------------------------------------------ leave one out
 
@@ -230,6 +238,14 @@ class Solved:
             return (part / self._variances) @ part.T + outside * beyond
 
         return product, block
+
+
+def _evened(normal: Float[np.ndarray, "n p"], along: Float[np.ndarray, "k p"]):
+    """The same numbers with mean square 1 along some directions, and uncorrelated there."""
+    basis = np.linalg.qr(along.T)[0]
+    seen = normal @ basis
+    left, _, right = np.linalg.svd(seen, full_matrices=False)
+    return normal + (np.sqrt(len(normal)) * left @ right - seen) @ basis.T
 
 
 def most_probable(rows: Rows, near: float | None = None, basis: Basis | None = None) -> Solved:

@@ -288,6 +288,44 @@ def test_equations_solved_in_turn_begin_with_a_band_that_the_readings_show():
     assert first(0.1) == (FIRST_BAND, FIRST_BAND)
 
 
+def cooling_search(**training):
+    """A search in noisy readings of a rod that cools through its ends and its sides."""
+    random = np.random.default_rng(1)
+    x, t = random.uniform(size=(2, 150))
+    waves = [(1, 60.0), (2, 25.0), (3, -15.0)]
+    u = sum(
+        a * np.sin(n * np.pi * x) * np.exp(-(0.25 * (n * np.pi) ** 2 + 1) * t) for n, a in waves
+    )
+    values = u + 0.02 * np.std(u) * random.normal(size=150)
+    readings = Observations.from_arrays({"x": x, "t": t}, {"u": values})
+    unknown = {"D": Unknown(0.75, positive=True), "k": Unknown(0.3, positive=True)}
+    pde = Equation("u_t = D*u_xx - k*u", **unknown)
+    model = Features(Scaling.fit(readings, SQUARE), count=100)
+    task = assemble(readings, pde, SQUARE, model=model, training=Training(**training))
+    return features._Search(task, lambda share, numbers: None)
+
+
+def test_coefficients_are_looked_for_in_the_band_that_suits_them():
+    """Where the field does not fit the band, the equation is hardly believed, and they are biased."""
+    search = cooling_search()
+    first = search._try((8.0, 8.0))
+    better = search._better_seen(first)
+    errors = [
+        [abs(np.log(float(node.value) / truth)) for (_, node), truth in
+         zip(named_unknowns(found.pde), (0.25, 1.0), strict=True)]
+        for found in (first, better)
+    ]  # fmt: skip
+    assert better.evidence > first.evidence + 5
+    assert np.less(errors[1], np.multiply(0.75, errors[0])).all()
+
+
+def test_no_other_band_is_looked_at_where_a_solve_does_not_say_how_probable_it_is(monkeypatch):
+    search = cooling_search(likelihood="student")
+    monkeypatch.setattr(search, "_suited", lambda found: pytest.fail("looked at"))
+    first = search._try((8.0, 8.0), 24)
+    assert search._better_seen(first) is first
+
+
 def slow_search(monkeypatch, *, rival, seconds: float | None = 60.0):
     """Half of the sines are searched with; every solve takes 3 s by the clock."""
     monkeypatch.setattr(features, "QUICK", 30)

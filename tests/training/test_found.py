@@ -9,6 +9,7 @@ from two_modes import DIFFUSIVITY, field, heat_at, heat_readings
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.order import ordered
+from pgt.ground.unknown import Unknown, named_unknowns
 from pgt.models.features import Features
 from pgt.nn.scaling import Scaling
 from pgt.physics import Dirichlet, Equation, Heat, UnknownFunction
@@ -66,6 +67,14 @@ def test_members_are_drawn_from_the_posterior(noisy):
     np.testing.assert_allclose(fields.std(axis=0), expected, rtol=0.2)
     np.testing.assert_allclose(deviations(found, points).std(axis=0), expected, rtol=0.4)
     assert jax.tree.structure(pdes) == jax.tree.structure(fit.pde)
+
+
+def test_few_members_are_enough_for_the_interval_of_a_coefficient():
+    pde = Heat(Unknown(0.1, positive=True))
+    found, fit = fitted(heat_readings(60, noise=0.05), pde, SQUARE, count=60, band=(8.0, 4.0))
+    _, pdes = drawn_members(found, Posterior(samples=4))
+    ((name, node),) = named_unknowns(pdes)
+    assert np.std(np.asarray(node.raw)) == pytest.approx(fit.learnt[name].deviation, rel=1e-3)
 
 
 def test_left_out_predictions_do_not_know_their_reading(noisy):

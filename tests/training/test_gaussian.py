@@ -152,6 +152,16 @@ def test_draws_have_the_covariance_of_the_posterior(readings):
     assert np.abs(solved.draw(3, seed=1) - solved.draw(3, seed=2)).min() > 0
 
 
+@pytest.mark.parametrize("readings", [4, 15])
+def test_a_few_draws_have_the_covariance_of_the_last_weights_exactly(readings):
+    rows = problem(readings)
+    solved = Reduced(rows).solved(1.0)
+    last = solved.draw(5, last=2)[:, -2:]
+    expected = Dense(rows, solved).posterior[-2:, -2:]
+    np.testing.assert_allclose(last.T @ last / 5, expected, rtol=1e-9)
+    np.testing.assert_array_equal(solved.draw(1, last=2), solved.draw(1))  # too few for it
+
+
 # ------------------------------------------------------------------------- what is most probable
 
 
