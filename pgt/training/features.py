@@ -22,6 +22,7 @@ from pgt.training.feature_rows import (
 )
 from pgt.training.first_guess import SINES, begun, held_evidence, is_held
 from pgt.training.found import Averaged, Found, averaged, cost_of_band, of_two
+from pgt.training.gaussian import CLEAN
 from pgt.training.history import History
 from pgt.training.linearity import is_solved_at_once
 from pgt.training.loop import SOLVED, UNSETTLED, Fit
@@ -35,7 +36,6 @@ LEAST_BAND = 2.0  # where the narrow ones are tried first: two thirds of a wave
 QUICK = 800  # weights that a search can afford in every trial; of more, half are searched with
 WIDEST_SHOWN = 100.0  # thirty waves: more are not looked for in the readings alone
 EXACT = 1e-11  # of the spread: a field known that well needs no better band
-CLEAN = 1e-3  # of the spread: with less noise than that, what is wrong is what sines cannot follow
 # Of the seconds: after them no further band is tried, where something else is to follow and where not.
 SHARE, ALONE = 0.3, 0.7
 OURS = 2 / 3  # of the seconds where a network may be tried as well; of these again where it will be
@@ -102,7 +102,7 @@ class _Search:
         count = self.deadline.sines_left(self.count, self.full, self.quickest, share)
         rivals = {found.band: found for found in self.tried.values()}
         if count > self.count:
-            more = self._try(best.band, count, best.solved.exponent)
+            more = self._try(best.band, count, best.solved.peak.exponent)
             best = best if are_settled(best.learnt) and not are_settled(more.learnt) else more
         if named_unknowns(self.task.pde):
             return best

@@ -83,7 +83,7 @@ class Found:
     def evidence(self) -> float:
         """log p(readings | equation), less what a wide band costs: noisy readings hardly tell bands
         apart, and then the narrower one is closer to the truth."""
-        return self.solved.evidence - cost_of_band(self.band)
+        return self.solved.peak.evidence - cost_of_band(self.band)
 
     @property
     def sigma(self) -> float:

@@ -13,7 +13,7 @@ a condition number: fields are exact to 1e-12 where the equation and the reading
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -31,6 +31,8 @@ UNSEEN = 1e-17  # of the largest column: what no reading can tell from nothing
 ROUNDED_OFF = 1e-10  # of the largest eigenvalue: an inverse that has no digits there is not asked
 DIGITS = 1e-14  # of the largest singular value: what is smaller is rounding
 SMALLEST_SIGMA = 1e-14  # of the spread of the readings: they have no more digits
+CLEAN = 1e-3  # of the spread: with less noise than that, what is wrong is what sines cannot follow
+NEARLY = 1.0  # of the log-evidence: noisy readings hardly tell a softer equation from a stiff one
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,15 @@ class Reduced:
         return Solved(self, exponent)
 
 
+class Peak(NamedTuple):
+    """The greatest evidence, and log10 of the ρ that has it."""
+
+    evidence: float
+    exponent: float
+
+
 class Solved:
-    """The posterior at one ρ."""
+    """The posterior at one ρ. Its `peak` is that of all ρ that were tried."""
 
     def __init__(self, reduced: Reduced, exponent: float):
         self.reduced, self.exponent = reduced, exponent
@@ -95,6 +104,7 @@ class Solved:
         self.seen = self.left.T @ misfit
         self.rest = reduced.rest + float(np.sum((misfit - self.left @ self.seen) ** 2))
         self.evidence, self.scale, self.sigma = self._most_probable()
+        self.peak = Peak(self.evidence, exponent)
 
     def _most_probable(self) -> tuple[float, float, float]:
         """log p(y | E), s² and σ at its maximum."""
@@ -248,16 +258,41 @@ def _evened(normal: Float[np.ndarray, "n p"], along: Float[np.ndarray, "k p"]):
     return normal + (np.sqrt(len(normal)) * left @ right - seen) @ basis.T
 
 
-def most_probable(rows: Rows, near: float | None = None, basis: Basis | None = None) -> Solved:
-    """The model with the ρ, s and σ of greatest evidence; with `near`, its log10 ρ is close to that."""
+def most_probable(
+    rows: Rows, near: float | None = None, basis: Basis | None = None, *, loosely: bool = False
+) -> Solved:
+    """The model with the ρ, s and σ of greatest evidence; with `near`, its log10 ρ is close to that.
+
+    `loosely`: where readings are noisy, with the least ρ that is nearly as probable. A sum of finitely
+    many sines that fulfils an equation ever better is left with no freedom at last, though the equation
+    has many solutions: of these it would take one for certain.
+    """
     with blas_threads(rows.readings.shape[1]):
-        return _most_probable(rows, near, basis)
+        tried = _tried(rows, near, basis)
+    best = max(tried, key=lambda solved: solved.evidence)
+    if not loosely or best.sigma <= CLEAN:
+        return best
+    return _softest(best, tried)
 
 
-def _most_probable(rows: Rows, near: float | None, basis: Basis | None) -> Solved:
+def _softest(best: Solved, tried: list[Solved]) -> Solved:
+    """The one with the least ρ that is nearly as probable as the best."""
+    enough = best.evidence - NEARLY
+    softest = min((s for s in tried if s.evidence > enough), key=lambda solved: solved.exponent)
+    while softest.exponent - CLOSE >= COARSE[0]:
+        softer = best.reduced.solved(softest.exponent - CLOSE)
+        if softer.evidence <= enough:
+            break
+        softest = softer
+    softest.peak = best.peak
+    return softest
+
+
+def _tried(rows: Rows, near: float | None, basis: Basis | None) -> list[Solved]:
+    """The model at several ρ, closest around that of greatest evidence."""
     reduced = Reduced(rows, basis)
     if not len(rows.equation):
-        return reduced.solved(COARSE[0])
+        return [reduced.solved(COARSE[0])]
     first = COARSE if near is None else near + np.array([-CLOSE, 0.0, CLOSE])
     tried = {float(e): reduced.solved(float(e)) for e in first}
     for step in FINE if near is None else FINE[1:]:
@@ -265,7 +300,7 @@ def _most_probable(rows: Rows, near: float | None, basis: Basis | None) -> Solve
         for exponent in (best - step, best + step):
             if exponent not in tried:
                 tried[exponent] = reduced.solved(exponent)
-    return max(tried.values(), key=lambda solved: solved.evidence)
+    return list(tried.values())
 
 
 def _qr(matrix: np.ndarray, mode: str) -> Any:  # its types do not tell one mode from another

@@ -72,9 +72,9 @@ def _points(model: Features, task: Task) -> int:
 def solved_at_once(model: Features, task: Task, near: float | None = None) -> Solution:
     """With `near`, ρ is looked for there first: a third of the work where that is where it is."""
     rows = rows_of(model, task.pde, task.problem, _points(model, task))
-    solved = _solved(rows, task.problem.likelihood, near)
-    if near is not None and abs(solved.exponent - near) > CLOSE:  # better still beyond
-        solved = _solved(rows, task.problem.likelihood)
+    solved = _solved(rows, task.problem.likelihood, near, loosely=True)
+    if near is not None and abs(solved.peak.exponent - near) > CLOSE:  # better still beyond
+        solved = _solved(rows, task.problem.likelihood, loosely=True)
     fitted, pde = with_weights(model, task.pde, solved.weights)
     return fitted, pde, solved, {}, {}
 
@@ -187,18 +187,19 @@ def _deviations(solved: Solved, fields: int) -> Float[np.ndarray, " k"]:
     return np.where(shares > SILENT, np.inf, narrow * told)
 
 
-def _solved(rows: Rows, likelihood: Likelihood, near: float | None = None) -> Solved:
+def _solved(
+    rows: Rows, likelihood: Likelihood, near: float | None = None, *, loosely: bool = False
+) -> Solved:
     """The posterior; with outliers among the readings, each of them reweighted by its misfit."""
     basis = Basis(rows.equation, rows.target)
-    solved = most_probable(rows, near, basis)
     if likelihood == "gauss":
-        return solved
-    plain = rows.sigma
-    for _ in range(REWEIGHTINGS):
+        return most_probable(rows, near, basis, loosely=loosely)
+    solved, plain = most_probable(rows, near, basis), rows.sigma
+    for last in (False,) * (REWEIGHTINGS - 1) + (True,):
         misfit = (rows.values - rows.readings @ solved.weights) / plain
         sigma = max(NORMAL * float(np.median(np.abs(misfit))), 1e-6)
         rows = replace(rows, sigma=plain / np.sqrt(_trust(likelihood, misfit / sigma)))
-        solved = most_probable(rows, solved.exponent, basis)
+        solved = most_probable(rows, solved.exponent, basis, loosely=loosely and last)
     return solved
 
 

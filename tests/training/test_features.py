@@ -188,9 +188,9 @@ def solves(monkeypatch):
     """The clock stands still but for a second in every solve; what each had to solve."""
     made, solve = [], one_band._solved
 
-    def counted(rows, *options):
+    def counted(rows, *options, **more):
         made.append(rows.readings.shape[1])
-        return solve(rows, *options)
+        return solve(rows, *options, **more)
 
     monkeypatch.setattr(one_band, "_solved", counted)
     monkeypatch.setattr(deadline, "seconds_of_solve", lambda size: 1e-3)
@@ -331,7 +331,9 @@ def slow_search(monkeypatch, *, rival, seconds: float | None = 60.0):
     monkeypatch.setattr(features, "QUICK", 30)
     made, solve = [], one_band._solved
     monkeypatch.setattr(
-        one_band, "_solved", lambda rows, *options: made.append(0) or solve(rows, *options)
+        one_band,
+        "_solved",
+        lambda rows, *options, **more: made.append(0) or solve(rows, *options, **more),
     )
     monkeypatch.setattr(deadline, "seconds_of_solve", lambda size: 1e-3)
     clock = SimpleNamespace(monotonic=lambda: 3.0 * len(made))
@@ -366,9 +368,9 @@ def test_more_sines_of_a_band_look_for_the_stiffness_where_fewer_found_it(monkey
     tried = []
     look = one_band.most_probable
 
-    def watched(rows, near, basis):
+    def watched(rows, near, basis, **how):
         tried.append(near)
-        return look(rows, near, basis)
+        return look(rows, near, basis, **how)
 
     monkeypatch.setattr(one_band, "most_probable", watched)
     # At hand, and too far to be found from there.

@@ -203,6 +203,23 @@ def test_the_best_exponent_of_all_tried():
     )
 
 
+def test_loosely_the_softest_equation_that_is_nearly_as_probable():
+    """Four equations for thirty weights: beyond some ρ the readings no longer see how well they hold."""
+    _, rows = synthetic(0.1, equations=4)
+    strict, loose = most_probable(rows, 20.0), most_probable(rows, 20.0, loosely=True)
+    assert loose.exponent < strict.exponent
+    assert loose.peak == strict.peak == (strict.evidence, strict.exponent)
+    assert loose.evidence > strict.evidence - 1.0
+    assert Reduced(rows).solved(loose.exponent - 4.0).evidence < strict.evidence - 1.0
+    everywhere = np.eye(rows.equation.shape[1])
+    assert (loose.spread(everywhere) > 0.99 * strict.spread(everywhere)).all()
+
+
+def test_clean_readings_keep_the_most_probable_equation():
+    _, rows = synthetic(1e-6, equations=4)
+    assert most_probable(rows, loosely=True).exponent == most_probable(rows).exponent
+
+
 def test_near_stays_near_and_takes_a_basis_that_is_known():
     _, rows = synthetic(1e-2)
     basis = Basis(rows.equation, rows.target)
