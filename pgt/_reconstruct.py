@@ -30,6 +30,7 @@ from pgt.reconstruction.expected_error import field_errors, together
 from pgt.reconstruction.result import Reconstruction
 from pgt.reconstruction.rival import in_time_left, needs_rival, predicts_better
 from pgt.training.assemble import Model, Task, assemble
+from pgt.training.budget import seconds_given
 from pgt.training.error_bars import ErrorBars
 from pgt.training.fit import Outcome, fit_task, with_posterior
 from pgt.training.loop import DIVERGED
@@ -236,12 +237,5 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "model": type(fit.model).__name__,
         "polish_costs": [list(stage) for stage in fit.polish_costs],
         "polish_seconds": fit.polish_seconds,
-        "ran_out_of": _seconds_given(task) if fit.ran_out else None,
+        "ran_out_of": seconds_given(task.training) if fit.ran_out else None,
     } | ({"members": outcome.members.about} if outcome.members is not None else {})
-
-
-def _seconds_given(task: Task) -> float:
-    """Those of the training and of its polish together."""
-    training = task.training
-    finish = training.polish.seconds if training.polish else None
-    return (training.seconds or 0.0) + (finish or 0.0)

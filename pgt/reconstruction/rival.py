@@ -13,11 +13,12 @@ import numpy as np
 from pgt.models.features import Features
 from pgt.reconstruction.expected_error import together
 from pgt.training.assemble import Task
+from pgt.training.budget import seconds_given
+from pgt.training.chance import is_less
 from pgt.training.features import POOR, is_contested
 from pgt.training.fit import Outcome
 from pgt.training.overtaxed import is_overtaxed
 from pgt.training.polish import NOISY
-from pgt.training.restart import is_less
 
 QUARTER = 0.25  # of the seconds: sines leave a third to the other model (training/features.py)
 JUDGED = 0.1  # of the seconds: a large network is compiled once more to be judged
@@ -26,23 +27,13 @@ JUDGED = 0.1  # of the seconds: a large network is compiled once more to be judg
 def needs_rival(task: Task, outcome: Outcome, errors: dict | None, spent: float = 0.0) -> bool:
     """Whether the model may not have been able to follow the field, there are readings to tell, and there
     is time after what was spent."""
-    seconds = _seconds(task)
+    seconds = seconds_given(task.training)
     if task.rival is None or (seconds is not None and seconds - spent < QUARTER * seconds):
         return False
     if isinstance(task.model, Features):
         return errors is not None and is_contested(task) and together(errors, task)["value"] > POOR
     missed = outcome.held_out_error
     return missed is not None and missed > NOISY and is_overtaxed(outcome.fit.model, task.problem)
-
-
-def _seconds(task: Task) -> float | None:
-    """Those of the whole fit: a network that is not trained spends them on its polish."""
-    training = task.training
-    return (
-        training.polish.seconds
-        if training.polish and training.seconds is None
-        else training.seconds
-    )
 
 
 def predicts_better(other: Outcome, outcome: Outcome, rival: Task) -> bool:
@@ -60,7 +51,7 @@ def predicts_better(other: Outcome, outcome: Outcome, rival: Task) -> bool:
 
 def in_time_left(task: Task, spent: float) -> Task:
     """The task with what is left of the seconds, where there was a limit."""
-    training, seconds = task.training, _seconds(task)
+    training, seconds = task.training, seconds_given(task.training)
     if seconds is None:
         return task
     if training.polish and training.seconds is None:

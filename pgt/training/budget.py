@@ -42,3 +42,15 @@ def _trained_first(training: Training, model: AbstractFieldModel) -> Training:
         return replace(training, steps=steps, polish=polish)
     finish = replace(polish, seconds=(1 - TRAINED) * seconds)
     return replace(training, steps=steps, seconds=TRAINED * seconds, polish=finish)
+
+
+def seconds_given(training: Training) -> float | None:
+    """Those of the training and of its polish together; None where there is no limit.
+
+    >>> from pgt.training.settings import Polish
+    >>> seconds_given(Training(seconds=6.0, polish=Polish(seconds=4.0))), seconds_given(Training())
+    (10.0, None)
+    """
+    finish = training.polish.seconds if training.polish else None
+    given = [seconds for seconds in (training.seconds, finish) if seconds is not None]
+    return sum(given) if given else None

@@ -24,6 +24,7 @@ from pgt.ground.unknown import named_unknowns
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.frozen import count_parameters
 from pgt.physics.pde import AbstractPDE
+from pgt.training.chance import is_less
 from pgt.training.checkpoint import States
 from pgt.training.deadline import Deadline
 from pgt.training.dense import Vector, on_host
@@ -42,7 +43,7 @@ from pgt.training.descent import (
 from pgt.training.least_squares import Prior, Search, revised
 from pgt.training.losses import Problem
 from pgt.training.overtaxed import is_overtaxed, misses_noise
-from pgt.training.restart import HeldOut, begun, is_less
+from pgt.training.restart import HeldOut, begun
 from pgt.training.rows import reading_mask
 from pgt.training.settings import Polish, Training
 from pgt.training.system import is_whole, system

@@ -14,11 +14,11 @@ are hidden leave the equation the better guide.
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from math import sqrt
 from typing import NamedTuple
 
 import jax.numpy as jnp
 
+from pgt.training.chance import is_less
 from pgt.training.checkpoint import States
 from pgt.training.descent import Judge, Report, State, descend, is_spent, opened
 from pgt.training.least_squares import Search
@@ -30,7 +30,6 @@ LATE = 0.5  # of the budget: with less left, nothing is begun again
 FEWEST = 100  # iterations of a budget
 ITERATIONS, PATIENCE = 100, 30  # on the readings alone
 ALONE = 0.1  # of the seconds
-SIGNIFICANT = 2.0  # standard deviations of the error of so many readings
 
 
 class HeldOut(NamedTuple):
@@ -103,12 +102,3 @@ def _alone(
     return descend(
         search.without_equation(), state, short, judge, report, partial(states.keep, "alone")
     )
-
-
-def is_less(error: float, other: float, count: int) -> bool:
-    """Whether an error is less than another by more than chance explains; both of so many readings.
-
-    >>> is_less(0.4, 1.0, 8), is_less(0.6, 1.0, 8), is_less(0.6, 1.0, 100)
-    (True, False, True)
-    """
-    return error < (1 - SIGNIFICANT / sqrt(2 * count)) * other
