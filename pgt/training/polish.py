@@ -134,12 +134,12 @@ def polish(
             # By where it stands: of few readings held out, one θ is predicted best by chance.
             return misses_noise(numbers.rebuild(jnp.asarray(state.theta))[0], problem)
 
+        known = Known(judge, noise, is_hopeless, is_noise)
         if settings.evidence is not True:
             start, stages = State(theta), []
             if is_whole(model, settings):  # nothing was trained before
-                asked = HeldOut(judge, count, NOISY, is_noise)
+                asked = HeldOut(judge, count, NOISY, is_noise, known.gives_way)
                 start, stages = begun(search, start, settings, asked, report, states)
-            known = Known(judge, noise, is_hopeless, is_noise)
             end = _fit_plain(search, start, settings, known, report, states)
             theta, stages = jnp.asarray(end.best), [*stages, list(end.costs)]
             damping, ran_out = min(end.damping, START), is_cut_short(end, settings)
@@ -170,8 +170,10 @@ class Known(NamedTuple):
 
     def is_enough(self, state: State) -> bool:
         """Whether the state is that of a fit which comes no further so."""
-        if self.is_noise(state):
-            return True
+        return self.is_noise(state) or self.gives_way(state)
+
+    def gives_way(self, state: State) -> bool:
+        """Whether another network is to have the rest of the budget."""
         return goes_nowhere(state) and self.is_hopeless(state.best)
 
 

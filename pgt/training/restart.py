@@ -30,16 +30,24 @@ LATE = 0.5  # of the budget: with less left, nothing is begun again
 FEWEST = 100  # iterations of a budget
 ITERATIONS, PATIENCE = 100, 30  # on the readings alone
 ALONE = 0.1  # of the seconds
+CAUGHT = 0.1  # of the spread: what a fit that was caught misses at least
 
 
 class HeldOut(NamedTuple):
-    """Readings that are not fitted: θ ↦ their error, how many they are, an error that is small, and
-    whether what a fit misses is noise."""
+    """Readings that are not fitted: θ ↦ their error, how many they are, an error that is small, whether
+    what a fit misses is noise, and whether it will have to give way to another network."""
 
     judge: Judge
     count: int
     small: float
     is_noise: Callable[[State], bool] = lambda state: False
+    gives_way: Callable[[State], bool] = lambda state: False
+
+    def tell_to_go_on(self, state: State) -> bool:
+        """Whether nothing is to be gained by another beginning."""
+        if state.best_error <= self.small or self.is_noise(state):
+            return True
+        return state.best_error < CAUGHT and self.gives_way(state)
 
 
 def begun(
@@ -56,7 +64,7 @@ def begun(
     first = _first(search, start, settings, held_out, report, states)
     going_on = opened(first, settings)
     is_late = first.iteration < SEEN or is_spent(first, settings, LATE)
-    if first.best_error <= held_out.small or is_late or held_out.is_noise(first):
+    if is_late or held_out.tell_to_go_on(first):
         return going_on, []
 
     def standing(_, cost):

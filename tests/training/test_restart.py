@@ -108,8 +108,9 @@ LONG = Polish(iterations=300, seconds=60.0)
 
 
 def looked_at(
-    monkeypatch, errors, *, search=WITH_EQUATION, settings=LONG, count=20, took=10.0, done=SEEN
-):
+    monkeypatch, errors, *, search=WITH_EQUATION, settings=LONG, count=20, took=10.0, done=SEEN,
+    gives_way=False,
+):  # fmt: skip
     """What `begun` says where the fit and the readings alone are missed by so much; and the stages."""
     stages = []
 
@@ -125,7 +126,7 @@ def looked_at(
         )  # fmt: skip
 
     monkeypatch.setattr(restart, "descend", descend)
-    held_out = HeldOut(lambda theta: 0.0, count, 0.01)
+    held_out = HeldOut(lambda theta: 0.0, count, 0.01, gives_way=lambda state: gives_way)
     found = begun(search, START, settings, held_out, lambda iteration, cost: None, States())
     return *found, stages
 
@@ -151,6 +152,14 @@ def test_what_readings_alone_predict_better_begins_again(monkeypatch):
     (with_equation, _, _), (without, short, _) = stages
     assert (with_equation, without) == (2, 1)
     assert (short.seconds, short.fresh) == (ALONE * 60.0, 0.0)
+
+
+@pytest.mark.parametrize(("error", "looks"), [(0.05, 1), (0.4, 2)])
+def test_a_fit_that_gives_way_begins_again_only_where_it_may_have_been_caught(
+    monkeypatch, error, looks
+):
+    state, before, stages = looked_at(monkeypatch, [error, error], gives_way=True)
+    assert (float(state.theta[0]), before, len(stages)) == (1.0, [], looks)
 
 
 def test_two_readings_do_not_tell(monkeypatch):
