@@ -29,6 +29,7 @@ from tables_families import (
     wakes_table,
     yardstick_table,
 )
+from tables_zoo import zoo_table
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -63,6 +64,7 @@ def section(folder: Path = RESULTS) -> str:
     parts = [
         table
         for table in (
+            zoo_table(folder / "zoo"),
             heat_table(found),
             wake_table(found),
             step_table(found),
