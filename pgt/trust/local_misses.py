@@ -13,11 +13,12 @@ All of the excess is the field's, as noise is the same everywhere.
 
 import numpy as np
 from jaxtyping import Float
+from scipy.special import chdtri
 
 from pgt.data.sight import nearest
 
 NEIGHBOURS = 6  # values around a place
-CHANCE = 3.0  # of the mean of their z²: noise alone comes to more at one place of 160
+CHANCE = 0.01  # how often noise alone comes to more anywhere
 LARGEST = 30.0**2  # of f²: what so few readings are believed
 
 
@@ -37,7 +38,8 @@ def excess(
         return np.ones(len(places))
     which = nearest(read[known], places, NEIGHBOURS)[1]
     found = np.mean(misses[known][which] ** 2, axis=1)
-    return np.where(found > CHANCE, np.minimum(found, LARGEST), 1.0)
+    by_chance = chdtri(NEIGHBOURS, CHANCE / known.sum()) / NEIGHBOURS
+    return np.where(found > by_chance, np.minimum(found, LARGEST), 1.0)
 
 
 def widened(
