@@ -23,6 +23,7 @@ from pgt.ground.unknown import named_unknowns
 from pgt.ground.version import __version__
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import frozen
+from pgt.nn.precision import is_double, precision
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.gauge import fixed_fields
 from pgt.physics.given import Governing, Readings, Where, as_problem
@@ -221,6 +222,7 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "first_step_seconds": fit.first_step_seconds,
         "stopped": fit.stopped,
         "learnt": {name: asdict(known) for name, known in fit.learnt.items()},
+        "first_guesses": {name: float(node.value) for name, node in named_unknowns(task.pde)},
         "version": __version__,
         "jax": jax.__version__,
         "device": jax.devices()[0].device_kind,
@@ -247,7 +249,8 @@ def _typical_residuals(fit: Fit, task: Task) -> dict[str, float]:
     by far, and its terms would make every residual look small."""
     known = task.problem.equation_scales
     if known and named_unknowns(fit.pde):
-        known = typical_residuals(fit.pde, fit.model.scaling)
+        with precision(is_double(fit.pde)):
+            known = typical_residuals(fit.pde, fit.model.scaling)
     return {name: float(size) for name, size in known.items()}
 
 
