@@ -19,9 +19,11 @@ from pgt.ground.checked import checked
 from pgt.ground.errors import InputError, warn_of
 from pgt.ground.files import require_writable
 from pgt.ground.owner import owned
+from pgt.ground.unknown import named_unknowns
 from pgt.ground.version import __version__
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import frozen
+from pgt.nn.precision import is_double, precision
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.gauge import fixed_fields
 from pgt.physics.given import Governing, Readings, Where, as_problem
@@ -33,7 +35,8 @@ from pgt.training.assemble import Model, Task, assemble
 from pgt.training.budget import seconds_given
 from pgt.training.error_bars import ErrorBars
 from pgt.training.fit import Outcome, fit_task, with_posterior
-from pgt.training.loop import DIVERGED
+from pgt.training.loop import DIVERGED, Fit
+from pgt.training.scales import typical_residuals
 from pgt.training.settings import Training
 from pgt.trust.members import Members
 
@@ -220,13 +223,14 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "first_step_seconds": fit.first_step_seconds,
         "stopped": fit.stopped,
         "learnt": {name: asdict(known) for name, known in fit.learnt.items()},
+        "first_guesses": {name: float(node.value) for name, node in named_unknowns(task.pde)},
         "version": __version__,
         "jax": jax.__version__,
         "device": jax.devices()[0].device_kind,
         "seed": task.seeds[0],
         "training": task.training.describe(),
         "likelihood": task.problem.likelihood,
-        "typical_residuals": {n: float(s) for n, s in task.problem.equation_scales.items()},
+        "typical_residuals": _typical_residuals(fit, task),
         "conditions": [condition.kind for condition in task.problem.conditions],
         "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
         "parameter_count": frozen.count_parameters(fit.model),
@@ -239,3 +243,13 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "polish_seconds": fit.polish_seconds,
         "ran_out_of": seconds_given(task.training) if fit.ran_out else None,
     } | ({"members": outcome.members.about} if outcome.members is not None else {})
+
+
+def _typical_residuals(fit: Fit, task: Task) -> dict[str, float]:
+    """Of fields as large as the readings, by the coefficients that were learnt: a first guess may be off
+    by far, and its terms would make every residual look small."""
+    known = task.problem.equation_scales
+    if known and named_unknowns(fit.pde):
+        with precision(is_double(fit.pde)):
+            known = typical_residuals(fit.pde, fit.model.scaling)
+    return {name: float(size) for name, size in known.items()}

@@ -137,6 +137,7 @@ def fit(
     again = _again(run_file, output, overrides, seconds, folds)
     with mistakes_are_messages(), saying(lambda: "Stopped before it began."):
         run = load_run(run_file, overrides)
+        from pgt.reconstruction.learnt import known_intervals
         from pgt.reconstruction.shown import learnt
         from pgt.report.sentences import expected_errors, is_left_out_in_turn, which_model
         from pgt.runs.fit import fit as fit_run
@@ -148,7 +149,9 @@ def fit(
                 run, output, resume=resume, seconds=seconds, say=console.print, folds=folds,
                 overwrite=overwrite,
             )  # fmt: skip
-    coefficients = (f"Learnt: {name} = {said}." for name, said in learnt(result).items())
+    coefficients = [f"Learnt: {name} = {said}." for name, said in learnt(result).items()]
+    if coefficients and not known_intervals(result):
+        coefficients.append('For their intervals write a table [error_bars], name = "ensemble".')
     for line in (*expected_errors(verdict), *coefficients, which_model(result.summary)):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     in_turn = is_left_out_in_turn(verdict, result.observations, result.held_out)

@@ -10,6 +10,7 @@ from pgt.ground.numbers import percent
 Kind = Literal[
     "not_converged",
     "not_finite",
+    "lost_coefficient",
     "large_error",
     "undetermined_places",
     "unread_places",

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
@@ -16,9 +17,11 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.origin import HERE, Origin
 from pgt.ground.errors import InputError, warn_of
+from pgt.ground.unknown import is_unknown, named_unknowns
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.precision import is_double, precision
-from pgt.physics.derivatives import differentiate, residual_and_size
+from pgt.physics.bordered import bare
+from pgt.physics.derivatives import differentiate, residual, residual_and_size
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.quantities import parts_of, quantity, units_of
 from pgt.trust.members import Members, checked_quantiles, quantile_name, required, statistics
@@ -127,6 +130,37 @@ class Evaluation:
         least = {n: NEGLIGIBLE * (typical or {}).get(n, 0.0) for n in names}
         terms = {n: max(size[f"{n} 1"], least[n]) for n in names}
         return {n: size[f"{n} 0"] / terms[n] for n in names if terms[n] > 0}
+
+    def shares_of_coefficients(self, points: np.ndarray) -> dict[str, float]:
+        """Of every unknown coefficient of the equations, how much of one hangs on it: by how much its
+        residual would change by another percent of the coefficient, relative to a percent of its terms.
+        Where there are several equations, the one in which it matters most."""
+        pde = bare(self.pde)
+        nodes, tree = jax.tree.flatten(pde, is_leaf=is_unknown)
+        names = [name for name, _ in named_unknowns(pde)]
+
+        def rows(field, z):
+            def moved(factors):
+                each = iter(factors)
+                here = [n.value * next(each) if is_unknown(n) else n for n in nodes]
+                return residual(tree.unflatten(here), field, z, self.origin)
+
+            slopes = jax.jacfwd(moved)(jnp.ones(len(names)))
+            sizes = residual_and_size(pde, field, z, self.origin)
+            return {
+                f"{row} {k}": column
+                for row, slope in slopes.items()
+                for k, column in enumerate((sizes[row][1], *slope))
+            }
+
+        table = self._evaluate(Asked(rows, {}, None), lambda chosen: points[chosen], len(points))
+        size = {key: float(np.sqrt(np.mean(column**2))) for key, column in table.items()}
+        equations = [key[:-2] for key in size if key.endswith(" 0") and size[key] > 0]
+        return {
+            name: max(size[f"{row} {k}"] / size[f"{row} 0"] for row in equations)
+            for k, name in enumerate(names, 1)
+            if equations
+        }
 
     def members_at(self, points: np.ndarray) -> dict[str, np.ndarray]:
         """(k, n) by field: what every member says."""

@@ -1,19 +1,21 @@
 """What a verdict on a result rests on: readings beside predictions, how training went, what is open."""
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from pgt.data.cells import cells
 from pgt.ground.unknown import named_unknowns
+from pgt.nn.precision import is_double, precision
 from pgt.physics.gauge import freedom
 from pgt.reconstruction.cross_validation import CrossValidation
+from pgt.reconstruction.learnt import known_intervals
 from pgt.trust import suspicion
 from pgt.trust.convergence import Descent
 from pgt.trust.field_error import places
 from pgt.trust.held_out import Unseen, interpolated, left_out_in_turn
-from pgt.trust.intervals import doubt
+from pgt.trust.lost import far_from, why_lost
 from pgt.trust.references.process import by_process
 from pgt.trust.verdict import Evidence
 
@@ -35,14 +37,16 @@ def evidence_of(result: "Reconstruction", folds: CrossValidation | None = None) 
         asked = np.asarray(result.held_out.points, float)
         process = by_process(result.observations, result.domain, asked) if len(asked) else None
         unseen = Unseen(result.held_out, held_out, simple, process=process)
+    points = places(result.domain).points
+    learnt = _learnt(result, points)
     return Evidence(
         result.observations, result.held_out, unseen, descent_of(result),
         misfits=suspicion.misfit_table((result.observations, fitted), (result.held_out, held_out)),
         values=dict(zip(result.pde.fields, said.T, strict=True)),
-        free_fields=_free_fields(result), coefficient_notes=_coefficient_notes(result),
-        field_error=result.field_error,
+        free_fields=_free_fields(result), coefficient_notes=learnt.notes,
+        lost_coefficients=learnt.lost, field_error=result.field_error,
         unfulfilled=result.evaluation.unfulfilled(
-            places(result.domain).points, result.record.get("typical_residuals")
+            points, result.record.get("typical_residuals")
         ),
         cells=cells(np.concatenate([r.points for r in readings]), result.domain),
         conditions=result.record.get("conditions", ()),
@@ -67,13 +71,24 @@ def _free_fields(result: "Reconstruction") -> dict[str, str]:
     return {name: free for name, free in open_.items() if free is not None}
 
 
-def _coefficient_notes(result: "Reconstruction") -> dict[str, str]:
-    """What is to be known of coefficients: not determined, at a bound, still on their way."""
-    learnt = result.record.get("learnt", {})
-    if result.members is not None:
-        found = {name: estimate.note for name, estimate in result.intervals().items()}
-    else:
-        nodes = dict(named_unknowns(result.pde))
-        found = {name: doubt(nodes[name], known["deviation"]) for name, known in learnt.items()}
-    notes = {name: learnt.get(name, {}).get("unsettled") or note for name, note in found.items()}
-    return {name: note for name, note in notes.items() if note}
+class _Learnt(NamedTuple):
+    """What is to be known of coefficients, by name: not determined, at a bound, still on their way; and
+    why some mean nothing at all."""
+
+    notes: dict[str, str]
+    lost: dict[str, str]
+
+
+def _learnt(result: "Reconstruction", points: np.ndarray) -> _Learnt:
+    known, first = result.record.get("learnt", {}), result.record.get("first_guesses", {})
+    nodes = dict(named_unknowns(result.pde))
+    estimates = known_intervals(result)
+    shares = result.evaluation.shares_of_coefficients(points) if nodes else {}
+    lost, notes = {}, {}
+    for name, node in nodes.items():
+        with precision(is_double(node)):
+            estimate = estimates.get(name)
+            lost[name] = why_lost(node, shares.get(name), estimate, first.get(name))
+            note = known.get(name, {}).get("unsettled") or (estimate.note if estimate else "")
+            notes[name] = "" if lost[name] else note or far_from(node, first.get(name))
+    return _Learnt(*({n: said for n, said in part.items() if said} for part in (notes, lost)))

@@ -30,6 +30,7 @@ from pgt.reconstruction.evaluation import Asked, Evaluation
 from pgt.reconstruction.evidence import evidence_of
 from pgt.reconstruction.functions import function_grids
 from pgt.reconstruction.integrals import Integrals
+from pgt.reconstruction.learnt import known_intervals
 from pgt.reconstruction.stored import load_stored
 from pgt.training.history import History
 from pgt.trust import sensors, suspicion
@@ -215,9 +216,10 @@ class Reconstruction(eqx.Module):
     def intervals(self, level: Level = 0.9) -> dict[str, Estimate]:
         """The learnt coefficients with their intervals, and whether the readings determine them.
 
-        Needs error bars; `pgt.trust.intervals.intervals` says what stands in an `Estimate`.
+        Without error bars they are those of the fit's own posterior, where it is known anyway;
+        `pgt.trust.intervals.intervals` says what stands in an `Estimate`.
         """
-        return intervals(self.members, level, self.record.get("members", {}).get("unrest", 0.0))
+        return known_intervals(self, level) or intervals(self.members, level)
 
     @checked
     def coverage(self, levels: Sequence[Level] = LEVELS) -> xr.Dataset:

@@ -12,6 +12,7 @@ from pgt.ground.numbers import number
 from pgt.physics.bordered import bare
 from pgt.physics.names import own_names, rewritten
 from pgt.reconstruction.evidence import descent_of
+from pgt.reconstruction.learnt import known_intervals
 from pgt.trust.convergence import convergence
 
 if TYPE_CHECKING:
@@ -69,10 +70,12 @@ def equation_text(pde) -> str:
 
 
 def learnt(result: "Reconstruction") -> dict[str, str]:
-    """The learnt coefficients by name, with their intervals where there are error bars."""
-    if result.members is not None:
-        return {name: estimate.in_words for name, estimate in result.intervals().items()}
-    return {name: number(value, 4) for name, value in result.parameters.items()}
+    """The learnt coefficients by name, with their intervals where they are known."""
+    known = known_intervals(result)
+    return {
+        name: known[name].in_words if name in known else number(value, 4)
+        for name, value in result.parameters.items()
+    }
 
 
 def _errors(result: "Reconstruction") -> list[str]:

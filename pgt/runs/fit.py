@@ -20,6 +20,7 @@ from pgt.ground.verdict import Verdict
 from pgt.io.readers import spoken
 from pgt.reconstruction.cross_validate import cross_validate
 from pgt.reconstruction.cross_validation import CrossValidation
+from pgt.reconstruction.learnt import known_intervals
 from pgt.reconstruction.result import Reconstruction
 from pgt.report import ReportData, write_report
 from pgt.runs.check import prepare
@@ -169,9 +170,9 @@ def numbers(result: Reconstruction, shown: ReportData, folds: CrossValidation | 
 
 def _of_error_bars(result: Reconstruction, coverage: xr.Dataset | None) -> dict:
     """Intervals of coefficients at 90 %, and how often bands hold readings that were held out."""
+    intervals = {name: found._asdict() for name, found in known_intervals(result).items()}
     if result.members is None:
-        return {}
-    intervals = {name: found._asdict() for name, found in result.intervals().items()}
+        return {"intervals": intervals} if intervals else {}
     return {"intervals": intervals, "coverage": None if coverage is None else coverage.to_dict()}
 
 

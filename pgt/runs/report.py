@@ -15,6 +15,7 @@ from pgt.physics.bordered import bare
 from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
+from pgt.reconstruction.learnt import known_intervals
 from pgt.reconstruction.result import Reconstruction
 from pgt.report import Readings, ReportData, Tables
 from pgt.trust.intervals import LEVEL
@@ -115,17 +116,15 @@ def _tables(result: Reconstruction, evidence: Evidence, start: float) -> Tables:
         noise=noise_by_field(misfits),
         suspicious=suspects,
         drifting=evidence.named(drifting(misfits, axes)),
-        level=None if result.members is None else LEVEL,
+        level=LEVEL if known_intervals(result) else None,
         walls=outlines(result.domain, WALL_POINTS),
     )
 
 
 def _coefficients(result: Reconstruction) -> dict[str, tuple]:
-    """(value, 90 % interval) of each; None where there are no error bars."""
-    if result.members is None:
-        return {name: (value, None) for name, value in result.parameters.items()}
-    found = result.intervals()
-    return {name: (e.value, (e.lower, e.upper)) for name, e in found.items()}
+    """(value, 90 % interval) of each; None where it is not known."""
+    found = {name: (e.lower, e.upper) for name, e in known_intervals(result).items()}
+    return {name: (value, found.get(name)) for name, value in result.parameters.items()}
 
 
 def _coverage(result: Reconstruction) -> xr.Dataset | None:

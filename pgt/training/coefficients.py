@@ -28,10 +28,12 @@ MOVING = "it had not come to rest when the fit ended: begin closer to what is ex
 @dataclass(frozen=True)
 class Learnt:
     """How well a coefficient is known: the standard deviation of the number that is learnt (a logarithm,
-    a logit or a multiple of its unit), and why it is not at rest; nothing where it is."""
+    a logit or a multiple of its unit), and why it is not at rest; nothing where it is. `unrest` is how
+    far one more step would move it, in standard deviations."""
 
     deviation: float
     unsettled: str = ""
+    unrest: float = 0.0
 
 
 class Coefficients:

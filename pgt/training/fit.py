@@ -15,12 +15,14 @@ from jaxtyping import Float, Int, PyTree
 
 from pgt.data.splits import sensors, spared_sensors
 from pgt.ground.threads import blas_threads
+from pgt.ground.unknown import named_unknowns
 from pgt.models.features import Features
 from pgt.nn import batched
 from pgt.nn.frozen import count_parameters
 from pgt.nn.precision import cast, is_double, precision
 from pgt.training.assemble import Task
 from pgt.training.checkpoint import States
+from pgt.training.coefficients import Learnt
 from pgt.training.ensemble import held_out_errors
 from pgt.training.error_bars import Ensemble, Posterior
 from pgt.training.features import fit_features
@@ -113,7 +115,19 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
     outcome = replace(
         outcome, deviate=partial(_deviations, drawn, task), noise=drawn.about["noise"]
     )
-    return replace(outcome, members=drawn) if asked else outcome
+    if asked:
+        return replace(outcome, members=drawn)
+    return replace(outcome, fit=replace(fit, learnt=_learnt(drawn)))
+
+
+def _learnt(drawn: Drawn) -> dict[str, Learnt]:
+    """How well coefficients are known, by those that were drawn, whose covariance is the posterior's."""
+    with jax.enable_x64(True):
+        nodes = named_unknowns(drawn.stacked[1])
+    return {
+        name: Learnt(float(np.std(np.asarray(node.raw))), unrest=drawn.about["unrest"])
+        for name, node in nodes
+    }
 
 
 def _solved(task: Task, progress: ProgressBar) -> Outcome:

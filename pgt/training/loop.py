@@ -47,7 +47,7 @@ class Fit:
     polish_costs: tuple[tuple[float, ...], ...] = ()  # by stage: each has an objective of its own
     polish_seconds: float = 0.0
     ran_out: bool = False  # whether the clock ended the polish
-    learnt: Mapping[str, Learnt] = field(default_factory=dict)  # where solved in closed form
+    learnt: Mapping[str, Learnt] = field(default_factory=dict)  # where it is known
 
 
 def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list[Fit]:

@@ -20,9 +20,11 @@ from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float
 
 from pgt.data.observations import Observations
+from pgt.ground.unknown import named_unknowns
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
 from pgt.nn.frozen import count_parameters
+from pgt.physics.pde import AbstractPDE
 from pgt.training.error_bars import Posterior
 from pgt.training.least_squares import Prior, Search, revised, root_of
 from pgt.training.loop import Fit
@@ -43,6 +45,9 @@ MEMORISED = 2.0  # readings not fitted that are missed by this many σ say more 
 READING_DIGITS = 1e-9  # in units of the spread: no reading has less noise
 # The logarithm, logit or number of units that a coefficient may differ by when no reading tells.
 UNTOLD_RANGE = 7.0
+# The same, or share of a coefficient that may have either sign: a step by less changes nothing that is to
+# be seen, however sure readings without noise are of it.
+VISIBLE = 1e-4
 
 
 def laplace_members(
@@ -66,7 +71,7 @@ def laplace_members(
         prior = prior_of(problem.observations, fit.pde, _common_noise(problem, fit, noise))
         whole = len(theta) >= count_parameters(fit.model)
         stiffest = WHOLE_STIFFEST if whole else STIFFEST
-        found = posterior(theta, search, prior, judge(theta), stiffest)
+        found = posterior(theta, search, prior, judge(theta), stiffest, _visible(fit.pde))
         scale = found.sigma / np.sqrt(prior.count)
         steps = draw(found.factor, scale, settings.samples, prior.free)
         models, pdes = _members(theta, rebuild, steps, prior.free)
@@ -105,8 +110,10 @@ def posterior(
     prior: Prior,
     held_out_error: float,
     stiffest: float = STIFFEST,
+    visible: Float[np.ndarray, " f"] | float = 0.0,
 ) -> Around:
-    """The posterior at θ, where the polish ended; the equation no stiffer than `stiffest`."""
+    """The posterior at θ, where the polish ended; the equation no stiffer than `stiffest`. A coefficient
+    that moves by less than is `visible` is at rest."""
     soft = search.stiffened(1.0)
     normal = soft.normal_at(theta)
     prior, estimated = revised(prior, normal, ROUNDS)
@@ -121,21 +128,33 @@ def posterior(
     held[len(theta) - prior.free :] = sigma**2 / prior.count / UNTOLD_RANGE**2
     factor = jnp.asarray(root_of(normal, held, prior.hold))
     slope = jnp.asarray(normal.slope + prior.hold * prior.held(theta))
-    unrest = _unrest(factor, slope, sigma / np.sqrt(prior.count), prior.free)
+    unrest = _unrest(factor, slope, sigma / np.sqrt(prior.count), prior.free, visible)
     memorised = sigma > max(estimated, READING_DIGITS)
     return Around(factor, sigma, stiffness, unrest, memorised, _newton(factor, slope))
 
 
+def _visible(pde: AbstractPDE) -> Float[np.ndarray, " f"]:
+    """By how much each coefficient has to move for anyone to see it, in the number that is learnt."""
+    nodes = [node for _, node in named_unknowns(pde)]
+    return VISIBLE * np.array([abs(float(n.raw)) if n.is_plain else 1.0 for n in nodes])
+
+
 def _unrest(
-    factor: Float[Array, "p p"], slope: Float[Array, " p"], scale: float, free: int
+    factor: Float[Array, "p p"],
+    slope: Float[Array, " p"],
+    scale: float,
+    free: int,
+    visible: Float[np.ndarray, " f"] | float = 0.0,
 ) -> float:
-    """How far a Newton step would move the coefficients, the last `free` of θ, in their σ."""
+    """How far a Newton step would move the coefficients, the last `free` of θ, in their σ, or in what is
+    visible where that is more."""
     if not free:
         return 0.0
     step = _newton(factor, slope)[-free:]
     # Rows of R⁻¹: the last ones need no more than the last corner of R.
     corner = solve_triangular(factor[-free:, -free:], jnp.eye(free))
-    return float(jnp.max(jnp.abs(step) / (scale * jnp.linalg.norm(corner, axis=1))))
+    deviations = scale * jnp.linalg.norm(corner, axis=1)
+    return float(jnp.max(jnp.abs(step) / jnp.maximum(deviations, jnp.asarray(visible))))
 
 
 def _newton(factor: Float[Array, "p p"], slope: Float[Array, " p"]) -> Float[Array, " p"]:

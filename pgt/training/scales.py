@@ -18,11 +18,12 @@ from pgt.data.observations import Observations
 from pgt.ground.unknown import Unknown, is_unknown, resolve
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.scaling import Scaling
-from pgt.physics.bordered import bare, filled
+from pgt.physics.bordered import Bordered, bare, filled
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.derivatives import parse_name
 from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE
+from pgt.training.known_terms import of_known_terms
 
 DRAWS = 64  # random fields: enough to know their root mean square to a tenth
 MOST_SECANTS, BALANCED = 8, 1e-4  # steps, and the logarithm of a ratio that counts as none
@@ -85,21 +86,36 @@ def typical_residuals(
     """Root-mean-square of each residual for random fields of the given scales.
 
     This makes every equation dimensionless: in metres or millimetres its loss is the same number.
-    Differences of two draws are taken, so that a source or a boundary value does not count.
+    Differences of two draws are taken, so that a source or a boundary value does not count. A first
+    guess of a coefficient that is far too large does not count either (known_terms.py).
     """
-    return {name: _or_one(_size(gaps)) for name, gaps in _gaps(pde, scaling, draws).items()}
+
+    def sized(pde: AbstractPDE, scaling: Scaling):
+        return {name: _defined(gaps) for name, gaps in _gaps(pde, scaling, draws).items()}
+
+    known = of_known_terms(pde, scaling, sized)
+    sizes = {name: _size(gaps) for name, gaps in _gaps(pde, scaling, draws).items()}
+    return {name: _capped(size, known.get(name)) for name, size in sizes.items()}
 
 
 def typical_rows(condition: AbstractCondition, pde, scaling: Scaling, draws: int = 16):
     """The same for what a condition wants to be zero."""
-    typical, point = Typical(pde, scaling, draws), condition.nodes(1)[0]
+    point = condition.nodes(1)[0]
 
-    def evaluate(z, name: str):
-        # Periodic conditions ask for the same name at two places: those are different numbers.
-        return jnp.asarray(typical.draw(name))[typical.index]
+    def gaps(pde: AbstractPDE, scaling: Scaling):
+        typical, known = Typical(pde, scaling, draws), filled(condition, pde)
 
-    known = filled(condition, pde)
-    return _or_one(_size(typical.differences(lambda: known.rows(evaluate, point))))
+        def evaluate(z, name: str):
+            # Periodic conditions ask for the same name at two places: those are different numbers.
+            return jnp.asarray(typical.draw(name))[typical.index]
+
+        return typical.differences(lambda: known.rows(evaluate, point))
+
+    def sized(pde: AbstractPDE, scaling: Scaling):
+        return {"": _defined(gaps(pde, scaling))}
+
+    known = of_known_terms(pde, scaling, sized) if isinstance(pde, Bordered) else {}
+    return _capped(_size(gaps(pde, scaling)), known.get(""))
 
 
 def with_hidden_scales(model: Model, observations: Observations, pde: AbstractPDE) -> Model:
@@ -233,6 +249,16 @@ def _size(gaps: np.ndarray) -> np.ndarray:
     usable = np.isfinite(gaps)
     total = np.sum(np.where(usable, gaps, 0.0) ** 2, axis=0)
     return np.asarray(np.sqrt(total / np.maximum(usable.sum(axis=0), 1) / 2))
+
+
+def _defined(gaps: np.ndarray) -> np.ndarray:
+    """The same, infinite where more draws than not lie outside an equation's reach."""
+    usable = np.isfinite(gaps).mean(axis=0)
+    return np.where(usable >= 0.5, _size(gaps), np.inf)
+
+
+def _capped(size: np.ndarray, known: np.ndarray | None) -> np.ndarray:
+    return _or_one(size if known is None else np.asarray(np.minimum(size, known)))
 
 
 def _or_one(size: np.ndarray) -> np.ndarray:

@@ -77,13 +77,15 @@ def intervals(
     return found
 
 
-def doubt(node: Unknown, deviation: float) -> str:
-    """Why the readings do not determine a coefficient of such a standard deviation, or that it is at its
-    bound; nothing where it is neither."""
-    middle, within = float(node.raw), float(stats.norm.ppf((1 + LEVEL) / 2)) * deviation
-    lower, upper = (_value(node, raw) for raw in (middle - within, middle + within))
-    at_bound = _at_bound(node, _value(node, middle))
-    return at_bound or _why_not(node, middle, deviation, upper - lower, LEVEL)
+def estimated(
+    node: Unknown, deviation: float, level: float = LEVEL, unrest: float = 0.0
+) -> Estimate:
+    """A learnt coefficient of such a standard deviation, of which there are no members."""
+    middle, within = float(node.raw), float(stats.norm.ppf((1 + level) / 2)) * deviation
+    value, lower, upper = (_value(node, raw) for raw in (middle, middle - within, middle + within))
+    why = _why_not(node, middle, deviation, upper - lower, level)
+    note = "; ".join(filter(None, (_at_bound(node, value) or why, _on_its_way(unrest))))
+    return Estimate(value, lower, upper, not why, note, level)
 
 
 def _moments(raw: Float[np.ndarray, " k"], is_posterior: bool) -> tuple[float, float]:

@@ -43,6 +43,7 @@ class Evidence:
     values : by field, hidden ones too, what it says where readings were taken.
     free_fields : by hidden field, up to what the equations determine it, where they leave something open.
     coefficient_notes : by learnt coefficient, what is to be known about it, where there is something.
+    lost_coefficients : by learnt coefficient, why its value means nothing, where it does not.
     field_error : by field, the error to be expected over the whole domain, where it is known.
     unfulfilled : by equation, its residual relative to the size of its terms.
     cells : in how much of the domain there are readings.
@@ -59,6 +60,7 @@ class Evidence:
     values: Mapping[str, np.ndarray] = field(default_factory=dict)
     free_fields: Mapping[str, str] = field(default_factory=dict)
     coefficient_notes: Mapping[str, str] = field(default_factory=dict)
+    lost_coefficients: Mapping[str, str] = field(default_factory=dict)
     field_error: Mapping[str, FieldError] = field(default_factory=dict)
     unfulfilled: Mapping[str, float] = field(default_factory=dict)
     cells: Cells | None = None
@@ -102,6 +104,7 @@ def judge(evidence: Evidence) -> Verdict:
     doubts = (
         *([_not_converged(reason)] if converged is False else []),
         *_holes(evidence),
+        *_lost_coefficients(evidence),
         *_large_errors(evidence, errors),
         *_undetermined_places(evidence),
         *_unread_places(evidence),
@@ -323,6 +326,12 @@ def _undetermined_fields(evidence: Evidence) -> Doubts:
             f"determined up to {freedom}. A gauge would say which is meant.",
             {"field": name, "up_to": freedom},
         )
+
+
+def _lost_coefficients(evidence: Evidence) -> Doubts:
+    for name, why in evidence.lost_coefficients.items():
+        numbers = {"coefficient": name, "note": why}
+        yield Doubt("lost_coefficient", f"{name}: {why}.", numbers, is_grave=True)
 
 
 def _doubtful_coefficients(evidence: Evidence) -> Doubts:

@@ -51,6 +51,7 @@ def test_coefficients_are_doubted_without_error_bars_too(result, known, note):
         c=pgt.Unknown(1.0, positive=True),
     )  # fmt: skip
     record = dict(result.record) | {"learnt": {"c": known}}
-    notes = evidence_of(replace(result, pde=pde, members=None, record=record)).coefficient_notes
+    found = evidence_of(replace(result, pde=pde, members=None, record=record))
+    notes = {**found.coefficient_notes, **found.lost_coefficients}
     assert set(notes) == (set() if note is None else {"c"})
     assert note is None or note in notes["c"]

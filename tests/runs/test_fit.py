@@ -301,6 +301,26 @@ def test_error_bars_from_a_run_file(tmp_path, built):
     assert "interval of 90\N{NO-BREAK SPACE}%" in page
 
 
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (("--set", SMALL), "with 90 % between"),
+        ((*QUICK, *SIREN, "--set", "training.polish=false"), "For their intervals write a table"),
+    ],
+    ids=["known", "unknown"],
+)
+def test_a_coefficient_has_its_interval_without_error_bars_where_it_is_known(
+    tmp_path, settings, words
+):
+    write_readings(tmp_path / "sensors.csv", n=40)
+    assert command("init", "heat", "-o", tmp_path / "run.toml").exit_code == 0
+    unknown = ("--set", "pde.diffusivity={unknown=true, initial=0.05, positive=true}")
+    result = command("fit", tmp_path / "run.toml", "-o", tmp_path / "out", *settings, *unknown)
+    assert words in said(result)
+    numbers = json.loads((tmp_path / "out" / "metrics.json").read_text())
+    assert ("intervals" in numbers) is words.startswith("with")
+
+
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory):
     """A run with nothing but what is needed: the equation is linear, so it is solved."""

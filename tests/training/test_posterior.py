@@ -288,6 +288,16 @@ def test_unrest_is_a_newton_step_in_standard_deviations():
     assert found == pytest.approx(np.max(np.abs(step / deviation)[-2:]))
 
 
+def test_a_step_that_nobody_sees_is_rest_however_small_the_standard_deviation():
+    factor, slope = jnp.eye(2), jnp.array([1e-6, 3e-6])
+    visible = np.array([1e-4, 1e-4])
+    assert posterior_of._unrest(factor, slope, 1e-6, 2) == pytest.approx(3.0)
+    assert posterior_of._unrest(factor, slope, 1e-6, 2, visible) == pytest.approx(0.03)
+    assert posterior_of._unrest(factor, slope * 1e4, 1e-6, 2, visible) == pytest.approx(300.0)
+    pde = pgt.Equation("u_t = a*u_x + b*u", a=pgt.Unknown(2.0, unit=8.0), b=pgt.Unknown(5.0, True))
+    np.testing.assert_allclose(posterior_of._visible(pde), [0.25e-4, 1e-4])
+
+
 def test_it_sees_more_points_than_the_fit_has_at_once_as_far_as_they_can_be_afforded():
     readings = measured(lambda x, t: x, 8, 0.0)
     scaling, pde = pgt.Scaling.fit(readings, SQUARE), pgt.Heat(0.1)

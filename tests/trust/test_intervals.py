@@ -11,7 +11,7 @@ from scipy import stats
 import pgt
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
-from pgt.trust.intervals import doubt, intervals
+from pgt.trust.intervals import estimated, intervals
 from pgt.trust.members import Members
 
 READINGS = pgt.Observations.from_arrays({"x": [0.0, 1.0], "t": [0.0, 1.0]}, {"u": [1.0, 2.0]})
@@ -136,7 +136,7 @@ def test_coefficients_that_can_only_change_together_are_named():
     ],
 )
 def test_a_standard_deviation_alone_says_what_is_to_be_doubted(unknown, deviation, words):
-    found = doubt(unknown, deviation)
+    found = estimated(unknown, deviation).note
     assert words in found
     assert bool(found) is bool(words)
 

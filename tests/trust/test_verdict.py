@@ -58,6 +58,12 @@ def test_the_error_is_relative_to_size_and_to_spread():
     assert found.of_spread == pytest.approx(found.rmse / np.concatenate(both).std())
 
 
+def test_a_coefficient_that_means_nothing_is_grave():
+    verdict = judge(heat(lost_coefficients={"r": "its terms are gone"}))
+    assert (verdict.kinds, verdict.exit_code) == (("lost_coefficient",), 4)
+    assert str(verdict.doubts[0]) == "r: its terms are gone."
+
+
 def test_the_most_serious_comes_first_and_each_says_what_it_is():
     everything = heat(
         keep=slice(5), off=2.0, descent=Descent(DIVERGED), values={"u": np.full(3, NAN)},

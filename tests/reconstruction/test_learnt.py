@@ -1,0 +1,63 @@
+"""Intervals of coefficients without error bars."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import pgt
+from pgt.reconstruction.learnt import known_intervals
+from pgt.reconstruction.shown import learnt
+from pgt.trust.intervals import intervals
+
+TIMES = np.random.default_rng(0).uniform(0, 4, 30)
+READINGS = pgt.Observations.from_arrays({"t": TIMES}, {"u": 2 / (1 + np.exp(1 - 1.5 * TIMES))})
+GROWTH = pgt.Equation("u_t = r*u*(1 - u/2)", r=pgt.Unknown(1.0, positive=True))
+DOMAIN = pgt.Domain(t=(0, 4))
+
+
+def fitted(pde=GROWTH, **settings):
+    network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=6, layers=1)
+    polish = pgt.Polish(iterations=40, points=40)
+    training = pgt.Training(steps=0, hold_out=0.2, polish=polish)
+    return pgt.reconstruct(READINGS, pde, DOMAIN, model=network, training=training, **settings)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return fitted()
+
+
+def test_a_network_that_was_polished_has_the_interval_of_its_posterior(result):
+    assert result.members is None
+    found = result.intervals(0.8)["r"]
+    asked = fitted(error_bars=pgt.Posterior(32))
+    expected = intervals(asked.members, 0.8)["r"]
+    assert (found.lower, found.upper) == pytest.approx((expected.lower, expected.upper), rel=1e-6)
+    assert "between" in learnt(result)["r"]
+
+
+def test_where_nothing_is_known_the_value_stands_alone(result):
+    bare = replace(result, record=dict(result.record) | {"learnt": {}})
+    assert known_intervals(bare) == {}
+    assert "between" not in learnt(bare)["r"]
+    with pytest.raises(pgt.InputError, match="error_bars"):
+        bare.intervals()
+
+
+def test_terms_that_are_gone_are_doubted_and_the_fit_is_not_to_be_trusted(result):
+    """The field of the true rate, and an equation that has lost it."""
+    gone = pgt.Equation("u_t = r*u*(1 - u/2)", r=pgt.Unknown(1e-9, positive=True))
+    verdict = replace(result, pde=gone).verdict()
+    assert {"lost_coefficient", "large_residual"} <= set(verdict.kinds)
+    assert verdict.exit_code == 4
+    assert "lost_coefficient" not in result.verdict().kinds
+
+
+def test_residuals_are_judged_by_the_coefficients_that_were_learnt(result):
+    """Not by r u² of a first guess a thousand times too large, beside which all of them are small."""
+    wild = fitted(pgt.Equation("u_t = r*u*(1 - u/2)", r=pgt.Unknown(1e3, positive=True)))
+    assert wild.record["first_guesses"]["r"] == pytest.approx(1e3, rel=1e-4)
+    assert wild.parameters["r"] == pytest.approx(1.5, rel=1e-3)
+    near, found = (r.record["typical_residuals"]["equation"] for r in (result, wild))
+    assert found == pytest.approx(near, rel=1e-3)
