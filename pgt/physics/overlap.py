@@ -21,7 +21,7 @@ TOUCHED = 0.01  # of a wall: a circle touches an end in less
 
 
 def warn_of_overlap(conditions: Sequence[AbstractCondition] | None, domain: Domain) -> None:
-    """Warn where a condition on a wall holds on an end of the box that has another one, with what to write."""
+    """Warn where a condition on a wall holds on an end of the box that has one of its own."""
     if domain.shape is None:
         return
     for named, end in _pairs(conditions or ()):
@@ -29,8 +29,8 @@ def warn_of_overlap(conditions: Sequence[AbstractCondition] | None, domain: Doma
         if share > TOUCHED:
             warn_of(
                 f"{share:.0%} of the wall {named.wall!r} lies on an end of the box that has a condition "
-                f"of its own: {type(named).__name__} and {type(end).__name__} both hold there. If that of "
-                f"the end is meant alone, write where={word!r} for the wall."
+                f"of its own: {type(named).__name__} and {type(end).__name__} both hold there. If that "
+                f"of the end is meant alone, write where={word!r} for the wall."
             )
 
 
