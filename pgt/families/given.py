@@ -15,7 +15,7 @@ Given = Mapping | AbstractPDE
 
 
 def given_numbers(family: AbstractFamily, given: Given) -> dict[str, float]:
-    """The coefficients that are given, each a number above 0; an `Unknown` has its first guess.
+    """The coefficients that are given, each a number of its kind; an `Unknown` has its first guess.
 
     >>> import pgt
     >>> given_numbers(pgt.families.get("heat"), pgt.Heat(0.02))
@@ -37,9 +37,14 @@ def guessed(family: AbstractFamily, given: Given) -> list[str]:
     return [name for name in family.ranges if is_unknown(_held(given, name))]
 
 
+def knows_equation(family: AbstractFamily) -> bool:
+    """Whether it can tell its equation: simulations that were stored with a network cannot."""
+    return getattr(family, "form", family) is not None
+
+
 def is_its_equation(family: AbstractFamily, given: Given) -> bool:
-    """Whether an equation that is given is the family's: others have coefficients of the same name."""
-    if not isinstance(given, AbstractPDE):
+    """Whether an equation that is given may be the family's: others have coefficients of that name."""
+    if not isinstance(given, AbstractPDE) or not knows_equation(family):
         return True
     numbers = given_numbers(family, given)
     return len(numbers) == len(family.ranges) and same_equation(given, family.pde(numbers))
@@ -67,10 +72,12 @@ def _number(family: AbstractFamily, name: str, value) -> float:
         number = math.nan if isinstance(value, str) else float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if not 0 < number <= LARGEST:
-        low, high = family.ranges[name]
+    low, high = family.ranges[name]
+    above = 0.0 if low > 0 else -math.inf  # some are velocities, and have a sign
+    if not above < number <= LARGEST or math.isinf(number):
+        write = "a number above 0" if low > 0 else "a number"
         raise InputError(
-            f"{family.name}: the coefficient {name!r} is {value!r}; write a number above 0. Its systems "
-            f"have {low:g} to {high:g}."
+            f"{family.name}: the coefficient {name!r} is {value!r}; write {write}. Its systems have "
+            f"{low:g} to {high:g}."
         )
     return number

@@ -4,7 +4,7 @@ import jax
 import pytest
 
 import pgt
-from pgt.families.given import given_numbers
+from pgt.families.given import given_numbers, is_its_equation
 
 ROD = pgt.families.get("heat")
 OTHERS = [
@@ -59,3 +59,20 @@ def test_a_guess_is_said_and_found_where_the_law_is_known(network, readings):
     assert "diffusivity is unknown: 0.05 is its first guess" in network(readings, unknown).outside
     found = network.refined(readings, unknown)
     assert found.coefficients["diffusivity"] == pytest.approx(0.02, rel=1e-2)
+
+
+def test_simulations_have_coefficients_with_signs_and_no_equation_once_stored(tmp_path):
+    for number, speed in enumerate((-1.0, 0.5, 1.0)):
+        grid = pgt.datasets.heat().isel(x=slice(0, 9), t=slice(0, 8)).assign_attrs(speed=speed)
+        pgt.io.write_field(grid, tmp_path / f"{number}.nc")
+
+    def carried(speed):
+        return pgt.Equation("u_t + speed*u_x = 0", speed=speed)
+
+    family = pgt.families.Simulations(tmp_path, carried, ["speed"])
+    assert given_numbers(family, {"speed": -0.5}) == {"speed": -0.5}
+    with pytest.raises(pgt.InputError, match=r"write a number\. Its systems have -1 to 1"):
+        given_numbers(family, {"speed": float("nan")})
+    assert is_its_equation(family, carried(-0.5))
+    assert not is_its_equation(family, pgt.AdvectionDiffusion(0.5, 0.1))
+    assert is_its_equation(family.without_systems(), carried(-0.5))  # nobody can tell
