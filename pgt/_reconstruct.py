@@ -27,6 +27,7 @@ from pgt.nn.precision import is_double, precision
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.gauge import fixed_fields
 from pgt.physics.given import Governing, Readings, Where, as_problem
+from pgt.physics.overlap import warn_of_overlap
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.expected_error import field_errors, together
 from pgt.reconstruction.result import Reconstruction
@@ -106,6 +107,7 @@ def reconstruct(
         observations, pde, domain, conditions,
         model=model, training=training, error_bars=error_bars, seed=seed,
     )  # fmt: skip
+    warn_of_overlap(conditions, domain)
     return solve(task, checkpoint=checkpoint, progress=progress)
 
 

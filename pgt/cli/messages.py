@@ -26,11 +26,15 @@ def mistakes_are_messages() -> Iterator[None]:
 
 @contextmanager
 def doubts_are_messages() -> Iterator[None]:
-    """What the library warns of, without the place in the code that a terminal has no use for."""
-    as_before = warnings.showwarning
+    """What the library warns of, without the place in the code that a terminal has no use for, and each
+    once: a command may read the same file twice."""
+    as_before, said = warnings.showwarning, set()
 
     def show(message, category, *place):
+        if issubclass(category, DoubtWarning) and str(message) in said:
+            return
         if issubclass(category, DoubtWarning):
+            said.add(str(message))
             Console(stderr=True).print(
                 f"pgt: {message}", style="yellow", soft_wrap=True, markup=False
             )

@@ -21,7 +21,7 @@ from pgt.data.shapes.combine import Intersection
 from pgt.data.shapes.plane import Rectangle
 from pgt.data.shapes.walls import COUNTS, kept, kept_of
 from pgt.data.tiles import tiles
-from pgt.ground.errors import InputError
+from pgt.ground.errors import InputError, warn_of
 from pgt.ground.types import Key, Points
 
 SIDES = {2: 1024, 3: 80}  # of the grid from which the places inside are taken
@@ -39,6 +39,7 @@ TOO_THIN = (
     "Make it wider than a ten-thousandth of the box, or give what is so thin one axis less: its length."
 )
 SMALLEST, LARGEST = 0.01, 100.0  # of the box: a shape beyond was given in other units
+MOSTLY = 0.5  # of the box, filled by what has a small hole
 
 
 @dataclasses.dataclass(frozen=True)
@@ -183,10 +184,10 @@ class Body:
                 f"Domain(shape=...): a shape in {shape.dimension} dimensions does not fit the axes "
                 f"{', '.join(axes)}; give a shape of {'the plane' if len(axes) == 2 else 'space'}."
             )
-        for leaf in shape.leaves():
-            self._check_size(leaf)
         places = np.asarray(self.space.from_unit(evenly(FEW, len(axes))), float)
         share = float(np.mean(shape.inside(places)))
+        for leaf in shape.leaves():
+            self._check_size(leaf, share)
         if share < LEAST_SHARE and not self._has_inside():
             raise InputError(
                 f"Domain(shape=...): nothing of the shape lies in the box {_shown(self.space)}; the "
@@ -232,19 +233,27 @@ class Body:
                 "them, in space a few hundredths, is not found."
             )
 
-    def _check_size(self, leaf) -> None:
+    def _check_size(self, leaf, filled: float) -> None:
+        """Refuse what was given in other units; a small hole in what fills the box may be a well or a
+        wire, and is warned of only where it may be a larger one in other units."""
         lower, upper = leaf.bounds()
         if not np.isfinite([lower, upper]).all():
             return
         share = (upper - lower) / self.space.extent
-        if share.max() < SMALLEST or share.min() > LARGEST:
-            how = "smaller" if share.max() < SMALLEST else "larger"
-            factor = share.max() if share.max() < SMALLEST else share.min()
-            raise InputError(
-                f"Domain(shape=...): {leaf.wall!r} is {max(factor, 1 / factor):.3g} times {how} than the "
-                f"box {_shown(self.space)}: it reaches from {_corner(lower)} to {_corner(upper)}. Write "
-                "both in the same units, for example with shape.scaled(0.001)."
-            )
+        if share.max() >= SMALLEST and share.min() <= LARGEST:
+            return
+        factor = share.max() if share.max() < SMALLEST else share.min()
+        doubt = (
+            f"Domain(shape=...): {leaf.wall!r} is {max(factor, 1 / factor):.3g} times "
+            f"{'smaller' if factor < 1 else 'larger'} than the box {_shown(self.space)}: it reaches from "
+            f"{_corner(lower)} to {_corner(upper)}. Write both in the same units, for example with "
+            f"shape.scaled({'1000' if factor < 1 else '0.001'})"
+        )
+        if factor > 1 or filled < MOSTLY:
+            raise InputError(f'{doubt}, in a run file kind = "placed" and factor.')
+        grown = (np.asarray(lower) / factor, np.asarray(upper) / factor)
+        if np.all((grown[0] < self.space.upper) & (grown[1] > self.space.lower)):
+            warn_of(f"{doubt}, unless it is that small.")
 
     def _has_inside(self) -> bool:
         try:

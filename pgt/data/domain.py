@@ -89,7 +89,7 @@ class Domain:
         parts = [f"{a}={spanned(a, self.bounds(a), self.units)}" for a in self.axes]
         parts += [f"periodic={self.periodic}"] if self.periodic else []
         parts += [f"units={self.units}"] if self.unit_pairs else []
-        parts += [f"shape={self.shape}"] if self.shape is not None else []
+        parts += [f"shape={self.shape.brief()}"] if self.shape is not None else []
         return f"Domain({', '.join(parts)})"
 
     @property

@@ -22,16 +22,15 @@ from scipy.special import ndtri
 from pgt.data.observations import Observations
 from pgt.families.asking import Asking, asked, grid_for, precisely
 from pgt.families.conditioning import Conditioned, Errors, condition, with_rows
-from pgt.families.family import AbstractFamily, check_names
+from pgt.families.family import AbstractFamily
+from pgt.families.given import given_numbers, guessed, is_its_equation
 from pgt.families.registry import as_family
 from pgt.families.said import Asked, Said, on_grid
-from pgt.families.solved import AbstractSolved, as_number
+from pgt.families.solved import AbstractSolved
 from pgt.families.stencil import Stencil
 from pgt.ground.arguments import Count, Limits
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
-from pgt.ground.unknown import is_unknown
-from pgt.physics.coefficients import current
 from pgt.physics.pde import AbstractPDE
 
 Draws = Annotated[int, Limits(at_least=0)]
@@ -152,16 +151,15 @@ def solving(family: AbstractFamily) -> AbstractSolved:
 
 def _known(family: AbstractSolved, given: Mapping | AbstractPDE | None) -> dict[str, float]:
     """The coefficients that are known, by name; an `Unknown` of an equation is none of them."""
-    if isinstance(given, AbstractPDE):
-        found = {name: getattr(given, name, None) for name in family.ranges}
-        return {
-            name: float(current(value))
-            for name, value in found.items()
-            if value is not None and not is_unknown(value)
-        }
-    named = {} if given is None else {n: v for n, v in given.items() if v is not None}
-    check_names(family, named)
-    return {name: float(as_number(name, value)) for name, value in named.items()}
+    numbers = given_numbers(family, given or {})
+    if not is_its_equation(family, given or {}):
+        raise InputError(
+            f"assimilate: the equation is not that of the family {family.name!r}, whose law and solver "
+            "are taken at their word; use pgt.reconstruct with your equation."
+        )
+    for name in guessed(family, given or {}):
+        del numbers[name]
+    return numbers
 
 
 # ------------------------------------------------------------------------------- the search

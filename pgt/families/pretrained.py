@@ -18,6 +18,7 @@ from pgt.data.observations import Observations
 from pgt.families.assimilation import Assimilated, Draws, assimilate, solving
 from pgt.families.card import Card, misfit
 from pgt.families.family import AbstractFamily
+from pgt.families.given import Given, given_numbers, strange_in
 from pgt.families.readout import precision, written
 from pgt.families.rigs import as_rigs
 from pgt.families.said import Asked, Said, on_grid
@@ -30,14 +31,11 @@ from pgt.models.writer import Writer
 from pgt.models.written import Written
 from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
-from pgt.physics.coefficients import current
 from pgt.physics.pde import AbstractPDE
 
 NAME = "pretrained"
 SMALL = 64  # numbers, which a file has in full
 SLACK = 0.02  # of a range: its ends were drawn
-
-Coefficients = Mapping[str, float] | AbstractPDE
 
 
 class Answers(NamedTuple):
@@ -131,7 +129,8 @@ class Pretrained(eqx.Module):
         with precision(self.card.noise):
             field, off = _write(self.writer, learnt, seen, self.card.noise)
         count = len(readings)
-        outside = self._outside(np.asarray(told), count, float(off))
+        outside = strange_in(self.family, coefficients)
+        outside += self._outside(np.asarray(told), count, float(off))
         return Answer(
             self, field, scaling, domain, self.card.factor(count, float(off)), tuple(outside),
             self.card.error(count, float(off))[0],
@@ -141,7 +140,7 @@ class Pretrained(eqx.Module):
         self,
         points: Float[np.ndarray, "n d"],
         values: Float[np.ndarray, "n c"],
-        coefficients: Coefficients,
+        coefficients: Given,
         at: Float[np.ndarray, "m d"],
     ) -> Said:
         """The same for plain arrays in the family's own domain; a value that is NaN was not read."""
@@ -190,10 +189,8 @@ class Pretrained(eqx.Module):
         In the family's own units. See `pgt.families.assimilate`.
         """
         family = solving(self.family)
-        numbers = self._coefficients(coefficients)
         begun = self(readings, coefficients).grid(**family.axes)[list(family.fields)]
-        known = {name: float(value) for name, value in numbers.items()}
-        return assimilate(family, readings, known, start=begun, draws=draws)
+        return assimilate(family, readings, coefficients, start=begun, draws=draws)
 
     def save(self, path: str | os.PathLike) -> None:
         """One safetensors file, its card in it and beside it as JSON."""
@@ -227,9 +224,9 @@ class Pretrained(eqx.Module):
                 f"{_described(domain)}: give it the same."
             )
 
-    def _coefficients(self, given: Coefficients) -> dict[str, Array]:
-        found = {name: _coefficient(given, name) for name in self.card.ranges}
-        missing = [name for name, value in found.items() if value is None]
+    def _coefficients(self, given: Given) -> dict[str, Array]:
+        found = given_numbers(self.family, given)
+        missing = [name for name in self.card.ranges if name not in found]
         if missing:
             raise InputError(
                 f"the family {self.card.family!r} needs the coefficient {missing[0]!r}; write "
@@ -263,14 +260,6 @@ def _halved(leaf):
     """Large arrays in half precision. Small ones have rates among them, which count over many waves."""
     is_large = eqx.is_inexact_array(leaf) and leaf.size > SMALL
     return np.asarray(leaf, np.float16) if is_large else leaf
-
-
-def _coefficient(given: Coefficients, name: str) -> float | None:
-    if isinstance(given, AbstractPDE):
-        held = getattr(given, "coefficients", {})  # of an equation in words
-        value = held.get(name, getattr(given, name, None))
-        return None if value is None else current(value)
-    return None if name not in given else float(given[name])
 
 
 def _described(domain: Domain) -> str:

@@ -202,7 +202,9 @@ class _Parser:
 
     def name(self, token: _Token) -> Name:
         if token.text in self.functions:
-            raise self.expected(f"`(` after the function name {token}")
+            raise self.expected(
+                f"`(` after the function name {token}; a coefficient needs another name"
+            )
         return Name(token.text, token.position)
 
     def function(self, token: _Token) -> None:

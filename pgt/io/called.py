@@ -3,6 +3,8 @@
 import re
 from collections.abc import Container, Mapping, Sequence
 
+from pgt.ground.errors import warn_of
+
 AXES = ("x", "y", "z", "t")
 # What loggers call an axis, in small letters; the letter itself first of all.
 CALLED = {
@@ -120,6 +122,13 @@ def no_lengths(names: Sequence[str]) -> str:
         if angles
         else ""
     )
+
+
+def warn_of_angles(coords: Sequence[str], own: Mapping[str, str]) -> None:
+    """Warn where an axis of space is read from a column of angles: an equation takes them for lengths."""
+    said = no_lengths([own.get(axis, axis) for axis in coords if axis != "t"])
+    if said:
+        warn_of(f"a degree of longitude and one of latitude differ in length.{said}")
 
 
 def letters(name: str) -> str:

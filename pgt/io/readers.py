@@ -24,6 +24,7 @@ from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import parts
 from pgt.io._files import check_is_file, check_suffix, naming
+from pgt.io.called import warn_of_angles
 from pgt.io.cells import read_sensors
 from pgt.io.columns import Columns
 from pgt.io.headings import Places, parse_heading
@@ -157,6 +158,7 @@ def read_columns(
                 check_axis(axis, found.values[axis])
     if sigma:
         noise = {name: found.values.get(f"σ {name}", value) for name, value in by_field.items()}
+    warn_of_angles(coords, own)
     plain = {name: found.values[name] for name in coords + fields}
     return replace(found, values=plain, noise=noise)
 

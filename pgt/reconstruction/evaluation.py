@@ -219,9 +219,10 @@ class Evaluation:
         """The coordinate that marks points outside the domain, where there are any; and a warning."""
         if not beyond.any():
             return {}
+        said = "the field is a guess" if self.domain.shape is None else "the answer is NaN"
         warn_of(
             f"{beyond.sum()} of {beyond.size} points lie outside {self.domain}: nothing was fitted "
-            "there, and the field is a guess. The coordinate `outside` of the answer marks them."
+            f"there, and {said}. The coordinate `outside` of the answer marks them."
         )
         return {"outside": (dims, beyond)}
 

@@ -22,6 +22,7 @@ from pgt.nn.frozen import count_parameters
 from pgt.physics import Equation
 from pgt.physics.dimensions import check_dimensions, coefficient_units
 from pgt.physics.homogeneous import check_homogeneous
+from pgt.physics.overlap import TOUCHED, on_ends, warn_of_overlap
 from pgt.physics.well_posed import warn_of_growth
 from pgt.training.assemble import Task, assemble, groups_of
 from pgt.training.linearity import is_solved_at_once
@@ -49,6 +50,7 @@ def prepare(run: RunFile, seconds: float | None = None) -> tuple[Parts, Task]:
         if parts.has_amounts:
             check_homogeneous(pde, _units(readings, domain))
     warn_of_growth(pde)
+    warn_of_overlap(conditions, domain)
     return parts, task
 
 
@@ -118,9 +120,14 @@ def _axis(readings: Observations, domain: Domain, axis: str) -> tuple[str, str]:
 
 
 def _shape(domain: Domain) -> str:
-    """How much of its box a shape fills, and its walls."""
+    """How much of its box a shape fills, and its walls, with what of them is an end of the box, too."""
     share = domain.volume / float(np.prod(domain.extent))
-    return f"{share:.3g} of the box; walls: {', '.join(domain.wall_names)}"
+    shared = {name: on_ends(domain, name) for name in domain.wall_names}
+    walls = [
+        f"{name} ({part:.0%} of it on ends of the box)" if part > TOUCHED else name
+        for name, part in shared.items()
+    ]
+    return f"{share:.3g} of the box; walls: {', '.join(walls)}"
 
 
 def draw(run: RunFile) -> Path | None:

@@ -35,6 +35,17 @@ def test_a_doubt_is_a_line_on_standard_error(capsys):
     assert capsys.readouterr() == ("", "pgt: [bold] points lie outside\n")
 
 
+def test_a_doubt_is_said_once(capsys):
+    with mistakes_are_messages():
+        warn_of("degrees are no lengths")
+        warn_of("a sign was mistaken")
+        warn_of("degrees are no lengths")
+    assert capsys.readouterr().err.splitlines() == [
+        "pgt: degrees are no lengths",
+        "pgt: a sign was mistaken",
+    ]
+
+
 def test_a_bug_is_no_mistake_of_the_user():
     with pytest.raises(ZeroDivisionError), mistakes_are_messages():
         _ = 1 / 0

@@ -179,6 +179,21 @@ def test_shapes_that_do_not_belong_in_their_box_are_refused(what):
     assert "\n" not in str(refused.value)
 
 
+def test_a_well_may_be_as_small_as_wells_are():
+    well = pgt.Disk(centre=(500, 400), radius=0.15, name="well")
+    ground = pgt.Domain(x=(0, 1000), y=(0, 1000), shape=-well)
+    assert ground.volume == pytest.approx(1e6 - np.pi * 0.15**2, rel=1e-9)
+    assert float(ground.wall("well").area) == pytest.approx(0.3 * np.pi, rel=1e-4)
+
+
+def test_a_small_hole_that_may_be_a_larger_one_in_other_units_is_warned_of():
+    hole = pgt.Disk(centre=(0.0005, 0.0005), radius=0.0002, name="hole")
+    with pytest.warns(
+        UserWarning, match=r"2.5e\+03 times smaller.*scaled\(1000\), unless it is that"
+    ):
+        pgt.Domain(x=(0, 1), y=(0, 1), shape=-hole)
+
+
 def test_a_shape_needs_axes_of_space():
     with pytest.raises(InputError, match="two or three axes of space"):
         pgt.Domain(x=(0, 1), t=(0, 1), shape=DISK)

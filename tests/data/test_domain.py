@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
+import pgt
 from pgt.data import Domain
 from pgt.ground.errors import InputError
 
@@ -136,3 +137,12 @@ def test_unknown_axis_and_bad_dictionary():
 def test_a_seed_is_not_negative():
     with pytest.raises(InputError, match="seed"):
         Domain(x=(0, 1)).even(3, seed=-1)
+
+
+def test_an_outline_of_many_corners_is_shown_by_its_walls():
+    angles = np.linspace(0, 2 * np.pi, 100, endpoint=False)
+    foil = pgt.Polygon(np.column_stack([np.cos(angles), 0.2 * np.sin(angles)]), name="airfoil")
+    shown = repr(pgt.Domain(x=(-2, 2), y=(-1, 1), shape=-foil))
+    assert shown == "Domain(x=(-2, 2), y=(-1, 1), shape=<Complement with the walls airfoil>)"
+    short = pgt.Domain(x=(-2, 2), y=(-1, 1), shape=-pgt.Disk(radius=0.5, name="hole"))
+    assert "Disk(" in repr(short)

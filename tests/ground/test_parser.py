@@ -51,6 +51,7 @@ def test_deep_brackets_and_endless_texts_are_refused():
         ("sine(x)", "Did you mean 'sin'", 0),
         ("u(x)", "Write `\\*` for a product", 0),
         ("sin x", "expected `\\(` after the function name 'sin'", 4),
+        ("exp*x", "function name 'exp'; a coefficient needs another name", 3),
         ("1e999", "too large", 0),
         ("x = 1", "Found '='", 2),
         ("lap(u)", "Unknown function 'lap'", 0),

@@ -227,3 +227,10 @@ def test_whatever_a_logger_writes_is_read_or_refused_in_words(
     ):
         with contextlib.suppress(InputError):
             assert look()
+
+
+def test_axes_that_are_read_from_angles_are_warned_of(tmp_path):
+    path = tmp_path / "river.csv"
+    path.write_text("lon,lat,u\n7.1,50.1,1\n7.2,50.2,2\n")
+    with pytest.warns(UserWarning, match=r"Angles such as 'lon' are no lengths: write distances"):
+        read_columns(path, coords=("x", "y"), fields=("u",), columns={"x": "lon", "y": "lat"})

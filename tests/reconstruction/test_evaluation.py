@@ -71,3 +71,14 @@ def test_memory_stays_bounded_and_the_answers_are_the_same(folder):
     last = (folder / "many_values.csv").read_text().splitlines()[-1]
     x, t, u = map(float, last.split(","))
     np.testing.assert_allclose(result.at([[x, t]]).u, [u], rtol=1e-4, atol=1e-5)
+
+
+def test_points_beyond_a_shape_are_said_to_have_no_answer():
+    ring = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=-pgt.Disk(radius=0.3, name="hole"))
+    x, y = ring.even(12).T
+    readings = pgt.Observations.from_arrays({"x": x, "y": y}, {"u": x + y})
+    model = pgt.Features(pgt.Scaling.fit(readings, ring), count=20, band=2.0, domain=ring)
+    result = pgt.reconstruct(readings, pgt.Laplace(), ring, model=model, progress=False)
+    with pytest.warns(pgt.DoubtWarning, match="the answer is NaN"):
+        answer = result.at(x=[0.5, 9.0], y=[0.5, 9.0])
+    assert np.isnan(answer.u.to_numpy()).tolist() == [False, True]

@@ -29,6 +29,7 @@ Shape = Annotated[Any, PartOf("shape")]
 
 Places = Float[np.ndarray, "n k"]
 Bounds = tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]
+BRIEF = 200  # letters of a shape in a message, at the most
 
 
 class Boundary(NamedTuple):
@@ -93,6 +94,11 @@ class AbstractShape(abc.ABC):
         return self
 
     # ------------------------------------------------------------------------------- walls
+
+    def brief(self) -> str:
+        """As it is written; an outline of many corners, which would fill pages, by its walls."""
+        named = f"<{type(self).__name__} with the walls {', '.join(self.wall_names)}>"
+        return str(self) if len(str(self)) <= BRIEF else named
 
     @property
     def wall_names(self) -> tuple[str, ...]:
