@@ -16,7 +16,7 @@ def zoo_table(folder: Path) -> str | None:
     found = {machine: Found.read(folder / machine) for machine in MACHINES}
     rows = [zoo_row(MACHINES[name], part) for name, part in found.items() if part.pairs()]
     return as_table(
-        "[60 problems of all kinds](docs/zoo.md), nothing set but the seconds: ours against the best of "
+        "The zoo, 60 problems of all kinds, nothing set but the seconds: ours against the best of "
         "RBF, a Gaussian process and, where it has records, jinns; and the error that is stated for a "
         "field against its true one:",
         "| on | ahead of the best rival | ours / best rival, geometric mean (worst) | stated error "
