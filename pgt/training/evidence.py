@@ -23,6 +23,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 LEAST_FREE = 0.1  # of the readings: more weights than that are never taken to be determined by them
+LEAST_DETERMINED = 1e-3  # of one weight: with less, weights would be held by nothing at all
 UNSEEN_HOLD = 1e-9  # of a weight's prior, on coefficients: one that no row sees has an inverse yet
 
 
@@ -71,8 +72,11 @@ def determined_dual(
     """From K, the coefficients' columns of J A^(-1/2), and the number of rows that are readings."""
     size = len(kernel)
     inverse = jnp.linalg.inv(kernel + jnp.eye(size))
-    left = 1 - jnp.diag(inverse)
-    of_coefficients = jnp.sum(coefficients * (inverse @ coefficients))
+    # What a coefficient is not held by costs digits: no row determines less than nothing for that.
+    left = jnp.clip(1 - jnp.diag(inverse), 0.0, 1.0)
+    of_coefficients = jnp.clip(
+        jnp.sum(coefficients * (inverse @ coefficients)), 0.0, coefficients.shape[1]
+    )
     is_reading = jnp.arange(size) < readings
     return Determined(jnp.sum(left) - of_coefficients, jnp.sum(jnp.where(is_reading, left, 0.0)))
 
@@ -93,4 +97,5 @@ def update(
     free = jnp.maximum(count - found.by_readings, LEAST_FREE * count)
     estimated = count * (misfit @ misfit) / free
     variance = jnp.where(given > 0, given**2, estimated)
-    return variance / count * found.weights / (weights @ weights), jnp.sqrt(variance)
+    determined = jnp.maximum(found.weights, LEAST_DETERMINED)
+    return variance / count * determined / (weights @ weights), jnp.sqrt(variance)

@@ -87,3 +87,23 @@ def test_a_coefficient_is_no_weight():
 def test_weights_that_determine_all_readings_leave_a_tenth_of_them_free():
     sigma = one_round([3.0, 4.0], hold=1e-12)[1]
     assert sigma == pytest.approx(np.sqrt(2 * 0.25 / (evidence.LEAST_FREE * 2)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_coefficient_that_nothing_holds_determines_no_less_than_nothing(seed):
+    """Its columns are so large then that hardly a digit is left of the others."""
+    random = np.random.default_rng(seed)
+    weights, own = random.normal(size=(30, 60)), 1e9 * random.normal(size=(30, 1))
+    with jax.enable_x64(True):
+        kernel = 1e-3 * weights @ weights.T + own @ own.T
+        found = evidence.determined_dual(kernel, own, 10)
+        assert 0 <= float(found.weights) <= 30
+        assert 0 <= float(found.by_readings) <= 10
+        hold, sigma = evidence.update(found, np.ones(10), np.ones(60), 10.0, 0.0)
+        nothing = evidence.update(
+            evidence.Determined(jnp.asarray(-2.0), found.by_readings),
+            np.ones(10), np.ones(60), 10.0, 0.0,
+        )  # fmt: skip
+    assert float(hold) > 0
+    assert float(sigma) > 0
+    assert float(nothing[0]) > 0
