@@ -304,7 +304,7 @@ def test_error_bars_from_a_run_file(tmp_path, built):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        (("--set", SMALL), "with 90 % between"),
+        (("--set", SMALL, "--set", "training.seconds=4"), "with 90 % between"),
         ((*QUICK, *SIREN, "--set", "training.polish=false"), "For their intervals write a table"),
     ],
     ids=["known", "unknown"],
