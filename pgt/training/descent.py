@@ -25,10 +25,8 @@ LEAST_FRESH = 1e-8  # with less, a step fits the few points that it sees and for
 SETTLE = 10  # iterations before the prior's strength is first revised
 SETTLE_SHARE = 3  # a third of a stage's iterations, where these are fewer
 REVISED, REVISED_ROUNDS = 5, 2  # every so many iterations after that: it takes longer than a step
-FEWEST_TO_JUDGE, HARDLY = (
-    40,
-    0.5,
-)  # iterations of a descent, and what is left of an error that hardly fell
+# Iterations of a descent, and what is left of an error that hardly fell.
+FEWEST_TO_JUDGE, HARDLY = 40, 0.5
 MOMENTUM = 0.9  # of the step before, on fresh points
 
 Judge = Callable[[Vector], float]

@@ -9,10 +9,8 @@ import numpy as np
 import xarray as xr
 
 Columns = dict[str, list[float]]
-LATELY, HARDLY = (
-    0.2,
-    0.95,
-)  # a share of the checks, and what these leave of an error that hardly falls
+# A share of the checks, and what these leave of an error that hardly falls.
+LATELY, HARDLY = 0.2, 0.95
 FEWEST_TO_TELL = 4  # checks
 
 
