@@ -30,7 +30,7 @@ MANY_READINGS = 300  # beyond this, anchors gather the readings
 LARGE_ON_GPU = {"width": 256, "layers": 5}
 LARGE = {"width": 128, "layers": 4}
 LARGE_FREQUENCY = 8.0
-POINTS_ON_GPU = 4000  # residual points of its steps, at least
+POINTS_ON_GPU = 2000  # residual points of its steps, at least
 # Seconds of a fit, in less of which a small network is better off with all of them.
 LEAST_FOR_LARGER, LEAST_FOR_LARGER_ON_GPU = 300.0, 30.0
 
@@ -125,7 +125,7 @@ def has_time_for_larger(training: Training) -> bool:
 
 
 def for_larger(training: Training) -> Training:
-    """The settings that suit it: nothing is computed faster on a graphics card with fewer points."""
+    """The settings that suit it: with fewer points a graphics card is hardly faster."""
     if jax.default_backend() == "cpu" or not training.collocation:
         return training
     return replace(training, collocation=max(training.collocation, POINTS_ON_GPU))

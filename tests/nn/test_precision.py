@@ -23,3 +23,11 @@ def test_inside_precision_doubles_stay_doubles():
         assert jnp.asarray(np.ones(1)).dtype == np.float64
     with precision(False):
         assert jnp.asarray(np.ones(1)).dtype == np.float32
+
+
+def test_products_of_matrices_keep_all_digits_of_single_precision():
+    """A graphics card would round what it multiplies to eleven bits; the compiler is told not to."""
+    with precision(False):
+        traced = jax.make_jaxpr(lambda a: a @ a)(jnp.ones((2, 2)))
+    (product,) = traced.eqns
+    assert product.params["precision"] == (jax.lax.Precision.HIGHEST, jax.lax.Precision.HIGHEST)
