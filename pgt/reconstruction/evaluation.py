@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,6 +18,7 @@ from pgt.data.origin import HERE, Origin
 from pgt.ground.errors import InputError, warn_of
 from pgt.ground.unknown import is_unknown, named_unknowns
 from pgt.models.base import AbstractFieldModel
+from pgt.nn.compiled import compiled
 from pgt.nn.precision import is_double, precision
 from pgt.physics.bordered import bare
 from pgt.physics.derivatives import differentiate, residual, residual_and_size
@@ -293,12 +293,12 @@ def masked(dataset: xr.Dataset, domain: Domain) -> xr.Dataset:
     return dataset.where(mask == 1).assign_coords(mask=mask)
 
 
-@eqx.filter_jit  # once for all that is asked of a result
+@compiled  # once for all that is asked of a result
 def _encode(model: AbstractFieldModel, observations: Observations):
     return model.encode(observations)
 
 
-@eqx.filter_jit
+@compiled
 def _decode(model: AbstractFieldModel, context, points):
     return jax.vmap(lambda z: model.decode(context, z))(points)
 
@@ -311,7 +311,7 @@ def _filled_up(chunk: np.ndarray, size: int) -> np.ndarray:
 def _compiled(model: AbstractFieldModel, readings: Observations, values: Callable) -> Callable:
     context = _encode(model, readings)
 
-    @eqx.filter_jit
+    @compiled
     def run(model, context, points):
         return jax.vmap(lambda z: values(lambda y: model.decode(context, y), z))(points)
 

@@ -12,10 +12,11 @@ from jaxtyping import Array, Bool, Float, Key, PyTree
 from pgt.data.observations import Observations
 from pgt.ground.types import Scalar
 from pgt.nn import batched
+from pgt.nn.compiled import compiled
 from pgt.training.likelihood import misfit_size
 from pgt.training.losses import Problem, reading_rows
 from pgt.training.settings import Training
-from pgt.training.step import OPTIONS, Clock, State, Tally, advance, run_steps
+from pgt.training.step import Clock, State, Tally, advance, run_steps
 
 
 def member_seeds(seed: int, count: int) -> list[int]:
@@ -110,10 +111,10 @@ def advance_members(
     return eqx.combine(own, counters), tally
 
 
-run_members = eqx.filter_jit(advance_members, compiler_options=OPTIONS)  # pyright: ignore[reportCallIssue]
+run_members = compiled(advance_members)
 
 
-@eqx.filter_jit
+@compiled
 def held_out_errors(
     stacked: PyTree, problem: Problem, held_out: Observations
 ) -> tuple[Float[Array, " k"], Scalar]:

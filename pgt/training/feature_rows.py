@@ -21,6 +21,7 @@ from pgt.data.origin import Origin
 from pgt.ground.types import Point
 from pgt.ground.unknown import is_unknown, named_unknowns, resolve
 from pgt.models.features import Features
+from pgt.nn.compiled import compiled
 from pgt.nn.precision import cast
 from pgt.physics.bordered import filled
 from pgt.physics.conditions import AbstractCondition
@@ -177,7 +178,7 @@ def _evaluator(model: Features, readout, pde: AbstractPDE):
     return evaluate
 
 
-@eqx.filter_jit
+@compiled
 def _values_and_slopes(model: Features, function, points):
     raws = _raws(function.pde)
 

@@ -18,6 +18,7 @@ from pgt.ground.threads import blas_threads
 from pgt.ground.unknown import named_unknowns
 from pgt.models.features import Features
 from pgt.nn import batched
+from pgt.nn.compiled import compiled
 from pgt.nn.frozen import count_parameters
 from pgt.nn.precision import cast, is_double, precision
 from pgt.training.assemble import Task
@@ -212,7 +213,7 @@ def _deviations(drawn: Drawn, task: Task, points) -> Float[np.ndarray, "k n c"]:
         return np.asarray(found, float)
 
 
-@eqx.filter_jit
+@compiled
 def _changes(base, context, directions, points):
     def along(direction):
         def values(tuned):

@@ -18,10 +18,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from pgt.nn.compiled import OPTIONS
 from pgt.training import dense
 from pgt.training.dense import Matrix, Square, Vector
 from pgt.training.rows import Block
-from pgt.training.step import OPTIONS
 
 COPIES = 3  # of a piece, that exist at one moment
 LONG, TOGETHER = 30_000, 64  # numbers in a long θ, and items that are then differentiated at once

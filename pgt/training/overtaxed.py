@@ -7,7 +7,6 @@ a field left that the network has no room for.
 
 from functools import partial
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,6 +14,7 @@ from jaxtyping import Bool, Float
 
 from pgt.data.sight import nearest
 from pgt.models.base import AbstractFieldModel
+from pgt.nn.compiled import compiled
 from pgt.nn.precision import cast
 from pgt.training.losses import Problem, reading_rows
 
@@ -43,7 +43,7 @@ def _misses(model: AbstractFieldModel, problem: Problem):
     return np.asarray(missed), np.asarray(readings.mask), points
 
 
-@eqx.filter_jit
+@compiled
 def _missed(model: AbstractFieldModel, readings, averaged):
     field = partial(model.decode, model.encode(readings))
     return reading_rows(field, readings, model.scaling, averaged)

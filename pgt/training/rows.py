@@ -25,6 +25,7 @@ from pgt.data.observations import Observations
 from pgt.data.sampling import Sobol
 from pgt.ground.types import Points
 from pgt.nn import frozen
+from pgt.nn.compiled import compiled
 from pgt.physics.derivatives import expansion, highest_order
 from pgt.training.losses import (
     Problem,
@@ -104,7 +105,7 @@ def tuned(model, pde, readings, *, whole: bool) -> Tuned:
         tuned = eqx.tree_at(lambda m: m.tunable(), model, part)
         return tuned, eqx.combine(unknowns, fixed[1])
 
-    context = None if whole else eqx.filter_jit(lambda m, o: m.encode(o))(model, readings)
+    context = None if whole else compiled(lambda m, o: m.encode(o))(model, readings)
 
     def seen(vector):
         model, pde = rebuild(vector)
@@ -179,7 +180,7 @@ def reading_mask(readings: Observations) -> Bool[np.ndarray, "n measured"]:
 def _readings(model, problem: Problem, numbers: Tuned, items) -> Block:
     """Readings count as they do in the loss: in proportion to 1/σ² where their noise is given."""
     readings = problem.observations
-    trust = np.sqrt(eqx.filter_jit(reading_weights)(readings, model.scaling))
+    trust = np.sqrt(compiled(reading_weights)(readings, model.scaling))
     measured = np.full(len(readings), 1 / np.linalg.norm(trust))
     fields = np.flatnonzero(np.asarray(readings.mask).any(axis=0))
 

@@ -13,6 +13,7 @@ from pgt.ground.types import Key, Scalar
 from pgt.ground.unknown import is_unknown
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import frozen
+from pgt.nn.compiled import compiled
 from pgt.physics.pde import AbstractPDE
 from pgt.training.likelihood import misfit_size
 from pgt.training.losses import (
@@ -74,7 +75,7 @@ def join(trained, fixed):
     return model, eqx.combine(trained[1], fixed[1]), trained[2]
 
 
-@eqx.filter_jit
+@compiled
 def start(model, pde, problem: Problem, training: Training, noise_floor: float):
     """The first state, and what stays fixed."""
     learnt, memory = training.weighting.init(problem.term_names())
@@ -123,11 +124,7 @@ def advance(
     return state, tally
 
 
-# Without Triton's matrix products a GPU program compiles three times faster and runs as fast. Products
-# of readings and of residual points with the same weights are not to be made one: putting the rows
-# together and taking them apart again costs more than a second product.
-OPTIONS = {"xla_gpu_enable_triton_gemm": False, "xla_gpu_dot_merger_threshold_mb": 0}
-run_steps = eqx.filter_jit(advance, compiler_options=OPTIONS)  # pyright: ignore[reportCallIssue]
+run_steps = compiled(advance)
 
 
 def _one_step(state: State, fixed, problem, key, progress, floors, training: Training):

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -16,6 +15,7 @@ from pgt.data.domain import AXES
 from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
 from pgt.models.base import AbstractFieldModel
+from pgt.nn.compiled import compiled
 from pgt.nn.precision import is_double, precision
 from pgt.trust.calibration import (
     Calibration,
@@ -248,7 +248,7 @@ def predicted_noise(
     return sigma
 
 
-@eqx.filter_jit
+@compiled
 def _aleatoric(model, readings: Observations, points):
     context = model.encode(readings)
     logs = jax.lax.map(lambda z: model.log_variance(context, z), points, batch_size=8192)

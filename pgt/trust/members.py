@@ -14,6 +14,7 @@ from pgt.ground.unknown import named_unknowns
 from pgt.models.base import AbstractFieldModel
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
+from pgt.nn.compiled import compiled
 from pgt.nn.precision import is_double, precision
 from pgt.physics.pde import AbstractPDE
 from pgt.trust.calibration import Drawn
@@ -103,7 +104,7 @@ class Members(eqx.Module):
         # Members that read the same with the same encoder (a posterior's) share one context.
         contexts = batched.share(_encode(self))
 
-        @eqx.filter_jit
+        @compiled
         def run(members: Members, own, common, points):
             def one(part):
                 (model, _, _), context = part
@@ -136,7 +137,7 @@ class Members(eqx.Module):
             return eqx.combine(median, self.common[1])
 
 
-@eqx.filter_jit  # once for all that is asked of a result
+@compiled  # once for all that is asked of a result
 def _encode(members: Members):
     def context(part):
         model, _, observations = part
