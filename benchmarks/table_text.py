@@ -1,4 +1,4 @@
-"""Rows and tables of Markdown, for the results in the README."""
+"""Rows and tables of Markdown, for the README and the page of measurements."""
 
 
 def as_table(title: str, head: str, rows: list[str]) -> str | None:

@@ -1,4 +1,4 @@
-"""Tables of the README beyond the paper: hidden fields and coefficients, shapes, functions."""
+"""Tables beyond the paper: hidden fields and coefficients, shapes, functions."""
 
 from table_text import as_row, as_table, in_words, measured_on
 

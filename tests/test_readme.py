@@ -40,9 +40,11 @@ def test_the_example_of_the_readme_runs(tmp_path):
     assert (tmp_path / "runs" / "mine" / "field.png").is_file()
 
 
-def test_results_in_the_readme_are_the_stored_ones():
-    tables, readme = load_tables(), (ROOT / "README.md").read_text(encoding="utf-8")
-    assert tables.rewritten(readme, tables.section()) == readme
+def test_results_in_readme_and_documentation_are_the_stored_ones():
+    tables = load_tables()
+    for path, text in tables.pages().items():
+        page = path.read_text(encoding="utf-8")
+        assert tables.rewritten(page, text) == page
 
 
 @pytest.mark.parametrize("name", ["verdicts", "verdicts-other"])
@@ -180,10 +182,8 @@ def results_of_families() -> dict[str, dict]:
 
 def test_tables_of_all_kinds(tmp_path):
     tables = load_tables()
-    assert "No results" in tables.section(tmp_path)
-    for name, result in results_of_all_kinds().items():
-        (tmp_path / f"{name}.json").write_text(json.dumps(result))
-    text = tables.section(tmp_path)
+    assert all("No results" in text for text in tables.pages(tmp_path).values())
+    text = tables.all_tables(results_of_all_kinds(), tmp_path)
     known = "boundary and initial values known"
     assert f"| PGT: one mode, {known} | 2.0e-05 (1.0e-05 to 3.0e-05) | 10 | 3 | 32 k | cpu" in text
     fields = "1.0e-01 / 2.0e-01 / 3.0e-01"
