@@ -29,7 +29,7 @@ def _zoo_rows(folder: Path) -> list[str]:
         as_row(
             f"60 problems of all kinds, all defaults, on {MACHINES[machine]}",
             f"ahead on {ahead(part)}; the error it states within a factor 2 on {stated_well(part)}",
-            "the best of RBF, a Gaussian process and jinns",
+            "the best of RBF, a Gaussian process and, where it ran, jinns",
             commits_of(part),
         )
         for machine, part in found.items()
