@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from table_text import as_row, as_table, mean_of, measured_on
+from table_text import as_row, as_table, in_per_cent, mean_of, measured_on
 from tables_families import published
 from tables_zoo import MACHINES, ahead, commits_of, stated_well
 
@@ -75,7 +75,7 @@ def _hole(result: dict) -> Cells:
 
 def _cylinder(result: dict) -> Cells:
     ours, box = (
-        " / ".join(f"{100 * result[name][force]:.2g} %" for force in ("drag", "lift"))
+        " / ".join(in_per_cent(result[name][force]) for force in ("drag", "lift"))
         for name in ("wall", "box")
     )
     return ours, f"{box} (nothing known of the wall)", measured_on(result)
