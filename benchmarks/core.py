@@ -1,4 +1,4 @@
-"""The numbers of the README: every case here runs from one command and leaves one JSON file.
+"""The core numbers: every case here runs from one command and leaves one JSON file.
 
     python benchmarks/core.py list
     python benchmarks/core.py heat heat-free three-modes three-modes-noise

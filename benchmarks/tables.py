@@ -1,7 +1,7 @@
-"""Write the results section of the README from the files in benchmarks/results.
+"""Write the results in README.md and docs/measurements.md from the files in benchmarks/results.
 
-    python benchmarks/tables.py          # rewrite README.md
-    python benchmarks/tables.py --show   # print the section only
+    python benchmarks/tables.py          # rewrite both
+    python benchmarks/tables.py --show   # print what the page of measurements gets
 
 Every number comes from a file there, and benchmarks/README.md says which script wrote it; a case without
 a file has no row. The paper's numbers stand beside ours, as the paper prints them (its tables 1 and 2),
@@ -29,11 +29,13 @@ from tables_families import (
     wakes_table,
     yardstick_table,
 )
+from tables_short import short_table
 from tables_zoo import zoo_table
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 README = ROOT / "README.md"
+MEASUREMENTS = ROOT / "docs" / "measurements.md"
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 
 HEAT = {
@@ -58,13 +60,21 @@ PAPER_HEAT = "| paper: PGT, boundary and initial values known | 5.9e-03 | 570 | 
 PAPER_WAKE = "| paper: PGT | – | 0.034 | 0.016 / 0.041 / 0.046 | – | 8.3e-04 | 2820 | 5.6 M | |"
 
 
-def section(folder: Path = RESULTS) -> str:
-    """The text between the markers."""
+NOTHING = "No results are stored yet; `benchmarks/core.py` makes them."
+
+
+def pages(folder: Path = RESULTS) -> dict[Path, str]:
+    """What stands between the markers of each page."""
     found = {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+    short = short_table(found, folder / "zoo") or NOTHING
+    return {README: short, MEASUREMENTS: all_tables(found, folder / "zoo")}
+
+
+def all_tables(found: dict, zoo: Path) -> str:
     parts = [
         table
         for table in (
-            zoo_table(folder / "zoo"),
+            zoo_table(zoo),
             heat_table(found),
             wake_table(found),
             step_table(found),
@@ -88,7 +98,7 @@ def section(folder: Path = RESULTS) -> str:
         )
         if table is not None
     ]
-    return "\n\n".join(parts) or "No results are stored yet; `benchmarks/core.py` makes them."
+    return "\n\n".join(parts) or NOTHING
 
 
 def heat_table(found: dict) -> str | None:
@@ -267,19 +277,20 @@ def memory_table(found: dict) -> str | None:
     )
 
 
-def rewritten(readme: str, text: str) -> str:
-    """The README with `text` between the markers."""
-    before, rest = readme.split(BEGIN)
+def rewritten(page: str, text: str) -> str:
+    """The page with `text` between the markers."""
+    before, rest = page.split(BEGIN)
     _, after = rest.split(END)
     return f"{before}{BEGIN}\n{text}\n{END}{after}"
 
 
 def main():
     if sys.argv[1:] == ["--show"]:
-        print(section())
-    else:
-        readme = README.read_text(encoding="utf-8")
-        README.write_text(rewritten(readme, section()), encoding="utf-8")
+        print(pages()[MEASUREMENTS])
+        return
+    for path, text in pages().items():
+        page = path.read_text(encoding="utf-8")
+        path.write_text(rewritten(page, text), encoding="utf-8")
 
 
 if __name__ == "__main__":

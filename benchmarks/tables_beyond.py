@@ -1,6 +1,6 @@
-"""Tables of the README beyond the paper: hidden fields and coefficients, shapes, functions."""
+"""Tables beyond the paper: hidden fields and coefficients, shapes, functions."""
 
-from table_text import as_row, as_table, in_words, measured_on
+from table_text import as_row, as_table, in_per_cent, in_words, measured_on
 
 SHAPES = {
     "ring": "conduction in a ring",
@@ -180,7 +180,7 @@ def cylinder_table(found: dict) -> str | None:
         as_row(
             what,
             " / ".join(f"{result[name][field]:.1e}" for field in ("u", "v", "p")),
-            " / ".join(f"{100 * result[name][force]:.2g} %" for force in ("drag", "lift")),
+            " / ".join(in_per_cent(result[name][force]) for force in ("drag", "lift")),
             f"{result[name]['seconds']:.0f}",
             measured_on(result),
         )

@@ -1,4 +1,4 @@
-"""Tables of the README about families: networks trained over them, and what their laws allow."""
+"""Tables about families: networks trained over them, and what their laws allow."""
 
 from table_text import as_row, as_table, measured_on
 
@@ -73,7 +73,7 @@ def yardstick_table(found: dict) -> str | None:
     for name, law in result["laws"].items():
         for direction, methods in law["rows"].items():
             said = [_said(methods, label) for label in ("zero-shot", "floor", "interpolated")]
-            others = [_published(who, name, direction) for who in result["published"].values()]
+            others = [published(who, name, direction) for who in result["published"].values()]
             systems = str(min(row["systems"] for row in methods.values()))
             rows.append(as_row(f"{name}, {direction}", systems, *said, *others, measured_on(law)))
     return as_table(
@@ -100,7 +100,7 @@ def _said(methods: dict, label: str) -> str:
     return f"{row['median']:.2g} ({row['tenth']:.2g}), {row['seconds']:.2g} s{later}"
 
 
-def _published(who: dict, law: str, direction: str) -> str:
+def published(who: dict, law: str, direction: str) -> str:
     """Forward and inverse stand together, one number alone."""
     numbers = who.get(law, "–")
     return str(numbers[direction == "inverse"] if isinstance(numbers, list) else numbers)

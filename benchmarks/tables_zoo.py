@@ -1,4 +1,4 @@
-"""The zoo in the README: what all defaults are worth on 60 problems, in one row for each machine."""
+"""The zoo: what all defaults are worth on 60 problems, in one row for each machine."""
 
 from pathlib import Path
 
@@ -26,14 +26,37 @@ def zoo_table(folder: Path) -> str | None:
 
 
 def zoo_row(name: str, found: Found) -> str:
-    ratios = [ratio for problem in found.problems if (ratio := found.ratio(problem)) is not None]
-    stated = np.array([said / true for _, said, true in found.pairs()])
-    commits = {r["commit"] for r in found.records if r["run"]["method"] == OURS}
+    ratios, stated = _ratios(found), _stated(found)
     return as_row(
         name,
-        f"{sum(ratio < 1 for ratio in ratios)} of {len(ratios)}",
+        ahead(found),
         f"{geometric_mean(ratios):.2g} ({max(ratios):.2g})",
-        f"{((stated > 0.5) & (stated < 2)).sum()} of {len(stated)}",
+        stated_well(found),
         f"{1 / stated.min():.2g} / {stated.max():.2g}",
-        ", ".join(f"`{commit}`" for commit in sorted(commits)),
+        commits_of(found),
     )
+
+
+def ahead(found: Found) -> str:
+    """On how many problems ours is better than the best rival."""
+    ratios = _ratios(found)
+    return f"{sum(ratio < 1 for ratio in ratios)} of {len(ratios)}"
+
+
+def stated_well(found: Found) -> str:
+    """On how many the stated error is within a factor two of the true one."""
+    stated = _stated(found)
+    return f"{((stated > 0.5) & (stated < 2)).sum()} of {len(stated)}"
+
+
+def commits_of(found: Found) -> str:
+    commits = {r["commit"] for r in found.records if r["run"]["method"] == OURS}
+    return ", ".join(f"`{commit}`" for commit in sorted(commits))
+
+
+def _ratios(found: Found) -> list[float]:
+    return [ratio for problem in found.problems if (ratio := found.ratio(problem)) is not None]
+
+
+def _stated(found: Found) -> np.ndarray:
+    return np.array([said / true for _, said, true in found.pairs()])

@@ -46,7 +46,7 @@ html_static_path = ["_static"]
 html_css_files = ["style.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"start": [], "results": [], "changelog": []}
+html_sidebars = {"start": [], "results": [], "zoo": [], "measurements": [], "changelog": []}
 html_theme_options = {
     "logo": {"text": "pgt"},
     "header_links_before_dropdown": 7,

@@ -88,6 +88,14 @@ def test_every_part_has_its_place():
     assert {part_of(path) for path in FILES} <= known
 
 
+@pytest.mark.parametrize("part", ["training", "io"])
+def test_the_map_of_a_large_folder_names_every_file(part):
+    said = ast.get_docstring(ast.parse((PACKAGE / part / "__init__.py").read_text("utf-8")))
+    names = {path.stem for path in (PACKAGE / part).glob("*.py") if not path.stem.startswith("_")}
+    missing = names - set(re.findall(r"\w+", said))
+    assert not missing, f"say in pgt/{part}/__init__.py where these belong"
+
+
 def test_relative_and_nested_imports_are_seen(tmp_path, monkeypatch):
     monkeypatch.setattr(f"{__name__}.PACKAGE", tmp_path)
     (tmp_path / "nn").mkdir()

@@ -40,9 +40,11 @@ def test_the_example_of_the_readme_runs(tmp_path):
     assert (tmp_path / "runs" / "mine" / "field.png").is_file()
 
 
-def test_results_in_the_readme_are_the_stored_ones():
-    tables, readme = load_tables(), (ROOT / "README.md").read_text(encoding="utf-8")
-    assert tables.rewritten(readme, tables.section()) == readme
+def test_results_in_readme_and_documentation_are_the_stored_ones():
+    tables = load_tables()
+    for path, text in tables.pages().items():
+        page = path.read_text(encoding="utf-8")
+        assert tables.rewritten(page, text) == page
 
 
 @pytest.mark.parametrize("name", ["verdicts", "verdicts-other"])
@@ -180,23 +182,21 @@ def results_of_families() -> dict[str, dict]:
 
 def test_tables_of_all_kinds(tmp_path):
     tables = load_tables()
-    assert "No results" in tables.section(tmp_path)
-    for name, result in results_of_all_kinds().items():
-        (tmp_path / f"{name}.json").write_text(json.dumps(result))
-    text = tables.section(tmp_path)
+    assert all("No results" in text for text in tables.pages(tmp_path).values())
+    text = tables.all_tables(results_of_all_kinds(), tmp_path)
     known = "boundary and initial values known"
-    assert f"| PGT: one mode, {known} | 2.0e-05 (1.0e-05 to 3.0e-05) | 10 | 3 | 32 k | cpu" in text
+    assert f"| PGT: one mode, {known} | 2.0e-05 (1.0e-05 to 3.0e-05) | 10 | 3 | 32 k | CPU" in text
     fields = "1.0e-01 / 2.0e-01 / 3.0e-01"
     assert f"| pgt | 1.0e-01 | 2.0e-01 | {fields} | 1.0e-01 | 1.0e-06 | 10 |" in text
-    assert "| eager PyTorch, Adam | 80.0 | 1.0 | – | cpu: cpu, `abc` |" in text
+    assert "| eager PyTorch, Adam | 80.0 | 1.0 | – | CPU, `abc` |" in text
     assert "| pgt, Adam | 8.0 | 10.0 | 5 |" in text
     assert "| pgt, SOAP | 10.0 | 8.0 | 5 |" in text
     assert "| 1,000 | 8.0 | 1.00 GiB |" in text
-    assert "| a rod | 9.0 | 1.5 | cpu: cpu, `abc` |" in text
+    assert "| a rod | 9.0 | 1.5 | CPU, `abc` |" in text
     assert "all 1,000,000 weights" in text
-    assert "| as usual | 5.0 | – | 1 GB | cpu: cpu, `abc` |" in text
-    assert "| grid to CSV | 0.50 GiB | 45 | cpu: cpu, `abc` |" in text
-    assert "| A rod | Features | 27 | cpu: cpu, `abc` |" in text
+    assert "| as usual | 5.0 | – | 1 GB | CPU, `abc` |" in text
+    assert "| grid to CSV | 0.50 GiB | 45 | CPU, `abc` |" in text
+    assert "| A rod | Features | 27 | CPU, `abc` |" in text
     each = "1.0e-03 / 2.0e-03 / 3.0e-03"
     assert f"| wake from u and v | u / v / p: snapshot {each}, volume {each}, 100 s |" in text
     assert "| convection 0.04 %, viscosity 1.2 % |" in text
@@ -208,15 +208,15 @@ def test_tables_of_all_kinds(tmp_path):
     assert "| inside test of 1,000,000 points, polygon of 1000 edges | 0.25 s |" in text
     assert "| source q(x) of a rod, 60 readings | 2.1 %, 2.1 % | 0.90, 0.90 |" in text
     assert f"| the wall, where the fluid rests | {each} | 0.5 % / 1 % | 150 |" in text
-    assert "| PINN | the commit measured on | 1.10 | 0.99 | cpu: cpu, `abc` |" in text
-    assert "| all defaults | 1.0e-03 / 2.0e-03 / 4.0e-03 / 3.0e-03 | 10 | 32 k | cpu" in text
-    assert "| `heat` | 256 | 1234 | cpu: cpu, `abc` |" in text
+    assert "| PINN | the commit measured on | 1.10 | 0.99 | CPU, `abc` |" in text
+    assert "| all defaults | 1.0e-03 / 2.0e-03 / 4.0e-03 / 3.0e-03 | 10 | 32 k | CPU" in text
+    assert "| `heat` | 256 | 1234 | CPU, `abc` |" in text
     answer = "4.0e-03 (3.0e-02); Gaussian process 5.0e-02; inside 0.91"
-    assert f"| `heat` | {answer} | {answer} | 21 ms | cpu: cpu, `abc` |" in text
-    assert f"| `heat` | 20 |{' 1.0e-04, 0.35 s |' * 4} – | cpu: cpu, `abc` |" in text
+    assert f"| `heat` | {answer} | {answer} | 21 ms | CPU, `abc` |" in text
+    assert f"| `heat` | 20 |{' 1.0e-04, 0.35 s |' * 4} – | CPU, `abc` |" in text
     score = "5.3 (7.6), 0.012 s"
-    assert f"| poisson, inverse | 100 | {score} | {score} | – | 20.0 | cpu: cpu, `abc` |" in text
-    assert f"| burgers, sensors | 100 | – | {score} | – | 2.7 | cpu: cpu, `abc` |" in text
+    assert f"| poisson, inverse | 100 | {score} | {score} | – | 20.0 | CPU, `abc` |" in text
+    assert f"| burgers, sensors | 100 | – | {score} | – | 2.7 | CPU, `abc` |" in text
     for table in text.split("\n\n"):
         lines = [line for line in table.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) <= 1, "every row has the same cells"

@@ -3,13 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pgt.config.described import RESERVED
 from pgt.config.run import RunFile
 from pgt.data.amounts import amount, in_units
 from pgt.ground.arguments import powers_of
 from pgt.ground.registry import parts
-
-# Keys that are no coefficients.
-WORDS = ("name", "equations", "fields", "names", "coords", "kernel")
 
 
 def in_run_units(run: RunFile, units: Callable[[], Mapping[str, str]]) -> dict[str, Any]:
@@ -32,6 +30,6 @@ def in_run_units(run: RunFile, units: Callable[[], Mapping[str, str]]) -> dict[s
         return value
 
     return {
-        name: value if name in WORDS else number(value, "pde", name)
+        name: value if name in RESERVED else number(value, "pde", name)
         for name, value in table.items()
     }

@@ -1,6 +1,18 @@
 """Many systems of one equation: laws to draw them from, and the solvers that compute them.
 
-Every name here is public, as `pgt.families.get`.
+Every name here is public, as `pgt.families.get`. Where things are:
+
+    what a family is    family, system, line, states, registry; given (which system of it is meant)
+    computed ones       solved, with the solvers ring, torus, square and etdrk4; a file for each
+                        equation
+    simulations         simulations, simulation_files, folder, cycles and harmonics (those that
+                        repeat), stencil
+    what is read        sensing, rigs, asking, dimensionless
+    networks            pretraining, then pretrained (in use), readout, card (what it is worth),
+                        shipped, examples
+    closed form         patterns and gaussian (a family as a Gaussian), assimilation and
+                        conditioning (the most probable system), said (answers at points and on
+                        grids)
 """
 
 from pgt.families.advection_diffusion import AdvectionDiffusionFamily as AdvectionDiffusionFamily

@@ -1,4 +1,20 @@
-"""Files in and out: CSV, Excel, Parquet, NetCDF, MAT, NPZ in; NetCDF (CF), CSV, VTK out."""
+"""Files in and out: CSV, Excel, Parquet, NetCDF, MAT, NPZ in; NetCDF (CF), CSV, VTK out.
+
+Where things are, along the way of a file:
+
+    front doors         readers (readings and points), writers, meshes, survey (what files hold, for
+                        `pgt init`)
+    kinds of files      text, excel, parquet, gridded (NetCDF), arrays and mat, vtk; each gives
+                        `columns`
+    text to cells       encoding, layout (where the table is), above, stacked, frames, placed; of
+                        one instrument or program: casts, curves, labview, probes, rasters,
+                        sections, tecplot
+    cells to columns    table, cells, headings, found (which column is meant), sensors, origins
+    cells to numbers    marks, sentinels, varying
+    times               times (which columns), stamps, spellings, clocks, ordinals, epochs, zones
+    several files       together, beside
+    guesses by name     called, fields, guessed, names
+"""
 
 # The formats of readings: each registers its reader under the endings it serves.
 from pgt.ground.dialect import Dialect as Dialect

@@ -56,8 +56,7 @@ def _without_serial(head: Sequence[Line]) -> list[Line]:
     )
     if not is_first:
         return list(head)
-    logger, _, names = SERIAL.sub("", names).partition(
-        ","
-    )  # its name stands above the numbers of rows
+    # Its name stands above the numbers of rows.
+    logger, _, names = SERIAL.sub("", names).partition(",")
     first = row.rstrip("\r\n").rpartition(",")[0]
     return [(0, f"# {logger}"), (one, f"no.,{names}"), (other, first), *lines]

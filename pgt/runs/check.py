@@ -37,9 +37,9 @@ def prepare(run: RunFile, seconds: float | None = None) -> tuple[Parts, Task]:
     conditions, training, error_bars = parts.conditions, parts.training, parts.error_bars
     if seconds is not None:
         training = replace(training, seconds=seconds)
-    names = parts.quantities, parts.kernel  # a mistake there shows before the training
+    quantities, _ = parts.quantities, parts.kernel  # a mistake there shows before the training
     with run.located("output", "grid"):
-        require_grid(run.output.grid, domain, len(names[0] or pde.fields))
+        require_grid(run.output.grid, domain, len(quantities))
     with run.located("observations", "file"), naming(spoken(run.observations_paths)):
         _check_enough(readings)
         task = assemble(
@@ -157,10 +157,8 @@ def _held_out(readings: Observations, task: Task) -> str:
         return "nothing: each reading is predicted from all the others"
     if not len(task.held_out):
         return "nothing: no error can be told"
-    count, groups = (
-        f"{len(task.held_out)} of {len(readings)} readings",
-        groups_of(readings, task.training, task.domain),
-    )
+    count = f"{len(task.held_out)} of {len(readings)} readings"
+    groups = groups_of(readings, task.training, task.domain)
     if groups is None:
         return f"{count}, one by one at random"
     kind = "sensors" if task.training.hold_out_by == "sensor" else "blocks"

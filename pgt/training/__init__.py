@@ -1,7 +1,21 @@
 """Rows to loss to optimiser.
 
 Every name here is public, as `pgt.Training`; weightings are found in run files under the name they
-register.
+register. Where things are, in the order in which a fit meets them:
+
+    what is asked       settings, error_bars
+    the task            assemble (everything in one place), default_model, scales, known_terms,
+                        first_guess, linearity, losses (where models meet physics), likelihood,
+                        weighting
+    the fit             fit (which of the ways below, and members), budget, deadline, room, progress
+    sums of sines       features (bands tried), one_band (solves for one), feature_rows, gaussian
+                        (the closed form), coefficients, found (the answer, averaged over bands)
+    networks, by steps  loop (the host's part), step (the compiled part), ensemble, optimisers,
+                        soap, history
+    second-order steps  polish, system (what is solved), rows, jacobian, descent, least_squares,
+                        dense, evidence (noise and prior), posterior
+    second thoughts     overtaxed, restart, chance
+    interrupted work    checkpoint, identity
 """
 
 from pgt.training.default_model import default_model as default_model

@@ -55,9 +55,8 @@ from pgt.training.scales import with_hidden_scales, with_unknown_units
 from pgt.training.settings import Training
 
 HELD_OUT = 0.1  # of the readings, where a model is trained
-MOST_HELD_OUT = (
-    100  # readings that are held out one by one: enough to tell the error to a few per cent
-)
+# Readings that are held out one by one: enough to tell the error to a few per cent.
+MOST_HELD_OUT = 100
 
 Model = AbstractFieldModel | Callable[[int], AbstractFieldModel]
 
@@ -141,7 +140,7 @@ def assemble(
     with in_precision(training):
         build = _builder(model, error_bars, observations, pde, domain, training.seconds)
         networks = tuple(build(s) for s in seeds)
-    if is_asked_for(networks[0].scaling.origin, pde, conditions):
+    if needs_double(networks[0].scaling.origin, pde, conditions):
         training = replace(training, precision="float64")
     with in_precision(training):
         networks = tuple(_prepared(n, observations, pde, training) for n in networks)
@@ -203,14 +202,14 @@ def matched(observations: Observations, pde: AbstractPDE, domain: Domain) -> Obs
     return observations.aligned(pde.fields)
 
 
-def is_asked_for(origin: Origin, pde: AbstractPDE, conditions: Sequence[AbstractCondition]) -> bool:
-    """Whether the equation or a condition sees a physical number that is far from zero; it has its digits
-    in double precision only.
+def needs_double(origin: Origin, pde: AbstractPDE, conditions: Sequence[AbstractCondition]) -> bool:
+    """Whether the equation or a condition sees a physical number that is far from zero, which has its
+    digits in double precision only.
 
     >>> import pgt
     >>> hour, level = Origin((("t", 1.7e9),)), Origin((("u", 101325.0),))
     >>> heat, burgers = pgt.Heat(0.01), pgt.Burgers(0.01)
-    >>> is_asked_for(hour, heat, ()), is_asked_for(level, burgers, ()), is_asked_for(hour, burgers, ())
+    >>> needs_double(hour, heat, ()), needs_double(level, burgers, ()), needs_double(hour, burgers, ())
     (False, True, False)
     """
     far = {name for name, _ in origin.shifts}

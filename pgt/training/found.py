@@ -56,9 +56,8 @@ class Found:
     pde: AbstractPDE
     solved: Solved
     learnt: dict[str, Learnt]
-    veiled: Mapping[float, float] = dataclasses.field(
-        default_factory=dict
-    )  # evidence by veil (one_band.py)
+    # The evidence by veil (one_band.py).
+    veiled: Mapping[float, float] = dataclasses.field(default_factory=dict)
 
     def is_better_than(self, other: "Found") -> bool:
         """More probable; where coefficients had not come to rest, nobody knows how probable."""

@@ -97,9 +97,8 @@ def judge(evidence: Evidence) -> Verdict:
         elif len(descent.polish_costs):
             reason = f"{reason} {descent.advice}"
     if unexplained := [*_unexplained(evidence, errors)]:
-        course = (
-            [] if converged else [reason]
-        )  # "nothing to converge" would contradict what follows
+        # "Nothing to converge" would contradict what follows.
+        course = [] if converged else [reason]
         converged, reason = False, " ".join([*course, *unexplained])
     doubts = (
         *([_not_converged(reason)] if converged is False else []),

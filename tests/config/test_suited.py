@@ -10,6 +10,7 @@ from pgt.config import load_run
 from pgt.config.parts import Parts
 from pgt.data.units import conversion
 from pgt.models.features import Features
+from pgt.nn.scaling import Scaling
 from pgt.training.assemble import assemble
 from pgt.training.feature_rows import rows_of
 
@@ -65,7 +66,8 @@ def run_of(folder, system, equation, steady):
 
 def of_no_unit(parts):
     """What is minimised: the rows of the equation for a sum of sines, without any unit."""
-    small = Features(assemble(parts.observations, parts.pde, parts.domain).model.scaling, count=12)
+    readings = parts.observations.aligned(parts.pde.fields)
+    small = Features(Scaling.fit(readings, parts.domain), count=12)
     task = assemble(parts.observations, parts.pde, parts.domain, model=small)
     model = task.model.with_sines(12, (6.0,) * len(parts.domain.axes))
     random = np.random.default_rng(1)
