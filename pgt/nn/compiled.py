@@ -1,6 +1,6 @@
 """How programs are compiled that the host starts: `compiled` stands where `equinox.filter_jit` would.
 
-What is also part of other programs keeps to the latter: options are those of a whole program.
+Options are those of a whole program: what is compiled so cannot be part of another one.
 """
 
 from collections.abc import Callable

@@ -21,7 +21,7 @@ from pgt.training.overtaxed import is_overtaxed
 from pgt.training.polish import NOISY
 
 QUARTER = 0.25  # of the seconds: sines leave a third to the other model (training/features.py)
-JUDGED = 0.1  # of the seconds: a large network is compiled once more to be judged
+JUDGED = 0.05  # of the seconds: a large network is compiled once more to be judged
 
 
 def needs_rival(task: Task, outcome: Outcome, errors: dict | None, spent: float = 0.0) -> bool:

@@ -179,7 +179,10 @@ def _beyond_noise(missed: float, noise: float) -> float:
 
 def _error(fit: Fit, task: Task) -> float:
     with precision(is_double(fit.model)):
-        return float(held_out_error(fit.model, task.problem, task.held_out))
+        return float(_ask_held_out(fit.model, task.problem, task.held_out))
+
+
+_ask_held_out = compiled(held_out_error)  # as a program of its own
 
 
 def _posterior(fit: Fit, task: Task, settings: Posterior) -> Drawn:

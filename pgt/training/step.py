@@ -187,7 +187,6 @@ def _balance(state: State, fixed, problem, key, training: Training) -> State:
     return eqx.tree_at(lambda s: s.memory, state, memory)
 
 
-@eqx.filter_jit
 def held_out_error(model, problem: Problem, held_out: Observations) -> Scalar:
     """Root-mean-square misfit of readings that were not fitted, in units of the spread; without
     outliers where the likelihood knows of them."""
