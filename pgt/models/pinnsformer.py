@@ -22,6 +22,7 @@ from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
 from pgt.models.frame import AbstractFrame
 from pgt.models.network import AbstractNetwork, UnitReadings
+from pgt.nn import sine
 from pgt.nn.attention import Attention
 from pgt.nn.block import Dense
 from pgt.nn.draw import Draw, zeros
@@ -38,7 +39,7 @@ class Wavelet(eqx.Module):
         self.amplitudes = zeros(2) + 1
 
     def __call__(self, x: Float[Array, "*n w"]) -> Float[Array, "*n w"]:
-        return self.amplitudes[0] * jnp.sin(x) + self.amplitudes[1] * jnp.cos(x)
+        return self.amplitudes[0] * sine.sin(x) + self.amplitudes[1] * sine.cos(x)
 
 
 class WaveletMlp(eqx.Module):

@@ -7,6 +7,7 @@ from jaxtyping import Array, Float
 
 from pgt.nn.attention import Attention
 from pgt.nn.draw import Draw, zeros
+from pgt.nn.sine import sin
 
 
 class Dense(eqx.Module):
@@ -80,7 +81,7 @@ class Block(eqx.Module):
 def activate(name: str, x: Float[Array, " w"]) -> Float[Array, " w"]:
     """Activations by name, so that a model is plain data and can be saved."""
     if name == "sine":
-        return jnp.sin(x)
+        return sin(x)
     if name == "tanh":
         return jnp.tanh(x)
     return jax.nn.gelu(x)

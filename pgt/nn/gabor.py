@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from pgt.nn.draw import Draw, zeros
+from pgt.nn.sine import cos, sin
 
 
 class Complex(eqx.Module):
@@ -35,7 +36,7 @@ def gabor(z: Complex, frequency: float, spread: float) -> Complex:
     """ψ(z) = exp(iω₀z)·exp(-|s₀z|²): a wave of frequency ω₀ under an envelope of width 1/s₀."""
     # One exponent: exp(-ω₀ Im z) alone overflows, while the sum never exceeds (ω₀/2s₀)².
     size = jnp.exp(-frequency * z.imaginary - spread**2 * (z.real**2 + z.imaginary**2))
-    return Complex(size * jnp.cos(frequency * z.real), size * jnp.sin(frequency * z.real))
+    return Complex(size * cos(frequency * z.real), size * sin(frequency * z.real))
 
 
 class GaborStack(eqx.Module):

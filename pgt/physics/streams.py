@@ -123,9 +123,9 @@ _CALLS = {
     "remat2": "jaxpr",
 }
 _UNARY = frozenset([
-    "sin", "cos", "tan", "tanh", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh",
-    "atanh", "exp", "exp2", "expm1", "log", "log1p", "logistic", "erf", "erfc", "rsqrt", "sqrt",
-    "cbrt", "integer_pow", "square", "abs",
+    "sin", "cos", "sine", "cosine", "tan", "tanh", "sinh", "cosh", "asin", "acos", "atan",
+    "asinh", "acosh", "atanh", "exp", "exp2", "expm1", "log", "log1p", "logistic", "erf", "erfc",
+    "rsqrt", "sqrt", "cbrt", "integer_pow", "square", "abs",
 ])  # fmt: skip
 # Jointly linear in all operands that carry streams (index operands never do).
 _LINEAR = frozenset([

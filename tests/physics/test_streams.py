@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from pgt.nn import sine
 from pgt.physics import streams
 from pgt.physics.streams import Plan, propagate
 
@@ -203,6 +204,8 @@ UNARY = {
     "erfc": jax.scipy.special.erfc,
     "rsqrt": jax.lax.rsqrt,
     "integer_pow": lambda z: z**-3,
+    "sine": sine.sin,
+    "cosine": sine.cos,
 }
 
 
