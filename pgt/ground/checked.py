@@ -70,9 +70,8 @@ def _reading(function: Callable) -> Any:
 
 def _argument(owner: str, parameter: inspect.Parameter, value: Any) -> Any:
     hint = parameter.annotation
-    if hint is parameter.empty or metadata_of(
-        hint, Form
-    ):  # text and curves are read where they are used
+    # Text and curves are read where they are used.
+    if hint is parameter.empty or metadata_of(hint, Form):
         return value
     if parameter.kind is parameter.VAR_POSITIONAL:
         return tuple(_one(owner, parameter.name, hint, item) for item in value)

@@ -83,10 +83,6 @@ class LearnableStrength(AbstractKernel):
     raw_strength: Float[Array | np.ndarray, " heads"]
 
     def __init__(self, kernel: AbstractKernel, heads: Size):
-        if heads < 1:
-            raise InputError(
-                f"LearnableStrength(heads={heads}): write the number of heads, 1 or more."
-            )
         self.kernel = kernel
         self.raw_strength = jnp.zeros(heads)
 

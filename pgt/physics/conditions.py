@@ -260,8 +260,6 @@ class Periodic(AbstractCondition):
         fields: str | Sequence[str] | None = None,
         order: Annotated[int, Limits(at_least=0, at_most=3)] = 1,
     ):
-        if not 0 <= order <= 3:
-            raise InputError(f"Periodic(order={order}): write 0 (values only), 1, 2 or 3.")
         self.axis = axis
         self.fields = as_tuple(fields)
         self.order = order

@@ -32,7 +32,7 @@ def equation(first: float):
     return pgt.Equation("u_tt = c*c*u_xx", c=pgt.Unknown(first, positive=True))
 
 
-@pytest.mark.parametrize("first", [0.8, 1.0, 2.0])
+@pytest.mark.parametrize("first", [0.8, 2.0])
 def test_a_guess_that_is_far_off_is_moved(first):
     begins = found(equation(first))[1]
     assert named_unknowns(begins.pde)[0][1].value == pytest.approx(SPEED, rel=0.07)
