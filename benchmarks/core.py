@@ -21,6 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import pgt
+from pgt.bench.zoo.runner import ZooRun, execute
 from pgt.ground.provenance import provenance
 from pgt.physics import Dirichlet, Heat, Initial, NavierStokes2D
 from pgt.training.assemble import assemble
@@ -143,6 +144,11 @@ def default_wake_case(seconds=120.0, seed=0, samples=1500, hidden=()):
     result = pgt.reconstruct(readings, NavierStokes2D(0.01), WAKE, training=training, seed=seed)
     about = {"seed": seed, "seconds": time.monotonic() - began, "model": result.summary["model"]}
     return about | wake_errors(result, truth, hidden) | summary(result)
+
+
+def default_beltrami_case(seconds=290.0, seed=0):
+    """Beltrami's flow in space over time, p hidden, as the zoo has it: nothing chosen but the seconds."""
+    return execute(ZooRun("beltrami", "ours", seconds, seed))
 
 
 def wake_errors(result, truth, hidden=()) -> dict:
@@ -303,6 +309,7 @@ CASES = {
     "outliers": outliers_case,
     "default-wake": default_wake_case,
     "default-wake-hidden": lambda: default_wake_case(hidden=("p",)),
+    "default-beltrami": default_beltrami_case,
     "wake": lambda: wake_case(WAKE_GPU_MODEL, WAKE_GPU_TRAINING),
     "wake-cpu": lambda: wake_case(WAKE_CPU_MODEL, WAKE_CPU_TRAINING),
     "anchors": anchors_case,

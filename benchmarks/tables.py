@@ -14,6 +14,7 @@ from pathlib import Path
 
 from table_text import as_row, as_table, in_words, mean_of, measured_on
 from tables_beyond import (
+    beltrami_table,
     box_table,
     cylinder_table,
     functions_table,
@@ -90,6 +91,7 @@ def all_tables(found: dict, zoo: Path) -> str:
             box_table(found),
             cylinder_table(found),
             space_table(found),
+            beltrami_table(found),
             pretrained_table(found),
             throughput_table(found),
             refined_table(found),
