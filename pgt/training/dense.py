@@ -4,6 +4,9 @@ On the CPU nothing is then compiled, and BLAS knows that a Gram matrix is symmet
 time.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,6 +21,18 @@ Vector = Float[Array | np.ndarray, " _"]
 def on_host() -> bool:
     """Whether arrays are where NumPy can work on them."""
     return jax.default_backend() == "cpu"
+
+
+@contextmanager
+def beside_numpy() -> Iterator[None]:
+    """Inside, JAX computes in double precision on the processor: what is made for NumPy compiles sooner
+    for it than for a graphics card, and need not be brought back."""
+    try:
+        processor = jax.local_devices(backend="cpu")[0]
+    except RuntimeError:  # which JAX was told to leave alone
+        processor = None
+    with jax.enable_x64(True), jax.default_device(processor):
+        yield
 
 
 def local(array: Float[Array | np.ndarray, "..."]) -> Float[Array | np.ndarray, "..."]:

@@ -27,6 +27,7 @@ from pgt.physics.bordered import filled
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.derivatives import parse_name
 from pgt.physics.pde import AbstractPDE
+from pgt.training.dense import beside_numpy
 from pgt.training.gaussian import Rows
 from pgt.training.losses import Problem
 
@@ -69,7 +70,7 @@ def with_weights(
 def rows_of(model: Features, pde: AbstractPDE, problem: Problem, points: int) -> Rows:
     """All rows at the weights of model and equation; the equation at some `points` of the domain. With no
     points, those of the readings alone."""
-    with jax.enable_x64(True):
+    with beside_numpy():
         model, pde, problem = cast((model, pde, problem), jnp.float64)
         blocks = list(_physics(model, pde, problem, points)) if points else []
     size = len(weights_of(model, pde))
@@ -83,7 +84,7 @@ def rows_of(model: Features, pde: AbstractPDE, problem: Problem, points: int) ->
 def field_rows(model: Features, points: Float[np.ndarray, "*n d"]) -> Float[np.ndarray, "*n m"]:
     """The sines at points: those of every field, in units of its spread."""
     unit = np.asarray(model.scaling.to_unit(np.asarray(points, float)))
-    with jax.enable_x64(True):
+    with beside_numpy():
         return np.asarray(model.network.sines(jnp.asarray(unit)))
 
 

@@ -38,3 +38,19 @@ def test_arrays_are_where_they_are_multiplied_fastest(backend):
     kind = np.ndarray if dense.on_host() else jax.Array
     assert isinstance(dense.local(jnp.ones(3)), kind)
     assert isinstance(dense.local(np.ones(3)), kind)
+
+
+def test_beside_numpy_all_is_double_and_on_the_processor():
+    with dense.beside_numpy():
+        made = jnp.sin(jnp.asarray(np.ones(2)))
+    assert made.dtype == np.float64
+    assert {device.platform for device in made.devices()} == {"cpu"}
+
+
+def test_where_jax_knows_no_processor_all_stays_where_it_is(monkeypatch):
+    def unknown(backend):
+        raise RuntimeError(f"Unknown backend {backend}")
+
+    monkeypatch.setattr(jax, "local_devices", unknown)
+    with dense.beside_numpy():
+        assert jnp.asarray(np.ones(2)).dtype == np.float64
