@@ -72,35 +72,45 @@ def pages(folder: Path = RESULTS) -> dict[Path, str]:
 
 
 def all_tables(found: dict, zoo: Path) -> str:
+    """Every table for which something is stored, under the headings of the page."""
     parts = [
-        table
-        for table in (
-            zoo_table(zoo),
-            heat_table(found),
-            wake_table(found),
+        "\n\n".join([f"## {heading}", *tables])
+        for heading, made in _by_heading(found, zoo).items()
+        if (tables := [table for table in made if table is not None])
+    ]
+    return "\n\n".join(parts) or NOTHING
+
+
+def _by_heading(found: dict, zoo: Path) -> dict[str, tuple[str | None, ...]]:
+    return {
+        "The zoo": (zoo_table(zoo),),
+        "Heat": (heat_table(found),),
+        "The wake of a cylinder": (wake_table(found),),
+        "Seconds and memory": (
             step_table(found),
             first_step_table(found),
             anchors_table(found),
             million_table(found),
             cost_table(found),
             memory_table(found),
-            instrument_table(found),
+        ),
+        "What nobody measured, and error bars": (instrument_table(found), functions_table(found)),
+        "Shapes and flows": (
             shapes_table(found),
             measures_table(found),
-            functions_table(found),
             box_table(found),
             cylinder_table(found),
             space_table(found),
             beltrami_table(found),
+        ),
+        "Networks and laws for many systems": (
             pretrained_table(found),
             throughput_table(found),
             refined_table(found),
             yardstick_table(found),
             wakes_table(found),
-        )
-        if table is not None
-    ]
-    return "\n\n".join(parts) or NOTHING
+        ),
+    }
 
 
 def heat_table(found: dict) -> str | None:
