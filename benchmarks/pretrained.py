@@ -3,8 +3,9 @@
     python benchmarks/pretrained.py --systems 128
 
 For every family: 64 scattered readings of each system, clean and with 5 % noise. The error of the field
-(median, worst tenth) beside that of a Gaussian process without the equation; the share of the field that
-bands of 90 % hold; coefficients twice outside the range; the time of one answer on a grid of 64 × 64.
+(median, worst tenth), which the family's law answers where it can, beside that of the network alone and
+of a Gaussian process without the equation; the share of the field that bands of 90 % hold; coefficients
+twice outside the range; the time of one answer on a grid of 64 × 64.
 Leaves `pretrained.json`; families that are not run keep their rows.
 """
 
@@ -62,7 +63,9 @@ def on_system(network, k: int, noise: float, coefficients: dict | None = None) -
     answer = network(readings, numbers)
     field = answer.grid(**family.axes)
     true = truth.u.transpose(*field.u.dims)
-    others = {}
+    alone = network(readings, numbers, law=False).grid(**family.axes)
+    others = {"network": _error(alone.u, true)}
+    others["network inside"] = float(((alone.u_low <= true) & (true <= alone.u_high)).mean())
     if coefficients is None:
         mesh = np.meshgrid(*family.axes.values(), indexing="ij")
         places = np.stack([m.ravel() for m in mesh], axis=-1)
@@ -83,9 +86,11 @@ def _error(field, true) -> float:
 def summary(rows: list[dict]) -> dict:
     errors = [row["error"] for row in rows]
     found = {"median": float(np.median(errors)), "tenth": float(np.quantile(errors, 0.9))}
-    found |= {key: float(np.mean([row[key] for row in rows])) for key in ("inside", "said")}
-    if "gp" in rows[0]:
-        found["gp"] = float(np.median([row["gp"] for row in rows]))
+    means = ("inside", "said", "network inside")
+    found |= {key: float(np.mean([row[key] for row in rows])) for key in means}
+    for other in ("gp", "network"):
+        if other in rows[0]:
+            found[other] = float(np.median([row[other] for row in rows]))
     return found
 
 

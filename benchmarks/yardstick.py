@@ -10,8 +10,9 @@ tenth.
 * floor: the law and the solver are known; the most probable system (pgt/families/conditioning.py).
 * zero-shot: as much is known, but nothing is iterated: a Gaussian conditional in closed form and one run
   of the solver. Where readings are linear in what is random this is the floor itself. The state before
-  a flow comes from readings that are taken back along it. For Burgers it is the network that comes with
-  the library, which knows 256 of the 640 readings.
+  a flow comes from readings that are taken back along it. For Burgers it is what the network that comes
+  with the library answers, by the law of its family; "network" is the network itself, which knows 256 of
+  the 640 readings.
 * interpolated: thin plates through the source or the state, then the solver; for Burgers a Gaussian
   process of those 256.
 
@@ -247,7 +248,8 @@ def burgers_rows(family, network, known, readings, truth, is_first: bool) -> dic
     places = np.stack([m.ravel() for m in mesh], axis=-1)
     asked = {
         "floor": lambda: pgt.families.assimilate(family, readings, known, draws=0).grid().u,
-        "zero-shot": lambda: network(few, known).grid(**family.axes).u,
+        "zero-shot": lambda: network(readings, known).grid(**family.axes).u,
+        "network": lambda: network(few, known, law=False).grid(**family.axes).u,
         "interpolated": lambda: gaussian_process(few, family.domain, places).predictions[:, 0],
     }
     found = {}

@@ -27,14 +27,15 @@ class Asking(eqx.Module):
     """What readings are of: a family's fields at points or boxes, as a function of the unknowns.
 
     The unknowns are the family's noise, and a standard normal for every coefficient that is not known:
-    its share of the range, on a logarithmic scale, is the normal's distribution function.
+    its share of the range, on a logarithmic scale, is the normal's distribution function. For the
+    compiler's sake k systems may lie side by side, to be asked about one by one.
     """
 
     family: AbstractSolved
     stencil: Stencil  # of n q points
     boxes: Float[Array | np.ndarray, " q"]
-    columns: Int[Array | np.ndarray, " n"]  # which of the fields that are read
-    known: Mapping[str, Float[Array | np.ndarray, ""]]
+    columns: Int[Array | np.ndarray, "*k n"]  # which of the fields that are read
+    known: Mapping[str, Float[Array | np.ndarray, "*k"]]
     read_fields: tuple[int, ...] = eqx.field(static=True)
 
     @property
@@ -63,7 +64,11 @@ class Asking(eqx.Module):
 
     def __call__(self, unknowns: Float[Array, " n"]) -> Float[Array, " m"]:
         """The readings."""
-        seen = self.values(unknowns)[..., np.array(self.read_fields)]
+        return self.seen(self.values(unknowns))
+
+    def seen(self, values: Float[Array, "*grid c"]) -> Float[Array, " m"]:
+        """The readings of fields at the nodes."""
+        seen = values[..., np.array(self.read_fields)]
         at = self.stencil(seen).reshape(len(self.columns), len(self.boxes), -1)
         means = jnp.einsum("nqc,q->nc", at, jnp.asarray(self.boxes))
         return jnp.take_along_axis(means, jnp.asarray(self.columns)[:, None], axis=1)[:, 0]
@@ -77,7 +82,10 @@ def precisely() -> Iterator[None]:
 
 
 def asked(
-    family: AbstractSolved, readings: Observations, known: dict[str, float]
+    family: AbstractSolved,
+    readings: Observations,
+    known: dict[str, float],
+    least: Mapping[tuple[int, bool], tuple[int, int]] = LEAST_NODES,
 ) -> tuple[Asking, Float[np.ndarray, " m"], Errors]:
     """What is asked, what was read and how noisy it is; rows that are none fill it up."""
     rows, columns = np.nonzero(np.asarray(readings.mask))
@@ -89,7 +97,7 @@ def asked(
     seen = tuple(sorted(set(columns.tolist())))
     padding = _padding(len(rows))
     places = np.concatenate([places, np.repeat(places[:1], padding * len(boxes), axis=0)])
-    fine = grid_for(family, places)
+    fine = grid_for(family, places, least)
     which = np.concatenate([np.searchsorted(seen, columns), np.zeros(padding, int)])
     given = {name: np.asarray(value, float) for name, value in known.items()}
     asking = Asking(
@@ -123,12 +131,16 @@ def _check_size(family: AbstractSolved, readings: int, unknowns: int) -> None:
         )
 
 
-def grid_for(family: AbstractSolved, points: Float[np.ndarray, "m d"]) -> AbstractSolved:
+def grid_for(
+    family: AbstractSolved,
+    points: Float[np.ndarray, "m d"],
+    least: Mapping[tuple[int, bool], tuple[int, int]] = LEAST_NODES,
+) -> AbstractSolved:
     """The family on its own nodes where the points are among them, else on enough to be between."""
     if on_nodes(points, family.axes):
         return family
     counts = {axis: len(nodes) for axis, nodes in family.axes.items()}
     times = counts.pop("t", None)
-    least = LEAST_NODES.get((len(counts), times is not None), (100, 65))
-    space = math.ceil(least[0] / (max(counts.values()) + 1))
-    return family.finer(space, 1 if times is None else math.ceil((least[1] - 1) / (times - 1)))
+    wanted = least.get((len(counts), times is not None), (100, 65))
+    space = math.ceil(wanted[0] / (max(counts.values()) + 1))
+    return family.finer(space, 1 if times is None else math.ceil((wanted[1] - 1) / (times - 1)))

@@ -21,7 +21,8 @@ from scipy.special import ndtri
 
 from pgt.data.observations import Observations
 from pgt.families.asking import Asking, asked, grid_for, precisely
-from pgt.families.conditioning import Conditioned, Errors, condition, with_rows
+from pgt.families.at_once import at_once, is_small
+from pgt.families.conditioning import SETTLED, Conditioned, Errors, condition, with_rows
 from pgt.families.family import AbstractFamily
 from pgt.families.given import given_numbers, guessed, is_its_equation
 from pgt.families.registry import as_family
@@ -130,7 +131,10 @@ def assimilate(
     with precisely():
         asking, values, errors = asked(solved, readings, known)
         first = _started(asking, start)
-        found = _conditioned(asking, values, errors, first, steps)
+        found = _conditioned(asking, values, errors, first, 1)
+        if found.missed > SETTLED and steps > 1:  # the solver is not linear
+            begun = _nearer(solved, readings, known, start, found)
+            found = _conditioned(asking, values, errors, begun, steps - 1)
         if len(known) < len(solved.ranges) and (found.level > DOUBTED or found.missed > 1):
             others = _with_coefficients(asking, values, errors, first)
             again = _conditioned(asking, values, errors, others, steps)
@@ -179,6 +183,20 @@ def _conditioned(asking: Asking, values, errors: Errors, start, steps: int) -> C
         return read(z), _rows(rough, jnp.asarray(z))[:count]
 
     return condition(read, linearised, values, errors, start, steps)
+
+
+def _nearer(
+    family: AbstractSolved,
+    readings: Observations,
+    known: dict[str, float],
+    start,
+    found: Conditioned,
+) -> Float[np.ndarray, " n"]:
+    """Where to go on from: where the rough solver has settled, which costs less than a step of this."""
+    if start is not None or len(known) < len(family.ranges) or not is_small(family):
+        return found.mean
+    quick = at_once(family, readings, known)
+    return found.mean if quick is None else np.asarray(quick.found.unknowns)
 
 
 def _started(asking: Asking, field: xr.Dataset | None) -> Float[np.ndarray, " n"]:

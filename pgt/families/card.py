@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -10,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.families.family import AbstractFamily
+from pgt.families.judged_law import judged_law
 from pgt.families.readout import NOISES, precision, tell, written
 from pgt.families.sensing import Guide, Nodes, Sensing, look
 from pgt.models.writer import Writer
@@ -24,6 +26,14 @@ HELD_OUT = 2**30  # added to the seed
 TRIED, USUAL_COUNT = 64, 64  # systems and readings: they choose what says how noisy readings are
 
 
+class LawRow(NamedTuple):
+    """Median and worst tenth of the relative error, and what a standard deviation is multiplied with."""
+
+    median: float
+    tenth: float
+    factor: float
+
+
 @dataclass(frozen=True)
 class Card:
     """Family, ranges, how it was trained, and its error on held-out systems.
@@ -32,7 +42,9 @@ class Card:
     and with 5 % noise; `factors` what the stated spread is multiplied with for bands that hold 90 % of
     such fields; `told` the ranges of what the network was told of a system; `misfit` how far hardly any
     system of the family is from its own readings, in units of their spread; `noise` by what answers go:
-    as the encoder tells, or by the evidence of the readings (readout.py), whichever was better.
+    as the encoder tells, or by the evidence of the readings (readout.py), whichever was better. `law`
+    has errors and factors of the family's own law and solver (at_once.py) by number of readings; None
+    where the family has none or the network is better.
     """
 
     family: str
@@ -49,6 +61,17 @@ class Card:
     misfit: float
     noise: str = "told"
     licence: str = "as the library's"
+    law: dict[str, dict[str, float]] | None = None
+
+    def by_law(self, count: int, is_clean: bool) -> LawRow:
+        """What the law leaves of so many readings, and how wide its bands are."""
+        kind, rows = "clean" if is_clean else "noisy", self.law or {}
+        return LawRow(
+            *(
+                _between(count, {n: row[f"{kind}_{of}"] for n, row in rows.items()})
+                for of in LawRow._fields
+            )
+        )
 
     def factor(self, count: int, noise: float = 0.0) -> float:
         """That of so many readings, between those that were tried."""
@@ -71,7 +94,7 @@ def _kind(noise: float) -> str:
 def _between(count: int, known: dict[str, float]) -> float:
     """A positive number by that of readings, on logarithmic scales."""
     rows = sorted((int(number), value) for number, value in known.items())
-    numbers, values = np.log(np.array(rows).T)
+    numbers, values = np.log(np.maximum(np.array(rows).T, 1e-300))
     return float(np.exp(np.interp(np.log(max(count, 1)), numbers, values)))
 
 
@@ -114,7 +137,7 @@ def judged(
         "errors": errors, "factors": factors,
         "told": list(zip(numbers.min(0).tolist(), numbers.max(0).tolist(), strict=True)),
         "misfit": float(np.quantile(np.concatenate(misfits), RARE)),
-        "noise": which,
+        "noise": which, "law": judged_law(family, systems, look_at, keys, sensing.most, errors),
     }  # fmt: skip
 
 

@@ -1,8 +1,7 @@
 """A trained network in use: readings of a new system in, its field out, at once."""
 
 import os
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,14 +14,16 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.families import networked
 from pgt.families.assimilation import Assimilated, Draws, assimilate, solving
-from pgt.families.card import Card, misfit
+from pgt.families.at_once import AtOnce, at_once, many_at_once
+from pgt.families.card import Card
 from pgt.families.family import AbstractFamily
 from pgt.families.given import Given, given_numbers, strange_in
-from pgt.families.readout import precision, written
-from pgt.families.rigs import as_rigs
+from pgt.families.readout import precision
+from pgt.families.rigs import Rigs, as_rigs
 from pgt.families.said import Asked, Said, on_grid
-from pgt.families.sensing import Guide, scaling_of, unit_readings
+from pgt.families.sensing import Guide
 from pgt.ground import serialise
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
@@ -47,16 +48,38 @@ class Answers(NamedTuple):
     outside: list[list[str]]
 
 
-class Answer(eqx.Module):
-    """The field of one system, as the network wrote it.
+class ByNetwork(eqx.Module):
+    """A field as the network wrote it."""
 
-    `outside` says in words where the question lies outside what the network was trained on: the field is
-    then not to be trusted. `expected_error` is the relative error of systems with so many readings.
+    writer: Writer
+    written: Written
+    scaling: Scaling
+    domain: Domain
+    fields: tuple[str, ...] = eqx.field(static=True)
+    noise: str = eqx.field(static=True)
+
+    def at(self, points: Float[np.ndarray, "m d"]):
+        """Fields and standard deviations at points, in physical units, counted from zero."""
+        points = self.scaling.origin.local(points, self.domain.axes)
+        with precision(self.noise):
+            asked = networked.ask(self.writer, self.written, self.scaling, points)
+        mean, spread = (np.asarray(part, float) for part in asked)
+        shift = self.scaling.origin.along(self.fields)
+        return np.asarray(self.scaling.to_physical(mean)) + shift, spread * self.scaling.spread
+
+
+class Answer(eqx.Module):
+    """The field of one system.
+
+    `by` says who answers: the law of the family and its solver (at_once.py), where they are at hand and
+    the readings do not speak against them, or the network. `outside` says in words where the question
+    lies outside what that knows: the field is then not to be trusted. `expected_error` is the relative
+    error of systems with so many readings.
     """
 
     pretrained: "Pretrained"
-    written: Written
-    scaling: Scaling
+    question: tuple[Observations, Given]
+    by: ByNetwork | AtOnce
     domain: Domain
     factor: float
     outside: tuple[str, ...]
@@ -64,12 +87,9 @@ class Answer(eqx.Module):
 
     def at(self, points: Float[np.ndarray, "m d"]) -> Said:
         """Mean and band at points, one a row, in the order of the domain's axes."""
-        points = self.scaling.origin.local(np.asarray(points, float), self.domain.axes)
-        with precision(self.pretrained.card.noise):
-            asked = _ask(self.pretrained.writer, self.written, self.scaling, points)
-        mean, spread = map(np.asarray, asked)
-        fields = self.pretrained.family.fields
-        return _said(mean, spread, self.factor, self.scaling, fields, self.outside)
+        mean, spread = self.by.at(np.asarray(points, float))
+        reach = self.factor * spread
+        return Said(mean, mean - reach, mean + reach, list(self.outside))
 
     def grid(self, **axes: Asked) -> xr.Dataset:
         """Fields and bands (`u`, `u_low`, `u_high`) on a grid: a number of nodes or positions by axis."""
@@ -77,8 +97,12 @@ class Answer(eqx.Module):
         return on_grid(self.at, self.domain, self.pretrained.family.fields, axes, about)
 
     def model(self) -> Frame:
-        """The field as an ordinary model, a SIREN, for `reconstruct(..., start=...)` to refine."""
-        return Frame(scaling=self.scaling, network=cast(self.written.network, jnp.float32))
+        """The network's field as an ordinary model, a SIREN, for `reconstruct(..., start=...)` to
+        refine."""
+        if isinstance(self.by, AtOnce):
+            return self.pretrained(*self.question, self.domain, law=False).model()
+        network = cast(self.by.written.network, jnp.float32)
+        return Frame(scaling=self.by.scaling, network=network)
 
 
 class Pretrained(eqx.Module):
@@ -108,33 +132,55 @@ class Pretrained(eqx.Module):
         readings: Observations,
         coefficients: Mapping | AbstractPDE,
         domain: Domain | None = None,
+        *,
+        law: bool = True,
     ) -> Answer:
-        """The field of a system from its readings; the domain is the family's where none is given."""
+        """The field of a system from its readings; the domain is the family's where none is given.
+
+        Where the family computes its systems, their law answers as far as `card.law` has it; the
+        network does where readings speak against the law, in another domain, and with `law=False`.
+        """
         domain = domain or self.family.domain
         self._require_axes(domain)
         numbers = self._coefficients(coefficients)
         readings = readings.wrapped(domain).aligned(self.family.fields)
         readings.check_inside(domain)
-        scaling = _with_hidden(Scaling.fit(readings, domain), readings)
-        shifted = scaling.origin.readings(readings)
-        points, values, mask = _padded(shifted.points, shifted.values, shifted.mask)
+        scaling = networked.with_hidden(Scaling.fit(readings, domain), readings)
         # Nonlinear equations feel the mean itself, not what is left of it at the origin.
         mean = np.asarray(scaling.mean) + scaling.origin.along(self.family.fields)
         absolute = eqx.tree_at(lambda s: s.mean, scaling, mean.astype(np.float32))
         told = self.family.numbers(numbers, absolute)
-        seen, learnt = _encode(
-            self.writer, self.family, Guide(self.card.kernel), numbers, told, scaling,
-            points, values, mask,
+        outside, count = strange_in(self.family, coefficients), len(readings)
+        question = (readings, coefficients)
+        found = self._by_law(readings, numbers, domain) if law and not outside else None
+        if found is not None:
+            row, beyond = self.card.by_law(count, found.is_clean), self._beyond(numbers)
+            return Answer(self, question, found, domain, row.factor, tuple(beyond), row.median)
+        by, off = self._by_network(readings, numbers, told, scaling, domain)
+        outside += self._strange(np.asarray(told)) + self._unusual(count, off)
+        factor, error = self.card.factor(count, off), self.card.error(count, off)[0]
+        return Answer(self, question, by, domain, factor, tuple(outside), error)
+
+    def _by_law(self, readings: Observations, numbers, domain: Domain) -> AtOnce | None:
+        if not self.card.law or domain != self.family.domain:
+            return None
+        known = {name: float(value) for name, value in numbers.items()}
+        return at_once(solving(self.family), readings, known)
+
+    def _by_network(self, readings, numbers, told, scaling: Scaling, domain: Domain):
+        """What the network writes, and how far that is from its readings."""
+        shifted = scaling.origin.readings(readings)
+        points, values, mask = networked.padded(shifted.points, shifted.values, shifted.mask)
+        seen, learnt = networked.encode(
+            self.writer, self.family, Guide(self.card.kernel), numbers, told, scaling, points, values,
+            mask,
         )  # fmt: skip
         with precision(self.card.noise):
-            field, off = _write(self.writer, learnt, seen, self.card.noise)
-        count = len(readings)
-        outside = strange_in(self.family, coefficients)
-        outside += self._outside(np.asarray(told), count, float(off))
-        return Answer(
-            self, field, scaling, domain, self.card.factor(count, float(off)), tuple(outside),
-            self.card.error(count, float(off))[0],
-        )  # fmt: skip
+            field, off = networked.write(self.writer, learnt, seen, self.card.noise)
+        by = ByNetwork(
+            self.writer, field, scaling, domain, tuple(self.family.fields), self.card.noise
+        )
+        return by, float(off)
 
     def answer(
         self,
@@ -157,23 +203,48 @@ class Pretrained(eqx.Module):
         values: Float[np.ndarray, "k n c"],
         coefficients: Mapping[str, Float[np.ndarray, " k"]],
         at: Float[np.ndarray, "m d"],
+        *,
+        law: bool = True,
     ) -> Answers:
         """Many systems at once, in the family's own domain; a value that is NaN was not read."""
         rigs = as_rigs(self.family, points, values, coefficients, at)
+        found, lawful = None, np.zeros(len(rigs.points), bool)
+        if law and self.card.law:
+            found, lawful = self._many_by_law(rigs)
+        if found is not None and lawful.all():
+            return found
+        other = self._many_by_network(rigs)
+        return other if found is None else _where(lawful, found, other)
+
+    def _many_by_law(self, rigs: Rigs) -> tuple[Answers, np.ndarray]:
+        """The law's answers, and where they may be believed."""
+        mean, spread, clean, lawful = many_at_once(solving(self.family), rigs)
+        rows = map(self.card.by_law, rigs.counts, clean.tolist())
+        reach = np.array([row.factor for row in rows])[:, None, None] * spread
+        outside = [
+            self._beyond({name: float(of[k]) for name, of in rigs.coefficients.items()})
+            for k in range(len(mean))
+        ]
+        return Answers(mean, reach, outside), lawful
+
+    def _many_by_network(self, rigs: Rigs) -> Answers:
         *arrays, at = jax.tree.map(
             lambda a: jnp.asarray(a, None if a.dtype == bool else jnp.float32),
             (rigs.coefficients, rigs.points, rigs.values, rigs.mask, rigs.at),
         )
-        seen, learnt, scaling = _encode_many(
+        seen, learnt, scaling = networked.encode_many(
             self.writer, self.family, Guide(self.card.kernel), *arrays
         )
         with precision(self.card.noise):
-            mean, spread, off = _write_many(self.writer, learnt, seen, scaling, at, self.card.noise)
-        told = seen.numbers
-        counts = rigs.mask.any(axis=-1).sum(axis=-1).tolist()
-        misfits = np.asarray(off).tolist()
+            mean, spread, off = networked.write_many(
+                self.writer, learnt, seen, scaling, at, self.card.noise
+            )
+        counts, misfits = rigs.counts, np.asarray(off).tolist()
         factors = np.array(list(map(self.card.factor, counts, misfits)))
-        outside = list(map(self._outside, np.asarray(told), counts, misfits))
+        outside = [
+            self._strange(row) + self._unusual(*pair)
+            for row, *pair in zip(np.asarray(seen.numbers), counts, misfits, strict=True)
+        ]
         reach = factors[:, None, None] * np.asarray(spread)
         return Answers(np.asarray(mean), reach, outside)
 
@@ -189,7 +260,7 @@ class Pretrained(eqx.Module):
         In the family's own units. See `pgt.families.assimilate`.
         """
         family = solving(self.family)
-        begun = self(readings, coefficients).grid(**family.axes)[list(family.fields)]
+        begun = self(readings, coefficients, law=False).grid(**family.axes)[list(family.fields)]
         return assimilate(family, readings, coefficients, start=begun, draws=draws)
 
     def save(self, path: str | os.PathLike) -> None:
@@ -234,18 +305,30 @@ class Pretrained(eqx.Module):
             )
         return {name: jnp.asarray(value, jnp.float32) for name, value in found.items()}
 
-    def _outside(self, told: np.ndarray, count: int, off: float) -> list[str]:
-        """What about the question differs from what the network was trained on."""
+    def _beyond(self, numbers: Mapping) -> list[str]:
+        """Which coefficients the family does not draw."""
+        found = []
+        for name, (low, high) in self.card.ranges.items():
+            value, slack = float(numbers[name]), SLACK * min(abs(low), abs(high))
+            if not low - slack <= value <= high + slack:
+                found.append(f"{name} is {value:g}, in the family {low:g} to {high:g}")
+        return found
+
+    def _strange(self, told: np.ndarray) -> list[str]:
+        """What about a system differs from those that it was trained on."""
         low, high = np.array(self.card.told).reshape(-1, 2).T
         slack = SLACK * (high - low)
         strange = np.flatnonzero(~((low - slack <= told) & (told <= high + slack)))
         # Names are asked for where there is one to say: to find them the family is traced.
         names = self.family.told if len(strange) else ()
-        found = [
+        return [
             f"{names[k]} is {told[k]:.2f}, in training {low[k]:.2f} to {high[k]:.2f}"
             for k in strange
         ]
-        sensing = self.card.sensing
+
+    def _unusual(self, count: int, off: float) -> list[str]:
+        """What about the readings does, and about how the network's field meets them."""
+        found, sensing = [], self.card.sensing
         if not sensing.least <= count <= sensing.most:
             found.append(f"{count} readings, in training {sensing.least} to {sensing.most}")
         if off > self.card.misfit:
@@ -256,6 +339,17 @@ class Pretrained(eqx.Module):
         return found
 
 
+def _where(lawful: np.ndarray, found: Answers, other: Answers) -> Answers:
+    """The former where it may be believed, else the latter."""
+    believed = lawful[:, None, None]
+    outside = [
+        one if fine else two
+        for fine, one, two in zip(lawful, found.outside, other.outside, strict=True)
+    ]
+    mean = np.where(believed, found.mean, other.mean)
+    return Answers(mean, np.where(believed, found.reach, other.reach), outside)
+
+
 def _halved(leaf):
     """Large arrays in half precision. Small ones have rates among them, which count over many waves."""
     is_large = eqx.is_inexact_array(leaf) and leaf.size > SMALL
@@ -264,73 +358,3 @@ def _halved(leaf):
 
 def _described(domain: Domain) -> str:
     return ", ".join(f"{a} (periodic)" if a in domain.periodic else a for a in domain.axes)
-
-
-def _with_hidden(scaling: Scaling, readings: Observations) -> Scaling:
-    """A field that nobody read has the spread of the others, as in training."""
-    seen = np.any(np.asarray(readings.mask), axis=0)
-    usual = np.sqrt(np.mean(np.asarray(scaling.spread)[seen] ** 2)) if seen.any() else 1.0
-    spread = np.where(seen, scaling.spread, usual).astype(np.float32)
-    return eqx.tree_at(lambda s: s.spread, scaling, spread)
-
-
-def _padded(*arrays) -> tuple[np.ndarray, ...]:
-    """Rows of nothing up to a power of two, so that one reading more compiles nothing."""
-    count = len(arrays[0])
-    more = 2 ** max(int(np.ceil(np.log2(max(count, 1)))), 4) - count
-    return tuple(np.pad(np.asarray(a), ((0, more), (0, 0))) for a in arrays)
-
-
-@eqx.filter_jit
-def _encode(writer, family, guide, coefficients, told, scaling, points, values, mask):
-    """The readings in the frame of their system, and what the encoder makes of them."""
-    unit = jnp.asarray(scaling.to_unit(points), jnp.float32)
-    values = jnp.where(mask, values, 0.0).astype(jnp.float32)
-    readings = unit_readings(family, coefficients, scaling, unit, values, mask, guide)
-    readings = eqx.tree_at(lambda r: r.numbers, readings, told)
-    return readings, writer.told(readings)
-
-
-@eqx.filter_jit
-def _write(writer, learnt, readings, noise: str):
-    """The system's field, and its misfit at the readings."""
-    found = written(writer, learnt, readings, noise)
-    return found, misfit(writer, found, readings)
-
-
-@eqx.filter_jit
-def _ask(writer: Writer, written: Written, scaling: Scaling, points):
-    unit = jnp.asarray(scaling.to_unit(points), written.factor.dtype)
-    mean = jax.vmap(partial(writer.decode, written))(unit)
-    return mean, jax.vmap(partial(writer.spread, written))(unit)
-
-
-@eqx.filter_jit
-def _encode_many(writer, family, guide, coefficients, points, values, mask):
-    def one(coefficients, points, values, mask):
-        scaling = scaling_of(family, values, mask)
-        unit = jnp.asarray(scaling.to_unit(points))
-        readings = unit_readings(family, coefficients, scaling, unit, values, mask, guide)
-        return readings, writer.told(readings), scaling
-
-    return jax.vmap(one)(coefficients, points, values, mask)
-
-
-@eqx.filter_jit
-def _write_many(writer, learnt, readings, scaling, at, noise: str):
-    def one(learnt, readings, scaling):
-        found, asked = written(writer, learnt, readings, noise), jnp.asarray(scaling.to_unit(at))
-        mean = jax.vmap(partial(writer.decode, found))(asked)
-        spread = jax.vmap(partial(writer.spread, found))(asked)
-        off = misfit(writer, found, readings)
-        return scaling.to_physical(mean), spread * scaling.spread, off
-
-    return jax.vmap(one)(learnt, readings, scaling)
-
-
-def _said(mean, spread, factor: float, scaling: Scaling, fields, outside: Sequence[str]) -> Said:
-    """In physical units, counted from zero."""
-    shift = scaling.origin.along(fields)
-    ends = (mean, mean - factor * spread, mean + factor * spread)
-    mean, low, high = (np.asarray(scaling.to_physical(np.asarray(v, float))) + shift for v in ends)
-    return Said(mean, low, high, list(outside))

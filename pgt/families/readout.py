@@ -50,7 +50,7 @@ def written(
     misses = jnp.where(mask, readings.values - features @ middle.T, 0.0).reshape(-1)
     rows = jnp.einsum("nb,cbm->ncm", features, directions)
     rows = jnp.where(mask[..., None], rows, 0.0).reshape(misses.size, -1)
-    shown = _shortened(rows, misses)
+    shown = shortened(rows, misses)
     level, scale = most_probable(*shown, jnp.sum(mask), first**2 * LEVELS)
     amounts = shown[0].T @ _solved(_factor(shown[0], level), shown[1])
     normal = rows.T @ rows + level * jnp.eye(rows.shape[-1])
@@ -61,7 +61,7 @@ def written(
     )  # fmt: skip
 
 
-def _shortened(rows: Float[Array, "n m"], misses: Float[Array, " n"]):
+def shortened(rows: Float[Array, "n m"], misses: Float[Array, " n"]):
     """No more rows than columns that say the same of them, and what the readings miss beyond all."""
     count = rows.shape[1]
     if len(rows) <= count:

@@ -22,6 +22,11 @@ class Rigs(NamedTuple):
     coefficients: dict[str, Float[np.ndarray, " k"]]
     at: Float[np.ndarray, "m d"]
 
+    @property
+    def counts(self) -> list[int]:
+        """Of readings, system by system."""
+        return self.mask.any(axis=-1).sum(axis=-1).tolist()
+
 
 def as_rigs(family: AbstractFamily, points, values, coefficients: Mapping, at) -> Rigs:
     """Arrays of the right form, every reading inside the domain and every coefficient a number."""

@@ -16,8 +16,8 @@ ROUNDING = 1e-4  # of the smallest step
 class Stencil(eqx.Module):
     """Which nodes a point lies between, and how much of each of them is its value.
 
-    With the points (m, d) on nodes, one node along each axis; else eight, by Lagrange's formula, across
-    the seam where an axis is periodic.
+    With the points (m, d) on nodes, one node along each axis; else eight or as many as `order` says, by
+    Lagrange's formula, across the seam where an axis is periodic.
 
     >>> domain, axes = Domain(x=(0, 1), periodic=("x",)), {"x": np.arange(32) / 32}
     >>> stencil = Stencil.of(np.array([[0.99]]), axes, domain)
@@ -26,16 +26,19 @@ class Stencil(eqx.Module):
     True
     """
 
-    nodes: tuple[Int[Array | np.ndarray, "m _"], ...]
-    weights: tuple[Float[Array | np.ndarray, "m _"], ...]
+    nodes: tuple[Int[Array | np.ndarray, "*k m _"], ...]
+    weights: tuple[Float[Array | np.ndarray, "*k m _"], ...]
 
     @staticmethod
     def of(
-        points: Float[np.ndarray, "m d"], axes: Mapping[str, np.ndarray], domain: Domain
+        points: Float[np.ndarray, "m d"],
+        axes: Mapping[str, np.ndarray],
+        domain: Domain,
+        order: int = ORDER,
     ) -> "Stencil":
         exact = on_nodes(points, axes)
         found = [
-            _along(points[:, i], nodes, axis in domain.periodic, 1 if exact else ORDER)
+            _along(points[:, i], nodes, axis in domain.periodic, 1 if exact else order)
             for i, (axis, nodes) in enumerate(axes.items())
         ]
         return Stencil(tuple(nodes for nodes, _ in found), tuple(w for _, w in found))

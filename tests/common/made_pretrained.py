@@ -1,5 +1,6 @@
 """A network trained over a tiny family for a moment: it answers, though not well."""
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -14,5 +15,13 @@ QUICK = pgt.Pretraining(
 
 
 @cache
-def trained(folder: Path | None = None) -> pgt.Pretrained:
+def with_law(folder: Path | None = None) -> pgt.Pretrained:
+    """As it is trained: the law of the family, which is better, answers in its place."""
     return pgt.pretrain(FAMILY, QUICK, sizes=SIZES, checkpoint=folder, progress=False)
+
+
+@cache
+def trained(folder: Path | None = None) -> pgt.Pretrained:
+    """One that has to answer by itself."""
+    found = with_law(folder)
+    return pgt.Pretrained(found.writer, found.family, replace(found.card, law=None))

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pgt.families.readout import LEVELS, _shortened, most_probable, precision, written
+from pgt.families.readout import LEVELS, most_probable, precision, shortened, written
 from pgt.models.network import UnitReadings
 from pgt.models.writer import Writer, WriterSizes
 from pgt.nn.draw import Draw
@@ -113,7 +113,7 @@ def test_more_readings_than_functions_are_judged_as_by_all_of_them():
 
     expected = min(LEVELS, key=minus_evidence)
     with jax.enable_x64(True):
-        fewer = _shortened(jnp.asarray(rows), jnp.asarray(misses))
+        fewer = shortened(jnp.asarray(rows), jnp.asarray(misses))
         level, scale = most_probable(*fewer, jnp.asarray(40), jnp.asarray(LEVELS))
     assert fewer[0].shape == (6, 6)
     assert float(level) == pytest.approx(expected)
