@@ -51,12 +51,10 @@ DRAWS = 32  # from the posterior, to say how far the field may be wrong
 @dataclass(frozen=True)
 class Drawn:
     """Fits that could all be the true one: (models, equations, readings), every array with a leading
-    axis, and what there is to say of them. `ahead` is how the tuned part of the fit would move by one
-    more Newton step, to the summit of the posterior, where that is known."""
+    axis, and what there is to say of them."""
 
     stacked: PyTree
     about: dict
-    ahead: PyTree = None
 
 
 @dataclass(frozen=True)
@@ -185,11 +183,11 @@ def _posterior(fit: Fit, task: Task, settings: Posterior) -> Drawn:
     """Members drawn around the fit; all read what the fit reads."""
     finish = polish_settings(fit.model, task.training)
     assert finish is not False  # checked when the task was assembled
-    models, pdes, info, ahead = laplace_members(
+    models, pdes, info = laplace_members(
         fit, task.problem, settings, task.held_out, task.noise, finish
     )
     readings = batched.repeat(task.problem.observations, settings.samples)
-    return Drawn((models, pdes, readings), {"settings": repr(settings)} | info, ahead)
+    return Drawn((models, pdes, readings), {"settings": repr(settings)} | info)
 
 
 def _has_posterior(fit: Fit, task: Task) -> bool:
@@ -199,16 +197,12 @@ def _has_posterior(fit: Fit, task: Task) -> bool:
 
 
 def _deviations(drawn: Drawn, task: Task, points) -> Float[np.ndarray, "k n c"]:
-    """How far linearised members are from the fit that they were drawn around; the fit is as far from the
-    summit as a Newton step would go."""
+    """How far linearised members are from the fit that they were drawn around."""
     members = drawn.stacked[0]
     with jax.enable_x64(True):
         base = batched.member(members, 0).base
         context = base.encode(cast(task.problem.observations, jnp.float64))
-        directions = members.direction
-        if drawn.ahead is not None:
-            directions = jax.tree.map(lambda steps, ahead: steps + ahead, directions, drawn.ahead)
-        found = _changes(base, context, directions, jnp.asarray(points))
+        found = _changes(base, context, members.direction, jnp.asarray(points))
         return np.asarray(found, float)
 
 
