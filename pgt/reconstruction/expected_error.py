@@ -50,7 +50,8 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     misses = _without_outliers(misses, task)
     least = least_calibration(outcome.noise, solved=outcome.misses is not None)
     factor = _excess(outcome, task, local, misses)
-    noise = outcome.noise * np.asarray(fit.model.scaling.spread) * readings.mask.any(axis=0)
+    own = outcome.noise if outcome.noises is None else outcome.noises
+    noise = own * np.asarray(fit.model.scaling.spread) * readings.mask.any(axis=0)
     deviations = widened(deviations, calibration(misses, least), factor, noise)
     deviations = _own_error(outcome, factor)[:, None] * deviations
     near = near_readings(local, readings, task.problem.domain)

@@ -177,8 +177,8 @@ def draw(
     free: int,
     ahead: Float[Array | np.ndarray, " p"] | float = 0.0,
 ) -> Float[Array, "k p"]:
-    """Steps in pairs ±: Gaussian ones with the covariance scale² (RᵀR)⁻¹, each with the way `ahead` to the
-    summit added or taken off, since the fit is that far from what the Gaussian is about.
+    """Steps in pairs ±: Gaussian ones with the covariance scale² (RᵀR)⁻¹, each with the way `ahead` to
+    the summit added or taken off, since the fit is that far from what the Gaussian is about.
 
     The last `free` of θ, the coefficients, have their covariance among themselves exactly, however few
     the samples: they depend on the last of z alone, which are made to be uncorrelated.
