@@ -167,7 +167,8 @@ def _misses(outcome: Outcome, task: Task, deviations) -> np.ndarray:
     readings, held_out = task.problem.observations, task.problem.origin.physical(held_out)
     said = Evaluation(fit.model, fit.pde, readings, None, task.domain).of_readings(held_out)
     variance = np.mean(deviations**2, axis=0)
-    noise = (outcome.noise * np.asarray(fit.model.scaling.spread)) ** 2
+    own = outcome.noise if outcome.noises is None else outcome.noises
+    noise = (own * np.asarray(fit.model.scaling.spread)) ** 2
     if is_exact(outcome.noise):
         noise = SURE * np.mean(variance, axis=0)
     expected = np.sqrt(np.maximum(variance + noise, np.finfo(float).tiny))

@@ -114,8 +114,9 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
     asked = task.error_bars
     drawn = _posterior(fit, task, asked if isinstance(asked, Posterior) else Posterior(DRAWS))
     outcome = replace(
-        outcome, deviate=partial(_deviations, drawn, task), noise=drawn.about["noise"]
-    )
+        outcome, deviate=partial(_deviations, drawn, task), noise=drawn.about["noise"],
+        noises=np.asarray(drawn.about["noise_of_fields"]),
+    )  # fmt: skip
     if asked:
         return replace(outcome, members=drawn)
     return replace(outcome, fit=replace(fit, learnt=_learnt(drawn)))
@@ -141,9 +142,10 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
     spared = spared_sensors(readings)
     judged = left_out_errors(found, readings, spared)[0]
     error = _error(fit, task) if len(task.held_out) else _size(judged, task.problem)
+    noises = noise_of_fields(found, readings)
     outcome = Outcome(
         fit, error, left_out=left_out, misses=errors / sigmas, deviate=partial(deviations, found),
-        noise=found.sigma, noises=noise_of_fields(found, readings),
+        noise=found.sigma, noises=noises,
         at_least=0.0 if spared is None else _between_sensors(judged, found, task.problem, spared),
         is_average=isinstance(found, Averaged),
         without=None if len(task.held_out) else partial(_error_without, found, task.problem),
@@ -154,7 +156,7 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
     stacked = (models, pdes, batched.repeat(readings, task.error_bars.samples))
     about = {
         "settings": repr(task.error_bars), "noise": found.sigma,
-        "noise_of_fields": outcome.noises.tolist(),
+        "noise_of_fields": noises.tolist(),
         "unrest": 0.0, "leave_one_out": left_out is not None,
     }  # fmt: skip
     return replace(outcome, members=Drawn(stacked, about))

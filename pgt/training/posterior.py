@@ -30,13 +30,14 @@ from pgt.nn import batched
 from pgt.nn.frozen import count_parameters
 from pgt.physics.pde import AbstractPDE
 from pgt.training.error_bars import Posterior
+from pgt.training.instruments import by_instrument, judged_by_instrument
 from pgt.training.least_squares import Prior, Search, revised, root_of
 from pgt.training.loop import Fit
 from pgt.training.losses import Problem, reading_weights
-from pgt.training.polish import ROUNDS, prior_of
+from pgt.training.polish import ROUNDS
 from pgt.training.rows import point_count
 from pgt.training.settings import Polish
-from pgt.training.system import system
+from pgt.training.system import prior_of, system
 
 # The posterior takes the encoder and the kind of prior for granted, and is a little too sure of the
 # field for that. An equation less stiff than the fit's, 10, makes up for it; how well, `bands-heat` of
@@ -72,16 +73,22 @@ def laplace_members(
         decoder = replace(polish, weights="decoder", points=_points(fit, problem, polish))
         (theta, rebuild, *_), search, judge = system(fit.model, fit.pde, problem, decoder, held_out)
         search = search.refreshed(theta)  # or outliers would count as if they were noise
+        model = rebuild(theta)[0]
+        search, factors = by_instrument(search, theta, model, problem, noise)
+        missed = judge(theta)
+        if (factors != 1).any():
+            missed = judged_by_instrument(model, problem, held_out, factors)
         prior = prior_of(problem.observations, fit.pde, _common_noise(problem, fit, noise))
         whole = len(theta) >= count_parameters(fit.model)
         stiffest = WHOLE_STIFFEST if whole else STIFFEST
-        found = posterior(theta, search, prior, judge(theta), stiffest, _visible(fit.pde))
+        found = posterior(theta, search, prior, missed, stiffest, _visible(fit.pde))
         scale = found.sigma / np.sqrt(prior.count)
         steps = draw(found.factor, scale, settings.samples, prior.free, found.ahead)
         models, pdes = _members(theta, rebuild, steps, prior.free)
         is_gaussian = problem.likelihood == "gauss" and not found.memorised
         about = {
-            "noise": found.sigma, "stiffness": found.stiffness, "unrest": found.unrest,
+            "noise": found.sigma, "noise_of_fields": (found.sigma * factors).tolist(),
+            "stiffness": found.stiffness, "unrest": found.unrest,
             # What it would say without a reading follows at the summit of a Gaussian that σ belongs to.
             "leave_one_out": is_gaussian and found.moved < AT_REST,
         }  # fmt: skip

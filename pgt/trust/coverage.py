@@ -120,8 +120,8 @@ def bands(
             notes[found.note(level)] = None
         else:
             continue
-        if of == "field" and (unfollowed or {}).get(name):
-            half = np.hypot(half, float(ndtri((1 + level) / 2)) * unfollowed[name])
+        if of == "field" and (lost := (unfollowed or {}).get(name, 0.0)):
+            half = np.hypot(half, float(ndtri((1 + level) / 2)) * lost)
         data |= {name: mean, f"{name}_lower": mean - half, f"{name}_upper": mean + half}
     table = xr.Dataset(data, attrs={**values.attrs, "level": level, "of": of})
     for name in data:
