@@ -15,8 +15,9 @@ field, and where fields found with different sines were averaged: what these dif
 Around readings that are missed by far more than others are, both are larger (local_misses.py).
 
 A network stops where its seconds end, not at the summit of its posterior: the deviations of its draws
-are those from where it stands, a Newton step away from the summit (training/fit.py). For clean readings
-that step is most of the error.
+are those from where it stands, a Newton step away from the summit (training/posterior.py). For clean
+readings that step is most of the error. What a model had no room or no time for it takes for noise: no
+less is stated than neighbours are missed by alike (reconstruction/expected_error.py).
 """
 
 from collections.abc import Sequence
