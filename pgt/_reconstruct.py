@@ -29,7 +29,7 @@ from pgt.physics.gauge import fixed_fields
 from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.physics.overlap import warn_of_overlap
 from pgt.physics.pde import AbstractPDE
-from pgt.reconstruction.expected_error import field_errors, together
+from pgt.reconstruction.expected_error import field_errors, together, unfollowed
 from pgt.reconstruction.result import Reconstruction
 from pgt.reconstruction.rival import in_time_left, needs_rival, predicts_better
 from pgt.training.assemble import Model, Task, assemble
@@ -244,7 +244,16 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "polish_costs": [list(stage) for stage in fit.polish_costs],
         "polish_seconds": fit.polish_seconds,
         "ran_out_of": seconds_given(task.training) if fit.ran_out else None,
-    } | ({"members": outcome.members.about} if outcome.members is not None else {})
+    } | _of_members(outcome, task)
+
+
+def _of_members(outcome: Outcome, task: Task) -> dict:
+    """What error bars were made of, and what of the fields these do not know of."""
+    if outcome.members is None:
+        return {}
+    is_posterior = outcome.deviate is not None
+    lost = {"unfollowed": unfollowed(outcome, task)} if is_posterior else {}
+    return {"members": outcome.members.about | lost}
 
 
 def _typical_residuals(fit: Fit, task: Task) -> dict[str, float]:

@@ -14,7 +14,7 @@ from pgt.reconstruction.evaluation import Evaluation
 from pgt.training.assemble import Task
 from pgt.training.fit import Outcome
 from pgt.training.likelihood import cut_off
-from pgt.training.overtaxed import common_share
+from pgt.training.overtaxed import are_alike, common_share
 from pgt.trust.field_error import (
     Places,
     calibration,
@@ -50,12 +50,30 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     misses = _without_outliers(misses, task)
     least = least_calibration(outcome.noise, solved=outcome.misses is not None)
     factor = _excess(outcome, task, local, misses)
-    noise = outcome.noise * np.asarray(fit.model.scaling.spread) * readings.mask.any(axis=0)
+    own = outcome.noise if outcome.noises is None else outcome.noises
+    noise = own * np.asarray(fit.model.scaling.spread) * readings.mask.any(axis=0)
     deviations = widened(deviations, calibration(misses, least), factor, noise)
     deviations = _own_error(outcome, factor)[:, None] * deviations
     near = near_readings(local, readings, task.problem.domain)
-    found = expected_errors(deviations, values, where, pde.fields, free, near, outcome.at_least)
+    lost = np.array(list(unfollowed(outcome, task).values())) / np.asarray(fit.model.scaling.spread)
+    least = np.maximum(outcome.at_least, lost)
+    found = expected_errors(deviations, values, where, pde.fields, free, near, least)
     return {name: asdict(error) for name, error in found.items()}
+
+
+def unfollowed(outcome: Outcome, task: Task) -> dict[str, float]:
+    """By field, how far the fit is from it at readings as far as that is no noise: nearest neighbours are
+    missed alike. A model that had no room or no time for the field takes what it misses for noise, and
+    its posterior knows nothing of it. 0 where that may be chance."""
+    fit, readings = outcome.fit, task.problem.observations
+    asked = Evaluation(fit.model, fit.pde, readings, None, task.domain)
+    missed, mask, points = _missed_by(asked, readings, task), np.asarray(readings.mask), _unit(task)
+    found = {}
+    for column, name in enumerate(task.pde.fields):
+        own = missed[:, [column]], mask[:, [column]], points
+        share = common_share(*own) if mask[:, column].any() and are_alike(*own) else 0.0
+        found[name] = float(np.sqrt(share * np.nanmean(own[0] ** 2))) if share else 0.0
+    return found
 
 
 def _excess(outcome: Outcome, task: Task, places, misses) -> Float[np.ndarray, " n"]:
@@ -149,7 +167,8 @@ def _misses(outcome: Outcome, task: Task, deviations) -> np.ndarray:
     readings, held_out = task.problem.observations, task.problem.origin.physical(held_out)
     said = Evaluation(fit.model, fit.pde, readings, None, task.domain).of_readings(held_out)
     variance = np.mean(deviations**2, axis=0)
-    noise = (outcome.noise * np.asarray(fit.model.scaling.spread)) ** 2
+    own = outcome.noise if outcome.noises is None else outcome.noises
+    noise = (own * np.asarray(fit.model.scaling.spread)) ** 2
     if is_exact(outcome.noise):
         noise = SURE * np.mean(variance, axis=0)
     expected = np.sqrt(np.maximum(variance + noise, np.finfo(float).tiny))

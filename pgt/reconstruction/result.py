@@ -243,7 +243,9 @@ class Reconstruction(eqx.Module):
         found = {name: calibrate(p) for name, p in unfitted.predictions(self).items()}
         values = self.grid(**axes) if points is None else self.at(points)
         modelled = predicted_noise(self.model, unfitted.read_by(self), self.pde.fields)
-        return bands(values, found, level, of, modelled, required(self.members).drawn)
+        members, about = required(self.members), self.record.get("members", {})
+        lost = about.get("unfollowed", {})
+        return bands(values, found, level, of, modelled, members.drawn, lost)
 
     @checked
     def suggest_sensors(self, n: Count, candidates=None) -> xr.Dataset:

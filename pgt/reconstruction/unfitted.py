@@ -20,18 +20,21 @@ def predictions(result: "Reconstruction") -> dict[str, Predicted]:
     return predict(
         result.observations, result.held_out,
         lambda readings: result.predict_readings(readings, members=True),
-        _noise(result, about.get("noise")),
+        _noise(result, about.get("noise_of_fields", about.get("noise"))),
         members=members.drawn, in_turn=about.get("leave_one_out", False),
     )  # fmt: skip
 
 
-def _noise(result: "Reconstruction", common: float | None) -> Noise | None:
-    """σ of readings as PGT-UW predicts it, else that of a posterior; None where neither is."""
+def _noise(result: "Reconstruction", common: float | list[float] | None) -> Noise | None:
+    """σ of readings as PGT-UW predicts it, else that of a posterior, one for all fields or one for each;
+    None where neither is."""
     fields = result.pde.fields
     predicted = predicted_noise(result.model, read_by(result), fields)
     if predicted is not None or common is None:
         return predicted
-    sigma = dict(zip(fields, common * np.asarray(result.model.scaling.spread), strict=True))
+    sigma = dict(
+        zip(fields, np.asarray(common) * np.asarray(result.model.scaling.spread), strict=True)
+    )
     return lambda points: {name: np.full(len(points), s) for name, s in sigma.items()}
 
 

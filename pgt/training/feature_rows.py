@@ -76,9 +76,9 @@ def rows_of(model: Features, pde: AbstractPDE, problem: Problem, points: int) ->
     size = len(weights_of(model, pde))
     equation = np.concatenate([a for a, _ in blocks]) if blocks else np.zeros((0, size))
     target = np.concatenate([f for _, f in blocks]) if blocks else np.zeros(0)
-    readings, values, sigma, given = _readings(model, problem)
+    readings, values, sigma, given, kinds = _readings(model, problem)
     readings = np.pad(readings, ((0, 0), (0, size - readings.shape[1])))
-    return Rows(equation, target, readings, values, sigma, given)
+    return Rows(equation, target, readings, values, sigma, given, kinds)
 
 
 def field_rows(model: Features, points: Float[np.ndarray, "*n d"]) -> Float[np.ndarray, "*n m"]:
@@ -89,7 +89,8 @@ def field_rows(model: Features, points: Float[np.ndarray, "*n d"]) -> Float[np.n
 
 
 def _readings(model: Features, problem: Problem):
-    """Rows and values of all measured numbers, and σ of each relative to the common one."""
+    """Rows and values of all measured numbers, σ of each relative to the common one, that one where it is
+    known, and the number of the field that was read."""
     readings, scaling = problem.observations, model.scaling
     nodes, weights = cell_quadrature(readings)
     sines = np.einsum("nqm,q->nm", field_rows(model, np.asarray(nodes)), weights)
@@ -106,7 +107,8 @@ def _readings(model: Features, problem: Problem):
     noise = np.concatenate(sigma)
     common = typical(noise) or None
     relative = np.where(noise > 0, noise / (common or 1.0), 1.0)
-    return np.concatenate(rows), np.concatenate(values), relative, common
+    kinds = np.repeat(np.arange(fields), [len(part) for part in values])
+    return np.concatenate(rows), np.concatenate(values), relative, common, kinds
 
 
 def _physics(model: Features, pde: AbstractPDE, problem: Problem, points: int):

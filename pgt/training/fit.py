@@ -1,6 +1,5 @@
 """From a task to a finished fit, with members where error bars were asked for."""
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int, PyTree
 
-from pgt.data.splits import sensors, spared_sensors
+from pgt.data.splits import Groups, sensors, spared_sensors
 from pgt.ground.threads import blas_threads
 from pgt.ground.unknown import named_unknowns
 from pgt.models.features import Features
@@ -22,6 +21,7 @@ from pgt.nn.compiled import compiled
 from pgt.nn.frozen import count_parameters
 from pgt.nn.precision import cast, is_double, precision
 from pgt.training.assemble import Task
+from pgt.training.chance import beyond_noise
 from pgt.training.checkpoint import States
 from pgt.training.coefficients import Learnt
 from pgt.training.ensemble import held_out_errors
@@ -35,10 +35,11 @@ from pgt.training.found import (
     errors_without,
     left_out_errors,
     left_out_predictions,
+    noise_of_fields,
 )
 from pgt.training.history import median
 from pgt.training.identity import identity_of
-from pgt.training.likelihood import misfit_size
+from pgt.training.likelihood import cut_off, misfit_size
 from pgt.training.loop import DIVERGED, Fit, train
 from pgt.training.losses import Problem
 from pgt.training.polish import is_small, polish, polish_settings
@@ -52,12 +53,10 @@ DRAWS = 32  # from the posterior, to say how far the field may be wrong
 @dataclass(frozen=True)
 class Drawn:
     """Fits that could all be the true one: (models, equations, readings), every array with a leading
-    axis, and what there is to say of them. `ahead` is how the tuned part of the fit would move by one
-    more Newton step, to the summit of the posterior, where that is known."""
+    axis, and what there is to say of them."""
 
     stacked: PyTree
     about: dict
-    ahead: PyTree = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,9 @@ class Outcome:
     misses: Float[np.ndarray, " m"] | None = None
     deviate: Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "k n c"]] | None = None
     noise: float = 0.0  # σ of the readings in units of their spread
-    at_least: float = 0.0  # the error between sensors that stand still, in the same units
+    noises: Float[np.ndarray, " c"] | None = None  # that of each field, where it has its own
+    # The error between sensors that stand still, in the same units: of each field, or of all.
+    at_least: Float[np.ndarray, " c"] | float = 0.0
     is_average: bool = False  # of fields found with different sines: their difference is drawn, too
     without: Callable[[Int[np.ndarray, " m"]], float] | None = None
 
@@ -114,8 +115,9 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
     asked = task.error_bars
     drawn = _posterior(fit, task, asked if isinstance(asked, Posterior) else Posterior(DRAWS))
     outcome = replace(
-        outcome, deviate=partial(_deviations, drawn, task), noise=drawn.about["noise"]
-    )
+        outcome, deviate=partial(_deviations, drawn, task), noise=drawn.about["noise"],
+        noises=np.asarray(drawn.about["noise_of_fields"]),
+    )  # fmt: skip
     if asked:
         return replace(outcome, members=drawn)
     return replace(outcome, fit=replace(fit, learnt=_learnt(drawn)))
@@ -141,10 +143,11 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
     spared = spared_sensors(readings)
     judged = left_out_errors(found, readings, spared)[0]
     error = _error(fit, task) if len(task.held_out) else _size(judged, task.problem)
+    noises = noise_of_fields(found, readings)
     outcome = Outcome(
         fit, error, left_out=left_out, misses=errors / sigmas, deviate=partial(deviations, found),
-        noise=found.sigma,
-        at_least=0.0 if spared is None else _beyond_noise(error, found.sigma),
+        noise=found.sigma, noises=noises,
+        at_least=0.0 if spared is None else _between_sensors(judged, found, task.problem, spared),
         is_average=isinstance(found, Averaged),
         without=None if len(task.held_out) else partial(_error_without, found, task.problem),
     )  # fmt: skip
@@ -154,6 +157,7 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
     stacked = (models, pdes, batched.repeat(readings, task.error_bars.samples))
     about = {
         "settings": repr(task.error_bars), "noise": found.sigma,
+        "noise_of_fields": noises.tolist(),
         "unrest": 0.0, "leave_one_out": left_out is not None,
     }  # fmt: skip
     return replace(outcome, members=Drawn(stacked, about))
@@ -168,13 +172,24 @@ def _size(errors: Float[np.ndarray, " m"], problem: Problem) -> float:
     return float(misfit_size(problem.likelihood, errors, np.ones(len(errors), bool)))
 
 
-def _beyond_noise(missed: float, noise: float) -> float:
-    """What is wrong with the field where readings with that noise are missed by so much.
-
-    >>> _beyond_noise(0.5, 0.3), _beyond_noise(0.2, 0.3)
-    (0.4, 0.0)
-    """
-    return math.sqrt(max(missed**2 - noise**2, 0.0))
+def _between_sensors(
+    errors: Float[np.ndarray, " m"], found: Found | Averaged, problem: Problem, which: Groups
+) -> Float[np.ndarray, " c"]:
+    """What is wrong with each field at sensors that others predict, where readings are missed by such
+    `errors`; a field that was not read is known no better than the others."""
+    readings = problem.observations
+    rows = [readings.measured(name).rows for name in readings.fields]
+    ends = np.cumsum([len(part) for part in rows])[:-1]
+    least = [
+        beyond_noise(
+            np.asarray(cut_off(problem.likelihood, missed, np.ones(len(missed), bool)), float),
+            sigmas, which[own],
+        ) if len(own) else np.nan
+        for own, missed, sigmas in zip(
+            rows, np.split(errors, ends), np.split(found.sigmas, ends), strict=True
+        )
+    ]  # fmt: skip
+    return np.where(np.isfinite(least), least, np.nanmax(least))
 
 
 def _error(fit: Fit, task: Task) -> float:
@@ -189,11 +204,11 @@ def _posterior(fit: Fit, task: Task, settings: Posterior) -> Drawn:
     """Members drawn around the fit; all read what the fit reads."""
     finish = polish_settings(fit.model, task.training)
     assert finish is not False  # checked when the task was assembled
-    models, pdes, info, ahead = laplace_members(
+    models, pdes, info = laplace_members(
         fit, task.problem, settings, task.held_out, task.noise, finish
     )
     readings = batched.repeat(task.problem.observations, settings.samples)
-    return Drawn((models, pdes, readings), {"settings": repr(settings)} | info, ahead)
+    return Drawn((models, pdes, readings), {"settings": repr(settings)} | info)
 
 
 def _has_posterior(fit: Fit, task: Task) -> bool:
@@ -203,16 +218,12 @@ def _has_posterior(fit: Fit, task: Task) -> bool:
 
 
 def _deviations(drawn: Drawn, task: Task, points) -> Float[np.ndarray, "k n c"]:
-    """How far linearised members are from the fit that they were drawn around; the fit is as far from the
-    summit as a Newton step would go."""
+    """How far linearised members are from the fit that they were drawn around."""
     members = drawn.stacked[0]
     with jax.enable_x64(True):
         base = batched.member(members, 0).base
         context = base.encode(cast(task.problem.observations, jnp.float64))
-        directions = members.direction
-        if drawn.ahead is not None:
-            directions = jax.tree.map(lambda steps, ahead: steps + ahead, directions, drawn.ahead)
-        found = _changes(base, context, directions, jnp.asarray(points))
+        found = _changes(base, context, members.direction, jnp.asarray(points))
         return np.asarray(found, float)
 
 

@@ -89,6 +89,11 @@ class Found:
         """The noise of the readings, in units of their spread."""
         return self.solved.sigma
 
+    @property
+    def sigmas(self) -> Float[np.ndarray, " n"]:
+        """The same of every measured value."""
+        return self.solved.sigma * self.solved.reduced.sigma
+
     def steps(self, count: int) -> Float[np.ndarray, "count p"]:
         """From the weights to those drawn from the posterior; intervals of coefficients, which are the
         last of them, are as wide as it says, not as these draws happen to be."""
@@ -153,6 +158,11 @@ class Averaged:
     def sigma(self) -> float:
         """The noise of the readings, in units of their spread."""
         return math.sqrt(self.shares @ [part.sigma**2 for part in self.parts])
+
+    @property
+    def sigmas(self) -> Float[np.ndarray, " n"]:
+        """The same of every measured value."""
+        return np.sqrt(self.shares @ np.array([part.sigmas**2 for part in self.parts]))
 
     def steps(self, count: int) -> Float[np.ndarray, "count p"]:
         """From the average's weights to those drawn from the posteriors, from each as many as it
@@ -253,6 +263,14 @@ def deviations(
     steps = found.steps(DRAWS)[:, : fields * count].reshape(DRAWS, fields, count)
     sines = field_rows(found.model, points)
     return np.einsum("nm,kcm->knc", sines, steps) * np.asarray(found.model.scaling.spread)
+
+
+def noise_of_fields(found: Found | Averaged, readings: Observations) -> Float[np.ndarray, " c"]:
+    """The noise of the readings of each field, in units of its spread; the common one of fields that were
+    not read."""
+    counts = [len(readings.measured(name).rows) for name in readings.fields]
+    parts = np.split(found.sigmas, np.cumsum(counts)[:-1])
+    return np.array([np.median(part) if len(part) else found.sigma for part in parts])
 
 
 def left_out_errors(found: Found | Averaged, readings: Observations, which: Groups | None):

@@ -38,7 +38,8 @@ NEARLY = 1.0  # of the log-evidence: noisy readings hardly tell a softer equatio
 @dataclass(frozen=True)
 class Rows:
     """Equation E a = f and readings D a = y of one problem, dimensionless. σ of a reading is `sigma`
-    times the common one; `given` is that common σ where it is known."""
+    times the common one; `given` is that common σ where it is known. `kinds` are the numbers of the
+    fields that were read: instruments for different ones differ."""
 
     equation: Float[np.ndarray, "rows p"]
     target: Float[np.ndarray, " rows"]
@@ -46,6 +47,7 @@ class Rows:
     values: Float[np.ndarray, " n"]
     sigma: Float[np.ndarray, " n"]
     given: float | None = None
+    kinds: Int[np.ndarray, " n"] | None = None
 
 
 class Basis:
@@ -174,6 +176,14 @@ class Solved:
         return shorter
 
     # ------------------------------------------------------------------------------ leave one out
+
+    def noise_of(self, kinds: Int[np.ndarray, " n"]) -> Float[np.ndarray, " k"]:
+        """σ of the readings of each kind as they are missed, in units of what it is taken to be: with h
+        the share of a reading in what is said at its place, σ² Σ (1 − h) = Σ r²."""
+        inverse_misfit, inverse = self._inverse()
+        missed, left = inverse_misfit**2, inverse(None)
+        sums = np.array([np.bincount(kinds, weights=part) for part in (missed, left)])
+        return np.sqrt(sums[0] / np.maximum(sums[1], np.finfo(float).tiny))
 
     def left_out(self, groups: Groups | None = None):
         """What is wrong with the prediction of every reading from the others, and its σ.

@@ -32,7 +32,7 @@ from pgt.training.feature_rows import (
     weights_of,
     with_weights,
 )
-from pgt.training.gaussian import CLOSE, Basis, Rows, Solved, most_probable
+from pgt.training.gaussian import CLEAN, CLOSE, Basis, Rows, Solved, most_probable
 from pgt.training.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
 from pgt.training.scales import logarithms
 
@@ -45,6 +45,9 @@ DROPPED = 4.0  # log10 of ρ: an equation that becomes so much softer is no long
 SOFT = 2.0  # log10 of ρ at the first linearisation
 REWEIGHTINGS = 8
 RESTLESS = 0.2  # of the logarithm of an unknown function: such a change at a place is not the last
+# Rounds in which fields get a noise of their own, what is plainly not the same one, of how many readings
+# that can be told, and by how much it may change in a round.
+BALANCINGS, UNEQUAL, FEWEST_OF_A_FIELD, MOST_AT_ONCE = 4, 1.5, 10, (0.1, 10.0)
 SILENT = 0.99  # of a standard deviation left of the prior's: nothing was said
 TESTED = 256  # places where a change of a function is looked at
 
@@ -193,13 +196,33 @@ def _solved(
     """The posterior; with outliers among the readings, each of them reweighted by its misfit."""
     basis = Basis(rows.equation, rows.target)
     if likelihood == "gauss":
-        return most_probable(rows, near, basis, loosely=loosely)
+        solved = most_probable(rows, near, basis, loosely=loosely)
+        return _balanced(rows, solved, basis, loosely=loosely)
     solved, plain = most_probable(rows, near, basis), rows.sigma
     for last in (False,) * (REWEIGHTINGS - 1) + (True,):
         misfit = (rows.values - rows.readings @ solved.weights) / plain
         sigma = max(NORMAL * float(np.median(np.abs(misfit))), 1e-6)
         rows = replace(rows, sigma=plain / np.sqrt(_trust(likelihood, misfit / sigma)))
         solved = most_probable(rows, solved.exponent, basis, loosely=loosely and last)
+    return solved
+
+
+def _balanced(rows: Rows, solved: Solved, basis: Basis, *, loosely: bool) -> Solved:
+    """Once more with a noise for each field, where it is not known and the readings of some are plainly
+    missed by more than those of others: the better ones would count for too little, the others be
+    followed too closely."""
+    kinds = rows.kinds
+    if kinds is None or rows.given is not None or solved.sigma <= CLEAN:
+        return solved
+    counts = np.bincount(kinds)
+    enough = counts >= FEWEST_OF_A_FIELD
+    for _ in range(BALANCINGS):
+        factors = np.where(enough, np.clip(solved.noise_of(kinds), *MOST_AT_ONCE), 1.0)
+        if enough.sum() < 2 or np.max(factors[enough]) < UNEQUAL * np.min(factors[enough]):
+            break
+        wanted = np.maximum(rows.sigma * factors[kinds], CLEAN / solved.sigma)
+        rows = replace(rows, sigma=wanted)
+        solved = most_probable(rows, solved.peak.exponent, basis, loosely=loosely)
     return solved
 
 

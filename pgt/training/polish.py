@@ -20,7 +20,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from pgt.data.observations import Observations
-from pgt.ground.unknown import named_unknowns
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.frozen import count_parameters
 from pgt.physics.pde import AbstractPDE
@@ -40,18 +39,17 @@ from pgt.training.descent import (
     is_spent,
     opened,
 )
-from pgt.training.least_squares import Prior, Search, revised
+from pgt.training.instruments import by_instrument
+from pgt.training.least_squares import Search, revised
 from pgt.training.losses import Problem
 from pgt.training.overtaxed import is_overtaxed, misses_noise
 from pgt.training.restart import HeldOut, begun
-from pgt.training.rows import reading_mask
 from pgt.training.settings import Polish, Training
-from pgt.training.system import is_whole, system
+from pgt.training.system import is_whole, prior_of, system
 
 # Weights that a least-squares polish can take in seconds.
 POLISHABLE, POLISHABLE_ON_GPU = 4000, 10_000
 NOISY = 0.01  # held-out readings missed by more of their spread than this are taken to be noisy
-GUESS = 0.1  # of the noise, where it is unknown: too weak a prior at first, and noise is memorised
 STIFF = 10.0  # the weight of the equation at last, where readings are noisy; more is hard to fit
 STIFF_SHARE = 1 / 3  # of the iterations under a prior
 PLAIN_SHARE = 0.6  # of the budget, then readings that cannot be predicted are taken to be noisy
@@ -153,7 +151,12 @@ def polish(
                 report(done + iteration, cost)
 
             start = State(standing, prior, damping=damping)
-            theta, more, ran_out = _fit_noisy(search, start, left, continued, states)
+
+            def weighed(search: Search, theta: Vector) -> Search:
+                model = numbers.rebuild(jnp.asarray(theta))[0]
+                return by_instrument(search, theta, model, problem, noise)[0]
+
+            theta, more, ran_out = _fit_noisy(search, start, left, continued, states, weighed)
             stages += more
         fitted, equation = numbers.rebuild(theta)
         return Polished(fitted, equation, stages, ran_out)
@@ -259,8 +262,16 @@ def _standing(end: State, judge: Judge, count: int) -> Vector:
     return jnp.asarray(end.best) if is_better else stands
 
 
-def _fit_noisy(search: Search, start: State, settings: Polish, report: Report, states: States):
-    """The fit under a prior, at last with a stiff equation.
+def _fit_noisy(
+    search: Search,
+    start: State,
+    settings: Polish,
+    report: Report,
+    states: States,
+    weighed: Callable[[Search, Vector], Search] = lambda search, theta: search,
+):
+    """The fit under a prior, at last with a stiff equation; `weighed` lets every field count by its own
+    noise.
 
     The equation is exact, the readings are not: with one weight for both, the field bends away from
     the equation after the noise, and a coefficient is known less well than the readings tell. At
@@ -269,10 +280,12 @@ def _fit_noisy(search: Search, start: State, settings: Polish, report: Report, s
     iterations = min(settings.iterations, MOST_UNDER_PRIOR)
     settings = replace(settings, iterations=iterations, fresh=1.0 if settings.fresh else 0.0)
     first, last = _shared(settings, 1 - STIFF_SHARE), _shared(settings, STIFF_SHARE)
-    deadline, start = Deadline(settings.seconds), states.get("prior", start)
+    deadline, search = Deadline(settings.seconds), weighed(search, jnp.asarray(start.theta))
+    start = states.get("prior", start)
     keep = partial(states.keep, "prior")
     end = descend(search, start, first, None, report, keep, is_revised=True)
     theta, done = jnp.asarray(end.theta), end.iteration
+    search = weighed(search, theta)
     stiff = search.stiffened(max(STIFF / settings.equation_weight, 1.0)).refreshed(theta)
     here = stiff.anew(end.draw)  # the points for which all is compiled already
     start = states.get("stiff", None)
@@ -308,17 +321,6 @@ def _shared(settings: Polish, share: float) -> Polish:
     seconds = None if settings.seconds is None else share * settings.seconds
     iterations = max(round(share * settings.iterations), 1)
     return replace(settings, iterations=iterations, seconds=seconds)
-
-
-def prior_of(
-    readings: Observations, pde: AbstractPDE, noise: float | None, held_out_error: float = 0.0
-) -> Prior:
-    """At first as if the weights were of order one. Unknown noise is taken to be as large as the error of
-    readings that were not fitted, where there are any, and no larger than a guess."""
-    mask = reading_mask(readings)
-    measured, free = float(mask.sum()), len(named_unknowns(pde))
-    size = noise or min(held_out_error or GUESS, GUESS)
-    return Prior(size**2 / measured, mask.size, measured, noise or 0.0, free)
 
 
 def _left(settings: Polish, end: State, deadline: Deadline) -> Polish:

@@ -7,6 +7,10 @@ prior of strength a on the weights among θ,
 
 where d marks readings and e the rows of equation and conditions. Those are as stiff as they are
 fulfilled: their own root mean square takes the place of the noise, w = σ / |r_e|, up to a limit.
+
+A fit whose seconds ended is not at the summit of this posterior but a Newton step α away from it. Its
+error is that step and what the posterior leaves open together, E[δδᵀ] = C + ααᵀ: half of the draws
+have the step added, half of them taken off.
 """
 
 from dataclasses import replace
@@ -26,13 +30,14 @@ from pgt.nn import batched
 from pgt.nn.frozen import count_parameters
 from pgt.physics.pde import AbstractPDE
 from pgt.training.error_bars import Posterior
+from pgt.training.instruments import by_instrument, judged_by_instrument
 from pgt.training.least_squares import Prior, Search, revised, root_of
 from pgt.training.loop import Fit
 from pgt.training.losses import Problem, reading_weights
-from pgt.training.polish import ROUNDS, prior_of
+from pgt.training.polish import ROUNDS
 from pgt.training.rows import point_count
 from pgt.training.settings import Polish
-from pgt.training.system import system
+from pgt.training.system import prior_of, system
 
 # The posterior takes the encoder and the kind of prior for granted, and is a little too sure of the
 # field for that. An equation less stiff than the fit's, 10, makes up for it; how well, `bands-heat` of
@@ -42,6 +47,7 @@ WHOLE_STIFFEST = 20.0  # where nothing is taken for granted, since all weights a
 MOST_ROWS = 12_000  # of the equations
 DENSER = 4  # times as many residual points as the fit has at once: each of its steps saw others
 MEMORISED = 2.0  # readings not fitted that are missed by this many σ say more than σ itself
+AT_REST = 0.3  # σ: a fit whose next step moves what it says of readings by less is at its summit
 READING_DIGITS = 1e-9  # in units of the spread: no reading has less noise
 # The logarithm, logit or number of units that a coefficient may differ by when no reading tells.
 UNTOLD_RANGE = 7.0
@@ -58,8 +64,7 @@ def laplace_members(
     noise: float | None,
     polish: Polish,
 ):
-    """Models and equations drawn from the posterior, stacked, what it was made with, and how the tuned
-    part of the model would move by one more Newton step.
+    """Models and equations drawn from the posterior, stacked, and what it was made with.
 
     `noise` is σ of the readings in units of their spread, where it is known, `polish` how the fit was
     polished. The second half of the samples mirrors the first at the fit.
@@ -68,20 +73,26 @@ def laplace_members(
         decoder = replace(polish, weights="decoder", points=_points(fit, problem, polish))
         (theta, rebuild, *_), search, judge = system(fit.model, fit.pde, problem, decoder, held_out)
         search = search.refreshed(theta)  # or outliers would count as if they were noise
+        model = rebuild(theta)[0]
+        search, factors = by_instrument(search, theta, model, problem, noise)
+        missed = judge(theta)
+        if (factors != 1).any():
+            missed = judged_by_instrument(model, problem, held_out, factors)
         prior = prior_of(problem.observations, fit.pde, _common_noise(problem, fit, noise))
         whole = len(theta) >= count_parameters(fit.model)
         stiffest = WHOLE_STIFFEST if whole else STIFFEST
-        found = posterior(theta, search, prior, judge(theta), stiffest, _visible(fit.pde))
+        found = posterior(theta, search, prior, missed, stiffest, _visible(fit.pde))
         scale = found.sigma / np.sqrt(prior.count)
-        steps = draw(found.factor, scale, settings.samples, prior.free)
+        steps = draw(found.factor, scale, settings.samples, prior.free, found.ahead)
         models, pdes = _members(theta, rebuild, steps, prior.free)
-        ahead = rebuild(found.ahead)[0].tunable()
+        is_gaussian = problem.likelihood == "gauss" and not found.memorised
         about = {
-            "noise": found.sigma, "stiffness": found.stiffness, "unrest": found.unrest,
-            # What it would say without a reading follows from a Gaussian fit that σ belongs to.
-            "leave_one_out": problem.likelihood == "gauss" and not found.memorised,
+            "noise": found.sigma, "noise_of_fields": (found.sigma * factors).tolist(),
+            "stiffness": found.stiffness, "unrest": found.unrest,
+            # What it would say without a reading follows at the summit of a Gaussian that σ belongs to.
+            "leave_one_out": is_gaussian and found.moved < AT_REST,
         }  # fmt: skip
-        return models, pdes, about, ahead
+        return models, pdes, about
 
 
 def _points(fit: Fit, problem: Problem, polish: Polish) -> int:
@@ -93,8 +104,9 @@ def _points(fit: Fit, problem: Problem, polish: Polish) -> int:
 
 class Around(NamedTuple):
     """The posterior at θ: R, σ, the stiffness w of the equation, and how far from its summit θ is: the
-    largest move of a coefficient by one more Newton step, in standard deviations, and that step, `ahead`.
-    Where readings were memorised, σ is that of others."""
+    largest move of a coefficient by one more Newton step, in standard deviations, that step, `ahead`, and
+    by how many σ what is said of readings is `moved` by it. Where readings were memorised, σ is that of
+    others."""
 
     factor: Float[Array, "p p"]
     sigma: float
@@ -102,6 +114,7 @@ class Around(NamedTuple):
     unrest: float
     memorised: bool
     ahead: Float[Array, " p"]
+    moved: float
 
 
 def posterior(
@@ -129,8 +142,10 @@ def posterior(
     factor = jnp.asarray(root_of(normal, held, prior.hold))
     slope = jnp.asarray(normal.slope + prior.hold * prior.held(theta))
     unrest = _unrest(factor, slope, sigma / np.sqrt(prior.count), prior.free, visible)
-    memorised = sigma > max(estimated, READING_DIGITS)
-    return Around(factor, sigma, stiffness, unrest, memorised, _newton(factor, slope))
+    memorised, ahead = sigma > max(estimated, READING_DIGITS), _newton(factor, slope)
+    # The squares of the readings' rows sum to a mean square.
+    moved = float(np.linalg.norm(normal.jacobian.times(np.asarray(ahead))[: prior.rows])) / sigma
+    return Around(factor, sigma, stiffness, unrest, memorised, ahead, moved)
 
 
 def _visible(pde: AbstractPDE) -> Float[np.ndarray, " f"]:
@@ -162,18 +177,28 @@ def _newton(factor: Float[Array, "p p"], slope: Float[Array, " p"]) -> Float[Arr
     return -solve_triangular(factor, solve_triangular(factor, slope, trans=1))
 
 
-def draw(factor: Float[Array, "p p"], scale: float, samples: int, free: int) -> Float[Array, "k p"]:
-    """Gaussian steps with the covariance scale² (RᵀR)⁻¹, in pairs ±.
+def draw(
+    factor: Float[Array, "p p"],
+    scale: float,
+    samples: int,
+    free: int,
+    ahead: Float[Array | np.ndarray, " p"] | float = 0.0,
+) -> Float[Array, "k p"]:
+    """Steps in pairs ±: Gaussian ones with the covariance scale² (RᵀR)⁻¹, each with the way `ahead` to
+    the summit added or taken off, since the fit is that far from what the Gaussian is about.
 
-    The last `free` of θ, the coefficients, have that covariance among themselves exactly, however few
+    The last `free` of θ, the coefficients, have their covariance among themselves exactly, however few
     the samples: they depend on the last of z alone, which are made to be uncorrelated.
     """
     normal = np.random.default_rng(0).standard_normal((samples // 2, len(factor)))
-    if 0 < free <= len(normal):
+    signs = np.resize([1.0, -1.0], len(normal))
+    if 0 < free < len(normal):
         last = normal[:, len(factor) - free :]
+        last = last - np.outer(signs, signs @ last) / len(normal)
         left, _, right = np.linalg.svd(last, full_matrices=False)
         normal[:, len(factor) - free :] = np.sqrt(len(normal)) * left @ right
     steps = scale * solve_triangular(factor, jnp.asarray(normal).T).T
+    steps = steps + jnp.asarray(signs)[:, None] * ahead
     return jnp.concatenate([steps, -steps])
 
 

@@ -1,4 +1,5 @@
-"""What second-order steps solve: the numbers to tune, the rows to search with, and the judge."""
+"""What second-order steps solve: the numbers to tune, the rows to search with, the judge, and the prior
+that holds the numbers where readings are noisy."""
 
 from functools import partial
 from typing import NamedTuple
@@ -7,17 +8,20 @@ import jax
 import jax.numpy as jnp
 
 from pgt.data.observations import Observations
+from pgt.ground.unknown import named_unknowns
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.frozen import count_parameters
 from pgt.nn.precision import cast
+from pgt.physics.pde import AbstractPDE
 from pgt.training.dense import on_host
 from pgt.training.descent import Judge
-from pgt.training.least_squares import GIGABYTE, Search
+from pgt.training.least_squares import GIGABYTE, Prior, Search
 from pgt.training.likelihood import misfit_size
 from pgt.training.losses import Problem, reading_rows
 from pgt.training.rows import Tuned, reading_mask, rows_of, tuned
 from pgt.training.settings import Polish
 
+GUESS = 0.1  # of the noise, where it is unknown: too weak a prior at first, and noise is memorised
 HOST_MEMORY = 2.0  # gigabytes
 GPU_SHARE = 0.2  # of its memory: the compiler tries out every product on copies of its own
 
@@ -70,3 +74,14 @@ def _judge(numbers: Tuned, held_out: Observations, problem: Problem) -> Judge:
         return misfit_size(problem.likelihood, rows, held_out.mask)
 
     return lambda theta: float(error(theta))
+
+
+def prior_of(
+    readings: Observations, pde: AbstractPDE, noise: float | None, held_out_error: float = 0.0
+) -> Prior:
+    """At first as if the weights were of order one. Unknown noise is taken to be as large as the error of
+    readings that were not fitted, where there are any, and no larger than a guess."""
+    mask = reading_mask(readings)
+    measured, free = float(mask.sum()), len(named_unknowns(pde))
+    size = noise or min(held_out_error or GUESS, GUESS)
+    return Prior(size**2 / measured, mask.size, measured, noise or 0.0, free)

@@ -91,8 +91,10 @@ def bands(
     of: str,
     noise: Noise | None = None,
     members: Drawn | None = None,
+    unfollowed: Mapping[str, float] | None = None,
 ) -> xr.Dataset:
-    """`u`, `u_lower` and `u_upper` of every field in `values` that has a `u_std`, of `members`.
+    """`u`, `u_lower` and `u_upper` of every field in `values` that has a `u_std`, of `members`; the band
+    of a field that the fit did not follow by so much (`unfollowed`) is wider by that.
 
     A hidden field has no readings to be calibrated on: it is given the largest factor of the others,
     which is a guess and no promise, and no band `of` readings.
@@ -118,6 +120,8 @@ def bands(
             notes[found.note(level)] = None
         else:
             continue
+        if of == "field" and (lost := (unfollowed or {}).get(name, 0.0)):
+            half = np.hypot(half, float(ndtri((1 + level) / 2)) * lost)
         data |= {name: mean, f"{name}_lower": mean - half, f"{name}_upper": mean + half}
     table = xr.Dataset(data, attrs={**values.attrs, "level": level, "of": of})
     for name in data:

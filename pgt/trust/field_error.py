@@ -15,8 +15,9 @@ field, and where fields found with different sines were averaged: what these dif
 Around readings that are missed by far more than others are, both are larger (local_misses.py).
 
 A network stops where its seconds end, not at the summit of its posterior: the deviations of its draws
-are those from where it stands, a Newton step away from the summit (training/fit.py). For clean readings
-that step is most of the error.
+are those from where it stands, a Newton step away from the summit (training/posterior.py). For clean
+readings that step is most of the error. What a model had no room or no time for it takes for noise: no
+less is stated than neighbours are missed by alike (reconstruction/expected_error.py).
 """
 
 from collections.abc import Sequence
@@ -91,20 +92,22 @@ def expected_errors(
     fields: Sequence[str],
     free: Sequence[str] = (),
     near: Bool[np.ndarray, " n"] | None = None,
-    at_least: float = 0.0,
+    at_least: Float[np.ndarray, " c"] | float = 0.0,
 ) -> dict[str, FieldError]:
     """By field: what `deviations` of draws from `values`, times ε κ, say at the places `where`.
 
     `free` are fields that the equations leave open at each instant: there the mean does not count.
     `near` are the places that have readings around them, `at_least` is the error at sensors that stand
-    still, each predicted from the others.
+    still, each predicted from the others: of all fields, or of each.
     """
-    found = {}
+    found, least = {}, np.broadcast_to(at_least, len(fields))
     for column, name in enumerate(fields):
         away, truth = deviations[..., column], values[:, column]
         if name in free:
             away, truth = _without_mean(away, where), _without_mean(truth, where)
-        found[name] = _no_less_than(at_least, _of_field(away, truth, where.weights, near))
+        found[name] = _no_less_than(
+            float(least[column]), _of_field(away, truth, where.weights, near)
+        )
     return found
 
 

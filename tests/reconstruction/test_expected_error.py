@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 import pgt
+from pgt.reconstruction import expected_error
 from pgt.reconstruction.evaluation import Evaluation
-from pgt.reconstruction.expected_error import field_errors, together
+from pgt.reconstruction.expected_error import field_errors, together, unfollowed
 from pgt.training.assemble import assemble
 from pgt.training.fit import Outcome
 from pgt.training.loop import Fit
@@ -16,6 +17,12 @@ from pgt.trust.missed import FARTHER
 DOMAIN, EQUATION = pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Heat(0.01)
 TRUTH = pgt.datasets.heat({2: 1.0})
 READINGS = pgt.sample(TRUTH, n=60, noise=0.05, seed=1)
+
+
+@pytest.fixture
+def followed(monkeypatch):
+    """As if a network that nobody trained followed its readings: the posterior alone is asked."""
+    monkeypatch.setattr(expected_error, "unfollowed", lambda outcome, task: {"u": 0.0})
 
 
 def test_the_error_expected_of_noisy_readings_is_about_the_true_one():
@@ -30,6 +37,28 @@ def test_the_error_expected_of_noisy_readings_is_about_the_true_one():
     assert result.summary["expected_error"]["value"] == pytest.approx(expected.value)
 
 
+def test_what_neighbours_are_missed_by_alike_is_no_noise():
+    """Of a field that a model had no time for; what it takes it for is noise, which it is sure of."""
+    readings = pgt.sample(TRUTH, n=400, noise=0.05, seed=1)
+    scaling = pgt.Scaling.fit(readings, DOMAIN)
+    network = pgt.PINN(scaling, width=4, layers=1)
+    network = eqx.tree_at(lambda m: m.scaling.spread, network, 1e-6 * scaling.spread)
+    task = assemble(readings, EQUATION, DOMAIN, model=network)
+    outcome = Outcome(
+        Fit(network, EQUATION, 0.0), 1.0, noise=1e6,
+        deviate=lambda points: np.full((2, len(points), 1), 1e-9),
+    )  # fmt: skip
+    size = unfollowed(outcome, task)["u"]
+    assert size == pytest.approx(float(TRUTH.u.std()), rel=0.3)
+    found = field_errors(outcome, task)
+    assert found is not None
+    assert found["u"]["value"] == pytest.approx(size / 1e-6 / float(scaling.spread[0]))
+    followed = pgt.Features(scaling, count=150, band=(8.0, 4.0))
+    result = pgt.reconstruct(readings, EQUATION, DOMAIN, model=followed, error_bars=pgt.Posterior())
+    assert result.record["members"]["unfollowed"] == {"u": 0.0}
+
+
+@pytest.mark.usefixtures("followed")
 def test_readings_held_out_that_are_missed_raise_it():
     network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
     task = assemble(READINGS, EQUATION, DOMAIN, model=network)
@@ -67,6 +96,7 @@ def test_outliers_among_readings_held_out_are_not_taken_for_errors_of_the_field(
         assert expected(readings, **known) < 2 * expected(READINGS, **known)
 
 
+@pytest.mark.usefixtures("followed")
 def test_what_exact_readings_are_missed_by_is_no_noise():
     """The posterior expects 1e-6 of a fit that misses readings by their spread."""
     network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
@@ -128,6 +158,7 @@ def test_the_headline_is_that_of_the_measured_fields():
     assert together(errors, task)["value"] == pytest.approx(np.sqrt(0.125))
 
 
+@pytest.mark.usefixtures("followed")
 def test_what_different_sines_say_needs_no_factor():
     """How much the model itself gets wrong is in the draws already."""
     network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
@@ -146,6 +177,7 @@ def test_what_different_sines_say_needs_no_factor():
     assert expected(False) == pytest.approx(OWN_ERROR_SOLVED * expected(True))
 
 
+@pytest.mark.usefixtures("followed")
 def test_what_is_held_up_by_the_digits_of_readings_is_lowered():
     network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
     task = assemble(READINGS, EQUATION, DOMAIN, model=network)

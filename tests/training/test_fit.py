@@ -56,7 +56,7 @@ def test_a_fit_that_is_not_kept_gets_no_posterior(monkeypatch, is_kept):
     fit = Fit(task.model, task.pde, 0.0, stopped=SPENT)
     monkeypatch.setattr(fitting, "train", lambda *_, **__: [fit])
     monkeypatch.setattr(fitting, "_polished", lambda fit, *_: fit)
-    drawn = fitting.Drawn(([], [], []), {"noise": 0.5})
+    drawn = fitting.Drawn(([], [], []), {"noise": 0.5, "noise_of_fields": [0.5]})
     monkeypatch.setattr(fitting, "_posterior", lambda *_: drawn)
     heard = []
 
@@ -100,8 +100,7 @@ def test_members_share_the_seconds_of_a_polish():
     assert fitting._in_parts(alone, 4) is alone
 
 
-def test_a_fit_is_as_far_from_its_summit_as_a_newton_step_goes():
-    """Draws lie around the summit, in pairs: seen from the fit their mean is the step to it."""
+def test_draws_deviate_from_the_fit_in_pairs():
     task = assemble(
         READINGS, pgt.Heat(0.1), DOMAIN, model=network, training=pgt.Training(polish=False)
     )
@@ -111,11 +110,6 @@ def test_a_fit_is_as_far_from_its_summit_as_a_newton_step_goes():
         pair = jax.tree.map(lambda leaf: jnp.stack([leaf, -leaf]), one)
         bases = batched.spread(eqx.filter(model, eqx.is_array, inverse=True), model, 2)
         members = (LinearisedModel(bases, pair),)
-        ahead = jax.tree.map(lambda leaf: 3 * leaf, one)
-    around, from_fit = (
-        fitting._deviations(fitting.Drawn(members, {}, step), task, POINTS)
-        for step in (None, ahead)
-    )
+    around = fitting._deviations(fitting.Drawn(members, {}), task, POINTS)
     np.testing.assert_allclose(around.mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(from_fit.mean(axis=0), 3 * around[0], rtol=1e-9)
-    np.testing.assert_allclose(from_fit[0] - from_fit[1], 2 * around[0], rtol=1e-9)
+    assert np.abs(around[0]).max() > 0

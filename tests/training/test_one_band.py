@@ -12,7 +12,8 @@ from pgt.physics import Dirichlet, Equation
 from pgt.training.assemble import assemble
 from pgt.training.deadline import Deadline
 from pgt.training.found import PLAINLY, Found
-from pgt.training.one_band import SOFT, VEILS, solved_in_turn
+from pgt.training.gaussian import Rows, most_probable
+from pgt.training.one_band import SOFT, VEILS, _solved, solved_in_turn
 
 SPEED, DAMPING, LAST = 1.3, 0.3, 5.0
 STRING = Domain(x=(0, 1), t=(0, LAST))
@@ -86,3 +87,29 @@ def test_without_coefficients_evidence_decides(small):
     narrow, wide = (Found((band, 4.0), *small) for band in (4.0, 8.0))
     assert narrow.is_better_than(wide)  # of the same evidence
     assert not wide.is_better_than(narrow)
+
+
+def two_instruments(noise, given=None):
+    """Rows of two fields that share eight weights, each read 40 times with a noise of its own."""
+    random = np.random.default_rng(3)
+    truth, seen = random.normal(size=8), random.normal(size=(80, 8)) / np.sqrt(8)
+    kinds = np.repeat([0, 1], 40)
+    values = seen @ truth + np.asarray(noise)[kinds] * random.normal(size=80)
+    none = np.zeros((0, 8)), np.zeros(0)
+    return truth, Rows(*none, seen, values, np.ones(80), given, kinds)
+
+
+@pytest.mark.parametrize("noise", [(0.02, 0.4), (0.3, 0.01)])
+def test_every_field_has_a_noise_of_its_own_where_readings_tell(noise):
+    """Else the better instrument counts for too little, and the worse one is followed too closely."""
+    truth, rows = two_instruments(noise)
+    solved, at_once = _solved(rows, "gauss"), most_probable(rows)
+    found = solved.sigma * solved.reduced.sigma[[0, -1]]
+    np.testing.assert_allclose(found, noise, rtol=0.3)
+    error, before = (np.linalg.norm(s.weights - truth) for s in (solved, at_once))
+    assert error < before / 3
+
+
+def test_one_noise_suits_all_where_it_is_given_or_the_same():
+    for rows in (two_instruments((0.1, 0.12))[1], two_instruments((0.02, 0.4), given=0.1)[1]):
+        assert _solved(rows, "gauss").evidence == most_probable(rows).evidence

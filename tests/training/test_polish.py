@@ -212,15 +212,6 @@ def test_noise_is_fitted_under_a_prior_as_soon_as_it_is_known(
     assert under_prior == pytest.approx((1 - polishing.STIFF_SHARE) * left, abs=2 * SOLVED)
 
 
-def test_the_first_prior_takes_noise_for_no_larger_than_readings_are_missed_by():
-    readings = pgt.sample(pgt.datasets.heat(), n=6)
-    holds = [
-        polishing.prior_of(readings, Heat(0.1), noise, error).hold * 6
-        for noise, error in ((None, 0.0), (None, 0.02), (None, 0.8), (0.3, 0.02))
-    ]
-    np.testing.assert_allclose(np.sqrt(holds), [polishing.GUESS, 0.02, polishing.GUESS, 0.3])
-
-
 @pytest.mark.parametrize(("best_error", "stands"), [(0.030, True), (0.010, False)])
 def test_noisy_readings_do_not_choose_by_chance_where_to_go_on(best_error, stands):
     """Ten of them know their own error to a fifth."""

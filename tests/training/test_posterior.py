@@ -83,7 +83,7 @@ def fitted(
     none = readings.take(np.zeros(0, int))
     model, pde, *_ = polish(model, pde, problem, settings, none, noise=noise)
     fit = Fit(model, pde, 0.0)
-    models, pdes, about, _ = laplace_members(
+    models, pdes, about = laplace_members(
         fit, problem, pgt.Posterior(samples=samples), none, noise, settings
     )
     with jax.enable_x64(True):
@@ -139,6 +139,20 @@ def test_draws_are_mirrored_and_the_covariance_of_coefficients_exact():
     np.testing.assert_array_equal(steps[:8], -steps[8:])
     np.testing.assert_allclose(steps[:, 4:].T @ steps[:, 4:] / 16, covariance[4:, 4:], atol=1e-14)
     np.testing.assert_allclose(many.T @ many / 20_000, covariance, atol=2e-3)
+
+
+def test_draws_are_as_far_from_a_fit_as_its_summit_is_and_what_that_leaves_open():
+    """E[δδᵀ] = C + ααᵀ about the fit, whose draws stay in pairs; that of coefficients exactly."""
+    random = np.random.default_rng(2)
+    factor = np.triu(random.standard_normal((5, 5))) + 3 * np.eye(5)
+    ahead = np.array([2.0, 0.0, -1.0, 0.5, 0.3])
+    with jax.enable_x64(True):
+        steps = np.asarray(draw(jnp.asarray(factor), 0.5, 16, 2, ahead))
+        many = np.asarray(draw(jnp.asarray(factor), 0.5, 400_000, 0, ahead))
+    expected = 0.25 * np.linalg.inv(factor.T @ factor) + np.outer(ahead, ahead)
+    np.testing.assert_allclose(many.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(many.T @ many / 400_000, expected, atol=5e-3)
+    np.testing.assert_allclose(steps[:, 3:].T @ steps[:, 3:] / 16, expected[3:, 3:], atol=1e-14)
 
 
 @pytest.mark.slow
@@ -318,9 +332,13 @@ def test_the_step_ahead_ends_at_the_summit():
     with jax.enable_x64(True):
         start = jnp.asarray([3.0, -1.0, 2.0])
         found = posterior(start, Search([rows]), prior, 0.0)
+        at_rest = posterior(start + found.ahead, Search([rows]), prior, 0.0)
     factor = np.asarray(found.factor)
     summit = np.linalg.solve(factor.T @ factor, design.T @ data / 20)
     np.testing.assert_allclose(start + found.ahead, summit, rtol=1e-6)
+    moved = np.sqrt(np.mean((design @ np.asarray(found.ahead)) ** 2)) / found.sigma
+    np.testing.assert_allclose(found.moved, moved, rtol=1e-9)
+    assert at_rest.moved < posterior_of.AT_REST < found.moved
 
 
 @pytest.mark.slow

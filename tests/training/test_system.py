@@ -1,10 +1,11 @@
-"""What is tuned, and the bytes that its derivatives may take."""
+"""What is tuned, the bytes that its derivatives may take, and the prior that holds it."""
 
+import numpy as np
 import pytest
 
 import pgt
 from pgt.training.settings import Polish
-from pgt.training.system import is_whole, memory_of
+from pgt.training.system import GUESS, is_whole, memory_of, prior_of
 
 
 @pytest.mark.parametrize(("weights", "whole"), [("all", True), ("decoder", False), (None, False)])
@@ -22,3 +23,12 @@ def test_which_weights_are_tuned(weights, whole):
 def test_memory_is_in_gigabytes():
     assert memory_of(Polish(memory=0.5)) == 5e8
     assert memory_of(Polish()) >= 2e9
+
+
+def test_the_first_prior_takes_noise_for_no_larger_than_readings_are_missed_by():
+    readings = pgt.sample(pgt.datasets.heat(), n=6)
+    holds = [
+        prior_of(readings, pgt.Heat(0.1), noise, error).hold * 6
+        for noise, error in ((None, 0.0), (None, 0.02), (None, 0.8), (0.3, 0.02))
+    ]
+    np.testing.assert_allclose(np.sqrt(holds), [GUESS, 0.02, GUESS, 0.3])

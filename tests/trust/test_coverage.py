@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from scipy import integrate, stats
+from scipy.special import ndtri
 from wavy_result import measured, result_with
 
 import pgt
@@ -163,7 +164,12 @@ def test_bands_of_fields_and_of_readings():
     )
     assert "p was never measured" in table.attrs["note"]
     assert "3 readings" in table.attrs["note"]
-    noisy = bands(values, found, 0.9, "reading")
+    wider = bands(values, found, 0.9, "field", unfollowed={"u": 0.2, "v": 0.0})
+    assert (wider.u_upper - wider.u).to_numpy() == pytest.approx(
+        np.hypot(half, ndtri(0.95) * 0.2).to_numpy()
+    )
+    assert (wider.v_upper == table.v_upper).all()
+    noisy = bands(values, found, 0.9, "reading", unfollowed={"u": 0.2})
     assert "p" not in noisy
     half = found["u"].factor(0.9) * np.hypot(values.u_std, 0.3)
     assert (noisy.u_upper - noisy.u).to_numpy() == pytest.approx(half.to_numpy())
