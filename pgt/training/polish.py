@@ -153,8 +153,10 @@ def polish(
                 report(done + iteration, cost)
 
             start = State(standing, prior, damping=damping)
-            theta, more, ran_out = _fit_noisy(search, start, left, continued, states)
+            under, more, ran_out = _fit_noisy(search, start, left, continued, states)
             stages += more
+            # A prior is fulfilled best where nothing happens; an equation may be fulfilled there, too.
+            theta = theta if count and is_less(error, judge(under), count) else under
         fitted, equation = numbers.rebuild(theta)
         return Polished(fitted, equation, stages, ran_out)
 
