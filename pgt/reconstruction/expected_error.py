@@ -13,6 +13,7 @@ from pgt.physics.gauge import fixed_fields, freedom
 from pgt.reconstruction.evaluation import Evaluation
 from pgt.training.assemble import Task
 from pgt.training.fit import Outcome
+from pgt.training.left_open import is_unread, left_open
 from pgt.training.likelihood import cut_off
 from pgt.training.overtaxed import are_alike, common_share
 from pgt.trust.field_error import (
@@ -54,6 +55,7 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     noise = own * np.asarray(fit.model.scaling.spread) * readings.mask.any(axis=0)
     deviations = widened(deviations, calibration(misses, least), factor, noise)
     deviations = _own_error(outcome, factor)[:, None] * deviations
+    deviations = deviations + _left_open(outcome, task, local, len(deviations))
     near = near_readings(local, readings, task.problem.domain)
     lost = np.array(list(unfollowed(outcome, task).values())) / np.asarray(fit.model.scaling.spread)
     least = np.maximum(outcome.at_least, lost)
@@ -85,6 +87,18 @@ def _excess(outcome: Outcome, task: Task, places, misses) -> Float[np.ndarray, "
     rows = np.concatenate([readings.measured(name).rows for name in readings.fields])
     extent = np.asarray(task.problem.domain.extent, float)
     return excess(places / extent, np.asarray(readings.points, float)[rows] / extent, misses)
+
+
+def _left_open(outcome: Outcome, task: Task, local, count: int) -> Float[np.ndarray, "k n c"]:
+    """What so many draws from the posterior of a network differ by besides, at places far from all
+    readings that equation and conditions do not determine."""
+    readings, domain = task.problem.observations, task.problem.domain
+    far = None if outcome.misses is not None else is_unread(local, readings, domain)
+    if far is None:
+        return np.zeros((1, 1, 1))
+    fit, signs = outcome.fit, np.where(np.arange(count) % 2, -1.0, 1.0)
+    found = far[:, None] * left_open(fit.model, fit.pde, task.problem, local)
+    return signs[:, None, None] * (found * np.asarray(fit.model.scaling.spread))
 
 
 def _by_missed(outcome: Outcome, task: Task) -> dict | None:

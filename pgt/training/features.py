@@ -4,7 +4,7 @@ one_band.py has the solve. Here is which bands are tried, and for how long.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import jax
@@ -21,7 +21,7 @@ from pgt.training.feature_rows import (
     nodes_of,
 )
 from pgt.training.first_guess import SINES, begun, held_evidence, is_held
-from pgt.training.found import Averaged, Found, averaged, cost_of_band, of_two
+from pgt.training.found import PLAINLY, Averaged, Found, averaged, cost_of_band, of_two
 from pgt.training.gaussian import CLEAN
 from pgt.training.history import History
 from pgt.training.linearity import is_solved_at_once
@@ -35,6 +35,9 @@ MOST_TRIALS = 16
 LEAST_BAND = 2.0  # where the narrow ones are tried first: two thirds of a wave
 QUICK = 800  # weights that a search can afford in every trial; of more, half are searched with
 WIDEST_SHOWN = 100.0  # thirty waves: more are not looked for in the readings alone
+LEAPS = (2, 3, 4)  # doublings of a band at once
+LOST = 0.5  # of the spread: a field that misses readings by so much has not been seen
+FOLLOWED = 2.0  # times what readings were missed by before: then they are no longer followed
 EXACT = 1e-11  # of the spread: a field known that well needs no better band
 # Of the seconds: after them no further band is tried, where something else is to follow and where not.
 SHARE, ALONE = 0.3, 0.7
@@ -76,6 +79,7 @@ class _Search:
         assert isinstance(task.model, Features)
         self.task, self.report, self.model = task, report, task.model
         self.tried: dict[tuple[float, ...], Found] = {}
+        self.most, self.share = MOST_TRIALS, SHARE
         self.deadline, self.quickest, self.latest = Deadline(_seconds(task)), math.inf, 0.0
         self.at_once = is_solved_at_once(task.pde, self.model.scaling)
         # With a wide band, fields and functions that multiply each other have more ways to go wrong.
@@ -95,9 +99,10 @@ class _Search:
             return self._try(self.model.band, self.full)
         first = self._first()
         self.task = begun(self.model, self.task, self.deadline, first)
-        best = self._better_seen(self._try(first))
+        best = self._better_seen(self._seen(self._try(first)))
         for factor in STEPS:
             best = self._climb(best, factor)
+        best = self._heard(best)
         share = OURS if is_contested(self.task) and self._is_poor(best) else 1.0
         count = self.deadline.sines_left(self.count, self.full, self.quickest, share)
         rivals = {found.band: found for found in self.tried.values()}
@@ -127,15 +132,21 @@ class _Search:
         return usual if self.at_once or self.is_narrow else self._shown(usual)
 
     def _shown(self, band: tuple[float, ...]) -> tuple[float, ...]:
-        """The band, wider along each axis as long as that makes the readings alone more probable."""
+        """The band, wider along each axis as long as that makes the readings alone more probable: by a
+        doubling, else by several at once, since of a wave nothing is seen in a band without it."""
         best, moved = self._by_readings(band), True
         while moved:
-            wider = [_wider(band, axis) for axis in range(len(band)) if band[axis] < WIDEST_SHOWN]
-            found = {other: self._by_readings(other) for other in wider}
-            likeliest = max(found, key=lambda other: found[other], default=band)
-            moved = found.get(likeliest, best) > best
-            band, best = (likeliest, found[likeliest]) if moved else (band, best)
+            moved = False
+            for others in (_wider(band, (1,)), _wider(band, LEAPS)):
+                found = {other: self._by_readings(other) for other in others if self._has_time()}
+                likeliest = max(found, key=lambda other: found[other], default=band)
+                if moved := found.get(likeliest, best) > best:
+                    band, best = likeliest, found[likeliest]
+                    break
         return band
+
+    def _has_time(self) -> bool:
+        return self.deadline.allows(0.0, SHARE)
 
     def _by_readings(self, band: tuple[float, ...]) -> float:
         """How probable the readings are by themselves."""
@@ -177,6 +188,52 @@ class _Search:
             moved, band = best != band, best
         return band
 
+    def _seen(self, first: Found) -> Found:
+        """The first try, or a better one in the band that readings alone show, where it explains next to
+        none of them: then its neighbours are no better, and none of them leads to the field."""
+        if not self.at_once or first.sigma < LOST:
+            return first
+        band = self._shown(first.band)
+        if band in self.tried:
+            return first
+        found = self._try(band)
+        return found if found.is_better_than(first) else first
+
+    def _heard(self, best: Found) -> Found:
+        """The best so far, or a better one in which the equation is heard, where it makes readings no
+        more probable than they are by themselves.
+
+        Of sensors that stand still, each is followed by itself in a band that is wide enough across
+        them, and no equation holds between them. The way back leads through bands that are less probable.
+        """
+        has_time = self.deadline.allows(self.quickest, ALONE)
+        if not (self.at_once and has_time) or self._is_exact(best) or self._is_heard(best):
+            return best
+        # More sines, or a network, would follow each sensor just as well.
+        self.most, self.share = len(self.tried) + MOST_TRIALS, ALONE
+        for axis in range(len(best.band)):
+            self._narrow(best, axis)
+        heard = [found for found in self.tried.values() if self._is_heard(found)]
+        if not heard:
+            return best
+        other = max(heard, key=lambda found: found.evidence)
+        for factor in STEPS:
+            other = self._climb(other, factor)
+        return other if other.is_better_than(best) else best
+
+    def _narrow(self, best: Found, axis: int) -> None:
+        """Bands ever narrower along an axis are tried, as long as readings are followed in them."""
+        band = best.band
+        while (band := _changed(band, axis, 0.5))[axis] >= LEAST_BAND and not self._is_over(best):
+            found = self.tried.get(band) or self._try(band)
+            if found.sigma > FOLLOWED * best.sigma:
+                break
+
+    def _is_heard(self, found: Found) -> bool:
+        """Whether the equation makes the readings plainly more probable."""
+        alone = readings_alone(self.model.with_sines(self.count, found.band), self.task)
+        return found.solved.peak.evidence > alone.evidence + PLAINLY
+
     def _climb(self, best: Found, factor: float) -> Found:
         """From the best so far to its neighbours, while one of them is better."""
         moved = True
@@ -193,9 +250,9 @@ class _Search:
         return best
 
     def _is_over(self, best: Found) -> bool:
-        if len(self.tried) >= MOST_TRIALS or not self.deadline.allows(self.quickest, ALONE):
+        if len(self.tried) >= self.most or not self.deadline.allows(self.quickest, ALONE):
             return True
-        late = not self.deadline.allows(self.quickest, SHARE)
+        late = not self.deadline.allows(self.quickest, self.share)
         return (late and self._is_followed(best)) or self._is_exact(best)
 
     def _is_followed(self, best: Found) -> bool:
@@ -238,8 +295,16 @@ def _seconds(task: Task) -> float | None:
     return seconds if seconds is None or not is_contested(task) else OURS * seconds
 
 
-def _wider(band: tuple[float, ...], axis: int) -> tuple[float, ...]:
-    return tuple(_rounded(2 * b) if k == axis else b for k, b in enumerate(band))
+def _wider(band: tuple[float, ...], doublings: Sequence[int]) -> Iterator[tuple[float, ...]]:
+    """Along each axis by itself, as far as is looked for in the readings alone."""
+    for axis in range(len(band)):
+        for wide in (_changed(band, axis, 2.0**power) for power in doublings):
+            if wide[axis] < 2 * WIDEST_SHOWN:
+                yield wide
+
+
+def _changed(band: tuple[float, ...], axis: int, factor: float) -> tuple[float, ...]:
+    return tuple(_rounded(factor * b) if k == axis else b for k, b in enumerate(band))
 
 
 def _neighbours(
@@ -251,7 +316,7 @@ def _neighbours(
         if len(band) > 1 and (change > 1 or narrow_first):
             yield tuple(_rounded(b * change) for b in band)
         for axis in range(len(band)):
-            yield tuple(_rounded(b * change) if k == axis else b for k, b in enumerate(band))
+            yield _changed(band, axis, change)
 
 
 def _rounded(band: float) -> float:

@@ -156,8 +156,10 @@ def polish(
                 model = numbers.rebuild(jnp.asarray(theta))[0]
                 return by_instrument(search, theta, model, problem, noise)[0]
 
-            theta, more, ran_out = _fit_noisy(search, start, left, continued, states, weighed)
+            under, more, ran_out = _fit_noisy(search, start, left, continued, states, weighed)
             stages += more
+            # A prior is fulfilled best where nothing happens; an equation may be fulfilled there, too.
+            theta = theta if count and is_less(error, judge(under), count) else under
         fitted, equation = numbers.rebuild(theta)
         return Polished(fitted, equation, stages, ran_out)
 

@@ -9,6 +9,9 @@ the same network is fitted to the readings and conditions alone, which takes a m
 with derivatives. Where that predicts them better, and by more than chance explains, the fit begins again
 from there, with the equation. Else it goes on as if nothing had been: noise, few readings and fields that
 are hidden leave the equation the better guide.
+
+With all its weight at once, an equation that the readings alone know nothing of would tear the field away
+from them again: hidden fields are anything yet. So it comes in softly, and becomes stiffer in stages.
 """
 
 from collections.abc import Callable
@@ -31,6 +34,9 @@ FEWEST = 100  # iterations of a budget
 ITERATIONS, PATIENCE = 100, 30  # on the readings alone
 ALONE = 0.1  # of the seconds
 CAUGHT = 0.1  # of the spread: what a fit that was caught misses at least
+# Weights of the equation on its way back; iterations with each of them, and shares of the budget.
+RAMP = (0.01, 0.03, 0.1, 0.3)
+RAMPED, RAMPED_SHARE = 80, 0.08
 
 
 class HeldOut(NamedTuple):
@@ -74,9 +80,15 @@ def begun(
     spent = first.seconds + alone.seconds
     if not is_less(alone.best_error, first.best_error, held_out.count):
         return replace(going_on, seconds=spent), []
-    best = alone.theta if alone.best is None else alone.best
-    again = State(best, iteration=first.iteration, seconds=spent, first=first.first)
-    return again, [list(first.costs), list(alone.costs)]
+    ramped = _stiffer_and_stiffer(search, alone, settings, standing, states)
+    spent += sum(stage.seconds for stage in ramped)
+    # Where the clock allows no further step, this is what there is.
+    last = ramped[-1].theta
+    again = State(
+        last, iteration=first.iteration, seconds=spent, first=first.first, best=last,
+        best_error=held_out.judge(jnp.asarray(last)), best_iteration=first.iteration,
+    )  # fmt: skip
+    return again, [list(stage.costs) for stage in (first, alone, *ramped)]
 
 
 def _first(
@@ -110,3 +122,23 @@ def _alone(
     return descend(
         search.without_equation(), state, short, judge, report, partial(states.keep, "alone")
     )
+
+
+def _stiffer_and_stiffer(
+    search: Search, alone: State, settings: Polish, report: Report, states: States
+) -> list[State]:
+    """The states after each stage in which the equation comes in, from the readings alone on."""
+    seconds = None if settings.seconds is None else RAMPED_SHARE * settings.seconds
+    iterations = min(RAMPED, round(2 * RAMPED_SHARE * settings.iterations))
+    short = replace(settings, iterations=iterations, patience=RAMPED, seconds=seconds)
+    theta, found = alone.theta if alone.best is None else alone.best, []
+    for number, stiffness in enumerate(RAMP):
+        name = f"ramp-{number}"
+        state = states.get(name, State(theta))
+        found.append(
+            descend(
+                search.stiffened(stiffness), state, short, None, report, partial(states.keep, name)
+            )
+        )
+        theta = found[-1].theta
+    return found

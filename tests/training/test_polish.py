@@ -218,3 +218,23 @@ def test_noisy_readings_do_not_choose_by_chance_where_to_go_on(best_error, stand
     end = State(np.ones(1), best=np.zeros(1), best_error=best_error)
     found = polishing._standing(end, lambda theta: 0.04, 10)
     assert bool(found[0] == 1.0) is stands
+
+
+def test_a_fit_under_a_prior_counts_where_it_predicts_no_worse(monkeypatch):
+    """Weights that vanish fulfil a prior best, and many an equation as well."""
+    x = np.linspace(0, 1, 40)[:, None]
+    readings = pgt.Observations.from_arrays(x, np.sin(5 * x), coords=("x",), fields=("u",))
+    domain, pde = pgt.Domain(x=(0, 1)), pgt.Equation("u_xx = -25*u")
+    model = pgt.PINN(Scaling.fit(readings, domain), width=8, layers=2)
+    problem = Problem.build(readings, pde, (), domain, model.scaling)
+
+    def under_prior(search, start, *rest):
+        return 0.0 * start.theta, [[1.0]], False
+
+    monkeypatch.setattr(polishing, "_fit_noisy", under_prior)
+    monkeypatch.setattr(polishing, "_is_noisy", lambda *known: True)
+    settings = Polish(iterations=12, points=60, weights="all")
+    found = polish(model, pde, problem, settings, readings.take(np.arange(0, 40, 2)))
+    assert found.stages[-1] == [1.0]
+    sizes = [float(np.abs(leaf).max()) for leaf in jax.tree.leaves(found.model.tunable())]
+    assert max(sizes) > 0

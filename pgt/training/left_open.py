@@ -1,0 +1,114 @@
+"""What a nonlinear equation leaves open where nothing was read.
+
+The posterior of a network (posterior.py) holds an equation to be as exact as the network fulfils it. Of
+the fields that solve it as well and differ only where nothing was read, a network with few weights can
+follow none so closely, and its posterior is sure of one of them.
+
+So the equation is linearised at the field that was found, and sums of sines say by how much a solution
+may differ from it, with equation, conditions and readings fulfilled up to a tolerance. Where these
+determine the field, that difference falls in proportion to the tolerance. Where it hardly falls, they
+leave the field open.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.linalg
+from jaxtyping import Float
+
+from pgt.data.domain import Domain
+from pgt.data.observations import Observations
+from pgt.data.sight import nearest
+from pgt.models.base import AbstractFieldModel
+from pgt.models.features import FIRST_BAND, Features
+from pgt.nn.precision import cast
+from pgt.physics.pde import AbstractPDE
+from pgt.training.deadline import ROWS_PER_WEIGHT
+from pgt.training.feature_rows import field_rows, nodes_of, rows_of, weights_of, with_weights
+from pgt.training.losses import Problem
+
+FAR = 2.0  # of the distance between readings that fill the domain evenly
+LARGE = 0.1  # of the places: less is a corner that happens to have no reading
+SINES, MOST_WEIGHTS = 300, 900
+NODES = 1024  # at least
+WAVES = 3 * np.pi  # along a periodic axis
+SMOOTH = 1e-4  # of a sine: keeps those from growing that follow a field together
+LOOSE, TIGHT = 1e-1, 1e-3  # of the spread, or of the size of the equation's terms
+# Of the difference that is left when the tolerance falls from one to the other: a hundredth, where all is
+# determined.
+HARDLY = 0.1
+
+
+def is_unread(
+    points: Float[np.ndarray, "n d"], readings: Observations, domain: Domain
+) -> Float[np.ndarray, " n"] | None:
+    """1 at places far from all readings, 0 at others; None where they are few, or the domain has a shape.
+
+    >>> line, domain = np.linspace(0, 1, 51)[:, None], Domain(x=(0, 1))
+    >>> half = Observations.from_arrays({"x": line[:25, 0]}, {"u": line[:25, 0]})
+    >>> is_unread(line, half, domain)[[0, 20, 30, 50]], is_unread(line[:26], half, domain)
+    (array([0., 0., 1., 1.]), None)
+    """
+    if domain.shape is not None:
+        return None
+    extent, places = np.asarray(domain.extent, float), np.asarray(readings.points, float)
+    away = nearest(places / extent, points / extent, 1)[0][:, 0]
+    far = away > FAR * len(places) ** (-1 / domain.dimension)
+    return far.astype(float) if far.mean() > LARGE else None
+
+
+def left_open(
+    model: AbstractFieldModel,
+    pde: AbstractPDE,
+    problem: Problem,
+    points: Float[np.ndarray, "n d"],
+) -> Float[np.ndarray, "n c"]:
+    """By how much a solution may differ from the model at points, in units of each field's spread; 0
+    where it is determined."""
+    sines = _following(model, pde, problem)
+    size, equations = sines.network.readout.size, max(len(problem.equation_scales), 1)
+    nodes = max(NODES, int(ROWS_PER_WEIGHT * size / equations))
+    rows = rows_of(sines, pde, problem, nodes)
+    seen = np.concatenate([rows.equation, rows.readings])[:, :size]
+    asked = field_rows(sines, points)
+    if not np.isfinite(seen).all():  # a root or logarithm of what sines make negative
+        return np.zeros((len(points), len(pde.fields)))
+    loose, tight = (_differences(seen / tolerance, asked) for tolerance in (LOOSE, TIGHT))
+    return np.where(tight > HARDLY * loose, loose, 0.0)
+
+
+def _following(model: AbstractFieldModel, pde: AbstractPDE, problem: Problem) -> Features:
+    """A sum of sines that is about what the model is."""
+    scaling = model.scaling
+    fields = len(scaling.mean)
+    count = min(SINES, MOST_WEIGHTS // fields)
+    band = tuple(WAVES if wrapped else FIRST_BAND for wrapped in scaling.periodic)
+    sines = Features(scaling, count=count).with_sines(count, band)
+    nodes = nodes_of(problem.domain, NODES)
+    with jax.enable_x64(True):
+        exact, readings = cast((model, problem.observations), jnp.float64)
+        context = exact.encode(readings)
+        values = np.asarray(jax.vmap(lambda z: exact.decode(context, z))(jnp.asarray(nodes)))
+    target = (values - np.asarray(scaling.mean)) / np.asarray(scaling.spread)
+    rows = np.concatenate([field_rows(sines, nodes), SMOOTH * np.eye(count)])
+    padded = np.concatenate([target, np.zeros((count, fields))])
+    weights = weights_of(sines, pde)
+    weights[: fields * count] = np.linalg.lstsq(rows, padded, rcond=None)[0].T.ravel()
+    return with_weights(sines, pde, weights)[0]
+
+
+def _differences(seen: Float[np.ndarray, "m p"], asked: Float[np.ndarray, "n q"]):
+    """Of every field at the places asked about: the standard deviation of sums of sines that are of order
+    one before anything is seen, and for which all that is seen is zero up to one."""
+    size, count = seen.shape[1], asked.shape[1]
+    held = np.sqrt(np.mean(np.sum(asked**2, axis=1))) * np.eye(size)
+    triangle = scipy.linalg.qr(np.concatenate([seen, held]), mode="r")[0][:size]
+    fields = size // count
+    found = np.zeros((len(asked), fields))
+    for field in range(fields):
+        rows = np.zeros((len(asked), size))
+        rows[:, field * count : (field + 1) * count] = asked
+        found[:, field] = np.linalg.norm(
+            scipy.linalg.solve_triangular(triangle, rows.T, trans=1), axis=0
+        )
+    return found

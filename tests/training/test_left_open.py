@@ -1,0 +1,46 @@
+"""Where nothing was read, an equation says all, or nothing."""
+
+import numpy as np
+import pytest
+
+import pgt
+from pgt.physics.conditions import Dirichlet, Initial
+from pgt.training.assemble import assemble
+from pgt.training.left_open import is_unread, left_open
+
+DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
+PLACES = np.array([[0.2, 0.5], [0.8, 0.5], [0.9, 0.2]])
+
+
+def opened(text, *conditions):
+    """What is left open around a network of small weights, with readings on the left."""
+    points = np.random.default_rng(0).uniform((0, 0), (0.5, 1), (60, 2))
+    values = np.sin(3 * points[:, 0]) + points[:, 1]
+    readings = pgt.Observations.from_arrays(
+        points, values[:, None], coords=("x", "t"), fields=("u",)
+    )
+    model = pgt.PINN(pgt.Scaling.fit(readings, DOMAIN), width=8, layers=2)
+    task = assemble(readings, pgt.Equation(text), DOMAIN, conditions, model=model)
+    assert is_unread(PLACES, task.problem.observations, DOMAIN) == pytest.approx([0, 1, 1])
+    return left_open(task.model, task.pde, task.problem, PLACES)[:, 0]
+
+
+def test_what_is_carried_along_knows_nothing_of_where_it_did_not_come_from():
+    here, *away = opened("u_t + 0.1*u_x^2 = 0")
+    assert here == 0.0
+    assert min(away) > 0.1
+
+
+def test_walls_and_a_start_determine_what_spreads():
+    walls = Dirichlet("x", u=0.0), Initial(u=0.0)
+    assert opened("u_t = diff((1 + 0.1*u^2)*u_x, x)", *walls) == pytest.approx(0.0)
+
+
+def test_where_the_equation_has_no_value_nothing_is_said():
+    assert opened("u_t + log(u - 100) + u_x^2 = 0") == pytest.approx(0.0)
+
+
+def test_readings_everywhere_leave_no_place_unread():
+    points = np.random.default_rng(0).uniform(size=(200, 2))
+    readings = pgt.Observations.from_arrays(points, points[:, :1], coords=("x", "t"), fields=("u",))
+    assert is_unread(np.random.default_rng(1).uniform(size=(500, 2)), readings, DOMAIN) is None
