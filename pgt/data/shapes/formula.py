@@ -38,7 +38,7 @@ class Formula(AbstractLeaf):
     Parameters
     ----------
     text
-        As in a condition: + - * / ^, sqrt, sin, cos, exp, ...
+        As in a condition: + - * / ^, sqrt, sin, cos, exp, atan2(y, x), min, max, ...
     x, y, z
         Between which numbers it is looked at; those of the domain, where they are not given.
     name
