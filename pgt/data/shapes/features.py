@@ -1,6 +1,7 @@
 """What makes fields rough in a shape: holes, around which they wind, and in the plane corners that
 point into the domain, at which their slope is infinite."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -48,16 +49,21 @@ def holes_of(solid: AbstractShape, most: int = MOST_CENTRES) -> Holes:
     >>> holes_of(Disk(radius=2) - Disk((0.5, 0), 0.3)).centres.tolist()
     [[0.5, 0.0]]
     """
+    discs = [disc for middle, _, left in _largest(solid) for disc in _discs(middle, left, most)]
+    centres = np.array([centre for centre, _ in discs]).reshape(-1, solid.dimension)
+    return Holes(centres, np.array([radius for _, radius in discs]))
+
+
+@lru_cache(maxsize=8)
+def _largest(solid: AbstractShape):
+    """Of the largest holes, the middle, the radius and the walls."""
     found = [
         _hole(solid, leaf, own, len(loops) == 1 and not leaf.is_sought)
         for leaf in solid.leaves()
         for loops in [_loops(leaf.boundary(512))]
         for own in loops
     ]
-    found = sorted((hole for hole in found if hole), key=lambda hole: -hole[1])[:MOST_HOLES]
-    discs = [disc for middle, _, left in found for disc in _discs(middle, left, most)]
-    centres = np.array([centre for centre, _ in discs]).reshape(-1, solid.dimension)
-    return Holes(centres, np.array([radius for _, radius in discs]))
+    return sorted((hole for hole in found if hole), key=lambda hole: -hole[1])[:MOST_HOLES]
 
 
 def _hole(solid: AbstractShape, leaf: AbstractLeaf, own: Boundary, alone: bool):
