@@ -1,18 +1,25 @@
-"""What shapes cost a problem that has none: processor time to compile and per step, before and now.
+"""What shapes cost a problem that has none: what is compiled for it, and processor time, before and now.
 
     python benchmarks/box_cost.py --rounds 8 --out somewhere/
+    python benchmarks/box_cost.py --rounds 0      # what is compiled alone: the same on any machine
     python benchmarks/box_cost.py --trees folder/ --out somewhere/  # folder/before, folder/shapes
 
-The commit before shapes, the one that has them and nothing else that is new, and the last one take turns,
-each in a process of its own, so that what else the machine does falls on all alike. One core, nothing
-compiled before. Others make a fit slower and never faster: of many fits the fastest are compared. A PINN
-of Burgers' equation and a PGT of the heat equation, both in a box. Leaves `box-cost.json`.
+The commit before shapes, the one that has them and nothing else that is new, and the last one, each in a
+process of its own. A PINN of Burgers' equation and a PGT of the heat equation, both in a box.
+
+* programs: of the largest one that is compiled, the step, how many instructions it has after XLA has
+  optimised it; and of all programs together. The same programs take as long, whatever a clock says.
+* ratios: processor time to compile and per step, one core, nothing compiled before. The commits take
+  turns, so that what else the machine does falls on all alike; the median of the ratios of all turns.
+
+Leaves `box-cost.json`.
 """
 
 import argparse
 import json
 import math
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -27,6 +34,7 @@ RESULTS = Path(__file__).parent / "results"
 # Boxes alone; with shapes, nothing else changed; with all that came after them.
 COMMITS = {"before": "deb9fa6~1", "shapes": "5679907", "now": "HEAD"}
 STEPS = {"pinn": 1000, "pgt": 100}
+FEW = 3  # steps, where only what is compiled for them is asked
 
 WORKER = """
 import json, os, sys, time
@@ -59,9 +67,11 @@ for line in sys.stdin:
 """
 
 
-def started(tree: Path) -> subprocess.Popen:
+def started(tree: Path, dumped: Path | None = None) -> subprocess.Popen:
     """A process that fits with the library of one tree whenever it is asked."""
     around = os.environ | {"PYTHONPATH": str(tree), "PGT_NO_CACHE": "1"}
+    if dumped is not None:
+        around["XLA_FLAGS"] = f"--xla_dump_to={dumped} --xla_dump_hlo_as_text"
     return subprocess.Popen(
         [sys.executable, "-c", WORKER], cwd=tree, env=around, text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -77,8 +87,20 @@ def measured(worker: subprocess.Popen, kind: str, steps: int) -> dict:
     return json.loads(worker.stdout.readline())
 
 
+def programs(tree: Path, kind: str) -> dict[str, int]:
+    """What is compiled for a fit of a few steps."""
+    with tempfile.TemporaryDirectory() as folder:
+        worker = started(tree, Path(folder))
+        measured(worker, kind, FEW)
+        worker.communicate()  # its input ends, and so does it
+        sizes = [
+            path.read_text().count(" = ") for path in Path(folder).glob("*after_optimizations.txt")
+        ]
+    return {"step": max(sizes), "all": sum(sizes), "programs": len(sizes)}
+
+
 def in_turn(workers: dict[str, subprocess.Popen], kind: str, steps: int, options) -> dict:
-    """The times of every tree, and the ratios of the least of them to the least before."""
+    """The times of every tree, and the median of their ratios to that before, turn by turn."""
     began = time.monotonic()
     times: dict[str, list[dict]] = {name: [] for name in workers}
     for number in range(options.rounds):
@@ -87,13 +109,14 @@ def in_turn(workers: dict[str, subprocess.Popen], kind: str, steps: int, options
         for name in list(workers)[:: 1 if number % 2 else -1]:
             times[name].append(measured(workers[name], kind, steps))
             print(kind, name, times[name][-1], flush=True)
-    least = {
-        name: {key: min(t[key] for t in own) for key in ("compile", "step")}
-        for name, own in times.items()
-    }
     ratios = {
-        name: {key: own[key] / least["before"][key] for key in own}
-        for name, own in least.items() if name != "before"
+        name: {
+            key: statistics.median(
+                own[key] / before[key] for own, before in zip(turns, times["before"], strict=True)
+            )
+            for key in ("compile", "step")
+        }
+        for name, turns in times.items() if name != "before"
     }  # fmt: skip
     return {"ratios": ratios, "times": times}
 
@@ -127,9 +150,16 @@ def main() -> None:
     record = provenance() | {"commits": COMMITS, "steps": STEPS, "fits": {}}
     options.out.mkdir(parents=True, exist_ok=True)
     with checked_out(options.trees) as trees:
+        for kind in STEPS:
+            found = {name: programs(tree.resolve(), kind) for name, tree in trees.items()}
+            record["fits"][kind] = {"programs": found}
+            print(kind, found, flush=True)
+            (options.out / "box-cost.json").write_text(json.dumps(record, indent=1) + "\n")
+        if not options.rounds:
+            return
         workers = {name: started(tree.resolve()) for name, tree in trees.items()}
         for kind, steps in STEPS.items():
-            record["fits"][kind] = in_turn(workers, kind, steps, options)
+            record["fits"][kind] |= in_turn(workers, kind, steps, options)
             print(kind, record["fits"][kind]["ratios"], flush=True)
             (options.out / "box-cost.json").write_text(json.dumps(record, indent=1) + "\n")
         for worker in workers.values():

@@ -10,6 +10,8 @@ SHAPES = {
 }
 FUNCTIONS = {
     "source": "source q(x) of a rod, 60 readings",
+    "step": "conductivity k(x) of a rod, a steep step, 60 readings",
+    "waves": "conductivity k(x) of a rod, waves, 60 readings",
     "conductivity": "conductivity k(x, y) of a plate, contrast 5, 200 readings",
 }
 BOX = {"shapes": "the commit that brought shapes", "now": "the commit measured on"}
@@ -205,17 +207,32 @@ def box_table(found: dict) -> str | None:
         return None
     result = found["box-cost"]
     rows = [
-        as_row(kind.upper(), BOX[name], *(f"{ratio[key]:.2f}" for key in ("compile", "step")),
-             measured_on(result))
+        as_row(
+            kind.upper(),
+            BOX[name],
+            *(
+                f"{fit['programs'][name][key]} ({fit['programs']['before'][key]})"
+                for key in ("step", "all")
+            ),
+            *(_ratio(fit, name, key) for key in ("compile", "step")),
+            measured_on(result),
+        )
         for kind, fit in result["fits"].items()
-        for name, ratio in fit["ratios"].items()
-    ]  # fmt: skip
+        for name in fit["programs"]
+        if name != "before"
+    ]
     return as_table(
-        "What shapes cost a problem in a box: processor time over that of the commit before shapes, "
-        "measured in turn, the fastest of many fits each:",
-        "| model | at | compiling | one step | measured on |",
+        "What shapes cost a problem in a box: instructions that XLA leaves of the step and of all that "
+        "is compiled, in brackets those of the commit before shapes; processor time over its, in turn, "
+        "the median of many:",
+        "| model | at | the step | all | compiling | one step | measured on |",
         rows,
     )
+
+
+def _ratio(fit: dict, name: str, key: str) -> str:
+    """Of times, where they were measured as well."""
+    return f"{fit['ratios'][name][key]:.2f}" if "ratios" in fit else "–"
 
 
 def space_table(found: dict) -> str | None:

@@ -4,6 +4,8 @@
 
 * source: u_t = 0.1 u_xx + q(x) on a rod that starts at zero and whose ends are held there, 60 readings of
   u with 1 % noise; the truth is a sine series.
+* step and waves: (k u')' = -10 on a rod whose ends are held at zero, k(x) a step by tanh, an eighth
+  of the rod wide, or one and a half waves; 60 readings of u with 1 % noise, the truth by quadrature.
 * conductivity: div(k grad u) = -10 on a plate whose edges are held at zero, k(x, y) between 1/√5 and √5,
   200 readings of u with 1 % noise; the truth by finite volumes on 201 × 201 nodes.
 
@@ -13,10 +15,12 @@ Everything by default, with the bands of `Posterior`. Leaves `unknown-functions.
 import argparse
 import json
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sparse
+from scipy.integrate import cumulative_trapezoid
 from scipy.interpolate import RectBivariateSpline
 from scipy.sparse.linalg import spsolve
 
@@ -70,6 +74,25 @@ def plate():
     return RectBivariateSpline(g, g, spsolve(matrix, right).reshape(NODES, NODES))
 
 
+def step(x):
+    """From a small conductivity to one that is six times as large."""
+    return 1 + 0.7 * np.tanh((x - 0.55) / 0.06)
+
+
+def waves(x):
+    """With a contrast of e."""
+    return np.exp(0.5 * np.sin(9 * x))
+
+
+def steady_rod(x, k):
+    """k u' = c - HEAT x, with the c that makes both ends cold."""
+    fine = np.linspace(0, 1, 4001)
+    resistance, heated = (
+        cumulative_trapezoid(part / k(fine), fine, initial=0) for part in (1.0, -HEAT * fine)
+    )
+    return np.interp(x, fine, heated - heated[-1] / resistance[-1] * resistance)
+
+
 def noisy(points, values, axes, seed):
     """Readings of u with noise relative to their spread."""
     values = values + NOISE * values.std() * np.random.default_rng(seed + 100).standard_normal(
@@ -85,6 +108,17 @@ def of_source(seed: int) -> dict:
     domain = pgt.Domain(x=(0, 1), t=(0, 1))
     known = [pgt.Initial(u=0), pgt.Dirichlet(axis="x", u=0)]
     return measured(readings, pde, domain, known, seed, "q", lambda at: source(at.x.to_numpy()))
+
+
+def of_rod(k, seed: int) -> dict:
+    points = np.random.default_rng(seed).uniform(size=(60, 1))
+    readings = noisy(points, steady_rod(points[:, 0], k), "x", seed)
+    unknown = pgt.UnknownFunction("x", positive=True, initial=1.0)
+    pde = pgt.Equation("div(k*grad(u)) + heat = 0", coords=("x",), k=unknown, heat=HEAT)
+    known = [pgt.Dirichlet("x", u=0.0)]
+    return measured(
+        readings, pde, pgt.Domain(x=(0, 1)), known, seed, "k", lambda at: k(at.x.to_numpy())
+    )
 
 
 def of_conductivity(seed: int) -> dict:
@@ -121,7 +155,12 @@ def measured(readings, pde, domain, known, seed, name, true) -> dict:
     }
 
 
-CASES = {"source": of_source, "conductivity": of_conductivity}
+CASES = {
+    "source": of_source,
+    "step": partial(of_rod, step),
+    "waves": partial(of_rod, waves),
+    "conductivity": of_conductivity,
+}
 
 
 def main() -> None:

@@ -107,6 +107,8 @@ def results_of_all_kinds() -> dict[str, dict]:
     }
     flow = {"u": 0.001, "v": 0.002, "p": 0.003}
     fit = {"rel_l2": 1e-7, "model": "Features"}
+    size = {"step": 900, "all": 2000, "programs": 70}
+    compiled = {"programs": {"before": size, "now": size}}
     step = {"milliseconds": 8.0, "first_step_seconds": 5, "peak_bytes": 2**30}
     return {
         "heat": MEASURED | {"runs": runs, "rel_l2": 2e-5},
@@ -144,7 +146,12 @@ def results_of_all_kinds() -> dict[str, dict]:
         | {"settings": {"samples": 500}}
         | {"wall": flow | {"drag": 0.005, "lift": 0.01, "seconds": 150.2}},
         "box-cost": MEASURED
-        | {"fits": {"pinn": {"ratios": {"now": {"compile": 1.1, "step": 0.99}}}}},
+        | {
+            "fits": {
+                "pinn": compiled | {"ratios": {"now": {"compile": 1.1, "step": 0.99}}},
+                "pgt": compiled,
+            }
+        },
         "dns-3d": MEASURED
         | {"settings": {"viscosity": 0.01, "samples": 10**4, "noise": 0.01}}
         | {"fits": {"default": flow | run | {"w": 0.004}}},
@@ -208,7 +215,7 @@ def test_tables_of_all_kinds(tmp_path):
     assert "| inside test of 1,000,000 points, polygon of 1000 edges | 0.25 s |" in text
     assert "| source q(x) of a rod, 60 readings | 2.1 %, 2.1 % | 0.90, 0.90 |" in text
     assert f"| the wall, where the fluid rests | {each} | 0.5 % / 1 % | 150 |" in text
-    assert "| PINN | the commit measured on | 1.10 | 0.99 | CPU, `abc` |" in text
+    assert "| PINN | the commit measured on | 900 (900) | 2000 (2000) | 1.10 | 0.99 | CPU, `abc` |" in text
     assert "| all defaults | 1.0e-03 / 2.0e-03 / 4.0e-03 / 3.0e-03 | 10 | 32 k | CPU" in text
     assert "| `heat` | 256 | 1234 | CPU, `abc` |" in text
     answer = "4.0e-03 (3.0e-02); Gaussian process 5.0e-02; inside 0.91"

@@ -19,7 +19,7 @@ from pgt.data.shapes import solid as of_space
 from pgt.data.shapes.base import AbstractShape, Boundary
 from pgt.data.shapes.combine import Intersection
 from pgt.data.shapes.plane import Rectangle
-from pgt.data.shapes.walls import COUNTS, kept, kept_of
+from pgt.data.shapes.walls import COUNTS, kept, kept_of, to_walls
 from pgt.data.tiles import tiles
 from pgt.ground.errors import InputError, warn_of
 from pgt.ground.types import Key, Points
@@ -148,7 +148,7 @@ class Body:
 
     def distance(self, points) -> Float[np.ndarray, " n"]:
         """How far the nearest wall of the shape is; below zero inside."""
-        return self.shape.distance(np.asarray(points, float)[:, : len(self.space.axes)])
+        return to_walls(self.shape, np.asarray(points, float)[:, : len(self.space.axes)])
 
     # ----------------------------------------------------------------------------------- walls
 

@@ -11,6 +11,7 @@ from pgt.ground.errors import InputError
 
 FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "abs")
 LAPLACIAN = "lap"
+OF_TWO = ("atan2", "min", "max")  # of formulas alone: in an equation they would have to be derived
 CALCULUS = (LAPLACIAN, "grad", "div", "curl", "diff", "dot")  # of equations (physics/calculus.py)
 
 MAX_LENGTH = 10_000
@@ -132,7 +133,7 @@ class _Parser:
 
     def __init__(self, text: str, calculus: bool):
         self.text = text
-        self.functions = (*FUNCTIONS, *CALCULUS) if calculus else FUNCTIONS
+        self.functions = (*FUNCTIONS, *(CALCULUS if calculus else OF_TWO))
         self.has_vectors = calculus
         self.tokens = iter(_tokens(text))
         self.token = next(self.tokens)
@@ -178,7 +179,7 @@ class _Parser:
             if self.token.text != "(":
                 return self.name(token)
             self.function(token)
-            return Call(token.text, self.bracket())
+            return self.of_two(token) if token.text in OF_TWO else Call(token.text, self.bracket())
         if token.text in ("+", "-"):
             return Unary(token.text, self.expression(_SIGN_PRECEDENCE))
         if token.text == "(":
@@ -193,6 +194,18 @@ class _Parser:
             items.append(self.expression())
         self.take(")", "`)` or an operator")
         return items[0] if len(items) == 1 else Vector(tuple(items))
+
+    def of_two(self, token: _Token) -> Tree:
+        """atan2(y, x), or the least or largest of two and more: an operation as + is."""
+        items = [self.expression()]
+        while self.token.text == ",":
+            self.advance()
+            items.append(self.expression())
+        self.take(")", "`,`, `)` or an operator")
+        if len(items) < 2 or (token.text == "atan2" and len(items) > 2):
+            message = f"{token} needs two formulas between its brackets, {token.text}(y, x)."
+            raise point_at(self.text, token.position, message)
+        return functools.reduce(functools.partial(Binary, token.text), items)
 
     def number(self, token: _Token) -> Number:
         value = float(token.text)

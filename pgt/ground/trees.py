@@ -27,6 +27,7 @@ CONSTANTS = {"pi": math.pi, "e": math.e}
 NEGATIVE = "negative"
 # Not Python's operators: 1/0 between constants is inf, not an exception.
 _OPERATORS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^": "power"}
+_OPERATORS |= {"atan2": "arctan2", "min": "minimum", "max": "maximum"}
 WITH_JAX, WITH_NUMPY = (
     {name: getattr(library, name) for name in (*FUNCTIONS, NEGATIVE)}
     | {symbol: getattr(library, name) for symbol, name in _OPERATORS.items()}

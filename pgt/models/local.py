@@ -16,6 +16,8 @@ few slow waves.
 """
 
 from abc import abstractmethod
+from collections.abc import Iterable
+from typing import TypeVar
 
 import equinox as eqx
 import jax
@@ -25,7 +27,7 @@ from jaxtyping import Array, Float
 
 from pgt.data.body import Body
 from pgt.data.domain import Domain
-from pgt.data.shapes.features import corners_of, holes_of
+from pgt.data.shapes.features import Holes, corners_of, holes_of
 from pgt.nn.frozen import Frozen
 
 # The largest k of functions that are harmonic, of those whose Laplacian is harmonic, and so on; each
@@ -33,6 +35,11 @@ from pgt.nn.frozen import Frozen
 WINDINGS = (8, 4, 3, 3, 2), (8, 3, 2), (8,)
 POWERS = (8, 4), (8,), (8,)  # k, at a corner
 TIMES = 4, 4, 3  # frequencies beside the constant, where there is time
+CENTRES = (
+    6,
+    3,
+    1,
+)  # of every hole that is not round, at the most; fewer before there are fewer functions
 MOST = 1000  # functions, those of all fields together
 CLOSEST = 1e-12  # to a corner
 
@@ -87,6 +94,19 @@ class AbstractLocal(Frozen):
         return product.reshape(*product.shape[:-2], -1)
 
 
+Size = TypeVar("Size", bound=AbstractLocal)
+
+
+def first_of_size(sizes: Iterable[Size], most: int) -> Size:
+    """The first with no more functions than so many, else the last."""
+    found = None
+    for found in sizes:
+        if found.count <= most:
+            break
+    assert found is not None
+    return found
+
+
 class Local(AbstractLocal):
     """The functions of one shape of the plane; `count` of them."""
 
@@ -114,19 +134,21 @@ class Local(AbstractLocal):
         if domain.shape is None or len(domain.spatial_axes) != 2:
             return None
         solid = Body(domain.box, domain.shape).solid
-        holes, corners = holes_of(solid), corners_of(solid)
-        if not len(holes.radii) and not len(corners.angles):
-            return None
+        corners = corners_of(solid)
         middle = (domain.lower + domain.upper)[:2] / 2
         tables = zip(WINDINGS, POWERS, TIMES if domain.has_time else (0, 0, 0), strict=True)
-        for windings, powers, times in tables:
-            found = Local(
+
+        def fitted(holes: Holes, windings, powers, times: int) -> "Local":
+            return Local(
                 middle, domain.extent[:2] / 2, *holes, *corners,
                 _wound(windings), _rooted(powers), np.arange(1.0, times + 1),
             )  # fmt: skip
-            if fields * found.count <= MOST:
-                break
-        return found
+
+        holes = {most: holes_of(solid, most) for most in CENTRES}
+        if not len(holes[1].radii) and not len(corners.angles):
+            return None
+        sizes = (fitted(holes[most], *table) for table in tables for most in CENTRES)
+        return first_of_size(sizes, MOST // fields)
 
     @property
     def in_space(self) -> int:

@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 from pgt.data.body import Body
 from pgt.data.domain import Domain
 from pgt.data.shapes.features import holes_of
-from pgt.models.local import CLOSEST, AbstractLocal
+from pgt.models.local import CENTRES, CLOSEST, AbstractLocal, first_of_size
 
 # The largest l of multipoles, of those times r², and so on; fewer where there are many holes or fields.
 DEGREES = (3, 2, 1), (3, 1), (2,)
@@ -45,15 +45,17 @@ class Multipoles(AbstractLocal):
         """
         if domain.shape is None or len(domain.spatial_axes) != 3:
             return None
-        holes = holes_of(Body(domain.box, domain.shape).solid)
-        if not len(holes.radii):
+        solid = Body(domain.box, domain.shape).solid
+        holes = {most: holes_of(solid, most) for most in CENTRES}
+        if not len(holes[1].radii):
             return None
         middle, half = (domain.lower + domain.upper)[:3] / 2, domain.extent[:3] / 2
-        for degrees, times in zip(DEGREES, TIMES if domain.has_time else (0, 0, 0), strict=True):
-            found = Multipoles(middle, half, *holes, np.arange(1.0, times + 1), degrees)
-            if fields * found.count <= MOST:
-                break
-        return found
+        tables = zip(DEGREES, TIMES if domain.has_time else (0, 0, 0), strict=True)
+        sizes = (
+            Multipoles(middle, half, *holes[most], np.arange(1.0, times + 1), degrees)
+            for degrees, times in tables for most in CENTRES
+        )  # fmt: skip
+        return first_of_size(sizes, MOST // fields)
 
     @property
     def in_space(self) -> int:

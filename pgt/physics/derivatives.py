@@ -124,22 +124,33 @@ def residual_and_size(
     origin: Origin = HERE,
 ) -> dict[str, tuple[Float[Array, ""], Float[Array, ""]]]:
     """The residual of each equation at one point, and how large its terms are together: Σ |∂r/∂d · d|
-    over all derivatives d that it asks for."""
+    over all derivatives d that it asks for, those of a Laplacian one by one: they cancel there."""
     pde = resolve(pde)
     names = [name for name in requested(pde) if name not in pde.coords]
-    local = differentiate(function, (*requested(pde), *pde.coords), pde.coords, pde.fields)(z)
+    parts = {name: _parts(name, pde.coords) for name in names}
+    asked = (*names, *(part for own in parts.values() for part in own), *pde.coords)
+    local = differentiate(function, asked, pde.coords, pde.fields)(z)
     table = local.counted_from(origin)
     here = {axis: table.value(axis) for axis in pde.coords}
     values = {name: table.value(name) for name in names}
+    sizes = {n: sum(jnp.abs(table.value(part)) for part in own) for n, own in parts.items()}
 
     def rows(values):
         return pde.residual(DerivativeTable(values | here))
 
     found, slopes = rows(values), jax.jacrev(rows)(values)
     return {
-        row: (r, jnp.sum(jnp.stack([jnp.abs(slopes[row][n] * values[n]) for n in names])))
+        row: (r, jnp.sum(jnp.stack([jnp.abs(slopes[row][n]) * sizes[n] for n in names])))
         for row, r in found.items()
     }
+
+
+def _parts(name: str, coords: tuple[str, ...]) -> tuple[str, ...]:
+    """u_xx and u_yy of lap(u); any other derivative itself."""
+    if not name.startswith(f"{LAPLACIAN}("):
+        return (name,)
+    field = name[len(LAPLACIAN) + 1 : -1]
+    return tuple(f"{field}_{axis}{axis}" for axis in coords if axis != "t")
 
 
 def highest_order(pde: AbstractPDE) -> int:

@@ -16,7 +16,8 @@ from pgt.ground.trees import CONSTANTS, WITH_NUMPY, evaluate, names_in, unknown_
 class Expression(eqx.Module):
     """A formula in text, callable with its variables by name.
 
-    Knows + - * / and powers (`^` or `**`), sin cos tan exp log sqrt tanh sinh cosh abs, pi and e.
+    Knows + - * / and powers (`^` or `**`), sin cos tan exp log sqrt tanh sinh cosh abs, atan2(y, x), min
+    and max of two or more, pi and e.
 
     >>> float(Expression("2*x^2 + 1")(x=3.0))
     19.0

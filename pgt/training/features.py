@@ -114,10 +114,12 @@ class _Search:
         return self._with_other_sines(averaged(best, rivals))
 
     def _with_other_sines(self, found: Found | Averaged) -> Found | Averaged:
-        """Averaged with what other sines of its band say, where readings are exact and there is time."""
-        if isinstance(found, Averaged) or not self.at_once or found.sigma > CLEAN:
+        """Averaged with what other sines of its band say, where it is known better than noise would tell,
+        by exact readings or by all that walls and start say, and there is time."""
+        if isinstance(found, Averaged) or not self.at_once:
             return found
-        if not self.deadline.allows(self.latest):
+        is_noisy = found.sigma > CLEAN and self._is_poor(found)
+        if is_noisy or not self.deadline.allows(self.latest):
             return found
         model = found.model.with_seed(self.model.seed + 1)
         solution = solved_at_once(model, self.task, found.solved.exponent)

@@ -33,12 +33,14 @@ from pgt.training.coefficients import Learnt, are_settled
 from pgt.training.error_bars import Posterior
 from pgt.training.feature_rows import field_rows, weights_of, with_weights
 from pgt.training.gaussian import Solved
-from pgt.training.scales import logarithms
+from pgt.training.scales import axes_of_logarithms
 
 NARROW = 1.0  # of the log-evidence, for every doubling of a band
 PLAINLY = 10.0  # of the log-evidence: such a difference is no chance
 DRAWS = 64  # from the posterior
-LOOSE = 7.0  # log10 of the largest ρ by which unknown functions have their error bars
+# log10 of the largest ρ by which unknown functions of one axis, and of more, have their error bars: each
+# wave of a function is told by all rows of the axes that it does not depend on, and by few of a plane's.
+LOOSE = 6.0, 8.0
 MOST_BANDS, LEAST_SHARE = 6, 0.03  # that are averaged, and what the least of them counts
 
 
@@ -124,7 +126,8 @@ class Found:
         """Where an unknown function multiplies a field, the equation is linearised at a field that the
         readings chose. A stiff one then says by itself what they said, which makes them more probable,
         and leaves the function no freedom that it has in truth."""
-        return self.solved.softened(LOOSE) if logarithms(self.pde) else self.solved
+        axes = axes_of_logarithms(self.pde)
+        return self.solved.softened(LOOSE[min(axes, 2) - 1]) if axes else self.solved
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,17 @@ def test_equations_know_vector_calculus_and_formulas_do_not():
             parse(text)
 
 
+def test_formulas_know_functions_of_two_and_equations_do_not():
+    assert parse("atan2(y, x)") == Binary("atan2", Name("y"), Name("x"))
+    least = Binary("min", Binary("min", Name("x"), Name("y")), Number(3.0))
+    assert parse("min(x, y, 3)") == least
+    for text in ("max(x)", "atan2(x, y, 1)", "min", "max(x, )", "atan2(y x)"):
+        with pytest.raises(InputError):
+            parse(text)
+    with pytest.raises(InputError, match="Unknown function 'max'"):
+        parse_equation("u_t = max(u, 0)")
+
+
 def test_only_what_is_close_is_suggested():
     assert suggestion("visc", ("visk", "rate")) == " Did you mean 'visk'?"
     assert suggestion("q", ("visk", "rate")) == ""

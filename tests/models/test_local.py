@@ -138,3 +138,23 @@ def test_heat_that_spreads_in_a_ring_is_found():
     result = pgt.reconstruct(readings, pgt.Heat(0.05, dimension=2), ring, held, model=model)
     gap = result.at(asked).u.to_numpy() - field(asked)
     assert np.linalg.norm(gap) < 2e-4 * np.linalg.norm(field(asked))
+
+
+def test_a_flow_around_an_ellipse_is_made_of_functions_about_several_centres():
+    """Potential flow, by Joukowski: powers of 1/r about one centre do not converge at its broad sides."""
+    a, b = 0.6, 0.2
+    domain = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=-pgt.Ellipse(radii=(a, b)))
+    local, places = _found(domain), domain.even(600)
+    z, focus = places @ [1, 1j], np.sqrt(a**2 - b**2)
+    mapped = (z + np.sqrt(z - focus) * np.sqrt(z + focus)) / 2
+    flow = np.real(mapped + ((a + b) / 2) ** 2 / mapped)
+    with jax.enable_x64(True):
+        own = np.asarray(local(jnp.asarray(places)))
+    x, y = places.T
+    smooth = np.column_stack([x, y, np.ones(len(x)), x**2 - y**2, x * y])
+    alone = own[:, : len(local.wound)]  # those of the first centre
+    left = [
+        np.linalg.norm(np.linalg.lstsq(basis, flow, rcond=1e-12)[0] @ basis.T - flow)
+        for basis in (np.column_stack([part, smooth]) for part in (alone, own))
+    ]
+    assert left[1] < 1e-4 < 1e-2 < left[0]

@@ -10,7 +10,7 @@ from nested_derivatives import random_points, residual_at
 
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown
-from pgt.physics import Equation, Heat, NavierStokes2D
+from pgt.physics import Equation, Heat, Laplace, NavierStokes2D
 from pgt.physics.derivatives import (
     differentiate,
     parse_name,
@@ -179,3 +179,13 @@ def test_the_size_of_an_equation_is_that_of_its_terms():
     u = float(field(z)[0])
     assert float(r) == pytest.approx(2 * u, rel=1e-5)
     assert float(size) == pytest.approx(4 * u, rel=1e-5)
+
+
+def test_the_terms_of_a_laplacian_are_its_derivatives():
+    """u = 2 x² - y²: u_xx + u_yy = 4 - 2, with terms of 6; of lap(u) as one term nothing would cancel."""
+
+    def field(z):
+        return jnp.array([2 * z[0] ** 2 - z[1] ** 2])
+
+    ((r, size),) = residual_and_size(Laplace(), field, jnp.array([0.7, 0.2])).values()
+    assert (float(r), float(size)) == pytest.approx((2.0, 6.0), rel=1e-5)

@@ -16,7 +16,7 @@ from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown, named_unknowns
 from pgt.models.features import FIRST_BAND, Features
 from pgt.nn.scaling import Scaling
-from pgt.physics import Dirichlet, Equation, Heat, UnknownFunction
+from pgt.physics import Dirichlet, Equation, Heat, Initial, UnknownFunction
 from pgt.training import deadline, features, one_band
 from pgt.training.assemble import assemble
 from pgt.training.coefficients import EDGE, FAR, Learnt
@@ -240,6 +240,17 @@ def test_noise_needs_no_other_sines(monkeypatch):
     monkeypatch.setattr(features, "STEPS", ())
     found, _ = fitted(heat_readings(60, noise=0.1), Heat(DIFFUSIVITY), SQUARE, count=80)
     assert isinstance(found, Found)
+
+
+def test_noise_that_says_less_than_walls_and_start_needs_other_sines_as_well(monkeypatch):
+    """They alone determine the field: what is wrong with it is what sines cannot follow, not noise."""
+    monkeypatch.setattr(features, "STEPS", ())
+    known = [Dirichlet("x", u=0.0), Initial(u="sin(pi*x) + 0.5*sin(2*pi*x)")]
+    noisy = heat_readings(60, noise=0.1)
+    found, _ = fitted(noisy, Heat(DIFFUSIVITY), SQUARE, *known, count=80)
+    assert isinstance(found, Averaged)
+    first, second = (field(part.model, ASKED) for part in found.parts)
+    assert np.abs(first - second).max() > 0
 
 
 def test_there_are_no_other_sines_where_there_is_no_time(solves, monkeypatch):

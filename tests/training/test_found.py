@@ -17,6 +17,7 @@ from pgt.training.assemble import assemble
 from pgt.training.error_bars import Posterior
 from pgt.training.features import fit_features
 from pgt.training.found import (
+    LOOSE,
     Averaged,
     averaged,
     deviations,
@@ -214,3 +215,4 @@ def test_a_function_that_multiplies_a_field_is_not_known_better_than_it_is():
     assert np.sqrt(np.mean(missed**2)) < 0.05
     assert (np.abs(missed) < 1.645 * spread).mean() > 0.8
     assert spread.mean() < 0.1
+    assert found.solved.exponent > found._posterior.exponent == LOOSE[0]

@@ -1,24 +1,31 @@
 """What makes fields rough in a shape: holes, around which they wind, and in the plane corners that
 point into the domain, at which their slope is infinite."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
+from scipy.spatial import KDTree
 
+from pgt.data.evenly import evenly
 from pgt.data.shapes.base import AbstractLeaf, AbstractShape, Boundary
 from pgt.data.shapes.walls import kept_of
 
 LEAST_TURN = 1.15  # half turns: corners that are nearly straight bend no field
 MOST_CORNERS, MOST_HOLES = 12, 8
 WHOLE = 0.9  # of its boundary that a hole has in the domain
+PART = 0.1  # of it that a round notch has there at least, half a hole at an end of the box
+MOST_CENTRES = 6  # of one hole
+CLOSE = 1.25  # times the distance of the nearest wall: a wall that far away is seen from a centre
+TRIED = 2048  # places inside a hole
 APART = 3.0  # times the usual step: there a boundary goes on elsewhere
 AROUND = 720  # places on a small circle around a corner
 NEAR = 1e-4  # of the size of the shape: the radius of that circle
 
 
 class Holes(NamedTuple):
-    """Where the middle of each is, and how near the domain comes to it."""
+    """Centres inside them, one of a round hole and several of others, and how near the domain comes."""
 
     centres: Float[np.ndarray, "h d"]
     radii: Float[np.ndarray, " h"]
@@ -32,36 +39,66 @@ class Corners(NamedTuple):
     angles: Float[np.ndarray, " c"]
 
 
-def holes_of(solid: AbstractShape) -> Holes:
+def holes_of(solid: AbstractShape, most: int = MOST_CENTRES) -> Holes:
     """What was taken out of the whole: simple shapes, holes of a polygon, parts of a formula.
+
+    Functions about a centre follow a field as far as the largest circle in the hole reaches, and not
+    much farther: a hole that is not round has up to `most` centres.
 
     >>> from pgt.data.shapes import Disk
     >>> holes_of(Disk(radius=2) - Disk((0.5, 0), 0.3)).centres.tolist()
     [[0.5, 0.0]]
     """
+    discs = [disc for middle, _, left in _largest(solid) for disc in _discs(middle, left, most)]
+    centres = np.array([centre for centre, _ in discs]).reshape(-1, solid.dimension)
+    return Holes(centres, np.array([radius for _, radius in discs]))
+
+
+@lru_cache(maxsize=8)
+def _largest(solid: AbstractShape):
+    """Of the largest holes, the middle, the radius and the walls."""
     found = [
         _hole(solid, leaf, own, len(loops) == 1 and not leaf.is_sought)
         for leaf in solid.leaves()
         for loops in [_loops(leaf.boundary(512))]
         for own in loops
     ]
-    centres = [hole[0] for hole in found if hole]
-    radii = [hole[1] for hole in found if hole]
-    order = np.argsort(radii)[::-1][:MOST_HOLES]
-    return Holes(np.array(centres).reshape(-1, solid.dimension)[order], np.array(radii)[order])
+    return sorted((hole for hole in found if hole), key=lambda hole: -hole[1])[:MOST_HOLES]
 
 
 def _hole(solid: AbstractShape, leaf: AbstractLeaf, own: Boundary, alone: bool):
-    """Middle and radius of what a loop of a simple shape's boundary leaves out; None where it is none."""
+    """Middle, radius and walls of what a loop of a simple shape's boundary leaves out; None where it is
+    none."""
     ends = leaf.bounds() if alone else (own.points.min(axis=0), own.points.max(axis=0))
     left, middle = kept_of(solid, leaf, own), np.mean(ends, axis=0)
     if not len(left.points) or not np.isfinite(middle).all():
         return None
     inwards = np.sum((left.points - middle) * left.normals, axis=1) < 0
+    away = np.linalg.norm(left.points - middle, axis=1)
     whole = len(left.points) > WHOLE * len(own.points)  # else it is a notch
-    if not whole or inwards.mean() <= 0.9 or solid.inside(middle[None])[0]:
+    is_round = away.max() < CLOSE * away.min() and len(left.points) > PART * len(own.points)
+    if not (whole or is_round) or inwards.mean() <= 0.9 or solid.inside(middle[None])[0]:
         return None
-    return middle, np.linalg.norm(left.points - middle, axis=1).min()
+    return middle, away.min(), left
+
+
+def _discs(middle, walls: Boundary, most: int):
+    """Centres and radii of the middle or, of a hole that is not round, of discs inside it from which its
+    walls are seen: each sees what the others see worst, and of such the most of what they do not see."""
+    lower, upper = walls.points.min(axis=0), walls.points.max(axis=0)
+    places = np.concatenate([middle[None], lower + (upper - lower) * evenly(TRIED, len(middle))])
+    radii, nearest = KDTree(walls.points).query(places)
+    within = np.sum((places - walls.points[nearest]) * walls.normals[nearest], axis=1) > 0
+    within[0] = True
+    places, radii = places[within], np.maximum(radii[within], np.finfo(float).tiny)
+    far = np.linalg.norm(places[:, None] - walls.points, axis=-1) / radii[:, None]
+    sees, chosen = far < CLOSE, [0]
+    while len(chosen) < most and not sees[chosen].any(axis=0).all():
+        worst = int(np.argmax(far[chosen].min(axis=0)))
+        gain = (sees & ~sees[chosen].any(axis=0)) @ walls.weights
+        seeing = sees[:, worst] if sees[:, worst].any() else far[:, worst] == far[:, worst].min()
+        chosen.append(int(np.argmax(np.where(seeing, gain, -1.0))))
+    return [(places[k], radii[k]) for k in chosen]
 
 
 def _loops(own: Boundary) -> list[Boundary]:

@@ -19,6 +19,7 @@ from pgt.data.shapes.base import (
 from pgt.data.shapes.contour import level_lines, level_surface
 from pgt.data.shapes.plane import along_edges
 from pgt.data.shapes.surface import Surface
+from pgt.data.shapes.walls import STRAIGHT
 from pgt.ground.errors import InputError
 from pgt.ground.parser import parse
 from pgt.ground.registry import register
@@ -26,6 +27,7 @@ from pgt.ground.trees import CONSTANTS, WITH_NUMPY, evaluate, names_in, unknown_
 
 SIDES = {2: 512, 3: 72}  # of the grid on which the boundary is looked for
 STEP = 1e-6  # of the size, for slopes
+CORNER = 3.0  # times the length of a piece: how far away its corner may be
 
 
 @register("formula")
@@ -38,7 +40,7 @@ class Formula(AbstractLeaf):
     Parameters
     ----------
     text
-        As in a condition: + - * / ^, sqrt, sin, cos, exp, ...
+        As in a condition: + - * / ^, sqrt, sin, cos, exp, atan2(y, x), min, max, ...
     x, y, z
         Between which numbers it is looked at; those of the domain, where they are not given.
     name
@@ -143,13 +145,45 @@ class Formula(AbstractLeaf):
 
     def _lines(self, count: int) -> Boundary:
         lines = level_lines(self._value, *self.bounds(), SIDES[2])
-        lines = [self._onto(line) for line in lines]
+        lines = [self._with_corners(self._onto(line)) for line in lines]
         if not lines:
             raise InputError(self._nowhere())
         start = np.concatenate([line[:-1] for line in lines])
         end = np.concatenate([line[1:] for line in lines])
         apart = np.linalg.norm(end - start, axis=1) > 0
         return along_edges(start[apart], end[apart], count)
+
+    def _with_corners(self, line):
+        """The line with the corners that it cuts off."""
+        rows, corners = self._cut_off(line)
+        return np.insert(line, rows + 1, corners, axis=0)
+
+    def corners(self):
+        """Where its boundary has a corner, in the plane: as far as it says where it is looked at."""
+        if self.dimension == 3 or not np.isfinite(self.bounds()).all():
+            return super().corners()
+        lines = level_lines(self._value, *self.bounds(), SIDES[2])
+        found = np.concatenate(
+            [np.zeros((0, 2)), *(self._cut_off(self._onto(line))[1] for line in lines)]
+        )
+        # Where a place of the line is a corner, it is cut off on both of its sides.
+        _, first = np.unique(np.round(found / (STEP * self._size)), axis=0, return_index=True)
+        return found[np.sort(first)]
+
+    def _cut_off(self, line):
+        """After which places of a line its direction jumps, as at corners of min, max and abs, and where
+        the tangents of both sides meet, if that is near by."""
+        slope = self._slope(line)
+        normals = slope / np.maximum(np.linalg.norm(slope, axis=1, keepdims=True), 1e-300)
+        (ax, ay), (bx, by) = normals[:-1].T, normals[1:].T
+        turn, straight = ax * by - ay * bx, ax * bx + ay * by
+        step = np.diff(line, axis=0)
+        with np.errstate(all="ignore"):
+            along = np.sum(normals[1:] * step, axis=1) / turn
+        corners = line[:-1] + along[:, None] * np.column_stack([-ay, ax])
+        near = np.linalg.norm(corners - line[:-1], axis=1) < CORNER * np.linalg.norm(step, axis=1)
+        rows = np.flatnonzero((straight < STRAIGHT) & near)
+        return rows, corners[rows]
 
     def _outward(self, found: Boundary) -> Boundary:
         """With the normals along the slope of the formula; where it has none, those that are there."""

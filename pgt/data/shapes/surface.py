@@ -6,6 +6,8 @@ from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import KDTree
 
 from pgt.data.evenly import evenly
 from pgt.data.shapes.base import Boundary, Bounds, Word, set_fields, wall_name
@@ -14,6 +16,7 @@ from pgt.data.shapes.solid import AbstractSolid
 from pgt.ground.errors import InputError
 
 SAME = 1e-9  # of the size: corners closer than that are one
+WRITTEN = 1e-6  # of the size: corners of a file in single precision may be one that far apart
 TILT = np.array([2.3e-10, 3.1e-10])  # of the size: rays beside corners and edges, not through them
 NEAREST = 8  # places of triangles among which the nearest triangle is looked for
 PIECES = 48  # along the size: larger triangles have places in all their parts
@@ -145,8 +148,6 @@ class Surface(AbstractSolid):
 
     @cached_property
     def _tree(self):
-        from scipy.spatial import KDTree
-
         share = np.array(
             [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1]]
         )
@@ -227,20 +228,37 @@ def _checked(corners, triangles):
 
 
 def _merged(corners, triangles):
+    """With corners that are one place; in an open surface also those that differ by the digits in which
+    files are written."""
     size = max(float(np.ptp(corners, axis=0).max()), 1e-300)
     rounded = np.round((corners - corners.min(axis=0)) / (SAME * size)).astype(np.int64)
     _, first, which = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
-    triangles = which.reshape(-1)[triangles]
+    corners, triangles = corners[first], _with_area(which.reshape(-1)[triangles])
+    if _shared(triangles)[1].min(initial=2) == 2:
+        return corners, triangles
+    close = KDTree(corners).sparse_distance_matrix(KDTree(corners), WRITTEN * size)
+    _, group = connected_components(close, directed=False)
+    _, first = np.unique(group, return_index=True)
+    return corners[first], _with_area(group[triangles])
+
+
+def _with_area(triangles):
+    """Those between three places."""
     a, b, c = triangles.T
-    return corners[first], triangles[(a != b) & (b != c) & (c != a)]
+    return triangles[(a != b) & (b != c) & (c != a)]
+
+
+def _shared(triangles):
+    """The edges of triangles as they run, and how many triangles have each, whichever way it runs."""
+    edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    return edges, np.unique(np.sort(edges, axis=1), axis=0, return_counts=True)[1]
 
 
 def _check_closed(triangles) -> None:
     """Every edge belongs to two triangles, which run along it in opposite directions."""
-    edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    edges, total = _shared(triangles)
     directed, times = np.unique(edges, axis=0, return_counts=True)
     pairs, both = np.unique(np.sort(directed, axis=1), axis=0, return_counts=True)
-    _, total = np.unique(np.sort(edges, axis=1), axis=0, return_counts=True)
     if (total == 1).any():
         raise InputError(
             f"Surface: it is open: {int((total == 1).sum())} edges belong to one triangle only. Close "

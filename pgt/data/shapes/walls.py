@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
+from scipy.spatial import KDTree
 
-from pgt.data.shapes.base import AbstractLeaf, AbstractShape, Boundary
+from pgt.data.shapes.base import AbstractLeaf, AbstractShape, Boundary, Places
 from pgt.ground.errors import InputError
 
 COUNTS = {
@@ -77,6 +78,26 @@ def kept_of(
     return found._replace(normals=sign * found.normals).take(stays)
 
 
+def to_walls(shape: AbstractShape, points: Places) -> Float[np.ndarray, " n"]:
+    """How far the nearest wall is, below zero inside. What a shape that is put together of others says
+    itself may be less: beside a corner, the nearest place of a simple shape may be no wall of the whole.
+    That of a formula is right close to its wall."""
+    found, leaves = shape.distance(points), shape.leaves()
+    if len(leaves) == 1 and not leaves[0].is_sought:
+        return found
+    tree, apart = _wall_places(shape)
+    away = tree.query(points)[0]
+    is_other = np.abs(away - np.abs(found)) > apart
+    return np.where(is_other, np.copysign(away, found), found)
+
+
+@lru_cache(maxsize=8)
+def _wall_places(shape: AbstractShape) -> tuple[KDTree, float]:
+    """The points of its walls, and how far they are apart at the most, about."""
+    found = shape.walls()
+    return KDTree(found.points), float(found.weights.max() ** (1 / (shape.dimension - 1)))
+
+
 def part_where(found: Boundary, holds: Callable) -> Boundary:
     """Of points of a boundary those where a condition holds, in the plane up to where it ends."""
     stays = holds(found.points)
@@ -118,6 +139,8 @@ def _up_to_the_cuts(found: Boundary, stays: Bool[np.ndarray, " n"], stays_at: Ca
     for step in (1, -1):
         beside = np.roll(number, -step)
         last = np.flatnonzero(stays & ~stays[beside])
+        if not len(last):  # asking a shape of many parts about no place takes time, too
+            continue
         half = found.weights[last] / 2
         way, reach = _way(found, last, beside[last], half)
         low, high = np.zeros(len(last)), np.ones(len(last))

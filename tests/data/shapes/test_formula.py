@@ -63,3 +63,19 @@ def test_limits_that_cut_a_formula_off_are_refused():
         pgt.Domain(x=(-3, 3), y=(-3, 3), shape=cut)
     whole = pgt.Formula("x^2 + y^2 - 4", x=(-2.1, 2.1), y=(-2.1, 2.1)).moved(0.5, 0)
     assert pgt.Domain(x=(-3, 3), y=(-3, 3), shape=whole).volume == pytest.approx(4 * np.pi, 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("text", "area", "length", "corners"),
+    [
+        ("max(abs(x) - 1, abs(y) - 0.5)", 2.0, 6.0, 4),
+        ("abs(x) + abs(y) - 0.9", 1.62, 3.6 * np.sqrt(2), 4),
+        ("max(x^2 + y^2 - 1, -y)", np.pi / 2, np.pi + 2, 2),
+        ("x^4 + y^4 - 1", 3.7081493546, 7.0176979, 0),
+    ],
+)
+def test_corners_of_a_formula_are_not_cut_off(text, area, length, corners):
+    shape = Formula(text, (-1.5, 1.5), (-1.2, 1.3))
+    assert shape.measure() == pytest.approx(area, rel=1e-4)
+    assert shape.walls().weights.sum() == pytest.approx(length, rel=1e-4)
+    assert len(shape.corners()) == corners

@@ -97,3 +97,13 @@ def test_parts_of_a_surface_may_overlap():
     domain = pgt.Domain(x=(-2, 3), y=(-2, 2), z=(-2, 2), shape=shape)
     lens = np.pi * (4 + 0.8) * (2 - 0.8) ** 2 / 12
     assert domain.volume == pytest.approx(8 / 3 * np.pi - lens, rel=0.01)
+
+
+def test_corners_that_differ_by_the_digits_of_a_file_are_one():
+    """An STL file has the corners of every triangle by themselves, in single precision."""
+    mesh = trimesh.creation.icosphere(2)
+    noise = np.random.default_rng(0).normal(0, 1e-7, (mesh.faces.size, 3))
+    soup = mesh.vertices[mesh.faces].reshape(-1, 3) + noise
+    surface = Surface(soup, np.arange(len(soup)).reshape(-1, 3))
+    assert len(surface.triangles) == len(mesh.faces)
+    assert surface.measure() == pytest.approx(mesh.volume, rel=1e-6)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from pgt.data.shapes import Disk, Polygon, Rectangle
-from pgt.data.shapes.walls import gathered, part_where
+from pgt.data.shapes import Disk, Formula, Polygon, Rectangle
+from pgt.data.shapes.walls import gathered, part_where, to_walls
 from pgt.ground.errors import InputError
 
 
@@ -51,3 +51,14 @@ def test_neighbours_are_taken_together_across_no_corner():
     # ∫ (x², y³)·n along the walls is that of 2x + 3y² inside
     found = np.sum(weights * np.sum(points ** [2, 3] * normals, axis=1))
     assert found == pytest.approx(14.3783333, rel=1e-4)
+
+
+def test_distance_beside_a_corner_is_that_of_the_corner():
+    """Outside an L, in its notch, and beyond a corner that two formulas make."""
+    places = np.array([[-0.3, -0.4], [1.1, 1.1], [0.5, 0.5], [1.3, 2.4]])
+    shape = Rectangle((0, 2), (0, 2)) - Rectangle((1, 3), (1, 3), name="notch")
+    known = np.array([0.5, 0.1, -0.5, np.hypot(0.3, 0.4)])
+    assert to_walls(shape, places) == pytest.approx(known, abs=3e-4)
+    lens = Formula("max((x - 0.5)^2 + y^2 - 1, (x + 0.5)^2 + y^2 - 1)", (-1, 1), (-1, 1))
+    tip = np.sqrt(0.75)
+    assert to_walls(lens, np.array([[0.0, tip + 0.1]])) == pytest.approx([0.1], abs=1e-3)
