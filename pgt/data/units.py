@@ -64,12 +64,18 @@ WORDS = {
     "micron": "um", "microns": "um", "usec": "us", "msec": "ms", "secs": "s", "mins": "min", "hrs": "h",
     "Kelvin": "K", "dimensionless": "1", "radian": "rad", "radians": "rad", "Sec": "s", "SEC": "s",
     "Seconds": "s", "Minutes": "min", "Hours": "h", "Days": "d", "PSI": "psi", "Psi": "psi",
-    "psia": "psi", "kt": "knots", "kts": "knots", "kn": "knots",
+    "psia": "psi", "kt": "knots", "kts": "knots", "kn": "knots", "DBAR": "dbar",
+    "Sek": "s", "Sekunden": "s", "Minuten": "min", "Stunden": "h", "Tage": "d", "secondes": "s",
+    "heures": "h", "jours": "d", "segundos": "s", "minutos": "min", "horas": "h", "secondi": "s",
+    "minuti": "min", "秒": "s", "分": "min", "小时": "h", "米": "m", "毫米": "mm", "厘米": "cm",
+    "с": "s", "сек": "s", "мин": "min", "ч": "h", "м": "m", "мм": "mm", "см": "cm", "Па": "Pa",
+    "кПа": "kPa",
 }  # fmt: skip
 # kelvin = scale × degrees + offset
 DEGREES = {"K": (1.0, 0.0), "degC": (1.0, 273.15), "degF": (5 / 9, 459.67 * 5 / 9)}
 _CELSIUS = re.compile(
-    r"(?:[°º˚]\s*|[Dd]eg(?:ree)?s?[ _.]{0,2}|Grad )C\b|℃|(?:[Dd]eg(?:ree)?s?[ _])?[Cc]elsius"
+    r"(?:[°º˚]\s*|[Dd]eg(?:ree)?s?[ _.]{0,2}|DEG ?|Grad )[CС]\b|℃|摄氏度|ITS-90|IPTS-68"
+    r"|(?:[Dd]eg(?:ree)?s?[ _])?[Cc]elsius"
 )
 _FAHRENHEIT = re.compile(
     r"(?:[°º˚]\s*|[Dd]eg(?:ree)?s?[ _.]{0,2})F\b|℉|(?:[Dd]eg(?:ree)?s?[ _])?[Ff]ahrenheit"

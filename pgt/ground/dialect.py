@@ -5,11 +5,11 @@ from typing import Any, Literal, get_args
 
 from pgt.ground.errors import InputError
 
-Separator = Literal[",", ";", "tab", "space"]
+Separator = Literal[",", ";", "tab", "space", "bar"]
 Mark = Literal[".", ","]
 Dates = Literal["day first", "month first"]
-CHARACTERS = {",": ",", ";": ";", "tab": "\t", "space": " "}
-SPOKEN = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces"}
+CHARACTERS = {",": ",", ";": ";", "tab": "\t", "space": " ", "bar": "|"}
+SPOKEN = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces", "|": "bars"}
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Dialect:
 
     Attributes
     ----------
-    separator : between cells: ",", ";", "tab" or "space".
+    separator : between cells: ",", ";", "tab", "space" or "bar".
     decimal : the decimal mark, "." or ",".
     dates : whether 01/02/2024 has the "day first" or the "month first".
     missing : numbers that stand for "no reading"; () for none, whatever they look like.

@@ -4,6 +4,7 @@ import collections.abc
 import inspect
 import numbers
 import os
+import re
 import types
 from collections.abc import Callable
 from math import isfinite
@@ -138,9 +139,13 @@ def _many(words: str) -> str:
 
     >>> _many("a number above 0"), _many("text"), _many("a pgt.Domain")
     ('numbers above 0', 'texts', 'pgt.Domain')
+    >>> _many("a dict of numbers"), _many("a list of texts")
+    ('dicts of numbers', 'lists of texts')
     """
     if words == "text":
         return "texts"
+    if found := re.fullmatch(r"a (dict|list)( of .*)?", words):
+        return f"{found[1]}s{found[2] or ''}"
     one = words.removeprefix("an ").removeprefix("a ")
     return one.replace("number", "numbers", 1).replace(" such as", "s such as", 1)
 

@@ -9,6 +9,28 @@ from pathlib import Path
 from pgt.ground.errors import InputError
 from pgt.ground.files import in_one_piece
 
+PACKED = (".gz", ".bz2", ".xz", ".zip")
+# What people have, and cannot be read; and how it can.
+_TABLE = "this kind of file is not read; export the table as CSV"
+ELSEWHERE = {
+    ".json": "JSON is not read; write a CSV, for example with pandas.read_json(...).to_csv(...).",
+    ".tdms": f"{_TABLE}, or as text from LabVIEW.",
+    ".npy": "an array alone has no names; save x, t, ... with numpy.savez as .npz.",
+    ".pkl": "a pickle may hold anything, and is never opened; write a CSV or Parquet file.",
+    ".xml": f"{_TABLE}.",
+    ".html": f"{_TABLE}.",
+    ".db": f"{_TABLE}.",
+    ".sqlite": f"{_TABLE}.",
+    ".feather": "write it as Parquet, for example with pandas.read_feather(...).to_parquet(...).",
+    ".vtu": "save the points as CSV, in ParaView by File > Save Data.",
+}
+ELSEWHERE |= {
+    ".jsonl": ELSEWHERE[".json"],
+    ".ndjson": ELSEWHERE[".json"],
+    ".pickle": ELSEWHERE[".pkl"],
+}
+ELSEWHERE |= {".vtk": ELSEWHERE[".vtu"], ".vtp": ELSEWHERE[".vtu"], ".foam": ELSEWHERE[".vtu"]}
+
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
@@ -57,8 +79,11 @@ def _close_names(path: Path) -> str:
 def check_suffix(path: Path, known: Iterable[str]) -> str:
     """The suffix in small letters, or an error that lists the known ones."""
     suffix = path.suffix.lower()
-    if suffix == ".gz" and suffix not in known:  # of what is packed in it
+    if suffix in PACKED and suffix not in known:  # of what is packed in it
         suffix = path.with_suffix("").suffix.lower()
+    known = tuple(known)
+    if suffix in ELSEWHERE and suffix not in known and ".txt" in known:  # who reads, not who writes
+        raise InputError(f"the ending {suffix!r}: {ELSEWHERE[suffix]}")
     if suffix not in known:
         ending = f"the ending {path.suffix!r} is unknown" if suffix else "the name has no ending"
         known = sorted(known)

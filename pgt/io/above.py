@@ -15,6 +15,7 @@ from pgt.io.stamps import is_stamp
 
 COMMENT = re.compile(r"\s*(#+|%+|//+|!+)")
 _DRAWN = re.compile(r"\s*(?=.{5})[-=_+|]+(?:[ \t|+][-=_+|]+)*\s*")
+_LAST = re.compile(r"\W*(?:END[ _]?(?:OF[ _])?(?:DATA|FILE)|EOF)\W*", re.IGNORECASE)
 HIGH = 3  # lines of names and units that one heading has at most
 LOOKED_AT = 200
 # "***End_of_Header***", ">>*DATA*<<", "[Data]"
@@ -25,8 +26,11 @@ _WIDE_BLANKS = re.compile(r" {2,}")
 
 
 def counts(line: str) -> bool:
-    """Whether a line is neither blank nor a comment, nor one that is drawn: "-----"."""
-    return bool(line.strip()) and not COMMENT.match(line) and not _DRAWN.fullmatch(line)
+    """Whether a line is neither blank nor a comment, nor one that is drawn: "-----", nor says that the
+    file ends; loggers that lost their power leave zeros."""
+    is_blank = not line.strip(" \t\r\n\f\v\x00\x1a")
+    is_drawn = _DRAWN.fullmatch(line) or _LAST.fullmatch(line.strip())
+    return not is_blank and not COMMENT.match(line) and not is_drawn
 
 
 def table_lines(head: Sequence[Line], dialect: Dialect) -> list[Line]:

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from pgt.data._checks import as_numbers
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.io._files import understood
 from pgt.io.columns import Columns, check_count, check_present
 from pgt.io.mat import read_arrays
+from pgt.io.names import is_structured, names_in
+from pgt.io.plain import numbers_or_dates
 
 
 @register(".npz", kind="reader")
@@ -23,11 +24,17 @@ def read_npz(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Co
     """Arrays of a NumPy archive; nothing that is pickled is ever loaded."""
     wanted = coords + others
     with understood("NPZ"), path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-        check_present(wanted, archive.files)
-        for name in wanted:  # a small archive may unpack to more than the memory holds
-            check_count(archive.zip.getinfo(f"{name}.npy").file_size // 8)
-        arrays = {name: archive[name] for name in wanted}
+        for name in archive.files:  # a small archive may unpack to more than the memory holds
+            if name in wanted or is_structured(archive, name):
+                check_count(archive.zip.getinfo(f"{name}.npy").file_size // 8)
+        check_present(wanted, names_in(archive))
+        arrays = {name: _array(archive, name) for name in wanted}
     return Columns(flatten(arrays, coords, others))
+
+
+def _array(archive, name: str) -> np.ndarray:
+    whole, _, column = name.partition(".")
+    return archive[name] if name in archive.files else archive[whole][column]
 
 
 @register(".mat", kind="reader")
@@ -52,18 +59,13 @@ def flatten(
     >>> flatten(grid, ("x", "t"), ("u",))["x"].tolist()
     [0.0, 0.0, 1.0, 1.0, 2.0, 2.0]
     """
-    arrays = {name: _plain(name, np.squeeze(array)) for name, array in arrays.items()}
+    arrays = {name: numbers_or_dates(name, np.squeeze(array)) for name, array in arrays.items()}
     shapes = {array.shape for array in arrays.values() if array.ndim}
     if len(shapes) > 1:
         arrays = _along_the_axes(arrays, coords, others)
     shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
     check_count(math.prod(shape))
     return {n: np.array(np.broadcast_to(array, shape)).ravel() for n, array in arrays.items()}
-
-
-def _plain(name: str, array: np.ndarray) -> np.ndarray:
-    """Numbers, or dates."""
-    return array.astype("datetime64[us]") if array.dtype.kind == "M" else as_numbers(name, array)
 
 
 def _along_the_axes(arrays, coords: tuple[str, ...], others: tuple[str, ...]):

@@ -6,22 +6,57 @@ from collections.abc import Container, Mapping, Sequence
 from pgt.ground.errors import warn_of
 
 AXES = ("x", "y", "z", "t")
-# What loggers call an axis, in small letters; the letter itself first of all.
+# What loggers call an axis, in small letters; the letter itself first of all, other languages last.
 CALLED = {
     "x": ("x", "position", "pos", "location", "ort", "distance", "abstand", "easting", "rechtswert"),
     "y": ("y", "northing", "hochwert"),
     "z": ("z", "depth", "height", "tiefe", "höhe"),
-    "t": ("t", "time", "timestamp", "time stamp", "datetime", "date time", "date/time", "date_time",
-          "elapsed", "elapsed time", "milliseconds", "seconds", "minutes", "hours", "days", "zeit",
-          "zeitstempel", "temps", "date", "datum", "solutiontime"),
+    "t": ("t", "time", "timestamp", "time stamp", "t stamp", "datetime", "date time", "elapsed",
+          "elapsed time", "elapsedtime", "physical time", "flow time", "milliseconds", "seconds",
+          "minutes", "hours", "days", "zeit", "zeitstempel", "temps", "date", "datum", "solutiontime",
+          "ts", "jd", "mjd", "decimal year"),
 }  # fmt: skip
 for _number, _axis in enumerate(("x", "y", "z")):
-    _long = (
-        f"{_axis}{mark}{word}"
-        for mark in "- _"
-        for word in ("coordinate", "location", "position", "pos")
-    )
-    CALLED[_axis] = (*CALLED[_axis], *_long, f"points:{_number}", f"points_{_number}")
+    _long = (f"{_axis} {word}" for word in ("coordinate", "location", "position", "pos"))
+    CALLED[_axis] = (*CALLED[_axis], *_long, f"points:{_number}", f"points {_number}")
+_ELSEWHERE = {
+    "x": "posición posicion distancia posizione distanza posição distância positie afstand läge avstånd "
+    "położenie odległość poloha vzdálenost координата расстояние положение 位置 距离 距離 위치 거리 "
+    "konum mesafe lage stelle length länge longueur",
+    "y": "",
+    "z": "profondeur hauteur profundidad altura profondità altezza profundidade diepte hoogte djup höjd "
+    "głębokość wysokość hloubka výška глубина высота 深度 高度 深さ 高さ 깊이 높이 derinlik yükseklik",
+    "t": "heure horodatage tiempo fecha hora tempo ora tijd tid czas čas время дата 时间 時間 时刻 時刻 "
+    "日期 日時 日付 経過時間 시간 시각 일시 날짜 zaman tarih saat",
+}
+CALLED = {axis: (*words, *_ELSEWHERE[axis].split()) for axis, words in CALLED.items()}
+# Behind a name, in brackets that are no unit: nobody knows pixels, but x [px] is an x.
+_BEHIND = re.compile(r"[\[(](?!.*(?:err|std|sigma|unc|set))[^\[\]()]*[\])]$")
+
+
+def bare(name: str) -> str:
+    """A name without brackets behind it that nobody knows for a unit.
+
+    >>> bare("u [px/frame]"), bare("T (std)")
+    ('u', 'T (std)')
+    """
+    return _BEHIND.sub("", name).strip() or name
+
+
+def spelt(name: str) -> str:
+    """A name as the words of `CALLED` are spelt: small letters, single blanks between its words.
+
+    >>> spelt("Elapsed_Time"), spelt("Date/Time"), spelt("x [px]")
+    ('elapsed time', 'date time', 'x')
+    """
+    return re.sub(r"[\s_./-]+", " ", bare(name).lower()).strip()
+
+
+def is_called(name: str, axis: str) -> bool:
+    """Whether a column of that name is usually an axis."""
+    return spelt(name) in CALLED[axis]
+
+
 # The parts of a date and a time of day that are columns of their own; MM is a month, mm a minute.
 PARTS = (
     ("year", "yyyy", "yy", "yr", "jahr"),
@@ -65,11 +100,22 @@ COUNTERS = (
     "nodenumber",
     "pointid",
     "point id",
+    "line#",
+    "line",
+    "cellnumber",
+    "cell id",
+    "global_index",
+    "entry_id",
+    "scan number",
 )
 # 1 beside readings and 0 beside none; what "mask", "flag" or "status" means, only the user knows.
 VALID = ("valid", "isvalid", "is valid", "is_valid", "vtkvalidpointmask")
 # Beside readings of several quantities in one column: which each is.
-KINDS = ("parameter", "param", "variable", "quantity", "measurand", "measurement", "analyte")
+KINDS = (
+    "parameter", "param", "variable", "quantity", "measurand", "measurement", "analyte", "metric",
+    "sensor_type", "sensortype", "_field", "observedproperty", "observed_property", "characteristicname",
+)  # fmt: skip
+UNITS = ("unit", "units", "uom", "einheit", "unité")
 # The same in words: good, bad.
 FLAGS = (
     "qc",
@@ -82,8 +128,51 @@ FLAGS = (
     "qa_flag",
     "quality flag",
     "code",
+    "statuscode",
+    "status code",
+    "status_code",
+    "quality code",
+    "validity",
 )
+# What such a column says of a row, where nobody can doubt it; the first letters of the bad ones tell.
+GOOD = ("good", "ok", "valid", "true", "pass", "passed", "gut", "1")
+BAD = (
+    "bad",
+    "err",
+    "fail",
+    "fault",
+    "invalid",
+    "false",
+    "missing",
+    "no data",
+    "nodata",
+    "schlecht",
+    "0",
+)
+TEMPERATURES = (
+    "temp", "temperature", "temperatur", "température", "temperatura", "temperatuur", "температура",
+    "温度", "溫度", "온도", "teplota", "sıcaklık",
+)  # fmt: skip
+PRESSURES = (
+    "pressure", "druck", "pression", "presión", "presion", "pressione", "pressão", "druk", "tryck",
+    "ciśnienie", "tlak", "давление", "压力", "壓力", "圧力", "압력", "basınç",
+)  # fmt: skip
 ANGLES = ("lat", "latitude", "lon", "long", "longitude")
+
+
+def is_milliseconds(name: str) -> bool:
+    """Whether a column is what is left of a second, beside a time."""
+    return spelt(name) in ("ms", "msec", "millisecond", "milliseconds", "millis")
+
+
+def is_good(cell: str) -> bool | None:
+    """Whether a row is a reading, by what stands in a column of such words; None: nobody can tell.
+
+    >>> is_good("Good"), is_good("Bad_NoData"), is_good("Uncertain")
+    (True, False, None)
+    """
+    word = cell.strip().lower()
+    return True if word in GOOD else False if word.startswith(BAD) else None
 
 
 def parts_of_a_date(names: Sequence[str]) -> list[str]:
@@ -151,10 +240,7 @@ def also_called(name: str, measured: Sequence[str]) -> Container[str]:
             f"{v}{n}" for v in ("vel", "velocity") for n in (name, "ijk"["uvw".index(name)])
         )
         return {*of_axis, *by_letter, f"{axis}velocity", f"{name}velocity"}
-    return {
-        "p": ("pressure", "druck"),
-        "T": ("temp", "temperature", "temperatur", "température"),
-    }.get(name, ())
+    return {"p": PRESSURES, "T": TEMPERATURES}.get(name, ())
 
 
 def as_the_equation(

@@ -1,6 +1,6 @@
 """Any file that is a table of cells, opened: text or a workbook."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,11 +25,14 @@ def open_cells(path: Path, dialect: Dialect) -> Iterator[Table]:
         yield table
 
 
-def read_sensors(path: Path | None, dialect: Dialect) -> dict[str, Places] | None:
-    """Positions by the name of the sensor; None where there is no such file."""
+def read_sensors(
+    path: Path | None, dialect: Dialect, asked: Sequence[str] = ()
+) -> dict[str, Places] | None:
+    """Positions by the name of the sensor; None where there is no such file. `asked` are the coordinates
+    of the readings."""
     if path is None:
         return None
     with naming(path):
         check_is_file(path)
         with open_cells(path, dialect) as table:
-            return positions_in(table, dialect)
+            return positions_in(table, dialect, asked)

@@ -6,6 +6,8 @@ DAY = 86400.0
 FIRST, LAST = 20 * 365.25, 80 * 365.25  # of the days since 1970 in which loggers have logged
 COUNTED = {"seconds": 1.0, "milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}
 EXCEL, MATLAB = 25569, 719529  # their numbers of 1970-01-01
+JULIAN, MODIFIED = 2440587.5, 40587  # those of astronomers
+LABVIEW = 2082844800  # seconds from 1904 to 1970
 
 
 def doubt(times: np.ndarray, unit: str | None = None) -> str | None:
@@ -26,6 +28,10 @@ def doubt(times: np.ndarray, unit: str | None = None) -> str | None:
             return (
                 f"t may count from 1970: if so, write units = {{t = '{counted} since 1970-01-01'}}"
             )
+    if low - LABVIEW > FIRST * DAY and high - LABVIEW < LAST * DAY and unit in (None, "s"):
+        return (
+            "t may count from 1904 (LabVIEW): if so, write units = {t = 'seconds since 1904-01-01'}"
+        )
     if unit is not None:  # neither of the following counts anything but days
         return None
     if low - MATLAB > FIRST and high - MATLAB < LAST:
@@ -34,6 +40,9 @@ def doubt(times: np.ndarray, unit: str | None = None) -> str | None:
         return (
             "t may be Excel's number of the day: if so, write units = {t = 'days since 1899-12-30'}"
         )
+    for name, zero in (("Julian", JULIAN), ("modified Julian", MODIFIED)):
+        if low - zero > FIRST and high - zero < LAST:
+            return f"t may be the {name} number of the day: if so, t - {zero} are days since 1970-01-01"
     return None
 
 

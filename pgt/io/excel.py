@@ -1,6 +1,7 @@
 """Workbooks of Excel, through openpyxl: one sheet is read as a table of cells."""
 
 import datetime
+import html
 import re
 import warnings
 import zipfile
@@ -16,6 +17,7 @@ from pgt.ground.registry import register
 from pgt.io._files import need, understood
 from pgt.io.above import HIGH
 from pgt.io.columns import Columns, check_count
+from pgt.io.encoding import ZIP, check_is_no_other
 from pgt.io.headings import Places, parse_headings
 from pgt.io.layout import check_another_heading, check_names, check_upright, find_rows
 from pgt.io.placed import LOOKED_AT, in_heading
@@ -81,7 +83,7 @@ def sheet_of(path: Path, dialect: Dialect) -> Table:
             values = {place: read(columns[place], lines) for place, read in converters.items()}
         return values, lines
 
-    said = (f"sheet {name!r}", *layout.said)
+    said = (f"sheet {name!r}", *layout.said, *_hidden_rows(path))
     sample = [cells for _, cells in below]
     headings = titled(parse_headings(names, units), sample)
     return Table(headings, sample, load, said, {}, path.name.partition(".")[0])
@@ -100,7 +102,8 @@ def _sheet(path: Path, dialect: Dialect) -> tuple[str, list[Row]]:
         frames = pd.read_excel(
             path, sheet_name=None, header=None, dtype=object, engine="openpyxl", na_filter=False
         )
-    filled = {name: frame for name, frame in frames.items() if frame.size}
+    hidden = _hidden_sheets(path)
+    filled = {name: f for name, f in frames.items() if f.size and name not in hidden}
     if dialect.sheet is not None:
         if dialect.sheet not in frames:
             raise InputError(
@@ -117,6 +120,30 @@ def _sheet(path: Path, dialect: Dialect) -> tuple[str, list[Row]]:
         rows = [(n, [_text(v) for v in row]) for n, row in enumerate(frame.to_numpy(), 1)]
         return name, [(n, cells) for n, cells in rows if any(cells) and cells[0][:1] != "#"]
     return "", []
+
+
+def _hidden_sheets(path: Path) -> set[str]:
+    """The names of sheets that the workbook does not show."""
+    with understood("a workbook"), zipfile.ZipFile(path) as archive:
+        sheets = re.findall(
+            r"<(?:\w+:)?sheet\s[^>]*>", archive.read("xl/workbook.xml").decode("utf-8")
+        )
+    hidden = [sheet for sheet in sheets if re.search(r'state="(?:veryH|h)idden"', sheet)]
+    return {
+        html.unescape(found[1])
+        for sheet in hidden
+        if (found := re.search(r'name="([^"]*)"', sheet))
+    }
+
+
+def _hidden_rows(path: Path) -> list[str]:
+    """That rows which the workbook does not show are read, too, where it has one sheet."""
+    with understood("a workbook"), zipfile.ZipFile(path) as archive:
+        sheets = [archive.read(name) for name in archive.namelist() if _SHEET.fullmatch(name)]
+    count = (
+        len(re.findall(rb'<row\b[^>]*\shidden="(?:1|true)"', sheets[0])) if len(sheets) == 1 else 0
+    )
+    return [f"{count} hidden row{'s' if count > 1 else ''} read, too"] if count else []
 
 
 def _with_merged(path: Path, sheet: str, rows: list[Row]) -> list[Row]:
@@ -140,6 +167,11 @@ def _with_merged(path: Path, sheet: str, rows: list[Row]) -> list[Row]:
 
 
 def _check_size(path: Path) -> None:
+    with path.open("rb") as file:
+        start = file.read(100)
+    check_is_no_other(start)
+    if not start.startswith(ZIP):
+        raise InputError("this is no workbook; if it is a table as text, give it the ending .csv.")
     with understood("a workbook"), zipfile.ZipFile(path) as archive:
         size = sum(part.file_size for part in archive.infolist())
     if size > LARGEST:

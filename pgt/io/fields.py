@@ -5,11 +5,24 @@ import re
 from collections.abc import Container, Mapping, Sequence
 
 from pgt.data.units import conversion
-from pgt.io.called import AXES, also_called, letters
+from pgt.io.called import AXES, TEMPERATURES, also_called, bare, letters, spelt
 from pgt.io.found import matches
 from pgt.io.guessed import Guess
 from pgt.io.headings import Heading
 
+# What stands beside a quantity, and is not it: how sure it is, its limits, what was asked for, what the
+# logger says of itself.
+_ASIDE = re.compile(
+    r"(?:^|[^a-z])(?:std|stdev|sd|rms|sigma|err|error|unc|uncertainty|min|max|minimum|maximum|set ?point|"
+    r"soll|target|limit|alarm|dew ?point|qc|flag|battery|panel|ptemp|internal|cj)(?:[^a-z]|$)"
+    r"|^[a-z](?:min|max|std|rms|err|set|amb|ref)$|[±σΔ]",
+    re.IGNORECASE,
+)
+# What archives call a reading, whatever it is of.
+_VALUES = (
+    "value", "val", "result", "reading", "payload", "varvalue", "wert", "messwert", "valeur", "valor",
+)  # fmt: skip
+_MEAN = ("mean", "avg", "average")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
@@ -28,7 +41,7 @@ def of_sensors(headings: Sequence[Heading], measured: Sequence[str]) -> dict[str
 
 def _is_warm(heading: Heading, name: str) -> bool:
     """Whether a column may be a temperature, where that is sought."""
-    is_spelt = "temperatur" in letters(heading.name)
+    is_spelt = any(word in letters(heading.name) for word in TEMPERATURES[1:])
     return name == "T" and (is_spelt or bool(heading.unit and conversion(heading.unit, "K")))
 
 
@@ -57,18 +70,30 @@ def of_columns(
     found, left = {}, list(headings)
     for name in measured:
         same = [h for h in left if name in (h.name, h.text)]
+        same = same or [h for h in left if name == bare(h.name)]
         # Before U, which is the size of a velocity where there is an Ux, too.
         same = same or [h for h in left if letters(h.name) in also_called(name, measured)]
+        same = same or [h for h in left if letters(bare(h.name)) in also_called(name, measured)]
         same = same or [h for h in left if h.name.lower() == name.lower()]
-        same = same or [h for h in left if _is_warm(h, name)]
+        same = same or [h for h in left if letters(h.name) in {name.lower() + m for m in _MEAN}]
+        same = same or sorted([h for h in left if _is_warm(h, name)], key=_is_aside)
         if same:
             found[name] = same[0].text
             left.remove(same[0])
     if not found:
-        # Rather no column that always says the same, and none that counts hours.
-        best = min(left, key=lambda h: (h.text in constant, _is_a_time(h)))
+        # One that is called so; rather none that always says the same, counts hours, or is an error.
+        best = min(
+            left,
+            key=lambda h: (
+                spelt(h.name) not in _VALUES, h.text in constant, _is_a_time(h), _is_aside(h),
+            ),
+        )  # fmt: skip
         found[measured[0]] = best.text
     return found
+
+
+def _is_aside(heading: Heading) -> bool:
+    return _ASIDE.search(heading.name) is not None
 
 
 def _is_a_time(heading: Heading) -> bool:

@@ -18,11 +18,12 @@ from pgt.ground.errors import InputError
 from pgt.ground.manifest import require_intact
 from pgt.ground.registry import register
 from pgt.io._files import check_is_file, check_suffix, naming, understood
-from pgt.io.called import CALLED, no_lengths
+from pgt.io.called import is_called, is_good, no_lengths
 from pgt.io.columns import Columns, check_count, check_present
+from pgt.io.plain import numbers_or_dates
 
 CALENDARS = ("standard", "gregorian", "proleptic_gregorian", "none")
-SUFFIXES = (".nc", ".nc4", ".cdf")
+SUFFIXES = (".nc", ".nc4", ".cdf", ".h5", ".hdf5")
 
 
 @register(*SUFFIXES, kind="reader")
@@ -35,11 +36,11 @@ def read(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Column
         arrays = _placed(dataset, coords, others)
         sizes = {dim: size for array in arrays for dim, size in array.sizes.items()}
         check_count(math.prod(sizes.values()))
-        arrays = [_in_range(array) for array in arrays]
+        arrays, said = _without_bad([_in_range(array) for array in arrays], dataset)
         columns = [array.to_numpy().ravel() for array in xr.broadcast(*arrays)]
         units = {n: _unit(dataset[n].attrs) for n in wanted if "units" in dataset[n].attrs}
-    values = {name: as_numbers(name, c) for name, c in zip(wanted, columns, strict=True)}
-    said = [word for n in coords if (word := _calendar(dataset[n].attrs))]
+    values = {name: numbers_or_dates(name, c) for name, c in zip(wanted, columns, strict=True)}
+    said += [word for n in coords if (word := _calendar(dataset[n].attrs))]
     return Columns(values, units, said=tuple(said))
 
 
@@ -74,17 +75,39 @@ def opened(path: Path) -> Iterator[xr.Dataset]:
             start = file.read(8)
         if start[:3] != b"CDF" and start != b"\x89HDF\r\n\x1a\n":
             raise InputError("this is not a NetCDF file: it starts like none.")
-        engine = "scipy" if start[:3] == b"CDF" else "h5netcdf"
+        group, engine = None, "scipy" if start[:3] == b"CDF" else "h5netcdf"
         if engine == "h5netcdf":
             with h5py.File(path) as file:  # h5netcdf prints a traceback of its own when this fails
-                dict(file.attrs)
+                group = _group(file)
         # times stay the numbers they are: the equation needs numbers, not dates
         # and plain HDF5, which has no names for dimensions, gets some without a warning
-        more: dict[str, Any] = {"phony_dims": "sort"} if engine == "h5netcdf" else {}
+        more: dict[str, Any] = {}
+        if engine == "h5netcdf":
+            more = {"phony_dims": "sort", "group": group}
         with xr.open_dataset(
             path, engine=engine, decode_times=False, cache=False, **more
         ) as dataset:
             yield dataset
+
+
+def _group(file: h5py.File) -> str | None:
+    """The only group that holds arrays, where none stand outside of groups."""
+    dict(file.attrs)
+    if not len(file) or any(isinstance(file[name], h5py.Dataset) for name in file):
+        return None
+    groups: list[str] = []
+
+    def note(_name: str, item: h5py.Dataset | h5py.Group) -> None:
+        if isinstance(item, h5py.Dataset):
+            groups.append(str(item.parent.name))
+
+    file.visititems(note)
+    names = sorted({*groups})
+    if len(names) > 1:
+        raise InputError(
+            f"the arrays stand in the groups {', '.join(names[:5])}; save one of them alone."
+        )
+    return names[0] if names else None
 
 
 def _in_range(array: xr.DataArray) -> xr.DataArray:
@@ -94,6 +117,29 @@ def _in_range(array: xr.DataArray) -> xr.DataArray:
     if "scale_factor" in array.encoding or not (np.isfinite(low) or np.isfinite(high)):
         return array
     return array.where((array >= low) & (array <= high))
+
+
+def _without_bad(
+    arrays: list[xr.DataArray], dataset: xr.Dataset
+) -> tuple[list[xr.DataArray], list[str]]:
+    """The arrays without values that a variable of flags calls bad in words, and what to say of it."""
+    found, said = [], []
+    for array in arrays:
+        for name in str(array.attrs.get("ancillary_variables", "")).split():
+            flags = dataset[name] if name in dataset.variables else None
+            if flags is None or flags.dims != array.dims or "flag_values" not in flags.attrs:
+                continue
+            meanings = str(flags.attrs.get("flag_meanings", "")).split()
+            pairs = zip(np.atleast_1d(flags.attrs["flag_values"]), meanings, strict=False)
+            bad = [value for value, word in pairs if "bad" in word or is_good(word) is False]
+            is_bad = flags.reset_coords(drop=True).isin(bad) & array.notnull()
+            if count := int(is_bad.sum()):
+                array = array.where(~is_bad)
+                said.append(
+                    f"{count} reading{'s' if count > 1 else ''} hidden that {name!r} calls bad"
+                )
+        found.append(array)
+    return found, said
 
 
 def _unit(attributes: dict) -> str:
@@ -158,7 +204,12 @@ def _loose(dataset: xr.Dataset, dim: str, coords: tuple[str, ...]) -> InputError
             "the file has no names for its dimensions, and two of them are of one length, so it is "
             "unclear which is which. Save it as NetCDF, with dimensions that have names."
         )
-    free = AXES[len([name for name in coords if name.lower() not in CALLED["t"]])]
+    if dim not in dataset.variables:
+        return InputError(
+            f"the dimension {dim!r} ({dataset.sizes[dim]} entries) has no coordinate. Save a variable "
+            f"{dim!r} with their positions."
+        )
+    free = AXES[len([name for name in coords if not is_called(name, "t")])]
     return InputError(
         f"the dimension {dim!r} ({dataset.sizes[dim]} entries) belongs to none of the coordinates "
         f'{", ".join(coords)}. Name its coordinate, as in `columns={{"{free}": "{dim}"}}`, or keep one '

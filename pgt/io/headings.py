@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from pgt.data.units import conversion, is_known_unit
+from pgt.data.units import WORDS, conversion, is_known_unit
 from pgt.ground.errors import InputError
 
 NUMBER = r"[+-]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
@@ -18,7 +18,7 @@ _PLACED = re.compile(
 )
 _POINT = re.compile(r"\(\s*(-?[\d.]+(?:[eE][+-]?\d+)?(?:, +-?[\d.]+(?:[eE][+-]?\d+)?){1,2})\s*\)")
 _LENGTH = re.compile(
-    rf"(?<![^\W_])(?P<value>{NUMBER})\s?(?P<unit>[mcdkµμu]?m|inch|in|ft)(?![^\W_])"
+    rf"(?<![^\W_])(?P<value>{NUMBER})\s?(?P<unit>[mcdkµμu]?m|inch|in|ft)(?![^\W_])|@\s*(?P<at>{NUMBER})$"
 )
 # What stands in brackets, with those inside it: [W/(m K)], (kPa(g)).
 _INSIDE = r"(?:[^\[\](){}<>]|\([^\[\](){}<>]*\))*"
@@ -40,6 +40,9 @@ _WARM = re.compile(r"(?P<name>.*[Tt]emp[^_]*)_(?P<unit>[CFK])")
 # Of a time "min" is a unit, of these it is the least of all readings.
 _LEAST = re.compile(r"T\d*|p|u|v|w|h|RH|([Tt]emp|[Pp]ress|[Ll]evel|[Hh]um|[Ss]peed|[Ww]ind).*")
 _INCH = {"in": "inch"}
+# The degree sign of other encodings, read as if it were of this one.
+_DEGREE = re.compile(r"(?:Â?[°º˚]|[Â\ufffd?¡ø^]|\^?o|&deg;)\s?([CF])")
+_WIDE = str.maketrans("（）［］：", "()[]:")  # as wide as the letters of China and Japan
 _LETTER = {"C": "degC", "c": "degC"}  # coulombs are not what a sensor of a field reads
 _FAHRENHEIT = re.compile(r"(T|[Tt]emp\S*)\s*[(\[]F[)\]]")  # of anything else F may be farads
 # Headings that are the unit of what stands below them.
@@ -70,11 +73,12 @@ def parse_heading(text: str) -> Heading:
     {'x': (0.1, 'm')}
     """
     text = " ".join(text.split())
-    rest, places = text, places_in(text)
-    if not places and (places := _point_in(text)):
-        rest = _POINT.sub("", text)
+    rest = text.translate(_WIDE)
+    places = places_in(rest)
+    if not places and (places := _point_in(rest)):
+        rest = _POINT.sub("", rest)
     elif places:
-        rest = re.sub(r"[(\[@][\s,;]*[)\]]|@\s*|[(\[]\s*$", " ", _PLACED.sub("", text))
+        rest = re.sub(r"[(\[@][\s,;]*[)\]]|@\s*|[(\[]\s*$", " ", _PLACED.sub("", rest))
         rest = re.sub(r"\(\W*\)|\[\W*\]", " ", rest).strip(" ,;@_")
     name, unit = _name_and_unit(rest)
     if unit is None and (found := _FAHRENHEIT.fullmatch(name)):
@@ -115,7 +119,7 @@ def placed_along(headings: Sequence[Heading], axis: str) -> list[Heading]:
         if length is None or rest is None or times[rest] < 2:
             found.append(heading)
             continue
-        value = float(length["value"].replace(",", "."))
+        value = float((length["value"] or length["at"]).replace(",", "."))
         name, unit = _name_and_unit(" ".join(rest.replace("_", " ").split()))
         places: Places = {axis: (value, _INCH.get(length["unit"], length["unit"]))}
         found.append(Heading(heading.text, name or heading.text, unit or heading.unit, places))
@@ -178,7 +182,9 @@ def _known(text: str | None) -> str | None:
     if not text:
         return None
     text = text.strip().removesuffix(".")
-    text = _LETTER.get(text, text)
+    if found := _DEGREE.fullmatch(text):
+        text = text if text[0] in "°º˚" else f"deg{found[1]}"
+    text = _LETTER.get(text, text if text.isascii() else WORDS.get(text, text))
     return text if is_known_unit(text) and text != "1" else None
 
 

@@ -20,27 +20,12 @@ from pgt.io.stamps import is_stamp
 
 MOST_COLUMNS = 10_000
 SAMPLE = 200  # rows that are looked at to find the table
+MOST = 0.5  # of the rows below a heading are of its table
 # What loggers write below the names beside units: how a column came about.
 MADE = {
-    "",
-    "-",
-    "1",
-    "ts",
-    "rn",
-    "avg",
-    "smp",
-    "min",
-    "max",
-    "std",
-    "tot",
-    "mean",
-    "average",
-    "sample",
-    "utc",
-    "degrees_north",
-    "degrees_east",
-    "psu",
-}
+    "", "-", "1", "ts", "rn", "avg", "smp", "min", "max", "std", "tot", "mean", "average", "sample",
+    "utc", "degrees_north", "degrees_east", "psu",
+}  # fmt: skip
 _QUOTED = re.compile(r'"[^"]*"')
 _CLEAR = re.compile(r"(?<!^t)/|[°²³^]|^deg|Pa$|bar$")  # units that nobody takes for a name
 _LETTER = re.compile(r"[^\W\d_](?<![eE])")  # but that of an exponent
@@ -69,6 +54,11 @@ class _Row(NamedTuple):
     cells: list[str]
     numbers: int
     words: int
+
+    @property
+    def filled(self) -> int:
+        """How many cells there are without an empty one at the end, where some put one more separator."""
+        return len(self.cells) - (not self.cells[-1])
 
     @property
     def is_data(self) -> bool:
@@ -108,14 +98,23 @@ def find_layout(lines: Sequence[Line], dialect: Dialect) -> Layout:
     found = [table for mark in SPOKEN if (table := _table(lines, mark))]
     best = max((score for score, _ in found), default=0.0)
     tables = [layout for score, layout in found if score == best]
-    if {layout.separator for layout in tables} == {"\t", " "}:  # a tab is a blank, too
-        tables = [layout for layout in tables if layout.separator == "\t"]
+    tables = [layout for layout in tables if not _is_blank_behind(lines, layout, tables)]
     if len(tables) == 1:
         _check_only(lines, tables[0], [layout for _, layout in found])
         return tables[0]
     if not _LETTER.search(lines[0][1]):
         return Layout(next((m for m in (";", "\t", ",") if m in lines[0][1]), " "), 0, None, 1)
     return Layout(separator_of(*lines[:2]), 0, None, 1)
+
+
+def _is_blank_behind(lines: Sequence[Line], blank: Layout, found: Sequence[Layout]) -> bool:
+    """Whether blanks stand behind another mark, which then is the one that separates; a tab is a blank,
+    too."""
+    marks = [layout.separator for layout in found if layout.separator != blank.separator]
+    if blank.separator != " " or len(marks) != 1:
+        return False
+    cells = lines[blank.first][1].split(" ")
+    return marks == ["\t"] or all(cell.strip().endswith(marks[0]) for cell in cells[:-1] if cell)
 
 
 def _check_only(lines: Sequence[Line], best: Layout, found: Sequence[Layout]) -> None:
@@ -134,7 +133,7 @@ def _check_only(lines: Sequence[Line], best: Layout, found: Sequence[Layout]) ->
 
 def _unclear(number: int, marks: Sequence[str]) -> InputError:
     kinds = " and ".join(SPOKEN[mark] for mark in SPOKEN if mark in marks)
-    said = next(word for word in (";", "tab", ",", "space") if CHARACTERS[word] in marks)
+    said = next(word for word in (";", "tab", ",", "bar", "space") if CHARACTERS[word] in marks)
     return InputError(
         f"line {number}: the heading holds {kinds}, so it is unclear which separate "
         "the cells. Use one kind, and put names that contain it in quotation marks; or say "
@@ -157,7 +156,31 @@ def _best(rows: Sequence[_Row], separator: str) -> tuple[float, Layout] | None:
     starts = [at for at in range(1, len(rows)) if _begins(rows, at)]
     firsts = [at for at in starts if not rows[at].is_entry] or starts
     runs = [at for at in firsts if at == firsts[0] or at - 1 not in firsts]
-    return next((table for at in runs if (table := _table_at(rows, at, separator))), None)
+    found = [(at, table) for at in runs if (table := _table_at(rows, at, separator))]
+    if not found:
+        return _matrix(rows, runs, separator)
+    if found[0][1][0] >= MOST:
+        return found[0][1]
+    # Above the readings stands another table: a list of channels, or of settings.
+    _, table = max(found, key=lambda one: one[1][0] * (len(rows) - one[0]))
+    return _matrix(rows, runs, separator) if table[0] < MOST else table
+
+
+def _matrix(
+    rows: Sequence[_Row], runs: Sequence[int], separator: str
+) -> tuple[float, Layout] | None:
+    """Numbers without names that are more than half of all rows: the first of them stands for a heading,
+    and will be complained of."""
+    if not runs:
+        return None
+    at = runs[-1]
+    width = len(rows[at].cells)
+    if (
+        at and not rows[at - 1].numbers and len(rows[at - 1].cells) > 1
+    ):  # a heading that does not fit
+        return None
+    is_most = width > 1 and all(len(row.cells) == width and not row.words for row in rows[at:])
+    return (1.0, Layout(separator, at, None, at + 1)) if is_most and len(rows) - at > 2 else None
 
 
 def _table_at(rows: Sequence[_Row], first: int, separator: str) -> tuple[float, Layout] | None:
@@ -171,7 +194,7 @@ def _table_at(rows: Sequence[_Row], first: int, separator: str) -> tuple[float, 
     if heading is None:
         return None
     after = [row for row in rows[first:] if _fits(row.cells, rows[heading].cells)]
-    score = sum(row.numbers / len(row.cells) for row in after) / len(rows[first:])
+    score = sum(row.numbers / max(row.filled, 1) for row in after) / len(rows[first:])
     between = range(heading + 1, first)
     if not all(rows[at].is_about_columns for at in between):  # wrong, and will be complained of
         return score, Layout(separator, heading, None, heading + 1)
@@ -263,14 +286,17 @@ def separator_of(heading: Line, first: Line | None = None) -> str:
     return found[0] if found else " "
 
 
-def check_names(number: int, names: Sequence[str]) -> None:
-    """Refuse a heading of numbers, and one that is far too long."""
+def check_names(number: int, names: Sequence[str], below: Sequence[str] = ()) -> None:
+    """Refuse a heading of numbers, one that is a row like that `below`, and one that is far too long."""
     if len(names) > MOST_COLUMNS:
         raise InputError(
             f"line {number} has {len(names):,} cells; at most {MOST_COLUMNS:,} columns are read. A "
             "table has one row per reading or instant: turn it round, or take a part."
         )
-    if all(is_number_like(name) for name in names if name):
+    is_number = [is_number_like(name) or is_stamp(name) for name in names]
+    pairs = zip(names, below, is_number, strict=False)
+    is_row = any(is_number) and any(a == b and a and not number for a, b, number in pairs)
+    if is_row or all(is_number_like(name) for name in names if name):
         raise InputError(
             f"line {number} holds numbers where the column names should stand. Write a heading "
             "line first, such as x,t,u (without #, which marks comments)."
@@ -281,7 +307,8 @@ def check_upright(number: int, names: Sequence[str], beginnings: Sequence[str]) 
     """Refuse a table whose columns are written as rows: x,0.1,0.5 above t,0,0."""
     first = [names[0], *beginnings]
     is_aside = len(names) > 2 and all(map(is_number_like, names[1:]))
-    if is_aside and any(map(_is_axis, first)) and not any(map(is_number_like, first)):
+    is_grid = any(is_number_like(cell) or is_stamp(cell) for cell in first)
+    if is_aside and any(map(_is_axis, first)) and not is_grid:
         raise InputError(
             f"line {number} begins with the name {names[0]!r} and goes on with numbers, and so do those "
             "below: the table lies on its side. Turn it round: a column per quantity, a row per reading."

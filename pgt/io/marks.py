@@ -22,6 +22,8 @@ WORDS = {
     "nodata", "missing", "#n/a", "#nv", "#na", "#value!", "#wert!", "#div/0!", "#ref!", "#num!",
     "open tc", "opentc", "burnout",
     "burn out", "+over", "-over", "+ol", "-ol", "ice", "eqp", "bkw",
+    "undef", "undefined", "i/o timeout", "bad input", "sensor error", "not available", "no reading", "lo",
+    "hi", "low", "high", "tnc", "disconnected", ".", "..", "...",
     "1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind", "nan(ind)", "-nan", "-nan(ind)", "qnan", "snan",
 }  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?")
@@ -34,6 +36,7 @@ _BLANKS = re.compile(r"(?P<sign>[+-]?) *(?P<number>[1-9]\d{0,2}(?: \d{3})+(?:[.,
 _DATE = re.compile(r"\d{1,2}\.\d{1,2}\.(?:\d{4}|\d{2})")
 _GROUPED = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
 _TIMELIKE = re.compile(r"\d:\d\d|(18|19|20)\d\d\D")
+_SPREADSHEET = re.compile(r'="([^"]*)"')  # a number as text, for Excel to leave it alone
 _BOTH = re.compile(r"[+-]?\d{1,3}(([.,])\d{3})+(?!\2)[.,]\d*")
 _GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(([.,])\d{3})(\2\d{3})+")
 _EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
@@ -122,7 +125,7 @@ def tidy(cell: str) -> str:
     >>> tidy("−1.5D+03"), tidy("101'325.5"), tidy("+ 1 250,5"), tidy("0.2225-103")
     ('-1.5e+03', '101325.5', '+1250,5', '0.2225e-103')
     """
-    text = cell.strip()
+    text = _SPREADSHEET.sub(r"\1", cell.strip())
     if not _ODD.search(text):
         return text
     text = text.replace("\u2212", "-")

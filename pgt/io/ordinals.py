@@ -1,12 +1,15 @@
-"""Days counted from the first of January: a year, a day of the year, and a time of day in columns."""
+"""Times in several columns: a date and a clock, or a year and a day that is counted from its first."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from pgt.ground.errors import InputError
-from pgt.io.called import DAYS, PARTS
+from pgt.io.called import DAYS, PARTS, is_milliseconds
+from pgt.io.headings import Heading
 from pgt.io.marks import is_plain
+from pgt.io.spellings import in_four_digits
+from pgt.io.stamps import parse_stamps
 
 # Columns of a time of day without marks: 930 is half past nine.
 CLOCKS = (
@@ -16,6 +19,7 @@ CLOCKS = (
     "hour/minute",
     "hour/min",
     "hhmm",
+    "hhmmss",
     "hrmn",
     "time",
 )
@@ -68,3 +72,23 @@ def with_date(parts: Sequence[str], line: int) -> str:
         seconds = np.timedelta64(round(86400 * fraction), "s")
         return str(date.astype("datetime64[s]") + seconds).replace("T", " ")
     return " ".join([str(date), *clock])
+
+
+def joined(
+    parts: Sequence[tuple[Heading, np.ndarray]], lines: np.ndarray, dates: str | None
+) -> np.ndarray:
+    """The times that one or several columns are together: a date, a clock, milliseconds; numbers stay."""
+    if len(parts) == 1 and parts[0][1].dtype != object:
+        return parts[0][1]
+    columns, names = [column.tolist() for _, column in parts], [h.name for h, _ in parts]
+    fractions = columns.pop() if len(columns) > 1 and is_milliseconds(names[-1]) else None
+    if len(columns) == 2:
+        columns[1] = in_four_digits(columns[1], names[1].lower() not in PARTS[3])
+    rows = zip(*columns, strict=True)
+    if is_ordinal(names):
+        texts = [with_date(row, line) for row, line in zip(rows, lines.tolist(), strict=True)]
+    else:
+        texts = [" ".join(row) for row in rows]
+    if fractions is not None:
+        texts = [f"{text}.{ms:0>3}" for text, ms in zip(texts, fractions, strict=True)]
+    return parse_stamps(texts, lines, "t", dates, " ".join(h.text for h, _ in parts))

@@ -8,7 +8,9 @@ from pgt.data._checks import as_numbers
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.io._files import need, understood
-from pgt.io.columns import Columns, check_count, check_present
+from pgt.io.columns import Columns, absent, check_count
+from pgt.io.headings import parse_heading
+from pgt.io.plain import numbers_or_dates
 
 
 @register(".parquet", kind="reader")
@@ -22,7 +24,9 @@ def read(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Column
     with understood("Parquet"), pyarrow.parquet.ParquetFile(path) as file:
         schema = file.schema_arrow
         _check_unique(schema.names)
-        check_present(wanted, schema.names)
+        for name in wanted:
+            if name not in schema.names:
+                raise absent(name, schema.names, _wide(schema.names))
         check_count(file.metadata.num_rows)
         table = file.read(columns=list(dict.fromkeys(wanted)), use_threads=False)
     values = {name: _numbers(name, table.column(name)) for name in wanted}
@@ -53,4 +57,13 @@ def _numbers(name: str, column) -> np.ndarray:
     if pyarrow.types.is_duration(column.type):
         seconds = column.to_numpy() / np.timedelta64(1, "s")
         return np.asarray(seconds, float)
+    if pyarrow.types.is_string(column.type) or pyarrow.types.is_large_string(column.type):
+        return numbers_or_dates(name, np.array(column.to_pylist(), dtype=object))
     raise InputError(f"column {name!r} holds {column.type} values; store numbers or dates.")
+
+
+def _wide(names: list[str]) -> str:
+    """What to do where each column is a sensor, with its place in the heading."""
+    if not any(parse_heading(name).places for name in names):
+        return ""
+    return " Sensors side by side are read from text and workbooks: write the table as CSV."

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pgt.ground.dialect import CHARACTERS, SPOKEN, Dialect
-from pgt.io.called import AXES, CALLED
+from pgt.io.called import AXES, is_called
 from pgt.io.encoding import Line
 from pgt.io.headings import as_unit, parse_heading, places_in
 from pgt.io.layout import leniently
@@ -79,7 +79,7 @@ def _positions(rows: Sequence[Row]) -> Positions | None:
     """The first row that begins with the name of an axis of space, and goes on with numbers."""
     for at, (_, cells) in enumerate(rows):
         heading = parse_heading(cells[0].strip(" :")) if len(cells) > 2 else None
-        axes = [a for a in AXES[:3] if heading and heading.name.lower() in CALLED[a]]
+        axes = [a for a in AXES[:3] if heading and is_called(heading.name, a)]
         given = [cell for cell in cells[1:] if cell.strip()]
         if axes and len(given) > 1 and all(map(_is_position, given)) and _first_row(rows, at):
             return Positions(at, axes[0], (heading.unit if heading else None) or "")

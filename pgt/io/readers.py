@@ -140,7 +140,7 @@ def read_columns(
         own = _own_names(coords + fields, columns)
     by_field = noise if isinstance(noise, Mapping) else {}
     sigma = {f"σ {name}": heading for name, heading in by_field.items() if isinstance(heading, str)}
-    places = read_sensors(None if sensors is None else Path(sensors), dialect or Dialect())
+    places = read_sensors(None if sensors is None else Path(sensors), dialect or Dialect(), coords)
     beside = sigma | ({VALID: dialect.valid} if dialect is not None and dialect.valid else {})
     tables = []
     for path in _paths(files):

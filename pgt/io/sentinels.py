@@ -4,12 +4,14 @@ from functools import partial
 
 import numpy as np
 
+from pgt.data.units import conversion
 from pgt.ground.errors import InputError
 
 # What loggers, archives and meters write; each counts where it lies far from all other readings.
 NUMBERS = (
     -99.99, -999.0, -999.9, -999.99, -6999.0, -7999.0, -9999.0, -9999.9, -9999.99, -32768.0,
-    -99999.0, -999999.0, 9999.0, 9999.9, 9999.99, 32767.0, 99999.0, 999999.0,
+    -99999.0, -999999.0, -8999.0, -32767.0, 65535.0, 2147483647.0, -2147483647.0, -2147483648.0,
+    4294967295.0, -9.99e8, 9999.0, 9999.9, 9999.99, 32767.0, 99999.0, 999999.0,
 )  # fmt: skip
 # The same where no reading can be meant: a pressure may be 999 hPa. Well logs write -999.25, thermometers
 # on a wire -127, and tenths of 16 bits end at 3276.7.
@@ -29,6 +31,8 @@ HUGE = (
     9.91e37,
     9.969209968e36,
     3.4028235e38,
+    9.99e33,
+    9.999e20,
 )
 
 
@@ -79,6 +83,19 @@ def check_axis(name: str, values: np.ndarray) -> None:
                 f"lie between {plain.min():g} and {plain.max():g}. Correct or remove the row; if it is "
                 "one, say so: `dialect=pgt.io.Dialect(missing=[])`."
             )
+
+
+def check_cold(name: str, values: np.ndarray, unit: str | None) -> None:
+    """Refuse degrees below absolute zero: nobody measured them."""
+    kelvin = conversion(unit, "K") if unit else None
+    if kelvin is None or not kelvin[1]:  # differences in kelvin may be below zero
+        return
+    cold = values[np.isfinite(values) & (values * kelvin[0] + kelvin[1] < -1e-6)]
+    if cold.size:
+        raise InputError(
+            f"field {name!r}: {cold[0]:g} {unit} is below absolute zero. Correct it; if it stands for no "
+            f"reading, say so: `dialect=pgt.io.Dialect(missing=[{cold[0]:g}])`."
+        )
 
 
 def _is_plainly_far(number: float, low: float, high: float) -> bool:

@@ -13,13 +13,17 @@ from pgt.io.marks import MISSING
 from pgt.io.spellings import with_year_first
 from pgt.io.zones import ZONE, beside, has_zone, to_utc
 
-_CLOCK = r"\d{1,4}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[AaPp](?:\.?[Mm]\.?)?)?"
+_CLOCK = r"\d{1,4}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:\s*[AaPp](?:\.?\s?[Mm]\.?)?)?"
 _ZONE = rf"(?:\s*{ZONE})?"
 _YEAR_FIRST = re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}(?:[T ,]+{_CLOCK}{_ZONE})?")
 _NUMBERS = re.compile(
     rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})(?:[T ,]+{_CLOCK}{_ZONE})?"
 )
-_TIME = re.compile(_CLOCK)
+_TIME = re.compile(rf"-?{_CLOCK}")
+# What a heading says of the times below it.
+_DAY_FIRST = re.compile(r"\bdd?[/.-]mm?[/.-]yy", re.IGNORECASE)
+_MONTH_FIRST = re.compile(r"\bmm?[/.-]dd?[/.-]yy", re.IGNORECASE)
+_TWO_PARTS = re.compile(r"\b(?P<hours>hh?:mm)\b(?!:)|(?<!:)\b(?P<minutes>mm?:ss)\b", re.IGNORECASE)
 _END_OF_DAY = re.compile(r" 24(?=:00(?::00(?:\.0+)?)?$)")
 CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", " %I:%M:%S.%f %p")
 
@@ -30,22 +34,29 @@ def is_stamp(text: str) -> bool:
     >>> is_stamp("12.03.2024 10:00"), is_stamp("0:05:30"), is_stamp("12.5")
     (True, True, False)
     """
-    if not text[:1].isalnum() or not re.search(r"\d", text):
+    if not text.removeprefix("-")[:1].isalnum() or not re.search(r"\d", text):
         return False
     text = with_year_first(text)
     return any(kind.fullmatch(text) for kind in (_YEAR_FIRST, _NUMBERS, _TIME))
 
 
 def parse_stamps(
-    cells: Sequence[str], lines: np.ndarray, name: str, dates: str | None
+    cells: Sequence[str], lines: np.ndarray, name: str, dates: str | None, heading: str = ""
 ) -> np.ndarray:
-    """Dates as datetime64, times without a date as seconds; NaT and NaN where a cell is empty."""
+    """Dates as datetime64, times without a date as seconds; NaT and NaN where a cell is empty.
+
+    The `heading` may say how they are written: "Date (dd/mm/yyyy)", "Elapsed (mm:ss)".
+    """
+    if dates is None and _DAY_FIRST.search(heading):
+        dates = "day first"
+    elif dates is None and _MONTH_FIRST.search(heading):
+        dates = "month first"
     texts: Any = pd.Series([_tidy(cell) for cell in cells], dtype=object)
     given: Any = texts[texts.str.lower().map(lambda text: text not in MISSING)]
     if given.empty:
         return np.full(len(texts), np.nan)
     if all(map(_TIME.fullmatch, given)):
-        return _seconds(given, name).reindex(texts.index).to_numpy(float)
+        return _seconds(given, name, heading).reindex(texts.index).to_numpy(float)
     _check_zones(given, lines, name)
     days = _date_format(given, name, dates)
     found: Any = pd.Series(pd.NaT, index=texts.index, dtype="datetime64[us]")
@@ -79,7 +90,9 @@ def _tidy(cell: str) -> str:
     text = re.sub(r"(?<=\d)[T,]?\s+(?=\d)|(?<=\d)T(?=\d)", " ", text)
     text = re.sub(r"(:\d{2}),(\d+)", r"\1.\2", text)
     text = re.sub(r"(:\d{2}\.\d{6})\d+", r"\1", text)  # beyond microseconds nobody measures a field
-    text = re.sub(r"(?<=\d)(\s*)([AaPp])(\.?[Mm]\.?)?$", lambda f: f"{f[1]}{f[2].upper()}M", text)
+    text = re.sub(
+        r"(?<=\d)(\s*)([AaPp])(\.?\s?[Mm]\.?)?$", lambda f: f"{f[1]}{f[2].upper()}M", text
+    )
     return re.sub(r"(?<=\d)(?=[AP]M$)", " ", text)
 
 
@@ -144,9 +157,10 @@ def _check_year_last(texts: pd.Series, name: str, digits: int) -> None:
         )
 
 
-def _seconds(texts: pd.Series, name: str) -> pd.Series:
+def _seconds(texts: pd.Series, name: str, heading: str) -> pd.Series:
     """Times without a date, as seconds."""
-    parts = texts.str.extract(r"^(\d+):(\d{2})(?::(\d{2}(?:\.\d+)?))?\s*([AP]M)?$")
+    texts = _in_three_parts(texts, heading)
+    parts = texts.str.extract(r"^-?(\d+):(\d{2})(?::(\d{2}(?:\.\d+)?))?\s*([AP]M)?$")
     if parts[2].isna().any():
         raise InputError(
             f"column {name!r}: {texts.iloc[0]!r} may be hours and minutes, or minutes and seconds. "
@@ -155,7 +169,17 @@ def _seconds(texts: pd.Series, name: str) -> pd.Series:
     hours, minutes, seconds = (parts[column].astype(float) for column in (0, 1, 2))
     after = (parts[3] == "PM") & (hours < 12)
     hours = hours.where(~((parts[3] == "AM") & (hours == 12)), 0.0) + 12.0 * after
-    return 3600.0 * hours + 60.0 * minutes + seconds
+    sign = 1.0 - 2.0 * texts.str.startswith("-")
+    return sign * (3600.0 * hours + 60.0 * minutes + seconds)
+
+
+def _in_three_parts(texts: pd.Series, heading: str) -> pd.Series:
+    """Minutes and seconds, as a fraction or the heading tells, or hours and minutes, with all parts."""
+    told = _TWO_PARTS.search(heading)
+    if told and told["hours"]:
+        return texts.str.replace(r"^(-?\d+:\d{2})$", r"\1:00", regex=True)
+    least = r"(?:\.\d+)?" if told else r"\.\d+"
+    return texts.str.replace(rf"^(-?)(\d{{1,2}}:\d{{2}}{least})$", r"\g<1>0:\2", regex=True)
 
 
 def since(times: np.ndarray, origin: np.datetime64, unit: str) -> np.ndarray:
@@ -190,7 +214,8 @@ def split_origin(unit: str) -> tuple[str, np.datetime64 | None]:
     if not word:
         return unit, None
     try:
-        found = parse_stamps([text.strip()], np.zeros(1, int), "t", None)
+        text = re.sub(r":(\d)(?=[.:\s]|$)", r":0\1", text.strip())  # 00:00:0.0 of ERA5
+        found = parse_stamps([text], np.zeros(1, int), "t", None)
     except InputError:
         return unit, None
     return (plain.strip(), found[0]) if found.dtype.kind == "M" else (unit, None)

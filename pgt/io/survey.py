@@ -1,7 +1,7 @@
 """What files of readings hold, guessed from what they say: the start of a run file."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,24 +17,26 @@ from pgt.io.called import (
     AXES,
     CALLED,
     COUNTERS,
-    FLAGS,
-    KINDS,
-    VALID,
     as_the_equation,
+    is_called,
     no_lengths,
+    spelt,
 )
 from pgt.io.cells import TEXTS, WORKBOOKS, open_cells, read_sensors
 from pgt.io.columns import SHOWN, Columns
 from pgt.io.fields import not_used, of_columns, of_sensors
 from pgt.io.found import JOINED
-from pgt.io.guessed import Guess, check_one_time, may_be
+from pgt.io.guessed import Guess, check_one_time, length_of, may_be
 from pgt.io.headings import Heading, Places, parse_headings, placed_along
-from pgt.io.marks import MISSING, WORDS, is_number_like
+from pgt.io.marks import is_number_like
 from pgt.io.names import NAMES
+from pgt.io.pivots import pivoted
 from pgt.io.readers import read_columns
+from pgt.io.stamps import is_stamp
 from pgt.io.table import Table
 from pgt.io.tecplot import ZONE_TIME
 from pgt.io.times import add_times
+from pgt.io.told import check_one_kind, flags, is_numeric, take_out_valid, unit_of_all
 from pgt.io.varying import without_constant
 
 
@@ -91,7 +93,7 @@ def survey(
     if sensors is None:
         sensors = table_of_sensors(files, dialect or Dialect())
         files = [file for file in files if file != sensors]
-    places = read_sensors(sensors, dialect or Dialect()) or {}
+    places = read_sensors(sensors, dialect or Dialect(), axes) or {}
     given = dict(columns or {})
     with naming(files[0]):
         guess = _look(files[0], places, given, dialect or Dialect(), axes)
@@ -111,6 +113,8 @@ def survey(
         sensors=sensors,
         dialect=dialect,
     )
+    if guess.unit and len(fields) == 1:
+        table = replace(table, units=dict.fromkeys(fields, guess.unit) | table.units)
     taken = {*own.values(), *fields, *guess.coords.values(), *coords}
     told = [axis for axis in coords if own.get(axis) != ZONE_TIME]  # of one zone it says little
     table, coords = without_constant(table, coords, (*axes, *given) if axes else told)
@@ -118,7 +122,7 @@ def survey(
     unused = tuple(h.text for h in guess.numeric if h.text not in taken and h.name not in taken)
     unused += tuple(not_used(guess, own, tuple(fields)))
     repeated = _repeated(table, coords, tuple(fields))
-    table = replace(table, said=(*table.said, *_flags(guess.words)))
+    table = replace(table, said=(*table.said, *flags(guess.words, guess.valid)))
     return Survey(
         tuple(files), sensors, coords, tuple(fields), own, table, repeated, unused, dialect
     )
@@ -137,8 +141,12 @@ def _look(
     if path.suffix.lower() in NAMES:
         with understood("a file of arrays"):
             names = NAMES[path.suffix.lower()](path)
-        headings = parse_headings(names)  # of a structure the last name tells
-        headings = [replace(h, name=h.name.rpartition(".")[2]) for h in headings]
+        headings = parse_headings([*names])  # of a structure the last name tells
+        called = [n if n != name else "" for name, n in names.items()]
+        headings = [
+            replace(h, name=word or h.name.rpartition(".")[2])
+            for h, word in zip(headings, called, strict=True)
+        ]
         guess = _guess(headings, headings, {}, given)
         full = {heading.name: heading.text for heading in reversed(headings)}  # found by that alone
         guess.coords |= {
@@ -149,23 +157,27 @@ def _look(
         table = _with_lengths(table, sensors, given, axes)
         filled = [{cell for cell in table.cells(at) if cell} for at in range(len(table.headings))]
         columns = [*zip(table.headings, filled, strict=True)]
-        numeric = [h for h, c in columns if _is_numeric([*c]) and not c <= {*sensors}]
-        guess = _guess(table.headings, numeric, sensors, given)
+        numeric = [h for h, c in columns if is_numeric([*c]) and not c <= {*sensors}]
+        placed = [h for h, c in columns if _may_be_axis(h, [*c], sensors)]
+        guess = _guess(placed, numeric, sensors, given)
+        guess.names = [heading.text for heading in table.headings if heading.text]
         guess.constant = {heading.text for heading, c in columns if len(c) == 1}
         guess.words = {
-            h.text: _shown(c) for h, c in columns if h.text and c and not _is_numeric([*c])
+            h.text: _shown(c) for h, c in columns if h.text and c and not is_numeric([*c])
         }
-        _check_one_kind(columns, given)
-        _take_out_valid(guess, table, given, dialect)
+        check_one_kind(columns, given)
+        guess.unit = unit_of_all(columns)
+        take_out_valid(guess, table, given, dialect)
         add_times(guess, table, given)
         _add_places(guess, table, sensors, axes)
+        _add_lengths(guess)
         return guess
 
 
-def _flags(words: Mapping[str, str]) -> list[str]:
-    """That a column of words may say which readings are good, which nobody but the user can read."""
-    found = [text for text in words if text.lower() in FLAGS]
-    return [f"what {text!r} says of the rows is not used" for text in found]
+def _may_be_axis(heading: Heading, cells: Sequence[str], sensors: Container[str]) -> bool:
+    """Whether a column may be a coordinate: names of sensors and of places are none."""
+    is_letter = heading.name.lower() in AXES or is_called(heading.name, "t") or not cells
+    return is_letter or (is_numeric(cells) and not all(cell in sensors for cell in cells))
 
 
 def _shown(cells: set[str]) -> str:
@@ -174,22 +186,20 @@ def _shown(cells: set[str]) -> str:
     return next((cell for cell in others if re.search(r"\d", cell)), others[0])
 
 
-def _check_one_kind(columns: Sequence[tuple[Heading, set[str]]], given: dict[str, str]) -> None:
-    """Refuse readings of several quantities in one column, which a further column tells apart."""
-    for heading, cells in columns:
-        kinds = [] if _is_numeric([*cells]) or heading.text in given.values() else sorted(cells)
-        if heading.name.lower() in KINDS and len(kinds) > 1:
-            raise InputError(
-                f"the column {heading.text!r} says that rows are of {kinds[0]!r}, {kinds[1]!r} ...: "
-                "several quantities stand below each other. Write a file, or a column, for each."
-            )
-
-
 def _with_lengths(table: Table, sensors: dict[str, Places], given, axes: Sequence[str]) -> Table:
     """Where no column is an axis of space, lengths in headings are places along that of the equation."""
     space = [axis for axis in AXES[:3] if axis in axes]
-    named = {word for axis in AXES[:3] for word in CALLED[axis]}
-    is_placed = any(h.places or h.name.lower() in named for h in table.headings)
+    is_placed = any(
+        h.places or any(is_called(h.name, axis) for axis in AXES[:3]) for h in table.headings
+    )
+    if not (sensors or any(h.places for h in table.headings) or len({*given} & {*AXES}) > 1):
+        first, last = table.headings[0], table.headings[-1]
+        is_clear = is_called(first.name, "t") or is_stamp(
+            last.text
+        )  # not, if x and y are as likely
+        grid = pivoted(table.headings, axes or (("x", "t") if is_clear else ()))
+        if any(h.places for h in grid):
+            return replace(table, headings=grid)
     if is_placed or sensors or table.fixed or set(given) & set(AXES[:3]) or len(space) > 1:
         return table
     return replace(table, headings=placed_along(table.headings, space[0] if space else "x"))
@@ -202,7 +212,7 @@ def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], giv
         if axis == "t" and axis not in given:
             check_one_time(headings)
         for word in words:
-            found = [h for h in headings if word == h.name.lower() and may_be(axis, h)]
+            found = [h for h in headings if word == spelt(h.name) and may_be(axis, h)]
             found.sort(key=lambda h: h.name != axis)  # beside x, X is the number of a row
             if found and axis not in guess.coords:
                 is_short = found[0].name == axis and found[0].text.startswith(axis)
@@ -217,19 +227,6 @@ def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], giv
     return guess
 
 
-def _take_out_valid(guess: Guess, table: Table, given: dict[str, str], dialect: Dialect) -> None:
-    """A column that says which rows are readings is none itself."""
-    for at, heading in enumerate(table.headings):
-        if heading.text in given.values():
-            continue
-        is_so = {cell.lower() for cell in table.cells(at)} <= {"0", "1", "true", "false"}
-        if dialect.valid is None and heading.name.lower() in VALID and is_so:
-            guess.valid = heading.text
-        elif dialect.valid not in (heading.text, heading.name):
-            continue
-        guess.numeric = [other for other in guess.numeric if other != heading]
-
-
 def _add_places(guess: Guess, table: Table, sensors: dict[str, Places], axes) -> None:
     """The axes along which positions are given beside the columns; a time above them may be any."""
     beside = [heading.places for heading in guess.sensors] + [table.fixed, *sensors.values()]
@@ -239,9 +236,16 @@ def _add_places(guess: Guess, table: Table, sensors: dict[str, Places], axes) ->
             guess.coords[axis] = ""
 
 
-def _is_numeric(cells: Sequence[str]) -> bool:
-    given = [c for c in cells if c.lower() not in MISSING and c.lower() not in WORDS]
-    return bool(given) and sum(map(is_number_like, given)) > 0.5 * len(given)
+def _add_lengths(guess: Guess) -> None:
+    """The only column of lengths that is called a depth, a position, ... of something, where no axis of
+    space is found: "Fibre length [m]", "Soil depth (cm)"."""
+    if set(guess.coords) & set(AXES[:3]):
+        return
+    found = [(axis, heading) for heading in guess.numeric if (axis := length_of(heading))]
+    if len(found) == 1:
+        axis, heading = found[0]
+        guess.coords[axis] = heading.text
+        guess.numeric = [other for other in guess.numeric if other != heading]
 
 
 def _fields(guess: Guess, measured: Sequence[str], given: dict[str, str]) -> dict[str, str]:

@@ -14,14 +14,16 @@ import pandas as pd
 from pgt.data.units import conversion
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
+from pgt.io.called import AXES, is_good
 from pgt.io.clocks import SAID, past_midnight
 from pgt.io.columns import Columns, absent, check_count
 from pgt.io.found import by_field_and_place, places_of, positions, sensor_hint, texts_of
 from pgt.io.headings import Heading, Places, placed_along
 from pgt.io.marks import Marks, find_marks, is_number_like, is_plain
-from pgt.io.ordinals import is_ordinal, with_date
+from pgt.io.ordinals import joined
+from pgt.io.pivots import pivoted, with_corner
 from pgt.io.spellings import is_compact
-from pgt.io.stamps import is_stamp, parse_stamps
+from pgt.io.stamps import is_stamp
 from pgt.io.zones import has_zone, to_utc, zone_in
 
 SAY_COMMA = '`dialect=pgt.io.Dialect(decimal=",")`'
@@ -50,12 +52,13 @@ class Table:
 
 
 def titled(headings: Sequence[Heading], sample: Sequence[Sequence[str]]) -> list[Heading]:
-    """The headings; a first column of times without a name, as pandas writes its index, is "time"."""
+    """The headings, with the axes that a corner such as "t/x" names; a first column of times without a
+    name, as pandas writes its index, is "time"."""
     first = [row[0].strip() for row in sample if row and row[0].strip()]
     is_free = headings[0].text == "" and all(h.name.lower() != "time" for h in headings)
     if is_free and first and all(is_stamp(cell) and not is_number_like(cell) for cell in first):
         return [Heading("time", "time"), *headings[1:]]
-    return list(headings)
+    return with_corner(headings)
 
 
 class Plan(NamedTuple):
@@ -79,12 +82,12 @@ def select(
     table = _with_lengths(table, coords, sensors)
     plan = _plan(table, coords, others, sensors or {})
     count = max((len(by_place) for by_place in plan.wide.values()), default=1)
-    marks = find_marks(_numeric_cells(table, plan), dialect)
+    marks = _marks(table, plan, dialect)
     _check_marks(table, marks, dialect)
     raw, lines = table.load(_converters(table, plan, coords, marks, dialect.valid))
     check_count(count * len(lines))
     values = {
-        name: _joined(raw, [(p, table.headings[p].name) for p in places], lines, dialect)
+        name: joined([(table.headings[p], raw[p]) for p in places], lines, dialect.dates)
         for name, places in plan.single.items()
     }
     zones = _to_utc(values, raw, table, plan)
@@ -113,6 +116,11 @@ def select(
 
 def _with_lengths(table: Table, coords: Sequence[str], sensors: dict[str, Places] | None) -> Table:
     """Where one axis of space is given nowhere, lengths in headings are places along it."""
+    space = [axis for axis in AXES if axis in coords and not places_of(table.headings, axis)]
+    if len(space) == 1 and not sensors and not any(h.places for h in table.headings):
+        grid = pivoted(table.headings, space)
+        if any(heading.places for heading in grid):
+            return replace(table, headings=grid)
     lost = [
         c
         for c in coords
@@ -198,6 +206,18 @@ def _check_marks(table: Table, marks: Marks, dialect: Dialect) -> None:
                 )
 
 
+def _marks(table: Table, plan: Plan, dialect: Dialect) -> Marks:
+    """The marks of the numbers that are read; where these leave them open, those of the other columns."""
+    try:
+        return find_marks(_numeric_cells(table, plan), dialect)
+    except InputError as error:
+        places = [p for p in range(len(table.headings)) if not _is_text(table, p)]
+        try:
+            return find_marks((c for p in places for c in table.cells(p)), dialect)
+        except InputError:
+            raise error from None
+
+
 def _numeric_cells(table: Table, plan: Plan) -> Iterable[str]:
     places = {p for at in plan.single.values() if len(at) == 1 for p in at}
     places |= {place for by_place in plan.wide.values() for place in by_place.values()}
@@ -225,27 +245,15 @@ def _converters(
 
 
 def _truth(number: Convert) -> Convert:
-    """Numbers, or TRUE and FALSE in their place."""
-    words = {"true": "1", "false": "0"}
-    return lambda cells, lines: number([words.get(c.strip().lower(), c) for c in cells], lines)
+    """Numbers, or words such as TRUE, OK and Bad in their place."""
+    words: dict[bool | None, str] = {True: "1", False: "0"}
+    return lambda cells, lines: number(
+        [c if is_plain(c) else words.get(is_good(c), c) for c in cells], lines
+    )
 
 
 def _as_text(cells: list[str], lines: np.ndarray) -> np.ndarray:
     return np.array([cell.strip() for cell in cells], dtype=object)
-
-
-def _joined(
-    raw: dict[int, np.ndarray], named: Sequence[tuple[int, str]], lines, dialect: Dialect
-) -> np.ndarray:
-    columns = [raw[place] for place, _ in named]
-    if len(columns) == 1 and columns[0].dtype != object:
-        return columns[0]
-    rows = zip(*columns, strict=True)
-    if is_ordinal([name for _, name in named]):
-        texts = [with_date(parts, line) for parts, line in zip(rows, lines.tolist(), strict=True)]
-    else:
-        texts = [" ".join(parts) for parts in rows]
-    return parse_stamps(texts, lines, "t", dialect.dates)
 
 
 def _to_utc(

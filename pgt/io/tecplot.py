@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from pgt.ground.errors import InputError
 from pgt.io.above import counts
-from pgt.io.called import AXES, CALLED
+from pgt.io.called import AXES, is_called
 from pgt.io.encoding import Line
 from pgt.io.headings import as_unit, parse_heading, places_in
 from pgt.io.marks import is_number_like
@@ -25,7 +25,7 @@ _NODES = re.compile(r"\b(?:N|NODES)\s*=\s*(\d+)", re.IGNORECASE)
 _ELEMENTS = re.compile(r"\b(?:E|ELEMENTS)\s*=\s*\d+", re.IGNORECASE)
 _NAMES = re.compile(r'"([^"]*)"|([^\s,"]+)')
 # TSI writes all of a header in one line.
-_IN_A_LINE = re.compile(r"\s+(?=(?:VARIABLES\s*=|DATASETAUXDATA\s|ZONE\s))", re.IGNORECASE)
+_IN_A_LINE = re.compile(r",?\s+(?=(?:VARIABLES\s*=|DATASETAUXDATA\s|ZONE\s))", re.IGNORECASE)
 _BEGINS = re.compile(r"\s*(ZONE\b|TITLE\s*=|VARIABLES\s*=)", re.IGNORECASE)
 
 
@@ -127,9 +127,9 @@ def _nodes(header: Sequence[str]) -> int | None:
 
 def _places(names: Sequence[str]) -> list[int]:
     """Which variables say where a row is."""
-    words = {word for axis in AXES for word in CALLED[axis]}
     headings = [parse_heading(name).name for name in names]
-    return [k for k, name in enumerate(headings) if name.lower() in words and name != "T"]
+    is_axis = [name != "T" and any(is_called(name, axis) for axis in AXES) for name in headings]
+    return [k for k, is_it in enumerate(is_axis) if is_it]
 
 
 def _begin(text: str, at: Sequence[int]) -> tuple[str, ...]:
@@ -169,13 +169,13 @@ def _beside(header: Sequence[str], own: Sequence[str]) -> dict[str, str]:
     title = _TITLE.search(text)
     words = places_in(re.sub(r"\btime\b", "t", title[1], flags=re.IGNORECASE)) if title else {}
     time = _TIME.search(text)
-    told = {parse_heading(own[k]).name.lower() for k in _places(own)}
+    told = {parse_heading(own[k]).name for k in _places(own)}
     found = {ZONE_TIME: time[1]} if time else {}
     for axis, (value, unit) in words.items():
         name = ZONE_TIME if axis == "t" else axis
         if name not in found:
             found[f"{name} [{unit}]" if unit else name] = repr(value)
-    axes = {axis for axis in AXES if told & set(CALLED[axis])}
+    axes = {axis for axis in AXES if any(is_called(name, axis) for name in told)}
     return {name: v for name, v in found.items() if _axis(name) not in axes}
 
 

@@ -54,7 +54,7 @@ FORMS = (
     frames.as_table,
 )
 ENDINGS = (
-    ".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", ".lvm", ".xy", ".cnv", ".vec", ".rdb",
+    ".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", ".lvm", ".xy", ".cnv", ".vec", ".rdb", ".zip",
 )  # fmt: skip
 
 
@@ -92,7 +92,8 @@ def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) 
     above = kept[max(layout.heading - HIGH, 0) : layout.heading]
     above = [leniently(line, layout.separator) for _, line in above]
     names = named(split(number, text, layout.separator), above)
-    check_names(number, names)
+    first = kept[layout.first : layout.first + 1]
+    check_names(number, names, leniently(first[0][1], layout.separator) if first else ())
     check_upright(
         number, names, [_first_cell(line, layout) for line in kept[layout.first :][:SIDE]]
     )

@@ -10,8 +10,9 @@ from pgt.data.units import conversion, require_same
 from pgt.ground.errors import InputError
 from pgt.io.columns import Columns, check_count
 from pgt.io.epochs import doubt
-from pgt.io.sentinels import hide
+from pgt.io.sentinels import check_cold, hide
 from pgt.io.stamps import since, split_origin, spoken
+from pgt.io.zones import put_back
 
 CF = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days", "ms": "milliseconds"}
 Wanted = Mapping[str, tuple[str, np.datetime64 | None]]
@@ -102,6 +103,10 @@ def _counted(name: str, times: np.ndarray, wanted: Wanted, said: dict[str, None]
     origin = np.nanmin(times) if origin is None else origin
     if not any("time stamps" in word for word in said):
         said[f"{len(np.unique(times))} time stamps"] = None
+    if (at := put_back(times)) is not None:
+        said[
+            f"times go back at {spoken(at)}, as clocks do when summer ends: if so, write their zone"
+        ] = None
     return since(times, origin, unit or "s"), spoken(origin)
 
 
@@ -122,8 +127,9 @@ def _hidden(
             continue
         plain, found = hide(name, np.concatenate(columns).astype(float), missing)
         counts += sum(found.values())
-        for part, column in zip(parts, np.split(plain, ends), strict=True):
+        for part, column, table in zip(parts, np.split(plain, ends), tables, strict=True):
             part[name] = column
+            check_cold(name, column, table.units.get(name))
     if counts:
         said[f"{counts} sentinel{'s' if counts > 1 else ''} hidden"] = None
     return [replace(table, values=part) for table, part in zip(tables, parts, strict=True)]

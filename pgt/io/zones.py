@@ -24,6 +24,7 @@ _SEVERAL = {
 # Letters of several zones mean one where those of its summer stand beside them.
 _WITH_SUMMER = {"MST": ("MDT", "-07:00"), "PST": ("PDT", "-08:00")}
 _LETTERS = "|".join(sorted({*_HOURS, *_SEVERAL}, key=len, reverse=True))
+SUNDAY = 6  # counted from Monday
 _PLACE = r"[A-Z][A-Za-z_]+(?:/[A-Z][A-Za-z_-]+)+"
 ZONE = rf"(?:Z|(?:UTC|GMT)?[+-]\d{{1,2}}(?::?\d{{2}})?|UTC|GMT|{_PLACE}|(?:{_LETTERS}))"
 _IN_HEADING = re.compile(
@@ -71,6 +72,22 @@ def to_utc(times: Any, zone: str) -> Any:
             "or forward then; write the zone as +01:00."
         )
     return pd.Series(found.tz_convert("UTC").tz_localize(None), index=times.index)
+
+
+def put_back(times: Any) -> Any:
+    """The moment from which clocks without a zone were put back by an hour; None: they were not.
+
+    >>> put_back(np.array(["2024-10-27T02:50", "2024-10-27T02:10", "2024-10-27T03:10"], "M8[us]"))
+    np.datetime64('2024-10-27T02:50:00.000000')
+    """
+    given = times[~np.isnat(times)]
+    steps = np.diff(given) / np.timedelta64(1, "s")
+    back = np.flatnonzero(steps < 0)
+    if len(back) != 1 or steps[back[0]] < -3600:  # of sensors one below the other there are more
+        return None
+    moment = pd.Timestamp(given[back[0]])
+    is_then = moment.month in (4, 9, 10, 11) and moment.day_of_week == SUNDAY and moment.hour < 4
+    return given[back[0]] if is_then else None
 
 
 def beside(zone: str, others: Container[str]) -> str:

@@ -37,6 +37,12 @@ def unseen(
     """
     if not errors:
         raise InputError("unseen(errors={}): there is no number of readings; give a card's errors.")
+    wanted = [f"{kind}_{of}" for kind in KINDS for of in ("median", "tenth")]
+    for number, row in errors.items():
+        if not (number.isdecimal() and int(number) and {*wanted} <= {*row}):
+            raise InputError(
+                f"unseen(errors=...) has {number!r}: {row!r}; give a card's errors by number of readings."
+            )
     figure = Figure(figsize=(8.1, 2.4 + 1.75 * len(systems)), layout="constrained")
     grid = figure.add_gridspec(1 + len(systems), 3, height_ratios=[1.4, *[1.0] * len(systems)])
     _by_number(figure.add_subplot(grid[0, :2]), errors)

@@ -14,7 +14,7 @@ def test_what_is_not_said_is_left_to_the_file():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"separator": "|"}, r"Dialect\(separator\) is '\|'; write one of .*\"tab\""),
+        ({"separator": "~"}, r"Dialect\(separator\) is '~'; write one of .*\"tab\""),
         ({"decimal": ";"}, r"Dialect\(decimal\)"),
         ({"dates": "day"}, r"Dialect\(dates\) is 'day'; write one of \"day first\""),
         ({"missing": "OVER"}, r"Dialect\(missing\) is 'OVER'; write a list of numbers"),

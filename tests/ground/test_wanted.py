@@ -27,6 +27,7 @@ from pgt.ground.wanted import is_record, required, wanted
         (float | Sequence[Positive], "a", "a number, or a list of numbers above 0"),
         (Mapping[str, Any], 3, "a dict"),
         (Mapping[str, float], 3, "a dict of numbers"),
+        (Mapping[str, Mapping[str, float]], 3, "a dict of dicts of numbers"),
         (Callable, 3, "a function"),
         (float | pgt.Unknown, "a", "a number, or a pgt.Unknown(...) to learn it"),
         (xr.Dataset, 3, "an xarray.Dataset"),

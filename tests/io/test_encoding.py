@@ -1,6 +1,8 @@
 """From bytes to lines."""
 
 import gzip
+import io
+import zipfile
 
 import pytest
 from hypothesis import given
@@ -81,8 +83,56 @@ def test_any_bytes_are_lines_or_refused(tmp_path_factory, data, packed):
     assert [number for number, _ in found] == list(range(1, len(found) + 1))
 
 
-def test_an_archive_is_no_text(tmp_path):
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["[Content_Types].xml", "xl/workbook.xml"], r"this is a workbook.*\.xlsx"),
+        (["a.csv", "b.csv"], "the archive holds 2 files; unpack it"),
+    ],
+)
+def test_an_archive_holds_one_text(tmp_path, names, message):
     path = tmp_path / "a.csv"
-    path.write_bytes(b"PK\x03\x04" + bytes(40))
-    with pytest.raises(InputError, match=r"ZIP archive, or a workbook.*\.xlsx"):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, "x,u\n1,2\n")
+    with pytest.raises(InputError, match=message):
         read_columns(path, coords=("x",), fields=("u",))
+
+
+@pytest.mark.parametrize("start", [b"PK\x03\x04", b"BZh91AY", b"\xfd7zXZ\x00"])
+def test_a_packed_file_that_is_damaged_is_said(tmp_path, start):
+    path = tmp_path / "a.csv"
+    path.write_bytes(start + bytes(40))
+    with pytest.raises(InputError, match=r"file is cut short or damaged|the system refuses"):
+        read_columns(path, coords=("x",), fields=("u",))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('x,"T\n[K]"\n1,2\n', [(1, 'x,"T [K]"\n'), (3, "1,2\n")]),
+        ('a,"b\r\nc\r\nd",e\nf', [(1, 'a,"b c d",e\n'), (4, "f")]),
+        ('rod 5" long\nx,T\n1,2\n', [(1, 'rod 5" long\n'), (2, "x,T\n"), (3, "1,2\n")]),
+        ('"open\n1,2\n', [(1, '"open\n'), (2, "1,2\n")]),
+        ('"a\n"b\n', [(1, '"a\n'), (2, '"b\n')]),
+    ],
+)
+def test_cells_in_quotation_marks_may_have_several_lines(text, expected):
+    assert list(numbered(io.StringIO(text, newline=""))) == expected
+
+
+@pytest.mark.parametrize(
+    ("heading", "name", "said"),
+    [
+        ("Время;Температура", "cp1251", "Windows-1251"),
+        ("时间;温度", "gb18030", "GB 18030"),
+        ("時間;温度", "shift_jis", "Shift JIS"),
+        ("시간;온도", "euc_kr", "EUC-KR"),
+        ("Čas;Výška", "cp1250", "Windows-1250"),
+        ("Höhe;Température", "cp1252", "Latin-1"),
+    ],
+)
+def test_words_of_headings_tell_the_encoding(tmp_path, heading, name, said):
+    path = tmp_path / "a.csv"
+    path.write_bytes(f"{heading}\n1;2\n".encode(name))
+    assert lines(path) == ([(1, f"{heading}\n"), (2, "1;2\n")], [said])

@@ -16,6 +16,7 @@ MOMENT = 1710237600.0  # 2024-03-12 10:00 UTC
         (MOMENT, 60.0, "seconds since 1970-01-01"),
         (1e3 * MOMENT, 6e4, "milliseconds since 1970-01-01"),
         (MOMENT / 86400 + 25569, 1 / 1440, "days since 1899-12-30"),
+        (MOMENT + 2082844800, 60.0, "seconds since 1904-01-01"),
     ],
 )
 def test_what_is_said_can_be_written(tmp_path, first, step, unit):
@@ -32,6 +33,12 @@ def test_days_of_matlab():
     assert "t - 719529 are days since 1970" in str(
         doubt(MOMENT / 86400 + np.array([719529.0, 719530]))
     )
+
+
+@pytest.mark.parametrize(("zero", "name"), [(2440587.5, "Julian"), (40587, "modified Julian")])
+def test_days_of_astronomers(zero, name):
+    found = str(doubt(MOMENT / 86400 + np.array([zero, zero + 1])))
+    assert f"the {name} number of the day: if so, t - {zero} are days since 1970" in found
 
 
 @pytest.mark.parametrize(

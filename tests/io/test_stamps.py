@@ -109,3 +109,27 @@ def test_years_of_two_digits_may_come_first():
 
 def test_letters_for_half_a_day():
     np.testing.assert_array_equal(parse("12:00:00a", "1:00:00 p"), [0.0, 46800.0])
+
+
+@pytest.mark.parametrize(
+    ("cells", "heading", "expected"),
+    [
+        (["-00:01:00", "0:00:30"], "", [-60, 30]),
+        (["01:02.5", "00:30.0"], "", [62.5, 30]),
+        (["01:02"], "Elapsed (mm:ss)", [62]),
+        (["01:02"], "Time [hh:mm]", [3720]),
+    ],
+)
+def test_clocks_of_two_parts_and_before_zero(cells, heading, expected):
+    found = parse_stamps(cells, np.arange(len(cells)), "t", None, heading)
+    assert found.tolist() == expected
+
+
+def test_the_heading_says_what_a_date_begins_with():
+    for heading, month in {"Date (dd/mm/yyyy)": 2, "MM/DD/YYYY hh:mm": 1}.items():
+        found = parse_stamps(["01/02/2024 10:00"], np.arange(1), "t", None, heading)
+        assert str(found[0]).startswith(f"2024-0{month}-0{3 - month}")
+
+
+def test_an_origin_with_seconds_of_one_digit():
+    assert str(split_origin("hours since 1900-01-01 00:00:0.0")[1]) == "1900-01-01T00:00:00.000000"

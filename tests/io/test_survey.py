@@ -5,6 +5,7 @@ import re
 import instrument_files
 import numpy as np
 import pytest
+from archive_files import ARCHIVES, NO_TABLES
 from instrument_files import INSTRUMENTS
 from logger_files import LOGGERS, ORIGIN, PLACED, POSITIONS, ROWS, wide, written
 from program_files import CORNERS, PLANES, PROGRAMS, REFUSED
@@ -161,6 +162,7 @@ def test_what_cannot_be_guessed(tmp_path, text, message):
 
 
 ALL = INSTRUMENTS | {f"{name} (program)": file for name, file in PROGRAMS.items()}
+ALL |= {f"{name} (archive)": file for name, file in ARCHIVES.items()}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -193,6 +195,13 @@ def test_what_must_not_be_read_is_refused_in_one_sentence(tmp_path, name):
     text, message = REFUSED[name]
     with pytest.raises(InputError, match=re.escape(message)):
         survey([write(tmp_path, text, "a.dat")], measured=("T",), axes=("x", "t"))
+
+
+@pytest.mark.parametrize("name", NO_TABLES)
+def test_what_only_looks_like_a_table_is_refused_in_one_sentence(tmp_path, name):
+    content, message = NO_TABLES[name]
+    with pytest.raises(InputError, match=re.escape(message)):
+        survey([write(tmp_path, content, "a.csv")], measured=("T",), axes=("x", "t"))
 
 
 @pytest.mark.parametrize(

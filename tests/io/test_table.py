@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sensor_files import write
 
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
@@ -116,3 +117,11 @@ def test_digits_with_a_unit_are_no_dates(tmp_path):
     assert survey([path]).table.values["t"].tolist() == [20240312.0, 20240313.0]
     path.write_text("t,x,T\n20240228,0,20\n20240301,1,21\n")
     assert survey([path]).table.values["t"].tolist() == [0.0, 2 * 86400.0]
+
+
+def test_other_columns_show_the_decimal_mark_where_those_read_leave_it_open(tmp_path):
+    path = write(tmp_path, "x;t;T;count\n0;0;20,293;1,5\n1;0;21,125;2,5\n")
+    found = read_columns(path, coords=("x", "t"), fields=("T",))
+    assert found.values["T"].tolist() == [20.293, 21.125]
+    with pytest.raises(InputError, match=r"'20,293' may be 20293 or 20.293"):
+        read_columns(write(tmp_path, "x;t;T\n0;0;20,293\n"), coords=("x", "t"), fields=("T",))

@@ -36,7 +36,7 @@ BROKEN = {
     "text in numbers": ("x,t,u\n0,1,2\n\n0,2,warm\n", "line 4, column 'u': 'warm' is not a number"),
     "text in coordinates": ("x,t,u\nleft,1,2\n", "line 2, column 'x': 'left'"),
     "missing coordinate": ("# c\nx,t,u\n0,1,2\n,1,3\n", "coordinate 'x', line 4, is nan"),
-    "wrong separator": ("x|t|u\n0|1|2\n", r"no column 'x'.*Known: x\|t\|u"),
+    "wrong separator": ("x~t~u\n0~1~2\n", r"no column 'x'.*Known: x~t~u"),
     "other separator in the rows": (
         "x,t,u\n0;1;2\n",
         "line 2 has 1 cell.*has 3, separated by comma",
@@ -158,4 +158,4 @@ def test_several_tables_and_those_on_their_side_are_refused(tmp_path, table, mes
 
 def test_depths_for_names_do_not_lie_on_their_side(tmp_path):
     found = survey([write(tmp_path, "t,0.1,0.5,0.9\n0,1,2,3\n60,1,2,3\n", "a.csv")])
-    assert found.coords == ("t",)
+    assert (found.coords, found.bounds["x"]) == (("x", "t"), (0.1, 0.9))

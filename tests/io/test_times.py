@@ -1,10 +1,12 @@
 """Columns of times."""
 
+import numpy as np
 import pytest
 from sensor_files import write
 
 from pgt.io.survey import survey
 
+DAY = "2024-03-12"
 MINUTE = [0.0, 60.0]
 
 
@@ -38,3 +40,30 @@ def test_other_numbers_beside_a_date_are_numbers(tmp_path, times):
     found = survey([write(tmp_path, "date,time,x,T\n" + rows)])
     assert found.columns["t"] == "time"
     assert found.table.values["t"].tolist() == [float(time) for time in times]
+
+
+def test_milliseconds_belong_to_the_time_and_are_no_minutes(tmp_path):
+    rows = "".join(f"{DAY},10:00:00,{ms},0.1,{ms}\n" for ms in (0, 5, 250))
+    found = survey([write(tmp_path, f"Date,Time,ms,x,T\n{rows}")], measured=("T",))
+    assert found.columns["t"] == "Date + Time + ms"
+    np.testing.assert_allclose(found.table.values["t"], [0, 0.005, 0.25])
+
+
+def test_times_of_day_without_zeros_in_front(tmp_path):
+    rows = "".join(f"20240312,{clock},0.1,{n}\n" for n, clock in enumerate((0, 5, 59, 100, 1015)))
+    found = survey([write(tmp_path, f"DATE,TIME,x,T\n{rows}")], measured=("T",))
+    np.testing.assert_allclose(found.table.values["t"], [0, 300, 3540, 3600, 36900])
+
+
+def test_dates_with_a_clock_are_better_than_numbers_that_nobody_knows(tmp_path):
+    rows = "".join(f"{DAY} 10:0{n}:00,45363416666.{n},0.1,{n}\n" for n in range(3))
+    found = survey([write(tmp_path, f"TimeString,Time_ms,x,T\n{rows}")], measured=("T",))
+    assert found.columns["t"] == "TimeString"
+    finer = "".join(f"{DAY} 10:00:00,{n},0.1,{n}\n" for n in range(3))
+    assert survey([write(tmp_path, f"stamp,Time_ms,x,T\n{finer}")]).columns["t"] == "Time_ms"
+
+
+def test_clocks_that_are_put_back_are_said(tmp_path):
+    rows = "".join(f"2024-10-27 {clock},0.1,1\n" for clock in ("02:30", "02:59", "02:10", "03:10"))
+    found = survey([write(tmp_path, f"time,x,T\n{rows}")], measured=("T",))
+    assert any("times go back at 2024-10-27T02:59" in word for word in found.table.said)

@@ -33,6 +33,9 @@ def test_answers_on_another_grid_are_refused():
         unseen(ERRORS, [(truth, truth.isel(x=slice(1, None)), pgt.sample(truth, n=5))])
 
 
-def test_a_card_without_errors_is_refused():
+@pytest.mark.parametrize(
+    "errors", [{}, {"a": ROW}, {"16": {}}, {"16": {"clean_median": 0.1}}, {"0": ROW}]
+)
+def test_a_card_without_errors_is_refused(errors):
     with pytest.raises(pgt.InputError, match="card's errors"):
-        unseen({})
+        unseen(errors)
