@@ -215,7 +215,10 @@ def test_tables_of_all_kinds(tmp_path):
     assert "| inside test of 1,000,000 points, polygon of 1000 edges | 0.25 s |" in text
     assert "| source q(x) of a rod, 60 readings | 2.1 %, 2.1 % | 0.90, 0.90 |" in text
     assert f"| the wall, where the fluid rests | {each} | 0.5 % / 1 % | 150 |" in text
-    assert "| PINN | the commit measured on | 900 (900) | 2000 (2000) | 1.10 | 0.99 | CPU, `abc` |" in text
+    assert (
+        "| PINN | the commit measured on | 900 (900) | 2000 (2000) | 1.10 | 0.99 | CPU, `abc`"
+        in text
+    )
     assert "| all defaults | 1.0e-03 / 2.0e-03 / 4.0e-03 / 3.0e-03 | 10 | 32 k | CPU" in text
     assert "| `heat` | 256 | 1234 | CPU, `abc` |" in text
     answer = "4.0e-03 (3.0e-02); Gaussian process 5.0e-02; inside 0.91"
