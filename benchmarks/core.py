@@ -304,6 +304,7 @@ CASES = {
     "outliers": outliers_case,
     "default-wake": default_wake_case,
     "default-wake-hidden": lambda: default_wake_case(hidden=("p",)),
+    "default-wake-cpu": lambda: default_wake_case(seconds=720.0),
     "default-beltrami": default_beltrami_case,
     "wake": lambda: wake_case(WAKE_GPU_MODEL, WAKE_GPU_TRAINING),
     "wake-cpu": lambda: wake_case(WAKE_CPU_MODEL, WAKE_CPU_TRAINING),

@@ -54,6 +54,7 @@ HEAT = {
 WAKE = {
     "default-wake": "all defaults, a limit of 120 s",
     "default-wake-hidden": "the same, p hidden and compared less its mean",
+    "default-wake-cpu": "all defaults, a limit of 720 s on two cores",
     "wake": "pgt",
     "wake-cpu": "pgt, small, on the CPU",
 }

@@ -28,7 +28,7 @@ MANY_READINGS = 300  # beyond this, anchors gather the readings
 # A SIREN for what a small network cannot follow, trained by first-order steps. For one set of readings
 # the encoder of a PGT buys nothing, and every step has to wait for it.
 LARGE_ON_GPU = {"width": 256, "layers": 5}
-LARGE = {"width": 128, "layers": 4}
+LARGE = {"width": 96, "layers": 5}
 LARGE_FREQUENCY = 8.0
 POINTS_ON_GPU = 2000  # residual points of its steps, at least
 # Seconds of a fit, in less of which a small network is better off with all of them.
