@@ -26,7 +26,7 @@ def beyond_noise(
     """What is wrong with a field whose readings are missed by so much: beyond their noise, and beyond
     what chance among so many sensors explains, `which` of them took each.
 
-    >>> beyond_noise(np.full(40, 0.5), np.full(40, 0.3), np.arange(40) // 4)
+    >>> round(beyond_noise(np.full(40, 0.5), np.full(40, 0.3), np.arange(40) // 4), 9)
     0.4
     >>> few = np.where(np.arange(40) < 2, 2.0, 0.2)  # noise that is larger where values are
     >>> beyond_noise(few, np.full(40, 0.3), np.arange(40) // 2)

@@ -45,7 +45,7 @@ from pgt.training.losses import Problem
 from pgt.training.overtaxed import is_overtaxed, misses_noise
 from pgt.training.restart import HeldOut, begun
 from pgt.training.settings import Polish, Training
-from pgt.training.system import is_whole, prior_of, system
+from pgt.training.system import common_noise, is_whole, prior_of, system
 
 # Weights that a least-squares polish can take in seconds.
 POLISHABLE, POLISHABLE_ON_GPU = 4000, 10_000
@@ -144,7 +144,8 @@ def polish(
             left, standing = _left(settings, end, deadline), _standing(end, judge, count)
         error = judge(theta)
         if _is_noisy(settings, noise, error) and not is_hopeless(theta):
-            prior = prior_of(problem.observations, pde, noise, error)
+            common = common_noise(problem, model.scaling, noise)
+            prior = prior_of(problem.observations, pde, common, error)
             done = settings.iterations - left.iterations
 
             def continued(iteration, cost):

@@ -33,11 +33,11 @@ from pgt.training.error_bars import Posterior
 from pgt.training.instruments import by_instrument, judged_by_instrument
 from pgt.training.least_squares import Prior, Search, revised, root_of
 from pgt.training.loop import Fit
-from pgt.training.losses import Problem, reading_weights
+from pgt.training.losses import Problem
 from pgt.training.polish import ROUNDS
 from pgt.training.rows import point_count
 from pgt.training.settings import Polish
-from pgt.training.system import prior_of, system
+from pgt.training.system import common_noise, prior_of, system
 
 # The posterior takes the encoder and the kind of prior for granted, and is a little too sure of the
 # field for that. An equation less stiff than the fit's, 10, makes up for it; how well, `bands-heat` of
@@ -78,7 +78,9 @@ def laplace_members(
         missed = judge(theta)
         if (factors != 1).any():
             missed = judged_by_instrument(model, problem, held_out, factors)
-        prior = prior_of(problem.observations, fit.pde, _common_noise(problem, fit, noise))
+        prior = prior_of(
+            problem.observations, fit.pde, common_noise(problem, fit.model.scaling, noise)
+        )
         whole = len(theta) >= count_parameters(fit.model)
         stiffest = WHOLE_STIFFEST if whole else STIFFEST
         found = posterior(theta, search, prior, missed, stiffest, _visible(fit.pde))
@@ -89,8 +91,9 @@ def laplace_members(
         about = {
             "noise": found.sigma, "noise_of_fields": (found.sigma * factors).tolist(),
             "stiffness": found.stiffness, "unrest": found.unrest,
-            # What it would say without a reading follows at the summit of a Gaussian that σ belongs to.
-            "leave_one_out": is_gaussian and found.moved < AT_REST,
+            # What it would say without a reading follows at the summit of a Gaussian that σ belongs to;
+            # elsewhere too wide a band does, where no other reading is there to be asked.
+            "leave_one_out": is_gaussian and (found.moved < AT_REST or not len(held_out)),
         }  # fmt: skip
         return models, pdes, about
 
@@ -217,14 +220,3 @@ def _noise(estimated: float, held_out_error: float) -> float:
     """σ; where readings that were not fitted are missed by far more, they know better."""
     memorised = held_out_error > MEMORISED * estimated
     return max(held_out_error if memorised else estimated, READING_DIGITS)
-
-
-def _common_noise(problem: Problem, fit: Fit, noise: float | None) -> float | None:
-    """The σ that all readings of one weight would have, where noise is given: n / σ² = Σ 1/σ_i²."""
-    if noise is None:
-        return None
-    readings = problem.observations
-    given = np.asarray(readings.noise) / np.asarray(fit.model.scaling.spread)
-    given = given[np.asarray(readings.mask) & (given > 0)]
-    weights = float(jnp.sum(reading_weights(readings, fit.model.scaling)))
-    return float(given.mean() * np.sqrt(np.asarray(readings.mask).sum() / weights))

@@ -6,18 +6,20 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from pgt.data.observations import Observations
 from pgt.ground.unknown import named_unknowns
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.frozen import count_parameters
 from pgt.nn.precision import cast
+from pgt.nn.scaling import Scaling
 from pgt.physics.pde import AbstractPDE
 from pgt.training.dense import on_host
 from pgt.training.descent import Judge
 from pgt.training.least_squares import GIGABYTE, Prior, Search
 from pgt.training.likelihood import misfit_size
-from pgt.training.losses import Problem, reading_rows
+from pgt.training.losses import Problem, reading_rows, reading_weights
 from pgt.training.rows import Tuned, reading_mask, rows_of, tuned
 from pgt.training.settings import Polish
 
@@ -85,3 +87,14 @@ def prior_of(
     measured, free = float(mask.sum()), len(named_unknowns(pde))
     size = noise or min(held_out_error or GUESS, GUESS)
     return Prior(size**2 / measured, mask.size, measured, noise or 0.0, free)
+
+
+def common_noise(problem: Problem, scaling: Scaling, noise: float | None) -> float | None:
+    """The σ that all readings of one weight would have, where `noise` is given: n / σ² = Σ 1/σ_i²."""
+    if noise is None:
+        return None
+    readings = problem.observations
+    given = np.asarray(readings.noise) / np.asarray(scaling.spread)
+    given = given[np.asarray(readings.mask) & (given > 0)]
+    weights = float(jnp.sum(reading_weights(readings, scaling)))
+    return float(given.mean() * np.sqrt(np.asarray(readings.mask).sum() / weights))
