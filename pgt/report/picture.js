@@ -198,7 +198,8 @@ class Picture {
     if (readings && this.showSensors) {
       const near = this.sliderAxes.map((k) => named(this.axes[k], this.axes[k].places[this.index[k]])).join(', ');
       const which = this.profiled !== null ? `; beside the line those near ${near}` : near && ` near ${near}`;
-      parts.push(`○ ${this.counted[0]} fitted and ◇ ${this.counted[1]} held-out readings${which}, coloured by what they read. ${readings.note}`);
+      const held = this.counted[1] ? ` and ◇ ${this.counted[1]} held-out` : '';
+      parts.push(`○ ${this.counted[0]} fitted${held} readings${which}, coloured by what they read. ${readings.note}`);
     }
     if (this.layer.readings && !readings) parts.push(`No sensor read ${this.layer.readings}: it is inferred.`);
     return [...parts, this.note].join(' ').trim();

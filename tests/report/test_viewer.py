@@ -29,6 +29,7 @@ def browser(tmp_path_factory):
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     made = {"heat": cases.heat(), "wake": walled(cases.wake()), "block": cases.block()}
+    made["all fitted"] = all_fitted(made["heat"])
     return {name: write_report(data, folder / f"{name}.html") for name, data in made.items()}
 
 
@@ -36,6 +37,11 @@ def walled(data):
     """With a wall of three points."""
     line = np.array([[2.0, 0.0], [2.5, 0.5], [3.0, 0.0]])
     return replace(data, tables=replace(data.tables, walls={"hull": [line]}))
+
+
+def all_fitted(data):
+    nothing = data.readings.held_out.take(np.zeros(0, int))
+    return replace(data, readings=replace(data.readings, held_out=nothing))
 
 
 @pytest.fixture
@@ -108,6 +114,12 @@ def test_fields_can_be_switched_and_sensors_hidden(show):
     assert browser.evaluate(PICTURE) != u
     assert browser.evaluate(SENSORS) == 0
     assert "No sensor read p" in browser.evaluate(READOUT)
+
+
+def test_readings_that_there_are_not_are_not_counted(show):
+    said = show("all fitted").evaluate(READOUT)
+    assert "fitted readings" in said
+    assert "held-out" not in said
 
 
 def test_the_map_lies_the_right_way_round_and_reads_out_its_values(show):
