@@ -237,16 +237,18 @@ class _Search:
         return found.solved.peak.evidence > alone.evidence + PLAINLY
 
     def _climb(self, best: Found, factor: float) -> Found:
-        """From the best so far to its neighbours, while one of them is better."""
-        moved = True
+        """From the best so far to its neighbours, while one of them is better; further on the way that
+        was better before."""
+        moved, is_narrow = True, self.is_narrow
         while moved and not self._is_over(best):
             moved = False
-            for band in _neighbours(best.band, factor, self.is_narrow):
+            for band in _neighbours(best.band, factor, is_narrow):
                 is_flat = self.is_narrow and min(band) < LEAST_BAND
                 if band in self.tried or is_flat or self._is_over(best):
                     continue
                 found = self._try(band)
                 if found.is_better_than(best):
+                    is_narrow = math.prod(found.band) < math.prod(best.band)
                     best, moved = found, True
                     break
         return best
@@ -312,10 +314,10 @@ def _changed(band: tuple[float, ...], axis: int, factor: float) -> tuple[float, 
 def _neighbours(
     band: tuple[float, ...], factor: float, narrow_first: bool
 ) -> Iterator[tuple[float, ...]]:
-    """All axes wider, each by itself wider, each by itself narrower; or the narrower ones first."""
+    """All axes wider, each by itself wider, the same narrower; or the narrower ones first."""
     changes = (1 / factor, factor) if narrow_first else (factor, 1 / factor)
     for change in changes:
-        if len(band) > 1 and (change > 1 or narrow_first):
+        if len(band) > 1:
             yield tuple(_rounded(b * change) for b in band)
         for axis in range(len(band)):
             yield _changed(band, axis, change)

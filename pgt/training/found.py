@@ -36,6 +36,7 @@ from pgt.training.gaussian import Solved
 from pgt.training.scales import axes_of_logarithms
 
 NARROW = 1.0  # of the log-evidence, for every doubling of a band
+POLYNOMIAL = 1.0  # a band of a third of a wave over the domain
 PLAINLY = 10.0  # of the log-evidence: such a difference is no chance
 DRAWS = 64  # from the posterior
 # log10 of the largest ρ by which unknown functions of one axis, and of more, have their error bars: each
@@ -45,8 +46,13 @@ MOST_BANDS, LEAST_SHARE = 6, 0.03  # that are averaged, and what the least of th
 
 
 def cost_of_band(band: tuple[float, ...]) -> float:
-    """What a band costs of the log-evidence."""
-    return NARROW * sum(math.log2(b) for b in band)
+    """What a band costs of the log-evidence; a part of a wave costs nothing: there all sines are
+    polynomials, and one band is as good as the other.
+
+    >>> cost_of_band((8.0, 0.25)), cost_of_band((0.5,))
+    (3.0, 0.0)
+    """
+    return NARROW * sum(math.log2(max(b, POLYNOMIAL)) for b in band)
 
 
 @dataclass(frozen=True)

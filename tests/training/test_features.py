@@ -208,6 +208,7 @@ def test_linearisations_end_with_the_seconds(solves):
 
 def test_no_band_is_tried_for_which_there_is_no_time(solves, monkeypatch):
     monkeypatch.setattr(features, "ALONE", 0.3)
+    monkeypatch.setattr(features, "CLEAN", 0.0)  # no other sines after the search
     _, fit = fitted(heat_readings(30), Heat(DIFFUSIVITY), SQUARE, count=40, seconds=20.0)
     assert len(solves) == len(fit.history.step) == 6  # 0.3 of the seconds
 

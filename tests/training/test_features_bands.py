@@ -82,3 +82,12 @@ def test_what_no_longer_follows_the_readings_is_not_narrowed_further(search, mon
     attempt = tried_by(search, monkeypatch, lambda band: 0.0, [0.02, 0.03, 0.1])
     search._narrow(attempt((64.0, 32.0)), 0)
     assert list(search.tried) == [(64.0, 32.0), (32.0, 32.0), (16.0, 32.0)]
+
+
+def test_a_search_goes_on_in_the_direction_that_was_better(search, monkeypatch):
+    """In three dimensions, trying wider bands again after each narrower one used up all trials."""
+    attempt = tried_by(search, monkeypatch, lambda band: -abs(math.log2(band[0] * band[1]) - 2))
+    best = search._climb(attempt((8.0, 8.0)), 2.0)
+    assert best.band == (2.0, 2.0)
+    bands = list(search.tried)
+    assert bands[bands.index((4.0, 4.0)) + 1] == (2.0, 2.0)
