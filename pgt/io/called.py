@@ -14,7 +14,7 @@ CALLED = {
     "t": ("t", "time", "timestamp", "time stamp", "t stamp", "datetime", "date time", "elapsed",
           "elapsed time", "elapsedtime", "physical time", "flow time", "milliseconds", "seconds",
           "minutes", "hours", "days", "zeit", "zeitstempel", "temps", "date", "datum", "solutiontime",
-          "ts", "jd", "mjd", "decimal year"),
+          "jd", "mjd", "decimal year"),
 }  # fmt: skip
 for _number, _axis in enumerate(("x", "y", "z")):
     _long = (f"{_axis} {word}" for word in ("coordinate", "location", "position", "pos"))

@@ -124,10 +124,10 @@ def _sheet(path: Path, dialect: Dialect) -> tuple[str, list[Row]]:
 
 def _hidden_sheets(path: Path) -> set[str]:
     """The names of sheets that the workbook does not show."""
-    with understood("a workbook"), zipfile.ZipFile(path) as archive:
-        sheets = re.findall(
-            r"<(?:\w+:)?sheet\s[^>]*>", archive.read("xl/workbook.xml").decode("utf-8")
-        )
+    with understood("a workbook"), zipfile.ZipFile(path) as archive:  # some number it
+        parts = [name for name in archive.namelist() if re.fullmatch(r"xl/workbook\d*\.xml", name)]
+        texts = [archive.read(name).decode("utf-8", "replace") for name in parts]
+    sheets = [sheet for text in texts for sheet in re.findall(r"<(?:\w+:)?sheet\s[^>]*>", text)]
     hidden = [sheet for sheet in sheets if re.search(r'state="(?:veryH|h)idden"', sheet)]
     return {
         html.unescape(found[1])
@@ -170,7 +170,7 @@ def _check_size(path: Path) -> None:
     with path.open("rb") as file:
         start = file.read(100)
     check_is_no_other(start)
-    if not start.startswith(ZIP):
+    if not start.startswith(ZIP[:2]):
         raise InputError("this is no workbook; if it is a table as text, give it the ending .csv.")
     with understood("a workbook"), zipfile.ZipFile(path) as archive:
         size = sum(part.file_size for part in archive.infolist())

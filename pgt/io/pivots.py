@@ -23,7 +23,7 @@ _CORNER = re.compile(r"(?P<down>[^\\/]+?)\s*[\\/]\s*(?P<along>[^\\/]+)")
 def with_corner(headings: Sequence[Heading]) -> list[Heading]:
     """The headings, with places where the first names both axes of a grid: "t/x".
 
-    >>> [h.places for h in with_corner([parse_heading(n) for n in ("x\\t", "0", "60")])[1:]]
+    >>> [h.places for h in with_corner([parse_heading(n) for n in ("x/t", "0", "60")])[1:]]
     [{'t': (0.0, None)}, {'t': (60.0, None)}]
     """
     corner = _CORNER.fullmatch(headings[0].text)

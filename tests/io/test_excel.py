@@ -113,3 +113,15 @@ def test_formulas_without_a_value_are_refused(tmp_path):
 def test_several_tables_and_those_on_their_side(tmp_path, rows, message):
     with pytest.raises(InputError, match=message):
         read_columns(write(tmp_path, workbook(("A", rows)), "a.xlsx"), **NAMES)
+
+
+def test_hidden_sheets_and_rows(tmp_path):
+    book = openpyxl.load_workbook(io.BytesIO(workbook(("A & B", CELLS), ("old", CELLS))))
+    book["old"].sheet_state = "hidden"
+    book.save(tmp_path / "a.xlsx")
+    assert "sheet 'A & B'" in survey([tmp_path / "a.xlsx"]).table.said
+    assert "sheet 'old'" in survey([tmp_path / "a.xlsx"], dialect=Dialect(sheet="old")).table.said
+    book = openpyxl.load_workbook(io.BytesIO(workbook(("A", CELLS))))
+    book["A"].row_dimensions[3].hidden = True
+    book.save(tmp_path / "a.xlsx")
+    assert "1 hidden row read, too" in survey([tmp_path / "a.xlsx"]).table.said

@@ -237,3 +237,8 @@ def test_words_that_judge_rows_are_named(tmp_path):
 def test_angles_are_no_axes(tmp_path):
     with pytest.raises(InputError, match="Angles such as 'lat' are no lengths"):
         survey([write(tmp_path, "lat,lon,head\n50,7,10\n51,7,11\n", "a.csv")])
+
+
+def test_a_temperature_at_a_surface_is_no_time(tmp_path):
+    found = survey([write(tmp_path, "x,Ts\n0.1,20.5\n0.5,21\n", "a.csv")], measured=("T",))
+    assert (found.coords, found.columns) == (("x",), {"T": "Ts"})
