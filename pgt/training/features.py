@@ -324,5 +324,6 @@ def _neighbours(
 
 
 def _rounded(band: float) -> float:
-    """Two steps by √2 are one by 2: a band is not to be tried again for its last digit."""
-    return float(f"{band:.9g}")
+    """Two steps by √2 are one by 2: a band is not to be tried again for its last digits, of which the
+    first step has lost some."""
+    return float(f"{band:.6g}")

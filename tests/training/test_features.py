@@ -399,3 +399,9 @@ def test_an_equation_that_has_no_value_for_the_readings_says_so():
     pde = Equation("u_t = 0.01*u_xx + sqrt(u - 5)")
     with pytest.raises(InputError, match="no finite number for the field that the readings"):
         fitted(readings, pde, domain, count=6, band=3.0)
+
+
+def test_two_steps_by_a_root_are_one_by_two():
+    root = features.STEPS[1]
+    once = next(features._neighbours((2.0,), root, narrow_first=False))
+    assert next(features._neighbours(once, root, narrow_first=False)) == (4.0,)

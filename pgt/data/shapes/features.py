@@ -16,8 +16,9 @@ LEAST_TURN = 1.15  # half turns: corners that are nearly straight bend no field
 MOST_CORNERS, MOST_HOLES = 12, 8
 WHOLE = 0.9  # of its boundary that a hole has in the domain
 PART = 0.1  # of it that a round notch has there at least, half a hole at an end of the box
+ROUND = 1.25  # times the least distance of its wall from the middle of a round notch: the largest
 MOST_CENTRES = 6  # of one hole
-CLOSE = 1.25  # times the distance of the nearest wall: a wall that far away is seen from a centre
+CLOSE = 1.5  # times the distance of the nearest wall: a wall that far away is seen from a centre
 TRIED = 2048  # places inside a hole
 APART = 3.0  # times the usual step: there a boundary goes on elsewhere
 AROUND = 720  # places on a small circle around a corner
@@ -76,7 +77,7 @@ def _hole(solid: AbstractShape, leaf: AbstractLeaf, own: Boundary, alone: bool):
     inwards = np.sum((left.points - middle) * left.normals, axis=1) < 0
     away = np.linalg.norm(left.points - middle, axis=1)
     whole = len(left.points) > WHOLE * len(own.points)  # else it is a notch
-    is_round = away.max() < CLOSE * away.min() and len(left.points) > PART * len(own.points)
+    is_round = away.max() < ROUND * away.min() and len(left.points) > PART * len(own.points)
     if not (whole or is_round) or inwards.mean() <= 0.9 or solid.inside(middle[None])[0]:
         return None
     return middle, away.min(), left
