@@ -9,10 +9,10 @@ Every name here is public, as `pgt.families.get`. Where things are:
                         repeat), stencil
     what is read        sensing, rigs, asking, dimensionless
     networks            pretraining, then pretrained (in use), readout, card (what it is worth),
-                        shipped, examples
+                        shipped, examples, networked (its answers)
     closed form         patterns and gaussian (a family as a Gaussian), assimilation and
-                        conditioning (the most probable system), said (answers at points and on
-                        grids)
+                        conditioning (the most probable system), at_once (the same in milliseconds)
+                        and judged_law (what that is worth), said (answers at points and on grids)
 """
 
 from pgt.families.advection_diffusion import AdvectionDiffusionFamily as AdvectionDiffusionFamily

@@ -11,6 +11,8 @@ import xarray as xr
 from pgt.ground.errors import InputError
 from pgt.io.gridded import SUFFIXES, read_field
 
+SAME = 1e-5  # of how far fields vary along an axis: what differs by less is the same
+
 
 class Stored(NamedTuple):
     """All files of a folder: their nodes, fields (file, *axes, field) and coefficients (file, name)."""
@@ -85,13 +87,37 @@ def _fields(path: Path, dataset: xr.Dataset, coords: Sequence[str], fields: Sequ
 def _coefficient(path: Path, dataset: xr.Dataset, name: str) -> float:
     """From an attribute or, where there is none, from a variable without dimensions."""
     held = dataset.attrs.get(name, dataset.get(name))
+    write = f"dataset.attrs[{name!r}] = ..."
+    if held is None:
+        raise InputError(
+            f"{path.name}: the coefficient {name!r} is missing; write it as an attribute of the file, "
+            f"{write}, or as a variable that is one number."
+        )
     try:
         value = float(np.asarray(held).item())
     except (TypeError, ValueError):
         value = np.nan
     if not np.isfinite(value):
+        said = repr(held) if isinstance(held, str) else np.asarray(held)
         raise InputError(
-            f"{path.name}: the coefficient {name!r} is missing; write it as an attribute of the file, "
-            f"dataset.attrs[{name!r}] = ..., or as a variable that is one number."
+            f"{path.name}: the coefficient {name!r} is {said}, which is no number; write one without "
+            f"its unit, {write}."
         )
     return value
+
+
+def without_repeated_ends(stored: Stored, periodic: Sequence[str]) -> Stored:
+    """A node at the end of a period is that at its beginning, and goes: it would make the period longer
+    by a step. It is known by the fields, which are the same there in every file."""
+    axes, values = dict(stored.axes), stored.values
+    for number, axis in enumerate(axes, start=1):
+        if axis not in periodic or values.shape[number] < 3:
+            continue
+        first, last = (values.take(end, axis=number) for end in (0, -1))
+        size = float(
+            values.std(axis=number).max()
+        )  # along the axis: fields that do not vary say nothing
+        if size > 0 and np.abs(last - first).max() < SAME * size:
+            values = values.take(range(values.shape[number] - 1), axis=number)
+            axes[axis] = axes[axis][:-1]
+    return Stored(axes, values, stored.coefficients)

@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int
 from pgt.data.domain import Domain
 from pgt.families.dimensionless import Number, centred, extents
 from pgt.families.family import AbstractFamily, Coefficients, check_names, filled
-from pgt.families.simulation_files import read_folder
+from pgt.families.simulation_files import read_folder, without_repeated_ends
 from pgt.families.system import System
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
@@ -45,7 +45,8 @@ class Simulations(AbstractFamily):
         How many nodes of an axis a draw shows, from a random one on: {"t": 33}. The axis is then counted
         from the start of the window, which is right where the equation holds alike everywhere along it.
     periodic
-        Axes whose period is one step longer than their nodes.
+        Axes whose period is one step longer than their nodes; a last node that repeats the first in all
+        files is not counted.
 
     >>> import tempfile
     >>> import pgt
@@ -81,7 +82,8 @@ class Simulations(AbstractFamily):
         names = tuple(coefficients)
         equation = filled(pde, dict.fromkeys(names, 1.0))
         self.form, self.fields = pde, tuple(equation.fields)
-        found = read_folder(folder, equation.coords, self.fields, names)
+        stored = read_folder(folder, equation.coords, self.fields, names)
+        found = without_repeated_ends(stored, periodic)
         shown = {axis: _shown(axis, n, dict(crop or {})) for axis, n in found.axes.items()}
         _check_crop(found.axes, dict(crop or {}), tuple(periodic))
         bounds: Any = bounds_of(shown, tuple(periodic))

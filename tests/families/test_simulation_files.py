@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 import pgt
-from pgt.families.simulation_files import read_folder
+from pgt.families.simulation_files import Stored, read_folder, without_repeated_ends
 
 
 def simulation(scale=1.0, **attributes):
@@ -44,7 +44,8 @@ def test_a_coefficient_may_be_a_variable(tmp_path):
         (lambda d: d.where(d.x < 1), r"b\.nc: the field 'u' is not finite"),
         (lambda d: d.isel(x=[0, 2, 1, 3, 4]), r"b\.nc: the coordinate 'x' .* increase"),
         (lambda d: d.assign(u=d.u.isel(t=0)), r"b\.nc: the field 'u' lies over x"),
-        (lambda d: d.assign_attrs(diffusivity="low"), r"b\.nc: the coefficient 'diffusivity'"),
+        (lambda d: d.assign_attrs(diffusivity="0.1 m2/s"), r"'diffusivity' is '0\.1 m2/s', which is no"),
+        (lambda d: d.assign_attrs(diffusivity=np.inf), r"'diffusivity' is inf, which is no number"),
     ],
 )  # fmt: skip
 def test_a_file_that_lacks_something_is_named(tmp_path, broken, message):
@@ -58,3 +59,16 @@ def test_a_file_that_lacks_something_is_named(tmp_path, broken, message):
 def test_an_empty_folder_is_refused(tmp_path):
     with pytest.raises(pgt.InputError, match="there is no NetCDF file"):
         read(tmp_path)
+
+
+@pytest.mark.parametrize(("count", "kept"), [(9, 8), (8, 8)])
+def test_the_end_of_a_period_is_its_beginning(count, kept):
+    x, t = np.arange(count) / 8, np.linspace(0, 1, 3)
+    values = np.stack([np.sin(2 * np.pi * (x[:, None] - k * t))[..., None] for k in (1, 2)])
+    stored = Stored({"x": x, "t": t}, values, np.zeros((2, 0)))
+    found = without_repeated_ends(stored, ("x",))
+    assert found.values.shape == (2, kept, 3, 1)
+    assert found.axes["x"].tolist() == (np.arange(kept) / 8).tolist()
+    assert without_repeated_ends(stored, ()).values.shape == values.shape
+    same = Stored(stored.axes, np.ones_like(values), stored.coefficients)  # which says nothing
+    assert without_repeated_ends(same, ("x",)).values.shape == values.shape
