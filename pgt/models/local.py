@@ -35,11 +35,8 @@ from pgt.nn.frozen import Frozen
 WINDINGS = (8, 4, 3, 3, 2), (8, 3, 2), (8,)
 POWERS = (8, 4), (8,), (8,)  # k, at a corner
 TIMES = 4, 4, 3  # frequencies beside the constant, where there is time
-CENTRES = (
-    6,
-    3,
-    1,
-)  # of every hole that is not round, at the most; fewer before there are fewer functions
+# Of every hole that is not round, at the most; fewer of them before there are fewer functions.
+CENTRES = 6, 3, 1
 MOST = 1000  # functions, those of all fields together
 CLOSEST = 1e-12  # to a corner
 
