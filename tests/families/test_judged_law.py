@@ -1,0 +1,39 @@
+"""Whether a law answers in a network's place."""
+
+import numpy as np
+import pytest
+
+from pgt.families import get
+from pgt.families import judged_law as module
+from pgt.families.judged_law import judged_law
+
+
+def test_a_law_of_too_many_unknowns_is_not_asked():
+    flow = get("navier_stokes")
+    assert judged_law(flow, None, lambda *asked: pytest.fail("asked"), None, 64, {}) is None
+
+
+def test_rows_tell_clean_readings_from_noisy_ones():
+    errors, clean = np.arange(1.0, 21.0), np.arange(20) < 10
+    row = module._row(errors, 2 * errors, clean)
+    assert row["clean_median"] == 5.5
+    assert row["noisy_median"] == 15.5
+    assert row["noisy_tenth"] == pytest.approx(19.1)
+    assert row["clean_factor"] == pytest.approx(2 * 9.1)
+
+
+def test_where_too_few_are_of_a_kind_all_count():
+    errors = np.arange(1.0, 21.0)
+    row = module._row(errors, errors, np.arange(20) < module.FIRST - 1)
+    assert row["clean_median"] == 10.5
+    assert row["noisy_median"] == np.median(errors[module.FIRST - 1 :])
+
+
+@pytest.mark.parametrize(("noisy", "better"), [(0.9, True), (3.0, False)])
+def test_the_smaller_error_answers_at_the_usual_number_of_readings(noisy, better):
+    def errors(clean, noisy):
+        return {"clean_median": clean, "noisy_median": noisy}
+
+    law = {"16": errors(9.0, 9.0), "64": errors(0.5, noisy)}
+    network = {"16": errors(1.0, 1.0), "64": errors(1.0, 1.0), "256": errors(0.1, 0.1)}
+    assert module._is_better(law, network) is better
