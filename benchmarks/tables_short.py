@@ -109,11 +109,11 @@ ROWS = {
     "conduction around a hole, from 100 readings": ("shapes", _hole),
     "drag / lift of a cylinder from 500 readings of u and v": ("cylinder", _cylinder),
     "heat by a network that comes with the library, 64 readings": ("pretrained", _network),
-    "source of Poisson's equation from 500 of 128 × 128 values": (
+    "source of Poisson's equation from 500 of 128 × 128 values, law known": (
         "yardstick",
         lambda result: _yardstick(result, "poisson", "inverse"),
     ),
-    "Burgers' equation from five sensors": (
+    "Burgers' equation from five sensors, law known": (
         "yardstick",
         lambda result: _yardstick(result, "burgers", "sensors"),
     ),
