@@ -6,14 +6,36 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float
 
+from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.families.card import misfit
-from pgt.families.readout import written
+from pgt.families.readout import precision, written
 from pgt.families.sensing import scaling_of, unit_readings
 from pgt.models.writer import Writer
 from pgt.models.written import Written
 from pgt.nn.scaling import Scaling
+
+
+class ByNetwork(eqx.Module):
+    """A field as the network wrote it."""
+
+    writer: Writer
+    written: Written
+    scaling: Scaling
+    domain: Domain
+    fields: tuple[str, ...] = eqx.field(static=True)
+    noise: str = eqx.field(static=True)
+
+    def at(self, points: Float[np.ndarray, "m d"]):
+        """Fields and standard deviations at points, in physical units, counted from zero."""
+        points = self.scaling.origin.local(points, self.domain.axes)
+        with precision(self.noise):
+            asked = ask(self.writer, self.written, self.scaling, points)
+        mean, spread = (np.asarray(part, float) for part in asked)
+        shift = self.scaling.origin.along(self.fields)
+        return np.asarray(self.scaling.to_physical(mean)) + shift, spread * self.scaling.spread
 
 
 def with_hidden(scaling: Scaling, readings: Observations) -> Scaling:

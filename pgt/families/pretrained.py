@@ -20,6 +20,7 @@ from pgt.families.at_once import AtOnce, at_once, many_at_once
 from pgt.families.card import Card
 from pgt.families.family import AbstractFamily
 from pgt.families.given import Given, given_numbers, strange_in
+from pgt.families.networked import ByNetwork
 from pgt.families.readout import precision
 from pgt.families.rigs import Rigs, as_rigs
 from pgt.families.said import Asked, Said, on_grid
@@ -29,7 +30,6 @@ from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.models.frame import Frame
 from pgt.models.writer import Writer
-from pgt.models.written import Written
 from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
 from pgt.physics.pde import AbstractPDE
@@ -46,26 +46,6 @@ class Answers(NamedTuple):
     mean: Float[np.ndarray, "k m c"]
     reach: Float[np.ndarray, "k m c"]
     outside: list[list[str]]
-
-
-class ByNetwork(eqx.Module):
-    """A field as the network wrote it."""
-
-    writer: Writer
-    written: Written
-    scaling: Scaling
-    domain: Domain
-    fields: tuple[str, ...] = eqx.field(static=True)
-    noise: str = eqx.field(static=True)
-
-    def at(self, points: Float[np.ndarray, "m d"]):
-        """Fields and standard deviations at points, in physical units, counted from zero."""
-        points = self.scaling.origin.local(points, self.domain.axes)
-        with precision(self.noise):
-            asked = networked.ask(self.writer, self.written, self.scaling, points)
-        mean, spread = (np.asarray(part, float) for part in asked)
-        shift = self.scaling.origin.along(self.fields)
-        return np.asarray(self.scaling.to_physical(mean)) + shift, spread * self.scaling.spread
 
 
 class Answer(eqx.Module):

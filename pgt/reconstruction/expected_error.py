@@ -51,8 +51,8 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     misses = _without_outliers(misses, task)
     least = least_calibration(outcome.noise, solved=outcome.misses is not None)
     factor = _excess(outcome, task, local, misses)
-    own = outcome.noise if outcome.noises is None else outcome.noises
-    noise = own * np.asarray(fit.model.scaling.spread) * readings.mask.any(axis=0)
+    noise = outcome.noise_by_field * np.asarray(fit.model.scaling.spread)
+    noise = noise * readings.mask.any(axis=0)
     deviations = widened(deviations, calibration(misses, least), factor, noise)
     deviations = _own_error(outcome, factor)[:, None] * deviations
     deviations = deviations + _left_open(outcome, task, local, len(deviations))
@@ -181,8 +181,7 @@ def _misses(outcome: Outcome, task: Task, deviations) -> np.ndarray:
     readings, held_out = task.problem.observations, task.problem.origin.physical(held_out)
     said = Evaluation(fit.model, fit.pde, readings, None, task.domain).of_readings(held_out)
     variance = np.mean(deviations**2, axis=0)
-    own = outcome.noise if outcome.noises is None else outcome.noises
-    noise = (own * np.asarray(fit.model.scaling.spread)) ** 2
+    noise = (outcome.noise_by_field * np.asarray(fit.model.scaling.spread)) ** 2
     if is_exact(outcome.noise):
         noise = SURE * np.mean(variance, axis=0)
     expected = np.sqrt(np.maximum(variance + noise, np.finfo(float).tiny))

@@ -82,6 +82,11 @@ class Outcome:
     is_average: bool = False  # of fields found with different sines: their difference is drawn, too
     without: Callable[[Int[np.ndarray, " m"]], float] | None = None
 
+    @property
+    def noise_by_field(self) -> Float[np.ndarray, " c"] | float:
+        """σ of the readings of each field, or of all of them alike."""
+        return self.noise if self.noises is None else self.noises
+
 
 def fit_task(
     task: Task,
