@@ -1,15 +1,15 @@
 """Flow past a cylinder that stands in the domain: u, v, p and forces from 500 readings of u and v.
 
-    python benchmarks/cylinder.py --data cylinder.nc --seconds 150                      # a GPU
-    python benchmarks/cylinder.py --data cylinder.nc --model resting --case wall        # see below
+    python benchmarks/cylinder.py --data near.npz --seconds 150                      # a GPU
+    python benchmarks/cylinder.py --data near.npz --model resting --case wall        # see below
 
-The data are those of generate_wake.py: Re = 100, the window [-2, 8] × [-2, 2], T = 6, on a grid that is
-NaN in the cylinder, with drag and lift over time, integrated on its wall where they were computed. Two
-fits see the same readings: one knows that the fluid rests at the wall, the other believes in a box.
-With a "resting" network, a SIREN whose velocity is multiplied by what vanishes on the circle, the fluid
-rests there by construction. All are compared outside the cylinder only; p is hidden, and compared less
-its mean at every instant. Forces are the integrals of the traction on the circle, whatever the fit knows
-of it. Leaves `cylinder.json`, or `cylinder-resting.json`.
+The data are what generate_wake.py writes as --near: Re = 100, the window [-2, 8] × [-2, 2], T = 6, on a
+grid that is NaN in the cylinder, with drag and lift over time, integrated on its wall where they were
+computed. Two fits see the same readings: one knows that the fluid rests at the wall, the other believes
+in a box. With a "resting" network, a SIREN whose velocity is multiplied by what vanishes on the circle,
+the fluid rests there by construction. All are compared outside the cylinder only; p is hidden, and
+compared less its mean at every instant. Forces are the integrals of the traction on the circle, whatever
+the fit knows of it. Leaves `cylinder.json`, or `cylinder-resting.json`.
 """
 
 import argparse
@@ -53,8 +53,10 @@ SAMPLERS = {"graded": pgt.Graded(), "uniform": pgt.Uniform()}  # alike in a box
 
 def read(path: Path) -> xr.Dataset:
     """The data, without the mean of p at every instant."""
-    with xr.open_dataset(path, engine="scipy") as data:
-        truth = data.load().astype(float)
+    with np.load(path) as file:
+        fields = {name: (("t", "y", "x"), file[name]) for name in FIELDS}
+        forces = {name: ("t", file[name]) for name in ("drag", "lift")}
+        truth = xr.Dataset(fields | forces, {name: file[name] for name in ("t", "y", "x")})
     return truth.assign(p=truth.p - truth.p.mean(("x", "y")))
 
 
