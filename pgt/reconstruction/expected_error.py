@@ -25,7 +25,7 @@ from pgt.trust.field_error import (
     near_readings,
     own_error,
     places,
-    spread_over,
+    spread_of,
 )
 from pgt.trust.local_misses import excess, widened
 from pgt.trust.missed import Missed, error_by_missed
@@ -59,7 +59,9 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     near = near_readings(local, readings, task.problem.domain)
     lost = np.array(list(unfollowed(outcome, task).values())) / np.asarray(fit.model.scaling.spread)
     least = np.maximum(outcome.at_least, lost)
-    found = expected_errors(deviations, values, where, pde.fields, free, near, least)
+    found = expected_errors(
+        deviations, values, where, pde.fields, free, near, least, _shown(readings)
+    )
     return {name: asdict(error) for name, error in found.items()}
 
 
@@ -101,6 +103,12 @@ def _left_open(outcome: Outcome, task: Task, local, count: int) -> Float[np.ndar
     return signs[:, None, None] * (found * np.asarray(fit.model.scaling.spread))
 
 
+def _shown(readings: Observations) -> dict[str, float]:
+    """By field that was read, the spread of its readings."""
+    values = {name: readings.measured(name).values for name in readings.fields}
+    return {name: float(np.std(read)) for name, read in values.items() if len(read)}
+
+
 def _by_missed(outcome: Outcome, task: Task) -> dict | None:
     """By measured field, what the readings tell that were not fitted."""
     if not len(task.held_out):
@@ -110,13 +118,14 @@ def _by_missed(outcome: Outcome, task: Task) -> dict | None:
     where = places(task.domain)
     values, far = asked.values_at(where.points), _far(task, where)
     fitted, unfitted = (_missed_by(asked, part, task) for part in (readings, task.held_out))
-    found = {}
+    found, shown = {}, _shown(readings)
     for column, name in enumerate(task.pde.fields):
         at = slice(column, column + 1)
         common = common_share(fitted[:, at], np.asarray(readings.mask)[:, at], _unit(task))
         noise = readings.measured(name).typical_noise
         missed = Missed(unfitted[:, column], fitted[:, column], common, noise)
-        error = error_by_missed(missed, spread_over(values[:, column], where.weights), far)
+        spread = spread_of(values[:, column], where.weights, shown.get(name, 0.0))
+        error = error_by_missed(missed, spread, far)
         if error is not None:
             found[name] = asdict(error)
     return found or None
