@@ -9,10 +9,12 @@ the draws,
 
 Relative to the spread of the field over the domain: an error of 1 is as good as a constant. A field that
 came out as a constant has none; there it is the spread of its readings that counts, or of what is drawn
-where there are none. Where readings are as good as exact, what is left is the model's own error, which no posterior knows: it takes
-the model for able to fulfil all rows. ε is by how much that was too small on the problems of the zoo
-that defaults are tuned on, where nothing but such errors is left; it is 1 where noise is what limits a
-field, and where fields found with different sines were averaged: what these differ by is drawn, too.
+where there are none.
+
+Where readings are as good as exact, what is left is the model's own error, which no posterior knows: it
+takes the model for able to fulfil all rows. ε is by how much that was too small on the problems of the
+zoo that defaults are tuned on, where nothing but such errors is left; it is 1 where noise is what limits
+a field, and where fields found with different sines were averaged: what these differ by is drawn, too.
 Around readings that are missed by far more than others are, both are larger (local_misses.py).
 
 A network stops where its seconds end, not at the summit of its posterior: the deviations of its draws

@@ -135,7 +135,9 @@ def test_without_a_posterior_readings_tell_that_were_not_fitted():
     assert found["u"]["high"] > missed / spread
 
 
-@pytest.mark.parametrize("known", [{"deviate": lambda points: np.full((2, len(points), 1), 0.1)}, {}])
+@pytest.mark.parametrize(
+    "known", [{"deviate": lambda points: np.full((2, len(points), 1), 0.1)}, {}]
+)
 def test_of_a_network_that_collapsed_all_that_was_read_is_missed(known):
     network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
     flat = jax.tree.map(lambda leaf: 0 * leaf, network.network)
