@@ -1,11 +1,13 @@
 """Whether readings scatter by what their given noise says.
 
-A fit takes a noise that is given for true. Where it is too small, the field bends after errors of the
-readings; where it is too large, it is smoother than they ask for, and both its error and its bands are
-wrong in proportion. With m what unseen readings are missed by, and e what the field is expected to be
-wrong by near them, the scatter that readings show is the median of |m| / √(σ² + e²), in units of that of
-a normal distribution, which outliers do not move. Less than σ needs no e: no field predicts a reading
-better than its own noise.
+A fit takes a noise that is given for true, unless readings plainly exceed it. Where it is too large, the
+field is smoother than they ask for, and its error and its bands are wrong in proportion. What readings
+show is the median of what they are missed by, which outliers do not move, in units of that of a normal
+distribution. Readings that were fitted show no more than their noise, but for what neighbours are missed
+by alike, a share ρ of the variance, which is field that was not followed; those that were not fitted
+show no less: no field predicts a reading better than its own noise.
+
+    more:  σ² = (1 - ρ) m²  of all readings              less:  σ² = m²  of unseen ones
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,13 +17,14 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from pgt.data.observations import Measured
 from pgt.ground.numbers import number
-from pgt.ground.verdict import Doubt, FieldError
+from pgt.ground.verdict import Doubt
+from pgt.training.overtaxed import common_share
 from pgt.trust.held_out import Unseen
 from pgt.trust.suspicion import NORMAL
 
 PLAINLY = 2.0  # times the noise given, or a share of it: no instrument is known better
+SMALLEST = 1e-9  # of σ
 CERTAIN, OF_MEDIAN = 3.5, 1.17  # standard deviations; times 1/√n, that of the logarithm of a median
 FEWEST = 10  # readings
 
@@ -39,41 +42,45 @@ class Contradiction(NamedTuple):
         return self.shown / self.given
 
 
-def contradiction(
-    read: Measured,
-    said: Float[np.ndarray, " m"],
-    error: float = 0.0,
+def contradicted(
+    more: Float[np.ndarray, " n"], less: Float[np.ndarray, " m"], given: float
 ) -> Contradiction | None:
-    """Of readings of one field, and of what was `said` of them that did not see them: their scatter where
-    it is plainly not their noise, `error` being that of the field near readings, in its units.
+    """The scatter of readings where it is plainly more than their noise, or less; both are what they are
+    missed by in units of their σ, which is `given` as one number.
 
-    >>> noise, places = np.random.default_rng(0).normal(size=60), np.zeros((60, 1))
-    >>> read = Measured(np.arange(60), places, 3 * noise, np.full(60, 1.0))
-    >>> round(contradiction(read, np.zeros(60)).ratio), contradiction(read, np.zeros(60), error=3.0)
-    (3, None)
+    >>> noise = np.random.default_rng(0).normal(size=60)
+    >>> [contradicted(scale * noise, scale * noise, 1.0) is None for scale in (0.1, 1, 3)]
+    [False, True, False]
     """
-    known = (read.noise > 0) & np.isfinite(said)
-    if known.sum() < FEWEST:
-        return None
-    missed, sigma = np.abs(said - read.values)[known], read.noise[known]
-    far, near = (NORMAL * float(np.median(missed / of)) for of in (np.hypot(sigma, error), sigma))
-    plainly = max(PLAINLY, float(np.exp(CERTAIN * OF_MEDIAN / np.sqrt(known.sum()))))
-    if near * plainly >= 1 and far <= plainly:
-        return None
-    given = read.typical_noise
-    return Contradiction(given, near * given, int(known.sum()))
+    for missed, is_more in ((more, True), (less, False)):
+        if len(missed) < FEWEST:
+            continue
+        size = max(NORMAL * float(np.median(np.abs(missed))), SMALLEST)
+        plainly = max(PLAINLY, float(np.exp(CERTAIN * OF_MEDIAN / np.sqrt(len(missed)))))
+        if (size if is_more else 1 / size) > plainly:
+            return Contradiction(given, size * given, len(missed))
+    return None
 
 
 def contradictions(
-    unseen: Unseen, errors: Mapping[str, FieldError], spreads: Mapping[str, float]
+    misfits: pd.DataFrame, unseen: Unseen, extent: Float[np.ndarray, " d"] | float = 1.0
 ) -> dict[str, Contradiction]:
-    """By field, where there is one."""
-    found = {}
+    """By field whose readings have a given noise, where they contradict it; distances between readings
+    are in units of the `extent` of the domain."""
+    found, coords = {}, list(unseen.readings.coords)
     for column, name in enumerate(unseen.readings.fields):
-        read, error = unseen.readings.measured(name), errors.get(name)
-        expected = 0.0 if error is None else (error.inside or error.value) * spreads.get(name, 0.0)
-        said = np.asarray(unseen.predictions, float)[read.rows, column]
-        if (one := contradiction(read, said, expected)) is not None:
+        read = unseen.readings.measured(name)
+        if not (read.noise > 0).any():
+            continue
+        table = misfits.loc[misfits["field"] == name]
+        table = table.loc[np.isfinite(table["misfit"].to_numpy(float))]
+        missed = table["misfit"].to_numpy(float)[:, None]
+        share = common_share(missed, np.ones(missed.shape, bool), table[coords].to_numpy() / extent)
+        gap = np.asarray(unseen.predictions, float)[read.rows, column] - read.values
+        known = (read.noise > 0) & np.isfinite(gap)
+        more = np.sqrt(1 - np.clip(share, 0, 1)) * missed[:, 0]
+        one = contradicted(more, gap[known] / read.noise[known], read.typical_noise)
+        if one is not None:
             found[name] = one
     return found
 
@@ -102,7 +109,7 @@ def doubts_of_noise(
         numbers = {"field": name, "shown": one.shown, "given": one.given, "readings": one.readings}
         yield Doubt(
             "contradicted_noise",
-            f"Readings of {name} scatter by about {shown} around what is said of them without them, "
-            f"{beside}: {what}. Left out, the noise is estimated.",
+            f"Readings of {name} scatter by about {shown} around the field, {beside}: {what}. Where no noise "
+            "is given, it is estimated.",
             numbers,
         )

@@ -49,6 +49,7 @@ class Evidence:
     cells : in how much of the domain there are readings.
     conditions : the kinds of the conditions that were given.
     likelihood : of the readings, as `Training` names it.
+    extent : of the domain along each axis, by which distances between readings are told.
     named : puts `sensor` and `line` into a table of readings, where a file says them.
     """
 
@@ -66,6 +67,7 @@ class Evidence:
     cells: Cells | None = None
     conditions: Sequence[str] = ()
     likelihood: str = "gauss"
+    extent: np.ndarray | float = 1.0
     named: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table
 
     def measured(self, name: str) -> np.ndarray:
@@ -89,7 +91,7 @@ def judge(evidence: Evidence) -> Verdict:
     """What held-out readings, interpolation, the course of training and the readings themselves say."""
     spreads = {name: float(evidence.measured(name).std()) for name in evidence.measured_fields}
     errors = held_out_errors(evidence.unseen, spreads)
-    contradicted = contradictions(evidence.unseen, evidence.field_error, spreads)
+    contradicted = contradictions(evidence.misfits, evidence.unseen, evidence.extent)
     misfits = by_shown(evidence.misfits, contradicted)
     converged, reason = convergence(evidence.descent)
     descent = evidence.descent
