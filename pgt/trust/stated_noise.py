@@ -109,7 +109,7 @@ def doubts_of_noise(
         numbers = {"field": name, "shown": one.shown, "given": one.given, "readings": one.readings}
         yield Doubt(
             "contradicted_noise",
-            f"Readings of {name} scatter by about {shown} around the field, {beside}: {what}. Where no noise "
-            "is given, it is estimated.",
+            f"Readings of {name} scatter by about {shown} around the field, {beside}: {what}. Where no "
+            "noise is given, it is estimated.",
             numbers,
         )
