@@ -15,6 +15,7 @@ Kind = Literal[
     "undetermined_places",
     "unread_places",
     "large_residual",
+    "contradicted_noise",
     "far_readings",
     "drifting_sensors",
     "no_held_out",

@@ -2,13 +2,31 @@
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from pgt.data.observations import Observations
 from pgt.ground.types import Point
 from pgt.models.base import AbstractFieldModel
+from pgt.models.features import Features
 from pgt.nn.scaling import Scaling
+
+
+class Apart(eqx.Module):
+    """A sum of sines that fades out towards the places that were read::
+
+    a(z) = min(|z - nearest|² , 1) (u(z) - mean),     distances in units of `reach`
+    """
+
+    sines: Features
+    places: Float[Array | np.ndarray, "n d"]
+    reach: Float[Array | np.ndarray, " d"]
+
+    def __call__(self, z: Point) -> Float[Array, " c"]:
+        away = (jnp.asarray(z) - jnp.asarray(self.places)) / jnp.asarray(self.reach)
+        nearest = jnp.min(jnp.sum(away**2, axis=-1))
+        return jnp.minimum(nearest, 1.0) * (self.sines.decode((), z) - self.sines.scaling.mean)
 
 
 class LinearisedModel(AbstractFieldModel):
@@ -18,16 +36,21 @@ class LinearisedModel(AbstractFieldModel):
 
     A sample of a Laplace posterior: δ is Gaussian, and so is u, with the mean u_θ. A direction that
     the readings and the equation leave open may be long, where θ + δ itself would be another field.
+    `apart` is what no θ can say: by what a field may differ where nothing was read.
     """
 
     base: AbstractFieldModel
     direction: PyTree[Float[Array | np.ndarray, "..."]]
+    apart: Apart | None = None
 
     def __init__(
-        self, base: AbstractFieldModel, direction: PyTree[Float[Array | np.ndarray, "..."]]
+        self,
+        base: AbstractFieldModel,
+        direction: PyTree[Float[Array | np.ndarray, "..."]],
+        apart: Apart | None = None,
     ):
         """`direction` has the structure of `base.tunable()`."""
-        self.base, self.direction = base, direction
+        self.base, self.direction, self.apart = base, direction, apart
 
     @property
     def scaling(self) -> Scaling:
@@ -45,7 +68,8 @@ class LinearisedModel(AbstractFieldModel):
             return eqx.tree_at(lambda m: m.tunable(), self.base, tuned).decode(context, z)
 
         value, change = jax.jvp(at, (self.base.tunable(),), (self.direction,))
-        return value + change
+        moved = value + change
+        return moved if self.apart is None else moved + self.apart(z)
 
     def tunable(self) -> PyTree:
         """The base's."""

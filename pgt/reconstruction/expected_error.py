@@ -3,17 +3,20 @@ where that has no posterior trust/missed.py."""
 
 from dataclasses import asdict
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
 from pgt.data.observations import Observations
 from pgt.data.splits import sensors
+from pgt.models.linearised import Apart
+from pgt.nn.compiled import compiled
 from pgt.physics.gauge import fixed_fields, freedom
 from pgt.reconstruction.evaluation import Evaluation
 from pgt.training.assemble import Task
 from pgt.training.fit import Outcome
-from pgt.training.left_open import is_unread, left_open
 from pgt.training.likelihood import cut_off
 from pgt.training.overtaxed import are_alike, common_share
 from pgt.trust.field_error import (
@@ -25,7 +28,7 @@ from pgt.trust.field_error import (
     near_readings,
     own_error,
     places,
-    spread_over,
+    spread_of,
 )
 from pgt.trust.local_misses import excess, widened
 from pgt.trust.missed import Missed, error_by_missed
@@ -55,11 +58,13 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     noise = noise * readings.mask.any(axis=0)
     deviations = widened(deviations, calibration(misses, least), factor, noise)
     deviations = _own_error(outcome, factor)[:, None] * deviations
-    deviations = deviations + _left_open(outcome, task, local, len(deviations))
+    deviations = deviations + _left_open(outcome, local, deviations)
     near = near_readings(local, readings, task.problem.domain)
     lost = np.array(list(unfollowed(outcome, task).values())) / np.asarray(fit.model.scaling.spread)
     least = np.maximum(outcome.at_least, lost)
-    found = expected_errors(deviations, values, where, pde.fields, free, near, least)
+    found = expected_errors(
+        deviations, values, where, pde.fields, free, near, least, _shown(readings)
+    )
     return {name: asdict(error) for name, error in found.items()}
 
 
@@ -89,16 +94,27 @@ def _excess(outcome: Outcome, task: Task, places, misses) -> Float[np.ndarray, "
     return excess(places / extent, np.asarray(readings.points, float)[rows] / extent, misses)
 
 
-def _left_open(outcome: Outcome, task: Task, local, count: int) -> Float[np.ndarray, "k n c"]:
-    """What so many draws from the posterior of a network differ by besides, at places far from all
-    readings that equation and conditions do not determine."""
-    readings, domain = task.problem.observations, task.problem.domain
-    far = None if outcome.misses is not None else is_unread(local, readings, domain)
-    if far is None:
+def _left_open(outcome: Outcome, local, deviations) -> Float[np.ndarray, "k n c"]:
+    """What draws from a posterior differ by besides, at places far from all readings that equation and
+    conditions do not determine: as much as makes them as large as what is open there."""
+    if outcome.apart is None:
         return np.zeros((1, 1, 1))
-    fit, signs = outcome.fit, np.where(np.arange(count) % 2, -1.0, 1.0)
-    found = far[:, None] * left_open(fit.model, fit.pde, task.problem, local)
-    return signs[:, None, None] * (found * np.asarray(fit.model.scaling.spread))
+    with jax.enable_x64(True):
+        found = np.asarray(_apart_at(outcome.apart, jnp.asarray(local)), float)
+    more = np.mean(found**2, axis=0) - np.mean(deviations**2, axis=0)
+    signs = np.where(np.arange(len(deviations)) % 2, -1.0, 1.0)
+    return signs[:, None, None] * np.sqrt(np.maximum(more, 0.0))
+
+
+@compiled
+def _apart_at(apart: Apart, points):
+    return eqx.filter_vmap(lambda one: jax.vmap(one)(points))(apart)
+
+
+def _shown(readings: Observations) -> dict[str, float]:
+    """By field that was read, the spread of its readings."""
+    values = {name: readings.measured(name).values for name in readings.fields}
+    return {name: float(np.std(read)) for name, read in values.items() if len(read)}
 
 
 def _by_missed(outcome: Outcome, task: Task) -> dict | None:
@@ -110,13 +126,14 @@ def _by_missed(outcome: Outcome, task: Task) -> dict | None:
     where = places(task.domain)
     values, far = asked.values_at(where.points), _far(task, where)
     fitted, unfitted = (_missed_by(asked, part, task) for part in (readings, task.held_out))
-    found = {}
+    found, shown = {}, _shown(readings)
     for column, name in enumerate(task.pde.fields):
         at = slice(column, column + 1)
         common = common_share(fitted[:, at], np.asarray(readings.mask)[:, at], _unit(task))
         noise = readings.measured(name).typical_noise
         missed = Missed(unfitted[:, column], fitted[:, column], common, noise)
-        error = error_by_missed(missed, spread_over(values[:, column], where.weights), far)
+        spread = spread_of(values[:, column], where.weights, shown.get(name, 0.0))
+        error = error_by_missed(missed, spread, far)
         if error is not None:
             found[name] = asdict(error)
     return found or None

@@ -24,6 +24,7 @@ from jaxtyping import Array, Float, Int
 
 LEAST_FREE = 0.1  # of the readings: more weights than that are never taken to be determined by them
 LEAST_DETERMINED = 1e-3  # of one weight: with less, weights would be held by nothing at all
+EXCEEDED = 2.0  # times the σ that was given: readings that are noisier by so much contradict it
 UNSEEN_HOLD = 1e-9  # of a weight's prior, on coefficients: one that no row sees has an inverse yet
 
 
@@ -92,10 +93,12 @@ def update(
     """(a, σ) after one step of the fixed-point iteration.
 
     `misfit` is r_d, `weights` are w, `count` is the number n of measured values. `given` is σ where it
-    is known, 0 where it is to be estimated.
+    is known, 0 where it is to be estimated. A σ that readings plainly exceed is estimated, too: held to
+    it, the weights would follow what is noise.
     """
     free = jnp.maximum(count - found.by_readings, LEAST_FREE * count)
     estimated = count * (misfit @ misfit) / free
-    variance = jnp.where(given > 0, given**2, estimated)
+    is_known = (given > 0) & (estimated < (EXCEEDED * given) ** 2)
+    variance = jnp.where(is_known, given**2, estimated)
     determined = jnp.maximum(found.weights, LEAST_DETERMINED)
     return variance / count * determined / (weights @ weights), jnp.sqrt(variance)

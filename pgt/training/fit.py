@@ -16,6 +16,7 @@ from pgt.data.splits import Groups, sensors, spared_sensors
 from pgt.ground.threads import blas_threads
 from pgt.ground.unknown import named_unknowns
 from pgt.models.features import Features
+from pgt.models.linearised import Apart, LinearisedModel
 from pgt.nn import batched
 from pgt.nn.compiled import compiled
 from pgt.nn.frozen import count_parameters
@@ -37,8 +38,10 @@ from pgt.training.found import (
     left_out_predictions,
     noise_of_fields,
 )
+from pgt.training.gaussian import CLEAN
 from pgt.training.history import median
 from pgt.training.identity import identity_of
+from pgt.training.left_open import left_open
 from pgt.training.likelihood import cut_off, misfit_size
 from pgt.training.loop import DIVERGED, Fit, train
 from pgt.training.losses import Problem
@@ -57,6 +60,12 @@ class Drawn:
 
     stacked: PyTree
     about: dict
+
+    def beside(self, apart: Apart | None) -> "Drawn":
+        """The same, drawn around a fit, with what is open besides."""
+        models, *others = self.stacked
+        moved = LinearisedModel(models.base, models.direction, apart)
+        return replace(self, stacked=(moved, *others))
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,7 @@ class Outcome:
     noises: Float[np.ndarray, " c"] | None = None  # that of each field, where it has its own
     # The error between sensors that stand still, in the same units: of each field, or of all.
     at_least: Float[np.ndarray, " c"] | float = 0.0
+    apart: Apart | None = None  # what is open where nothing was read, drawn and stacked
     is_average: bool = False  # of fields found with different sines: their difference is drawn, too
     without: Callable[[Int[np.ndarray, " m"]], float] | None = None
 
@@ -118,13 +128,14 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
     if not _has_posterior(fit, task):
         return outcome
     asked = task.error_bars
-    drawn = _posterior(fit, task, asked if isinstance(asked, Posterior) else Posterior(DRAWS))
+    settings = asked if isinstance(asked, Posterior) else Posterior(DRAWS)
+    drawn, apart = _posterior(fit, task, settings), _left_open(fit, task, settings.samples)
     outcome = replace(
         outcome, deviate=partial(_deviations, drawn, task), noise=drawn.about["noise"],
-        noises=np.asarray(drawn.about["noise_of_fields"]),
+        noises=np.asarray(drawn.about["noise_of_fields"]), apart=apart,
     )  # fmt: skip
     if asked:
-        return replace(outcome, members=drawn)
+        return replace(outcome, members=drawn.beside(apart))
     return replace(outcome, fit=replace(fit, learnt=_learnt(drawn)))
 
 
@@ -148,24 +159,27 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
     spared = spared_sensors(readings)
     judged = left_out_errors(found, readings, spared)[0]
     error = _error(fit, task) if len(task.held_out) else _size(judged, task.problem)
-    noises = noise_of_fields(found, readings)
+    noises, asked = noise_of_fields(found, readings), task.error_bars
+    samples = asked.samples if isinstance(asked, Posterior) else DRAWS
+    # Exact readings leave open what their posterior says; of noisy ones few sines are too sure.
+    apart = None if found.sigma <= CLEAN else _left_open(fit, task, samples)
     outcome = Outcome(
         fit, error, left_out=left_out, misses=errors / sigmas, deviate=partial(deviations, found),
         noise=found.sigma, noises=noises,
         at_least=0.0 if spared is None else _between_sensors(judged, found, task.problem, spared),
-        is_average=isinstance(found, Averaged),
+        is_average=isinstance(found, Averaged), apart=apart,
         without=None if len(task.held_out) else partial(_error_without, found, task.problem),
     )  # fmt: skip
-    if not isinstance(task.error_bars, Posterior):
+    if not isinstance(asked, Posterior):
         return outcome
-    models, pdes = drawn_members(found, task.error_bars)
-    stacked = (models, pdes, batched.repeat(readings, task.error_bars.samples))
+    models, pdes = drawn_members(found, asked)
+    stacked = (models, pdes, batched.repeat(readings, asked.samples))
     about = {
-        "settings": repr(task.error_bars), "noise": found.sigma,
+        "settings": repr(asked), "noise": found.sigma,
         "noise_of_fields": noises.tolist(),
         "unrest": 0.0, "leave_one_out": left_out is not None,
     }  # fmt: skip
-    return replace(outcome, members=Drawn(stacked, about))
+    return replace(outcome, members=Drawn(stacked, about).beside(apart))
 
 
 def _error_without(found: Found | Averaged, problem: Problem, rows: Int[np.ndarray, " m"]) -> float:
@@ -214,6 +228,10 @@ def _posterior(fit: Fit, task: Task, settings: Posterior) -> Drawn:
     )
     readings = batched.repeat(task.problem.observations, settings.samples)
     return Drawn((models, pdes, readings), {"settings": repr(settings)} | info)
+
+
+def _left_open(fit: Fit, task: Task, count: int) -> Apart | None:
+    return left_open(fit.model, fit.pde, task.problem, count)
 
 
 def _has_posterior(fit: Fit, task: Task) -> bool:

@@ -32,12 +32,11 @@ from pgt.physics.pde import AbstractPDE
 from pgt.training.coefficients import Learnt, are_settled
 from pgt.training.error_bars import Posterior
 from pgt.training.feature_rows import field_rows, weights_of, with_weights
-from pgt.training.gaussian import Solved
+from pgt.training.gaussian import PLAINLY, Solved
 from pgt.training.scales import axes_of_logarithms
 
 NARROW = 1.0  # of the log-evidence, for every doubling of a band
 POLYNOMIAL = 1.0  # a band of a third of a wave over the domain
-PLAINLY = 10.0  # of the log-evidence: such a difference is no chance
 DRAWS = 64  # from the posterior
 # log10 of the largest ρ by which unknown functions of one axis, and of more, have their error bars: each
 # wave of a function is told by all rows of the axes that it does not depend on, and by few of a plane's.

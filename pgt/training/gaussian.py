@@ -32,14 +32,16 @@ ROUNDED_OFF = 1e-10  # of the largest eigenvalue: an inverse that has no digits 
 DIGITS = 1e-14  # of the largest singular value: what is smaller is rounding
 SMALLEST_SIGMA = 1e-14  # of the spread of the readings: they have no more digits
 CLEAN = 1e-3  # of the spread: with less noise than that, what is wrong is what sines cannot follow
+PLAINLY = 10.0  # of the log-evidence: such a difference is no chance
 NEARLY = 1.0  # of the log-evidence: noisy readings hardly tell a softer equation from a stiff one
 
 
 @dataclass(frozen=True)
 class Rows:
     """Equation E a = f and readings D a = y of one problem, dimensionless. σ of a reading is `sigma`
-    times the common one; `given` is that common σ where it is known. `kinds` are the numbers of the
-    fields that were read: instruments for different ones differ."""
+    times the common one; `given` is that common σ where it is known, and `veil` one that is taken for it
+    where it is larger. `kinds` are the numbers of the fields that were read: instruments for different
+    ones differ."""
 
     equation: Float[np.ndarray, "rows p"]
     target: Float[np.ndarray, " rows"]
@@ -48,6 +50,7 @@ class Rows:
     sigma: Float[np.ndarray, " n"]
     given: float | None = None
     kinds: Int[np.ndarray, " n"] | None = None
+    veil: float = 0.0
 
 
 class Basis:
@@ -69,6 +72,7 @@ class Reduced:
     def __init__(self, rows: Rows, basis: Basis | None = None):
         self.basis = basis or Basis(rows.equation, rows.target)
         self.given, self.sigma, self.count = rows.given, rows.sigma, len(rows.values)
+        self.veil = rows.veil
         self.full = (rows.readings / rows.sigma[:, None]) @ self.basis.vectors
         self.full_values = rows.values / rows.sigma
         self.turn, self.rest = None, 0.0
@@ -109,18 +113,26 @@ class Solved:
         self.peak = Peak(self.evidence, exponent)
 
     def _most_probable(self) -> tuple[float, float, float]:
-        """log p(y | E), s² and σ at its maximum."""
-        given, count, rank = self.reduced.given, self.reduced.count, len(self.values)
+        """log p(y | E), s² and σ at its maximum; a σ that was given is kept as long as none that is
+        larger is plainly more probable."""
+        given, veil = self.reduced.given, self.reduced.veil
+        if given is None and not veil:
+            return self._at_best(TAUS**2)
+        known = max(given or 0.0, veil)
+        kept = self._at_best(known**2 / SCALES, SCALES)
+        if veil >= known:
+            return kept
+        larger = self._at_best(TAUS**2, least=known)
+        return larger if larger[0] > kept[0] + PLAINLY else kept
+
+    def _at_best(self, tau2, scale=None, least: float = SMALLEST_SIGMA):
+        """The same among some σ²/s²; s² of each that is most probable where it is not said, and σ at
+        least that."""
+        count, rank = self.reduced.count, len(self.values)
         squares = self.values[:, None] ** 2
-        if given is None:
-            tau2 = TAUS**2
-            total = np.sum(self.seen[:, None] ** 2 / (squares + tau2), axis=0) + self.rest / tau2
-            floor = (SMALLEST_SIGMA / TAUS) ** 2
-            scale = np.maximum(total / count, floor)
-        else:
-            scale = SCALES
-            tau2 = given**2 / scale
-            total = np.sum(self.seen[:, None] ** 2 / (squares + tau2), axis=0) + self.rest / tau2
+        total = np.sum(self.seen[:, None] ** 2 / (squares + tau2), axis=0) + self.rest / tau2
+        if scale is None:
+            scale = np.maximum(total / count, least**2 / tau2)
         logs = np.sum(np.log(squares + tau2), axis=0) + (count - rank) * np.log(tau2)
         evidence = -0.5 * (count * np.log(scale) + logs + total / scale)
         best = int(np.argmax(evidence))

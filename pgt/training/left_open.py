@@ -1,15 +1,17 @@
-"""What a nonlinear equation leaves open where nothing was read.
+"""What an equation leaves open where nothing was read.
 
 The posterior of a network (posterior.py) holds an equation to be as exact as the network fulfils it. Of
 the fields that solve it as well and differ only where nothing was read, a network with few weights can
-follow none so closely, and its posterior is sure of one of them.
+follow none so closely, and its posterior is sure of one of them. So may a sum of sines be whose readings
+are noisy, in many coordinates.
 
 So the equation is linearised at the field that was found, and sums of sines say by how much a solution
 may differ from it, with equation, conditions and readings fulfilled up to a tolerance. Where these
 determine the field, that difference falls in proportion to the tolerance. Where it hardly falls, they
-leave the field open.
+leave the field open: there it is drawn with the small tolerance, as large as the other one lets it be.
 """
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,6 +23,8 @@ from pgt.data.observations import Observations
 from pgt.data.sight import nearest
 from pgt.models.base import AbstractFieldModel
 from pgt.models.features import FIRST_BAND, Features
+from pgt.models.linearised import Apart
+from pgt.nn import batched
 from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.training.deadline import ROWS_PER_WEIGHT
@@ -29,7 +33,7 @@ from pgt.training.losses import Problem
 
 FAR = 2.0  # of the distance between readings that fill the domain evenly
 LARGE = 0.1  # of the places: less is a corner that happens to have no reading
-SINES, MOST_WEIGHTS = 300, 900
+SINES, SINES_IN_SPACE, MOST_WEIGHTS = 300, 900, 900  # along up to two axes, and along more
 NODES = 1024  # at least
 WAVES = 3 * np.pi  # along a periodic axis
 SMOOTH = 1e-4  # of a sine: keeps those from growing that follow a field together
@@ -58,30 +62,59 @@ def is_unread(
 
 
 def left_open(
-    model: AbstractFieldModel,
-    pde: AbstractPDE,
-    problem: Problem,
-    points: Float[np.ndarray, "n d"],
-) -> Float[np.ndarray, "n c"]:
-    """By how much a solution may differ from the model at points, in units of each field's spread; 0
-    where it is determined."""
+    model: AbstractFieldModel, pde: AbstractPDE, problem: Problem, count: int
+) -> Apart | None:
+    """So many fields by which a solution may differ from the model far from all readings, stacked, in
+    pairs ±; None where it is determined, or all of the domain was read."""
+    readings, domain = problem.observations, problem.domain
+    asked = nodes_of(domain, NODES)
+    far = is_unread(asked, readings, domain)
+    if far is None:
+        return None
     sines = _following(model, pde, problem)
     size, equations = sines.network.readout.size, max(len(problem.equation_scales), 1)
-    nodes = max(NODES, int(ROWS_PER_WEIGHT * size / equations))
-    rows = rows_of(sines, pde, problem, nodes)
+    rows = rows_of(sines, pde, problem, max(NODES, int(ROWS_PER_WEIGHT * size / equations)))
     seen = np.concatenate([rows.equation, rows.readings])[:, :size]
-    asked = field_rows(sines, points)
-    if not np.isfinite(seen).all():  # a root or logarithm of what sines make negative
-        return np.zeros((len(points), len(pde.fields)))
-    loose, tight = (_differences(seen / tolerance, asked) for tolerance in (LOOSE, TIGHT))
-    return np.where(tight > HARDLY * loose, loose, 0.0)
+    if not all(
+        np.isfinite(part).all() for part in (seen, rows.target)
+    ):  # a root or logarithm of what sines make negative
+        return None
+    there = field_rows(sines, asked)
+    held = np.sqrt(np.mean(np.sum(there**2, axis=1)))
+    roots = [_root(seen / tolerance, held) for tolerance in (LOOSE, TIGHT)]
+    loose, tight = (_differences(root, there) for root in roots)
+    is_open = (tight > HARDLY * loose) & (far[:, None] > 0)
+    if not is_open.any():
+        return None
+    random = np.random.default_rng(0).standard_normal((size, count // 2))
+    drawn = scipy.linalg.solve_triangular(roots[1], random).T.reshape(
+        count // 2, *loose.shape[1:], -1
+    )
+    sizes = np.sqrt([np.sum(part**2, axis=0, where=is_open) for part in (loose, tight)])
+    drawn = drawn * (sizes[0] / np.maximum(sizes[1], np.finfo(float).tiny))[:, None]
+    return _apart(sines, np.concatenate([drawn, -drawn]), readings, domain)
+
+
+def _apart(
+    sines: Features, weights: Float[np.ndarray, "k c m"], readings: Observations, domain: Domain
+) -> Apart:
+    """Sums with these weights, which fade out towards the readings."""
+    places = np.asarray(readings.points, float)
+    reach = FAR * len(places) ** (-1 / domain.dimension) * np.asarray(domain.extent, float)
+    with jax.enable_x64(True):
+        one = cast(Apart(sines, places, reach), jnp.float64)
+        return eqx.tree_at(
+            lambda a: a.sines.network.readout, batched.repeat(one, len(weights)),
+            jnp.asarray(weights),
+        )  # fmt: skip
 
 
 def _following(model: AbstractFieldModel, pde: AbstractPDE, problem: Problem) -> Features:
     """A sum of sines that is about what the model is."""
     scaling = model.scaling
     fields = len(scaling.mean)
-    count = min(SINES, MOST_WEIGHTS // fields)
+    usual = SINES if problem.domain.dimension <= 2 else SINES_IN_SPACE
+    count = min(usual, MOST_WEIGHTS // fields)
     band = tuple(WAVES if wrapped else FIRST_BAND for wrapped in scaling.periodic)
     sines = Features(scaling, count=count).with_sines(count, band)
     nodes = nodes_of(problem.domain, NODES)
@@ -97,18 +130,23 @@ def _following(model: AbstractFieldModel, pde: AbstractPDE, problem: Problem) ->
     return with_weights(sines, pde, weights)[0]
 
 
-def _differences(seen: Float[np.ndarray, "m p"], asked: Float[np.ndarray, "n q"]):
-    """Of every field at the places asked about: the standard deviation of sums of sines that are of order
-    one before anything is seen, and for which all that is seen is zero up to one."""
-    size, count = seen.shape[1], asked.shape[1]
-    held = np.sqrt(np.mean(np.sum(asked**2, axis=1))) * np.eye(size)
-    triangle = scipy.linalg.qr(np.concatenate([seen, held]), mode="r")[0][:size]
+def _root(seen: Float[np.ndarray, "m p"], held: float) -> Float[np.ndarray, "p p"]:
+    """R, upper triangular, of sums of sines that are of order one before anything is seen, and for which
+    all that is seen is zero up to one: their covariance is (RᵀR)⁻¹."""
+    size = seen.shape[1]
+    stacked = np.concatenate([seen, held * np.eye(size)])
+    return scipy.linalg.qr(stacked, mode="r")[0][:size]
+
+
+def _differences(root: Float[np.ndarray, "p p"], asked: Float[np.ndarray, "n q"]):
+    """Of every field at the places asked about, the standard deviation of such sums."""
+    size, count = len(root), asked.shape[1]
     fields = size // count
     found = np.zeros((len(asked), fields))
     for field in range(fields):
         rows = np.zeros((len(asked), size))
         rows[:, field * count : (field + 1) * count] = asked
         found[:, field] = np.linalg.norm(
-            scipy.linalg.solve_triangular(triangle, rows.T, trans=1), axis=0
+            scipy.linalg.solve_triangular(root, rows.T, trans=1), axis=0
         )
     return found

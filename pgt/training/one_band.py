@@ -175,7 +175,7 @@ def readings_alone(model: Features, task: Task, veil: float = 0.0) -> Solved:
 
 def veiled(rows: Rows, veil: float) -> Rows:
     """The same where σ of the readings is known to be at least that."""
-    return replace(rows, given=max(rows.given or 0.0, veil)) if veil else rows
+    return replace(rows, veil=veil)
 
 
 def _deviations(solved: Solved, fields: int) -> Float[np.ndarray, " k"]:
@@ -212,7 +212,8 @@ def _balanced(rows: Rows, solved: Solved, basis: Basis, *, loosely: bool) -> Sol
     missed by more than those of others: the better ones would count for too little, the others be
     followed too closely."""
     kinds = rows.kinds
-    if kinds is None or rows.given is not None or solved.sigma <= CLEAN:
+    is_said = rows.given is not None or rows.veil > 0
+    if kinds is None or is_said or solved.sigma <= CLEAN:
         return solved
     counts = np.bincount(kinds)
     enough = counts >= FEWEST_OF_A_FIELD

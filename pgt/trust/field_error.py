@@ -7,11 +7,14 @@ the draws,
 
     expected error = ε κ √(mean d_k²) / spread of the field,       κ² = mean z², within limits
 
-Relative to the spread of the field over the domain: an error of 1 is as good as a constant. Where
-readings are as good as exact, what is left is the model's own error, which no posterior knows: it takes
-the model for able to fulfil all rows. ε is by how much that was too small on the problems of the zoo
-that defaults are tuned on, where nothing but such errors is left; it is 1 where noise is what limits a
-field, and where fields found with different sines were averaged: what these differ by is drawn, too.
+Relative to the spread of the field over the domain: an error of 1 is as good as a constant. A field that
+came out as a constant has none; there it is the spread of its readings that counts, or of what is drawn
+where there are none.
+
+Where readings are as good as exact, what is left is the model's own error, which no posterior knows: it
+takes the model for able to fulfil all rows. ε is by how much that was too small on the problems of the
+zoo that defaults are tuned on, where nothing but such errors is left; it is 1 where noise is what limits
+a field, and where fields found with different sines were averaged: what these differ by is drawn, too.
 Around readings that are missed by far more than others are, both are larger (local_misses.py).
 
 A network stops where its seconds end, not at the summit of its posterior: the deviations of its draws
@@ -20,8 +23,9 @@ readings that step is most of the error. What a model had no room or no time for
 less is stated than neighbours are missed by alike (reconstruction/expected_error.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +46,7 @@ UNSURE = 1.5  # a factor either way, for what no posterior knows: that of κ its
 NEAR = 1.2  # of the distance between readings that fill the domain evenly
 ASKED = 8  # of the nearest readings, whether a wall is between
 SMALLEST = 1e-15
+FLAT = 0.1  # of the spread that readings show: with less, a field is not what was read
 ROUNDED, LEAST_ROUNDED = 2 * SMALLEST_SIGMA, 0.1  # σ that is rounding alone, and κ at least there
 
 
@@ -93,20 +98,24 @@ def expected_errors(
     free: Sequence[str] = (),
     near: Bool[np.ndarray, " n"] | None = None,
     at_least: Float[np.ndarray, " c"] | float = 0.0,
+    shown: Mapping[str, float] = MappingProxyType({}),
 ) -> dict[str, FieldError]:
     """By field: what `deviations` of draws from `values`, times ε κ, say at the places `where`.
 
     `free` are fields that the equations leave open at each instant: there the mean does not count.
     `near` are the places that have readings around them, `at_least` is the error at sensors that stand
-    still, each predicted from the others: of all fields, or of each.
+    still, each predicted from the others: of all fields, or of each. `shown` is the spread of the
+    readings of those fields that were read.
     """
     found, least = {}, np.broadcast_to(at_least, len(fields))
     for column, name in enumerate(fields):
         away, truth = deviations[..., column], values[:, column]
         if name in free:
             away, truth = _without_mean(away, where), _without_mean(truth, where)
+        size = shown.get(name, float(np.sqrt(np.mean(away**2 @ where.weights))))
+        spread = spread_of(truth, where.weights, size)
         found[name] = _no_less_than(
-            float(least[column]), _of_field(away, truth, where.weights, near)
+            float(least[column]), _of_field(away, spread, where.weights, near)
         )
     return found
 
@@ -150,8 +159,7 @@ def least_calibration(noise: float, *, solved: bool) -> float:
     return LEAST_ROUNDED if solved and noise < ROUNDED else TRUSTED[0]
 
 
-def _of_field(away: Float[np.ndarray, "k n"], truth, weights, near) -> FieldError:
-    spread = spread_over(truth, weights)
+def _of_field(away: Float[np.ndarray, "k n"], spread: float, weights, near) -> FieldError:
     sizes = np.sqrt(away**2 @ weights) / spread
     value = float(np.sqrt(np.mean(sizes**2)))
     low, high = np.quantile(sizes, (0.05, 0.95))
@@ -162,9 +170,18 @@ def _of_field(away: Float[np.ndarray, "k n"], truth, weights, near) -> FieldErro
     return FieldError(value, *bounds, *parts)
 
 
-def spread_over(values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> float:
-    """The standard deviation of a field over the domain, and no less than what divides."""
-    return max(float(np.sqrt((values - values @ weights) ** 2 @ weights)), SMALLEST)
+def spread_of(
+    values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"], shown: float
+) -> float:
+    """The standard deviation of a field over the domain, and no less than what divides; that which is
+    `shown` elsewhere, where the field is next to flat beside it: then it is not the true one's.
+
+    >>> half, weights = np.array([1.0, -1.0]), np.full(2, 0.5)
+    >>> spread_of(half, weights, 3.0), spread_of(1e-9 * half, weights, 3.0)
+    (1.0, 3.0)
+    """
+    own = float(np.sqrt((values - values @ weights) ** 2 @ weights))
+    return max(own if own >= FLAT * shown else shown, SMALLEST)
 
 
 def _over(part: Bool[np.ndarray, " n"], away, weights) -> float:

@@ -14,16 +14,16 @@ from pgt.ground.numbers import listed, number, percent
 from pgt.ground.verdict import Doubt, FieldError, HeldOut, Verdict
 from pgt.training.loop import DIVERGED
 from pgt.trust.convergence import Descent, convergence
+from pgt.trust.far_places import LARGE, MATTERS, undetermined_places
 from pgt.trust.held_out import Unseen, held_out_errors
+from pgt.trust.stated_noise import by_shown, contradictions, doubts_of_noise
 from pgt.trust.suspicion import drifting, far
 
 HOPELESS = 0.9  # of the spread of the readings: beyond it nothing is explained or has converged
-LARGE = 0.2  # of the spread of the readings
 # Residuals of the size of the terms of an equation: nothing to be said, doubtful, and grave.
 FULFILLED, UNFULFILLED, CONTRADICTED = 0.05, 0.1, 0.25
 KNOWN = 0.01  # expected error, of the spread: with less, parts without readings are known as well
 NEGLIGIBLE = 1e-6  # of the spread: nobody minds who is better below it
-MATTERS = 0.05  # of the spread: an error below it is none to warn of
 MOST_NAMED = 5  # sensors in a sentence
 FEW = 10  # the error of n readings is itself known to about 1/√(2n): 22 % of it for ten
 
@@ -49,6 +49,7 @@ class Evidence:
     cells : in how much of the domain there are readings.
     conditions : the kinds of the conditions that were given.
     likelihood : of the readings, as `Training` names it.
+    extent : of the domain along each axis, by which distances between readings are told.
     named : puts `sensor` and `line` into a table of readings, where a file says them.
     """
 
@@ -66,6 +67,7 @@ class Evidence:
     cells: Cells | None = None
     conditions: Sequence[str] = ()
     likelihood: str = "gauss"
+    extent: np.ndarray | float = 1.0
     named: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table
 
     def measured(self, name: str) -> np.ndarray:
@@ -89,6 +91,8 @@ def judge(evidence: Evidence) -> Verdict:
     """What held-out readings, interpolation, the course of training and the readings themselves say."""
     spreads = {name: float(evidence.measured(name).std()) for name in evidence.measured_fields}
     errors = held_out_errors(evidence.unseen, spreads)
+    contradicted = contradictions(evidence.misfits, evidence.unseen, evidence.extent)
+    misfits = by_shown(evidence.misfits, contradicted)
     converged, reason = convergence(evidence.descent)
     descent = evidence.descent
     if converged is False and descent.stopped != DIVERGED:
@@ -105,11 +109,12 @@ def judge(evidence: Evidence) -> Verdict:
         *_holes(evidence),
         *_lost_coefficients(evidence),
         *_large_errors(evidence, errors),
-        *_undetermined_places(evidence),
+        *undetermined_places(evidence.field_error),
         *_unread_places(evidence),
         *_large_residuals(evidence),
-        *_far_readings(evidence),
-        *_drifting_sensors(evidence),
+        *doubts_of_noise(contradicted, dict(evidence.fitted.units)),
+        *_far_readings(evidence, misfits),
+        *_drifting_sensors(evidence, misfits),
         *_too_few_held_out(evidence),
         *_worse_than_interpolation(errors),
         *_undetermined_fields(evidence),
@@ -179,25 +184,6 @@ def _large_errors(evidence: Evidence, errors: Mapping[str, HeldOut]) -> Doubts:
         )
 
 
-def _undetermined_places(evidence: Evidence) -> Doubts:
-    """Readings may be predicted well by their neighbours where whole regions have none."""
-    for name, found in evidence.field_error.items():
-        if found.value <= LARGE:
-            continue
-        where = ""
-        if found.inside is not None and found.outside is not None and found.outside > found.inside:
-            far_off = percent(found.outside)
-            where = f" Near readings it is {percent(found.inside)}, far from them {far_off}."
-        yield Doubt(
-            "undetermined_places",
-            f"Readings and equation do not determine {name} everywhere: an error of "
-            f"{percent(found.value)} of its spread is to be expected over the domain (100 % is no better "
-            f"than a constant).{where} Boundary or initial values, or readings there, would help.",
-            {"field": name, "expected": found.value},
-            is_grave=True,
-        )
-
-
 def _unread_places(evidence: Evidence) -> Doubts:
     """Where there are no readings, those held out judge nothing. It is grave where the error to be
     expected is not small, and no condition says more."""
@@ -228,8 +214,8 @@ def _large_residuals(evidence: Evidence) -> Doubts:
             )
 
 
-def _far_readings(evidence: Evidence) -> Doubts:
-    found = far(evidence.misfits)
+def _far_readings(evidence: Evidence, misfits: pd.DataFrame) -> Doubts:
+    found = far(misfits)
     if found.empty:
         return
     worst, count = evidence.named(found.head(1)).iloc[0], len(found)
@@ -263,8 +249,8 @@ def _at(axis: str, evidence: Evidence, position: float) -> str:
     return text(position) if is_date else number(position, 4)
 
 
-def _drifting_sensors(evidence: Evidence) -> Doubts:
-    found = evidence.named(drifting(evidence.misfits, evidence.fitted.coords))
+def _drifting_sensors(evidence: Evidence, misfits: pd.DataFrame) -> Doubts:
+    found = evidence.named(drifting(misfits, evidence.fitted.coords))
     count = len(found)
     if count:
         names = found.get("sensor")

@@ -1,6 +1,7 @@
 """What a fit lets expect of its own error over the domain."""
 
 import equinox as eqx
+import jax
 import numpy as np
 import pytest
 
@@ -134,6 +135,19 @@ def test_without_a_posterior_readings_tell_that_were_not_fitted():
     assert found["u"]["high"] > missed / spread
 
 
+@pytest.mark.parametrize(
+    "known", [{"deviate": lambda points: np.full((2, len(points), 1), 0.1)}, {}]
+)
+def test_of_a_network_that_collapsed_all_that_was_read_is_missed(known):
+    network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
+    flat = jax.tree.map(lambda leaf: 0 * leaf, network.network)
+    network = eqx.tree_at(lambda m: m.network, network, flat)
+    task = assemble(READINGS, EQUATION, DOMAIN, model=network)
+    found = field_errors(Outcome(Fit(network, EQUATION, 0.0), 1.0, noise=0.1, **known), task)
+    assert found
+    assert 0.1 < found["u"]["value"] < 3
+
+
 def test_where_nothing_was_held_out_nothing_is_expected():
     network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
     training = pgt.Training(hold_out=0.0)
@@ -195,6 +209,7 @@ def test_what_is_held_up_by_the_digits_of_readings_is_lowered():
     assert expected(1e-14) == pytest.approx(0.5 * expected(1e-12))
 
 
+@pytest.mark.usefixtures("followed")
 def test_readings_that_are_missed_at_one_place_only_raise_the_error_there():
     """As towards the instant of a jump: nine of ten readings are missed by nothing, and z² is 1."""
     model = pgt.Features(pgt.Scaling.fit(READINGS, DOMAIN), count=20, band=(4.0, 4.0))

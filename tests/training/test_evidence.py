@@ -73,15 +73,19 @@ def test_one_round_by_hand():
 
 
 def test_a_noise_that_is_given_is_kept():
-    hold, sigma = one_round([3.0, 4.0], given=0.1)
-    assert sigma == pytest.approx(0.1)
-    assert hold == pytest.approx(0.01 / 2 * (4 / 3) / 25)
+    hold, sigma = one_round([3.0, 4.0], given=0.6)
+    assert sigma == pytest.approx(0.6)
+    assert hold == pytest.approx(0.36 / 2 * (4 / 3) / 25)
+
+
+def test_a_noise_that_readings_plainly_exceed_is_not():
+    assert one_round([3.0, 4.0], given=0.1) == one_round([3.0, 4.0])
 
 
 def test_a_coefficient_is_no_weight():
     """However large it is, it makes the prior of the weights no weaker."""
-    small, large = (one_round([3.0, k], given=0.1, free=1)[0] for k in (4.0, 4e6))
-    assert small == large == pytest.approx(0.01 / 2 * (2 / 3) / 9)
+    small, large = (one_round([3.0, k], given=1.0, free=1)[0] for k in (4.0, 4e6))
+    assert small == large == pytest.approx(1.0 / 2 * (2 / 3) / 9)
 
 
 def test_weights_that_determine_all_readings_leave_a_tenth_of_them_free():

@@ -58,7 +58,7 @@ class Dense:
 
 CASES = pytest.mark.parametrize(
     ("readings", "equations", "given"),
-    [(4, 3, None), (4, 9, 0.3), (6, 2, None), (15, 3, None), (15, 9, 0.3), (15, 0, 0.3)],
+    [(4, 3, None), (4, 9, 0.3), (6, 2, None), (15, 3, None), (15, 9, 0.9), (15, 0, 0.9)],
     ids=["fewer", "fewer_given", "as_many", "more", "more_given", "no_equation"],
 )
 
@@ -87,6 +87,20 @@ def test_no_other_scale_or_sigma_is_more_probable(readings, equations, given):
             moved = _moved(solved, scale * solved.scale, sigma * solved.sigma)
             # Where all is noise s hardly matters, and ends where the search does.
             assert Dense(rows, moved).evidence <= solved.evidence + 1e-5
+
+
+def test_a_noise_that_is_plainly_too_small_is_not_kept():
+    """Held to it, weights would follow what is noise; one that is too large does no such harm."""
+    random = np.random.default_rng(0)
+    seen = random.normal(size=(80, WEIGHTS))
+    values = seen @ np.ones(WEIGHTS) + 0.1 * random.normal(size=80)
+    rows = Rows(np.zeros((1, WEIGHTS)), np.zeros(1), seen, values, np.ones(80))
+
+    def sigma(given, veil=0.0):
+        return most_probable(dataclasses.replace(rows, given=given, veil=veil)).sigma
+
+    assert sigma(0.01) == pytest.approx(0.1, rel=0.3)
+    assert [sigma(0.08), sigma(1.0), sigma(0.01, 0.03)] == pytest.approx([0.08, 1.0, 0.03])
 
 
 def _moved(solved, scale, sigma):

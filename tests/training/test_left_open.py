@@ -1,9 +1,12 @@
 """Where nothing was read, an equation says all, or nothing."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import pgt
+from pgt.nn import batched
 from pgt.physics.conditions import Dirichlet, Initial
 from pgt.training.assemble import assemble
 from pgt.training.left_open import is_unread, left_open
@@ -22,22 +25,28 @@ def opened(text, *conditions):
     model = pgt.PINN(pgt.Scaling.fit(readings, DOMAIN), width=8, layers=2)
     task = assemble(readings, pgt.Equation(text), DOMAIN, conditions, model=model)
     assert is_unread(PLACES, task.problem.observations, DOMAIN) == pytest.approx([0, 1, 1])
-    return left_open(task.model, task.pde, task.problem, PLACES)[:, 0]
+    apart = left_open(task.model, task.pde, task.problem, 32)
+    if apart is None:
+        return None
+    with jax.enable_x64(True):
+        drawn = [jax.vmap(batched.member(apart, k))(jnp.asarray(PLACES)) for k in range(32)]
+    assert np.mean(drawn, axis=0) == pytest.approx(0.0, abs=1e-12)
+    return np.std(drawn, axis=0)[:, 0] / values.std()
 
 
 def test_what_is_carried_along_knows_nothing_of_where_it_did_not_come_from():
     here, *away = opened("u_t + 0.1*u_x^2 = 0")
-    assert here == 0.0
+    assert here < 0.01
     assert min(away) > 0.1
 
 
 def test_walls_and_a_start_determine_what_spreads():
     walls = Dirichlet("x", u=0.0), Initial(u=0.0)
-    assert opened("u_t = diff((1 + 0.1*u^2)*u_x, x)", *walls) == pytest.approx(0.0)
+    assert opened("u_t = diff((1 + 0.1*u^2)*u_x, x)", *walls) is None
 
 
 def test_where_the_equation_has_no_value_nothing_is_said():
-    assert opened("u_t + log(u - 100) + u_x^2 = 0") == pytest.approx(0.0)
+    assert opened("u_t + log(u - 100) + u_x^2 = 0") is None
 
 
 def test_readings_everywhere_leave_no_place_unread():

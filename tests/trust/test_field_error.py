@@ -126,3 +126,14 @@ def test_between_standing_sensors_a_field_is_known_no_better_than_at_them():
     deviations = np.full((3, len(where.points), 1), 1e-9)
     found = expected_errors(deviations, where.points[:, :1], where, ("u",), at_least=0.3)["u"]
     assert (found.value, found.low, found.high) == (0.3, 0.3 / UNSURE, 0.3 * UNSURE)
+
+
+def test_an_error_is_never_relative_to_the_spread_of_a_field_that_collapsed():
+    """A network that came out as a constant would state an error of 1e13."""
+    where = places(PLATE)
+    flat, random = np.full((len(where.points), 1), 7.0), np.random.default_rng(0)
+    deviations = 0.3 * random.standard_normal((64, *flat.shape))
+    read = expected_errors(deviations, flat, where, ("u",), shown={"u": 0.6})["u"]
+    assert read.value == pytest.approx(0.5, rel=0.1)
+    hidden = expected_errors(deviations, flat, where, ("p",))["p"]
+    assert hidden.value == pytest.approx(1, rel=0.1)
