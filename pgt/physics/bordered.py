@@ -13,7 +13,9 @@ from jaxtyping import Array, Float
 from pgt.ground.unknown import Unknown, is_unknown, named_unknowns, resolve
 from pgt.kernels.base import AbstractKernel
 from pgt.physics.conditions import AbstractCondition
+from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE, Derivatives, Quantity
+from pgt.physics.unknown_function import UnknownFunction
 from pgt.physics.values import Learnt
 
 
@@ -48,6 +50,12 @@ class Bordered(AbstractPDE):
 def bare(pde: AbstractPDE) -> AbstractPDE:
     """The equation as it was given."""
     return pde.pde if isinstance(pde, Bordered) else pde
+
+
+def functions_of(pde: AbstractPDE) -> dict[str, UnknownFunction]:
+    """The unknown functions of an equation, by name: its last fields."""
+    given = bare(pde)
+    return given.functions if isinstance(given, Equation) else {}
 
 
 def bordered(

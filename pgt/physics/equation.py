@@ -243,7 +243,7 @@ def _fields(texts, trees, declared, coefficients, hidden) -> tuple[str, ...]:
             f"Equation(fields={fields}): an equation needs a field other than x, y, z, t; write a "
             'derivative such as u_t, or name it with fields=("u",).'
         )
-    return (*fields, *(name for name in hidden if name not in fields))
+    return (*(name for name in fields if name not in hidden), *hidden)
 
 
 def _coords(texts, declared, coefficients) -> tuple[str, ...]:

@@ -6,8 +6,7 @@ import xarray as xr
 
 from pgt.data.domain import Domain
 from pgt.ground.errors import InputError
-from pgt.physics.bordered import bare
-from pgt.physics.equation import Equation
+from pgt.physics.bordered import functions_of
 from pgt.physics.pde import AbstractPDE
 
 
@@ -19,8 +18,7 @@ def function_grids(
     Along the other coordinates a function is constant, but for how well the fit knows that: it is taken
     in the middle of the domain.
     """
-    given = bare(pde)
-    functions = given.functions if isinstance(given, Equation) else {}
+    functions = functions_of(pde)
     if not functions:
         raise InputError(
             "functions(): the equation has no unknown function; write one into its text, as in "

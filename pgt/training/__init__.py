@@ -9,7 +9,8 @@ register. Where things are, in the order in which a fit meets them:
                         weighting
     the fit             fit (which of the ways below, and members), budget, deadline, room, progress
     sums of sines       features (bands tried), one_band (solves for one), feature_rows, gaussian
-                        (the closed form), coefficients, found (the answer, averaged over bands)
+                        (the closed form), basis (what an equation says by itself), coefficients,
+                        functions, found (the answer, averaged over bands)
     networks, by steps  loop (the host's part), step (the compiled part), ensemble, optimisers,
                         soap, history
     second-order steps  polish, system (what is solved), rows, jacobian, descent, least_squares,

@@ -14,6 +14,7 @@ import numpy as np
 from pgt.ground.unknown import named_unknowns
 from pgt.models.features import FIRST_BAND, Features
 from pgt.nn.precision import cast
+from pgt.physics.bordered import functions_of
 from pgt.training.assemble import Task
 from pgt.training.coefficients import are_settled
 from pgt.training.deadline import Deadline
@@ -27,12 +28,12 @@ from pgt.training.history import History
 from pgt.training.linearity import is_solved_at_once
 from pgt.training.loop import SOLVED, UNSETTLED, Fit
 from pgt.training.one_band import VEILS, readings_alone, solved_at_once, solved_in_turn
-from pgt.training.scales import logarithms
 
 FIRST_WAVES = (3, 3, 3, 1)  # along each axis, by how many are periodic: 27 with three, or 343
 STEPS = (2.0, math.sqrt(2.0))  # factors of the band that are tried, first large ones
 MOST_TRIALS = 16
-LEAST_BAND = 2.0  # where the narrow ones are tried first: two thirds of a wave
+LEAST_BAND = 2.0  # where narrow ones are tried on purpose: two thirds of a wave
+LEAST_SMOOTH = 4.0  # the same for functions that multiply fields, whose sines become smaller in it
 QUICK = 800  # weights that a search can afford in every trial; of more, half are searched with
 WIDEST_SHOWN = 100.0  # thirty waves: more are not looked for in the readings alone
 LEAPS = (2, 3, 4)  # doublings of a band at once
@@ -83,7 +84,7 @@ class _Search:
         self.deadline, self.quickest, self.latest = Deadline(_seconds(task)), math.inf, 0.0
         self.at_once = is_solved_at_once(task.pde, self.model.scaling)
         # With a wide band, fields and functions that multiply each other have more ways to go wrong.
-        self.is_narrow = bool(logarithms(task.pde))
+        self.is_narrow = bool(functions_of(task.pde)) and not self.at_once
         self.is_veiled = bool(named_unknowns(task.pde))
         fields, count = len(self.model.network.readout), len(self.model.network.sines.phases)
         self.full = self.deadline.sines(count, fields, self.at_once)
@@ -243,7 +244,7 @@ class _Search:
         while moved and not self._is_over(best):
             moved = False
             for band in _neighbours(best.band, factor, is_narrow):
-                is_flat = self.is_narrow and min(band) < LEAST_BAND
+                is_flat = self.is_narrow and min(band) < LEAST_SMOOTH
                 if band in self.tried or is_flat or self._is_over(best):
                     continue
                 found = self._try(band)

@@ -13,7 +13,6 @@ import dataclasses
 import math
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import equinox as eqx
 import jax
@@ -33,14 +32,10 @@ from pgt.training.coefficients import Learnt, are_settled
 from pgt.training.error_bars import Posterior
 from pgt.training.feature_rows import field_rows, weights_of, with_weights
 from pgt.training.gaussian import PLAINLY, Solved
-from pgt.training.scales import axes_of_logarithms
 
 NARROW = 1.0  # of the log-evidence, for every doubling of a band
 POLYNOMIAL = 1.0  # a band of a third of a wave over the domain
 DRAWS = 64  # from the posterior
-# log10 of the largest ρ by which unknown functions of one axis, and of more, have their error bars: each
-# wave of a function is told by all rows of the axes that it does not depend on, and by few of a plane's.
-LOOSE = 6.0, 8.0
 MOST_BANDS, LEAST_SHARE = 6, 0.03  # that are averaged, and what the least of them counts
 
 
@@ -104,7 +99,7 @@ class Found:
     def steps(self, count: int) -> Float[np.ndarray, "count p"]:
         """From the weights to those drawn from the posterior; intervals of coefficients, which are the
         last of them, are as wide as it says, not as these draws happen to be."""
-        return self._posterior.draw(count, last=len(named_unknowns(self.pde)))
+        return self.solved.draw(count, last=len(named_unknowns(self.pde)))
 
     def left_out(self, groups: Groups | None = None):
         """What is wrong with the prediction of every measured value from the others, and its σ."""
@@ -123,16 +118,8 @@ class Found:
         for field in range(fields):
             rows = np.zeros((len(points), size))
             rows[:, field * count : (field + 1) * count] = sines
-            columns.append(self._posterior.spread(rows))
+            columns.append(self.solved.spread(rows))
         return np.stack(columns, axis=1)
-
-    @cached_property
-    def _posterior(self) -> Solved:
-        """Where an unknown function multiplies a field, the equation is linearised at a field that the
-        readings chose. A stiff one then says by itself what they said, which makes them more probable,
-        and leaves the function no freedom that it has in truth."""
-        axes = axes_of_logarithms(self.pde)
-        return self.solved.softened(LOOSE[min(axes, 2) - 1]) if axes else self.solved
 
 
 @dataclass(frozen=True)

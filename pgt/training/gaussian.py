@@ -1,26 +1,27 @@
 r"""The Gaussian model behind a sum of features: prior, equation, readings, all in closed form.
 
 Weights a have the prior N(0, s²). The rows of equation and conditions, E a = f, hold up to σ_e, the
-readings, D a = y, up to σ. With the singular values S of E and ρ = s²/σ_e², in the basis V of E,
+readings, D a = y, up to σ. What the equation says by itself (basis.py), and what follows of readings, is
 
-    a | E ~ N(m, s² W²),    W² = 1 / (1 + ρ S²),    m = ρ W² S Uᵀf
-    y | E ~ N(D m, s² B Bᵀ + σ²),    B = D W
+    a | E ~ N(m, s² L Lᵀ)
+    y | E ~ N(D m, s² B Bᵀ + σ²),    B = D L
 
-The singular values of B depend on ρ alone; s² then follows in closed form for every τ = σ/s, so the
-evidence p(y | E), by which ρ, s and σ are chosen, costs one decomposition for each ρ. Nothing squares
-a condition number: fields are exact to 1e-12 where the equation and the readings allow it.
+where m, L and the singular values of B depend on ρ = s²/σ_e² alone; s² then follows in closed form for
+every τ = σ/s, so the evidence p(y | E), by which ρ, s and σ are chosen, costs one decomposition for
+each ρ. Nothing squares a condition number: fields are exact to 1e-12 where the equation and the readings
+allow it.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 from jaxtyping import Float, Int
 
 from pgt.data.splits import Groups
 from pgt.ground.threads import blas_threads
+from pgt.training.basis import Basis, Given, qr, svd
 
 COARSE = np.arange(-2.0, 37.0, 4.0)  # log10 of ρ: a scan
 FINE = (2.0, 1.0)  # then steps around the best
@@ -41,7 +42,8 @@ class Rows:
     """Equation E a = f and readings D a = y of one problem, dimensionless. σ of a reading is `sigma`
     times the common one; `given` is that common σ where it is known, and `veil` one that is taken for it
     where it is larger. `kinds` are the numbers of the fields that were read: instruments for different
-    ones differ."""
+    ones differ. `others` is the prior of the last weights, where those of the fields follow from them
+    (basis.py)."""
 
     equation: Float[np.ndarray, "rows p"]
     target: Float[np.ndarray, " rows"]
@@ -51,26 +53,20 @@ class Rows:
     given: float | None = None
     kinds: Int[np.ndarray, " n"] | None = None
     veil: float = 0.0
+    others: Float[np.ndarray, " k"] | None = None
 
-
-class Basis:
-    """The singular vectors and values of the equation, and the target seen in them."""
-
-    def __init__(self, equation: Float[np.ndarray, "rows p"], target: Float[np.ndarray, " rows"]):
-        size = equation.shape[1]
-        stacked = np.column_stack([equation, target])
-        triangle = _qr(stacked, "r")[-1][: size + 1]
-        left, values, right = _svd(triangle[:, :-1], full=True)
-        self.vectors, self.values, self.pull = right.T, np.zeros(size), np.zeros(size)
-        self.values[: len(values)] = values
-        self.pull[: len(values)] = values * (left.T @ triangle[:, -1])[: len(values)]
+    def basis(self) -> Basis | Given:
+        """What the equation says by itself."""
+        if self.others is None:
+            return Basis(self.equation, self.target)
+        return Given(self.equation, self.target, self.others)
 
 
 class Reduced:
     """The readings in the basis of the equation, compressed where they are more than the weights."""
 
-    def __init__(self, rows: Rows, basis: Basis | None = None):
-        self.basis = basis or Basis(rows.equation, rows.target)
+    def __init__(self, rows: Rows, basis: Basis | Given | None = None):
+        self.basis = basis or rows.basis()
         self.given, self.sigma, self.count = rows.given, rows.sigma, len(rows.values)
         self.veil = rows.veil
         self.full = (rows.readings / rows.sigma[:, None]) @ self.basis.vectors
@@ -78,7 +74,7 @@ class Reduced:
         self.turn, self.rest = None, 0.0
         self.seen, self.values = self.full, self.full_values
         if self.full.shape[0] > self.full.shape[1]:
-            self.turn, self.seen = _qr(self.full, "economic")
+            self.turn, self.seen = qr(self.full)
             self.values = self.turn.T @ self.full_values
             self.rest = float(np.sum((self.full_values - self.turn @ self.values) ** 2))
 
@@ -99,14 +95,12 @@ class Solved:
 
     def __init__(self, reduced: Reduced, exponent: float):
         self.reduced, self.exponent = reduced, exponent
-        rho = 10.0**exponent
-        shrink = 1 / np.sqrt(1 + rho * reduced.basis.values**2)
-        self.shrink, self.mean = shrink, rho * shrink**2 * reduced.basis.pull
-        columns = reduced.seen * shrink
+        self.prior = reduced.basis.prior(10.0**exponent)
+        columns = self.prior.across(reduced.seen)
         sizes = np.linalg.norm(columns, axis=0)
         self.kept = np.flatnonzero(sizes > UNSEEN * sizes.max(initial=0.0))
-        self.left, self.values, self.right = _svd(columns[:, self.kept])
-        misfit = reduced.values - reduced.seen @ self.mean
+        self.left, self.values, self.right = svd(columns[:, self.kept])
+        misfit = reduced.values - reduced.seen @ self.prior.mean
         self.seen = self.left.T @ misfit
         self.rest = reduced.rest + float(np.sum((misfit - self.left @ self.seen) ** 2))
         self.evidence, self.scale, self.sigma = self._most_probable()
@@ -143,10 +137,6 @@ class Solved:
             float(np.sqrt(scale[best] * tau2[best])),
         )
 
-    def softened(self, exponent: float) -> "Solved":
-        """The same with an equation that is no stiffer than that, log10 of its ρ."""
-        return self if self.exponent <= exponent else self.reduced.solved(exponent)
-
     # ------------------------------------------------------------------------------ the field
 
     @cached_property
@@ -158,13 +148,13 @@ class Solved:
     def weights(self) -> Float[np.ndarray, " p"]:
         """The mean of the posterior."""
         step = self.right.T @ (self.scale * self.values * self.seen / self._variances)
-        inner = self.mean.copy()
-        inner[self.kept] += self.shrink[self.kept] * step
-        return self.reduced.basis.vectors @ inner
+        whole = np.zeros(len(self.prior.mean))
+        whole[self.kept] = step
+        return self.reduced.basis.vectors @ (self.prior.mean + self.prior.along(whole[None])[0])
 
     def spread(self, rows: Float[np.ndarray, "m p"]) -> Float[np.ndarray, " m"]:
         """The posterior's standard deviation of `rows @ a`."""
-        prior = np.sqrt(self.scale) * (rows @ self.reduced.basis.vectors) * self.shrink
+        prior = np.sqrt(self.scale) * self.prior.across(rows @ self.reduced.basis.vectors)
         told = prior[:, self.kept] @ self.right.T
         untold = prior.copy()
         untold[:, self.kept] -= told @ self.right
@@ -174,11 +164,11 @@ class Solved:
     def draw(self, count: int, seed: int = 0, last: int = 0) -> Float[np.ndarray, "count p"]:
         """Steps from the mean with the posterior's covariance. So many `last` weights have it among
         themselves exactly, however few the draws are."""
-        normal = np.random.default_rng(seed).standard_normal((count, len(self.shrink)))
+        normal = np.random.default_rng(seed).standard_normal((count, len(self.prior.mean)))
         vectors = self.reduced.basis.vectors
         if 0 < last <= count:
-            normal = _evened(normal, self._told(vectors[-last:] * self.shrink))
-        return np.sqrt(self.scale) * (self._told(normal) * self.shrink) @ vectors.T
+            normal = _evened(normal, self._told(self.prior.across(vectors[-last:])))
+        return np.sqrt(self.scale) * self.prior.along(self._told(normal)) @ vectors.T
 
     def _told(self, normal: Float[np.ndarray, "m p"]) -> Float[np.ndarray, "m p"]:
         """Shorter along what the readings tell."""
@@ -231,7 +221,7 @@ class Solved:
         readings leave to tell: solved once more, from the other rows of B."""
         others = np.setdiff1d(np.arange(self.reduced.count), inside)
         rows, misfit = self._left * self.values, self._misfit
-        left, values, right = _svd(rows[others])
+        left, values, right = svd(rows[others])
         kept = values > DIGITS * values.max(initial=0.0)
         left, values, right = left[:, kept], values[kept], right[kept]
         told = rows[inside] @ right.T
@@ -252,7 +242,7 @@ class Solved:
     @cached_property
     def _misfit(self) -> Float[np.ndarray, " n"]:
         """What the equation alone misses the readings by, in their σ."""
-        return self.reduced.full_values - self.reduced.full @ self.mean
+        return self.reduced.full_values - self.reduced.full @ self.prior.mean
 
     def _inverse(self):
         """K⁻¹ r, and a function that gives blocks of K⁻¹, or its diagonal."""
@@ -281,7 +271,11 @@ def _evened(normal: Float[np.ndarray, "n p"], along: Float[np.ndarray, "k p"]):
 
 
 def most_probable(
-    rows: Rows, near: float | None = None, basis: Basis | None = None, *, loosely: bool = False
+    rows: Rows,
+    near: float | None = None,
+    basis: Basis | Given | None = None,
+    *,
+    loosely: bool = False,
 ) -> Solved:
     """The model with the ρ, s and σ of greatest evidence; with `near`, its log10 ρ is close to that.
 
@@ -310,7 +304,7 @@ def _softest(best: Solved, tried: list[Solved]) -> Solved:
     return softest
 
 
-def _tried(rows: Rows, near: float | None, basis: Basis | None) -> list[Solved]:
+def _tried(rows: Rows, near: float | None, basis: Basis | Given | None) -> list[Solved]:
     """The model at several ρ, closest around that of greatest evidence."""
     reduced = Reduced(rows, basis)
     if not len(rows.equation):
@@ -323,16 +317,3 @@ def _tried(rows: Rows, near: float | None, basis: Basis | None) -> list[Solved]:
             if exponent not in tried:
                 tried[exponent] = reduced.solved(exponent)
     return list(tried.values())
-
-
-def _qr(matrix: np.ndarray, mode: str) -> Any:  # its types do not tell one mode from another
-    return scipy.linalg.qr(matrix, mode=mode, check_finite=False)
-
-
-def _svd(matrix: np.ndarray, full: bool = False):
-    try:
-        return scipy.linalg.svd(matrix, full_matrices=full, check_finite=False)
-    except np.linalg.LinAlgError:  # divide and conquer fails once in a great while
-        return scipy.linalg.svd(
-            matrix, full_matrices=full, check_finite=False, lapack_driver="gesvd"
-        )

@@ -9,9 +9,8 @@ import numpy as np
 
 from pgt.ground.unknown import is_unknown, named_unknowns, resolve
 from pgt.nn.scaling import Scaling
-from pgt.physics.bordered import bare
+from pgt.physics.bordered import functions_of
 from pgt.physics.derivatives import LAPLACIAN, DerivativeTable, parse_name, requested
-from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE
 
 NEGLIGIBLE = 1e-8  # of the residual: what is left when that of a sum is compared with the sum
@@ -44,9 +43,7 @@ def is_linear_but_for_functions(pde: AbstractPDE, scaling: Scaling) -> bool:
     >>> [is_linear_but_for_functions(pgt.Equation(text, k=k), scaling) for text in texts]
     [True, False]
     """
-    given = bare(pde)
-    functions = given.functions if isinstance(given, Equation) else {}
-    held = tuple(function.field(name) for name, function in functions.items())
+    held = tuple(function.field(name) for name, function in functions_of(pde).items())
     with jax.enable_x64(True):
         return all(_is_affine(pde, scaling, seed, held) for seed in range(DRAWS))
 

@@ -22,19 +22,18 @@ from pgt.ground.unknown import named_unknowns
 from pgt.models.features import Features
 from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
-from pgt.training.coefficients import STEP, Coefficients, Learnt, are_settled, is_at_edge
+from pgt.training.basis import Basis, Given
+from pgt.training.coefficients import Coefficients, Learnt, are_settled, is_at_edge
 from pgt.training.deadline import ROWS_PER_WEIGHT, Deadline
 from pgt.training.feature_rows import (
     COEFFICIENT_UNIT,
-    field_rows,
-    nodes_of,
     rows_of,
     weights_of,
     with_weights,
 )
-from pgt.training.gaussian import CLEAN, CLOSE, Basis, Rows, Solved, most_probable
+from pgt.training.functions import Functions
+from pgt.training.gaussian import CLEAN, CLOSE, Rows, Solved, most_probable
 from pgt.training.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
-from pgt.training.scales import logarithms
 
 NODES = 1024  # at least, where the equation holds
 ITERATIONS = 40  # linearisations
@@ -44,12 +43,10 @@ CONTRADICTED = 3.0  # standard deviations of a coefficient
 DROPPED = 4.0  # log10 of ρ: an equation that becomes so much softer is no longer believed
 SOFT = 2.0  # log10 of ρ at the first linearisation
 REWEIGHTINGS = 8
-RESTLESS = 0.2  # of the logarithm of an unknown function: such a change at a place is not the last
 # Rounds in which fields get a noise of their own, what is plainly not the same one, of how many readings
 # that can be told, and by how much it may change in a round.
 BALANCINGS, UNEQUAL, FEWEST_OF_A_FIELD, MOST_AT_ONCE = 4, 1.5, 10, (0.1, 10.0)
 SILENT = 0.99  # of a standard deviation left of the prior's: nothing was said
-TESTED = 256  # places where a change of a function is looked at
 
 
 # Model and equation, the posterior, what is learnt of coefficients, and the evidence under each veil.
@@ -123,6 +120,7 @@ def _turns(
     nothing found so far is kept."""
     pde, points, likelihood = task.pde, _points(model, task), task.problem.likelihood
     coefficients, fields = Coefficients(task.pde), model.network.readout.size
+    functions = Functions(model, task)
     weights, near = start
     best, stale, took = None, 0, 0.0
     for _ in range(ITERATIONS):
@@ -130,7 +128,7 @@ def _turns(
             break
         before = deadline.spent
         model, pde = with_weights(model, pde, weights)
-        rows = rows_of(model, pde, task.problem, points)
+        rows = replace(rows_of(model, pde, task.problem, points), others=functions.prior)
         if not np.isfinite(rows.equation).all() or not np.isfinite(rows.target).all():
             break
         solved = _solved(veiled(rows, veil), likelihood, near)
@@ -138,10 +136,10 @@ def _turns(
         raws, asked = (COEFFICIENT_UNIT * w[fields:] for w in (weights, solved.weights))
         learnt = coefficients.learnt(raws, asked, _deviations(solved, fields))
         step, near = solved.weights - weights, solved.exponent
-        change = np.abs(_change_of_functions(step, model, pde, task))
-        weights = weights + step * min(1.0, STEP / max(change.max(initial=0.0), STEP))
+        share, restless = functions.step(weights, step)
+        weights = weights + share * step
         weights[fields:] = coefficients.step(raws, asked) / COEFFICIENT_UNIT
-        moving = change.max(initial=0.0) > RESTLESS or not are_settled(learnt)
+        moving = restless or not are_settled(learnt)
         moved = best is None or moving or not are_settled(best.learnt)
         if best is None or moved or solved.evidence > best.solved.evidence + GAIN:
             best, stale = Turned(weights, solved, learnt, took), 0
@@ -156,15 +154,6 @@ def _turns(
             "network as model=, which begins elsewhere."
         )
     return best
-
-
-def _change_of_functions(step, model: Features, pde: AbstractPDE, task: Task):
-    """By how much a step changes logarithms of positive functions, at some places."""
-    logs = [k for k, name in enumerate(pde.fields) if name in logarithms(pde)]
-    fields, count = model.network.readout.shape
-    own = step[: fields * count].reshape(fields, count)[logs]
-    sines = field_rows(model, nodes_of(task.problem.domain, TESTED if logs else 1))
-    return np.asarray(model.scaling.spread, float)[logs, None] * (own @ sines.T)
 
 
 def readings_alone(model: Features, task: Task, veil: float = 0.0) -> Solved:
@@ -194,7 +183,7 @@ def _solved(
     rows: Rows, likelihood: Likelihood, near: float | None = None, *, loosely: bool = False
 ) -> Solved:
     """The posterior; with outliers among the readings, each of them reweighted by its misfit."""
-    basis = Basis(rows.equation, rows.target)
+    basis = rows.basis()
     if likelihood == "gauss":
         solved = most_probable(rows, near, basis, loosely=loosely)
         return _balanced(rows, solved, basis, loosely=loosely)
@@ -207,7 +196,7 @@ def _solved(
     return solved
 
 
-def _balanced(rows: Rows, solved: Solved, basis: Basis, *, loosely: bool) -> Solved:
+def _balanced(rows: Rows, solved: Solved, basis: Basis | Given, *, loosely: bool) -> Solved:
     """Once more with a noise for each field, where it is not known and the readings of some are plainly
     missed by more than those of others: the better ones would count for too little, the others be
     followed too closely."""

@@ -18,12 +18,10 @@ from pgt.data.observations import Observations
 from pgt.ground.unknown import Unknown, is_unknown, resolve
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.scaling import Scaling
-from pgt.physics.bordered import Bordered, bare, filled
+from pgt.physics.bordered import Bordered, filled, functions_of
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.derivatives import parse_name
-from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE
-from pgt.physics.unknown_function import UnknownFunction
 from pgt.training.known_terms import of_known_terms
 
 DRAWS = 64  # random fields: enough to know their root mean square to a tenth
@@ -145,18 +143,8 @@ def with_hidden_scales(model: Model, observations: Observations, pde: AbstractPD
 
 def logarithms(pde: AbstractPDE) -> set[str]:
     """The fields that stand for positive unknown functions."""
-    return {function.field(name) for name, function in _positive(pde).items()}
-
-
-def axes_of_logarithms(pde: AbstractPDE) -> int:
-    """Of how many coordinates that one of them is that depends on the fewest; 0 where there is none."""
-    return min((len(function.axes) for function in _positive(pde).values()), default=0)
-
-
-def _positive(pde: AbstractPDE) -> dict[str, UnknownFunction]:
-    given = bare(pde)
-    functions = given.functions if isinstance(given, Equation) else {}
-    return {name: function for name, function in functions.items() if function.positive}
+    named = functions_of(pde).items()
+    return {function.field(name) for name, function in named if function.positive}
 
 
 def with_unknown_units(pde: AbstractPDE, scaling: Scaling) -> AbstractPDE:

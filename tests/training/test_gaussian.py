@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from pgt.training import gaussian
-from pgt.training.gaussian import Basis, Reduced, Rows, most_probable
+from pgt.training.basis import Basis
+from pgt.training.gaussian import Reduced, Rows, most_probable
 
 WEIGHTS = 6
 
