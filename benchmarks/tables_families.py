@@ -140,14 +140,21 @@ def throughput_table(found: dict) -> str | None:
     if "throughput" not in found:
         return None
     result = found["throughput"]
+    # Records of before the law answered have the networks' rates alone.
+    alone = result.get("networks", result["families"])
+    by_law = result["families"] if "networks" in result else {}
     rows = [
-        as_row(f"`{name}`", batch, f"{rate:.0f}", measured_on(result))
-        for name, rates in result["families"].items()
+        as_row(
+            f"`{name}`", batch, *([f"{by_law[name][batch]:.0f}"] if by_law else []), f"{rate:.0f}",
+            measured_on(result),
+        )
+        for name, rates in alone.items()
         for batch, rate in rates.items()
-    ]
+    ]  # fmt: skip
+    told = "| family | systems a call | systems a second |"
     return as_table(
         f"How many systems a second the same networks answer, {result['readings']} readings of each in "
         f"and fields with bands at {result['across']} × {result['across']} points out:",
-        "| family | systems a call | systems a second | measured on |",
+        f"{told} the network alone | measured on |" if by_law else f"{told} measured on |",
         rows,
     )

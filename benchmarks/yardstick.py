@@ -16,7 +16,8 @@ tenth.
 * interpolated: thin plates through the source or the state, then the solver; for Burgers a Gaussian
   process of those 256.
 
-Leaves `yardstick.json`; laws that are not run keep their rows.
+Leaves `yardstick.json`; laws that are not run keep their rows. `--method` asks Burgers' equation only
+some of these, as where one answer is to be timed.
 """
 
 import argparse
@@ -219,7 +220,7 @@ def flow_before(law: Law, nodes, values, wanted: np.ndarray, is_closed: bool) ->
 # ------------------------------------------------------------------------------- Burgers
 
 
-def on_burgers(systems: int, seconds: float) -> dict:
+def on_burgers(systems: int, seconds: float, methods: list[str]) -> dict:
     family = pgt.families.get("burgers", viscosity=(0.01, 0.01), nodes=NODES, times=NODES)
     network, known = pgt.families.shipped("burgers"), {"viscosity": VISCOSITY}
     rows, began = [], time.perf_counter()
@@ -233,7 +234,7 @@ def on_burgers(systems: int, seconds: float) -> dict:
         truth = family.dataset(pgt.families.System(drawn, values))
         where = np.random.default_rng(FIRST + k).choice(NODES, SENSORS, replace=False)
         readings = pgt.Observations.from_xarray(truth.isel(x=np.sort(where)))
-        rows.append(burgers_rows(family, network, known, readings, truth, k))
+        rows.append(burgers_rows(family, network, known, readings, truth, k, methods))
         print("burgers", k, rows[-1], flush=True)
     return {"sensors": summary(rows)}
 
@@ -243,7 +244,7 @@ def evolved(family, z, coefficients):
     return family.solve(z, coefficients)
 
 
-def burgers_rows(family, network, known, readings, truth, k: int) -> dict:
+def burgers_rows(family, network, known, readings, truth, k: int, methods: list[str]) -> dict:
     few = readings.take(np.random.default_rng(0).choice(len(readings), 256, replace=False))
     mesh = np.meshgrid(*family.axes.values(), indexing="ij")
     places = np.stack([m.ravel() for m in mesh], axis=-1)
@@ -257,6 +258,8 @@ def burgers_rows(family, network, known, readings, truth, k: int) -> dict:
     if k >= INTERPOLATED:
         del asked["interpolated"]
     for label, ask in asked.items():
+        if methods and label not in methods:
+            continue
         if k == 0 and label != "interpolated":
             ask()  # compiles
         began = time.perf_counter()
@@ -295,7 +298,7 @@ def main() -> None:
     for name in asked.only or LAWS:
         with precisely():
             if name == "burgers":
-                found = on_burgers(asked.systems, asked.seconds)
+                found = on_burgers(asked.systems, asked.seconds, asked.method)
             else:
                 found = on_law(name, asked.systems, asked.sets, asked.seconds, asked.closed)
         record["laws"][name] = {"rows": found} | provenance()
@@ -313,6 +316,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--sets", type=int, default=10, help="choices of nodes to read")
     parser.add_argument("--seconds", type=float, default=600.0, help="for each law, at the most")
     parser.add_argument("--closed", action="store_true", help="no Gauss-Newton for flows")
+    parser.add_argument("--method", action="append", default=[], help="of Burgers' rows, by name")
     parser.add_argument("--only", action="append", default=[], choices=LAWS)
     parser.add_argument("--out", default=str(RESULTS))
     return parser.parse_args()
