@@ -2,6 +2,8 @@
 
 from table_text import as_row, as_table, measured_on
 
+YARDSTICK = ("zero-shot", "refined", "floor", "interpolated")
+
 
 def pretrained_table(found: dict) -> str | None:
     if "pretrained" not in found:
@@ -74,7 +76,7 @@ def yardstick_table(found: dict) -> str | None:
     result, rows = found["yardstick"], []
     for name, law in result["laws"].items():
         for direction, methods in law["rows"].items():
-            said = [_said(methods, label) for label in ("zero-shot", "floor", "interpolated")]
+            said = [_said(methods, label) for label in YARDSTICK]
             others = [published(who, name, direction) for who in result["published"].values()]
             counts = [row["systems"] for label, row in methods.items() if label != "interpolated"]
             systems = str(min(counts))
@@ -86,9 +88,11 @@ def yardstick_table(found: dict) -> str | None:
         "at 128 times. Relative error in %, median (worst tenth), and seconds: of a system, and "
         "of the next one that is read at the same places. The floor knows "
         "the law and the solver, and so does the answer at once, in closed form; for Burgers "
-        "that is what the network of the library says. Published ones are as their authors print them "
+        "that is what the network of the library says. Refined: the flow at the start by a few "
+        "second-order steps from there, seconds counted from the readings on. Published ones are as "
+        "their authors print them "
         f"({'; '.join(who['where'] for who in result['published'].values())}):",
-        "| law | systems | at once | floor | interpolated | "
+        "| law | systems | at once | refined | floor | interpolated | "
         f"{' | '.join(result['published'])} | measured on |",
         rows,
     )
@@ -140,14 +144,21 @@ def throughput_table(found: dict) -> str | None:
     if "throughput" not in found:
         return None
     result = found["throughput"]
+    # Records of before the law answered have the networks' rates alone.
+    alone = result.get("networks", result["families"])
+    by_law = result["families"] if "networks" in result else {}
     rows = [
-        as_row(f"`{name}`", batch, f"{rate:.0f}", measured_on(result))
-        for name, rates in result["families"].items()
+        as_row(
+            f"`{name}`", batch, *([f"{by_law[name][batch]:.0f}"] if by_law else []), f"{rate:.0f}",
+            measured_on(result),
+        )
+        for name, rates in alone.items()
         for batch, rate in rates.items()
-    ]
+    ]  # fmt: skip
+    told = "| family | systems a call | systems a second |"
     return as_table(
         f"How many systems a second the same networks answer, {result['readings']} readings of each in "
         f"and fields with bands at {result['across']} × {result['across']} points out:",
-        "| family | systems a call | systems a second | measured on |",
+        f"{told} the network alone | measured on |" if by_law else f"{told} measured on |",
         rows,
     )

@@ -3,7 +3,8 @@
     python benchmarks/throughput.py --out results
 
 64 readings of each system in, fields and bands at 64 × 64 points out, as arrays of the host:
-`Pretrained.answers` with so many systems a call, everything compiled. Leaves `throughput.json`.
+`Pretrained.answers` with so many systems a call, everything compiled; as it is asked, which is by the law
+of the family where it can, and by the networks alone. Leaves `throughput.json`.
 """
 
 import argparse
@@ -26,18 +27,19 @@ def main() -> None:
     asked = _arguments()
     asked.out.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + asked.budget
-    record = {"readings": READINGS, "across": ACROSS, "families": {}}
+    record = {"readings": READINGS, "across": ACROSS, "families": {}, "networks": {}}
     for name in asked.family or shipped_names():
         network = shipped(name)
         if len(network.family.axes) != 2 or time.monotonic() > end:
             continue
-        record["families"][name] = {str(n): rate(network, n) for n in asked.batch}
-        print(name, json.dumps(record["families"][name]), flush=True)
+        for kind, law in (("families", True), ("networks", False)):
+            record[kind][name] = {str(n): rate(network, n, law) for n in asked.batch}
+            print(name, kind, json.dumps(record[kind][name]), flush=True)
         text = json.dumps(record | provenance(), indent=1) + "\n"
         (asked.out / "throughput.json").write_text(text)
 
 
-def rate(network: Pretrained, systems: int, calls: int = 3) -> float:
+def rate(network: Pretrained, systems: int, law: bool, calls: int = 3) -> float:
     """Systems a second, the median of a few calls after one that compiles."""
     family, seconds = network.family, []
     draw = jax.jit(jax.vmap(family.draw))
@@ -50,7 +52,7 @@ def rate(network: Pretrained, systems: int, calls: int = 3) -> float:
     at = _points(np.linspace(*family.domain.bounds(axis), ACROSS) for axis in family.domain.axes)
     for _ in range(calls + 1):
         began = time.perf_counter()
-        network.answers(nodes[chosen], read, coefficients, at)
+        network.answers(nodes[chosen], read, coefficients, at, law=law)
         seconds.append(time.perf_counter() - began)
     return systems / float(np.median(seconds[1:]))
 

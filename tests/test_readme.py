@@ -170,7 +170,8 @@ def results_of_families() -> dict[str, dict]:
         | {"systems": 100, "readings": 64}
         | {"families": {"heat": {"clean": answers, "noise": answers, "milliseconds": 20.6}}},
         "throughput": MEASURED
-        | {"readings": 64, "across": 64, "families": {"heat": {"256": 1234.5}}},
+        | {"readings": 64, "across": 64, "families": {"heat": {"256": 1234.5}}}
+        | {"networks": {"heat": {"256": 4567.8}}},
         "refined": {
             "readings": 64,
             "families": {"heat": MEASURED | refined | {"systems": 20}},
@@ -181,6 +182,7 @@ def results_of_families() -> dict[str, dict]:
             "published": {"A": {"where": "B 2024", "poisson": [4.5, 20.0], "burgers": 2.7}},
             "laws": {
                 "poisson": MEASURED | {"rows": {"inverse": {"floor": scored, "zero-shot": scored}}},
+                "flow": MEASURED | {"rows": {"inverse": {"refined": scored}}},
                 "burgers": MEASURED | {"rows": {"sensors": {"floor": scored}}},
             },
         },
@@ -220,13 +222,14 @@ def test_tables_of_all_kinds(tmp_path):
         in text
     )
     assert "| all defaults | 1.0e-03 / 2.0e-03 / 4.0e-03 / 3.0e-03 | 10 | 32 k | CPU" in text
-    assert "| `heat` | 256 | 1234 | CPU, `abc` |" in text
+    assert "| `heat` | 256 | 1234 | 4568 | CPU, `abc` |" in text
     answer = "4.0e-03 (3.0e-02); Gaussian process 5.0e-02; inside 0.91"
     assert f"| `heat` | {answer} | {answer} | 21 ms | CPU, `abc` |" in text
     assert f"| `heat` | 20 |{' 1.0e-04, 0.35 s |' * 4} – | CPU, `abc` |" in text
     score = "5.3 (7.6), 0.012 s"
-    assert f"| poisson, inverse | 100 | {score} | {score} | – | 20.0 | CPU, `abc` |" in text
-    assert f"| burgers, sensors | 100 | – | {score} | – | 2.7 | CPU, `abc` |" in text
+    assert f"| poisson, inverse | 100 | {score} | – | {score} | – | 20.0 | CPU, `abc` |" in text
+    assert f"| flow, inverse | 100 | – | {score} | – | – | – | CPU, `abc` |" in text
+    assert f"| burgers, sensors | 100 | – | – | {score} | – | 2.7 | CPU, `abc` |" in text
     for table in text.split("\n\n"):
         lines = [line for line in table.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) <= 1, "every row has the same cells"

@@ -39,6 +39,9 @@ RATE, WARM_UP, LAST_RATE = 1e-3, 0.02, 1e-2
 LARGEST_STEP = 1.0
 AT_ONCE = 32  # systems in the test
 TEST_SENSORS = 7  # key
+# A graphics card times kinds of products only while it runs no other program: a network that is compiled
+# beside cells that are trained would wait for each of its products until a cell has ended.
+OPTIONS = {"xla_gpu_enable_triton_gemm": False, "xla_gpu_autotune_level": 0}
 
 # Γ by name: the kernel of each family, and whether its strength is learnt.
 SPREADING = dict.fromkeys(FAMILIES, "spreading")
@@ -205,8 +208,11 @@ def compiled(name: str, asked, data: "Data") -> Programs:
         train.lower(arrays, flags, data.train, data.of, guide, *own),
         test.lower(arrays, flags, data.inside, data.of, guide, number, noise),
     )
+    began = time.monotonic()
     with ThreadPoolExecutor(len(lowered)) as pool:
-        return Programs(*pool.map(lambda program: program.compile(), lowered))
+        ready = Programs(*pool.map(lambda program: program.compile(OPTIONS), lowered))
+    print(f"{name} compiled in {time.monotonic() - began:.1f} s", flush=True)
+    return ready
 
 
 def seeds_of(systems: str, asked):

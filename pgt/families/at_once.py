@@ -40,7 +40,8 @@ ROUNDING = 1e-5  # of the spread: what counts as met in any case
 EXCESS = 5.0  # standard deviations, by which a state may be larger than those of the law
 SUSPECT, DOUBTED = 0.3, 3.0  # of the spread, and of the noise that was given: noise that large
 LARGEST = 2**24  # numbers in all derivatives of the fields
-AT_ONCE = 8  # systems
+# Systems side by side: what stays in a processor's caches, and what a graphics card has room for.
+AT_ONCE, MOST_AT_ONCE, ROOM = 8, 256, 2**28
 CLEAN = 2.0  # level of noise, at the most, where none shows
 TRUST = 4.0  # power by which levels above a σ that is given are less probable
 # Nodes along space and time where readings lie between them (asking.py): to 1e-4 of the spread.
@@ -76,8 +77,21 @@ class Found(NamedTuple):
 
 def is_small(family: AbstractSolved) -> bool:
     """Whether all derivatives of its fields fit into memory, side by side."""
+    return _derivatives(family) <= LARGEST
+
+
+def _derivatives(family: AbstractSolved) -> int:
+    """How many numbers all derivatives of the fields are."""
     nodes = math.prod(len(line) for line in family.axes.values()) * len(family.fields)
-    return math.prod(family.noise_shape) * nodes <= LARGEST
+    return math.prod(family.noise_shape) * nodes
+
+
+def side_by_side(family: AbstractSolved, backend: str) -> int:
+    """How many systems are answered together: as long as a step takes to start, one costs a graphics
+    card as much as hundreds."""
+    if backend == "cpu":
+        return AT_ONCE
+    return int(np.clip(ROOM // _derivatives(family), AT_ONCE, MOST_AT_ONCE))
 
 
 def posed(family: AbstractSolved, readings: Observations, known: dict[str, float]) -> Posed:
@@ -321,4 +335,5 @@ def _solved_many(question: Posed, family: AbstractSolved, places: _Places):
         asking.stencil, asking.columns, dict(asking.known), question.values, question.base,
         question.unit, question.is_real,
     )  # fmt: skip
-    return jax.lax.map(one, jax.tree.map(jnp.asarray, parts), batch_size=AT_ONCE)
+    together = side_by_side(asking.family, jax.default_backend())
+    return jax.lax.map(one, jax.tree.map(jnp.asarray, parts), batch_size=together)

@@ -8,7 +8,7 @@ import pytest
 
 import pgt
 from pgt.families import BurgersFamily, HeatFamily, assimilate
-from pgt.families.at_once import LEAST, at_once, lawful, many_at_once
+from pgt.families.at_once import LEAST, at_once, lawful, many_at_once, side_by_side
 from pgt.families.rigs import as_rigs
 from pgt.families.solved import AbstractSolved
 
@@ -145,3 +145,10 @@ def test_a_network_answers_many_by_the_law_as_one_by_one():
 def test_noise_far_above_what_is_said_speaks_against_the_law(level, given, fine):
     found = found_from(pgt.sample(drawn(1), n=12)).found._replace(level=np.asarray(level))
     assert bool(lawful(found, given)) is fine
+
+
+def test_a_graphics_card_answers_as_many_systems_together_as_it_has_room_for():
+    large = HeatFamily(nodes=1000, times=1001)
+    assert side_by_side(HEAT, "cpu") == side_by_side(large, "cpu") == 8
+    assert side_by_side(HEAT, "gpu") == 256
+    assert 8 <= side_by_side(large, "gpu") < 64
