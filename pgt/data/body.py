@@ -1,5 +1,6 @@
 """A shape in a box: the same questions as are asked of a box, answered within the shape."""
 
+import contextlib
 import dataclasses
 import itertools
 import math
@@ -126,25 +127,15 @@ class Body:
 
     def even(self, n: int, seed: int = 0) -> Float[np.ndarray, "{n} d"]:
         """n fixed points that fill the inside evenly."""
-        tried = 2 * n + 64
-        while tried <= max(MOST, 64 * n):
-            points = self.box.from_unit(evenly(tried, self.box.dimension, seed))
-            inside = np.flatnonzero(self.contains(points))
-            if len(inside) >= n:
-                return np.asarray(points[inside[:n]], float)
-            tried *= 4
-        raise InputError(TOO_THIN.format(names=", ".join(self.shape.wall_names)))
+        return even_inside(self, n, seed).copy()
 
     def quadrature(self, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
         """n fixed points, and weights that sum to the volume; without time such that polynomials are
         integrated exactly, by somewhat more points than n."""
         if n < 1:
             raise InputError(f"quadrature(n={n}): ask for 1 point or more.")
-        if self.box.has_time:
-            return self.even(n), np.full(n, self.volume / n)
-        found = tiles(self.solid.inside, self.space.lower, self.space.upper, n)
-        points, shares = found or (self.even(n), np.full(n, 1 / n))
-        return points, balanced(points, shares * self.volume, self.solid.walls())
+        points, weights = nodes_inside(self, n)
+        return points.copy(), weights.copy()
 
     def distance(self, points) -> Float[np.ndarray, " n"]:
         """How far the nearest wall of the shape is; below zero inside."""
@@ -263,11 +254,9 @@ class Body:
 
     def _has_walls(self) -> bool:
         for name in self.shape.wall_names:
-            try:
+            with contextlib.suppress(InputError):
                 self.wall(name)
-            except InputError:
-                continue
-            return True
+                return True
         return False
 
 
@@ -290,6 +279,29 @@ def as_shape(box: Box) -> Rectangle | of_space.Box:
     space = box.along(box.spatial_axes)
     around = Rectangle if len(space.axes) == 2 else of_space.Box
     return around(*space.limits, name="the box")
+
+
+@lru_cache(maxsize=8)  # a fit asks for the same points at every one of its turns
+def even_inside(body: Body, n: int, seed: int) -> Float[np.ndarray, "{n} d"]:
+    """n fixed points that fill the inside evenly."""
+    tried = 2 * n + 64
+    while tried <= max(MOST, 64 * n):
+        points = body.box.from_unit(evenly(tried, body.box.dimension, seed))
+        inside = np.flatnonzero(body.contains(points))
+        if len(inside) >= n:
+            return np.asarray(points[inside[:n]], float)
+        tried *= 4
+    raise InputError(TOO_THIN.format(names=", ".join(body.shape.wall_names)))
+
+
+@lru_cache(maxsize=8)
+def nodes_inside(body: Body, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
+    """About n points and their weights, as `Body.quadrature` says."""
+    if body.box.has_time:
+        return body.even(n), np.full(n, body.volume / n)
+    found = tiles(body.solid.inside, body.space.lower, body.space.upper, n)
+    points, shares = found or (body.even(n), np.full(n, 1 / n))
+    return points, balanced(points, shares * body.volume, body.solid.walls())
 
 
 @lru_cache(maxsize=8)
@@ -330,10 +342,8 @@ def _sorted(places, each: int, axis: int):
 
 
 def _shown(box: Box) -> str:
-    return ", ".join(
-        f"{axis} = ({low:g}, {high:g})"
-        for axis, (low, high) in zip(box.axes, box.limits, strict=True)
-    )
+    ends = zip(box.axes, box.limits, strict=True)
+    return ", ".join(f"{axis} = ({low:g}, {high:g})" for axis, (low, high) in ends)
 
 
 def _corner(place) -> str:

@@ -44,6 +44,7 @@ from pgt.training.least_squares import Search, revised
 from pgt.training.losses import Problem
 from pgt.training.overtaxed import is_overtaxed, misses_noise
 from pgt.training.restart import HeldOut, begun
+from pgt.training.rows import Tuned
 from pgt.training.settings import Polish, Training
 from pgt.training.system import common_noise, is_whole, prior_of, system
 
@@ -119,45 +120,25 @@ def polish(
     with jax.enable_x64(True):
         numbers, search, judge = system(model, pde, problem, settings, held_out)
         states, settings = states or States(), _with_freshness(model, settings)
+        known = Known(judge, noise, settings, problem, numbers, gives_way)
         theta, stages, left, damping, ran_out = numbers.theta, [], settings, START, False
         count, standing = int(np.asarray(held_out.mask).sum()), theta
-
-        def is_hopeless(theta: Vector | None) -> bool:
-            known = gives_way and theta is not None and judge(jnp.asarray(theta)) > NOISY
-            return known and is_overtaxed(numbers.rebuild(jnp.asarray(theta))[0], problem)
-
-        def is_noise(state: State) -> bool:
-            if not _may_be_noise(settings, noise, state):
-                return False
-            # By where it stands: of few readings held out, one θ is predicted best by chance.
-            return misses_noise(numbers.rebuild(jnp.asarray(state.theta))[0], problem)
-
-        known = Known(judge, noise, is_hopeless, is_noise)
         if settings.evidence is not True:
-            start, stages = State(theta), []
+            start = State(theta)
             if is_whole(model, settings):  # nothing was trained before
-                asked = HeldOut(judge, count, NOISY, is_noise, known.gives_way)
+                asked = HeldOut(judge, count, NOISY, known.is_noise, known.gives_way)
                 start, stages = begun(search, start, settings, asked, report, states)
             end = _fit_plain(search, start, settings, known, report, states)
             theta, stages = jnp.asarray(end.best), [*stages, list(end.costs)]
             damping, ran_out = min(end.damping, START), is_cut_short(end, settings)
             left, standing = _left(settings, end, deadline), _standing(end, judge, count)
         error = judge(theta)
-        if _is_noisy(settings, noise, error) and not is_hopeless(theta):
+        if _is_noisy(settings, noise, error) and not known.is_hopeless(theta):
             common = common_noise(problem, model.scaling, noise)
             prior = prior_of(problem.observations, pde, common, error)
-            done = settings.iterations - left.iterations
-
-            def continued(iteration, cost):
-                report(done + iteration, cost)
-
             start = State(standing, prior, damping=damping)
-
-            def weighed(search: Search, theta: Vector) -> Search:
-                model = numbers.rebuild(jnp.asarray(theta))[0]
-                return by_instrument(search, theta, model, problem, noise)[0]
-
-            under, more, ran_out = _fit_noisy(search, start, left, continued, states, weighed)
+            counted = _counted_from(settings.iterations - left.iterations, report)
+            under, more, ran_out = _fit_noisy(search, start, left, counted, states, known.weighed)
             stages += more
             # A prior is fulfilled best where nothing happens; an equation may be fulfilled there, too.
             theta = theta if count and is_less(error, judge(under), count) else under
@@ -166,13 +147,15 @@ def polish(
 
 
 class Known(NamedTuple):
-    """What tells whether to go on without a prior: the held-out error at θ, σ where it is given, whether
-    the model cannot follow the readings at θ, and whether a state misses nothing but noise."""
+    """What tells whether to go on without a prior: the held-out error at θ, σ where it is given, how the
+    fit is polished, to what, which model a θ is, and whether another network waits for the budget."""
 
     judge: Judge
     noise: float | None
-    is_hopeless: Callable[[Vector | None], bool]
-    is_noise: Callable[[State], bool]
+    settings: Polish
+    problem: Problem
+    numbers: Tuned
+    has_successor: bool
 
     def is_enough(self, state: State) -> bool:
         """Whether the state is that of a fit which comes no further so."""
@@ -182,20 +165,40 @@ class Known(NamedTuple):
         """Whether another network is to have the rest of the budget."""
         return goes_nowhere(state) and self.is_hopeless(state.best)
 
+    def is_hopeless(self, theta: Vector | None) -> bool:
+        """Whether the model cannot follow the readings at θ, and another may."""
+        if not self.has_successor or theta is None:
+            return False
+        is_missed = self.judge(jnp.asarray(theta)) > NOISY
+        return is_missed and is_overtaxed(self._model(theta), self.problem)
 
-def _may_be_noise(settings: Polish, noise: float | None, state: State) -> bool:
-    """Whether the fit is as far as noise lets it come, by the readings that are held out."""
-    error = state.best_error
-    if state.best is None or error == 0 or not _is_noisy(settings, noise, error):
-        return False
-    return error < FOLLOWED * noise if noise else error < SURELY and goes_nowhere(state)
+    def is_noise(self, state: State) -> bool:
+        """Whether the fit is as far as noise lets it come."""
+        error, noise = state.best_error, self.noise
+        if state.best is None or error == 0 or not _is_noisy(self.settings, noise, error):
+            return False
+        follows = error < FOLLOWED * noise if noise else error < SURELY and goes_nowhere(state)
+        # By where it stands: of few readings held out, one θ is predicted best by chance.
+        return follows and misses_noise(self._model(state.theta), self.problem)
+
+    def weighed(self, search: Search, theta: Vector) -> Search:
+        """Every field counts by its own noise."""
+        return by_instrument(search, theta, self._model(theta), self.problem, self.noise)[0]
+
+    def _model(self, theta: Vector) -> AbstractFieldModel:
+        return self.numbers.rebuild(jnp.asarray(theta))[0]
+
+
+def _counted_from(done: int, report: Report) -> Report:
+    """Iterations that follow others go on with their count."""
+    return lambda iteration, cost: report(done + iteration, cost)
 
 
 def _fit_plain(
     search: Search, start: State, settings: Polish, known: Known, report: Report, states: States
 ):
     """The fit without a prior; where readings turn out to be noisy, no more than its share of it."""
-    judge, noise, is_hopeless, _ = known
+    judge, noise = known.judge, known.noise
     # A start with steps behind it (restart.py) is past the first moment at which it would be asked.
     if states.get("plain", None) is None and known.is_enough(start):
         return start
@@ -214,14 +217,13 @@ def _fit_plain(
             )
         error = judge(jnp.asarray(end.best))
         unfitted = noise is None and error > UNFITTED
-        if is_over(end, settings) or (_is_noisy(settings, noise, error) and not unfitted):
+        if is_over(end, settings):
             return end
-        if unfitted and is_hopeless(end.best):
+        if known.is_hopeless(end.best) if unfitted else _is_noisy(settings, noise, error):
             return end
         if settings.seconds is not None:
-            settings = replace(
-                settings, seconds=max(settings.seconds - _after(end, settings.seconds), A_MOMENT)
-            )
+            seconds = settings.seconds - _after(end, settings.seconds)
+            settings = replace(settings, seconds=max(seconds, A_MOMENT))
         start = end
     return descend(search, opened(start, settings), settings, judge, report, keep)
 
@@ -284,8 +286,7 @@ def _fit_noisy(
     settings = replace(settings, iterations=iterations, fresh=1.0 if settings.fresh else 0.0)
     first, last = _shared(settings, 1 - STIFF_SHARE), _shared(settings, STIFF_SHARE)
     deadline, search = Deadline(settings.seconds), weighed(search, jnp.asarray(start.theta))
-    start = states.get("prior", start)
-    keep = partial(states.keep, "prior")
+    start, keep = states.get("prior", start), partial(states.keep, "prior")
     end = descend(search, start, first, None, report, keep, is_revised=True)
     theta, done = jnp.asarray(end.theta), end.iteration
     search = weighed(search, theta)
@@ -296,15 +297,13 @@ def _fit_noisy(
         prior, _ = revised(end.prior, here.normal_at(theta), rounds=ROUNDS)
         start = State(end.theta, prior, damping=min(end.damping, START))
 
-    def continued(iteration, cost):
-        report(done + iteration, cost)
-
     if settings.seconds is not None:
         left = settings.seconds - max(deadline.spent, end.seconds)
         last = replace(last, seconds=max(left, A_MOMENT))
     last = replace(last, fresh=min(settings.fresh or 0.0, FRESH_WHILE_STIFF))
     keep = partial(states.keep, "stiff")
-    more = descend(stiff, start, last, None, continued, keep, is_revised=True)
+    counted = _counted_from(done, report)
+    more = descend(stiff, start, last, None, counted, keep, is_revised=True)
     ran_out = is_cut_short(end, first) or is_cut_short(more, last)
     return jnp.asarray(more.theta), [list(end.costs), list(more.costs)], ran_out
 

@@ -1,5 +1,7 @@
 """`pgt pretrain`."""
 
+import shutil
+
 import jax
 import pytest
 from typer.testing import CliRunner
@@ -50,15 +52,19 @@ def test_an_unknown_family_is_named(tmp_path):
     assert "heat" in found.output
 
 
-@pytest.fixture
-def simulations(tmp_path):
-    folder = tmp_path / "rods"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("drawn")
     family = pgt.families.get("heat", nodes=9, times=8)
     for i in range(3):
         system = family.dataset(family.draw(jax.random.key(i)))
         pgt.io.write_field(system, folder / f"{i}.nc")
     return folder
+
+
+@pytest.fixture
+def simulations(drawn, tmp_path):
+    return shutil.copytree(drawn, tmp_path / "rods")
 
 
 @pytest.mark.parametrize("equation", ["heat", "u_t = diffusivity*u_xx"])

@@ -5,7 +5,12 @@ from functools import cache
 from pathlib import Path
 
 import pgt
+from pgt.families import card, judged_law
 from pgt.models.writer import WriterSizes
+
+# Judged by few systems, and always by as many: for every other number all is compiled once more.
+card.SYSTEMS = card.TRIED = 32
+judged_law.SYSTEMS = judged_law.FIRST
 
 FAMILY = pgt.families.get("heat", nodes=12, times=9)
 SIZES = WriterSizes(width=8, blocks=1, heads=2, basis=8, layers=2)

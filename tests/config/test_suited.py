@@ -82,8 +82,8 @@ def _with(model, readout):
 
 CASES = {
     "stokes": ("SI", "of an image", "of a lake"),  # steady, and linear
-    "navier_stokes": ("SI", "of an image", "small"),
-    "navier_stokes in time": ("SI", "of an image", "of a fast camera", "in inches"),
+    "navier_stokes": ("SI", "small"),
+    "navier_stokes in time": ("SI", "of a fast camera", "in inches"),
 }
 
 

@@ -73,6 +73,21 @@ def test_even_points_are_fixed_and_inside():
     assert (VESSEL.even(300) == points).all()
 
 
+def test_points_are_sought_once_and_belong_to_who_asks(monkeypatch):
+    flat = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.Disk((1.1, 0.5), 0.2))
+
+    def asked():
+        return flat.even(90), *flat.quadrature(90)
+
+    first, sought = asked(), []
+    monkeypatch.setattr(pgt.Disk, "inside", lambda *places: sought.append(places))
+    for _ in range(2):
+        for was, found in zip(first, asked(), strict=True):
+            np.testing.assert_array_equal(found, was)
+            found[:] = -1.0
+    assert not sought
+
+
 def test_ends_of_the_box_reach_as_far_as_the_shape():
     disk = pgt.Domain(x=(0, 2), y=(-2, 2), shape=pgt.Disk(radius=1, name="rim"))
     places = np.asarray(disk.walls("x", "lower").places)

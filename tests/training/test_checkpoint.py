@@ -124,10 +124,7 @@ def fit(folder, seed=0, values=1.0, width=8, **settings):
     readings = pgt.Observations.from_arrays(
         points, values * points[:, :1], coords=("x", "t"), fields=("u",)
     )
-    model = pgt.PGT(
-        pgt.Scaling.fit(readings, DOMAIN), Heat(0.1).kernel(), width=width, blocks=1, heads=2,
-        decoder_width=8, decoder_layers=1,
-    )  # fmt: skip
+    model = pgt.PINN(pgt.Scaling.fit(readings, DOMAIN), width=width, layers=1)
     settings = {"steps": 4, "collocation": 8, "check_every": 2, "polish": False} | settings
     training = pgt.Training(**settings)
     return pgt.reconstruct(
