@@ -17,6 +17,7 @@ from pgt.io.encoding import Line
 from pgt.io.headings import as_unit, parse_heading
 from pgt.io.marks import MISSING, WORDS, is_number_like
 from pgt.io.stamps import is_stamp
+from pgt.io.suffixed import amount
 
 MOST_COLUMNS = 10_000
 SAMPLE = 200  # rows that are looked at to find the table
@@ -246,6 +247,10 @@ def _row(cells: Sequence[str]) -> _Row:
     cells = [cell.strip() for cell in cells]
     numbers = sum(is_number_like(cell) or is_stamp(cell) for cell in cells[:MOST_COLUMNS])
     empty = sum(cell.lower() in MISSING or cell.lower() in WORDS for cell in cells[:MOST_COLUMNS])
+    if cells[0] and numbers + empty < len(cells) <= MOST_COLUMNS:
+        # Numbers with units are a row where nothing else stands; in t,5 cm,10 cm they are places.
+        amounts = sum(amount(cell) is not None for cell in cells)
+        numbers += amounts if numbers + amounts + empty == len(cells) else 0
     return _Row(cells, numbers, len(cells) - numbers - empty)
 
 

@@ -35,7 +35,9 @@ from pgt.io.layout import (
     split,
 )
 from pgt.io.stacked import named
+from pgt.io.suffixed import without_units
 from pgt.io.table import Convert, Table, select, titled
+from pgt.io.unstacked import unstacked
 
 BATCH = 1 << 14  # rows split at once
 SIDE = 20  # rows whose beginnings show that a table lies on its side
@@ -86,6 +88,7 @@ def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) 
     doubts = rasters.doubts(head)
     for as_table in FORMS:
         head, lines = as_table(head, lines, name)
+    head = placed.quoted(head)
     kept = placed.in_lines(table_lines(head, dialect), dialect)
     layout = find_layout(kept, dialect)
     number, text = kept[layout.heading]
@@ -107,7 +110,7 @@ def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) 
     source = _Rows(itertools.chain(body, more), layout, names, number)
     sample = [source.cells(line) for line in body]
     headings = with_length_unit(parse_headings(names, units), before)
-    return Table(
+    table = Table(
         titled(_by_channel(headings, before, layout.separator), sample),
         sample,
         source.load,
@@ -115,6 +118,7 @@ def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) 
         _fixed(before, name),
         name.partition(".")[0],
     )
+    return unstacked(without_units(table))
 
 
 def _fixed(before: list[str], name: str) -> Places:
