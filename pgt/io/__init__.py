@@ -9,8 +9,8 @@ Where things are, along the way of a file:
     text to cells       encoding, layout (where the table is), above, stacked, frames, placed,
                         pivots; of one instrument or program: casts, curves, labview, probes,
                         rasters, sections, tecplot
-    cells to columns    table, cells, headings, unstacked, found (which column is meant), told (which rows),
-                        sensors, origins
+    cells to columns    table, cells, headings, unstacked, found (which column is meant), told
+                        (which rows), sensors, origins
     cells to numbers    marks, suffixed, sentinels, varying, plain
     times               times (which columns), stamps, spellings, clocks, ordinals, epochs, zones
     several files       together, beside

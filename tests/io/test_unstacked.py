@@ -53,7 +53,7 @@ def test_names_of_sensors_may_stand_for_quantities(tmp_path):
     ("text", "message"),
     [
         ("t,x,metric,value\n0,0,rpm,20\n0,0,hum,45\n", "none of them is called 'T'; say which"),
-        ("t,x,metric,value\n0,0,T,a\n0,0,h,45\n0,1,T,5\n1,0,T,5\n", "line 2, column 'T': 'a' is"),
+        ("t,x,metric,value\n0,0,T,a\n0,0,h,45\n0,1,T,5\n1,0,T,6\n", "line 2, column 'T': 'a' is"),
         ("t,x,metric,a,b\n0,0,temp,1,2\n0,0,hum,45,6\n", "several quantities stand below each other"),
         ("t,x,metric,value,unit\n0,0,temp,1,K\n0,0,hum,4,%\n0,1,temp,6,degC\n", "line 4: 'temp' is in"),
     ],
