@@ -20,8 +20,10 @@ _POINT = re.compile(r"[(\[]\s*([+-]?[\d.][^()\[\]]*)[)\]]")
 _COORDINATE = re.compile(rf"(?P<value>{NUMBER})\s*(?P<unit>[^\W\d_]+)?")
 _LENGTH = re.compile(
     rf"(?<![^\W_])(?P<value>{NUMBER})\s?(?P<unit>[mcdkµμu]?m|inch|in|ft)(?![^\W_])|@\s*(?P<at>{NUMBER})$"
-    rf"|\((?P<inside>{NUMBER})\)$"
+    rf"|\((?P<inside>{NUMBER})\)$|(?<=[^\W\d])_(?P<behind>\d+\.\d+)$"
+    rf"|(?<=[^\W\d_])(?P<number>\d+(?:[.,]\d+)?)(?P<small>mm|cm|inch|ft)(?![^\W_])"
 )
+_NUMBERS = ("value", "at", "inside", "behind", "number")
 # What stands in brackets, with those inside it: [W/(m K)], (kPa(g)).
 _INSIDE = r"(?:[^\[\](){}<>]|\([^\[\](){}<>]*\))*"
 _BRACKETS = re.compile(rf"[\[(<{{]({_INSIDE})[\])>}}]")
@@ -135,9 +137,10 @@ def placed_along(headings: Sequence[Heading], axis: str) -> list[Heading]:
         if length is None or rest is None or times[rest] < 2 or rest in whole:
             found.append(heading)
             continue
-        value = float((length["value"] or length["at"] or length["inside"]).replace(",", "."))
+        number = next(length[part] for part in _NUMBERS if length[part])
+        unit_of = length["unit"] or length["small"]
         name, unit = _name_and_unit(" ".join(rest.replace("_", " ").split()))
-        places: Places = {axis: (value, _INCH.get(length["unit"], length["unit"]))}
+        places: Places = {axis: (float(number.replace(",", ".")), _INCH.get(unit_of, unit_of))}
         found.append(Heading(heading.text, name or heading.text, unit or heading.unit, places))
     return found
 

@@ -57,11 +57,6 @@ class _Row(NamedTuple):
     words: int
 
     @property
-    def filled(self) -> int:
-        """How many cells there are without an empty one at the end, where some put one more separator."""
-        return len(self.cells) - (not self.cells[-1])
-
-    @property
     def is_data(self) -> bool:
         return self.numbers >= max(1, self.words)
 
@@ -195,7 +190,7 @@ def _table_at(rows: Sequence[_Row], first: int, separator: str) -> tuple[float, 
     if heading is None:
         return None
     after = [row for row in rows[first:] if _fits(row.cells, rows[heading].cells)]
-    score = sum(row.numbers / max(row.filled, 1) for row in after) / len(rows[first:])
+    score = sum(row.numbers / max(row.numbers + row.words, 1) for row in after) / len(rows[first:])
     between = range(heading + 1, first)
     if not all(rows[at].is_about_columns for at in between):  # wrong, and will be complained of
         return score, Layout(separator, heading, None, heading + 1)

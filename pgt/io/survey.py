@@ -33,7 +33,7 @@ from pgt.io.names import NAMES
 from pgt.io.pivots import pivoted
 from pgt.io.readers import read_columns
 from pgt.io.stamps import is_stamp
-from pgt.io.table import Table
+from pgt.io.table import Table, as_text
 from pgt.io.tecplot import ZONE_TIME
 from pgt.io.times import add_times
 from pgt.io.told import check_one_kind, check_places, flags, is_numeric, take_out_valid, unit_of_all
@@ -173,6 +173,8 @@ def _look(
         guess.unit = unit_of_all(columns)
         take_out_valid(guess, table, given, dialect)
         add_times(guess, table, given)
+        if not guess.numeric and not guess.sensors:
+            table.load({0: as_text})  # which says what is wrong with its rows
         _add_places(guess, table, sensors, axes)
         _add_lengths(guess)
         return guess

@@ -19,7 +19,19 @@ import pandas as pd
 from pgt.ground.dialect import SPOKEN, Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
-from pgt.io import casts, curves, frames, labview, placed, probes, rasters, sections, tecplot
+from pgt.io import (
+    blocks,
+    casts,
+    curves,
+    frames,
+    labview,
+    pairs,
+    placed,
+    probes,
+    rasters,
+    sections,
+    tecplot,
+)
 from pgt.io.above import HIGH, counts, table_lines
 from pgt.io.columns import Columns, check_count
 from pgt.io.encoding import Line, numbered, opened
@@ -54,6 +66,8 @@ FORMS = (
     labview.as_table,
     sections.as_table,
     frames.as_table,
+    pairs.as_table,
+    blocks.as_table,
 )
 ENDINGS = (
     ".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", ".lvm", ".xy", ".cnv", ".vec", ".rdb", ".zip",
@@ -101,7 +115,9 @@ def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) 
         number, names, [_first_cell(line, layout) for line in kept[layout.first :][:SIDE]]
     )
     if len(kept) <= layout.first:
-        raise InputError(f"line {number} is the heading, and no row follows it.")
+        raise InputError(
+            f"line {number} is the heading, and no row follows it; lines that begin with # are none."
+        )
     units = None if layout.units is None else split(*kept[layout.units], layout.separator)
     before = [line for at, line in head if at < number]
     heads = {line.strip() for _, line in kept[: layout.first]}  # loggers begin anew with all of it

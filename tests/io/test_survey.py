@@ -6,6 +6,7 @@ import instrument_files
 import numpy as np
 import pytest
 from archive_files import ARCHIVES, NO_TABLES
+from colleague_files import COLLEAGUES, UNCLEAR
 from instrument_files import INSTRUMENTS
 from logger_files import LOGGERS, ORIGIN, PLACED, POSITIONS, ROWS, wide, written
 from program_files import CORNERS, PLANES, PROGRAMS, REFUSED
@@ -154,6 +155,7 @@ def test_what_cannot_be_guessed(tmp_path, text, message):
 
 ALL = INSTRUMENTS | {f"{name} (program)": file for name, file in PROGRAMS.items()}
 ALL |= {f"{name} (archive)": file for name, file in ARCHIVES.items()}
+ALL |= COLLEAGUES
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -181,9 +183,9 @@ def test_velocities_in_a_plane_are_understood_without_a_word(tmp_path, name):
     assert found.table.units.get("x") == PLANES[name].unit
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", REFUSED | UNCLEAR)
 def test_what_must_not_be_read_is_refused_in_one_sentence(tmp_path, name):
-    text, message = REFUSED[name]
+    text, message = (REFUSED | UNCLEAR)[name]
     with pytest.raises(InputError, match=re.escape(message)):
         survey([write(tmp_path, text, "a.dat")], measured=("T",), axes=("x", "t"))
 
