@@ -80,6 +80,9 @@ def of_columns(
         if same:
             found[name] = same[0].text
             left.remove(same[0])
+    if not found and kinds and len(measured) == 1:  # the temperature among them is the usual u
+        warm = [h for h in left if letters(h.name) in TEMPERATURES or _is_warm(h, "T")]
+        found = {measured[0]: warm[0].text} if len(warm) == 1 else {}
     if not found and kinds:
         raise InputError(
             f"readings are of {', '.join(map(repr, kinds))}, and none of them is called {measured[0]!r}; "

@@ -24,6 +24,7 @@ def test_each_quantity_is_a_column(tmp_path):
     assert found.table.values["x"].tolist() == [0.1, 0.5] * 3
     assert (found.table.units["T"], found.repeated, found.hidden) == ("degC", 0, {})
     assert "2 quantities below each other, by 'quantity'" in found.table.said
+    assert survey(files, measured=("u",), axes=("x", "t")).columns["u"] == "temperature"
     both = survey(files)
     assert both.fields == ("temperature", "humidity")
     assert both.table.values["humidity"].tolist() == [h for *_, h in READINGS]  # in shared rows
