@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 
 from pgt.ground.errors import InputError
+from pgt.ground.notation import plainly
 
 FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "abs")
 LAPLACIAN = "lap"
@@ -23,6 +24,12 @@ _TOKEN = re.compile(
     r"|(?P<operator>\*\*|==|[-+*/^()=,])"
     r"|(?P<space>\s+)"
 )
+_DERIVATIVES = " Write derivatives as u_t, u_xx, diff(u^2, x), lap(u)."
+HINTS = {
+    **dict.fromkeys("'’′∂∇", _DERIVATIVES),
+    ";": " Give each equation as a text of its own.",
+    "&": " Give each equation as a text of its own.",
+}
 # Higher binds tighter; a sign binds tighter than a product and looser than a power: -x^2 = -(x^2).
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 4}
 _SIGN_PRECEDENCE = 3
@@ -79,8 +86,8 @@ def parse(text: str) -> Tree:
 
 @functools.lru_cache(maxsize=1024)
 def parse_equation(text: str) -> Tree:
-    """Left minus right side of an equation such as `u_t = nu*lap(u)`."""
-    parser = _Parser(text, calculus=True)
+    """Left minus right side of an equation such as `u_t = nu*lap(u)`, also in the signs of books."""
+    parser = _Parser(plainly(text), calculus=True)
     left = parser.expression()
     parser.take("=", "`=` and the right-hand side (write `= 0` if there is none)")
     right = parser.expression()
@@ -119,7 +126,8 @@ def _tokens(text: str) -> list[_Token]:
         match = _TOKEN.match(text, position)
         if match is None:
             expected = "expected a number, a name, a bracket or one of + - * / ^"
-            message = f"Cannot read the character {text[position]!r}: {expected}."
+            hint = HINTS.get(text[position], "")
+            message = f"Cannot read the character {text[position]!r}: {expected}.{hint}"
             raise point_at(text, position, message)
         if match.lastgroup != "space":
             symbol = "^" if match.group() == "**" else match.group()
@@ -155,7 +163,8 @@ class _Parser:
 
     def finish(self, what: str) -> None:
         if self.token.kind != "end":
-            raise self.expected(what)
+            is_product = self.token.kind in ("name", "number") or self.token.text == "("
+            raise self.expected(what + " (write `*` for a product)" * is_product)
 
     def expression(self, tightness: int = 1) -> Tree:
         self.depth += 1

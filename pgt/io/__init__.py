@@ -7,11 +7,11 @@ Where things are, along the way of a file:
     kinds of files      text, excel, parquet, gridded (NetCDF), arrays and mat, vtk; each gives
                         `columns`
     text to cells       encoding, layout (where the table is), above, stacked, frames, placed,
-                        pivots; of one instrument or program: casts, curves, labview, probes,
-                        rasters, sections, tecplot
-    cells to columns    table, cells, headings, found (which column is meant), told (which rows),
-                        sensors, origins
-    cells to numbers    marks, sentinels, varying, plain
+                        pivots, blocks, pairs; of one instrument or program: casts, curves, labview,
+                        probes, rasters, sections, tecplot
+    cells to columns    table, cells, headings, unstacked, found (which column is meant), told
+                        (which rows), sensors, origins
+    cells to numbers    marks, suffixed, sentinels, varying, plain
     times               times (which columns), stamps, spellings, clocks, ordinals, epochs, zones
     several files       together, beside
     guesses by name     called, fields, guessed, names

@@ -15,7 +15,10 @@ from pgt.io.stamps import is_stamp
 
 COMMENT = re.compile(r"\s*(#+|%+|//+|!+)")
 _DRAWN = re.compile(r"\s*(?=.{5})[-=_+|]+(?:[ \t|+][-=_+|]+)*\s*")
-_LAST = re.compile(r"\W*(?:END[ _]?(?:OF[ _])?(?:DATA|FILE)|EOF)\W*", re.IGNORECASE)
+_LAST = re.compile(
+    r"\W*(?:END[ _]?(?:OF[ _])?(?:DATA|FILE)|EOF|\d+ rows?(?: in set.*| selected.*)?)\W*",
+    re.IGNORECASE,
+)
 HIGH = 3  # lines of names and units that one heading has at most
 LOOKED_AT = 200
 # "***End_of_Header***", ">>*DATA*<<", "[Data]"

@@ -7,7 +7,7 @@ from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import parts
 from pgt.io._files import check_suffix
-from pgt.io.cells import TEXTS, WORKBOOKS, open_cells, read_sensors
+from pgt.io.cells import CELLS, open_cells, read_sensors
 from pgt.io.found import sensor_hint
 from pgt.io.headings import Places
 from pgt.io.stamps import is_stamp
@@ -25,7 +25,7 @@ def table_of_sensors(files: Sequence[Path], dialect: Dialect) -> Path | None:
             return file
         if _are_named(names, others[0], dialect):
             return file
-        if check_suffix(others[0], parts("reader")) in (*TEXTS, *WORKBOOKS) and _has_nothing_else(
+        if check_suffix(others[0], parts("reader")) in CELLS and _has_nothing_else(
             file, names, dialect
         ):
             raise InputError(

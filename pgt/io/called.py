@@ -115,6 +115,12 @@ KINDS = (
     "parameter", "param", "variable", "quantity", "measurand", "measurement", "analyte", "metric",
     "sensor_type", "sensortype", "_field", "observedproperty", "observed_property", "characteristicname",
 )  # fmt: skip
+# What archives call a reading, whatever it is of.
+VALUES = (
+    "value", "val", "result", "reading", "payload", "varvalue", "wert", "messwert", "valeur", "valor",
+)  # fmt: skip
+# Of a column of names of sensors.
+SENSORS = ("sensor", "name", "channel", "id", "tc", "probe", "label", "file", "column", "station")
 UNITS = ("unit", "units", "uom", "einheit", "unité")
 # The same in words: good, bad.
 FLAGS = (

@@ -30,6 +30,7 @@ OTHERS = {
     b"SQLite format 3": "this is a database of SQLite; export the table as CSV.",
     b"\x89HDF": "this is an HDF5 file; give it the ending .h5.",
     b"PAR1": "this is a Parquet file; give it the ending .parquet.",
+    b"# vtk DataFile": "this is a file of VTK; save the points as CSV, in ParaView by File > Save Data.",
     b"TDSm": "this is a TDMS file of LabVIEW; export it as CSV or text.",
     b"\x93NUMPY": "this is an array of NumPy without names; save x, t, ... with numpy.savez as .npz.",
     b"\xd0\xcf\x11\xe0": "this is an old workbook of Excel, or one with a password; save it as .xlsx.",

@@ -22,7 +22,9 @@ from pgt.io.headings import Places, parse_headings
 from pgt.io.layout import check_another_heading, check_names, check_upright, find_rows
 from pgt.io.placed import LOOKED_AT, in_heading
 from pgt.io.stacked import named
+from pgt.io.suffixed import without_units
 from pgt.io.table import Convert, Table, select, titled
+from pgt.io.unstacked import unstacked
 
 OTHERS = (".xls", ".ods")
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
@@ -86,7 +88,8 @@ def sheet_of(path: Path, dialect: Dialect) -> Table:
     said = (f"sheet {name!r}", *layout.said, *_hidden_rows(path))
     sample = [cells for _, cells in below]
     headings = titled(parse_headings(names, units), sample)
-    return Table(headings, sample, load, said, {}, path.name.partition(".")[0])
+    table = Table(headings, sample, load, said, {}, path.name.partition(".")[0])
+    return unstacked(without_units(table))
 
 
 def _sheet(path: Path, dialect: Dialect) -> tuple[str, list[Row]]:

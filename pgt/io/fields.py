@@ -5,7 +5,8 @@ import re
 from collections.abc import Container, Mapping, Sequence
 
 from pgt.data.units import conversion
-from pgt.io.called import AXES, TEMPERATURES, also_called, bare, letters, spelt
+from pgt.ground.errors import InputError
+from pgt.io.called import AXES, TEMPERATURES, VALUES, also_called, bare, letters, spelt
 from pgt.io.found import matches
 from pgt.io.guessed import Guess
 from pgt.io.headings import Heading
@@ -18,10 +19,6 @@ _ASIDE = re.compile(
     r"|^[a-z](?:min|max|std|rms|err|set|amb|ref)$|[±σΔ]",
     re.IGNORECASE,
 )
-# What archives call a reading, whatever it is of.
-_VALUES = (
-    "value", "val", "result", "reading", "payload", "varvalue", "wert", "messwert", "valeur", "valor",
-)  # fmt: skip
 _MEAN = ("mean", "avg", "average")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
@@ -62,9 +59,12 @@ def not_used(guess: Guess, own: Mapping[str, str], fields: Sequence[str]) -> lis
 
 
 def of_columns(
-    headings: Sequence[Heading], measured: Sequence[str], constant: Container[str]
+    headings: Sequence[Heading],
+    measured: Sequence[str],
+    constant: Container[str],
+    kinds: Sequence[str] = (),
 ) -> dict[str, str]:
-    """By field, the heading of its column."""
+    """By field, the heading of its column. Of `kinds` that stood in one column, none is guessed."""
     if not measured:
         return {_plain(h.name, n): h.text for n, h in enumerate(headings)}
     found, left = {}, list(headings)
@@ -80,12 +80,20 @@ def of_columns(
         if same:
             found[name] = same[0].text
             left.remove(same[0])
+    if not found and kinds and len(measured) == 1:  # the temperature among them is the usual u
+        warm = [h for h in left if letters(h.name) in TEMPERATURES or _is_warm(h, "T")]
+        found = {measured[0]: warm[0].text} if len(warm) == 1 else {}
+    if not found and kinds:
+        raise InputError(
+            f"readings are of {', '.join(map(repr, kinds))}, and none of them is called {measured[0]!r}; "
+            f'say which is meant: `columns={{"{measured[0]}": "{kinds[0]}"}}`.'
+        )
     if not found:
         # One that is called so; rather none that always says the same, counts hours, or is an error.
         best = min(
             left,
             key=lambda h: (
-                spelt(h.name) not in _VALUES, h.text in constant, _is_a_time(h), _is_aside(h),
+                spelt(h.name) not in VALUES, h.text in constant, _is_a_time(h), _is_aside(h),
             ),
         )  # fmt: skip
         found[measured[0]] = best.text

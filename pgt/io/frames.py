@@ -1,4 +1,5 @@
-"""Tables that a heading does not fit: of R, with names of rows, and of EasyLog, with a serial number."""
+"""Tables that a heading does not fit: of R and pandas, with names of rows, and of EasyLog, with a serial
+number."""
 
 import itertools
 import re
@@ -8,6 +9,7 @@ from pgt.ground.errors import InputError
 from pgt.io.encoding import Line
 
 _QUOTED = re.compile(r'\s*"[^"]*"')
+SHOWN = 20  # lines that show it
 MARKS = (" ", "\t", ",", ";")
 SERIAL = re.compile(r",\s*serial number\s*", re.IGNORECASE)
 
@@ -24,6 +26,8 @@ def as_table(
         raise InputError(
             "this is a binary table of Campbell (TOB); convert it to TOA5, as CardConvert does."
         )
+    if len(head) > 2 and _is_printed([text for _, text in head[:SHOWN]]):
+        return [(head[0][0], f"row {head[0][1]}"), *head[1:]], rest
     if len(head) > 1 and (mark := _mark_of_names(head[0][1], head[1][1])):
         lines = ((number, text.replace('"', "")) for number, text in itertools.chain(head, rest))
         number, names = next(lines)
@@ -35,6 +39,14 @@ def as_table(
     ):
         return _without_serial(head), rest
     return head, rest
+
+
+def _is_printed(lines: Sequence[str]) -> bool:
+    """Whether rows begin with their number, which has no name, as pandas prints a table."""
+    names, *rows = (line.split() for line in lines if line.strip())
+    numbers = [row[0] for row in rows]
+    is_wide = len(rows) > 1 and all(len(row) == len(names) + 1 for row in rows)
+    return is_wide and numbers in ([str(n + first) for n in range(len(rows))] for first in (0, 1))
 
 
 def _mark_of_names(heading: str, row: str) -> str | None:

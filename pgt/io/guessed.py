@@ -20,6 +20,7 @@ class Guess:
     names: list[str] = field(default_factory=list)  # all headings
     constant: set[str] = field(default_factory=set)  # headings of columns that always say the same
     words: dict[str, str] = field(default_factory=dict)  # by heading, what stands in other columns
+    kinds: tuple[str, ...] = ()  # names of columns that stood below each other
     unit: str | None = None  # of what was read, where a column of its own says it
 
 

@@ -16,10 +16,14 @@ UNIT = r"[^\W\d_]+(?![^\W_]|\s*=)"
 _PLACED = re.compile(
     rf"(?<![^\W_])(?P<axis>[xyzXYZt])\s*=\s*(?P<value>{NUMBER})\s*(?P<unit>{UNIT})?"
 )
-_POINT = re.compile(r"\(\s*(-?[\d.]+(?:[eE][+-]?\d+)?(?:, +-?[\d.]+(?:[eE][+-]?\d+)?){1,2})\s*\)")
+_POINT = re.compile(r"[(\[]\s*([+-]?[\d.][^()\[\]]*)[)\]]")
+_COORDINATE = re.compile(rf"(?P<value>{NUMBER})\s*(?P<unit>[^\W\d_]+)?")
 _LENGTH = re.compile(
     rf"(?<![^\W_])(?P<value>{NUMBER})\s?(?P<unit>[mcdkµμu]?m|inch|in|ft)(?![^\W_])|@\s*(?P<at>{NUMBER})$"
+    rf"|\((?P<inside>{NUMBER})\)$|(?<=[^\W\d])_(?P<behind>\d+\.\d+)$"
+    rf"|(?<=[^\W\d_])(?P<number>\d+(?:[.,]\d+)?)(?P<small>mm|cm|inch|ft)(?![^\W_])"
 )
+_NUMBERS = ("value", "at", "inside", "behind", "number")
 # What stands in brackets, with those inside it: [W/(m K)], (kPa(g)).
 _INSIDE = r"(?:[^\[\](){}<>]|\([^\[\](){}<>]*\))*"
 _BRACKETS = re.compile(rf"[\[(<{{]({_INSIDE})[\])>}}]")
@@ -95,13 +99,22 @@ def places_in(text: str) -> Places:
 
 
 def _point_in(text: str) -> Places:
-    """A position as a point: "Point: (0.1, 0)"."""
+    """A position as a point: "Point: (0.1, 0)", "CH1(0.1,0.2)", "[10 mm; 2,5 mm]"; (1,2) may be 1.2."""
     found = _POINT.search(text)
-    try:
-        values = [float(value) for value in found[1].split(",")] if found else []
-    except ValueError:
+    if found is None:
         return {}
-    return {axis: (value, None) for axis, value in zip("xyz", values, strict=False)}
+    inside = found[1].strip()
+    is_clear = "." in inside or inside.count(",") > 1 or re.search(r",\s", inside)
+    mark = r"[;|]" if re.search(r"[;|]", inside) else "," if is_clear else "$^"
+    parts = [_COORDINATE.fullmatch(part.strip()) for part in re.split(mark, inside)]
+    if len(parts) not in (2, 3) or not all(part and _is_length(part["unit"]) for part in parts):
+        return {}
+    values = [(float(p["value"].replace(",", ".")), p["unit"]) for p in parts if p]
+    return dict(zip("xyz", values, strict=False))
+
+
+def _is_length(unit: str | None) -> bool:
+    return unit is None or conversion(unit, "m") is not None
 
 
 def placed_along(headings: Sequence[Heading], axis: str) -> list[Heading]:
@@ -115,13 +128,19 @@ def placed_along(headings: Sequence[Heading], axis: str) -> list[Heading]:
         _LENGTH.sub(" ", h.text) if n else None for h, n in zip(headings, lengths, strict=True)
     ]
     times, found = Counter(rests), []
+    whole = {rest for rest in rests if rest is not None} - {
+        rest
+        for rest, n in zip(rests, lengths, strict=True)
+        if n and not (n["inside"] or "").isdigit()
+    }  # T(1) and T(2) are channels
     for heading, length, rest in zip(headings, lengths, rests, strict=True):
-        if length is None or rest is None or times[rest] < 2:
+        if length is None or rest is None or times[rest] < 2 or rest in whole:
             found.append(heading)
             continue
-        value = float((length["value"] or length["at"]).replace(",", "."))
+        number = next(length[part] for part in _NUMBERS if length[part])
+        unit_of = length["unit"] or length["small"]
         name, unit = _name_and_unit(" ".join(rest.replace("_", " ").split()))
-        places: Places = {axis: (value, _INCH.get(length["unit"], length["unit"]))}
+        places: Places = {axis: (float(number.replace(",", ".")), _INCH.get(unit_of, unit_of))}
         found.append(Heading(heading.text, name or heading.text, unit or heading.unit, places))
     return found
 

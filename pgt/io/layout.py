@@ -17,6 +17,7 @@ from pgt.io.encoding import Line
 from pgt.io.headings import as_unit, parse_heading
 from pgt.io.marks import MISSING, WORDS, is_number_like
 from pgt.io.stamps import is_stamp
+from pgt.io.suffixed import amount
 
 MOST_COLUMNS = 10_000
 SAMPLE = 200  # rows that are looked at to find the table
@@ -54,11 +55,6 @@ class _Row(NamedTuple):
     cells: list[str]
     numbers: int
     words: int
-
-    @property
-    def filled(self) -> int:
-        """How many cells there are without an empty one at the end, where some put one more separator."""
-        return len(self.cells) - (not self.cells[-1])
 
     @property
     def is_data(self) -> bool:
@@ -194,7 +190,7 @@ def _table_at(rows: Sequence[_Row], first: int, separator: str) -> tuple[float, 
     if heading is None:
         return None
     after = [row for row in rows[first:] if _fits(row.cells, rows[heading].cells)]
-    score = sum(row.numbers / max(row.filled, 1) for row in after) / len(rows[first:])
+    score = sum(row.numbers / max(row.numbers + row.words, 1) for row in after) / len(rows[first:])
     between = range(heading + 1, first)
     if not all(rows[at].is_about_columns for at in between):  # wrong, and will be complained of
         return score, Layout(separator, heading, None, heading + 1)
@@ -246,6 +242,10 @@ def _row(cells: Sequence[str]) -> _Row:
     cells = [cell.strip() for cell in cells]
     numbers = sum(is_number_like(cell) or is_stamp(cell) for cell in cells[:MOST_COLUMNS])
     empty = sum(cell.lower() in MISSING or cell.lower() in WORDS for cell in cells[:MOST_COLUMNS])
+    if cells[0] and numbers + empty < len(cells) <= MOST_COLUMNS:
+        # Numbers with units are a row where nothing else stands; in t,5 cm,10 cm they are places.
+        amounts = sum(amount(cell) is not None for cell in cells)
+        numbers += amounts if numbers + amounts + empty == len(cells) else 0
     return _Row(cells, numbers, len(cells) - numbers - empty)
 
 

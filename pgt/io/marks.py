@@ -37,6 +37,7 @@ _DATE = re.compile(r"\d{1,2}\.\d{1,2}\.(?:\d{4}|\d{2})")
 _GROUPED = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
 _TIMELIKE = re.compile(r"\d:\d\d|(18|19|20)\d\d\D")
 _SPREADSHEET = re.compile(r'="([^"]*)"')  # a number as text, for Excel to leave it alone
+_AS_TEXT = re.compile(r"^'(?=[+-]?\.?\d)")  # what makes text of it where it is typed in
 _BOTH = re.compile(r"[+-]?\d{1,3}(([.,])\d{3})+(?!\2)[.,]\d*")
 _GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(([.,])\d{3})(\2\d{3})+")
 _EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
@@ -126,6 +127,7 @@ def tidy(cell: str) -> str:
     ('-1.5e+03', '101325.5', '+1250,5', '0.2225e-103')
     """
     text = _SPREADSHEET.sub(r"\1", cell.strip())
+    text = _AS_TEXT.sub("", text)
     if not _ODD.search(text):
         return text
     text = text.replace("\u2212", "-")

@@ -43,12 +43,6 @@ def _called(name: str, attributes: Mapping[str, Any]) -> str:
     return axis.lower() if axis in ("X", "Y", "Z") and is_length else name
 
 
-def _of_parquet(path: Path) -> Names:
-    import pyarrow.parquet
-
-    return {name: name for name in pyarrow.parquet.ParquetFile(path).schema_arrow.names}
-
-
 def _of_npz(path: Path) -> Names:
     with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
         return {name: name for name in names_in(archive)}
@@ -76,7 +70,6 @@ def _of_mat(path: Path) -> Names:
 
 NAMES: dict[str, Callable[[Path], Names]] = {
     **dict.fromkeys(SUFFIXES, _of_netcdf),
-    ".parquet": _of_parquet,
     ".npz": _of_npz,
     ".mat": _of_mat,
 }

@@ -1,40 +1,114 @@
 """Parquet tables, through pyarrow."""
 
+import datetime
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pgt.data._checks import as_numbers
+from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.io._files import need, understood
-from pgt.io.columns import Columns, absent, check_count
-from pgt.io.headings import parse_heading
+from pgt.io.columns import Columns, check_count
+from pgt.io.headings import Places, parse_headings
 from pgt.io.plain import numbers_or_dates
+from pgt.io.suffixed import without_units
+from pgt.io.table import Convert, Table, select, titled
+from pgt.io.unstacked import unstacked
+
+SAMPLE = 5000  # rows that show what columns are
+INDEX = "__index_level_0__"  # what pandas calls an index without a name
 
 
 @register(".parquet", kind="reader")
-def read(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:
+def read(
+    path: Path,
+    coords: tuple[str, ...],
+    others: tuple[str, ...],
+    *,
+    sensors: dict[str, Places] | None = None,
+    dialect: Dialect | None = None,
+) -> Columns:
     """The columns `coords` and `others`; nulls are missing, units come from the fields' metadata."""
+    wanted, table = coords + others, table_of(path)
+    with _opened(path) as file:
+        names = file.schema_arrow.names
+        if sensors or table.kinds or dialect or not set(wanted) <= set(names):
+            found = select(table, coords, others, sensors, dialect or Dialect())
+            return replace(found, lines=None)  # which nobody can look up
+        check_count(file.metadata.num_rows)
+        columns = file.read(columns=list(dict.fromkeys(wanted)), use_threads=False)
+        values = {name: _numbers(name, columns.column(name)) for name in wanted}
+        units = {name: unit for name, unit in _units(file).items() if name in wanted}
+    return Columns(values, units)
+
+
+def table_of(path: Path, _dialect: Dialect | None = None) -> Table:
+    """The file as a table of cells: what its columns are shows as it does in text."""
+    with _opened(path) as file:
+        names = [*file.schema_arrow.names]
+        _check_unique(names)
+        check_count(file.metadata.num_rows)
+        if not file.metadata.num_rows:
+            raise InputError("the table has no rows.")
+        batch = next(file.iter_batches(SAMPLE, use_threads=False))
+        units = _units(file)
+    names.sort(key=lambda name: name != INDEX)  # pandas puts it last
+    rows = [*zip(*(_cells(batch.column(name)) for name in names), strict=True)]
+
+    def load(converters: dict[int, Convert]) -> tuple[dict[int, np.ndarray], np.ndarray]:
+        with _opened(path) as file:
+            wanted = [names[place] for place in converters]
+            columns = file.read(columns=wanted, use_threads=False)
+            lines = np.arange(1, columns.num_rows + 1)
+            cells = {place: _cells(columns.column(names[place])) for place in converters}
+        return {place: convert(cells[place], lines) for place, convert in converters.items()}, lines
+
+    headings = parse_headings(["" if name == INDEX else name for name in names])
+    own = [replace(h, unit=units.get(n, h.unit)) for h, n in zip(headings, names, strict=True)]
+    table = Table(titled(own, rows), rows, load, (), {}, path.name.partition(".")[0])
+    return unstacked(without_units(table))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
     try:
         import pyarrow.parquet  # an extra: only those who have such files need it
     except ImportError:
         raise need("pyarrow", "a Parquet file") from None
-    wanted = coords + others
     with understood("Parquet"), pyarrow.parquet.ParquetFile(path) as file:
-        schema = file.schema_arrow
-        _check_unique(schema.names)
-        for name in wanted:
-            if name not in schema.names:
-                raise absent(name, schema.names, _wide(schema.names))
-        check_count(file.metadata.num_rows)
-        table = file.read(columns=list(dict.fromkeys(wanted)), use_threads=False)
-    values = {name: _numbers(name, table.column(name)) for name in wanted}
-    metadata = {name: schema.field(name).metadata or {} for name in wanted}
-    units = {
-        n: m[b"units"].decode("utf-8", "replace") for n, m in metadata.items() if b"units" in m
-    }
-    return Columns(values, units)
+        yield file
+
+
+def _units(file: Any) -> dict[str, str]:
+    schema = file.schema_arrow
+    metadata = {name: schema.field(name).metadata or {} for name in schema.names}
+    return {n: m[b"units"].decode("utf-8", "replace") for n, m in metadata.items() if b"units" in m}
+
+
+def _cells(column: Any) -> list[str]:
+    """A column as a table of text would have it."""
+    import pyarrow.types
+
+    if pyarrow.types.is_timestamp(column.type):  # those with a zone are kept in UTC
+        column = column.cast(pyarrow.timestamp("us"), safe=False)
+    return [_cell(value) for value in column.to_pylist()]
+
+
+def _cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(" ")
+    if isinstance(value, datetime.timedelta):
+        return repr(value.total_seconds())
+    return str(value)
 
 
 def _check_unique(names: list[str]) -> None:
@@ -60,10 +134,3 @@ def _numbers(name: str, column) -> np.ndarray:
     if pyarrow.types.is_string(column.type) or pyarrow.types.is_large_string(column.type):
         return numbers_or_dates(name, np.array(column.to_pylist(), dtype=object))
     raise InputError(f"column {name!r} holds {column.type} values; store numbers or dates.")
-
-
-def _wide(names: list[str]) -> str:
-    """What to do where each column is a sensor, with its place in the heading."""
-    if not any(parse_heading(name).places for name in names):
-        return ""
-    return " Sensors side by side are read from text and workbooks: write the table as CSV."

@@ -19,6 +19,10 @@ from pgt.io.stamps import is_stamp
 LOOKED_AT = 60  # rows in which a heading ends
 HIGH = 4  # rows of names, units and positions that one heading has at most
 _NUMBER = re.compile(r"[+-]?\d*[.,]?\d+(?:[eE][+-]?\d+)?")
+# A name with a point behind it, between commas; 0,1 may be a number.
+_POINT = re.compile(
+    r"(?:(?<=,)|(?<=^))[^,()\n]*\((?:-?\d*\.\d+,\s*){1,2}-?\d*\.?\d+\)[^,()\n]*(?=,|\n|$)"
+)
 
 Row = tuple[int, list[str]]
 
@@ -29,6 +33,23 @@ class Positions(NamedTuple):
     row: int
     axis: str
     unit: str
+
+
+def quoted(lines: Sequence[Line]) -> Sequence[Line]:
+    """The lines with quotation marks around names that hold a point: CH1(0.1,0.2) among commas.
+
+    >>> quoted([(1, "t,CH1(0.1,0.2)"), (2, "0,20")])
+    [(1, 't,"CH1(0.1,0.2)"'), (2, '0,20')]
+    """
+    return [
+        (
+            n,
+            _POINT.sub(r'"\g<0>"', text)
+            if n <= LOOKED_AT and not re.search('[;"\t|]', text)
+            else text,
+        )
+        for n, text in lines
+    ]
 
 
 def in_lines(lines: Sequence[Line], dialect: Dialect) -> Sequence[Line]:

@@ -6,13 +6,12 @@ import numpy as np
 
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
-from pgt.io.called import is_called, spelt
+from pgt.io.called import SENSORS, is_called, spelt
 from pgt.io.headings import Places
 from pgt.io.marks import Marks, find_marks, is_number_like
 from pgt.io.table import Convert, Table
 
 AXES = ("x", "y", "z")
-CALLED = ("sensor", "name", "channel", "id", "tc", "probe", "label", "file", "column", "station")
 
 
 def positions_in(table: Table, dialect: Dialect, asked: Sequence[str] = ()) -> dict[str, Places]:
@@ -71,7 +70,7 @@ def _names(table: Table, taken: Collection[int]) -> int | None:
     """The column of names: by its heading, or the first whose cells are no numbers."""
     free = [place for place in range(len(table.headings)) if place not in taken]
     for place in free:
-        if any(word in CALLED for word in spelt(table.headings[place].name).split()):
+        if any(word in SENSORS for word in spelt(table.headings[place].name).split()):
             return place
     for place in free:
         cells = table.cells(place)

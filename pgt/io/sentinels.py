@@ -98,6 +98,27 @@ def check_cold(name: str, values: np.ndarray, unit: str | None) -> None:
         )
 
 
+def power_on(name: str, values: np.ndarray, unit: str | None) -> str | None:
+    """That a few readings are the 85 °C which digital thermometers give before they have measured.
+
+    >>> power_on("T", np.array([85.0, 21.0, 21.5, 22.0]), "degC")
+    'T: 1 reading of exactly 85 °C, which a DS18B20 gives before it has measured: if so, write ...'
+    """
+    to = conversion("degC", unit or ("degC" if name == "T" else ""))
+    number = 0.0 if to is None else 85.0 * to[0] + to[1]
+    found = np.isclose(values, number, rtol=1e-12, atol=1e-9)
+    rest = values[np.isfinite(values) & ~found]
+    if to is None or not found.any() or len(rest) < found.sum():
+        return None
+    if number - rest.max() < 10.0 * to[0]:  # others are as warm
+        return None
+    count = int(found.sum())
+    return (
+        f"{name}: {count} reading{'s' if count > 1 else ''} of exactly 85 °C, which a DS18B20 gives "
+        f"before it has measured: if so, write dialect = {{missing = [{number:g}]}}"
+    )
+
+
 def _is_plainly_far(number: float, low: float, high: float) -> bool:
     gap = max(low - number, number - high)
     return bool(gap > high - low and gap > 0.5 * abs(number))

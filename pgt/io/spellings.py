@@ -25,6 +25,9 @@ _NUMBERS = {w: n for n, line in enumerate(_MONTHS.strip().splitlines(), 1) for w
 _DAY, _YEAR, _REST = r"(?P<day>\d{1,2})", r"(?P<year>\d{4})", r"(?:[T ,:]+(?P<rest>\d.*))?"
 _WORD, _WEEKDAY = r"(?P<month>[^\W\d_]{3,12})\.?", r"(?:[^\W\d_]{2,12}[.,]{0,2}\s+)?"
 _NAMED = [
+    re.compile(  # of `date` in some places; first, since 10:00 is no year
+        rf"{_WEEKDAY}{_DAY}\s+{_WORD}\s+(?P<rest>\d+:\d\d:\d\d)(?:\s+(?P<zone>{ZONE}))?\s+{_YEAR}"
+    ),
     re.compile(rf"{_WEEKDAY}{_DAY}\.?[- ]?{_WORD}[- ,]*(?P<year>\d{{4}}|\d{{2}}){_REST}"),
     re.compile(rf"{_WEEKDAY}{_WORD}[- ]+{_DAY},?[- ]+{_YEAR}{_REST}"),
     re.compile(  # of C, and with a zone that of Unix
@@ -58,6 +61,10 @@ _APART = re.compile(
     rf"{_DATE} (?P<h>\d{{1,2}})(?: (?P<m>\d{{1,2}}))?(?: (?P<s>\d{{1,2}}(?:\.\d+)?))?"
 )
 _TIME_OF_DAY = re.compile(r"([01]?\d|2[0-3])[0-5]\d([0-5]\d)?")
+# Of ISO 8601: PT1H30M.
+_DURATION = re.compile(
+    r"P(?:(?P<d>\d+)D)?T(?=\d)(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+)(?P<rest>\.\d+)?S)?"
+)
 _DAYS = re.compile(
     r"(?P<days>\d+) ?d(?:ays?)?,? (?P<hours>\d{1,2})(?P<rest>:\d{2}:\d{2}(?:\.\d+)?)"
 )
@@ -91,6 +98,8 @@ def with_year_first(text: str) -> str:
         return f"{with_year_first(found['date'])} {clock}"
     if text[:4].isdigit():
         return _from_digits(text)
+    if found := _DURATION.fullmatch(text):
+        return _as_clock(found)
     if found := _DAYS.fullmatch(text):
         return f"{24 * int(found['days']) + int(found['hours'])}{found['rest']}"
     text = re.sub(r" de ", " ", text)  # 12 de enero de 2024
@@ -154,6 +163,14 @@ def _of_the_year(found: re.Match) -> str | None:
     first, count = datetime.date(int(found["year"]), 1, 1), int(found["day"])
     date = first + datetime.timedelta(days=count - 1)
     return f"{date}{found['rest'] or ''}" if count and date.year == first.year else None
+
+
+def _as_clock(found: re.Match) -> str:
+    """A length of time of ISO 8601 in hours, minutes and seconds."""
+    sizes = {"d": 86400, "h": 3600, "m": 60, "s": 1}
+    seconds = sum(size * int(found[part] or 0) for part, size in sizes.items())
+    minutes, seconds = divmod(seconds, 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}{found['rest'] or ''}"
 
 
 def _with_colons(found: re.Match) -> str:

@@ -22,7 +22,7 @@ from pgt.io.called import (
     no_lengths,
     spelt,
 )
-from pgt.io.cells import TEXTS, WORKBOOKS, open_cells, read_sensors
+from pgt.io.cells import CELLS, open_cells, read_sensors
 from pgt.io.columns import SHOWN, Columns
 from pgt.io.fields import not_used, of_columns, of_sensors
 from pgt.io.found import JOINED
@@ -33,10 +33,10 @@ from pgt.io.names import NAMES
 from pgt.io.pivots import pivoted
 from pgt.io.readers import read_columns
 from pgt.io.stamps import is_stamp
-from pgt.io.table import Table
+from pgt.io.table import Table, as_text
 from pgt.io.tecplot import ZONE_TIME
 from pgt.io.times import add_times
-from pgt.io.told import check_one_kind, flags, is_numeric, take_out_valid, unit_of_all
+from pgt.io.told import check_one_kind, check_places, flags, is_numeric, take_out_valid, unit_of_all
 from pgt.io.varying import without_constant
 
 
@@ -122,6 +122,9 @@ def survey(
     unused = tuple(h.text for h in guess.numeric if h.text not in taken and h.name not in taken)
     unused += tuple(not_used(guess, own, tuple(fields)))
     repeated = _repeated(table, coords, tuple(fields))
+    if repeated and coords == ("t",):
+        with naming(files[0]):
+            check_places(guess)
     table = replace(table, said=(*table.said, *flags(guess.words, guess.valid)))
     return Survey(
         tuple(files), sensors, coords, tuple(fields), own, table, repeated, unused, dialect
@@ -136,7 +139,7 @@ def _look(
     axes: Sequence[str],
 ) -> Guess:
     check_is_file(path)
-    if check_suffix(path, (*TEXTS, *WORKBOOKS, *NAMES, *excel.OTHERS)) in excel.OTHERS:
+    if check_suffix(path, (*CELLS, *NAMES, *excel.OTHERS)) in excel.OTHERS:
         raise excel.other_workbook()
     if path.suffix.lower() in NAMES:
         with understood("a file of arrays"):
@@ -166,9 +169,12 @@ def _look(
             h.text: _shown(c) for h, c in columns if h.text and c and not is_numeric([*c])
         }
         check_one_kind(columns, given)
+        guess.kinds = table.kinds
         guess.unit = unit_of_all(columns)
         take_out_valid(guess, table, given, dialect)
         add_times(guess, table, given)
+        if not guess.numeric and not guess.sensors:
+            table.load({0: as_text})  # which says what is wrong with its rows
         _add_places(guess, table, sensors, axes)
         _add_lengths(guess)
         return guess
@@ -265,7 +271,7 @@ def _fields(guess: Guess, measured: Sequence[str], given: dict[str, str]) -> dic
             "there is no column of readings beside the coordinates: numbers."
             f"{_there_are(guess)}{_there_stands(guess)}"
         )
-    return of_columns(guess.numeric, measured, guess.constant)
+    return of_columns(guess.numeric, measured, guess.constant, guess.kinds)
 
 
 def _there_are(guess: Guess) -> str:

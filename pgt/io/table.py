@@ -36,7 +36,7 @@ class Table:
     """Headings, a few rows to look at, and how to load whole columns by their places.
 
     `fixed` are positions that hold for every row; `called` is what a table of sensors may call the
-    file.
+    file; `kinds` are columns that stood below each other as one.
     """
 
     headings: Sequence[Heading]
@@ -45,6 +45,7 @@ class Table:
     said: tuple[str, ...] = ()
     fixed: Places = field(default_factory=dict)
     called: str = ""
+    kinds: tuple[str, ...] = ()
 
     def cells(self, place: int) -> list[str]:
         """What stands in a column, in the sample."""
@@ -238,10 +239,10 @@ def _converters(
     found = {place: number(place) for place in wide}
     for name, places in plan.single.items():
         is_time = len(places) > 1 or any(name in coords and _is_text(table, p) for p in places)
-        found |= {p: _as_text if is_time else number(p) for p in places}
+        found |= {p: as_text if is_time else number(p) for p in places}
         if name == valid:
             found |= {p: _truth(number(p)) for p in places}
-    return found if plan.named_by is None else found | {plan.named_by: _as_text}
+    return found if plan.named_by is None else found | {plan.named_by: as_text}
 
 
 def _truth(number: Convert) -> Convert:
@@ -252,7 +253,8 @@ def _truth(number: Convert) -> Convert:
     )
 
 
-def _as_text(cells: list[str], lines: np.ndarray) -> np.ndarray:
+def as_text(cells: list[str], lines: np.ndarray) -> np.ndarray:
+    """A column kept as it is written."""
     return np.array([cell.strip() for cell in cells], dtype=object)
 
 

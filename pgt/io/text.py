@@ -19,7 +19,19 @@ import pandas as pd
 from pgt.ground.dialect import SPOKEN, Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
-from pgt.io import casts, curves, frames, labview, placed, probes, rasters, sections, tecplot
+from pgt.io import (
+    blocks,
+    casts,
+    curves,
+    frames,
+    labview,
+    pairs,
+    placed,
+    probes,
+    rasters,
+    sections,
+    tecplot,
+)
 from pgt.io.above import HIGH, counts, table_lines
 from pgt.io.columns import Columns, check_count
 from pgt.io.encoding import Line, numbered, opened
@@ -35,7 +47,9 @@ from pgt.io.layout import (
     split,
 )
 from pgt.io.stacked import named
+from pgt.io.suffixed import without_units
 from pgt.io.table import Convert, Table, select, titled
+from pgt.io.unstacked import unstacked
 
 BATCH = 1 << 14  # rows split at once
 SIDE = 20  # rows whose beginnings show that a table lies on its side
@@ -52,6 +66,8 @@ FORMS = (
     labview.as_table,
     sections.as_table,
     frames.as_table,
+    pairs.as_table,
+    blocks.as_table,
 )
 ENDINGS = (
     ".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", ".lvm", ".xy", ".cnv", ".vec", ".rdb", ".zip",
@@ -86,6 +102,7 @@ def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) 
     doubts = rasters.doubts(head)
     for as_table in FORMS:
         head, lines = as_table(head, lines, name)
+    head = placed.quoted(head)
     kept = placed.in_lines(table_lines(head, dialect), dialect)
     layout = find_layout(kept, dialect)
     number, text = kept[layout.heading]
@@ -98,7 +115,9 @@ def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) 
         number, names, [_first_cell(line, layout) for line in kept[layout.first :][:SIDE]]
     )
     if len(kept) <= layout.first:
-        raise InputError(f"line {number} is the heading, and no row follows it.")
+        raise InputError(
+            f"line {number} is the heading, and no row follows it; lines that begin with # are none."
+        )
     units = None if layout.units is None else split(*kept[layout.units], layout.separator)
     before = [line for at, line in head if at < number]
     heads = {line.strip() for _, line in kept[: layout.first]}  # loggers begin anew with all of it
@@ -107,7 +126,7 @@ def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) 
     source = _Rows(itertools.chain(body, more), layout, names, number)
     sample = [source.cells(line) for line in body]
     headings = with_length_unit(parse_headings(names, units), before)
-    return Table(
+    table = Table(
         titled(_by_channel(headings, before, layout.separator), sample),
         sample,
         source.load,
@@ -115,6 +134,7 @@ def _table(lines: Iterator[Line], said: list[str], name: str, dialect: Dialect) 
         _fixed(before, name),
         name.partition(".")[0],
     )
+    return unstacked(without_units(table))
 
 
 def _fixed(before: list[str], name: str) -> Places:

@@ -10,7 +10,7 @@ from pgt.data.units import conversion, require_same
 from pgt.ground.errors import InputError
 from pgt.io.columns import Columns, check_count
 from pgt.io.epochs import doubt
-from pgt.io.sentinels import check_cold, hide
+from pgt.io.sentinels import check_cold, hide, power_on
 from pgt.io.stamps import since, split_origin, spoken
 from pgt.io.zones import put_back
 
@@ -130,6 +130,8 @@ def _hidden(
         for part, column, table in zip(parts, np.split(plain, ends), tables, strict=True):
             part[name] = column
             check_cold(name, column, table.units.get(name))
+            if missing is None and (word := power_on(name, column, table.units.get(name))):
+                said[word] = None
     if counts:
         said[f"{counts} sentinel{'s' if counts > 1 else ''} hidden"] = None
     return [replace(table, values=part) for table, part in zip(tables, parts, strict=True)]

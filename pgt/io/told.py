@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
-from pgt.io.called import FLAGS, KINDS, UNITS, VALID, is_good
+from pgt.io.called import FLAGS, KINDS, SENSORS, UNITS, VALID, is_good, spelt
 from pgt.io.guessed import Guess
 from pgt.io.headings import Heading, as_unit
 from pgt.io.marks import MISSING, WORDS, is_number_like
@@ -25,6 +25,17 @@ def check_one_kind(columns: Sequence[tuple[Heading, set[str]]], given: dict[str,
             raise InputError(
                 f"the column {heading.text!r} says that rows are of {kinds[0]!r}, {kinds[1]!r} ...: "
                 "several quantities stand below each other. Write a file, or a column, for each."
+            )
+
+
+def check_places(guess: Guess) -> None:
+    """Refuse readings of several sensors whose places nobody says, where they would be averaged."""
+    for text in (*guess.words, *(heading.text for heading in guess.numeric)):
+        if text not in guess.constant and any(word in SENSORS for word in spelt(text).split()):
+            raise InputError(
+                f"the column {text!r} tells sensors apart, and nothing says where they are: readings "
+                "of one time would be averaged. Give a table of names and positions: "
+                '`sensors="positions.csv"`; or write a file of one sensor alone.'
             )
 
 

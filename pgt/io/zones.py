@@ -25,7 +25,11 @@ _SEVERAL = {
 _WITH_SUMMER = {"MST": ("MDT", "-07:00"), "PST": ("PDT", "-08:00")}
 _LETTERS = "|".join(sorted({*_HOURS, *_SEVERAL}, key=len, reverse=True))
 SUNDAY = 6  # counted from Monday
-_PLACE = r"[A-Z][A-Za-z_]+(?:/[A-Z][A-Za-z_-]+)+"
+_AREAS = (
+    "Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Brazil|Canada|Chile|Etc|Europe|Indian|"
+    "Mexico|Pacific|US"
+)
+_PLACE = rf"(?:{_AREAS})(?:/[A-Z][A-Za-z_+\d-]+)+"  # Date/Time is none
 ZONE = rf"(?:Z|(?:UTC|GMT)?[+-]\d{{1,2}}(?::?\d{{2}})?|UTC|GMT|{_PLACE}|(?:{_LETTERS}))"
 _IN_HEADING = re.compile(
     rf"\b(?:(?:UTC|GMT)\s*[+-]\d{{1,2}}(?::?\d{{2}})?(?!\d)|{_PLACE}\b|(?:{'|'.join(_HOURS)})\b)"

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 from pgt.data.domain import AXES
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
+from pgt.ground.notation import plainly
 from pgt.ground.parser import CALCULUS, FUNCTIONS, Name, Tree, parse_equation, point_at, suggestion
 from pgt.ground.trees import CONSTANTS, evaluate, names_in
 from pgt.kernels.base import AbstractKernel
@@ -166,7 +167,7 @@ def _as_texts(texts) -> tuple[str, ...]:
         )
     for text in flat:
         parse_equation(text)
-    return tuple(flat)
+    return tuple(map(plainly, flat))
 
 
 def _as_names(names, count) -> tuple[str, ...]:

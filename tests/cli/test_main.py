@@ -29,6 +29,11 @@ def test_version():
     assert invoke("--version").output == f"pgt {pgt.__version__}\n"
 
 
+def test_the_module_is_the_command():
+    found = fresh_python.run("-m", "pgt", "--version")
+    assert (found.returncode, found.stdout) == (0, f"pgt {pgt.__version__}\n")
+
+
 @pytest.mark.parametrize("arguments", [("demo", "cold"), ("demo", "heat", "--seed", "one"), ("x",)])
 def test_mistyped_commands_exit_with_2(arguments):
     assert invoke(*arguments).exit_code == 2

@@ -233,7 +233,7 @@ NO_TABLES = {
                  "line 3 holds numbers where the column names should stand"),
     "rows alone": (b"USW00,20240312,TMAX,125\nUSW00,20240313,TMAX,150\n",
                    "line 1 holds numbers where the column names should stand"),
-    "quantities below each other": (b"time,x,metric,value\n0,0,temp,20\n0,0,hum,45\n",
+    "quantities below each other": (b"time,x,metric,a,b\n0,0,temp,20,1\n0,0,hum,45,2\n",
                                     "several quantities stand below each other"),
     "units below each other": (b"time,x,unit,value\n0,0,degC,20\n0,0,degF,68\n",
                                "write them in one unit"),

@@ -136,3 +136,29 @@ def test_the_least_of_a_reading_is_no_minute():
     found = [parse_heading(text) for text in ("T_min", "u_min", "t_min", "elapsed_min")]
     assert [heading.unit for heading in found] == [None, None, "min", "min"]
     assert found[0].name == "T_min"
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("CH1(0.1,0.2)", {"x": (0.1, None), "y": (0.2, None)}),
+        ("CH1 (1, 2)", {"x": (1.0, None), "y": (2.0, None)}),
+        ("P[1,2,3]", {"x": (1.0, None), "y": (2.0, None), "z": (3.0, None)}),
+        ("CH1(0,1;0,2)", {"x": (0.1, None), "y": (0.2, None)}),
+        ("CH1(10 mm, 20 mm) [°C]", {"x": (10.0, "mm"), "y": (20.0, "mm")}),
+        ("CH1(1,2)", {}),  # or 1.2
+        ("T (1.5 bar, 2 bar)", {}),
+        ("T (1.2.3, 4)", {}),
+    ],
+)
+def test_a_point_in_brackets_is_a_place(text, places):
+    assert parse_heading(text).places == places
+
+
+def test_one_number_in_brackets_is_a_place_where_it_is_no_channel():
+    def places(*texts):
+        return [h.places.get("x", (None,))[0] for h in placed_along(parse_headings(texts), "x")]
+
+    assert places("T(0)", "T(0.5)", "T(1)") == [0, 0.5, 1]
+    assert places("T(1)", "T(2)") == [None, None]
+    assert places("T(0.5)") == [None]

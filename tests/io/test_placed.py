@@ -4,7 +4,7 @@ import pytest
 from logger_files import workbook
 from sensor_files import write
 
-from pgt.io.placed import in_heading
+from pgt.io.placed import in_heading, quoted
 from pgt.io.survey import survey
 
 READINGS = "0,20.5,21\n60,22.25,23.5\n"
@@ -70,3 +70,13 @@ def test_along_two_axes_and_for_names(tmp_path):
 def test_other_rows_are_left_alone(rows):
     numbered = list(enumerate(rows, 1))
     assert in_heading(numbered) is numbered
+
+
+def test_points_in_names_are_no_cells(tmp_path):
+    path = write(tmp_path, "t,CH1(0.1,0.2),CH2(.3,0.2)\n0,20,21\n1,22,23\n")
+    found = survey([path], measured=("T",))
+    assert found.coords == ("x", "y", "t")
+    assert found.table.values["x"].tolist() == [0.1, 0.3, 0.1, 0.3]
+    assert found.table.values["T"].tolist() == [20, 21, 22, 23]
+    lines = [(1, "t;T(0,1);T(0,5)"), (2, 'a,"b(0.1,0.2)"'), (3, "f(0,1),g")]
+    assert quoted(lines) == lines

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from sensor_files import write
 
+from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
-from pgt.io.sentinels import check_axis, hide
+from pgt.io import read_columns
+from pgt.io.sentinels import check_axis, hide, power_on
 
 
 @pytest.mark.parametrize("number", [-9999.0, -999.9, 1e30, -1e30, 9.9e37, 99999.0, -99.99])
@@ -61,3 +64,20 @@ def test_a_position_that_stands_for_none_is_refused():
         check_axis("x", np.array([0.0, -9999.0, 1.0]))
     for fine in ([0.0, 9999.0, 10000.0], [-9999.0, -9000.0, -8000.0], [-9999.0], [np.nan, 1.0]):
         check_axis("x", np.array(fine))
+
+
+def test_what_a_thermometer_says_before_it_has_measured_is_doubted(tmp_path):
+    cold = [21.0, 85.0, 21.5, 22.0]
+    assert "1 reading of exactly 85 °C" in str(power_on("T", np.array(cold), None))
+    assert "missing = [185]" in str(power_on("u", np.array([185.0, 70, 71]), "degF"))
+    for values, unit in (([80.0, 85.0, 90.0], "degC"), (cold, "kPa"), ([85.0, 85.0, 20.0], "degC")):
+        assert power_on("T", np.array(values), unit) is None
+    rows = "".join(f"{t},0.1,{T}\n" for t, T in enumerate(cold))
+    path = write(tmp_path, f"t,x,T\n{rows}")
+    kept = read_columns(path, coords=("x", "t"), fields=("T",))
+    assert kept.values["T"].tolist() == cold
+    assert any("DS18B20" in word for word in kept.said)
+    told = {"dialect": Dialect(missing=(85.0,))}
+    hidden = read_columns(path, coords=("x", "t"), fields=("T",), **told)
+    assert np.isnan(hidden.values["T"]).tolist() == [False, True, False, False]
+    assert not any("DS18B20" in word for word in hidden.said)

@@ -60,3 +60,12 @@ def test_words_and_numbers():
     assert (is_numeric(["1", "2", "OVER"]), is_numeric(["a", "1"]), is_numeric([])) == (
         True, False, False,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("names", ["S1 S2", "1 2"])
+def test_sensors_without_places_are_not_averaged(tmp_path, names):
+    rows = "".join(f"{t},{name},20\n" for t in (0, 60) for name in names.split())
+    with pytest.raises(
+        InputError, match=r"'sensor' tells sensors apart.*sensors=\"positions.csv\""
+    ):
+        survey([write(tmp_path, f"time,sensor,value\n{rows}")])
