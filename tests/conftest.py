@@ -27,8 +27,13 @@ import hypothesis
 import jax
 import jaxtyping
 import pytest
+import threadpoolctl
 from compiled_programs import let_go_now_and_then
 from private_names import make_tests_cheaper
+
+# Plugins of pytest load numpy before this file: without workers, which inherit what is set above, its
+# products would spin on all cores, ten times the processor time where others use them.
+threadpoolctl.threadpool_limits(1)
 
 
 def names_shapes(annotation) -> bool:

@@ -167,9 +167,8 @@ class Spread(AbstractRegion):
     def normal(self, z: Point) -> Float[Array, " d"]:
         """The outward normal of the place nearest to z."""
         k = self.places.shape[1]
-        away = jnp.asarray(self.places) - z[:k]
-        nearest = jnp.argmin(jnp.sum(away**2, axis=1))
-        return jnp.pad(jnp.asarray(self.normals)[nearest], (0, self.box.dimension - k))
+        found = _nearest(jnp.asarray(self.normals), jnp.asarray(self.places), z[:k])
+        return jnp.pad(found, (0, self.box.dimension - k))
 
     def normal_derivative(self, z: Point, slope: Callable[[str], Scalar]) -> Float[Array, ""]:
         """Along the outward normal at z."""
@@ -185,6 +184,14 @@ class Spread(AbstractRegion):
         low, high = self.box.bounds("t")
         times = low + (high - low) * (0.0 * share if self.at_once else share)
         return library.concatenate([places, times[:, None].astype(places.dtype)], axis=1)
+
+
+@jax.jit  # one program for every number of places, and not one for each operation
+def _nearest(
+    normals: Float[Array, "m k"], places: Float[Array, "m k"], place: Float[Array, " k"]
+) -> Float[Array, " k"]:
+    """The normal at the nearest of the places."""
+    return normals[jnp.argmin(jnp.sum((places - place) ** 2, axis=1))]
 
 
 def _along(parts: Sequence[Boundary]) -> Int[np.ndarray, " m"]:

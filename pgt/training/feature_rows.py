@@ -20,7 +20,7 @@ from pgt.data.observations import cell_quadrature, typical
 from pgt.data.origin import Origin
 from pgt.ground.types import Point
 from pgt.ground.unknown import is_unknown, named_unknowns, resolve
-from pgt.models.features import Features
+from pgt.models.features import Features, Sines
 from pgt.nn.compiled import compiled
 from pgt.nn.precision import cast
 from pgt.physics.bordered import filled
@@ -85,7 +85,12 @@ def field_rows(model: Features, points: Float[np.ndarray, "*n d"]) -> Float[np.n
     """The sines at points: those of every field, in units of its spread."""
     unit = np.asarray(model.scaling.to_unit(np.asarray(points, float)))
     with beside_numpy():
-        return np.asarray(model.network.sines(jnp.asarray(unit)))
+        return np.asarray(_sines_at(model.network.sines, jnp.asarray(unit)))
+
+
+@compiled
+def _sines_at(sines: Sines, unit: Float[Array, "*n d"]) -> Float[Array, "*n m"]:
+    return sines(unit)
 
 
 def _readings(model: Features, problem: Problem):

@@ -68,15 +68,15 @@ def test_one_more_separator_at_the_end():
 
 
 def test_many_columns_are_refused_at_once(tmp_path):
-    names = [f"c{n}" for n in range(200_000)]
+    names = [f"c{n}" for n in range(50_000)]
     start = time.perf_counter()
-    with pytest.raises(InputError, match="200,000 cells; at most 10,000 columns"):
+    with pytest.raises(InputError, match="50,000 cells; at most 10,000 columns"):
         layout.check_names(1, names)
     path = tmp_path / "a.csv"
-    path.write_text("\n".join([",".join(names), *[",".join(["1.5"] * 200_000)] * 2]))
+    path.write_text("\n".join([",".join(names), *[",".join(["1.5"] * 50_000)] * 2]))
     from pgt.io import read_columns
 
-    with pytest.raises(InputError, match="200,000 cells; at most 10,000 columns"):
+    with pytest.raises(InputError, match="50,000 cells; at most 10,000 columns"):
         read_columns(path, coords=("x",), fields=("u",))
     assert time.perf_counter() - start < 30
 

@@ -18,6 +18,7 @@ from pgt.nn.scaling import Scaling
 SIZES = {"width": 8, "heads": 2, "decoder_width": 12, "decoder_layers": 2}
 
 
+@eqx.filter_jit
 def standardised(model, observations, points):
     """The field in units of its spread, about its mean."""
     context = model.encode(observations)

@@ -5,6 +5,7 @@ import warnings
 import pytest
 
 import pgt
+from pgt import _reconstruct
 from pgt.physics.overlap import on_ends, warn_of_overlap
 
 COMB = pgt.Polygon([(0, 0), (4, 0), (4, 3), (3, 3), (3, 1), (1, 1), (1, 3), (0, 3)], name="fins")
@@ -56,12 +57,17 @@ def test_lids_of_a_tube_are_counted():
     assert on_ends(pgt.Domain(x=(-2, 2), y=(-2, 2), z=(0, 2), shape=longer), "tube") == 0
 
 
-def test_a_reconstruction_says_it():
+def test_a_reconstruction_says_it_before_the_fit(monkeypatch):
+    def solve(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_reconstruct, "solve", solve)
     readings = pgt.Observations.from_arrays(
         {"x": [0.5, 3.5, 2], "y": [2, 2, 0.5]}, {"u": [1, 2, 3]}
     )
     model = pgt.Features(pgt.Scaling.fit(readings, SINK), count=20, band=3.0, domain=SINK)
-    with pytest.warns(UserWarning, match="of the wall 'fins'"):
+    said = pytest.warns(UserWarning, match="of the wall 'fins'")
+    with said, pytest.raises(KeyboardInterrupt):
         pgt.reconstruct(
             readings, pgt.Laplace(), SINK, [BASE, pgt.Neumann(wall="fins", u=0.0)], model=model
         )

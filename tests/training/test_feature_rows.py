@@ -257,6 +257,23 @@ def test_field_rows_are_the_sines_in_float64():
     np.testing.assert_allclose(field_rows(case.model, points), expected, rtol=0, atol=1e-14)
 
 
+def test_another_number_of_points_is_one_program():
+    """And JAX's own `stage`; operation by operation, each would be compiled."""
+    case, programs = Case(Heat(0.03)), []
+    points = np.random.default_rng(2).uniform(DOMAIN.lower, DOMAIN.upper, (11, 2))
+
+    def listen(event, seconds, **_):
+        if event == "/jax/core/compile/backend_compile_duration":
+            programs.append(event)
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    try:
+        field_rows(case.model, points)
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listen)
+    assert len(programs) <= 2
+
+
 @pytest.mark.parametrize("domain", [Domain(x=(3, 5)), DOMAIN, BOX], ids=["1", "2", "3"])
 def test_nodes_fill_the_domain(domain):
     nodes = nodes_of(domain, 300)

@@ -17,6 +17,12 @@ from pgt.training.soap import SoapState, _cholesky_orthonormal, scale_by_soap
 SETTINGS = {"b1": 0.9, "b2": 0.8, "eps": 1e-8, "refresh_every": 3, "max_dimension": 6}
 
 
+def compiled(*settings, **named) -> optax.GradientTransformation:
+    """SOAP, its start and a step one program each: operation by operation each of them is compiled."""
+    soap = scale_by_soap(*settings, **named)
+    return optax.GradientTransformation(jax.jit(soap.init), jax.jit(soap.update))
+
+
 class ReferenceMatrix:
     """The algorithm of the paper for one matrix, in numpy, one line per line."""
 
@@ -79,8 +85,8 @@ def test_every_leaf_follows_the_definition():
     shapes = [(4, 4), (4, 6), (6, 4), (2, 9), (9, 8), (4, 4), (1, 5), (3, 4, 6), (2, 2, 3, 3)]
     with jax.enable_x64(True):
         params = {str(k): jnp.zeros(shape) for k, shape in enumerate(shapes)}
-        transformation = scale_by_soap(**SETTINGS)
-        state, update = transformation.init(params), jax.jit(transformation.update)
+        transformation = compiled(**SETTINGS)
+        state, update = transformation.init(params), transformation.update
         references = {
             key: [ReferenceMatrix(p.shape[-2:], **SETTINGS) for _ in range(p[..., 0, 0].size)]
             for key, p in params.items()
@@ -96,7 +102,7 @@ def test_every_leaf_follows_the_definition():
 
 def test_vectors_and_scalars_get_adam_one_step_later():
     params = {"a": jnp.zeros(3), "b": jnp.zeros(()), "empty": jnp.zeros((0, 4))}
-    soap, adam = scale_by_soap(0.9, 0.99), optax.scale_by_adam(0.9, 0.99)
+    soap, adam = compiled(0.9, 0.99), optax.scale_by_adam(0.9, 0.99)
     soap_state, adam_state = soap.init(params), adam.init(params)
     _, soap_state = soap.update(jax.tree.map(jnp.ones_like, params), soap_state)
     for gradient in random_trees(params, steps=4):
@@ -107,7 +113,7 @@ def test_vectors_and_scalars_get_adam_one_step_later():
 
 def test_first_update_is_zero_and_repeats_nothing():
     params = {"w": jnp.ones((3, 4)), "b": jnp.ones(4)}
-    transformation = scale_by_soap()
+    transformation = compiled()
     updates, state = transformation.update(params, transformation.init(params))
     assert all((u == 0).all() for u in jax.tree.leaves(updates))
     assert all((m == 0).all() for m in jax.tree.leaves((state.mean, state.square)))
@@ -119,8 +125,8 @@ def test_a_stack_equals_its_matrices():
     with jax.enable_x64(True):
         stacked = {"w": jnp.zeros((3, 4, 5))}
         separate = {"w": [jnp.zeros((4, 5))] * 3}
-        transformation = scale_by_soap(refresh_every=2)
-        update = jax.jit(transformation.update)
+        transformation = compiled(refresh_every=2)
+        update = transformation.update
         states = transformation.init(stacked), transformation.init(separate)
         for gradient in random_trees(stacked, steps=7):
             a, first = update(gradient, states[0])
@@ -132,8 +138,8 @@ def test_a_stack_equals_its_matrices():
 def test_parts_that_are_not_trained_pass_through():
     model = eqx.nn.MLP(2, 1, 4, 2, key=jax.random.key(0))
     trained, _ = eqx.partition(model, eqx.is_inexact_array)
-    transformation = scale_by_soap()
-    updates, _ = jax.jit(transformation.update)(trained, transformation.init(trained))
+    transformation = compiled()
+    updates, _ = transformation.update(trained, transformation.init(trained))
     assert jax.tree.structure(updates) == jax.tree.structure(trained)
     eqx.apply_updates(model, updates)
     assert jax.tree.leaves(transformation.update({}, transformation.init({}))[0]) == []
@@ -143,7 +149,7 @@ def test_parts_that_are_not_trained_pass_through():
 def test_dtype_follows_the_parameters_in_a_scan(dtype):
     with jax.enable_x64(True):
         params = {"w": jnp.ones((3, 2), dtype), "b": jnp.ones(2, dtype)}
-        transformation = scale_by_soap(refresh_every=2)
+        transformation = compiled(refresh_every=2)
 
         def step(state, _):
             updates, state = transformation.update(params, state)
@@ -157,8 +163,8 @@ def test_dtype_follows_the_parameters_in_a_scan(dtype):
 
 def test_zero_and_tiny_gradients_stay_finite():
     params = {"w": jnp.zeros((4, 3)), "b": jnp.zeros(2)}
-    transformation = scale_by_soap(refresh_every=1)
-    update = jax.jit(transformation.update)
+    transformation = compiled(refresh_every=1)
+    update = transformation.update
     for size in (0.0, 1e-30):
         state = transformation.init(params)
         for _ in range(4):
@@ -169,12 +175,12 @@ def test_zero_and_tiny_gradients_stay_finite():
 
 def test_an_ensemble_shares_the_step_count():
     params = jnp.ones((2, 3, 4))  # two members with one matrix each
-    transformation = scale_by_soap(refresh_every=2)
+    transformation = compiled(refresh_every=2)
     member = transformation.init(params[0])
     axes = SoapState(None, 0, 0, 0, 0)
     batched = jax.tree.map(lambda a: jnp.stack([a, a]), member)._replace(step=member.step)
     update = jax.jit(jax.vmap(transformation.update, in_axes=(0, axes), out_axes=(0, axes)))
-    update_one = jax.jit(transformation.update)
+    update_one = transformation.update
     assert "cond[" in str(jax.make_jaxpr(update)(params, batched))
     single = member
     for gradient in random_trees(params, steps=4):
@@ -209,7 +215,7 @@ def test_beats_adam_on_a_rotated_ill_conditioned_problem():
 
     start = jnp.zeros((8, 8))
     rates = (0.3, 0.1, 0.03)
-    soap = min(minimise(scale_by_soap(), rate, 400, loss, start) for rate in rates)
+    soap = min(minimise(compiled(), rate, 400, loss, start) for rate in rates)
     adam = min(minimise(optax.scale_by_adam(), rate, 400, loss, start) for rate in rates)
     assert soap < adam / 10
 
