@@ -35,7 +35,9 @@ def opened(text, *conditions):
 
 
 def test_what_is_carried_along_knows_nothing_of_where_it_did_not_come_from():
-    here, *away = opened("u_t + 0.1*u_x^2 = 0")
+    found = opened("u_t + 0.1*u_x^2 = 0")
+    assert found is not None
+    here, *away = found
     assert here < 0.01
     assert min(away) > 0.1
 
