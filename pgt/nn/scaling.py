@@ -11,6 +11,8 @@ from pgt.data.origin import HERE, Origin
 from pgt.ground.checked import checked
 from pgt.nn.frozen import Frozen
 
+ROUNDING = 1e-13  # of the largest value: a spread below it is none
+
 
 class Scaling(Frozen):
     """Physical units outside, numbers of order one inside.
@@ -42,7 +44,11 @@ class Scaling(Frozen):
         """
         origin = Origin.of(observations, domain)
         observations, domain = origin.readings(observations), origin.domain(domain)
-        moments = [_moments(observations.measured(name).values) for name in observations.fields]
+        zeros = origin.along(observations.fields)
+        moments = [
+            _moments(observations.measured(name).values, float(zero))
+            for name, zero in zip(observations.fields, zeros, strict=True)
+        ]
         means, spreads = zip(*moments, strict=True)
         count = max(len(observations), 2)
         return Scaling(
@@ -81,9 +87,18 @@ class Scaling(Frozen):
         return values * self.spread + self.mean
 
 
-def _moments(values: np.ndarray) -> tuple[float, float]:
+def is_same(values: np.ndarray) -> bool:
+    """Whether a field reads the same everywhere, up to rounding: then it has no spread to divide by.
+
+    >>> is_same(np.full(9, 300.1)), is_same(np.zeros(3)), is_same(np.array([300.1, 300.2]))
+    (True, True, False)
+    """
+    return float(np.std(values)) <= ROUNDING * float(np.max(np.abs(values)))
+
+
+def _moments(values: np.ndarray, zero: float) -> tuple[float, float]:
+    """Mean and spread of values that are counted from `zero`."""
     if values.size == 0:
         return 0.0, 1.0
-    spread = float(values.std())
-    # A field that reads the same everywhere has no spread to divide by.
-    return float(values.mean()), spread or abs(float(values.mean())) or 1.0
+    mean = float(values.mean())
+    return mean, (abs(zero + mean) or 1.0) if is_same(zero + values) else float(values.std())

@@ -13,6 +13,7 @@ from pgt.data.observations import Observations
 from pgt.data.splits import sensors
 from pgt.models.linearised import Apart
 from pgt.nn.compiled import compiled
+from pgt.nn.scaling import Scaling, is_same
 from pgt.physics.gauge import fixed_fields, freedom
 from pgt.reconstruction.evaluation import Evaluation
 from pgt.training.assemble import Task
@@ -63,7 +64,14 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     lost = np.array(list(unfollowed(outcome, task).values())) / np.asarray(fit.model.scaling.spread)
     least = np.maximum(outcome.at_least, lost)
     found = expected_errors(
-        deviations, values, where, pde.fields, free, near, least, _shown(readings)
+        deviations,
+        values,
+        where,
+        pde.fields,
+        free,
+        near,
+        least,
+        _shown(task, fit.model.scaling),
     )
     return {name: asdict(error) for name, error in found.items()}
 
@@ -111,10 +119,16 @@ def _apart_at(apart: Apart, points):
     return eqx.filter_vmap(lambda one: jax.vmap(one)(points))(apart)
 
 
-def _shown(readings: Observations) -> dict[str, float]:
-    """By field that was read, the spread of its readings."""
+def _shown(task: Task, scaling: Scaling) -> dict[str, float]:
+    """By field that was read, the spread of its readings; of those that read the same everywhere, which
+    have none, what they are counted in."""
+    readings = task.problem.origin.physical(task.problem.observations)
     values = {name: readings.measured(name).values for name in readings.fields}
-    return {name: float(np.std(read)) for name, read in values.items() if len(read)}
+    units = dict(zip(readings.fields, np.asarray(scaling.spread, float), strict=True))
+    return {
+        name: float(max(np.std(read), units[name] if is_same(read) else 0.0))
+        for name, read in values.items() if len(read)
+    }  # fmt: skip
 
 
 def _by_missed(outcome: Outcome, task: Task) -> dict | None:
@@ -126,7 +140,7 @@ def _by_missed(outcome: Outcome, task: Task) -> dict | None:
     where = places(task.domain)
     values, far = asked.values_at(where.points), _far(task, where)
     fitted, unfitted = (_missed_by(asked, part, task) for part in (readings, task.held_out))
-    found, shown = {}, _shown(readings)
+    found, shown = {}, _shown(task, fit.model.scaling)
     for column, name in enumerate(task.pde.fields):
         at = slice(column, column + 1)
         common = common_share(fitted[:, at], np.asarray(readings.mask)[:, at], _unit(task))

@@ -129,7 +129,8 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
         return outcome
     asked = task.error_bars
     settings = asked if isinstance(asked, Posterior) else Posterior(DRAWS)
-    drawn, apart = _posterior(fit, task, settings), _left_open(fit, task, settings.samples)
+    drawn = _posterior(fit, task, settings)
+    apart = left_open(fit.model, fit.pde, task.problem, settings.samples)
     outcome = replace(
         outcome, deviate=partial(_deviations, drawn, task), noise=drawn.about["noise"],
         noises=np.asarray(drawn.about["noise_of_fields"]), apart=apart,
@@ -162,7 +163,8 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
     noises, asked = noise_of_fields(found, readings), task.error_bars
     samples = asked.samples if isinstance(asked, Posterior) else DRAWS
     # Exact readings leave open what their posterior says; of noisy ones few sines are too sure.
-    apart = None if found.sigma <= CLEAN else _left_open(fit, task, samples)
+    is_clean = found.sigma <= CLEAN
+    apart = None if is_clean else left_open(fit.model, fit.pde, task.problem, samples)
     outcome = Outcome(
         fit, error, left_out=left_out, misses=errors / sigmas, deviate=partial(deviations, found),
         noise=found.sigma, noises=noises,
@@ -228,10 +230,6 @@ def _posterior(fit: Fit, task: Task, settings: Posterior) -> Drawn:
     )
     readings = batched.repeat(task.problem.observations, settings.samples)
     return Drawn((models, pdes, readings), {"settings": repr(settings)} | info)
-
-
-def _left_open(fit: Fit, task: Task, count: int) -> Apart | None:
-    return left_open(fit.model, fit.pde, task.problem, count)
 
 
 def _has_posterior(fit: Fit, task: Task) -> bool:

@@ -50,17 +50,63 @@ class Plan(NamedTuple):
 
 
 class Program:
-    """The rows of some blocks and their derivatives, compiled once for any θ, items and weights."""
+    """The rows of some blocks and their derivatives, compiled once for any θ, items and weights.
 
-    def __init__(self, blocks: tuple[Block, ...]):
+    On the host a block is computed `at_once` items at a time, where that is given: another number of them
+    then compiles nothing anew, and an equation of high order takes many seconds to compile.
+    """
+
+    def __init__(self, blocks: tuple[Block, ...], at_once: tuple[int | None, ...] = ()):
         functions = tuple(block.function for block in blocks)
         compiled = partial(jax.jit, compiler_options=OPTIONS)
-        self.rows = compiled(partial(_rows, functions))
-        self.whole = compiled(partial(_whole, functions))
+        self.at_once = at_once or (None,) * len(blocks)
+        self.alone = [compiled(partial(_of_block, function)) for function in functions]
+        self.all_rows = compiled(partial(_rows, functions))
+        self.all_whole = compiled(partial(_whole, functions))
         self.strip = compiled(partial(_strip, functions), static_argnums=3)
         self.push = compiled(partial(_pushed, functions))
         self.pull = compiled(partial(_pulled, functions))
         self.groups = [compiled(partial(_with_gradient, function)) for function in functions]
+
+    def rows(self, theta: Vector, data: Data) -> Vector:
+        """All rows."""
+        if not self._is_in_parts:
+            return self.all_rows(theta, data)
+        parts = [self._parts(self.alone[k], k, theta, data[k]) for k in range(len(data))]
+        return np.concatenate([np.asarray(rows) for part in parts for rows in part])
+
+    def whole(self, theta: Vector, data: Data) -> tuple[Vector, Matrix]:
+        """All rows, and all of J."""
+        if not self._is_in_parts:
+            return self.all_whole(theta, data)
+        parts = [self._parts(self.groups[k], k, theta, data[k]) for k in range(len(data))]
+        rows, gradients = zip(*itertools.chain(*parts), strict=True)
+        return np.concatenate(rows), np.concatenate(gradients)
+
+    def count(self, theta: Vector, data: Data) -> int:
+        """How many rows there are."""
+        return sum(
+            len(weights) * _rows_each(program, theta, items, weights)
+            for program, (items, weights) in zip(self.groups, data, strict=True)
+        )
+
+    @property
+    def _is_in_parts(self) -> bool:
+        return dense.on_host() and any(self.at_once)
+
+    def _parts(self, program, block: int, theta: Vector, data) -> Iterator:
+        """What the program says of all items of a block; the last part is filled up to its size."""
+        items, weights = data
+        total, count = len(weights), self.at_once[block] or len(weights)
+        for start in range(0, total, count):
+            which = np.arange(start, start + count) % total
+            is_all = count == total
+            part = items if is_all else jax.tree.map(lambda leaf, w=which: leaf[w], items)
+            found = program(theta, part, weights if is_all else weights[which])
+            kept = min(count, total - start)
+            yield jax.tree.map(
+                lambda leaf, k=kept: np.asarray(leaf)[: len(leaf) * k // count], found
+            )
 
 
 class Jacobian:
@@ -187,15 +233,18 @@ class Jacobian:
 
 def _rows_each(program, theta, items, weights) -> int:
     """Rows that one item gives."""
-    shape = jax.eval_shape(program, theta, items, jnp.asarray(weights))[0].shape
-    return shape[0] // len(weights)
+    one = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((1, *leaf.shape[1:]), leaf.dtype), items)
+    weight = jax.ShapeDtypeStruct((1,), np.asarray(weights).dtype)
+    return jax.eval_shape(program, theta, one, weight)[0].shape[0]
 
 
 def _rows(functions, theta, data: Data) -> Float[Array, " rows"]:
-    def weighted(function, items, weights):
-        return (_each(partial(function, theta), items, theta) * weights[:, None]).reshape(-1)
+    parts = zip(functions, data, strict=True)
+    return jnp.concatenate([_of_block(function, theta, *part) for function, part in parts])
 
-    return jnp.concatenate([weighted(f, *part) for f, part in zip(functions, data, strict=True)])
+
+def _of_block(function, theta, items, weights) -> Float[Array, " rows"]:
+    return (_each(partial(function, theta), items, theta) * weights[:, None]).reshape(-1)
 
 
 def _pushed(functions, theta, data: Data, direction) -> Float[Array, " rows"]:

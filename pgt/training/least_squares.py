@@ -91,7 +91,7 @@ class Search:
         self.mask = np.ones(0, bool) if mask is None else mask.reshape(-1)
         weights = self.points.blocks[0].weights
         self.sigma, self.smallest = np.inf, SMALLEST_SIGMA * float(np.max(weights))
-        self.program = Program(self.points.blocks)
+        self.program = Program(self.points.blocks, self.points.at_once)
 
     def stiffened(self, factor: float) -> "Search":
         """The same with all rows but the readings, those of the first block, times a factor."""
@@ -136,7 +136,7 @@ class Search:
     def jacobian_at(self, theta) -> Jacobian:
         """J with the rows at θ."""
         data = self.data
-        count = jax.eval_shape(self.program.rows, theta, data).shape[0]
+        count = self.program.count(theta, data)
         plan = Plan.of(count, len(theta), self.memory)
         jacobian = Jacobian(self.program, theta, data, plan)
         jacobian.rows, slope = self._likely(jacobian.rows)

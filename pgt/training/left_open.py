@@ -115,7 +115,9 @@ def _following(model: AbstractFieldModel, pde: AbstractPDE, problem: Problem) ->
     fields = len(scaling.mean)
     usual = SINES if problem.domain.dimension <= 2 else SINES_IN_SPACE
     count = min(usual, MOST_WEIGHTS // fields)
-    band = tuple(WAVES if wrapped else FIRST_BAND for wrapped in scaling.periodic)
+    usual_band = tuple(WAVES if wrapped else FIRST_BAND for wrapped in scaling.periodic)
+    # What was not read is taken to be as rough as what was, where that is known.
+    band = (model.band if isinstance(model, Features) else None) or usual_band
     sines = Features(scaling, count=count).with_sines(count, band)
     nodes = nodes_of(problem.domain, NODES)
     with jax.enable_x64(True):
@@ -135,7 +137,7 @@ def _root(seen: Float[np.ndarray, "m p"], held: float) -> Float[np.ndarray, "p p
     all that is seen is zero up to one: their covariance is (RᵀR)⁻¹."""
     size = seen.shape[1]
     stacked = np.concatenate([seen, held * np.eye(size)])
-    return scipy.linalg.qr(stacked, mode="r")[0][:size]
+    return np.asarray(np.linalg.qr(stacked, mode="r"))
 
 
 def _differences(root: Float[np.ndarray, "p p"], asked: Float[np.ndarray, "n q"]):

@@ -60,6 +60,7 @@ class Rows:
     blocks: tuple[Block, ...]
     placed: int = 0  # the position of the block of the equations
     place: Callable[[int], Block] | None = None
+    together: int | None = None  # residual points for which one program serves any number of them
 
     def anew(self, number: int) -> "Rows":
         """The same at the residual points of draw `number`; 0: the fixed ones."""
@@ -68,6 +69,14 @@ class Rows:
         blocks = list(self.blocks)
         blocks[self.placed] = self.place(number)
         return replace(self, blocks=tuple(blocks))
+
+    @property
+    def at_once(self) -> tuple[int | None, ...]:
+        """How many items of each block are computed at once; None: all of them."""
+        placed = self.has_equation and self.together
+        return tuple(
+            self.together if placed and k == self.placed else None for k in range(len(self.blocks))
+        )
 
     @property
     def has_equation(self) -> bool:
@@ -143,7 +152,9 @@ def rows_of(model, pde, problem: Problem, numbers: Tuned, settings: Polish) -> R
     for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
         at = partial(condition_rows, condition=condition, scale=scale, origin=problem.origin)
         blocks.append(_on_face(condition, at, numbers, items, 2 * per_axis))
-    return Rows(tuple(blocks), 1, place)
+    # As many as fresh ones, of which there are most steps: fixed ones, and the posterior's, are more.
+    usual = point_count(replace(settings, points=None), problem, len(numbers.theta), fresh=True)
+    return Rows(tuple(blocks), 1, place, min(usual, fixed, fresh))
 
 
 def point_count(settings: Polish, problem: Problem, size: int, *, fresh: bool) -> int:

@@ -17,6 +17,7 @@ from jaxtyping import Float
 
 from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
+from pgt.nn.scaling import is_same
 
 NORMAL = 1.4826  # of the median of |misfit|: σ of a normal distribution
 ENOUGH_HELD_OUT = 10  # readings that tell the noise by themselves, as they cannot be memorised
@@ -74,11 +75,20 @@ def far(table: pd.DataFrame) -> pd.DataFrame:
 
     Of clean readings σ is what the fit leaves, a millionth perhaps: some are always many σ away.
     """
-    spreads = {name: rows["reading"].std(ddof=0) for name, rows in table.groupby("field")}
+    spreads = {
+        name: _size(rows["reading"].to_numpy(float)) for name, rows in table.groupby("field")
+    }
     spread = np.array([spreads[name] for name in table["field"]], float)
     gap = (table["predicted"] - table["reading"]).abs()
     found = table.loc[(table["misfit"].abs() > BEYOND_NOISE) & (gap > NOTICEABLE * spread)]
     return suspicious(found, max(len(found), 1))
+
+
+def _size(readings: Float[np.ndarray, " n"]) -> float:
+    """The spread of readings; where they are all the same their size, and of zeros nothing tells."""
+    if not is_same(readings):
+        return float(np.std(readings))
+    return abs(float(np.mean(readings))) or np.inf
 
 
 def drifting(table: pd.DataFrame, coords: tuple[str, ...]) -> pd.DataFrame:

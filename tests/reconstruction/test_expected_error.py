@@ -148,6 +148,23 @@ def test_of_a_network_that_collapsed_all_that_was_read_is_missed(known):
     assert 0.1 < found["u"]["value"] < 3
 
 
+@pytest.mark.parametrize(("value", "unit"), [(0.0, 1.0), (300.1, 300.1)])
+def test_of_readings_that_are_all_the_same_the_error_is_counted_in_their_size(
+    value, unit, followed
+):
+    same = np.full((60, 1), value)
+    readings = eqx.tree_at(lambda r: r.values, READINGS, same)
+    model = pgt.Features(pgt.Scaling.fit(readings, DOMAIN), count=20, band=(4.0, 4.0))
+    task = assemble(readings, EQUATION, DOMAIN, model=model)
+    outcome = Outcome(
+        Fit(task.model, EQUATION, 0.0), 0.1, noise=0.1, misses=np.ones(60),
+        deviate=lambda points: np.full((2, len(points), 1), 1e-3),
+    )  # fmt: skip
+    found = field_errors(outcome, task)
+    assert found
+    assert found["u"]["value"] == pytest.approx(1e-3 / unit, rel=0.01)
+
+
 def test_where_nothing_was_held_out_nothing_is_expected():
     network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
     training = pgt.Training(hold_out=0.0)

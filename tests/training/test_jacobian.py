@@ -87,3 +87,23 @@ def test_the_smaller_matrix_is_solved_and_the_memory_kept():
         8 * module.COPIES * 50
     )  # bytes of one column: all but two fit, and no piece is left of two
     assert Plan.of(50, 100, 98 * most).piece == 50
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_another_number_of_items_compiles_nothing_anew(expected, whole):
+    rows, matrix = expected
+    program = Program(BLOCKS, (None, 3))
+    with jax.enable_x64(True):
+        for count in (7, 3, 5):  # of the last block, in parts of three
+            items, weights = BLOCKS[1].items[:count], BLOCKS[1].weights[:count]
+            data = ((BLOCKS[0].items, BLOCKS[0].weights), (items, weights))
+            kept = 5 + 2 * count
+            assert program.count(jnp.asarray(THETA), data) == kept
+            if whole:
+                found, derivative = program.whole(jnp.asarray(THETA), data)
+                np.testing.assert_allclose(derivative, (matrix / SCALE[:, None])[:kept], atol=1e-14)
+            else:
+                found = program.rows(jnp.asarray(THETA), data)
+            np.testing.assert_allclose(found, rows[:kept])
+    made = program.groups if whole else program.alone
+    assert [one._cache_size() for one in made] == [1, 1]

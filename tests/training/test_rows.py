@@ -156,3 +156,15 @@ def test_a_hidden_field_has_no_rows():
     mask = reading_mask(readings)
     assert rows.shape == mask.shape == (5, 2)
     np.testing.assert_array_equal(np.asarray(rows) != 0, mask)
+
+
+def test_fixed_points_and_those_of_a_posterior_are_computed_as_fresh_ones_are():
+    """An equation of high order takes many seconds to compile: once is enough."""
+    readings, domain = pgt.sample(pgt.datasets.heat(), n=20), pgt.Domain(x=(0, 1), t=(0, 1))
+    model = pgt.PINN(pgt.Scaling.fit(readings, domain), width=8, layers=2)
+    pde = pgt.Heat(0.01)
+    problem = Problem.build(readings, pde, (), domain, model.scaling)
+    numbers = tuned(model, pde, readings, whole=True)
+    asked = [pgt.Polish(), pgt.Polish(points=4000), pgt.Polish(points=50)]
+    found = [rows_of(model, pde, problem, numbers, settings).at_once for settings in asked]
+    assert found == [(None, 300), (None, 300), (None, 50)]

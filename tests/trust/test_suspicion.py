@@ -146,3 +146,15 @@ def test_what_a_clean_fit_leaves_is_no_cause_for_suspicion():
         table = pd.DataFrame({"field": "u", "reading": read, "predicted": predicted})
         found = far(table.assign(misfit=(predicted - read) / 1e-7))
         assert len(found) == named
+
+
+def test_of_a_field_that_is_zero_everywhere_no_reading_is_far():
+    """However small the misfit is, it is many σ of what the others are missed by."""
+    x = np.linspace(0, 1, 40)
+    readings = Observations.from_arrays({"x": x}, {"v": np.zeros(40)})
+    said = np.full((40, 1), 1e-9)
+    said[3] = 1e-6
+    nobody = readings.take(np.zeros(0, int))
+    table = misfit_table((readings, said), (nobody, said[:0]))
+    assert np.abs(table["misfit"]).max() > 100
+    assert far(table).empty
