@@ -12,6 +12,7 @@ FUNCTIONS = {
     "source": "source q(x) of a rod, 60 readings",
     "step": "conductivity k(x) of a rod, a steep step, 60 readings",
     "waves": "conductivity k(x) of a rod, waves, 60 readings",
+    "bump": "conductivity k(x) of a rod, a bump, 60 readings",
     "conductivity": "conductivity k(x, y) of a plate, contrast 5, 200 readings",
 }
 BOX = {"shapes": "the commit that brought shapes", "now": "the commit measured on"}

@@ -4,8 +4,9 @@
 
 * source: u_t = 0.1 u_xx + q(x) on a rod that starts at zero and whose ends are held there, 60 readings of
   u with 1 % noise; the truth is a sine series.
-* step and waves: (k u')' = -10 on a rod whose ends are held at zero, k(x) a step by tanh, an eighth
-  of the rod wide, or one and a half waves; 60 readings of u with 1 % noise, the truth by quadrature.
+* step, waves and bump: (k u')' = -10 on a rod whose ends are held at zero, k(x) a step by tanh, an
+  eighth of the rod wide, one and a half waves, or a bump; 60 readings of u with 1 % noise, the truth by
+  quadrature.
 * conductivity: div(k grad u) = -10 on a plate whose edges are held at zero, k(x, y) between 1/√5 and √5,
   200 readings of u with 1 % noise; the truth by finite volumes on 201 × 201 nodes.
 
@@ -84,6 +85,11 @@ def waves(x):
     return np.exp(0.5 * np.sin(9 * x))
 
 
+def bump(x):
+    """Where the flow of heat is small, and readings say little of k."""
+    return 1 + 1.5 * np.exp(-(((x - 0.4) / 0.12) ** 2))
+
+
 def steady_rod(x, k):
     """k u' = c - HEAT x, with the c that makes both ends cold."""
     fine = np.linspace(0, 1, 4001)
@@ -159,6 +165,7 @@ CASES = {
     "source": of_source,
     "step": partial(of_rod, step),
     "waves": partial(of_rod, waves),
+    "bump": partial(of_rod, bump),
     "conductivity": of_conductivity,
 }
 

@@ -29,6 +29,7 @@ from pgt.physics.poisson import Laplace as Laplace
 from pgt.physics.poisson import Poisson as Poisson
 from pgt.physics.shallow_water import ShallowWater as ShallowWater
 from pgt.physics.stokes import Stokes as Stokes
+from pgt.physics.traction import Traction as Traction
 from pgt.physics.unknown_function import UnknownFunction as UnknownFunction
 from pgt.physics.wall_conditions import NoSlip as NoSlip
 from pgt.physics.wall_conditions import Outflow as Outflow

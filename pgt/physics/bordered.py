@@ -87,7 +87,8 @@ def bordered(
 
 
 def filled(condition: AbstractCondition, pde: AbstractPDE) -> AbstractCondition:
-    """The condition with the numbers that the equation holds for it."""
+    """The condition with all that the equation says of it, and the numbers that it holds for it."""
+    condition = condition.beside(resolve(bare(pde)))
     if not isinstance(pde, Bordered):
         return condition
     numbers = resolve(pde.on_walls)

@@ -36,6 +36,7 @@ from pgt.physics.binding import (
     wall_of,
     with_region,
 )
+from pgt.physics.pde import AbstractPDE
 from pgt.physics.values import Learnt, Value, Writable, value_at
 
 Evaluate = Callable[[Point, str], Float[Array, ""]]
@@ -72,6 +73,10 @@ class AbstractCondition(eqx.Module):
     def fixes(self, field: str, freedom: str | None) -> bool:
         """Whether it takes a freedom from a field ("a constant", "a function of time"; gauge.py)."""
         return False
+
+    def beside(self, pde: AbstractPDE) -> "AbstractCondition":
+        """The same, knowing the equation that holds inside, whose unknowns are numbers by now."""
+        return self
 
     def check(self, domain: Domain, fields: tuple[str, ...]) -> None:
         """Raise `InputError` unless the condition makes sense for this domain and these fields."""

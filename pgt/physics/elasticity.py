@@ -91,15 +91,20 @@ class Elasticity(AbstractPDE):
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
         own = components(self.coords)
         d = by_own_names(d, own, self.fields)
-        shear = self.young / (2 * (1 + self.ratio))
-        free = 1 if self.plane == "stress" else 2
-        bulk = shear + 2 * shear * self.ratio / (1 - free * self.ratio)  # λ + μ
+        shear, dilation = self.moduli()
+        bulk = shear + dilation
         forces, rows = forces_at(self.source, d, self.coords), {}
         for axis, name, force in zip(self.coords, own, forces, strict=True):
             pairs = zip(own, self.coords, strict=True)
             swelling = sum(d(_twice(other, along, axis)) for other, along in pairs)
             rows[f"balance_{axis}"] = shear * d.laplacian(name) + bulk * swelling + force
         return rows
+
+    def moduli(self):
+        """μ and λ; the coefficients are numbers by now."""
+        shear = self.young / (2 * (1 + self.ratio))
+        free = 1 if self.plane == "stress" else 2
+        return shear, 2 * shear * self.ratio / (1 - free * self.ratio)
 
     def kernel(self) -> PoissonKernel:
         """A point force is felt as a point source of heat is: as log r in the plane, 1/r in space."""

@@ -1,7 +1,9 @@
 """What a fitted field says on walls and in all: values, fluxes, forces, totals, with error bars.
 
 Normals point out of the domain: into a cylinder that is an obstacle. Error bars are the spread of the
-members' own integrals, so that errors which cancel along a wall do so here as well.
+members' own integrals, so that errors which cancel along a wall do so here as well; and by how much a sum
+over half as many places differs, which is more than what is wrong with the sum: at a sharp corner that
+is more than readings without noise leave open.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,15 +31,18 @@ ON_WALL = 1 << 13  # of the plane: all points of one shape, fewer of each where 
 INSTANTS = 11  # where time is not named
 
 Values = dict[str, Float[np.ndarray, "k n"]]  # of every member at every place
+Sums = dict[str, np.ndarray]  # of every member
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the boundary, or the inside: places, normals, and what each place stands for."""
+    """A part of the boundary, or the inside: places, normals, and what each place stands for; the same
+    with half as many places, where a sum over them is not exact."""
 
     places: Float[np.ndarray, "n k"]
     normals: Float[np.ndarray, "n k"]
     weight: float | Float[np.ndarray, " n"]
+    coarser: "Part | None" = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class Integrals:
         asked = tuple(quantities or fields)
         slopes = [f"{f}_{a}" for f in fields for a in self._space]
 
-        def table(values: Values) -> Values:
+        def table(values: Values, part: Part) -> Values:
             across = {f"{f}_n": self._across(values, f, part) for f in fields}
             return {name: values[name] for name in asked} | across
 
@@ -75,7 +80,7 @@ class Integrals:
         part = self._wall(wall, **which)
         names = [f"{field}_{a}" for a in self._space]
 
-        def table(values: Values) -> Values:
+        def table(values: Values, part: Part) -> Values:
             return {"flux": -coefficient * part.weight * self._across(values, field, part)}
 
         return self._summed(part, names, table, t)
@@ -84,7 +89,7 @@ class Integrals:
         """∫ (u, v)·n dS: what flows out of the domain through a wall."""
         part, velocity = self._wall(wall, **which), self._velocity()
 
-        def table(values: Values) -> Values:
+        def table(values: Values, part: Part) -> Values:
             along = sum(values[name] * part.normals[:, k] for k, name in enumerate(velocity))
             return {"flow": part.weight * np.asarray(along)}
 
@@ -105,7 +110,7 @@ class Integrals:
         mu = self._viscosity() if viscosity is None else viscosity
         names = (PRESSURE, *(f"{u}_{a}" for u in velocity for a in self._space))
 
-        def table(values: Values) -> Values:
+        def table(values: Values, part: Part) -> Values:
             traction = _traction(values, velocity, self._space, part.normals, mu)
             found = {f"f{a}": -part.weight * traction[k] for k, a in enumerate(self._space)}
             if len(self._space) == 2:
@@ -119,10 +124,10 @@ class Integrals:
         """∫ u dV over the domain, of a field or any other quantity."""
         bounds: dict[str, Any] = {axis: self._domain.bounds(axis) for axis in self._space}
         space = Domain(shape=self._domain.shape, **bounds)
-        places, weights = space.quadrature(min(PLACES, MOST_ON_AXIS ** len(self._space)))
-        part = Part(places, np.zeros_like(places), weights)
+        count = min(PLACES, MOST_ON_AXIS ** len(self._space))
+        part = _inside(space, count, _inside(space, count // 2))
         return self._summed(
-            part, (quantity,), lambda values: {"total": part.weight * values[quantity]}, t
+            part, (quantity,), lambda values, part: {"total": part.weight * values[quantity]}, t
         )
 
     # ------------------------------------------------------------------------------ inside
@@ -151,9 +156,9 @@ class Integrals:
         parts = domain.boundary(wall, axis, side, where)
         found = Spread.on(domain.box, parts)
         if not evenly and len(self._space) == 2:
-            return Part(*gathered(parts, ON_WALL))
+            return Part(*gathered(parts, ON_WALL), Part(*gathered(parts, ON_WALL // 2)))
         places, normals = np.asarray(found.places, float), np.asarray(found.normals, float)
-        return Part(places, normals, float(found.area) / len(places))
+        return _alike(places, normals, float(found.area))
 
     def _velocity(self) -> tuple[str, ...]:
         velocity = velocity_in(self.evaluation.pde.fields, self._domain)
@@ -186,7 +191,7 @@ class Integrals:
         return found
 
     def _each_instant(
-        self, part: Part, names, table: Callable[[Values], Values], t
+        self, part: Part, names, table: Callable[[Values, Part], Values], t
     ) -> list[Values]:
         moments = self._instants(t)
         if moments is not None and beyond("t", moments, self._domain).any():
@@ -198,14 +203,20 @@ class Integrals:
             np.column_stack([part.places, *(np.full(len(part.places), m) for m in c)])
             for c in columns
         ]
-        return [table(self.evaluation.each(names, p)) for p in points]
+        return [table(self.evaluation.each(names, p), part) for p in points]
 
-    def _summed(self, part: Part, names, table: Callable[[Values], Values], t) -> xr.Dataset:
-        found = self._each_instant(part, names, table, t)
-        return self._dataset([{n: v.sum(axis=1) for n, v in one.items()} for one in found], t, ())
+    def _summed(self, part: Part, names, table: Callable[[Values, Part], Values], t) -> xr.Dataset:
+        found = _sums(self._each_instant(part, names, table, t))
+        if part.coarser is None or all(len(v) < 2 for v in found[0].values()):
+            return self._dataset(found, t, ())
+        coarse = _sums(self._each_instant(part.coarser, names, table, t))
+        return self._dataset(found, t, (), coarse)
 
-    def _dataset(self, found: list[dict[str, np.ndarray]], t, dims: tuple[str, ...]) -> xr.Dataset:
-        """Means over the members and, where there are several, their spread; by instant."""
+    def _dataset(
+        self, found: list[Sums], t, dims: tuple[str, ...], coarse: list[Sums] | None = None
+    ) -> xr.Dataset:
+        """Means over the members and, where there are several, their spread, with what a `coarse` sum
+        differs by; by instant."""
         moments = self._instants(t)
         single = moments is None or (t is not None and np.ndim(t) == 0)
         if moments is not None and are_counted(self.evaluation.units):
@@ -215,11 +226,29 @@ class Integrals:
             values = np.stack([one[name] for one in found])  # instants, members, places
             parts = {name: values.mean(axis=1)}
             if values.shape[1] > 1:
-                parts[f"{name}_std"] = values.std(axis=1, ddof=1)
+                off = 0.0
+                if coarse is not None:
+                    off = values.mean(axis=1) - np.stack([one[name].mean(axis=0) for one in coarse])
+                parts[f"{name}_std"] = np.hypot(values.std(axis=1, ddof=1), off)
             for key, array in parts.items():
                 data[key] = (dims, array[0]) if single else (("t", *dims), array)
         coords = {} if moments is None else {"t": moments[0] if single else moments}
         return xr.Dataset(data, coords)
+
+
+def _inside(space: Domain, count: int, coarser: Part | None = None) -> Part:
+    places, weights = space.quadrature(count)
+    return Part(places, np.zeros_like(places), weights, coarser)
+
+
+def _alike(places, normals, area: float) -> Part:
+    """Places that stand for as much of a wall each; every second of them says how rough that is."""
+    half = Part(places[::2], normals[::2], area / len(places[::2]))
+    return Part(places, normals, area / len(places), half)
+
+
+def _sums(found: list[Values]) -> list[Sums]:
+    return [{name: values.sum(axis=1) for name, values in one.items()} for one in found]
 
 
 def _ends(found: Faces | Spread, domain: Domain) -> Part:

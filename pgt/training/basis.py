@@ -93,7 +93,7 @@ class Given:
         triangle = _triangle(equation[~alone], target[~alone])
         left, self.values, right = svd(triangle[:own, :own], full=True)
         self.seen, self.unmet = left.T @ triangle[:own, own:], triangle[own:, own:]
-        self.vectors = scipy.linalg.block_diag(right.T, np.eye(len(others)))
+        self.vectors = np.asarray(scipy.linalg.block_diag(right.T, np.eye(len(others))))
 
     def prior(self, rho: float) -> Prior:
         """What the equation says where it is that stiff."""

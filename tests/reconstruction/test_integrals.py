@@ -68,6 +68,25 @@ def test_the_total_is_that_of_the_exact_field(ring):
     assert float(ring.integrals.total("u").total) == pytest.approx(exact, rel=2e-4)
 
 
+def test_the_bar_of_a_total_counts_what_is_wrong_with_the_sum(monkeypatch, ring):
+    """r^(2/3) sin(2θ/3) around the corner of an L is rough there, however well it is known."""
+    corners = [(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)]
+    domain = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.Polygon(corners))
+
+    def rough(self, names, points):
+        x, y = points.T
+        angle = np.mod(np.arctan2(y, x) - np.pi / 2, 2 * np.pi)
+        return {"u": np.tile(np.hypot(x, y) ** (2 / 3) * np.sin(2 / 3 * angle), (3, 1))}
+
+    monkeypatch.setattr(Evaluation, "each", rough)
+    found = Integrals(replace(ring.evaluation, domain=domain)).total("u")
+    angle = np.linspace(0, 1.5 * np.pi, 60_001)
+    reach = 1 / np.maximum(np.abs(np.cos(angle)), np.abs(np.sin(angle)))  # along it, in the L
+    exact = np.trapezoid(np.sin(2 / 3 * angle) * reach ** (8 / 3) * 3 / 8, angle)
+    wrong = abs(float(found.total) - exact)
+    assert 1e-7 < wrong < 2 * float(found.total_std) < 1e-4
+
+
 def test_values_on_a_wall_come_with_normals_and_slopes(ring):
     on = ring.integrals.values("inner")
     assert on.u.to_numpy() == pytest.approx(1.0, abs=1e-3)

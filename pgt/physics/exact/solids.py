@@ -42,6 +42,26 @@ def stretched(young: float, ratio: float, force: float) -> Solution:
     return solution
 
 
+def kirsch(young: float, ratio: float, pull: float, radius: float) -> Solution:
+    """A wide plate in plane stress with a round hole, far from which it is pulled along x (Kirsch).
+
+    With κ = (3 - ν)/(1 + ν), q = a/r and the stress S far away, in units of S a / 8μ
+
+    u = (κ + 1)/q cos θ + 2q ((1 + κ) cos θ + cos 3θ) - 2q³ cos 3θ,
+    v = (κ - 3)/q sin θ + 2q ((1 - κ) sin θ + sin 3θ) - 2q³ sin 3θ.
+    """
+
+    def solution(z):
+        q, angle = radius / jnp.linalg.norm(z), jnp.arctan2(z[1], z[0])
+        k = (3 - ratio) / (1 + ratio)
+        cosine, sine, thrice = jnp.cos(angle), jnp.sin(angle), 3 * angle
+        u = (k + 1) / q * cosine + 2 * q * ((1 + k) * cosine + jnp.cos(thrice) * (1 - q**2))
+        v = (k - 3) / q * sine + 2 * q * ((1 - k) * sine + jnp.sin(thrice) * (1 - q**2))
+        return pull * radius * (1 + ratio) / (4 * young) * jnp.stack([u, v])
+
+    return solution
+
+
 _POLE, _FORCE = (-0.4, -0.7, -0.5), (1.0, -2.0, 0.5)
 _YOUNG, _RATIO = 2.0, 0.3
 _SHEAR = _YOUNG / (2 * (1 + _RATIO))
@@ -68,5 +88,11 @@ CASES: tuple[ExactCase, ...] = (
         Elasticity(_YOUNG, _RATIO, plane="stress", source=(None, -0.5)),
         stretched(_YOUNG, _RATIO, -0.5),
         box("x", "y"),
+    ),
+    ExactCase(
+        "elasticity_with_hole",
+        Elasticity(_YOUNG, _RATIO, plane="stress"),
+        kirsch(_YOUNG, _RATIO, 0.5, 0.1),
+        box(x=(0.2, 1.0), y=(0.1, 1.0)),
     ),
 )
