@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.families.family import AbstractFamily
-from pgt.families.judged_law import judged_law
+from pgt.families.judged_law import judged_law, law_kind
 from pgt.families.readout import NOISES, precision, tell, written
 from pgt.families.sensing import Guide, Nodes, Sensing, look
 from pgt.models.writer import Writer
@@ -43,8 +43,8 @@ class Card:
     such fields; `told` the ranges of what the network was told of a system; `misfit` how far hardly any
     system of the family is from its own readings, in units of their spread; `noise` by what answers go:
     as the encoder tells, or by the evidence of the readings (readout.py), whichever was better. `law`
-    has errors and factors of the family's own law and solver (at_once.py) by number of readings; None
-    where the family has none or the network is better.
+    has errors and factors of the family's own law and solver (at_once.py) by number and kind of readings
+    (judged_law.py); None where the family has none or the network is better.
     """
 
     family: str
@@ -63,9 +63,11 @@ class Card:
     licence: str = "as the library's"
     law: dict[str, dict[str, float]] | None = None
 
-    def by_law(self, count: int, is_clean: bool) -> LawRow:
+    def by_law(self, count: int, is_clean: bool, is_still: bool) -> LawRow:
         """What the law leaves of so many readings, and how wide its bands are."""
-        kind, rows = "clean" if is_clean else "noisy", self.law or {}
+        kind, rows = law_kind(is_clean, is_still), self.law or {}
+        if any(f"{kind}_factor" not in row for row in rows.values()):  # a file of before
+            kind = law_kind(is_clean, False)
         return LawRow(
             *(
                 _between(count, {n: row[f"{kind}_{of}"] for n, row in rows.items()})

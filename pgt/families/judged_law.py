@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from itertools import product
 
 import jax
 import jax.numpy as jnp
@@ -13,9 +14,12 @@ from pgt.families.rigs import Rigs
 from pgt.families.sensing import Seen
 from pgt.families.solved import AbstractSolved
 
-SYSTEMS, FIRST = 48, 4  # in all, and those that show whether the others are worth their time
+FIRST = 4  # systems that show whether the others are worth their time
+LEAST, MOST = 48, 192  # systems in all: as many as there is time for
+SECONDS = 60.0  # of a processor, for each number of readings and noise
 COUNTS = (16, 64, 256)
 USUAL = 64
+ENOUGH = 12  # systems of one kind, for bands of their own
 KINDS, NOISES = ("clean", "noisy"), (0.0, 0.05)
 LEVEL = 0.9
 MOSTLY = 0.75  # of the systems: where fewer obey their own law, the solver cannot be followed
@@ -33,9 +37,12 @@ def judged_law(
     few = _Judge(family, look_at, *_first(FIRST, keys, systems))
     few(min(USUAL, most), 0.0)
     began = time.process_time()
-    if few(min(USUAL, most), 0.0) is None or time.process_time() - began > PATIENCE * FIRST:
+    believed = few(min(USUAL, most), 0.0) is not None
+    took = (time.process_time() - began) / FIRST
+    if not believed or took > PATIENCE:
         return None
-    judge, found = _Judge(family, look_at, *_first(SYSTEMS, keys, systems)), {}
+    count = int(np.clip(SECONDS / max(took, 1e-9), LEAST, MOST))
+    judge, found = _Judge(family, look_at, *_first(count, keys, systems)), {}
     for count in [n for n in COUNTS if n <= most] or [most]:
         runs = [judge(count, noise) for noise in NOISES]
         if None in runs:
@@ -44,11 +51,23 @@ def judged_law(
     return found if _is_better(found, errors) else None
 
 
-def _row(errors, ratios, is_clean) -> dict[str, float]:
-    """By whether noise shows in the readings: whether there is any, few of them cannot tell."""
+def law_kind(is_clean: bool, is_still: bool) -> str:
+    """Whether noise shows in the readings, and whether their sensors stand still: what few places say
+    of the rest is less than what as many readings anywhere do."""
+    kind = KINDS[0] if is_clean else KINDS[1]
+    return f"still_{kind}" if is_still else kind
+
+
+def _row(errors, ratios, is_clean, is_still) -> dict[str, float]:
+    """By kind of readings; by whether noise shows, since whether there is any few cannot tell."""
     found = {}
-    for kind, which in zip(KINDS, (is_clean, ~is_clean), strict=True):
-        chosen = which if which.sum() >= FIRST else np.ones_like(which)
+    for clean, still in product((True, False), (False, True)):
+        alike = is_clean == clean
+        chosen = alike & (is_still == still)
+        chosen = next(
+            (which for which in (chosen, alike) if which.sum() >= ENOUGH), np.ones_like(alike)
+        )
+        kind = law_kind(clean, still)
         found |= {
             f"{kind}_median": float(np.median(errors[chosen])),
             f"{kind}_tenth": float(np.quantile(errors[chosen], 0.9)),
@@ -77,17 +96,18 @@ class _Judge:
         self.nodes = np.stack([m.ravel() for m in mesh], axis=-1)
 
     def __call__(self, count: int, noise: float) -> tuple[np.ndarray, ...] | None:
-        """Errors, misses in units of the stated spread, and where readings show no noise, system by
-        system; None where the law is not to be believed."""
+        """Errors, misses in units of the stated spread, where readings show no noise and where sensors
+        stand still, system by system; None where the law is not to be believed."""
         seen = self.look_at(self.keys, self.systems, (jnp.asarray(count), jnp.asarray(noise)))
-        mean, spread, clean, lawful = many_at_once(self.family, self._rigs(seen))
+        rigs = self._rigs(seen)
+        mean, spread, clean, lawful = many_at_once(self.family, rigs)
         if lawful.mean() < MOSTLY:
             return None
         truth = np.asarray(self.systems.values, float).reshape(mean.shape)
         misses, size = np.abs(mean - truth)[lawful], truth.std(axis=1)[lawful]
         errors = np.sqrt(np.mean((misses / size[:, None]) ** 2, axis=(1, 2)))
         ratios = misses / np.maximum(spread[lawful], 1e-12 * size[:, None])
-        return errors, ratios, clean[lawful]
+        return errors, ratios, clean[lawful], np.array(rigs.still(self.family.domain))[lawful]
 
     def _rigs(self, seen: Seen) -> Rigs:
         """What was seen, in the family's own units."""

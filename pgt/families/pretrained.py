@@ -22,7 +22,7 @@ from pgt.families.family import AbstractFamily
 from pgt.families.given import Given, given_numbers, strange_in
 from pgt.families.networked import ByNetwork
 from pgt.families.readout import precision
-from pgt.families.rigs import Rigs, as_rigs
+from pgt.families.rigs import Rigs, as_rigs, stand_still
 from pgt.families.said import Asked, Said, on_grid
 from pgt.families.sensing import Guide
 from pgt.ground import serialise
@@ -134,7 +134,8 @@ class Pretrained(eqx.Module):
         question = (readings, coefficients)
         found = self._by_law(readings, numbers, domain) if law and not outside else None
         if found is not None:
-            row, beyond = self.card.by_law(count, found.is_clean), self._beyond(numbers)
+            still = stand_still(np.asarray(readings.points, float), domain)
+            row, beyond = self.card.by_law(count, found.is_clean, still), self._beyond(numbers)
             return Answer(self, question, found, domain, row.factor, tuple(beyond), row.median)
         by, off = self._by_network(readings, numbers, told, scaling, domain)
         outside += self._strange(np.asarray(told)) + self._unusual(count, off)
@@ -199,7 +200,8 @@ class Pretrained(eqx.Module):
     def _many_by_law(self, rigs: Rigs) -> tuple[Answers, np.ndarray]:
         """The law's answers, and where they may be believed."""
         mean, spread, clean, lawful = many_at_once(solving(self.family), rigs)
-        rows = map(self.card.by_law, rigs.counts, clean.tolist())
+        still = rigs.still(self.family.domain)
+        rows = map(self.card.by_law, rigs.counts, clean.tolist(), still)
         reach = np.array([row.factor for row in rows])[:, None, None] * spread
         outside = [
             self._beyond({name: float(of[k]) for name, of in rigs.coefficients.items()})

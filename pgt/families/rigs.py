@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 
 from pgt.data.domain import Domain
 from pgt.families.family import AbstractFamily
+from pgt.families.sensing import STATIONS
 from pgt.ground.errors import InputError
 
 TOLERANCE = 1e-6  # of an axis
@@ -26,6 +27,21 @@ class Rigs(NamedTuple):
     def counts(self) -> list[int]:
         """Of readings, system by system."""
         return self.mask.any(axis=-1).sum(axis=-1).tolist()
+
+    def still(self, domain: Domain) -> list[bool]:
+        """Whose sensors stand still."""
+        rows = zip(self.points, self.mask, strict=True)
+        return [stand_still(points[mask.any(axis=-1)], domain) for points, mask in rows]
+
+
+def stand_still(points: Float[np.ndarray, "n d"], domain: Domain) -> bool:
+    """Whether a few sensors read again and again where they stand, and are not scattered."""
+    if "t" not in domain.axes:
+        return False
+    space = [i for i, axis in enumerate(domain.axes) if axis != "t"]
+    unit = ((points - domain.lower) / domain.extent)[:, space]
+    places = len(np.unique(np.round(unit / TOLERANCE), axis=0))
+    return places <= min(STATIONS[1], len(points) / 2)
 
 
 def as_rigs(family: AbstractFamily, points, values, coefficients: Mapping, at) -> Rigs:

@@ -31,6 +31,19 @@ def test_between_numbers_of_sensors_it_interpolates():
     assert card().error(16, noise=0.05) == pytest.approx((0.04, 0.2))
 
 
+def test_sensors_that_stand_still_have_a_row_of_their_own_unless_the_file_is_older():
+    row = {
+        f"{kind}_{of}": 1.0 for kind in ("clean", "noisy") for of in ("median", "tenth", "factor")
+    }
+    still = {f"still_{name}": 2.0 for name in row}
+    found = card(law={"16": row | still})
+    assert found.by_law(40, is_clean=True, is_still=True).factor == pytest.approx(2.0)
+    assert found.by_law(40, is_clean=True, is_still=False).factor == pytest.approx(1.0)
+    assert card(law={"16": row}).by_law(40, is_clean=False, is_still=True).factor == pytest.approx(
+        1.0
+    )
+
+
 @pytest.mark.slow
 def test_bands_hold_what_they_promise_on_the_systems_they_were_fitted_to():
     found = made_pretrained.trained().card

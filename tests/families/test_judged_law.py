@@ -16,20 +16,31 @@ def test_a_law_of_too_many_unknowns_is_not_asked(monkeypatch):
     assert judged_law(get("heat"), None, asked, None, 64, {}) is None
 
 
+SCATTERED = np.zeros(40, bool)
+
+
 def test_rows_tell_clean_readings_from_noisy_ones():
-    errors, clean = np.arange(1.0, 21.0), np.arange(20) < 10
-    row = module._row(errors, 2 * errors, clean)
-    assert row["clean_median"] == 5.5
-    assert row["noisy_median"] == 15.5
-    assert row["noisy_tenth"] == pytest.approx(19.1)
-    assert row["clean_factor"] == pytest.approx(2 * 9.1)
+    errors, clean = np.arange(1.0, 41.0), np.arange(40) < 20
+    row = module._row(errors, 2 * errors, clean, SCATTERED)
+    assert row["clean_median"] == 10.5
+    assert row["noisy_median"] == 30.5
+    assert row["noisy_tenth"] == pytest.approx(38.1)
+    assert row["clean_factor"] == pytest.approx(2 * 18.1)
+
+
+def test_sensors_that_stand_still_have_bands_of_their_own():
+    errors, still = np.arange(1.0, 41.0), np.arange(40) < 20
+    row = module._row(errors, errors, ~SCATTERED, still)
+    assert row["still_clean_factor"] == pytest.approx(18.1)
+    assert row["clean_factor"] == pytest.approx(38.1)
+    assert row["still_noisy_factor"] == row["noisy_factor"] == np.quantile(errors, 0.9)
 
 
 def test_where_too_few_are_of_a_kind_all_count():
-    errors = np.arange(1.0, 21.0)
-    row = module._row(errors, errors, np.arange(20) < module.FIRST - 1)
-    assert row["clean_median"] == 10.5
-    assert row["noisy_median"] == np.median(errors[module.FIRST - 1 :])
+    errors = np.arange(1.0, 41.0)
+    row = module._row(errors, errors, np.arange(40) < module.ENOUGH - 1, SCATTERED)
+    assert row["clean_median"] == 20.5
+    assert row["noisy_median"] == np.median(errors[module.ENOUGH - 1 :])
 
 
 @pytest.mark.parametrize(("noisy", "better"), [(0.9, True), (3.0, False)])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.families.rigs import as_rigs
+from pgt.families.rigs import as_rigs, stand_still
 
 HEAT, RING = pgt.families.get("heat"), pgt.families.get("burgers")
 POINTS, VALUES = np.full((2, 3, 2), 0.5), np.ones((2, 3, 1))
@@ -44,3 +44,13 @@ def test_what_is_wrong_is_said(changed, words):
     right = {"points": POINTS, "values": VALUES, "coefficients": GIVEN, "at": AT}
     with pytest.raises(pgt.InputError, match=words):
         as_rigs(HEAT, **right | changed)
+
+
+def test_a_few_sensors_that_read_again_and_again_stand_still():
+    few, scattered = np.repeat([0.1, 0.7], 8), np.linspace(0, 1, 16)
+    t = np.tile(np.linspace(0, 1, 8), 2)
+    places = np.stack([np.stack([x, t], axis=-1) for x in (few, scattered)])
+    assert [stand_still(one, HEAT.domain) for one in places] == [True, False]
+    rigs = as_rigs(HEAT, places, np.ones((2, 16, 1)), GIVEN, AT)
+    assert rigs.still(HEAT.domain) == [True, False]
+    assert not stand_still(places[0], pgt.Domain(x=(0, 1), y=(0, 1)))
