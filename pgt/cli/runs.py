@@ -168,7 +168,8 @@ def predict(
     folder: RunFolder,
     output: Annotated[Path, typer.Option("--output", "-o", help=".nc, .csv or .vtr file.")],
     grid: Annotated[
-        str | None, typer.Option(help="Positions per axis: x=101,t=0.5 or t=0:1:11.")
+        str | None,
+        typer.Option(help="Per axis how many, x=101, one position, t=0.5 or t=900.0, or t=0:1:11."),
     ] = None,
     points: Annotated[Path | None, typer.Option(help="A file with columns of coordinates.")] = None,
     quantities: Annotated[
