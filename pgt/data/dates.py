@@ -75,7 +75,7 @@ def counted(where: str, data: Any, unit: str | None) -> Float[np.ndarray, "..."]
             f"`{where}` holds dates, but the time of this field is in {unit!r} and says no moment from "
             "which it counts; give numbers."
         )
-    return (found - seconds(where, origin.strip())) / scale
+    return np.asarray((found - seconds(where, origin.strip())) / scale)
 
 
 def _format(array: np.ndarray) -> str | None:
