@@ -12,7 +12,7 @@ from rich.table import Table
 from pgt.cli.interrupt import saying
 from pgt.cli.messages import mistakes_are_messages, stoppable
 from pgt.ground.errors import InputError
-from pgt.ground.verdict import NOT_CONVERGED, Verdict
+from pgt.ground.verdict import NOT_CONVERGED, HeldOut, Verdict
 
 if TYPE_CHECKING:  # help does not wait for JAX
     from pgt.reconstruction.cross_validation import CrossValidation
@@ -168,7 +168,8 @@ def predict(
     folder: RunFolder,
     output: Annotated[Path, typer.Option("--output", "-o", help=".nc, .csv or .vtr file.")],
     grid: Annotated[
-        str | None, typer.Option(help="Positions per axis: x=101,t=0.5 or t=0:1:11.")
+        str | None,
+        typer.Option(help="Per axis how many, x=101, one position, t=0.5 or t=900.0, or t=0:1:11."),
     ] = None,
     points: Annotated[Path | None, typer.Option(help="A file with columns of coordinates.")] = None,
     quantities: Annotated[
@@ -246,12 +247,19 @@ def _held_out(verdict: Verdict, folds: "CrossValidation | None", in_turn: bool) 
         unseen = f"{folds.folds}-fold: each reading predicted by a fit that did not see it"
     spread = () if folds is None else ("± over folds",)
     table = Table(title=unseen)
-    for name in ("field", "readings", "rms error", "relative", *spread, "RBF, relative"):
+    for name in ("field", "readings", "rms error", "of spread", *spread, "RBF, of spread"):
         table.add_column(name, justify="left" if name == "field" else "right")
     for name, found in verdict.held_out.items():
-        numbers = [found.rmse, found.relative, found.rbf_relative]
+        numbers = [found.rmse, found.of_spread, found.rbf_of_spread]
         if folds is not None:
-            numbers.insert(2, folds.errors[name].spread)
+            numbers.insert(2, _of_spread(folds.errors[name].spread, found))
         shown = ("" if value is None else f"{value:.1e}" for value in numbers)
         table.add_row(name, str(found.readings), *shown)
     return table
+
+
+def _of_spread(relative: float | None, found: HeldOut) -> float | None:
+    """A number that is relative to the size of the readings, relative to their spread."""
+    if relative is None or not found.relative or found.of_spread is None:
+        return None
+    return relative * found.of_spread / found.relative

@@ -16,6 +16,7 @@ MOST_DOTS = 2000  # on a line: for a key with n dots `tomllib` takes n² steps
 OVERRIDE = "--set"
 
 _WORDS = re.compile(r"[^\s\"'\[{}\]#=][^\"\[{}\]#\n]*")  # neither quoted nor a table or an array
+_COMMA = re.compile(r"=\s*([+-]?\d+),(\d+(?:[eE][+-]?\d+)?)\s*(?:#|$)")
 _POSITION = re.compile(r"\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)")
 
 
@@ -139,9 +140,12 @@ def _syntax_error(path: Path, text: str, error: ValueError) -> InputError:
     else:
         place = f"line {text.rstrip().count(chr(10)) + 1}"
     reason = _POSITION.sub("", message).strip().rstrip(".")
+    lines = text.splitlines()[int(found["line"]) - 1 :] if found and found["line"] else []
+    comma = _COMMA.search(lines[0]) if lines else None
+    hint = f" A decimal has a point: {comma[1]}.{comma[2]}." if comma else ""
     return InputError(
         f"{path}, {place}: this is not TOML: {reason}. Write `key = value` with text in quotes, "
-        "tables as [name], and a # before comments."
+        f"tables as [name], and a # before comments.{hint}"
     )
 
 

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from pgt.data._bounds import spanned
 from pgt.data._numbers import as_numbers
 from pgt.data.box import TOLERANCE
-from pgt.data.dates import are_dates, seconds, without_dates
+from pgt.data.dates import are_dates, counted
 from pgt.data.domain import Domain
 from pgt.ground.errors import InputError
 from pgt.ground.memory import require_memory
@@ -35,7 +35,8 @@ def as_points(points, domain: Domain) -> Float[np.ndarray, "n d"]:
             raise InputError(
                 f"points have {', '.join(map(str, points))}; give exactly {', '.join(domain.axes)}."
             )
-        points, _ = without_dates(points, None)
+        if "t" in points and are_dates(points["t"]):
+            points = {**points, "t": counted("t", points["t"], domain.units.get("t"))}
         given = [as_numbers(f"points[{a!r}]", points[a]) for a in domain.axes]
         count = next((c.shape for c in given if c.ndim), (1,))
         columns = [np.broadcast_to(c, count) if c.ndim == 0 else c for c in given]
@@ -119,8 +120,9 @@ def _positions(axis: str, wanted, domain: Domain) -> np.ndarray:
             f"grid({axis}={wanted:g}): neither a whole number of positions nor a position in the domain, "
             f"{bounds}; for a position outside write {axis}=[{wanted:g}]."
         )
+    if axis == "t" and are_dates(wanted):
+        wanted = counted(axis, wanted, domain.units.get(axis))
     try:
-        wanted = seconds(axis, wanted) if axis == "t" and are_dates(wanted) else wanted
         positions = np.atleast_1d(np.asarray(wanted))
         positions = positions.astype(float) if positions.dtype.kind in "iuf" else np.empty((0, 0))
     except (ValueError, TypeError):  # rows of unequal length, or no rows

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from pgt.data.units import factor
 from pgt.ground.errors import InputError
 
 UNIT = "seconds since 1970-01-01"  # as the CF conventions write it
@@ -56,6 +57,25 @@ def seconds(where: str, data: Any) -> Float[np.ndarray, "..."]:
     moments = found.to_numpy(dtype="datetime64[ns]")
     whole, rest = np.divmod(moments.astype(np.int64), 10**9)
     return np.where(np.isnat(moments), np.nan, whole + rest / 1e9).reshape(array.shape)
+
+
+def counted(where: str, data: Any, unit: str | None) -> Float[np.ndarray, "..."]:
+    """Dates as numbers of a time axis, which may count in any unit since any moment.
+
+    >>> counted("t", ["2024-03-12T10:30"], "minutes since 2024-03-12T10:00").tolist()
+    [30.0]
+    """
+    found = seconds(where, data)
+    if unit is None or unit == UNIT:
+        return found
+    plain, _, origin = unit.partition(" since ")
+    scale = factor(plain, "s")
+    if not is_date(origin) or scale is None:
+        raise InputError(
+            f"`{where}` holds dates, but the time of this field is in {unit!r} and says no moment from "
+            "which it counts; give numbers."
+        )
+    return np.asarray((found - seconds(where, origin.strip())) / scale)
 
 
 def _format(array: np.ndarray) -> str | None:

@@ -192,11 +192,11 @@ def require_same(name: str, places: dict[str, str | None]) -> None:
             continue
         times = factor(its_unit, unit)
         how = (
-            f"To have {unit!r}, multiply the numbers by {times:.6g}"
+            f"To have {unit!r}, multiply the numbers by {times:.6g}; then give"
             if times
-            else "One is no multiple of the other"
+            else "One is no multiple of the other; give"
         )
         raise InputError(
-            f"{name!r} is in {its_unit!r} by {first}, but in {unit!r} by {place}. {how}; then give "
+            f"{name!r} is in {its_unit!r} by {first}, but in {unit!r} by {place}. {how} "
             "one unit in both places, or leave one of them out."
         )

@@ -114,6 +114,9 @@ VALID = ("valid", "isvalid", "is valid", "is_valid", "vtkvalidpointmask")
 KINDS = (
     "parameter", "param", "variable", "quantity", "measurand", "measurement", "analyte", "metric",
     "sensor_type", "sensortype", "_field", "observedproperty", "observed_property", "characteristicname",
+    "observable", "property", "measure", "messgröße", "messgrösse", "messgroesse", "größe", "grandeur",
+    "paramètre", "magnitud", "parámetro", "grandezza", "parametro", "parâmetro", "величина", "параметр",
+    "参数", "パラメータ",
 )  # fmt: skip
 # What archives call a reading, whatever it is of.
 VALUES = (

@@ -105,7 +105,8 @@ def _point_in(text: str) -> Places:
         return {}
     inside = found[1].strip()
     is_clear = "." in inside or inside.count(",") > 1 or re.search(r",\s", inside)
-    mark = r"[;|]" if re.search(r"[;|]", inside) else "," if is_clear else "$^"
+    is_apart = re.search(r"[;|]|\..*/", inside)  # 1/2 is one of two
+    mark = r"[;|/]" if is_apart else "," if is_clear else "$^"
     parts = [_COORDINATE.fullmatch(part.strip()) for part in re.split(mark, inside)]
     if len(parts) not in (2, 3) or not all(part and _is_length(part["unit"]) for part in parts):
         return {}

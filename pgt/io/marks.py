@@ -22,7 +22,8 @@ WORDS = {
     "nodata", "missing", "#n/a", "#nv", "#na", "#value!", "#wert!", "#div/0!", "#ref!", "#num!",
     "open tc", "opentc", "burnout",
     "burn out", "+over", "-over", "+ol", "-ol", "ice", "eqp", "bkw",
-    "undef", "undefined", "i/o timeout", "bad input", "sensor error", "not available", "no reading", "lo",
+    "undef", "undefined", "unavailable", "unknown",
+    "i/o timeout", "bad input", "sensor error", "not available", "no reading", "lo",
     "hi", "low", "high", "tnc", "disconnected", ".", "..", "...",
     "1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind", "nan(ind)", "-nan", "-nan(ind)", "qnan", "snan",
 }  # fmt: skip

@@ -2,7 +2,7 @@
 
 import datetime
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -39,7 +39,8 @@ def read(
     wanted, table = coords + others, table_of(path)
     with _opened(path) as file:
         names = file.schema_arrow.names
-        if sensors or table.kinds or dialect or not set(wanted) <= set(names):
+        is_plain = set(wanted) <= set(names) and not _has_text(file.schema_arrow, wanted)
+        if sensors or table.kinds or dialect or not is_plain:
             found = select(table, coords, others, sensors, dialect or Dialect())
             return replace(found, lines=None)  # which nobody can look up
         check_count(file.metadata.num_rows)
@@ -84,6 +85,11 @@ def _opened(path: Path) -> Iterator[Any]:
         raise need("pyarrow", "a Parquet file") from None
     with understood("Parquet"), pyarrow.parquet.ParquetFile(path) as file:
         yield file
+
+
+def _has_text(schema: Any, names: Sequence[str]) -> bool:
+    """Whether a column is text, which may be more than numbers: dates, units, words."""
+    return any("string" in str(schema.field(name).type) for name in names)
 
 
 def _units(file: Any) -> dict[str, str]:

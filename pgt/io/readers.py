@@ -1,6 +1,7 @@
 """Readings and points out of any known kind of file."""
 
 import inspect
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -144,7 +145,7 @@ def read_columns(
     beside = sigma | ({VALID: dialect.valid} if dialect is not None and dialect.valid else {})
     tables = []
     for path in _paths(files):
-        with naming(path):
+        with naming(path), _in_own_names(own):
             table = _read(path, own, coords, list(beside.values()), places, dialect)
             tables.append(_without_invalid(_renamed(table, own | beside), fields))
     with naming(spoken(files)):
@@ -281,6 +282,20 @@ def _read(
         if name not in takes:
             raise InputError(f"a file {suffix} is no table of cells: `{name}` says nothing of it.")
     return reader(path, where, tuple(others), **options)
+
+
+@contextmanager
+def _in_own_names(own: Mapping[str, str]) -> Iterator[None]:
+    """Readers know the file's names; a hint on `columns` begins with the equation's."""
+    try:
+        yield
+    except InputError as error:
+        text = str(error)
+        for name, column in own.items():
+            text = text.replace(
+                f"`columns={{{json.dumps(column)}: ", f"`columns={{{json.dumps(name)}: "
+            )
+        raise InputError(text) from None
 
 
 @contextmanager

@@ -36,7 +36,15 @@ from pgt.io.stamps import is_stamp
 from pgt.io.table import Table, as_text
 from pgt.io.tecplot import ZONE_TIME
 from pgt.io.times import add_times
-from pgt.io.told import check_one_kind, check_places, flags, is_numeric, take_out_valid, unit_of_all
+from pgt.io.told import (
+    check_one_kind,
+    check_places,
+    check_told_apart,
+    flags,
+    is_numeric,
+    take_out_valid,
+    unit_of_all,
+)
 from pgt.io.varying import without_constant
 
 
@@ -122,13 +130,17 @@ def survey(
     unused = tuple(h.text for h in guess.numeric if h.text not in taken and h.name not in taken)
     unused += tuple(not_used(guess, own, tuple(fields)))
     repeated = _repeated(table, coords, tuple(fields))
-    if repeated and coords == ("t",):
-        with naming(files[0]):
-            check_places(guess)
+    _check_repeated(files[0], guess, coords if repeated else ())
     table = replace(table, said=(*table.said, *flags(guess.words, guess.valid)))
     return Survey(
         tuple(files), sensors, coords, tuple(fields), own, table, repeated, unused, dialect
     )
+
+
+def _check_repeated(path: Path, guess: Guess, coords: Sequence[str]) -> None:
+    if tuple(coords) == ("t",):
+        with naming(path):
+            check_places(guess)
 
 
 def _look(
@@ -173,6 +185,8 @@ def _look(
         guess.unit = unit_of_all(columns)
         take_out_valid(guess, table, given, dialect)
         add_times(guess, table, given)
+        if not set(given) - set(AXES):
+            check_told_apart(guess, table, sensors)
         if not guess.numeric and not guess.sensors:
             table.load({0: as_text})  # which says what is wrong with its rows
         _add_places(guess, table, sensors, axes)

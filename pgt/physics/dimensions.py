@@ -6,7 +6,7 @@ Which powers of length and time a coefficient or a field has, the class of the e
 import inspect
 from collections.abc import Mapping, Sequence
 
-from pgt.data.units import parse_unit, require_same
+from pgt.data.units import WORDS, parse_unit, require_same
 from pgt.ground.arguments import Powers, powers_of
 from pgt.physics.about import About
 from pgt.physics.names import own_names
@@ -112,6 +112,7 @@ def _unit(
 
 def _power(units: Mapping[str, str], axis: str, power: int) -> str | None:
     symbol = units.get(axis, "").partition(" since ")[0].strip()
+    symbol = WORDS.get(symbol, symbol)  # seconds, as dates count them, are s
     if power and (not symbol.isalpha() or parse_unit(symbol) is None):
         return None
     return {0: "", 1: symbol}.get(power, f"{symbol}{power}")

@@ -205,7 +205,7 @@ def _cards(data: ReportData) -> str:
     expected = [f"{name} {percent(e.value)}" for name, e in data.verdict.field_error.items()]
     cards = [
         ("expected error, whole domain", listed(expected) if expected else "not known"),
-        ("held-out error", relative_errors(data) or "not known"),
+        ("held-out error, of the spread", relative_errors(data) or "not known"),
         ("interpolation instead", interpolated_errors(data) or "not known"),
         ("converged", {True: "yes", False: "no", None: "not known"}[data.verdict.converged]),
         ("readings", f"{len(data.fitted)} fitted, {len(data.held_out)} held out"),

@@ -90,14 +90,14 @@ FOLDS_OF = {"block": "whole blocks of space and time", "sensor": "whole sensors"
 def how_it_was_judged(data: ReportData) -> str:
     """What the held-out error is an error of."""
     if is_left_out_in_turn(data.verdict, data.fitted, data.held_out):
-        return f"{IN_TURN[0].upper()}{IN_TURN[1:]}: {relative_errors(data) or 'no relative error'}."
+        return f"{IN_TURN[0].upper()}{IN_TURN[1:]}: {_of_spread(data)}."
     settings = data.summary.get("training")
     by = str(settings.get("hold_out_by")) if isinstance(settings, dict) else ""
     if data.verdict.folds is not None:
         kind = FOLDS_OF.get(by, "single readings")
         return (
             f"{data.verdict.folds}-fold cross-validation, folds made of {kind}: each reading was "
-            f"predicted by a fit that did not see it: {relative_errors(data) or 'no relative error'}."
+            f"predicted by a fit that did not see it: {_of_spread(data)}."
         )
     if by in FOLDS_OF:
         return (
@@ -107,9 +107,14 @@ def how_it_was_judged(data: ReportData) -> str:
     return "The readings were held out one by one, at random."
 
 
+def _of_spread(data: ReportData) -> str:
+    errors = relative_errors(data)
+    return f"{errors} of the spread" if errors else "no relative error"
+
+
 def relative_errors(data: ReportData) -> str:
-    """The held-out errors in a row; empty where none is known."""
-    known = {name: found.relative for name, found in data.verdict.held_out.items()}
+    """The held-out errors in a row, each over the spread of its readings; empty where none is known."""
+    known = {name: found.of_spread for name, found in data.verdict.held_out.items()}
     errors = [f"{name} {percent(e)}" for name, e in known.items() if e is not None]
     return listed(errors) if errors else ""
 
@@ -122,7 +127,7 @@ def interpolated_errors(data: ReportData) -> str:
 
 
 def _without_physics(found: HeldOut) -> list[str]:
-    named = ((found.rbf_relative, "RBF"), (found.process_relative, "Gaussian process"))
+    named = ((found.rbf_of_spread, "RBF"), (found.process_of_spread, "Gaussian process"))
     return [f"{percent(error)} ({name})" for error, name in named if error is not None]
 
 

@@ -74,7 +74,7 @@ def describe(run: RunFile, parts: Parts, task: Task) -> list[tuple[str, str]]:
     readings, domain, pde = parts.observations, parts.domain, parts.pde
     units = _units(readings, domain)
     rows = [("readings", f"{len(readings)} in {spoken(run.observations_paths).name}")]
-    rows.append(("read as", ", ".join(parts.columns.said) or "it says"))
+    rows.append(("read as", ", ".join(parts.columns.said) or "columns by name"))
     rows += [_column(readings, name) for name in readings.fields]
     rows += [_axis(readings, domain, axis) for axis in domain.axes]
     rows += [("shape", _shape(domain))] if domain.shape is not None else []

@@ -77,7 +77,9 @@ def fit(
         if not resume:
             sign(folder, identity)
         found = _cross_validated(run, parts, task, folds, folder, say)
-        say(f"{spoken(run.observations_paths).name}: {', '.join(parts.columns.said)}")
+        say(
+            f"{spoken(run.observations_paths).name}: {', '.join(parts.columns.said) or 'columns by name'}"
+        )
         say(f"{len(parts.observations)} readings; training (the first run also compiles)")
         result = with_origins(solve(task, checkpoint=folder / CHECKPOINT), parts.columns)
         result.save(folder)

@@ -56,7 +56,14 @@ def from_files(
     said += [f"not used: {' and '.join(found.unused)}"] if found.unused else []
     if found.lacks_places:
         said.append("no positions (if each column is one sensor, give a table: --sensors FILE)")
-    return text, f"{', '.join(said)}. {'Look it over' if pde else 'Write your equation in it'}"
+    return text, f"{', '.join(said)}. {_to_do(text) if pde else 'Write your equation in it'}"
+
+
+def _to_do(text: str) -> str:
+    """What no file says: the coefficients, in whose place some number stands."""
+    table = tomllib.loads(text)["pde"]
+    names = [name for name, value in table.items() if isinstance(value, int | float)]
+    return f"Write your {' and '.join(names)} in it" if names else "Look it over"
 
 
 def _settings(option: str, words: Sequence[str]) -> dict[str, Any]:

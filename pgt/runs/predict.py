@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pgt import io
 from pgt.data.asked import require_points
+from pgt.data.dates import is_date
 from pgt.ground.errors import InputError
 from pgt.ground.manifest import changed_files, read_manifest, require_unchanged, write_manifest
 from pgt.ground.owner import owned
@@ -27,9 +29,10 @@ def load(folder: Path) -> Reconstruction:
     return Reconstruction.load(folder)
 
 
-def parse_axes(text: str, known: tuple[str, ...]) -> dict[str, int | list[float]]:
-    """ "x=101,t=0.5" as a number of positions for x and one position for t; "t=0:1:5" as five."""
-    axes: dict[str, int | list[float]] = {}
+def parse_axes(text: str, known: tuple[str, ...]) -> dict[str, Any]:
+    """ "x=101,t=0.5" as a number of positions for x and one position for t; "t=0:1:5" as five. A date is
+    a position, too."""
+    axes: dict[str, Any] = {}
     for part in filter(None, text.split(",")):
         name, _, positions = (piece.strip() for piece in part.partition("="))
         if name not in known:
@@ -40,16 +43,18 @@ def parse_axes(text: str, known: tuple[str, ...]) -> dict[str, int | list[float]
     return axes
 
 
-def _positions(text: str, positions: str) -> int | list[float]:
+def _positions(text: str, positions: str) -> int | list[float] | list[str]:
     wrong = InputError(
-        f"--grid {text}: {positions!r} is neither a number of positions (101), nor one position (0.5), "
-        "nor a range with a number (0:1:11)."
+        f"--grid {text}: {positions!r} is neither a number of positions (101), nor one position (0.5 or "
+        "a date), nor a range with a number (0:1:11)."
     )
     pieces = positions.split(":")
     try:
         if len(pieces) == 3 and int(pieces[2]) > 0:
             require_points(int(pieces[2]), f"--grid {text}")
             return np.linspace(float(pieces[0]), float(pieces[1]), int(pieces[2])).tolist()
+        if is_date(positions):
+            return [positions]
         if len(pieces) == 1:
             return int(positions) if positions.isdigit() else [float(positions)]
     except InputError:
@@ -61,19 +66,21 @@ def _positions(text: str, positions: str) -> int | list[float]:
 
 def predict(
     folder: Path, output: Path, grid: str | None, points: Path | None, quantities: tuple[str, ...]
-) -> Path:
-    """Evaluate on a grid or at the points of a file, and write the answer; returns the file."""
+) -> str:
+    """Evaluate on a grid or at the points of a file, and write the answer; what was written is said."""
     if (grid is None) == (points is None):
         raise InputError("give either --grid x=101,t=50 or --points points.csv.")
     result = load(folder)
     asked = quantities or None
     if points is None:
         axes = parse_axes(grid or "", result.domain.axes)
-        return _noted(io.write_field(result.grid(asked, **axes), output))
+        field = result.grid(asked, **axes)
+        counts = " × ".join(f"{field.sizes[axis]} of {axis}" for axis in result.domain.axes)
+        return f"{_noted(io.write_field(field, output))}: a grid of {counts}"
     known = dict(result.observations.units) | result.domain.units
     units = {axis: known[axis] for axis in result.domain.axes if axis in known}
     wanted = io.read_points(points, result.domain.axes, units=units)
-    return _noted(io.write_values(result.at(wanted, asked), output))
+    return f"{_noted(io.write_values(result.at(wanted, asked), output))}: {len(wanted)} points"
 
 
 def _noted(output: Path) -> Path:

@@ -12,6 +12,7 @@ from pgt.ground.errors import InputError
 from pgt.io.columns import Columns
 from pgt.io.origins import named
 from pgt.physics.bordered import bare
+from pgt.physics.dimensions import coefficient_units
 from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
@@ -79,11 +80,18 @@ def with_origins(result: Reconstruction, columns: Columns) -> Reconstruction:
 
 def equation_of(result: Reconstruction) -> str:
     """The equation as it was written, or its name, with every coefficient as it is known now."""
-    return described(bare(result.pde), result.parameters)
+    pde = bare(result.pde)
+    return described(
+        pde, result.parameters, coefficient_units(pde, dict(result.observations.units))
+    )
 
 
-def described(pde: AbstractPDE, learnt: Mapping[str, float] | None = None) -> str:
-    """An equation in words; `learnt` are its learnt coefficients by name.
+def described(
+    pde: AbstractPDE,
+    learnt: Mapping[str, float] | None = None,
+    units: Mapping[str, str] | None = None,
+) -> str:
+    """An equation in words; `learnt` are its learnt coefficients by name, `units` those of any.
 
     >>> import pgt
     >>> described(pgt.Heat(0.01)), described(pgt.Equation("u_t = k*u_xx", k=0.5))
@@ -91,8 +99,10 @@ def described(pde: AbstractPDE, learnt: Mapping[str, float] | None = None) -> st
     """
     texts = pde.texts if isinstance(pde, Equation) else ()
     name = "; ".join(texts) or f"{type(pde).__name__} in {', '.join(pde.coords)}"
-    found = {key: f"{key} = {value:.6g}" for key, value in _numbers(pde).items()}
-    found |= {key: f"{key} = {value:.6g} (learnt)" for key, value in (learnt or {}).items()}
+    unit = {key: f" {unit}" for key, unit in (units or {}).items()}
+    found = {key: f"{key} = {value:.6g}{unit.get(key, '')}" for key, value in _numbers(pde).items()}
+    for key, value in (learnt or {}).items():
+        found[key] = f"{key} = {value:.6g}{unit.get(key, '')} (learnt)"
     return f"{name}: {', '.join(found.values())}" if found else name
 
 

@@ -32,6 +32,7 @@ BROKEN = [
     ("# nothing\n", "line 1, observations", "missing"),
     ("seed", "line 1", "not TOML"),
     (HEAT + "\nsteps = = 3", "line 48, column 9", "not TOML"),
+    (HEAT + "\nk = 1,2e-5", "line 48, column 6", "A decimal has a point: 1.2e-5."),
     (HEAT + "\n[training]", "line 48", "not TOML"),
     (HEAT + '\na = "', "line 48", "not TOML"),
     ("seed = 1\nseed = 2", "line 2", "not TOML"),

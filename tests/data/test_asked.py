@@ -127,3 +127,14 @@ def test_an_axis_that_repeats_has_no_outside():
 def test_a_number_too_large_for_a_float_is_too_many_points():
     with pytest.raises(InputError, match="GB of memory"):
         require_grid({"t": 10**400}, BOX)
+
+
+def test_dates_are_counted_as_the_time_of_the_domain_is():
+    domain = Domain(x=(0, 1), t=(0, 1800), units={"t": "seconds since 2024-03-12T10:00:00"})
+    for dates in (["2024-03-12T10:10"], np.array(["2024-03-12T10:10"], "M8[s]")):
+        assert as_axes({"t": dates}, domain)["t"].tolist() == [600.0]
+        assert as_points({"x": 0.5, "t": dates}, domain).tolist() == [[0.5, 600.0]]
+    hours = Domain(t=(0, 5), units={"t": "h since 2024-03-12"})
+    assert as_axes({"t": "2024-03-12T01:30"}, hours)["t"].tolist() == [1.5]
+    with pytest.raises(InputError, match="is in 's' and says no moment from which it counts"):
+        as_axes({"t": ["2024-03-12"]}, Domain(t=(0, 5), units={"t": "s"}))

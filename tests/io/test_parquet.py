@@ -83,3 +83,11 @@ def test_quantities_below_each_other(tmp_path):
     pd.DataFrame(rows[:0], columns=["t", "x", "variable", "value"]).to_parquet(path)
     with pytest.raises(InputError, match="no rows"):
         survey([path])
+
+
+def test_text_is_read_as_in_any_table(tmp_path):
+    path = tmp_path / "text.parquet"
+    pd.DataFrame({"t": [0.0, 1], "x": [0.1, 0.5], "T": ["21.5 °C", "OVER"]}).to_parquet(path)
+    found = survey([path], measured=("T",))
+    np.testing.assert_array_equal(found.table.values["T"], [21.5, np.nan])
+    assert found.table.units == {"T": "°C"}

@@ -234,3 +234,11 @@ def test_axes_that_are_read_from_angles_are_warned_of(tmp_path):
     path.write_text("lon,lat,u\n7.1,50.1,1\n7.2,50.2,2\n")
     with pytest.warns(UserWarning, match=r"Angles such as 'lon' are no lengths: write distances"):
         read_columns(path, coords=("x", "y"), fields=("u",), columns={"x": "lon", "y": "lat"})
+
+
+def test_the_hint_for_a_missing_column_begins_with_the_name_in_the_equation(tmp_path):
+    path = write(tmp_path, "x,t,T\n0,0,1\n")
+    with pytest.raises(
+        InputError, match=r"no column 'Temp'.*`columns=\{\"u\": \"name in the file\"\}`"
+    ):
+        read_columns(path, coords=("x", "t"), fields=("u",), columns={"u": "Temp"})

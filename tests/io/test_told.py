@@ -69,3 +69,15 @@ def test_sensors_without_places_are_not_averaged(tmp_path, names):
         InputError, match=r"'sensor' tells sensors apart.*sensors=\"positions.csv\""
     ):
         survey([write(tmp_path, f"time,sensor,value\n{rows}")])
+
+
+@pytest.mark.parametrize("column", ["name", "Bezeichnung", "tag"])
+def test_readings_that_words_tell_apart_are_not_averaged(tmp_path, column):
+    rows = "".join(f"{t},0.1,{name},{20 + t}\n" for t in (0, 60, 120) for name in ("temp", "hum"))
+    path = write(tmp_path, f"time,x,{column},value\n{rows}")
+    with pytest.raises(InputError, match=rf"differ in '{column}' \(hum, temp ...\)"):
+        survey([path], measured=("T",), axes=("x", "t"))
+    again = write(tmp_path, f"time,x,{column},value\n{rows.replace('hum', 'temp')}")
+    assert survey([again], measured=("T",)).repeated == 3  # nothing tells them apart
+    moved = "".join(f"{t},0.{n},n{n},{20 + t}\n" for t in (0, 60) for n in (1, 2))
+    assert survey([write(tmp_path, f"time,x,{column},value\n{moved}")]).repeated == 0

@@ -39,6 +39,13 @@ def test_what_is_there_twice_and_what_is_lost_have_rows(tmp_path):
     assert found.lines.tolist() == [2, 3, 5]
 
 
+def test_other_languages_have_quantities(tmp_path):
+    rows = "0;0,1;Temperatur [°C];20,5\n0;0,1;Feuchte [%];45\n1;0,1;Feuchte [%];46\n"
+    text = f"Zeit;x;Messgröße;Wert\n{rows}"
+    found = survey([write(tmp_path, text)], measured=("T",))
+    assert (found.table.values["T"].tolist(), found.table.units["T"]) == ([20.5], "°C")
+
+
 def test_names_of_sensors_may_stand_for_quantities(tmp_path):
     rows = "".join(f"{t},TC{s},{20 + s + t}\n" for t in (0, 60) for s in (1, 2))
     files = [

@@ -18,6 +18,11 @@ def test_units_that_fit_an_equation():
     check_dimensions(pgt.Equation("u_t = u_xx + u_yy"), {"x": "m", "y": "km"})
 
 
+def test_seconds_since_a_date_are_seconds():
+    units = {"x": "cm", "t": "seconds since 2024-03-12T10:00:00"}
+    assert coefficient_units(pgt.Heat(0.01), units) == {"diffusivity": "cm2 s-1"}
+
+
 def test_a_pressure_of_its_own_unit_needs_its_density():
     sound = {"x": "m", "t": "s", "u": "m/s", "p": "Pa"}
     check_dimensions(pgt.Acoustics(343.0, 1.2), sound)
@@ -60,7 +65,7 @@ def test_units_that_do_not_fit_an_equation(units, words):
 def test_units_of_coefficients():
     assert coefficient_units(pgt.Wave(1.0), {"x": "km", "t": "h"}) == {"speed": "km h-1"}
     hours = {"x": "m", "t": "hours since 2020-01-01"}
-    assert coefficient_units(pgt.Heat(1.0), hours) == {"diffusivity": "m2 hours-1"}
+    assert coefficient_units(pgt.Heat(1.0), hours) == {"diffusivity": "m2 h-1"}
     assert coefficient_units(pgt.Heat(1.0), {"x": "m"}) == {}
     assert coefficient_units(pgt.Equation("u_t = u_xx"), {"x": "m", "t": "s"}) == {}
 

@@ -33,13 +33,13 @@ def test_the_verdict_is_printed_as_it_is():
         text = text_of(replace(cases.heat(), verdict=verdict))
         for words in (answer, card, "Take care It is too warm. One is far & away."):
             assert words in text
-        assert "held-out error u 25\N{NO-BREAK SPACE}%".replace("\xa0", " ") in text
+        assert "held-out error, of the spread u 75\N{NO-BREAK SPACE}%".replace("\xa0", " ") in text
         assert "u 12 0.5 K 25 % 75 %" in text
     nothing = text_of(replace(cases.heat(), verdict=Verdict(None, "", {})))
-    assert "held-out error not known interpolation instead not known" in nothing
+    assert "held-out error, of the spread not known interpolation instead not known" in nothing
     errors = {"u": HeldOut(12, 0.5, 0.25, 0.5, 0.75, 1.5, 0.3, 0.9)}
     beside = text_of(replace(cases.heat(), verdict=Verdict(True, "", errors)))
-    assert "interpolation instead u 50 % (RBF) and 30 % (Gaussian process)" in beside
+    assert "interpolation instead u 150 % (RBF) and 90 % (Gaussian process)" in beside
     assert "75 % 150 %: worse, and not by chance 90 %: no certain difference" in beside
     assert "No readings were held out, so there is no independent measure of error" in nothing
 

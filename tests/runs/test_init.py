@@ -206,3 +206,14 @@ def test_an_axis_that_is_missing_is_asked_for_in_words_that_help(tmp_path):
     path.write_text("time,T\n0,20\n1,21\n")
     result = command("init", "--from", path, "--equation", "heat", "-o", tmp_path / "run.toml")
     assert "`--sensors positions.csv`" in said(result)
+
+
+def test_what_no_file_says_is_asked_for(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y,t,u\n0,0,0,1\n1,0,0,2\n1,1,1,3\n0,1,1,2\n")
+    for number, (equation, words) in enumerate(
+        {"heat": "Write your diffusivity in it", "u_t = a*u_x + b*u_y": "Write your a and b in it",
+         "laplace": "Look it over"}.items()
+    ):  # fmt: skip
+        made = tmp_path / f"{number}.toml"
+        found = command("init", "--from", tmp_path / "a.csv", "--equation", equation, "-o", made)
+        assert words in said(found), found.output

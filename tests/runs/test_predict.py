@@ -19,6 +19,7 @@ from pgt.runs.predict import info, load, parse_axes, predict
         ("x=101,t=0.5", {"x": 101, "t": [0.5]}),
         ("t=0:1:3", {"t": [0.0, 0.5, 1.0]}),
         ("x=-1", {"x": [-1.0]}),
+        ("t=2024-03-12T10:10:00", {"t": ["2024-03-12T10:10:00"]}),
         ("", {}),
     ],
 )
@@ -61,7 +62,8 @@ def test_what_is_no_folder_is_named(tmp_path):
 
 
 def test_a_grid_and_points_say_the_same(stored, tmp_path):
-    predict(stored, tmp_path / "grid.nc", "x=3,t=0.5", None, ())
+    said = predict(stored, tmp_path / "grid.nc", "x=3,t=0.5", None, ())
+    assert said.endswith("grid.nc: a grid of 3 of x × 1 of t")
     (tmp_path / "points.csv").write_text("x,t\n0.5,0.5\n")
     predict(stored, tmp_path / "values.csv", None, tmp_path / "points.csv", ("u",))
     names, values = (tmp_path / "values.csv").read_text().splitlines()

@@ -84,5 +84,7 @@ def test_folds_judge_in_place_of_readings_held_out(result):
 def test_the_equation_stands_on_top_with_its_coefficients(shown):
     assert shown.summary["equation"] == "u_t = v_x + p_x; v_t = u_x; p_t = v_x"
     assert described(pgt.Heat(0.01)) == "Heat in x, t: diffusivity = 0.01"
+    units = {"diffusivity": "m2 s-1"}
+    assert described(pgt.Heat(0.01), units=units) == "Heat in x, t: diffusivity = 0.01 m2 s-1"
     learnt = pgt.Equation("u_t = k*u_xx + c", k=pgt.Unknown(1.0), c=0.5)
     assert described(learnt, {"k": 0.25}) == "u_t = k*u_xx + c: c = 0.5, k = 0.25 (learnt)"
