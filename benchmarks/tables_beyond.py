@@ -185,7 +185,7 @@ def cylinder_table(found: dict) -> str | None:
             " / ".join(f"{result[name][field]:.1e}" for field in ("u", "v", "p")),
             " / ".join(in_per_cent(result[name][force]) for force in ("drag", "lift")),
             f"{result[name]['seconds']:.0f}",
-            measured_on(result),
+            measured_on(result | result[name]),  # a fit may be of an earlier day than the other
         )
         for name, what in CYLINDER.items()
         if name in result

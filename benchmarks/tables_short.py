@@ -78,7 +78,8 @@ def _cylinder(result: dict) -> Cells:
         " / ".join(in_per_cent(result[name][force]) for force in ("drag", "lift"))
         for name in ("wall", "box")
     )
-    return ours, f"{box} (nothing known of the wall)", measured_on(result)
+    earlier = f", `{result['box']['commit']}`" if "commit" in result["box"] else ""
+    return ours, f"{box} (nothing known of the wall)", measured_on(result) + earlier
 
 
 def _network(result: dict) -> Cells:
