@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pgt.ground.errors import InputError
+from pgt.ground.threads import blas_threads
 from pgt.ground.unknown import named_unknowns
 from pgt.models.features import Features
 from pgt.physics.pde import AbstractPDE
@@ -183,6 +184,11 @@ def _solved(
     rows: Rows, likelihood: Likelihood, near: float | None = None, *, loosely: bool = False
 ) -> Solved:
     """The posterior; with outliers among the readings, each of them reweighted by its misfit."""
+    with blas_threads(rows.equation.shape[1]):
+        return _weighed(rows, likelihood, near, loosely=loosely)
+
+
+def _weighed(rows: Rows, likelihood: Likelihood, near: float | None, *, loosely: bool) -> Solved:
     basis = rows.basis()
     if likelihood == "gauss":
         solved = most_probable(rows, near, basis, loosely=loosely)

@@ -7,7 +7,8 @@ import pytest
 import scipy.linalg  # noqa: F401  its BLAS is a second one
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from pgt.ground.threads import SMALL, blas_threads
+from pgt.ground import threads as limits
+from pgt.ground.threads import SMALL, WAITING, blas_threads
 
 
 def threads():
@@ -22,11 +23,31 @@ def two_threads():
         yield
 
 
+@pytest.fixture
+def slower(monkeypatch):
+    """How many times as long two threads take as one does, in place of what this machine says."""
+    times = {"two": 1.0}
+    monkeypatch.setattr(limits, "_factored", lambda: times["two"] if threads() == {2} else 1.0)
+    return times
+
+
 @pytest.mark.parametrize(("size", "inside"), [(100, 1), (SMALL, 1), (SMALL + 1, 2)])
-def test_small_matrices_have_one_thread_only_inside(two_threads, size, inside):
+def test_small_matrices_have_one_thread_only_inside(two_threads, slower, size, inside):
     with blas_threads(size):
         assert threads() == {inside}
     assert threads() == {2}
+
+
+@pytest.mark.parametrize(("times", "inside"), [(0.5, 2), (0.9 * WAITING, 2), (1.1 * WAITING, 1)])
+def test_large_matrices_have_one_thread_where_two_wait(two_threads, slower, times, inside):
+    slower["two"] = times
+    with blas_threads(SMALL + 1):
+        assert threads() == {inside}
+    assert threads() == {2}
+
+
+def test_a_factorisation_is_timed():
+    assert 0 < limits._factored() < 60
 
 
 def test_as_many_as_before_after_an_error(two_threads):
