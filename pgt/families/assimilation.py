@@ -125,6 +125,11 @@ def assimilate(
     (True, 1)
     """
     solved = solving(as_family(family))
+    if solved.forgets:
+        raise InputError(
+            f"assimilate: readings of {solved.name} do not lead back to its state: {solved.forgets}; use "
+            "pgt.reconstruct with the equation."
+        )
     readings = readings.wrapped(solved.domain).aligned(solved.fields)
     readings.check_inside(solved.domain)
     known = _known(solved, coefficients)

@@ -32,7 +32,7 @@ def judged_law(
     family: AbstractFamily, systems, look_at: Look, keys, most: int, errors: dict
 ) -> dict[str, dict[str, float]] | None:
     """Errors and factors by number of readings; None where the network's errors are smaller."""
-    if not isinstance(family, AbstractSolved) or not is_small(family):
+    if not isinstance(family, AbstractSolved) or family.forgets or not is_small(family):
         return None
     few = _Judge(family, look_at, *_first(FIRST, keys, systems))
     few(min(USUAL, most), 0.0)
