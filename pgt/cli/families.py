@@ -69,7 +69,7 @@ def _family(name: str, equation: str | None, *options: str):
     from pgt.families.folder import family_in
     from pgt.ground.errors import InputError
 
-    coefficients, periodic, crop = ([w for w in text.split(",") if w] for text in options)
+    coefficients, periodic, crop = (text.replace(",", " ").split() for text in options)
     if Path(name).is_dir():
         return family_in(Path(name), equation, coefficients, periodic, _counts(crop))
     if equation or coefficients or periodic or crop:

@@ -21,7 +21,7 @@ from scipy.special import ndtri
 
 from pgt.data.observations import Observations
 from pgt.families.asking import Asking, asked, grid_for, precisely
-from pgt.families.at_once import at_once, is_small
+from pgt.families.at_once import REACH, at_once, is_small
 from pgt.families.conditioning import SETTLED, Conditioned, Errors, condition, with_rows
 from pgt.families.family import AbstractFamily
 from pgt.families.given import given_numbers, guessed, is_its_equation
@@ -35,7 +35,6 @@ from pgt.ground.errors import InputError
 from pgt.physics.pde import AbstractPDE
 
 Draws = Annotated[int, Limits(at_least=0)]
-REACH = 1.6449  # standard deviations in a band of 90 %
 FEW = 2000  # unknowns, up to which bands cost little
 DRAWS = 64  # of the posterior, for bands
 DOUBTED = 0.03  # of the spread: more may come of a coefficient that the search began far from
@@ -125,6 +124,11 @@ def assimilate(
     (True, 1)
     """
     solved = solving(as_family(family))
+    if solved.forgets:
+        raise InputError(
+            f"assimilate: readings of {solved.name} do not lead back to its state: {solved.forgets}; use "
+            "pgt.reconstruct with the equation."
+        )
     readings = readings.wrapped(solved.domain).aligned(solved.fields)
     readings.check_inside(solved.domain)
     known = _known(solved, coefficients)

@@ -42,7 +42,8 @@ SUSPECT, DOUBTED = 0.3, 3.0  # of the spread, and of the noise that was given: n
 LARGEST = 2**24  # numbers in all derivatives of the fields
 # Systems side by side: what stays in a processor's caches, and what a graphics card has room for.
 AT_ONCE, MOST_AT_ONCE, ROOM = 8, 256, 2**28
-CLEAN = 2.0  # level of noise, at the most, where none shows
+CLEAN = 2 * LEAST  # of the spread: noise, at the most, where none shows
+REACH = 1.6449  # standard deviations in a band of 90 %
 TRUST = 4.0  # power by which levels above a σ that is given are less probable
 # Nodes along space and time where readings lie between them (asking.py): to 1e-4 of the spread.
 LEAST_NODES = {(1, True): (128, 129), (2, True): (64, 33), (2, False): (128, 1)}
@@ -243,11 +244,18 @@ class AtOnce(eqx.Module):
     family: AbstractSolved
     asking: Asking
     found: Found
+    noise: float  # of the readings, in units of their field's spread
 
     @property
     def is_clean(self) -> bool:
-        """Whether no noise shows in the readings beyond that taken for granted."""
-        return bool(self.found.level <= CLEAN)
+        """Whether no noise shows in the readings beyond what single precision leaves."""
+        return self.noise <= CLEAN
+
+    def error(self, sizes: Float[np.ndarray, " c"], factor: float) -> float:
+        """The relative error that is to be expected of fields of these sizes, by the spread of this
+        answer and the factor that makes 90 % of it."""
+        spread = np.asarray(self.found.spread, float).reshape(-1, len(sizes))
+        return factor / REACH * float(np.sqrt(np.mean((spread / sizes) ** 2)))
 
     def at(
         self, points: Float[np.ndarray, "m d"]
@@ -267,22 +275,23 @@ def at_once(
         question = posed(family, readings, known)
         found = jax.tree.map(np.asarray, _solved(question, family))
     given = bool(np.any(np.asarray(readings.noise)[np.asarray(readings.mask)] > 0))
-    return AtOnce(family, question.asking, found) if lawful(found, given) else None
+    noise = float(found.level) * float(np.median((question.base / question.unit)[question.is_real]))
+    return AtOnce(family, question.asking, found, noise) if lawful(found, given) else None
 
 
 def many_at_once(
     family: AbstractSolved, rigs: Rigs
 ) -> tuple[
-    Float[np.ndarray, "k m c"], Float[np.ndarray, "k m c"], Bool[np.ndarray, " k"],
+    Float[np.ndarray, "k m c"], Float[np.ndarray, "k m c"], Float[np.ndarray, " k"],
     Bool[np.ndarray, " k"],
 ]:  # fmt: skip
-    """Of many systems: fields and standard deviations at the points asked, which readings show no noise,
-    and where to believe them."""
+    """Of many systems: fields and standard deviations at the points asked, the noise of their readings in
+    units of the field's spread, and where to believe them."""
     with precisely():
         places = _Places.of(family, rigs.at)
         mean, spread, found = _solved_many(posed_many(family, rigs), family, places)
-    clean = np.asarray(found.level) <= CLEAN
-    return np.asarray(mean), np.asarray(spread), clean, lawful(found, False)
+    noise = LEAST * np.asarray(found.level)
+    return np.asarray(mean), np.asarray(spread), noise, lawful(found, False)
 
 
 def lawful(found: Found, noise_is_given: bool) -> Bool[np.ndarray, "*k"]:

@@ -22,6 +22,9 @@ COUNTS = (16, 32, 64, 128, 256, 512)
 LEVEL = 0.9
 RARE = 0.99  # of the family's systems have a smaller misfit at their readings
 NOISE = 0.05
+NOISY = (
+    1.5  # times the largest noise of training, from which few readings cannot tell what is above
+)
 HELD_OUT = 2**30  # added to the seed
 TRIED, USUAL_COUNT = 64, 64  # systems and readings: they choose what says how noisy readings are
 
@@ -74,6 +77,16 @@ class Card:
                 for of in LawRow._fields
             )
         )
+
+    def noisy(self, noise: float) -> list[str]:
+        """That the law is farther from its readings than noise would have it, in units of the spread."""
+        most = self.sensing.noise
+        if noise <= NOISY * most:
+            return []
+        return [
+            f"no system of the family comes nearer to the readings than {100 * noise:.0f} % of their "
+            f"spread, in training their noise was up to {100 * most:.0f} %"
+        ]
 
     def factor(self, count: int, noise: float = 0.0) -> float:
         """That of so many readings, between those that were tried."""

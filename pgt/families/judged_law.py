@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pgt.families.at_once import is_small, many_at_once
+from pgt.families.at_once import CLEAN, is_small, many_at_once
 from pgt.families.family import AbstractFamily
 from pgt.families.rigs import Rigs
 from pgt.families.sensing import Seen
@@ -32,7 +32,7 @@ def judged_law(
     family: AbstractFamily, systems, look_at: Look, keys, most: int, errors: dict
 ) -> dict[str, dict[str, float]] | None:
     """Errors and factors by number of readings; None where the network's errors are smaller."""
-    if not isinstance(family, AbstractSolved) or not is_small(family):
+    if not isinstance(family, AbstractSolved) or family.forgets or not is_small(family):
         return None
     few = _Judge(family, look_at, *_first(FIRST, keys, systems))
     few(min(USUAL, most), 0.0)
@@ -100,14 +100,15 @@ class _Judge:
         stand still, system by system; None where the law is not to be believed."""
         seen = self.look_at(self.keys, self.systems, (jnp.asarray(count), jnp.asarray(noise)))
         rigs = self._rigs(seen)
-        mean, spread, clean, lawful = many_at_once(self.family, rigs)
+        mean, spread, found, lawful = many_at_once(self.family, rigs)
         if lawful.mean() < MOSTLY:
             return None
         truth = np.asarray(self.systems.values, float).reshape(mean.shape)
         misses, size = np.abs(mean - truth)[lawful], truth.std(axis=1)[lawful]
         errors = np.sqrt(np.mean((misses / size[:, None]) ** 2, axis=(1, 2)))
         ratios = misses / np.maximum(spread[lawful], 1e-12 * size[:, None])
-        return errors, ratios, clean[lawful], np.array(rigs.still(self.family.domain))[lawful]
+        clean = found[lawful] <= CLEAN
+        return errors, ratios, clean, np.array(rigs.still(self.family.domain))[lawful]
 
     def _rigs(self, seen: Seen) -> Rigs:
         """What was seen, in the family's own units."""

@@ -28,7 +28,8 @@ class KuramotoSivashinskyFamily(AbstractSolved):
 
     $$ \partial_t u + u\, \partial_x u + \partial_{xx} u + \nu\, \partial_{xxxx} u = 0 $$
 
-    It is looked at after 60 units of time from a sum of the waves 1 to 8, by when it has forgotten it.
+    It is looked at after 60 units of time from a sum of the waves 1 to 8, by when it has forgotten it:
+    no reading leads back to these waves, and a network answers without the law.
     Computed by 128 nodes and at least 640 steps (etdrk4.py).
 
     >>> KuramotoSivashinskyFamily().domain
@@ -38,6 +39,9 @@ class KuramotoSivashinskyFamily(AbstractSolved):
     name: ClassVar[str] = "kuramoto_sivashinsky"
     fields: ClassVar[tuple[str, ...]] = ("u",)
     noise_shape: ClassVar[tuple[int, ...]] = (2, MODES.size)
+    forgets: ClassVar[str] = (
+        f"it is looked at after {BEFORE:g} units of time, by when chaos has forgotten how it began"
+    )
     hyperviscosity: Range = eqx.field(static=True, default=(0.7, 1.4))
     nodes: Nodes = eqx.field(static=True, default=64)
     times: Nodes = eqx.field(static=True, default=65)

@@ -16,7 +16,7 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.families import networked
 from pgt.families.assimilation import Assimilated, Draws, assimilate, solving
-from pgt.families.at_once import AtOnce, at_once, many_at_once
+from pgt.families.at_once import CLEAN, AtOnce, at_once, many_at_once
 from pgt.families.card import Card
 from pgt.families.family import AbstractFamily
 from pgt.families.given import Given, given_numbers, strange_in
@@ -54,7 +54,7 @@ class Answer(eqx.Module):
     `by` says who answers: the law of the family and its solver (at_once.py), where they are at hand and
     the readings do not speak against them, or the network. `outside` says in words where the question
     lies outside what that knows: the field is then not to be trusted. `expected_error` is the relative
-    error of systems with so many readings.
+    error of systems with so many readings, by the law that of this one.
     """
 
     pretrained: "Pretrained"
@@ -135,8 +135,10 @@ class Pretrained(eqx.Module):
         found = self._by_law(readings, numbers, domain) if law and not outside else None
         if found is not None:
             still = stand_still(np.asarray(readings.points, float), domain)
-            row, beyond = self.card.by_law(count, found.is_clean, still), self._beyond(numbers)
-            return Answer(self, question, found, domain, row.factor, tuple(beyond), row.median)
+            row = self.card.by_law(count, found.is_clean, still)
+            error = found.error(np.asarray(scaling.spread, float), row.factor)
+            beyond = self._beyond(numbers) + self.card.noisy(found.noise)
+            return Answer(self, question, found, domain, row.factor, tuple(beyond), error)
         by, off = self._by_network(readings, numbers, told, scaling, domain)
         outside += self._strange(np.asarray(told)) + self._unusual(count, off)
         factor, error = self.card.factor(count, off), self.card.error(count, off)[0]
@@ -199,12 +201,13 @@ class Pretrained(eqx.Module):
 
     def _many_by_law(self, rigs: Rigs) -> tuple[Answers, np.ndarray]:
         """The law's answers, and where they may be believed."""
-        mean, spread, clean, lawful = many_at_once(solving(self.family), rigs)
+        mean, spread, noise, lawful = many_at_once(solving(self.family), rigs)
         still = rigs.still(self.family.domain)
-        rows = map(self.card.by_law, rigs.counts, clean.tolist(), still)
+        rows = map(self.card.by_law, rigs.counts, (noise <= CLEAN).tolist(), still)
         reach = np.array([row.factor for row in rows])[:, None, None] * spread
         outside = [
             self._beyond({name: float(of[k]) for name, of in rigs.coefficients.items()})
+            + self.card.noisy(float(noise[k]))
             for k in range(len(mean))
         ]
         return Answers(mean, reach, outside), lawful

@@ -80,7 +80,11 @@ def _fields(path: Path, dataset: xr.Dataset, coords: Sequence[str], fields: Sequ
             )
         found.append(np.asarray(dataset[name].transpose(*coords).values, np.float32))
         if not np.isfinite(found[-1]).all():
-            raise InputError(f"{path.name}: the field {name!r} is not finite everywhere.")
+            missing = int((~np.isfinite(found[-1])).sum())
+            raise InputError(
+                f"{path.name}: the field {name!r} is not finite at {missing} of {found[-1].size} nodes; "
+                "fill them, or leave the file out."
+            )
     return np.stack(found, axis=-1)
 
 

@@ -155,6 +155,12 @@ class Simulations(AbstractFamily):
         lengths = jnp.log(extents(scaling) / self.domain.extent)
         return jnp.concatenate([jnp.asarray(told), sizes, means, lengths])
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        scaled = (f"the scaled {name}" for name in self.ranges)
+        sizes, means = ([f"the {what} of {f}" for f in self.fields] for what in ("size", "mean"))
+        return (*scaled, *sizes, *means, *(f"the extent of {axis}" for axis in self.domain.axes))
+
     def settled(self, coefficients: Coefficients) -> dict[str, float]:
         """Those of the nearest file."""
         row = self._row(self._nearest(coefficients))

@@ -4,6 +4,7 @@ import abc
 import dataclasses
 import math
 from collections.abc import Mapping
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -38,6 +39,8 @@ class AbstractSolved(AbstractFamily):
     """
 
     noise_shape: eqx.AbstractClassVar[tuple[int, ...]]
+    # Why readings do not lead back to the noise, in words; nothing where they do.
+    forgets: ClassVar[str] = ""
 
     def __check_init__(self):
         for name, (low, high) in self.ranges.items():

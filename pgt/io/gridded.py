@@ -229,7 +229,8 @@ def _check_grid(dataset: xr.Dataset) -> None:
             if dim not in AXES or dim not in dataset.coords:
                 raise InputError(
                     f"the variable {name!r} has the dimension {dim!r}; a field on a grid has the "
-                    "axes x, y, z and t only, each with its coordinate values."
+                    "axes x, y, z and t only, each with its coordinate values. With xarray, "
+                    f"dataset.rename({{{dim!r}: 'x'}}) gives an axis another name."
                 )
     for axis in dataset.coords:
         if not np.isfinite(as_numbers(str(axis), dataset[axis].to_numpy())).all():

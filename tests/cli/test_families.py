@@ -75,6 +75,12 @@ def test_a_folder_of_simulations_is_a_family(quick, simulations, equation):
     assert quick["family"] == "simulations"
 
 
+def test_names_may_be_listed_with_blanks(quick, simulations):
+    options = ["--equation", "u_t = diffusivity*u_xx", "--coefficients", " diffusivity, "]
+    found = run(simulations, "-o", simulations / "mine.safetensors", *options)
+    assert found.exit_code == 0, found.output
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

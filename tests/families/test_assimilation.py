@@ -138,3 +138,9 @@ def test_slopes_may_be_rough_where_readings_are_exact():
     exact, found = (assimilate(f, readings, NU, draws=0) for f in (HEAT, family))
     assert found.steps > exact.steps
     np.testing.assert_allclose(found.noise, exact.noise, atol=5e-3)
+
+
+def test_chaos_that_forgot_its_state_is_refused_in_words():
+    readings = pgt.Observations.from_arrays({"x": [1.0], "t": [2.0]}, {"u": [0.3]})
+    with pytest.raises(pgt.InputError, match="after 60 units of time, by when chaos has forgotten"):
+        assimilate("kuramoto_sivashinsky", readings, {"hyperviscosity": 1.0})

@@ -8,7 +8,7 @@ import pytest
 
 import pgt
 from pgt.families import BurgersFamily, HeatFamily, assimilate
-from pgt.families.at_once import LEAST, at_once, lawful, many_at_once, side_by_side
+from pgt.families.at_once import LEAST, AtOnce, at_once, lawful, many_at_once, side_by_side
 from pgt.families.rigs import as_rigs
 from pgt.families.solved import AbstractSolved
 
@@ -121,6 +121,31 @@ def test_a_network_lets_the_law_answer_and_says_what_is_to_be_expected():
     np.testing.assert_array_equal(said.mean, told.mean)
     beyond = network(readings, {"diffusivity": 0.3})
     assert any("diffusivity" in said for said in beyond.outside)
+
+
+def test_bands_and_the_stated_error_are_those_of_noisy_readings_where_their_noise_is_given():
+    """A σ that is given is no sign of clean readings, however well it is met."""
+    network, family = made_pretrained.with_law(), made_pretrained.FAMILY
+    field = drawn(4, NU, family)
+    told, untold = (
+        network(pgt.sample(field, n=14, noise=0.1, seed=1, record_noise=given), NU)
+        for given in (True, False)
+    )
+    assert isinstance(told.by, AtOnce)
+    assert not told.by.is_clean
+    assert told.factor == untold.factor
+    assert 0.3 < told.expected_error / untold.expected_error < 3
+    clean = network(pgt.sample(field, n=14, seed=1), NU)
+    assert isinstance(clean.by, AtOnce)
+    assert clean.by.is_clean
+    assert clean.expected_error < 0.01 * told.expected_error
+
+
+def test_readings_that_no_system_of_the_law_comes_near_to_are_said_to_be_outside():
+    network, family = made_pretrained.with_law(), made_pretrained.FAMILY
+    readings = pgt.sample(drawn(4, NU, family), n=14, noise=0.25, seed=1, record_noise=True)
+    answer = network(readings, NU)
+    assert "in training their noise was up to" in answer.outside[0]
 
 
 def test_a_network_answers_many_by_the_law_as_one_by_one():

@@ -16,6 +16,11 @@ def test_a_law_of_too_many_unknowns_is_not_asked(monkeypatch):
     assert judged_law(get("heat"), None, asked, None, 64, {}) is None
 
 
+def test_a_law_that_forgets_its_state_is_not_asked():
+    asked = partial(pytest.fail, "asked")
+    assert judged_law(get("kuramoto_sivashinsky"), None, asked, None, 64, {}) is None
+
+
 SCATTERED = np.zeros(40, bool)
 
 

@@ -48,6 +48,19 @@ def test_what_judges_a_network_is_not_trained_on(folder):
     assert judges.parted() == (judges, judges)  # too few
 
 
+def test_every_number_that_a_network_is_told_has_its_name(folder):
+    family = Simulations(folder, pgt.Heat, ["diffusivity"])
+    readings = pgt.sample(HEAT.dataset(draw(jax.random.key(0))), n=5)
+    numbers = family.numbers({"diffusivity": 0.02}, Scaling.fit(readings, family.domain))
+    assert len(family.told) == numbers.size
+    assert family.told[1:] == (
+        "the size of u",
+        "the mean of u",
+        "the extent of x",
+        "the extent of t",
+    )
+
+
 def test_given_coefficients_choose_the_nearest_file(folder):
     family = Simulations(folder, pgt.Heat, ["diffusivity"])
     nearest = eqx.filter_jit(family.draw)(jax.random.key(0), {"diffusivity": 0.035})

@@ -35,7 +35,7 @@ def test_dates_stay_numbers(tmp_path):
     ("dataset", "message"),
     [
         (xr.Dataset({}, {"x": [0.0]}), "no field"),
-        (xr.Dataset({"u": (("x", "member"), [[1.0]])}, {"x": [0.0]}), "dimension 'member'"),
+        (xr.Dataset({"u": (("x", "member"), [[1.0]])}, {"x": [0.0]}), r"rename\({'member': 'x'}"),
         (xr.Dataset({"u": ("x", [1.0])}), "dimension 'x'"),
         (xr.Dataset({"u": ("x", ["a"])}, {"x": [0.0]}), "not numbers"),
         (xr.Dataset({"u": ("x", [1.0])}, {"x": [NAN]}), "coordinate 'x' is not finite"),
