@@ -7,7 +7,7 @@ marks of `ground/arguments.py`, say what may be written there.
 import dataclasses
 import inspect
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
 
@@ -56,7 +56,7 @@ DEEPEST = 3  # kernels of kernels of kernels, in [model]
 class PartSection(Section):
     """The table of a part: `builds` makes the part from what is given."""
 
-    builds: ClassVar[Callable]
+    builds: ClassVar[Any]  # a class or a function
 
 
 # ------------------------------------------------------------------------------- one argument
@@ -144,7 +144,7 @@ class FieldsSection(PartSection):
     @classmethod
     def _check_fields(cls, data):
         fields = [name for name in data if name not in cls.model_fields]
-        if not fields:
+        if not fields and cls.builds.names_fields:
             wrong('the field and its value are missing; add for example u = 0 or u = "sin(pi*x)"')
         for name in fields:
             if not name.isidentifier() or name == "self":

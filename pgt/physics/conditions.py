@@ -54,6 +54,7 @@ class AbstractCondition(eqx.Module):
     """
 
     part: ClassVar[str] = "condition"
+    names_fields: ClassVar[bool] = True  # whether one that takes values says nothing without them
     kind: ClassVar[str]
     region: eqx.AbstractVar[AbstractRegion | None]
 

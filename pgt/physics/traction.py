@@ -1,7 +1,7 @@
 """What pulls at the wall of an elastic solid: nothing, or a given force per area."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -40,6 +40,7 @@ class Traction(AbstractWallCondition):
     ('bc', 'upper')
     """
 
+    names_fields: ClassVar[bool] = False
     values: dict[str, Value]
     solid: Any  # Elasticity, once it is known
 

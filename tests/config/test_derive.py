@@ -5,6 +5,7 @@ import inspect
 from typing import get_args
 
 import pytest
+from pydantic import ValidationError
 from run_files import sections_in
 
 import pgt
@@ -50,3 +51,10 @@ def test_training_has_the_settings_of_its_class():
         for name, part in parts(kind).items():
             arguments = inspect.signature(part).parameters
             assert set(table_of(kind, name).model_fields) - {"name"} == set(arguments)
+
+
+def test_a_free_wall_needs_no_field_and_others_do():
+    free = section_of(pgt.Traction, "condition", "traction").model_validate({"kind": "traction"})
+    assert not free.model_extra
+    with pytest.raises(ValidationError, match="field and its value are missing"):
+        section_of(pgt.Neumann, "condition", "neumann").model_validate({"kind": "neumann"})
