@@ -65,6 +65,7 @@ class PartSection(Section):
 def written(hint: Any, depth: int = 0) -> Any:
     """What may be written where Python takes a `hint`; None where nothing can.
 
+    >>> from collections.abc import Callable
     >>> written(bool | Callable | None)
     <class 'bool'>
     """

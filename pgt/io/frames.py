@@ -43,7 +43,7 @@ def as_table(
 
 def _is_printed(lines: Sequence[str]) -> bool:
     """Whether rows begin with their number, which has no name, as pandas prints a table."""
-    names, *rows = (line.split() for line in lines if line.strip())
+    names, *rows = [line.split() for line in lines if line.strip()] or [[]]
     numbers = [row[0] for row in rows]
     is_wide = len(rows) > 1 and all(len(row) == len(names) + 1 for row in rows)
     return is_wide and numbers in ([str(n + first) for n in range(len(rows))] for first in (0, 1))

@@ -36,7 +36,7 @@ def npz(path: Path) -> None:
 def parquet(path: Path) -> None:
     import pyarrow.parquet
 
-    columns = {"x": [0.1, 0.2], "t": [0.1, 0.2], "u": ["high", "low"]}
+    columns = {"x": [0.1, 0.2], "t": [0.1, 0.2], "u": ["warm", "cold"]}
     pyarrow.parquet.write_table(pyarrow.table(columns), path)
 
 
