@@ -31,7 +31,7 @@ from pgt.physics.overlap import warn_of_overlap
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.expected_error import field_errors, together, unfollowed
 from pgt.reconstruction.result import Reconstruction
-from pgt.reconstruction.rival import in_time_left, needs_rival, predicts_better
+from pgt.reconstruction.rival import in_time_left, is_surer, needs_rival, predicts_better
 from pgt.training.assemble import Model, Task, assemble
 from pgt.training.budget import seconds_given
 from pgt.training.error_bars import ErrorBars
@@ -187,7 +187,7 @@ def _better_of_two(task: Task, folder: Path | None, progress: bool | None) -> _K
     rival = in_time_left(task.rival(), time.monotonic() - began)
     is_better = partial(predicts_better, outcome=outcome, rival=rival)
     other, others = _fitted(rival, folder, progress, is_better)
-    if is_better(other):
+    if is_better(other) and not is_surer(outcome, errors, others, task):
         return _Kept(rival, other, others, "rival")
     return first if errors is not None else _kept_after_all(first)
 

@@ -21,6 +21,7 @@ from pgt.training.overtaxed import is_overtaxed
 from pgt.training.polish import NOISY
 
 QUARTER = 0.25  # of the seconds: sines leave a third to the other model (training/features.py)
+HONEST = 1.5  # of their own σ: readings left out are missed by no more, root mean square
 JUDGED = 0.05  # of the seconds: a large network is compiled once more to be judged
 
 
@@ -47,6 +48,16 @@ def predicts_better(other: Outcome, outcome: Outcome, rival: Task) -> bool:
         return False
     count = int(np.asarray(rival.held_out.mask).sum())
     return is_less(other.held_out_error, missed, count)
+
+
+def is_surer(outcome: Outcome, errors: dict | None, others: dict | None, task: Task) -> bool:
+    """Whether sines that know how far they are off expect less error than their rival, by the errors
+    expected of both. They are solved with all readings; the rival never sees those that it is judged by,
+    and may have been lucky with a few noisy ones."""
+    if outcome.misses is None or errors is None or others is None:
+        return False
+    is_honest = float(np.sqrt(np.mean(outcome.misses**2))) < HONEST
+    return is_honest and together(errors, task)["value"] < together(others, task)["value"]
 
 
 def in_time_left(task: Task, spent: float) -> Task:

@@ -9,7 +9,7 @@ import pytest
 import pgt
 import pgt._reconstruct as reconstructing
 from pgt.nn.precision import cast
-from pgt.reconstruction.rival import in_time_left, needs_rival, predicts_better
+from pgt.reconstruction.rival import in_time_left, is_surer, needs_rival, predicts_better
 from pgt.training.assemble import assemble
 from pgt.training.features import FEWEST_TO_CHOOSE
 from pgt.training.fit import Outcome, fit_task
@@ -166,3 +166,15 @@ def test_the_better_of_the_two_is_the_result(monkeypatch, of_larger, winner):
     ]  # no posterior for a loser
     assert isinstance(result.model, winner)
     assert result.summary["model_choice"] == ("rival" if winner is pgt.SIREN else "suited")
+
+
+@pytest.mark.parametrize(
+    ("misses", "own", "others", "surer"),
+    [(1.0, 0.01, 0.02, True), (1.0, 0.02, 0.01, False), (3.0, 0.01, 0.02, False)],
+)
+def test_sines_that_know_their_error_stay_where_it_is_the_smaller(misses, own, others, surer):
+    """With all readings they may know more than a rival that was lucky with a few noisy ones."""
+    outcome = dataclasses.replace(missing_by(0.1), misses=np.full(30, misses))
+    said = expecting(own), expecting(others)
+    assert is_surer(outcome, *said, TASK) == surer
+    assert not is_surer(missing_by(0.1), *said, TASK)
