@@ -39,8 +39,8 @@ RATE, WARM_UP, LAST_RATE = 1e-3, 0.02, 1e-2
 LARGEST_STEP = 1.0
 AT_ONCE = 32  # systems in the test
 TEST_SENSORS = 7  # key
-# A graphics card times kinds of products only while it runs no other program: a network that is compiled
-# beside cells that are trained would wait for each of its products until a cell has ended.
+# Kinds of products are not timed: compiled so, beside cells in training, a network was never ready,
+# probably since a graphics card times only while it runs no other program.
 OPTIONS = {"xla_gpu_enable_triton_gemm": False, "xla_gpu_autotune_level": 0}
 
 # Γ by name: the kernel of each family, and whether its strength is learnt.

@@ -12,9 +12,7 @@ import numpy as np
 
 SMALL = 1500  # rows of a square matrix that one thread factors in a tenth of a second
 PROBED = 300  # rows of one that is factored to see whether threads wait for one another
-WAITING = (
-    5.0  # times as long as one thread takes: on a machine of its own even many do not take that
-)
+WAITING = 5.0  # times as long as one thread takes: nothing but waiting takes that
 
 
 @contextlib.contextmanager

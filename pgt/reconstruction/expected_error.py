@@ -63,16 +63,8 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     near = near_readings(local, readings, task.problem.domain)
     lost = np.array(list(unfollowed(outcome, task).values())) / np.asarray(fit.model.scaling.spread)
     least = np.maximum(outcome.at_least, lost)
-    found = expected_errors(
-        deviations,
-        values,
-        where,
-        pde.fields,
-        free,
-        near,
-        least,
-        _shown(task, fit.model.scaling),
-    )
+    shown = _shown(task, fit.model.scaling)
+    found = expected_errors(deviations, values, where, pde.fields, free, near, least, shown)
     return {name: asdict(error) for name, error in found.items()}
 
 

@@ -18,9 +18,7 @@ from pgt.physics.bordered import functions_of
 from pgt.training.assemble import Task
 from pgt.training.coefficients import are_settled
 from pgt.training.deadline import Deadline
-from pgt.training.feature_rows import (
-    nodes_of,
-)
+from pgt.training.feature_rows import nodes_of
 from pgt.training.first_guess import SINES, begun, held_evidence, is_held
 from pgt.training.found import PLAINLY, Averaged, Found, averaged, cost_of_band, of_two
 from pgt.training.gaussian import CLEAN

@@ -75,9 +75,8 @@ def left_open(
     size, equations = sines.network.readout.size, max(len(problem.equation_scales), 1)
     rows = rows_of(sines, pde, problem, max(NODES, int(ROWS_PER_WEIGHT * size / equations)))
     seen = np.concatenate([rows.equation, rows.readings])[:, :size]
-    if not all(
-        np.isfinite(part).all() for part in (seen, rows.target)
-    ):  # a root or logarithm of what sines make negative
+    is_finite = np.isfinite(seen).all() and np.isfinite(rows.target).all()
+    if not is_finite:  # a root or logarithm of what sines make negative
         return None
     there = field_rows(sines, asked)
     held = np.sqrt(np.mean(np.sum(there**2, axis=1)))

@@ -216,10 +216,11 @@ def _fit_plain(
                 search, start, settings, judge, report, keep, share=share, is_enough=known.is_noise
             )
         error = judge(jnp.asarray(end.best))
-        unfitted = noise is None and error > UNFITTED
         if is_over(end, settings):
             return end
-        if known.is_hopeless(end.best) if unfitted else _is_noisy(settings, noise, error):
+        unfitted = noise is None and error > UNFITTED
+        is_last = known.is_hopeless(end.best) if unfitted else _is_noisy(settings, noise, error)
+        if is_last:
             return end
         if settings.seconds is not None:
             seconds = settings.seconds - _after(end, settings.seconds)
