@@ -17,7 +17,7 @@ from pgt.training.budget import seconds_given
 from pgt.training.chance import is_less
 from pgt.training.features import POOR, is_contested
 from pgt.training.fit import Outcome
-from pgt.training.overtaxed import is_overtaxed
+from pgt.training.overtaxed import bends_equation, is_overtaxed
 from pgt.training.polish import NOISY
 
 QUARTER = 0.25  # of the seconds: sines leave a third to the other model (training/features.py)
@@ -33,8 +33,10 @@ def needs_rival(task: Task, outcome: Outcome, errors: dict | None, spent: float 
         return False
     if isinstance(task.model, Features):
         return errors is not None and is_contested(task) and together(errors, task)["value"] > POOR
-    missed = outcome.held_out_error
-    return missed is not None and missed > NOISY and is_overtaxed(outcome.fit.model, task.problem)
+    missed, fit = outcome.held_out_error, outcome.fit
+    if missed is None or missed <= NOISY:
+        return False
+    return is_overtaxed(fit.model, task.problem) or bends_equation(fit.model, fit.pde, task.problem)
 
 
 def predicts_better(other: Outcome, outcome: Outcome, rival: Task) -> bool:

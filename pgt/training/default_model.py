@@ -6,6 +6,7 @@ import jax
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.data.sampling import Sobol, Uniform
 from pgt.ground.arguments import Seed
 from pgt.ground.checked import checked
 from pgt.models.base import AbstractFieldModel
@@ -29,7 +30,7 @@ MANY_READINGS = 300  # beyond this, anchors gather the readings
 # the encoder of a PGT buys nothing, and every step has to wait for it.
 LARGE_ON_GPU = {"width": 256, "layers": 5}
 LARGE = {"width": 96, "layers": 5}
-LARGE_FREQUENCY = 8.0
+LARGE_FREQUENCY, LARGE_FREQUENCY_ON_GPU = 8.0, 12.0
 POINTS_ON_GPU = 2000  # residual points of its steps, at least
 # Seconds of a fit, in less of which a small network is better off with all of them.
 LEAST_FOR_LARGER, LEAST_FOR_LARGER_ON_GPU = 300.0, 30.0
@@ -114,8 +115,9 @@ def _narrow(domain: Domain, pde: AbstractPDE) -> tuple[int, float]:
 def larger(observations: Observations, pde: AbstractPDE, domain: Domain, seed: Seed = 0) -> SIREN:
     """A SIREN with room for fields that a network small enough for second-order steps cannot follow."""
     scaling = Scaling.fit(observations.aligned(pde.fields), domain)
-    sizes = LARGE if jax.default_backend() == "cpu" else LARGE_ON_GPU
-    return SIREN(scaling, frequency=LARGE_FREQUENCY, seed=seed, **sizes)
+    if jax.default_backend() == "cpu":
+        return SIREN(scaling, frequency=LARGE_FREQUENCY, seed=seed, **LARGE)
+    return SIREN(scaling, frequency=LARGE_FREQUENCY_ON_GPU, seed=seed, **LARGE_ON_GPU)
 
 
 def has_time_for_larger(training: Training) -> bool:
@@ -125,7 +127,10 @@ def has_time_for_larger(training: Training) -> bool:
 
 
 def for_larger(training: Training) -> Training:
-    """The settings that suit it: with fewer points a graphics card is hardly faster."""
+    """The settings that suit it: points that are spread evenly, which tell more of the residual than as
+    many that fall where they may; with fewer a graphics card is hardly faster."""
+    if isinstance(training.sampler, Uniform):
+        training = replace(training, sampler=Sobol())
     if jax.default_backend() == "cpu" or not training.collocation:
         return training
     return replace(training, collocation=max(training.collocation, POINTS_ON_GPU))

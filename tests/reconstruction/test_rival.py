@@ -126,10 +126,21 @@ def test_a_larger_network_is_asked_where_a_small_one_misses_neighbours_alike():
     assert task.rival is not None
     rival = task.rival()
     assert isinstance(rival.model, pgt.SIREN)
+    assert isinstance(rival.training.sampler, pgt.Sobol)
     assert rival.rival is None
     assert len(rival.held_out) == len(task.held_out)
     assert in_time_left(rival, 300.0).training.seconds == pytest.approx(270.0)  # less a twentieth
     assert in_time_left(rival, 590.0).training.seconds == pytest.approx(200.0)
+
+
+def test_a_larger_network_is_asked_where_the_equation_is_missed_as_the_readings_are(monkeypatch):
+    """Readings far from each other are missed as if by noise; noise would leave the equation alone."""
+    monkeypatch.setattr("pgt.reconstruction.rival.is_overtaxed", lambda *about: False)
+    task = small()
+    assert not needs_rival(task, of_network(task, 0.1), None)  # hardly anything but a constant
+    with jax.enable_x64(True):
+        wild = cast(pgt.SIREN(task.model.scaling, frequency=30.0), np.float64)
+    assert needs_rival(task, Outcome(Fit(wild, task.pde, 0.0), 0.1), None)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import pgt
 from pgt.nn.precision import cast
 from pgt.training.assemble import assemble
-from pgt.training.overtaxed import are_alike, are_unlike, is_overtaxed
+from pgt.training.overtaxed import are_alike, are_unlike, bends_equation, is_overtaxed
 
 RANDOM = np.random.default_rng(0)
 POINTS = RANDOM.uniform(size=(400, 3))
@@ -67,3 +68,19 @@ def test_a_model_is_overtaxed_by_waves_and_not_by_noise_around_its_own_field():
         noisy = np.asarray(own) + 0.05 * RANDOM.normal(size=own.shape)
         around = dataclasses.replace(readings, values=noisy)
         assert not is_overtaxed(model, dataclasses.replace(task.problem, observations=around))
+
+
+def test_noise_does_not_bend_an_equation_and_a_field_without_room_does():
+    """A constant fulfils Burgers' equation whatever the readings are; an untrained network does not."""
+    domain = pgt.Domain(x=(0, 1), t=(0, 1))
+    readings = pgt.sample(pgt.datasets.heat(), n=60)
+    with jax.enable_x64(True):
+        scaling = cast(pgt.Scaling.fit(readings, domain), jnp.float64)
+        constant, wild = pgt.PINN(scaling), pgt.SIREN(scaling, frequency=30.0)
+        still = jax.tree.map(lambda leaf: 0.0 * leaf, constant.tunable())
+        constant = cast(eqx.tree_at(lambda m: m.tunable(), constant, still), jnp.float64)
+        task = assemble(readings, pgt.Burgers(0.01), domain)
+        assert not bends_equation(constant, task.pde, task.problem)
+        assert bends_equation(cast(wild, jnp.float64), task.pde, task.problem)
+        alone = dataclasses.replace(task.problem, equation_scales={})
+        assert not bends_equation(cast(wild, jnp.float64), task.pde, alone)
