@@ -73,8 +73,8 @@ class Sobol(AbstractSampler):
 
 @register("graded")
 class Graded(AbstractSampler):
-    """A `share` of the points close to the walls of the domain's shape, where fields are steepest: their
-    density falls by e within `reach`, a share of the box's shortest side. The others are spread evenly.
+    """A `share` of the points close to the walls of the domain's shape, where fields are steepest, the
+    others anywhere. Their density falls by e within `reach`, a share of the box's shortest side.
 
     >>> from pgt.data.shapes import Disk
     >>> channel = Domain(x=(-2, 8), y=(-2, 2), shape=-Disk(radius=0.5))
@@ -89,10 +89,11 @@ class Graded(AbstractSampler):
     def draw(self, key, domain, n, residual=None):
         near, anywhere = jax.random.split(key)
         count = round(self.share * n)
-        close = domain.near_walls(near, count, self.reach)
-        if count == n:
-            return close
-        return jnp.concatenate([close, Sobol().draw(anywhere, domain, n - count)])
+        parts = [
+            domain.near_walls(near, count, self.reach),
+            domain.sample(anywhere, n - count),
+        ]
+        return jnp.concatenate(parts)
 
 
 @register("residual_adaptive")
