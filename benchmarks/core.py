@@ -146,7 +146,7 @@ def default_wake_case(seconds=120.0, seed=0, samples=1500, hidden=()):
     return about | wake_errors(result, truth, hidden) | summary(result)
 
 
-def default_beltrami_case(seconds=290.0, seed=0):
+def default_beltrami_case(seconds=240.0, seed=0):
     """Beltrami's flow in space over time, p hidden, as the zoo has it: nothing chosen but the seconds."""
     return execute(ZooRun("beltrami", "ours", seconds, seed))
 
