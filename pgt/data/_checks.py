@@ -194,7 +194,10 @@ def check_values(values: np.ndarray, n: int, fields: tuple[str, ...]) -> None:
             "hide it."
         )
     if np.isnan(values).all():
-        raise InputError(f"every value of {fields} is hidden (NaN); at least one must be measured.")
+        raise InputError(
+            f"every value of {', '.join(fields)} is hidden: empty, NaN, or a word in place of a number; "
+            "at least one must be measured."
+        )
 
 
 def check_shape(points: np.ndarray, domain: Domain) -> None:

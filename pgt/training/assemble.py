@@ -57,6 +57,7 @@ from pgt.training.settings import Training
 HELD_OUT = 0.1  # of the readings, where a model is trained
 # Readings that are held out one by one: enough to tell the error to a few per cent.
 MOST_HELD_OUT = 100
+AFTER_SINES = 0.8  # of the seconds: what sines that are poor mostly leave to a network
 
 Model = AbstractFieldModel | Callable[[int], AbstractFieldModel]
 
@@ -179,7 +180,7 @@ def _rival(
     """The task for whoever is asked next, where nobody named a model: a network after sines, a larger one
     after a small one that takes second-order steps. The larger has no posterior to draw from."""
     if isinstance(model, Features):
-        left = None if training.seconds is None else training.seconds / 2
+        left = None if training.seconds is None else AFTER_SINES * training.seconds
         build = partial(network, *about, seconds=left)
         return partial(again, model=build, training=training, error_bars=error_bars)
     free = error_bars is None and training.steps is None and training.polish is None

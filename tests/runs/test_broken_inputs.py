@@ -52,7 +52,7 @@ TABLES = {
     "text in numbers": (csv("0.1,0.2,warm"), "line 22, column 'u': 'warm' is not a number"),
     "text in coordinates": (csv("left,0.2,1"), "line 22, column 'x': 'left' is not a number"),
     "decimal commas": (csv("0,1,0,2,3,5"), "line 22 has 6 cell(s)"),
-    "NaN everywhere": (csv(body=[f"{r[:17]},nan" for r in rows()]), "every value of ('u',) is hidden"),
+    "NaN everywhere": (csv(body=[f"{r[:17]},nan" for r in rows()]), "every value of u is hidden: empty"),
     "no position": (csv("nan,0.2,1"), "coordinate 'x', line 22, is nan"),
     "one row": (csv(body=rows(1)), "1 reading in all"),
     "one measured row": (csv(body=[*rows(1), "0.5,0.5,", "0.6,0.5,"]), "1 reading in all"),
