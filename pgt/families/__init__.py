@@ -11,8 +11,9 @@ Every name here is public, as `pgt.families.get`. Where things are:
     networks            pretraining, then pretrained (in use), readout, card (what it is worth),
                         shipped, examples, networked (its answers)
     closed form         patterns and gaussian (a family as a Gaussian), assimilation and
-                        conditioning (the most probable system), at_once (the same in milliseconds)
-                        and judged_law (what that is worth), said (answers at points and on grids)
+                        conditioning (the most probable system), flow_before (that of a flow, from
+                        its vorticity), at_once (the same in milliseconds) and judged_law (what that
+                        is worth), said (answers at points and on grids)
 """
 
 from pgt.families.advection_diffusion import AdvectionDiffusionFamily as AdvectionDiffusionFamily
@@ -24,6 +25,7 @@ from pgt.families.cycles import Cycles as Cycles
 from pgt.families.darcy import DarcyFamily as DarcyFamily
 from pgt.families.family import AbstractFamily as AbstractFamily
 from pgt.families.fisher import FisherFamily as FisherFamily
+from pgt.families.flow_before import flow_before as flow_before
 from pgt.families.heat import HeatFamily as HeatFamily
 from pgt.families.helmholtz import HelmholtzFamily as HelmholtzFamily
 from pgt.families.kuramoto_sivashinsky import (

@@ -131,7 +131,7 @@ def assimilate(
         )
     readings = readings.wrapped(solved.domain).aligned(solved.fields)
     readings.check_inside(solved.domain)
-    known = _known(solved, coefficients)
+    known = known_of(solved, coefficients)
     with precisely():
         asking, values, errors = asked(solved, readings, known)
         first = _started(asking, start)
@@ -157,7 +157,7 @@ def solving(family: AbstractFamily) -> AbstractSolved:
     return family
 
 
-def _known(family: AbstractSolved, given: Mapping | AbstractPDE | None) -> dict[str, float]:
+def known_of(family: AbstractSolved, given: Mapping | AbstractPDE | None) -> dict[str, float]:
     """The coefficients that are known, by name; an `Unknown` of an equation is none of them."""
     numbers = given_numbers(family, given or {})
     if not is_its_equation(family, given or {}):
@@ -254,7 +254,7 @@ def _assimilated(
         {name: float(value) for name, value in coefficients.items()},
         bands,
         found.level,
-        _outside(found, count, errors),
+        outside_of(found, count, errors),
         found.steps,
         asking,
         found.mean,
@@ -262,7 +262,7 @@ def _assimilated(
     )
 
 
-def _outside(found: Conditioned, count: int, errors: Errors) -> tuple[str, ...]:
+def outside_of(found: Conditioned, count: int, errors: Errors) -> tuple[str, ...]:
     """What speaks against the law."""
     said = []
     ratio = found.linear.surprise / count
