@@ -12,8 +12,9 @@ Every name here is public, as `pgt.families.get`. Where things are:
                         shipped, examples, networked (its answers)
     closed form         patterns and gaussian (a family as a Gaussian), assimilation and
                         conditioning (the most probable system), flow_before (that of a flow, from
-                        its vorticity), at_once (the same in milliseconds) and judged_law (what that
-                        is worth), said (answers at points and on grids)
+                        its vorticity); at_once (the same in milliseconds) with posing, weighing and
+                        beyond (what readings say against the law), judged_law (what that is worth);
+                        said (answers at points and on grids)
 """
 
 from pgt.families.advection_diffusion import AdvectionDiffusionFamily as AdvectionDiffusionFamily

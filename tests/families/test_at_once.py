@@ -8,9 +8,10 @@ import pytest
 
 import pgt
 from pgt.families import BurgersFamily, HeatFamily, assimilate
-from pgt.families.at_once import LEAST, AtOnce, at_once, lawful, many_at_once, side_by_side
+from pgt.families.at_once import AtOnce, at_once, lawful, many_at_once, side_by_side
 from pgt.families.rigs import as_rigs
 from pgt.families.solved import AbstractSolved
+from pgt.families.weighing import LEAST
 
 HEAT = HeatFamily(nodes=16, times=9)
 NU = {"diffusivity": 0.02}
@@ -86,7 +87,7 @@ def test_many_systems_are_answered_as_one_by_one():
     values[1, 4:] = np.nan
     points = np.stack([np.asarray(r.points, float) for r in readings])
     rigs = as_rigs(HEAT, points, values, {"diffusivity": np.full(3, 0.02)}, nodes(HEAT))
-    means, spreads, _, fine = many_at_once(HEAT, rigs)
+    means, spreads, _, fine, _ = many_at_once(HEAT, rigs)
     assert fine.all()
     for k, one in enumerate(readings):
         few = one.take(np.arange(4)) if k == 1 else one

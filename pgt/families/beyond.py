@@ -1,0 +1,152 @@
+r"""What readings say against the law that they are answered by.
+
+The law is compared with others that have it and something more: coefficients that are not those given,
+δ in their logarithms, or a smooth field b beside that of the law,
+
+$$ d = W z + G\, \delta + e, \qquad d = W z + B\, b + e, $$
+
+each by the density of the readings, under all levels of noise. Noise cannot hide what is wrong: where
+readings come nearer to another law by more than chance would have it, that law is the more probable one.
+The answer stays that of the law that was given; its spread counts how far the others are from it, each as
+far as it is probable.
+"""
+
+from collections.abc import Mapping
+from itertools import product
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt.data.domain import Domain
+from pgt.families.weighing import Weighed, fields_of, weighed
+
+LOOSE = 0.5  # σ of the logarithm of a coefficient that may be wrong
+AMOUNTS = (0.01, 0.1)  # σ of a smooth field that is not in the law, in units of the readings
+PRIOR = np.log([0.9, 0.05, 0.025, 0.025])  # the law; other coefficients; smooth fields
+DEGREE = {1: 8, 2: 3, 3: 2}  # of the waves of a smooth field, by the number of axes
+SURE = 0.95  # of the probability, from which on a doubt is said
+SHOWS = 1e-3  # of the field: less may come of a solver that is rough
+CLEAR = 3.0  # standard deviations of a coefficient
+
+
+class Beyond(NamedTuple):
+    """How probable the law as given is, with other coefficients and with a smooth field beside it; how
+    far coefficients are off, in logarithms, with their σ; and how far the fields are, in units of their
+    spread: by what readings say against the law, and by what the law leaves open."""
+
+    shares: Float[Array | np.ndarray, "*k 3"]
+    logs: Float[Array | np.ndarray, "*k p"]
+    widths: Float[Array | np.ndarray, "*k p"]
+    shift: Float[Array | np.ndarray, "*k"]
+    left: Float[Array | np.ndarray, "*k"]
+
+    def doubts(self, known: Mapping[str, float]) -> list[str]:
+        """What readings say against the law, in words."""
+        shares = np.asarray(self.shares)
+        if shares[0] > 1 - SURE or self.shift < max(SHOWS, 0.5 * float(self.left)):
+            return []
+        if shares[1] < shares[2]:
+            return [
+                "the readings show something smooth that no system of the family has, "
+                f"{100 * float(self.shift):.2g} % of the field: other boundaries, sources or forces?"
+            ]
+        return [_of_coefficients(dict(known), np.asarray(self.logs), np.asarray(self.widths))]
+
+
+def _of_coefficients(known: dict[str, float], logs: np.ndarray, widths: np.ndarray) -> str:
+    clear = np.abs(logs) / widths
+    which = np.flatnonzero(clear > min(CLEAR, clear.max(initial=0.0) * 0.999))
+    names = list(known)
+    said = []
+    for k in which:
+        value = known[names[k]]
+        reach = np.hypot(1.645 * widths[k], logs[k] ** 2 / 2)  # of noise, and of being linear
+        low, middle, high = value * np.exp(logs[k] + reach * np.array([-1, 0, 1]))
+        said.append(
+            f"{names[k]} is given as {value:g}, the readings speak for about {middle:.3g} "
+            f"({low:.3g} to {high:.3g})"
+        )
+    return "; ".join(said)
+
+
+def compared(
+    rows: Float[Array, "m n"],
+    moved: Float[Array, "m p"],
+    smooth: Float[Array, "m q"],
+    misses: Float[Array, " m"],
+    fields: tuple[Float[Array, "n *g c"], Float[Array, "p *g c"], Float[Array, "q *g c"]],
+    size: Float[Array, " c"],
+    law: Weighed,
+    count,
+    trust,
+) -> tuple[Beyond, Float[Array, "*g c"], Float[Array, "*g c"]]:
+    """The law beside others, the standard deviation of the fields that all of them leave, and how much
+    of it is that they are apart.
+
+    `rows` are in units of the noise, as are those of coefficients that are `moved` and of `smooth`
+    fields; `fields` has what each of the three does to the fields, whose spreads are `size`.
+    """
+    tangents, by_moving, by_smooth = fields
+    mean, variance = fields_of(law, tangents)
+    more = [(LOOSE * moved, LOOSE * by_moving)] if moved.shape[1] else []
+    more += [(amount * smooth, amount * by_smooth) for amount in AMOUNTS]
+    logs, total = [law.evidence + PRIOR[0]], [(variance, jnp.zeros_like(variance))]
+    said = []
+    for prior, (columns, shapes) in zip(PRIOR[-len(more) :], more, strict=True):
+        other = weighed(jnp.column_stack([rows, columns]), misses, count, trust)[-1]
+        other_mean, other_variance = fields_of(other, jnp.concatenate([tangents, shapes]))
+        logs.append(other.evidence + prior)
+        total.append((other_variance, (other_mean - mean) ** 2))
+        said.append(other)
+    shares = jax.nn.softmax(jnp.stack(logs))
+    inner = sum(share * v for share, (v, _) in zip(shares, total, strict=True))
+    shift = sum(share * s for share, (_, s) in zip(shares, total, strict=True))
+    p = moved.shape[1]
+    logs, widths = _moves(said[0], p) if p else (jnp.zeros(0), jnp.zeros(0))
+    by_kind = jnp.stack([shares[0], jnp.sum(shares[1:-2]), jnp.sum(shares[-2:])])
+    apart = [jnp.sqrt(jnp.mean(part / (size**2 + 1e-300))) for part in (shift, variance)]
+    return Beyond(by_kind, logs, widths, *apart), jnp.sqrt(inner + shift), jnp.sqrt(shift)
+
+
+def _moves(said: Weighed, count: int):
+    """Mean and standard deviation of the last unknowns, which are coefficients."""
+    turned = said.turned[:, -count:]
+    amounts = (said.kept * said.along) @ turned  # l p
+    mean = said.weights @ amounts
+    left = 1 - (said.weights @ said.kept) @ turned**2
+    apart = said.weights @ (amounts - mean) ** 2
+    return LOOSE * mean, LOOSE * jnp.sqrt(jnp.maximum(left, 0.0) + apart)
+
+
+def smooth_fields(domain: Domain, axes: Mapping[str, np.ndarray]) -> Float[np.ndarray, "q *grid"]:
+    """Slow waves over the domain, at the nodes: products of cosines along its axes, up to a degree.
+
+    >>> domain = Domain(x=(0, 1), t=(0, 1))
+    >>> smooth_fields(domain, {"x": np.linspace(0, 1, 5), "t": np.linspace(0, 1, 3)}).shape
+    (10, 5, 3)
+    """
+    degree = DEGREE.get(len(axes), 2)
+    lines = [_waves(domain, axis, nodes, degree) for axis, nodes in axes.items()]
+    found = []
+    for chosen in product(*lines):
+        if sum(order for order, _ in chosen) <= degree:
+            shape = np.ones(())
+            for _, wave in chosen:
+                shape = shape[..., None] * wave
+            found.append(shape)
+    return np.stack(found)
+
+
+def _waves(domain: Domain, axis: str, nodes: np.ndarray, degree: int):
+    """With how many half waves each of them goes along the axis."""
+    low, high = domain.bounds(axis)
+    place = np.pi * (nodes - low) / (high - low)
+    if axis not in domain.periodic:
+        return [(k, np.cos(k * place)) for k in range(degree + 1)]
+    around = [
+        (2 * k, wave(2 * k * place)) for k in range(1, degree // 2 + 1) for wave in (np.cos, np.sin)
+    ]
+    return [(0, np.ones_like(place)), *around]
