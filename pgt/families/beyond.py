@@ -91,34 +91,53 @@ def compared(
     """
     tangents, by_moving, by_smooth = fields
     mean, variance = fields_of(law, tangents)
+
+    def other(added):
+        columns, shapes = added
+        said = weighed(jnp.column_stack([rows, columns]), misses, count, trust)[-1]
+        other_mean, other_variance = fields_of(said, jnp.concatenate([tangents, shapes]))
+        return (
+            said.evidence,
+            other_variance,
+            (other_mean - mean) ** 2,
+            _last(said, columns.shape[1]),
+        )
+
     more = [(LOOSE * moved, LOOSE * by_moving)] if moved.shape[1] else []
     more += [(amount * smooth, amount * by_smooth) for amount in AMOUNTS]
-    logs, total = [law.evidence + PRIOR[0]], [(variance, jnp.zeros_like(variance))]
-    said = []
-    for prior, (columns, shapes) in zip(PRIOR[-len(more) :], more, strict=True):
-        other = weighed(jnp.column_stack([rows, columns]), misses, count, trust)[-1]
-        other_mean, other_variance = fields_of(other, jnp.concatenate([tangents, shapes]))
-        logs.append(other.evidence + prior)
-        total.append((other_variance, (other_mean - mean) ** 2))
-        said.append(other)
-    shares = jax.nn.softmax(jnp.stack(logs))
-    inner = sum(share * v for share, (v, _) in zip(shares, total, strict=True))
-    shift = sum(share * s for share, (_, s) in zip(shares, total, strict=True))
-    p = moved.shape[1]
-    logs, widths = _moves(said[0], p) if p else (jnp.zeros(0), jnp.zeros(0))
+    # One after the other: decompositions of many matrices that run at once wait for each other's threads.
+    evidence, variances, shifts, amounts = jax.lax.map(other, _stacked(more))
+    prior = jnp.asarray(PRIOR)[np.r_[0, -len(more) : 0]]
+    shares = jax.nn.softmax(jnp.append(law.evidence, evidence) + prior)
+    inner = shares[0] * variance + jnp.tensordot(shares[1:], variances, 1)
+    shift = jnp.tensordot(shares[1:], shifts, 1)
     by_kind = jnp.stack([shares[0], jnp.sum(shares[1:-2]), jnp.sum(shares[-2:])])
+    logs, widths = (LOOSE * part[0, : moved.shape[1]] for part in amounts)
     apart = [jnp.sqrt(jnp.mean(part / (size**2 + 1e-300))) for part in (shift, variance)]
     return Beyond(by_kind, logs, widths, *apart), jnp.sqrt(inner + shift), jnp.sqrt(shift)
 
 
-def _moves(said: Weighed, count: int):
-    """Mean and standard deviation of the last unknowns, which are coefficients."""
+def _stacked(more: list[tuple[Array, Array]]) -> tuple[Float[Array, "h m w"], Array]:
+    """What laws have beside the first, side by side, filled up with nothing."""
+    wide = max(columns.shape[1] for columns, _ in more)
+
+    def filled(part, axis: int):
+        width = [(0, 0)] * part.ndim
+        width[axis] = (0, wide - part.shape[axis])
+        return jnp.pad(part, width)
+
+    columns = jnp.stack([filled(columns, 1) for columns, _ in more])
+    return columns, jnp.stack([filled(shapes, 0) for _, shapes in more])
+
+
+def _last(said: Weighed, count: int):
+    """Mean and standard deviation of the last unknowns."""
     turned = said.turned[:, -count:]
-    amounts = (said.kept * said.along) @ turned  # l p
+    amounts = (said.kept * said.along) @ turned  # l w
     mean = said.weights @ amounts
     left = 1 - (said.weights @ said.kept) @ turned**2
     apart = said.weights @ (amounts - mean) ** 2
-    return LOOSE * mean, LOOSE * jnp.sqrt(jnp.maximum(left, 0.0) + apart)
+    return mean, jnp.sqrt(jnp.maximum(left, 0.0) + apart)
 
 
 def smooth_fields(domain: Domain, axes: Mapping[str, np.ndarray]) -> Float[np.ndarray, "q *grid"]:

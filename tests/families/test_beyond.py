@@ -9,8 +9,10 @@ import pytest
 
 import pgt
 from pgt.families import AbstractSolved, HeatFamily, assimilate
-from pgt.families.at_once import at_once, many_at_once
+from pgt.families.asking import precisely
+from pgt.families.at_once import against, at_once, many_at_once
 from pgt.families.beyond import Beyond, smooth_fields
+from pgt.families.posing import posed
 from pgt.families.rigs import as_rigs
 
 HEAT = HeatFamily(nodes=16, times=9)
@@ -157,3 +159,13 @@ def test_smooth_fields_go_round_where_an_axis_does():
     waves = smooth_fields(domain, {"x": np.array([0.0, 1.0]), "t": np.array([0.0, 2.0])})
     np.testing.assert_allclose(waves[:, 0], waves[:, 1], atol=1e-12)
     assert np.abs(waves[:, 0, 0] - waves[:, 0, 1]).max() == pytest.approx(2.0)
+
+
+def test_laws_are_compared_one_after_the_other():
+    """Decompositions of many matrices that run at once wait for each other's threads, for ever."""
+    taken = read(drawn(1), 0.0)
+    with precisely():
+        question = posed(HEAT, taken, RIGHT)
+        program = str(jax.make_jaxpr(lambda z: against(question, HEAT, z))(jnp.zeros(8)))
+    # In the step that linearises, and in the loop over other laws.
+    assert program.count("= eigh[") == 2
