@@ -50,9 +50,9 @@ class Asking(eqx.Module):
         self, unknowns: Float[Array, " n"], logs: Float[Array, " p"] | None = None
     ) -> dict[str, Float[Array, ""]]:
         """Those that are known and those that the last unknowns stand for; the former may be moved, by
-        so much in their logarithms."""
+        so much in their logarithms, in the order of their names: that of JAX."""
         rest = iter(unknowns[math.prod(self.family.noise_shape) :])
-        moved = dict(zip(self.known, () if logs is None else jnp.exp(logs), strict=False))
+        moved = dict(zip(sorted(self.known), () if logs is None else jnp.exp(logs), strict=False))
         return {
             name: jnp.asarray(self.known[name]) * moved.get(name, 1.0)
             if name in self.known

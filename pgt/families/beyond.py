@@ -29,17 +29,19 @@ PRIOR = np.log([0.9, 0.05, 0.025, 0.025])  # the law; other coefficients; smooth
 DEGREE = {1: 8, 2: 3, 3: 2}  # of the waves of a smooth field, by the number of axes
 SURE = 0.95  # of the probability, from which on a doubt is said
 SHOWS = 1e-3  # of the field: less may come of a solver that is rough
-CLEAR = 3.0  # standard deviations of a coefficient
+MATTERS = 0.3  # of the largest move of a field: others may come of the search being linear
 
 
 class Beyond(NamedTuple):
     """How probable the law as given is, with other coefficients and with a smooth field beside it; how
-    far coefficients are off, in logarithms, with their σ; and how far the fields are, in units of their
-    spread: by what readings say against the law, and by what the law leaves open."""
+    far coefficients are off, in logarithms, with their σ, and how far each of them moves the fields; and
+    how far these are off, in units of their spread: by what readings say against the law, and by what the
+    law leaves open."""
 
     shares: Float[Array | np.ndarray, "*k 3"]
     logs: Float[Array | np.ndarray, "*k p"]
     widths: Float[Array | np.ndarray, "*k p"]
+    moves: Float[Array | np.ndarray, "*k p"]
     shift: Float[Array | np.ndarray, "*k"]
     left: Float[Array | np.ndarray, "*k"]
 
@@ -53,23 +55,22 @@ class Beyond(NamedTuple):
                 "the readings show something smooth that no system of the family has, "
                 f"{100 * float(self.shift):.2g} % of the field: other boundaries, sources or forces?"
             ]
-        return [_of_coefficients(dict(known), np.asarray(self.logs), np.asarray(self.widths))]
+        return [self._of_coefficients(known)]
 
-
-def _of_coefficients(known: dict[str, float], logs: np.ndarray, widths: np.ndarray) -> str:
-    clear = np.abs(logs) / widths
-    which = np.flatnonzero(clear > min(CLEAR, clear.max(initial=0.0) * 0.999))
-    names = list(known)
-    said = []
-    for k in which:
-        value = known[names[k]]
-        reach = np.hypot(1.645 * widths[k], logs[k] ** 2 / 2)  # of noise, and of being linear
-        low, middle, high = value * np.exp(logs[k] + reach * np.array([-1, 0, 1]))
-        said.append(
-            f"{names[k]} is given as {value:g}, the readings speak for about {middle:.3g} "
-            f"({low:.3g} to {high:.3g})"
-        )
-    return "; ".join(said)
+    def _of_coefficients(self, known: Mapping[str, float]) -> str:
+        """Of those whose moves matter, what readings speak for."""
+        logs, widths, moves = map(np.asarray, (self.logs, self.widths, self.moves))
+        names, said = sorted(known), []  # as JAX orders them
+        for k in np.flatnonzero(moves >= MATTERS * moves.max()):
+            value = known[names[k]]
+            # Of noise, and of being linear.
+            reach = np.hypot(1.645 * widths[k], np.max(logs**2) / 2)
+            low, middle, high = value * np.exp(logs[k] + reach * np.array([-1, 0, 1]))
+            said.append(
+                f"{names[k]} is given as {value:g}, the readings speak for about {middle:.3g} "
+                f"({low:.3g} to {high:.3g})"
+            )
+        return "; ".join(said)
 
 
 def compared(
@@ -114,7 +115,9 @@ def compared(
     by_kind = jnp.stack([shares[0], jnp.sum(shares[1:-2]), jnp.sum(shares[-2:])])
     logs, widths = (LOOSE * part[0, : moved.shape[1]] for part in amounts)
     apart = [jnp.sqrt(jnp.mean(part / (size**2 + 1e-300))) for part in (shift, variance)]
-    return Beyond(by_kind, logs, widths, *apart), jnp.sqrt(inner + shift), jnp.sqrt(shift)
+    axes = tuple(range(1, by_moving.ndim))
+    moves = jnp.abs(logs) * jnp.sqrt(jnp.mean((by_moving / (size + 1e-300)) ** 2, axis=axes))
+    return Beyond(by_kind, logs, widths, moves, *apart), jnp.sqrt(inner + shift), jnp.sqrt(shift)
 
 
 def _stacked(more: list[tuple[Array, Array]]) -> tuple[Float[Array, "h m w"], Array]:
