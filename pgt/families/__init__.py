@@ -2,7 +2,8 @@
 
 Every name here is public, as `pgt.families.get`. Where things are:
 
-    what a family is    family, system, line, states, registry; given (which system of it is meant)
+    what a family is    family, system, line, states, registry, family_file (one in a file of Python);
+                        given (which system of it is meant)
     computed ones       solved, with the solvers ring, torus, square and etdrk4; a file for each
                         equation
     simulations         simulations, simulation_files, folder, cycles and harmonics (those that

@@ -166,10 +166,15 @@ def _doubted(question: Posed, rough: Asking, strides, state: _State):
     moved = jax.vmap(push)(jnp.eye(logs.size))
     smooth = _smooth(question, rough)
     fields = shown.tangents, moved[:, *strides], smooth[:, *strides]
-    return compared(
+    beyond, spread, apart = compared(
         shown.rows, seen(moved), seen(smooth), shown.misses, fields,
         jnp.std(here, axis=tuple(range(here.ndim - 1))), shown.law, jnp.sum(real), question.trust,
     )  # fmt: skip
+    accurate = question.asking
+    if accurate.family is not rough.family:
+        # What is asked of the accurate solver was found by the rough one, which met the readings.
+        spread = jnp.hypot(spread, (accurate.values(z) - here)[strides])
+    return beyond, spread, apart
 
 
 def _smooth(question: Posed, rough: Asking) -> Float[Array, "q *grid c"]:

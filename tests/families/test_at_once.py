@@ -107,6 +107,15 @@ def test_a_front_is_found_as_by_the_accurate_solver():
     assert np.sqrt(np.mean((quick[:, 0] - truth.u.values.ravel()) ** 2)) < 0.05 * spread
 
 
+def test_the_spread_counts_what_the_rough_solver_leaves():
+    """Of clean readings it is more than their noise: where many are read, it is all that is left."""
+    family, known = BurgersFamily(nodes=16, times=9), {"viscosity": 0.02}
+    truth = drawn(3, known, family)
+    mean, spread = found_from(pgt.sample(truth, n=120, seed=1), family, known).at(nodes(family))
+    misses = np.abs(mean[:, 0] - truth.u.values.ravel())
+    assert np.quantile(misses / spread[:, 0], 0.9) < 10
+
+
 def test_a_network_lets_the_law_answer_and_says_what_is_to_be_expected():
     network, truth = made_pretrained.with_law(), made_pretrained.FAMILY
     field = truth.dataset(truth.draw(jax.random.key(1), NU))
