@@ -20,12 +20,12 @@ from jaxtyping import Array, Bool, Float
 
 from pgt.data.observations import Observations
 from pgt.families.asking import Asking, grid_for, precisely
-from pgt.families.beyond import Beyond, compared, smooth_fields
-from pgt.families.posing import Posed, posed, posed_many
+from pgt.families.beyond import Beyond, compared
+from pgt.families.posing import Posed, posed, posed_many, smooth_in
 from pgt.families.rigs import Rigs
 from pgt.families.solved import AbstractSolved
 from pgt.families.stencil import Stencil
-from pgt.families.weighing import LEAST, Weighed, weighed
+from pgt.families.weighing import LEAST, weighed
 
 SHARES = np.array([1.0, 0.5, 0.25, 0.125])  # of a step
 STEPS = 12
@@ -82,10 +82,10 @@ def side_by_side(family: AbstractSolved, backend: str) -> int:
 class _Shown(NamedTuple):
     """What a spread is made of: by the last step."""
 
-    law: Weighed
     rows: Float[Array, "m n"]
     misses: Float[Array, " m"]
     tangents: Float[Array, "n *grid c"]
+    off: Float[Array, ""]  # how far readings are from being linear, in units of the field
 
 
 class _State(NamedTuple):
@@ -138,7 +138,7 @@ def _stepped(question: Posed, rough: Asking, strides, z: Float[Array, " n"], num
     real, base = jnp.asarray(question.is_real), jnp.asarray(question.base)
     whitened = jnp.where(real[:, None], rows / base[:, None], 0.0)
     misses = jnp.where(real, (question.values - here) / base, 0.0) + whitened @ z
-    mean, square, excess, said = weighed(whitened, misses, jnp.sum(real), question.trust)
+    mean, square, excess, _ = weighed(whitened, misses, jnp.sum(real), question.trust)
     tried = z + jnp.asarray(SHARES)[:, None] * (mean - z)
     reached = jax.vmap(rough)(tried)
     left = jnp.where(real, (question.values - reached) / base, 0.0)
@@ -146,47 +146,41 @@ def _stepped(question: Posed, rough: Asking, strides, z: Float[Array, " n"], num
     best = jnp.argmin(jnp.where(jnp.isfinite(cost), cost, jnp.inf))
     off = reached[best] - here - rows @ (tried[best] - z)
     noise = jnp.sqrt(square) * base + ROUNDING / SETTLED * question.unit
-    missed = jnp.sqrt(jnp.sum(jnp.where(real, off / noise, 0.0) ** 2) / jnp.sum(real))
+    missed = _rms(off / noise, real)
     level = jnp.sqrt(square)
     found = Found(tried[best], jnp.zeros(()), level, missed, excess, jnp.asarray(number))
-    return _State(found, _Shown(said, whitened, misses, tangents[:, *strides]))
+    curved = _rms(off / jnp.asarray(question.unit), real)
+    return _State(found, _Shown(whitened, misses, tangents[:, *strides], curved))
 
 
 def _doubted(question: Posed, rough: Asking, strides, state: _State):
     """What readings say against the law, the spread that counts it, and how much of it that is."""
     z, shown = jnp.asarray(state.found.unknowns), state.shown
-    real, base = jnp.asarray(question.is_real), jnp.asarray(question.base)
+    real, unit = jnp.asarray(question.is_real), jnp.asarray(question.unit)
+    logs = jnp.zeros(len(rough.known))
+    here, push = jax.linearize(lambda logs: rough.values(z, logs), logs)
+    # What is asked of the accurate solver was found by the rough one, which met the readings.
+    is_same = question.asking.family is rough.family
+    left = jnp.zeros_like(here) if is_same else question.asking.values(z) - here
+    error = jnp.hypot(shown.off, _rms(rough.seen(left) / unit, real))
+    base = jnp.hypot(question.base, error * unit)
 
     def seen(fields):
         rows = jax.vmap(rough.seen)(fields).T
         return jnp.where(real[:, None], rows / base[:, None], 0.0)
 
-    logs = jnp.zeros(len(rough.known))
-    here, push = jax.linearize(lambda logs: rough.values(z, logs), logs)
-    moved = jax.vmap(push)(jnp.eye(logs.size))
-    smooth = _smooth(question, rough)
-    fields = shown.tangents, moved[:, *strides], smooth[:, *strides]
+    moved, smooth = jax.vmap(push)(jnp.eye(logs.size)), smooth_in(question)
+    share = question.base / base
     beyond, spread, apart = compared(
-        shown.rows, seen(moved), seen(smooth), shown.misses, fields,
-        jnp.std(here, axis=tuple(range(here.ndim - 1))), shown.law, jnp.sum(real), question.trust,
+        shown.rows * share[:, None], seen(moved), seen(smooth), shown.misses * share,
+        (shown.tangents, moved[:, *strides], smooth[:, *strides]),
+        jnp.std(here, axis=tuple(range(here.ndim - 1))), jnp.sum(real), question.trust,
     )  # fmt: skip
-    accurate = question.asking
-    if accurate.family is not rough.family:
-        # What is asked of the accurate solver was found by the rough one, which met the readings.
-        spread = jnp.hypot(spread, (accurate.values(z) - here)[strides])
-    return beyond, spread, apart
+    return beyond, jnp.hypot(spread, left[strides]), apart
 
 
-def _smooth(question: Posed, rough: Asking) -> Float[Array, "q *grid c"]:
-    """Smooth fields, of each that is read, as large as its readings."""
-    waves = jnp.asarray(smooth_fields(rough.family.domain, rough.family.axes))
-    found = []
-    for column, field in enumerate(rough.read_fields):
-        of = (jnp.asarray(question.asking.columns) == column) & jnp.asarray(question.is_real)
-        size = jnp.max(jnp.where(of, question.unit, 0.0))
-        place = jnp.zeros(len(rough.family.fields)).at[field].set(size)
-        found.append(waves[..., None] * place)
-    return jnp.concatenate(found)
+def _rms(values: Float[Array, " m"], real) -> Float[Array, ""]:
+    return jnp.sqrt(jnp.sum(jnp.where(real, values, 0.0) ** 2) / jnp.sum(real))
 
 
 # ------------------------------------------------------------------------------- answers

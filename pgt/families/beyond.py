@@ -80,7 +80,6 @@ def compared(
     misses: Float[Array, " m"],
     fields: tuple[Float[Array, "n *g c"], Float[Array, "p *g c"], Float[Array, "q *g c"]],
     size: Float[Array, " c"],
-    law: Weighed,
     count,
     trust,
 ) -> tuple[Beyond, Float[Array, "*g c"], Float[Array, "*g c"]]:
@@ -91,29 +90,23 @@ def compared(
     fields; `fields` has what each of the three does to the fields, whose spreads are `size`.
     """
     tangents, by_moving, by_smooth = fields
-    mean, variance = fields_of(law, tangents)
 
-    def other(added):
+    def one(added):
         columns, shapes = added
         said = weighed(jnp.column_stack([rows, columns]), misses, count, trust)[-1]
-        other_mean, other_variance = fields_of(said, jnp.concatenate([tangents, shapes]))
-        return (
-            said.evidence,
-            other_variance,
-            (other_mean - mean) ** 2,
-            _last(said, columns.shape[1]),
-        )
+        told = fields_of(said, jnp.concatenate([tangents, shapes]))
+        return said.evidence, *told, _last(said, columns.shape[1])
 
-    more = [(LOOSE * moved, LOOSE * by_moving)] if moved.shape[1] else []
+    more = [(jnp.zeros_like(smooth), jnp.zeros_like(by_smooth))]
+    more += [(LOOSE * moved, LOOSE * by_moving)] if moved.shape[1] else []
     more += [(amount * smooth, amount * by_smooth) for amount in AMOUNTS]
     # One after the other: decompositions of many matrices that run at once wait for each other's threads.
-    evidence, variances, shifts, amounts = jax.lax.map(other, _stacked(more))
-    prior = jnp.asarray(PRIOR)[np.r_[0, -len(more) : 0]]
-    shares = jax.nn.softmax(jnp.append(law.evidence, evidence) + prior)
-    inner = shares[0] * variance + jnp.tensordot(shares[1:], variances, 1)
-    shift = jnp.tensordot(shares[1:], shifts, 1)
+    evidence, means, variances, amounts = jax.lax.map(one, _stacked(more))
+    variance, shifts = variances[0], (means - means[0]) ** 2
+    shares = jax.nn.softmax(evidence + jnp.asarray(PRIOR)[np.r_[0, 1 - len(more) : 0]])
+    inner, shift = (jnp.tensordot(shares, part, 1) for part in (variances, shifts))
     by_kind = jnp.stack([shares[0], jnp.sum(shares[1:-2]), jnp.sum(shares[-2:])])
-    logs, widths = (LOOSE * part[0, : moved.shape[1]] for part in amounts)
+    logs, widths = (LOOSE * part[1, : moved.shape[1]] for part in amounts)
     apart = [jnp.sqrt(jnp.mean(part / (size**2 + 1e-300))) for part in (shift, variance)]
     axes = tuple(range(1, by_moving.ndim))
     moves = jnp.abs(logs) * jnp.sqrt(jnp.mean((by_moving / (size + 1e-300)) ** 2, axis=axes))
@@ -121,7 +114,7 @@ def compared(
 
 
 def _stacked(more: list[tuple[Array, Array]]) -> tuple[Float[Array, "h m w"], Array]:
-    """What laws have beside the first, side by side, filled up with nothing."""
+    """What laws have beside the one that is given, side by side, filled up with nothing."""
     wide = max(columns.shape[1] for columns, _ in more)
 
     def filled(part, axis: int):

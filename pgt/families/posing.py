@@ -2,11 +2,13 @@
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from pgt.data.observations import Observations
 from pgt.families.asking import Asking, asked, grid_for
+from pgt.families.beyond import smooth_fields
 from pgt.families.conditioning import Errors
 from pgt.families.rigs import Rigs
 from pgt.families.solved import AbstractSolved
@@ -82,3 +84,16 @@ def _units(values, columns, real) -> Float[np.ndarray, "k m"]:
         size = np.sqrt((np.where(of, values, 0.0) ** 2).sum(1) / np.maximum(of.sum(1), 1))
         found = np.where(of, np.where(size > 0, size, 1.0)[:, None], found)
     return found
+
+
+def smooth_in(question: Posed) -> Float[Array, "q *grid c"]:
+    """Smooth fields, of each that is read, as large as its readings."""
+    asking = question.asking
+    waves = jnp.asarray(smooth_fields(asking.family.domain, asking.family.axes))
+    found = []
+    for column, field in enumerate(asking.read_fields):
+        of = (jnp.asarray(asking.columns) == column) & jnp.asarray(question.is_real)
+        size = jnp.max(jnp.where(of, question.unit, 0.0))
+        place = jnp.zeros(len(asking.family.fields)).at[field].set(size)
+        found.append(waves[..., None] * place)
+    return jnp.concatenate(found)

@@ -177,5 +177,5 @@ def test_laws_are_compared_one_after_the_other():
     with precisely():
         question = posed(HEAT, taken, RIGHT)
         program = str(jax.make_jaxpr(lambda z: against(question, HEAT, z))(jnp.zeros(8)))
-    # In the step that linearises, and in the loop over other laws.
+    # In the step that linearises, and in the loop over all laws.
     assert program.count("= eigh[") == 2
