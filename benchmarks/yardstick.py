@@ -31,12 +31,12 @@ from pathlib import Path
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from flow_back import later, noise_of, refined_back, taken_back
 from scipy.interpolate import RBFInterpolator
 
 import pgt
 from pgt.families.asking import precisely
 from pgt.families.conditioning import Errors, condition, with_rows
+from pgt.families.flow_before import Backward, made, noise_of
 from pgt.families.navier_stokes import vorticity
 from pgt.families.poisson import WAVES, above
 from pgt.families.square import cosine_modes, cosines
@@ -48,6 +48,7 @@ from pgt.trust.references.interpolation import gaussian_process
 RESULTS = Path(__file__).parent / "results"
 NODES, COUNT, SENSORS = 128, 500, 5
 VISCOSITY = 1e-2  # of Burgers
+THIN = 1e-3  # viscosity of flows, over one unit of time
 PRECISE = 1e-6  # of the readings' size: the σ of readings without noise
 FIRST = 10**6  # of the seeds
 REFINED = 4  # steps of Gauss-Newton after an answer at once
@@ -82,7 +83,7 @@ class Law(eqx.Module):
 
     def effect(self, cause):
         if self.name == "navier_stokes":
-            return later(cause)
+            return _back(np.zeros(1, int)).later(cause)
         places = np.linspace(0, 1, NODES)
         back = jnp.asarray(np.linalg.inv(np.cos(np.pi * np.outer(places, np.arange(WAVES)))))
         square = 1.0 if self.name == "helmholtz" else 0.0
@@ -200,11 +201,12 @@ def thin_plates(nodes: np.ndarray, values: np.ndarray, is_periodic: bool) -> np.
 def flow_before(law: Law, nodes, values, wanted: np.ndarray, is_closed: bool) -> dict:
     """The vorticity at the start: in closed form, by rough Gauss-Newton from there, and by exact."""
     size = np.sqrt(np.mean(values**2))
-    refined_back(nodes, values, np.asarray(taken_back(nodes, values)), 1)  # compiles
+    back = _back(nodes)
+    made(back.refined(values, back.at_once(values), 1).mean)  # compiles
     began = time.perf_counter()
-    back = np.asarray(taken_back(nodes, values))
-    rows = {"zero-shot": (relative(back, wanted), time.perf_counter() - began)}
-    refined = refined_back(nodes, values, back, REFINED)
+    start = back.at_once(values)
+    rows = {"zero-shot": (relative(made(start), wanted), time.perf_counter() - began)}
+    refined = made(back.refined(values, start, REFINED).mean)
     rows["refined"] = (relative(refined, wanted), time.perf_counter() - began)
     if is_closed:
         return rows
@@ -220,6 +222,11 @@ def flow_before(law: Law, nodes, values, wanted: np.ndarray, is_closed: bool) ->
         "floor": (relative(cause, wanted), time.perf_counter() - began),
         "steps": (found.steps, 0.0),
     }
+
+
+def _back(nodes: np.ndarray) -> Backward:
+    places = np.stack(np.unravel_index(nodes, (NODES, NODES)), axis=-1) / NODES
+    return Backward.of(places, THIN, 1.0)
 
 
 # ------------------------------------------------------------------------------- Burgers

@@ -13,7 +13,10 @@ from pgt.cli.messages import mistakes_are_messages
 
 def pretrain(
     family: Annotated[
-        str, typer.Argument(help="Its name, such as heat or burgers, or a folder of simulations.")
+        str,
+        typer.Argument(
+            help="Its name, such as heat, a folder of simulations, or a file of your own: mine.py."
+        ),
     ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write: FAMILY.safetensors.")
@@ -48,7 +51,7 @@ def pretrain(
         from pgt.ground.errors import InputError
 
         drawn = _family(family, equation, coefficients, periodic, crop)
-        target = output or Path(f"{Path(family).name}.safetensors")
+        target = output or Path(f"{_stem(family)}.safetensors")
         progress = target.with_suffix(".progress")
         if progress.exists() and not resume:
             raise InputError(
@@ -63,9 +66,15 @@ def pretrain(
     _show(trained.card, target)
 
 
+def _stem(family: str) -> str:
+    """`mine` of simulations/mine, mine.py and others.py:mine."""
+    return Path(family).name.removesuffix(".py").rpartition(":")[2]
+
+
 def _family(name: str, equation: str | None, *options: str):
-    """The family of that name, or the simulations in a folder."""
+    """The family of that name, the simulations in a folder, or what a file of Python has."""
     from pgt.families import get
+    from pgt.families.family_file import family_in_file
     from pgt.families.folder import family_in
     from pgt.ground.errors import InputError
 
@@ -77,6 +86,9 @@ def _family(name: str, equation: str | None, *options: str):
             f"there is no folder {name!r}; --equation, --coefficients, --periodic and --crop are for "
             "simulations in a folder."
         )
+    file, _, chosen = name.partition(".py:") if ".py:" in name else (name, "", "")
+    if chosen or name.endswith(".py"):
+        return family_in_file(Path(file.removesuffix(".py") + ".py"), chosen)
     return get(name)
 
 

@@ -2,7 +2,8 @@
 
 Every name here is public, as `pgt.families.get`. Where things are:
 
-    what a family is    family, system, line, states, registry; given (which system of it is meant)
+    what a family is    family, system, line, states, registry, family_file (one in a file of Python);
+                        given (which system of it is meant)
     computed ones       solved, with the solvers ring, torus, square and etdrk4; a file for each
                         equation
     simulations         simulations, simulation_files, folder, cycles and harmonics (those that
@@ -11,8 +12,10 @@ Every name here is public, as `pgt.families.get`. Where things are:
     networks            pretraining, then pretrained (in use), readout, card (what it is worth),
                         shipped, examples, networked (its answers)
     closed form         patterns and gaussian (a family as a Gaussian), assimilation and
-                        conditioning (the most probable system), at_once (the same in milliseconds)
-                        and judged_law (what that is worth), said (answers at points and on grids)
+                        conditioning (the most probable system), flow_before (that of a flow, from
+                        its vorticity); at_once (the same in milliseconds) with posing, weighing and
+                        beyond (what readings say against the law), judged_law (what that is worth);
+                        said (answers at points and on grids)
 """
 
 from pgt.families.advection_diffusion import AdvectionDiffusionFamily as AdvectionDiffusionFamily
@@ -24,6 +27,7 @@ from pgt.families.cycles import Cycles as Cycles
 from pgt.families.darcy import DarcyFamily as DarcyFamily
 from pgt.families.family import AbstractFamily as AbstractFamily
 from pgt.families.fisher import FisherFamily as FisherFamily
+from pgt.families.flow_before import flow_before as flow_before
 from pgt.families.heat import HeatFamily as HeatFamily
 from pgt.families.helmholtz import HelmholtzFamily as HelmholtzFamily
 from pgt.families.kuramoto_sivashinsky import (

@@ -46,21 +46,27 @@ class Asking(eqx.Module):
         """The same, computed only so well that one can linearise with it."""
         return eqx.tree_at(lambda a: a.family, self, self.family.rough())
 
-    def coefficients(self, unknowns: Float[Array, " n"]) -> dict[str, Float[Array, ""]]:
-        """Those that are known and those that the last unknowns stand for."""
+    def coefficients(
+        self, unknowns: Float[Array, " n"], logs: Float[Array, " p"] | None = None
+    ) -> dict[str, Float[Array, ""]]:
+        """Those that are known and those that the last unknowns stand for; the former may be moved, by
+        so much in their logarithms, in the order of their names: that of JAX."""
         rest = iter(unknowns[math.prod(self.family.noise_shape) :])
+        moved = dict(zip(sorted(self.known), () if logs is None else jnp.exp(logs), strict=False))
         return {
-            name: jnp.asarray(self.known[name])
+            name: jnp.asarray(self.known[name]) * moved.get(name, 1.0)
             if name in self.known
             else low * (high / low) ** ndtr(next(rest))
             for name, (low, high) in self.family.ranges.items()
         }
 
-    def values(self, unknowns: Float[Array, " n"]) -> Float[Array, "*grid c"]:
+    def values(
+        self, unknowns: Float[Array, " n"], logs: Float[Array, " p"] | None = None
+    ) -> Float[Array, "*grid c"]:
         """The fields at the nodes."""
         shape = self.family.noise_shape
         noise = unknowns[: math.prod(shape)].reshape(shape)
-        return self.family.solve(noise, self.coefficients(unknowns))
+        return self.family.solve(noise, self.coefficients(unknowns, logs))
 
     def __call__(self, unknowns: Float[Array, " n"]) -> Float[Array, " m"]:
         """The readings."""

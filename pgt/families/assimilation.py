@@ -6,6 +6,7 @@ answer from so many readings can be better on average where the solver is linear
 to know. Networks over a family are measured against it.
 """
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from itertools import product
@@ -21,10 +22,11 @@ from scipy.special import ndtri
 
 from pgt.data.observations import Observations
 from pgt.families.asking import Asking, asked, grid_for, precisely
-from pgt.families.at_once import REACH, at_once, is_small
+from pgt.families.at_once import REACH, against, at_once, is_small
 from pgt.families.conditioning import SETTLED, Conditioned, Errors, condition, with_rows
 from pgt.families.family import AbstractFamily
 from pgt.families.given import given_numbers, guessed, is_its_equation
+from pgt.families.posing import Posed, as_posed
 from pgt.families.registry import as_family
 from pgt.families.said import Asked, Said, on_grid
 from pgt.families.solved import AbstractSolved
@@ -60,6 +62,7 @@ class Assimilated(eqx.Module):
     asking: Asking
     unknowns: Float[np.ndarray, " n"]
     draws: Float[np.ndarray, "k n"]
+    apart: Float[np.ndarray, "*grid c"] | None = None  # by what readings say against the law
 
     @property
     def noise(self) -> Float[np.ndarray, "..."]:
@@ -77,8 +80,15 @@ class Assimilated(eqx.Module):
             mean = np.asarray(_fields(asking, jnp.asarray(self.unknowns)))
             reach = np.full_like(mean, np.nan)
             if len(self.draws):
-                reach = REACH * np.asarray(_spread(asking, mean, jnp.asarray(self.draws)))
+                spread = np.asarray(_spread(asking, mean, jnp.asarray(self.draws)))
+                reach = REACH * np.hypot(spread, self._apart(points))
         return Said(mean, mean - reach, mean + reach, list(self.outside))
+
+    def _apart(self, points: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "m c"] | float:
+        if self.apart is None:
+            return 0.0
+        between = Stencil.of(points, self.family.axes, self.family.domain, order=2)
+        return np.asarray(between(self.apart))
 
     def grid(self, **axes: Asked) -> xr.Dataset:
         """Fields and bands (`u`, `u_low`, `u_high`) on a grid, by default the family's."""
@@ -131,7 +141,7 @@ def assimilate(
         )
     readings = readings.wrapped(solved.domain).aligned(solved.fields)
     readings.check_inside(solved.domain)
-    known = _known(solved, coefficients)
+    known = known_of(solved, coefficients)
     with precisely():
         asking, values, errors = asked(solved, readings, known)
         first = _started(asking, start)
@@ -144,7 +154,8 @@ def assimilate(
             again = _conditioned(asking, values, errors, others, steps)
             found = min(found, again, key=lambda f: f.linear.evidence)
         count = (DRAWS if asking.size <= FEW else 0) if draws is None else draws
-        return _assimilated(asking, found, len(values), errors, count, solved)
+        answer = _assimilated(asking, found, len(values), errors, count, solved)
+        return _doubted(answer, as_posed(asking, values, errors))
 
 
 def solving(family: AbstractFamily) -> AbstractSolved:
@@ -157,7 +168,7 @@ def solving(family: AbstractFamily) -> AbstractSolved:
     return family
 
 
-def _known(family: AbstractSolved, given: Mapping | AbstractPDE | None) -> dict[str, float]:
+def known_of(family: AbstractSolved, given: Mapping | AbstractPDE | None) -> dict[str, float]:
     """The coefficients that are known, by name; an `Unknown` of an equation is none of them."""
     numbers = given_numbers(family, given or {})
     if not is_its_equation(family, given or {}):
@@ -254,7 +265,7 @@ def _assimilated(
         {name: float(value) for name, value in coefficients.items()},
         bands,
         found.level,
-        _outside(found, count, errors),
+        outside_of(found, count, errors),
         found.steps,
         asking,
         found.mean,
@@ -262,7 +273,19 @@ def _assimilated(
     )
 
 
-def _outside(found: Conditioned, count: int, errors: Errors) -> tuple[str, ...]:
+def _doubted(answer: Assimilated, question: Posed) -> Assimilated:
+    """With what the readings say against the law, where that costs little."""
+    if not is_small(answer.family) or not answer.asking.known:
+        return answer
+    beyond, apart = jax.tree.map(
+        np.asarray, against(question, answer.family, jnp.asarray(answer.unknowns))
+    )
+    known = {name: float(value) for name, value in answer.asking.known.items()}
+    outside = (*answer.outside, *beyond.doubts(known))
+    return dataclasses.replace(answer, outside=outside, apart=apart)
+
+
+def outside_of(found: Conditioned, count: int, errors: Errors) -> tuple[str, ...]:
     """What speaks against the law."""
     said = []
     ratio = found.linear.surprise / count

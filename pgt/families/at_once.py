@@ -5,13 +5,8 @@ derivatives of the fields are pushed through the rough solver side by side, what
 is solved for all levels of noise together, and a step goes as far as it makes things better. Nothing of
 it leaves the device between steps, and many systems can be asked about in one call.
 
-With rows W and misses d in units of the noise that is taken for granted, a level s of noise makes the
-readings
-
-$$ d \sim N(0,\; W W^T + s^2), \qquad s \ge 1 . $$
-
-A step takes the level that is to be expected by this. Few readings cannot tell noise from what they have
-not seen: spreads count all levels, each as far as it is probable.
+A step takes the level of noise that is to be expected (weighing.py). Where steps have ended, the law is
+compared with others: spreads count what readings say against it (beyond.py).
 """
 
 import math
@@ -24,15 +19,14 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from pgt.data.observations import Observations
-from pgt.families.asking import Asking, asked, grid_for, precisely
-from pgt.families.conditioning import Errors
-from pgt.families.readout import shortened
+from pgt.families.asking import Asking, grid_for, precisely
+from pgt.families.beyond import Beyond, compared
+from pgt.families.posing import Posed, posed, posed_many, smooth_in
 from pgt.families.rigs import Rigs
 from pgt.families.solved import AbstractSolved
 from pgt.families.stencil import Stencil
+from pgt.families.weighing import LEAST, weighed
 
-LEAST = 1e-5  # of the spread: the noise of readings that are said to have none
-SQUARES = 10.0 ** np.arange(0, 12.1, 0.5)  # of the levels of noise that are tried
 SHARES = np.array([1.0, 0.5, 0.25, 0.125])  # of a step
 STEPS = 12
 SETTLED = 0.3  # of the noise: how well the linearised readings must be met
@@ -44,20 +38,6 @@ LARGEST = 2**24  # numbers in all derivatives of the fields
 AT_ONCE, MOST_AT_ONCE, ROOM = 8, 256, 2**28
 CLEAN = 2 * LEAST  # of the spread: noise, at the most, where none shows
 REACH = 1.6449  # standard deviations in a band of 90 %
-TRUST = 4.0  # power by which levels above a σ that is given are less probable
-# Nodes along space and time where readings lie between them (asking.py): to 1e-4 of the spread.
-LEAST_NODES = {(1, True): (128, 129), (2, True): (64, 33), (2, False): (128, 1)}
-
-
-class Posed(eqx.Module):
-    """Readings as the solver sees them: what they are of, what was read, and how noisy that is."""
-
-    asking: Asking
-    values: Float[Array | np.ndarray, "*k m"]
-    base: Float[Array | np.ndarray, "*k m"]  # σ, as it is given or taken for granted
-    unit: Float[Array | np.ndarray, "*k m"]  # the spread of the field that is read
-    is_real: Bool[Array | np.ndarray, "*k m"]  # others fill the arrays up
-    trust: Float[Array | np.ndarray, ""]  # in the σ that is given: against levels above it
 
 
 class Found(NamedTuple):
@@ -65,7 +45,7 @@ class Found(NamedTuple):
 
     `level` is the noise in units of that taken for granted, `missed` how far the last step's
     linearisation was from the readings in units of the noise, `excess` by how many standard deviations
-    the state is larger than the law's.
+    the state is larger than the law's, `beyond` what readings say against the law.
     """
 
     unknowns: Float[Array | np.ndarray, "*k n"]
@@ -74,6 +54,7 @@ class Found(NamedTuple):
     missed: Float[Array | np.ndarray, "*k"]
     excess: Float[Array | np.ndarray, "*k"]
     steps: Array | np.ndarray
+    beyond: Beyond | None = None
 
 
 def is_small(family: AbstractSolved) -> bool:
@@ -95,82 +76,27 @@ def side_by_side(family: AbstractSolved, backend: str) -> int:
     return int(np.clip(ROOM // _derivatives(family), AT_ONCE, MOST_AT_ONCE))
 
 
-def posed(family: AbstractSolved, readings: Observations, known: dict[str, float]) -> Posed:
-    """Readings of one system, with all coefficients known; within `precisely()`."""
-    asking, values, errors = asked(family, readings, known, LEAST_NODES)
-    rows, more = len(asking.columns), len(asking.columns) - len(values)
-    unit = np.pad(errors.unit, (0, more), constant_values=1.0)
-    base = np.pad(_granted(errors), (0, more), constant_values=1.0)
-    trust = np.asarray(TRUST if (errors.known > 0).any() else 0.0)
-    real = np.arange(rows) < len(values)
-    return Posed(asking, np.pad(values, (0, more)), base, unit, real, trust)
-
-
-def _granted(errors: Errors) -> Float[np.ndarray, " m"]:
-    """The σ that is given; readings without one are as noisy as those that have it."""
-    given = errors.known > 0
-    usual = float(np.median(errors.known[given] / errors.unit[given])) if given.any() else LEAST
-    return np.where(given, errors.known, usual * errors.unit)
-
-
-def posed_many(family: AbstractSolved, rigs: Rigs) -> Posed:
-    """Readings of many systems, none of whose noise is known; within `precisely()`."""
-    systems, fields = len(rigs.mask), rigs.mask.shape[-1]
-    mask = rigs.mask.reshape(systems, -1)
-    most = int(mask.sum(axis=1).max())
-    order = np.argsort(~mask, axis=1, kind="stable")[:, :most]  # readings first
-    real = np.take_along_axis(mask, order, axis=1)
-    places = np.take_along_axis(rigs.points, order[..., None] // fields, axis=1)
-    places = np.where(real[..., None], places, places[:, :1])
-    flat = places.reshape(-1, places.shape[-1])
-    fine = grid_for(family, flat, LEAST_NODES)
-    stencil = jax.tree.map(
-        lambda table: table.reshape(systems, most, -1), Stencil.of(flat, fine.axes, fine.domain)
-    )
-    asking = Asking(
-        fine, stencil, np.ones(1), order % fields, rigs.coefficients, tuple(range(fields))
-    )
-    values = np.take_along_axis(rigs.values.reshape(systems, -1), order, axis=1)
-    values = np.where(real, values, 0.0)
-    unit = _units(values, order % fields, real)
-    return Posed(asking, values, np.where(real, LEAST * unit, 1.0), unit, real, np.zeros(()))
-
-
-def _units(values, columns, real) -> Float[np.ndarray, "k m"]:
-    """Of the readings of each field of each system, the root of their mean square."""
-    found = np.ones_like(values)
-    for column in np.unique(columns):
-        of = real & (columns == column)
-        size = np.sqrt((np.where(of, values, 0.0) ** 2).sum(1) / np.maximum(of.sum(1), 1))
-        found = np.where(of, np.where(size > 0, size, 1.0)[:, None], found)
-    return found
-
-
 # ------------------------------------------------------------------------------- the program
 
 
-class _Weighed(NamedTuple):
-    """What readings say in directions of their own, under every level of noise."""
+class _Shown(NamedTuple):
+    """What a spread is made of: by the last step."""
 
-    turned: Float[Array, "k n"]
-    kept: Float[Array, "l k"]  # of each direction, 1 / (its size + the noise)
-    along: Float[Array, " k"]
-    weights: Float[Array, " l"]  # of the levels
+    rows: Float[Array, "m n"]
+    misses: Float[Array, " m"]
+    tangents: Float[Array, "n *grid c"]
+    off: Float[Array, ""]  # how far readings are from being linear, in units of the field
 
 
 class _State(NamedTuple):
     found: Found  # without a spread
-    shown: tuple[_Weighed, Array]  # what a spread is made of
+    shown: _Shown
 
 
 def solved(question: Posed, family: AbstractSolved) -> Found:
     """From the mean of the law to the most probable system; `family` has the nodes of the spread."""
     rough = question.asking.rough()
-    strides = tuple(
-        slice(None, None, max((len(fine) - 1) // max(len(own) - 1, 1), 1))
-        for fine, own in zip(rough.family.axes.values(), family.axes.values(), strict=True)
-    )
-    zero = jnp.zeros(rough.size)
+    strides, zero = _strides(rough.family, family), jnp.zeros(rough.size)
 
     def goes_on(state: _State):
         return (state.found.missed > SETTLED) & (state.found.steps < STEPS)
@@ -180,7 +106,27 @@ def solved(question: Posed, family: AbstractSolved) -> Found:
         return _stepped(question, rough, strides, z, state.found.steps + 1)
 
     state = jax.lax.while_loop(goes_on, step, _stepped(question, rough, strides, zero, 1))
-    return state.found._replace(spread=_spread(*state.shown))
+    beyond, spread, _ = _doubted(question, rough, strides, state)
+    return state.found._replace(spread=spread, beyond=beyond)
+
+
+def _strides(fine: AbstractSolved, family: AbstractSolved) -> tuple[slice, ...]:
+    """Where the nodes of a family lie among more of them."""
+    return tuple(
+        slice(None, None, max((len(many) - 1) // max(len(own) - 1, 1), 1))
+        for many, own in zip(fine.axes.values(), family.axes.values(), strict=True)
+    )
+
+
+@eqx.filter_jit
+def against(question: Posed, family: AbstractSolved, unknowns: Float[Array, " n"]):
+    """What readings say against a law, around unknowns that were found by another way, and how far they
+    move the fields at the family's nodes."""
+    rough = question.asking.rough()
+    strides = _strides(rough.family, family)
+    state = _stepped(question, rough, strides, unknowns, 1)
+    beyond, _, apart = _doubted(question, rough, strides, state)
+    return beyond, apart
 
 
 def _stepped(question: Posed, rough: Asking, strides, z: Float[Array, " n"], number) -> _State:
@@ -192,7 +138,7 @@ def _stepped(question: Posed, rough: Asking, strides, z: Float[Array, " n"], num
     real, base = jnp.asarray(question.is_real), jnp.asarray(question.base)
     whitened = jnp.where(real[:, None], rows / base[:, None], 0.0)
     misses = jnp.where(real, (question.values - here) / base, 0.0) + whitened @ z
-    mean, square, excess, said = _weighed(whitened, misses, jnp.sum(real), question.trust)
+    mean, square, excess, _ = weighed(whitened, misses, jnp.sum(real), question.trust)
     tried = z + jnp.asarray(SHARES)[:, None] * (mean - z)
     reached = jax.vmap(rough)(tried)
     left = jnp.where(real, (question.values - reached) / base, 0.0)
@@ -200,39 +146,41 @@ def _stepped(question: Posed, rough: Asking, strides, z: Float[Array, " n"], num
     best = jnp.argmin(jnp.where(jnp.isfinite(cost), cost, jnp.inf))
     off = reached[best] - here - rows @ (tried[best] - z)
     noise = jnp.sqrt(square) * base + ROUNDING / SETTLED * question.unit
-    missed = jnp.sqrt(jnp.sum(jnp.where(real, off / noise, 0.0) ** 2) / jnp.sum(real))
+    missed = _rms(off / noise, real)
     level = jnp.sqrt(square)
     found = Found(tried[best], jnp.zeros(()), level, missed, excess, jnp.asarray(number))
-    return _State(found, (said, tangents[:, *strides]))
+    curved = _rms(off / jnp.asarray(question.unit), real)
+    return _State(found, _Shown(whitened, misses, tangents[:, *strides], curved))
 
 
-def _weighed(rows: Float[Array, "m n"], misses: Float[Array, " m"], count, trust):
-    """The mean under the noise that is to be expected, the square of that, how much larger the mean is
-    than the law has it, and what is left open."""
-    rows, misses, rest = shortened(rows, misses)
-    sizes, directions = jnp.linalg.eigh(rows @ rows.T)
-    sizes, along = jnp.maximum(sizes, 0.0), directions.T @ misses
-    squares, turned = jnp.asarray(SQUARES), directions.T @ rows
-    total = sizes + squares[:, None]
-    surprise = jnp.sum(along**2 / total, axis=1) + rest / squares
-    known = jnp.sum(jnp.log(total), axis=1) + (count - len(rows) + trust) * jnp.log(squares)
-    weights = jax.nn.softmax(-(surprise + known) / 2)
-    square = jnp.exp(weights @ jnp.log(squares))
-    shares = sizes / (sizes + square)
-    mean = turned.T @ (along / (sizes + square))
-    excess = (mean @ mean - jnp.sum(shares)) / jnp.sqrt(2 * jnp.sum(shares**2) + 1e-12)
-    return mean, square, excess, _Weighed(turned, 1 / total, along, weights)
+def _doubted(question: Posed, rough: Asking, strides, state: _State):
+    """What readings say against the law, the spread that counts it, and how much of it that is."""
+    z, shown = jnp.asarray(state.found.unknowns), state.shown
+    real, unit = jnp.asarray(question.is_real), jnp.asarray(question.unit)
+    logs = jnp.zeros(len(rough.known))
+    here, push = jax.linearize(lambda logs: rough.values(z, logs), logs)
+    # What is asked of the accurate solver was found by the rough one, which met the readings.
+    is_same = question.asking.family is rough.family
+    left = jnp.zeros_like(here) if is_same else question.asking.values(z) - here
+    error = jnp.hypot(shown.off, _rms(rough.seen(left) / unit, real))
+    base = jnp.hypot(question.base, error * unit)
+
+    def seen(fields):
+        rows = jax.vmap(rough.seen)(fields).T
+        return jnp.where(real[:, None], rows / base[:, None], 0.0)
+
+    moved, smooth = jax.vmap(push)(jnp.eye(logs.size)), smooth_in(question)
+    share = question.base / base
+    beyond, spread, apart = compared(
+        shown.rows * share[:, None], seen(moved), seen(smooth), shown.misses * share,
+        (shown.tangents, moved[:, *strides], smooth[:, *strides]),
+        jnp.std(here, axis=tuple(range(here.ndim - 1))), jnp.sum(real), question.trust,
+    )  # fmt: skip
+    return beyond, jnp.hypot(spread, left[strides]), apart
 
 
-def _spread(said: _Weighed, tangents: Float[Array, "n *grid c"]):
-    """The standard deviation of the fields: what the law has less what the readings know, and how far
-    the levels of noise that are possible lead apart."""
-    flat = tangents.reshape(len(tangents), -1)
-    seen = said.turned @ flat  # k nodes
-    left = jnp.sum(flat**2, axis=0) - (said.weights @ said.kept) @ seen**2
-    means = (said.kept * said.along) @ seen  # l nodes
-    apart = said.weights @ (means - said.weights @ means) ** 2
-    return jnp.sqrt(jnp.maximum(left, 0.0) + apart).reshape(tangents.shape[1:])
+def _rms(values: Float[Array, " m"], real) -> Float[Array, ""]:
+    return jnp.sqrt(jnp.sum(jnp.where(real, values, 0.0) ** 2) / jnp.sum(real))
 
 
 # ------------------------------------------------------------------------------- answers
@@ -246,10 +194,18 @@ class AtOnce(eqx.Module):
     found: Found
     noise: float  # of the readings, in units of their field's spread
 
+    is_given: bool  # whether somebody said how noisy they are
+
     @property
     def is_clean(self) -> bool:
         """Whether no noise shows in the readings beyond what single precision leaves."""
-        return self.noise <= CLEAN
+        return self.noise <= CLEAN and not self.is_given
+
+    @property
+    def doubts(self) -> list[str]:
+        """What readings say against the law, in words."""
+        known = {name: float(value) for name, value in self.asking.known.items()}
+        return [] if self.found.beyond is None else self.found.beyond.doubts(known)
 
     def error(self, sizes: Float[np.ndarray, " c"], factor: float) -> float:
         """The relative error that is to be expected of fields of these sizes, by the spread of this
@@ -271,27 +227,47 @@ def at_once(
     family: AbstractSolved, readings: Observations, known: dict[str, float]
 ) -> AtOnce | None:
     """The answer where all coefficients are known; None where readings speak against the law."""
+    return judged_at_once(family, readings, known)[0]
+
+
+def judged_at_once(
+    family: AbstractSolved, readings: Observations, known: dict[str, float]
+) -> tuple[AtOnce | None, list[str]]:
+    """The same, and where there is none what readings have against the law, in words."""
     with precisely():
         question = posed(family, readings, known)
         found = jax.tree.map(np.asarray, _solved(question, family))
     given = bool(np.any(np.asarray(readings.noise)[np.asarray(readings.mask)] > 0))
     noise = float(found.level) * float(np.median((question.base / question.unit)[question.is_real]))
-    return AtOnce(family, question.asking, found, noise) if lawful(found, given) else None
+    if not lawful(found, given):
+        return None, _against(found, given, noise)
+    return AtOnce(family, question.asking, found, noise, given), []
 
 
-def many_at_once(
-    family: AbstractSolved, rigs: Rigs
-) -> tuple[
-    Float[np.ndarray, "k m c"], Float[np.ndarray, "k m c"], Float[np.ndarray, " k"],
-    Bool[np.ndarray, " k"],
-]:  # fmt: skip
+class Many(NamedTuple):
     """Of many systems: fields and standard deviations at the points asked, the noise of their readings in
-    units of the field's spread, and where to believe them."""
+    units of the field's spread, where to believe them, and what readings have against the law."""
+
+    mean: Float[np.ndarray, "k m c"]
+    spread: Float[np.ndarray, "k m c"]
+    noise: Float[np.ndarray, " k"]
+    lawful: Bool[np.ndarray, " k"]
+    doubts: list[list[str]]
+
+
+def many_at_once(family: AbstractSolved, rigs: Rigs) -> Many:
+    """The answers for many systems, none of whose noise is known."""
     with precisely():
         places = _Places.of(family, rigs.at)
         mean, spread, found = _solved_many(posed_many(family, rigs), family, places)
-    noise = LEAST * np.asarray(found.level)
-    return np.asarray(mean), np.asarray(spread), noise, lawful(found, False)
+    found = jax.tree.map(np.asarray, found)
+    noise, fine, doubts = LEAST * found.level, lawful(found, False), []
+    for k in range(len(mean)):
+        one = jax.tree.map(lambda a, k=k: a[k], found)
+        known = {name: float(of[k]) for name, of in rigs.coefficients.items()}
+        said = one.beyond.doubts(known) if fine[k] else _against(one, False, noise[k])
+        doubts.append(said)
+    return Many(np.asarray(mean), np.asarray(spread), noise, fine, doubts)
 
 
 def lawful(found: Found, noise_is_given: bool) -> Bool[np.ndarray, "*k"]:
@@ -300,6 +276,24 @@ def lawful(found: Found, noise_is_given: bool) -> Bool[np.ndarray, "*k"]:
     settled = np.asarray(found.missed) < 1
     usual = (np.asarray(found.excess) < EXCESS) & (np.asarray(found.level) <= most)
     return np.asarray(settled & usual)
+
+
+def _against(found: Found, noise_is_given: bool, noise: float) -> list[str]:
+    """Why the law does not answer, where that is not the solver's fault alone."""
+    said, level = [], float(found.level)
+    if noise_is_given and level > DOUBTED:
+        said.append(
+            f"the readings are {level:.1f} times as far from all systems of the family as their noise "
+            "has it"
+        )
+    elif noise > SUSPECT:
+        said.append(
+            f"no system of the family comes nearer to the readings than {100 * noise:.0f} % of their "
+            "spread"
+        )
+    if float(found.excess) >= EXCESS:
+        said.append("the state behind the readings is not one that the family draws")
+    return said
 
 
 class _Places(eqx.Module):

@@ -10,10 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from pgt.families.at_once import REACH
 from pgt.families.family import AbstractFamily
 from pgt.families.judged_law import judged_law, law_kind
 from pgt.families.readout import NOISES, precision, tell, written
 from pgt.families.sensing import Guide, Nodes, Sensing, look
+from pgt.families.weighing import LEAST as GRANTED
 from pgt.models.writer import Writer
 
 SYSTEMS = 256  # held out: no training sees their keys
@@ -47,7 +49,8 @@ class Card:
     system of the family is from its own readings, in units of their spread; `noise` by what answers go:
     as the encoder tells, or by the evidence of the readings (readout.py), whichever was better. `law`
     has errors and factors of the family's own law and solver (at_once.py) by number and kind of readings
-    (judged_law.py); None where the family has none or the network is better.
+    (judged_law.py); None where the family has none or the network is better; `granted` the noise that
+    readings without any were taken to have, which files of before do not say.
     """
 
     family: str
@@ -65,18 +68,24 @@ class Card:
     noise: str = "told"
     licence: str = "as the library's"
     law: dict[str, dict[str, float]] | None = None
+    granted: float = 1e-5
 
     def by_law(self, count: int, is_clean: bool, is_still: bool) -> LawRow:
         """What the law leaves of so many readings, and how wide its bands are."""
         kind, rows = law_kind(is_clean, is_still), self.law or {}
         if any(f"{kind}_factor" not in row for row in rows.values()):  # a file of before
             kind = law_kind(is_clean, False)
-        return LawRow(
+        found = LawRow(
             *(
                 _between(count, {n: row[f"{kind}_{of}"] for n, row in rows.items()})
                 for of in LawRow._fields
             )
         )
+        if not is_clean or self.granted == GRANTED:
+            return found
+        # What clean readings leave open goes with the noise that is taken for granted, or less.
+        more = found.factor * self.granted / GRANTED
+        return found._replace(factor=min(more, max(found.factor, REACH)))
 
     def noisy(self, noise: float) -> list[str]:
         """That the law is farther from its readings than noise would have it, in units of the spread."""
@@ -91,6 +100,13 @@ class Card:
     def factor(self, count: int, noise: float = 0.0) -> float:
         """That of so many readings, between those that were tried."""
         return _between(count, {n: row[_kind(noise)] for n, row in self.factors.items()})
+
+    def by_network(self, count: int, off: float) -> tuple[float, float]:
+        """Factor and error of a network's answer that is so far from its own readings: where they are
+        farther than the family's, the truth is no nearer than they are, and bands are as much wider."""
+        factor, error = self.factor(count, off), self.error(count, off)[0]
+        stated = error if off <= self.misfit else max(error, off)
+        return factor * stated / error, stated
 
     def error(self, count: int, noise: float = 0.0) -> tuple[float, float]:
         """Median and worst tenth of the relative error that so many readings leave."""
@@ -153,6 +169,7 @@ def judged(
         "told": list(zip(numbers.min(0).tolist(), numbers.max(0).tolist(), strict=True)),
         "misfit": float(np.quantile(np.concatenate(misfits), RARE)),
         "noise": which, "law": judged_law(family, systems, look_at, keys, sensing.most, errors),
+        "granted": GRANTED,
     }  # fmt: skip
 
 

@@ -43,6 +43,14 @@ class AbstractFamily(eqx.Module):
     name: eqx.AbstractVar[str]
     fields: eqx.AbstractVar[tuple[str, ...]]
 
+    def __init_subclass__(cls, **settings):
+        super().__init_subclass__(**settings)
+        written = vars(cls).get("axes")
+        if isinstance(written, dict):
+            # JAX remembers the precision in which it first met an array that stays: give it new ones.
+            fresh = property(lambda _: {name: np.array(line) for name, line in written.items()})
+            type.__setattr__(cls, "axes", fresh)
+
     @property
     @abc.abstractmethod
     def domain(self) -> Domain:

@@ -100,7 +100,7 @@ class _Judge:
         stand still, system by system; None where the law is not to be believed."""
         seen = self.look_at(self.keys, self.systems, (jnp.asarray(count), jnp.asarray(noise)))
         rigs = self._rigs(seen)
-        mean, spread, found, lawful = many_at_once(self.family, rigs)
+        mean, spread, found, lawful, _ = many_at_once(self.family, rigs)
         if lawful.mean() < MOSTLY:
             return None
         truth = np.asarray(self.systems.values, float).reshape(mean.shape)

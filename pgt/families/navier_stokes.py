@@ -6,11 +6,12 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+import xarray as xr
+from jaxtyping import Array, Complex, Float
 
 from pgt.data.domain import Domain
 from pgt.families.dimensionless import centred, extents
-from pgt.families.family import Coefficients, Nodes, Range, nodes_of
+from pgt.families.family import Coefficients, Nodes, Range, check_names, nodes_of
 from pgt.families.solved import AbstractSolved, Drawn, Noise
 from pgt.families.torus import Torus, torus_field
 from pgt.ground.arguments import Positive
@@ -67,14 +68,27 @@ class NavierStokesFamily(AbstractSolved):
         return {"viscosity": self.viscosity}
 
     def solve(self, noise: Noise, coefficients: Drawn) -> Float[Array, "x y t 3"]:
+        return Torus(self.nodes).flow(self._evolved(noise, coefficients))
+
+    def vorticity(
+        self, noise: Noise | Float[np.ndarray, "..."], coefficients: Coefficients
+    ) -> xr.DataArray:
+        """The vorticity `w` at the nodes, of the flow that these normals make.
+
+        >>> family = NavierStokesFamily(nodes=16, times=2)
+        >>> family.vorticity(np.zeros((128, 128)), {"viscosity": 1e-3}).dims
+        ('x', 'y', 't')
+        """
+        check_names(self, coefficients, whole=True)
         torus = Torus(self.nodes)
-        start = vorticity(noise, torus)
-        steps = math.ceil(STEPS * self.duration)
-        return torus.flow(
-            torus.evolve(
-                start, coefficients["viscosity"], torque(torus), self.times, self.duration, steps
-            )
-        )
+        spectra = self._evolved(jnp.asarray(noise).reshape(self.noise_shape), coefficients)
+        values = torus.outside(torus.values(spectra))
+        return xr.DataArray(np.moveaxis(np.asarray(values), 0, 2), self.axes, name="w")
+
+    def _evolved(self, noise: Noise, coefficients: Coefficients) -> Complex[Array, "t k l"]:
+        torus, steps = Torus(self.nodes), math.ceil(STEPS * self.duration)
+        start, nu = vorticity(noise, torus), jnp.asarray(coefficients["viscosity"])
+        return torus.evolve(start, nu, torque(torus), self.times, self.duration, steps)
 
     def equation(self, **coefficients: Any) -> NavierStokes2D:
         return NavierStokes2D(**coefficients, source=(FORCE, "-" + FORCE))

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -16,14 +15,14 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.families import networked
 from pgt.families.assimilation import Assimilated, Draws, assimilate, solving
-from pgt.families.at_once import CLEAN, AtOnce, at_once, many_at_once
+from pgt.families.at_once import CLEAN, AtOnce, judged_at_once, many_at_once
 from pgt.families.card import Card
 from pgt.families.family import AbstractFamily
 from pgt.families.given import Given, given_numbers, strange_in
 from pgt.families.networked import ByNetwork
 from pgt.families.readout import precision
 from pgt.families.rigs import Rigs, as_rigs, stand_still
-from pgt.families.said import Asked, Said, on_grid
+from pgt.families.said import Answers, Asked, Said, answered_where, on_grid
 from pgt.families.sensing import Guide
 from pgt.ground import serialise
 from pgt.ground.checked import checked
@@ -37,15 +36,6 @@ from pgt.physics.pde import AbstractPDE
 NAME = "pretrained"
 SMALL = 64  # numbers, which a file has in full
 SLACK = 0.02  # of a range: its ends were drawn
-
-
-class Answers(NamedTuple):
-    """Of many systems: fields at the points asked, how far bands of 90 % reach from them, and for each
-    system what about it lies outside what the network was trained on."""
-
-    mean: Float[np.ndarray, "k m c"]
-    reach: Float[np.ndarray, "k m c"]
-    outside: list[list[str]]
 
 
 class Answer(eqx.Module):
@@ -132,23 +122,28 @@ class Pretrained(eqx.Module):
         told = self.family.numbers(numbers, absolute)
         outside, count = strange_in(self.family, coefficients), len(readings)
         question = (readings, coefficients)
-        found = self._by_law(readings, numbers, domain) if law and not outside else None
+        found, against = None, []
+        if law and not outside:
+            found, against = self._by_law(readings, numbers, domain)
         if found is not None:
             still = stand_still(np.asarray(readings.points, float), domain)
             row = self.card.by_law(count, found.is_clean, still)
             error = found.error(np.asarray(scaling.spread, float), row.factor)
-            beyond = self._beyond(numbers) + self.card.noisy(found.noise)
+            beyond = self._beyond(numbers) + self.card.noisy(found.noise) + found.doubts
             return Answer(self, question, found, domain, row.factor, tuple(beyond), error)
         by, off = self._by_network(readings, numbers, told, scaling, domain)
-        outside += self._strange(np.asarray(told)) + self._unusual(count, off)
-        factor, error = self.card.factor(count, off), self.card.error(count, off)[0]
+        outside += against + self._strange(np.asarray(told)) + self._unusual(count, off)
+        factor, error = self.card.by_network(count, off)
         return Answer(self, question, by, domain, factor, tuple(outside), error)
 
-    def _by_law(self, readings: Observations, numbers, domain: Domain) -> AtOnce | None:
+    def _by_law(
+        self, readings: Observations, numbers, domain: Domain
+    ) -> tuple[AtOnce | None, list[str]]:
+        """The answer of the law, or what readings have against it."""
         if not self.card.law or domain != self.family.domain:
-            return None
+            return None, []
         known = {name: float(value) for name, value in numbers.items()}
-        return at_once(solving(self.family), readings, known)
+        return judged_at_once(solving(self.family), readings, known)
 
     def _by_network(self, readings, numbers, told, scaling: Scaling, domain: Domain):
         """What the network writes, and how far that is from its readings."""
@@ -197,17 +192,20 @@ class Pretrained(eqx.Module):
         if found is not None and lawful.all():
             return found
         other = self._many_by_network(rigs)
-        return other if found is None else _where(lawful, found, other)
+        return other if found is None else answered_where(lawful, found, other)
 
     def _many_by_law(self, rigs: Rigs) -> tuple[Answers, np.ndarray]:
         """The law's answers, and where they may be believed."""
-        mean, spread, noise, lawful = many_at_once(solving(self.family), rigs)
+        mean, spread, noise, lawful, doubts = many_at_once(solving(self.family), rigs)
         still = rigs.still(self.family.domain)
         rows = map(self.card.by_law, rigs.counts, (noise <= CLEAN).tolist(), still)
         reach = np.array([row.factor for row in rows])[:, None, None] * spread
         outside = [
             self._beyond({name: float(of[k]) for name, of in rigs.coefficients.items()})
             + self.card.noisy(float(noise[k]))
+            + doubts[k]
+            if lawful[k]
+            else doubts[k]
             for k in range(len(mean))
         ]
         return Answers(mean, reach, outside), lawful
@@ -225,7 +223,9 @@ class Pretrained(eqx.Module):
                 self.writer, learnt, seen, scaling, at, self.card.noise
             )
         counts, misfits = rigs.counts, np.asarray(off).tolist()
-        factors = np.array(list(map(self.card.factor, counts, misfits)))
+        factors = np.array(
+            [self.card.by_network(*pair)[0] for pair in zip(counts, misfits, strict=True)]
+        )
         outside = [
             self._strange(row) + self._unusual(*pair)
             for row, *pair in zip(np.asarray(seen.numbers), counts, misfits, strict=True)
@@ -322,17 +322,6 @@ class Pretrained(eqx.Module):
                 f"family by less than {100 * self.card.misfit:.0f} %"
             )
         return found
-
-
-def _where(lawful: np.ndarray, found: Answers, other: Answers) -> Answers:
-    """The former where it may be believed, else the latter."""
-    believed = lawful[:, None, None]
-    outside = [
-        one if fine else two
-        for fine, one, two in zip(lawful, found.outside, other.outside, strict=True)
-    ]
-    mean = np.where(believed, found.mean, other.mean)
-    return Answers(mean, np.where(believed, found.reach, other.reach), outside)
 
 
 def _halved(leaf):

@@ -22,6 +22,26 @@ class Said(NamedTuple):
     outside: list[str]
 
 
+class Answers(NamedTuple):
+    """Of many systems: fields at the points asked, how far bands of 90 % reach from them, and for each
+    system what about it lies outside what the network was trained on."""
+
+    mean: Float[np.ndarray, "k m c"]
+    reach: Float[np.ndarray, "k m c"]
+    outside: list[list[str]]
+
+
+def answered_where(lawful: np.ndarray, found: Answers, other: Answers) -> Answers:
+    """The former where it may be believed, else the latter."""
+    believed = lawful[:, None, None]
+    outside = [
+        one if fine else one + two
+        for fine, one, two in zip(lawful, found.outside, other.outside, strict=True)
+    ]
+    mean = np.where(believed, found.mean, other.mean)
+    return Answers(mean, np.where(believed, found.reach, other.reach), outside)
+
+
 def on_grid(
     at: Callable[[np.ndarray], Said],
     domain: Domain,

@@ -71,7 +71,7 @@ class Torus(eqx.Module):
     def evolve(
         self,
         vorticity: Float[Array, "n n"],
-        viscosity: Float[Array, ""] | float,
+        viscosity: Float[Array | np.ndarray, ""] | float,
         torque: Float[Array | np.ndarray, "n n"],
         times: int,
         duration: float,
@@ -87,7 +87,7 @@ class Torus(eqx.Module):
             return driven - 1j * (x * self.spectrum(u * here) + y * self.spectrum(v * here))
 
         intervals = max(times - 1, 1)
-        rate = -viscosity * jnp.asarray(self.square)
+        rate = -jnp.asarray(viscosity) * jnp.asarray(self.square)
         return march(
             self.spectrum(vorticity),
             rate,
@@ -100,9 +100,13 @@ class Torus(eqx.Module):
     def flow(self, spectra: Complex[Array, "t k l"]) -> Float[Array, "x y t 3"]:
         """u, v and p of a vorticity at some times, at the nodes outside."""
         u, v = self.velocity(spectra)
+        fields = jnp.stack([self.outside(f) for f in (u, v, self.pressure(u, v))], axis=-1)
+        return jnp.moveaxis(fields, 0, 2)
+
+    def outside(self, values: Float[Array, "*t x y"]) -> Float[Array, "*t X Y"]:
+        """Of values at the nodes inside, those at the nodes outside."""
         step = self.fine // self.nodes
-        fields = jnp.stack([u, v, self.pressure(u, v)], axis=-1)
-        return jnp.moveaxis(fields[:, ::step, ::step], 0, 2)
+        return values[..., ::step, ::step]
 
 
 def torus_field(

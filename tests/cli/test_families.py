@@ -52,6 +52,35 @@ def test_an_unknown_family_is_named(tmp_path):
     assert "heat" in found.output
 
 
+WRITTEN = """
+import jax.numpy as jnp
+import numpy as np
+import pgt
+from pgt.families.heat import HeatFamily
+
+
+class Slow(HeatFamily):
+    name = "slow"
+
+
+class Quick(HeatFamily):
+    name = "quick"
+"""
+
+
+def test_a_family_in_a_file_of_python_is_trained(quick, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "two_laws.py").write_text(WRITTEN)
+    found = run("two_laws.py:slow", "--steps", 5)
+    assert found.exit_code == 0, found.output
+    assert quick["family"] == "slow"
+    assert (tmp_path / "slow.safetensors").exists()
+    several = run("two_laws.py")
+    assert several.exit_code == 2
+    assert "slow, quick" in several.output
+    assert run("no_file.py").exit_code == 2
+
+
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
     folder = tmp_path_factory.mktemp("drawn")

@@ -8,9 +8,10 @@ import pytest
 
 import pgt
 from pgt.families import BurgersFamily, HeatFamily, assimilate
-from pgt.families.at_once import LEAST, AtOnce, at_once, lawful, many_at_once, side_by_side
+from pgt.families.at_once import AtOnce, at_once, lawful, many_at_once, side_by_side
 from pgt.families.rigs import as_rigs
 from pgt.families.solved import AbstractSolved
+from pgt.families.weighing import LEAST
 
 HEAT = HeatFamily(nodes=16, times=9)
 NU = {"diffusivity": 0.02}
@@ -86,7 +87,7 @@ def test_many_systems_are_answered_as_one_by_one():
     values[1, 4:] = np.nan
     points = np.stack([np.asarray(r.points, float) for r in readings])
     rigs = as_rigs(HEAT, points, values, {"diffusivity": np.full(3, 0.02)}, nodes(HEAT))
-    means, spreads, _, fine = many_at_once(HEAT, rigs)
+    means, spreads, _, fine, _ = many_at_once(HEAT, rigs)
     assert fine.all()
     for k, one in enumerate(readings):
         few = one.take(np.arange(4)) if k == 1 else one
@@ -104,6 +105,15 @@ def test_a_front_is_found_as_by_the_accurate_solver():
     spread = float(truth.u.std())
     assert np.sqrt(np.mean((quick[:, 0] - slow) ** 2)) < 5e-3 * spread
     assert np.sqrt(np.mean((quick[:, 0] - truth.u.values.ravel()) ** 2)) < 0.05 * spread
+
+
+def test_the_spread_counts_what_the_rough_solver_leaves():
+    """Of clean readings it is more than their noise: where many are read, it is all that is left."""
+    family, known = BurgersFamily(nodes=16, times=9), {"viscosity": 0.02}
+    truth = drawn(3, known, family)
+    mean, spread = found_from(pgt.sample(truth, n=120, seed=1), family, known).at(nodes(family))
+    misses = np.abs(mean[:, 0] - truth.u.values.ravel())
+    assert np.quantile(misses / spread[:, 0], 0.9) < 10
 
 
 def test_a_network_lets_the_law_answer_and_says_what_is_to_be_expected():

@@ -9,6 +9,7 @@ from made_pretrained import FAMILY
 
 from pgt.families.card import Card, judged, misfit
 from pgt.families.sensing import Guide, Nodes, Sensing, look
+from pgt.families.weighing import LEAST
 
 
 def card(**changes):
@@ -36,12 +37,26 @@ def test_sensors_that_stand_still_have_a_row_of_their_own_unless_the_file_is_old
         f"{kind}_{of}": 1.0 for kind in ("clean", "noisy") for of in ("median", "tenth", "factor")
     }
     still = {f"still_{name}": 2.0 for name in row}
-    found = card(law={"16": row | still})
+    found = card(law={"16": row | still}, granted=LEAST)
     assert found.by_law(40, is_clean=True, is_still=True).factor == pytest.approx(2.0)
     assert found.by_law(40, is_clean=True, is_still=False).factor == pytest.approx(1.0)
     assert card(law={"16": row}).by_law(40, is_clean=False, is_still=True).factor == pytest.approx(
         1.0
     )
+
+
+@pytest.mark.parametrize(("factor", "now"), [(0.01, 0.1), (0.5, 1.6449), (2.0, 2.0)])
+def test_a_file_that_took_more_noise_for_granted_has_wider_bands_of_clean_readings(factor, now):
+    of = dict.fromkeys(("median", "tenth", "factor"), factor)
+    law = {"16": {f"{kind}_{name}": v for kind in ("clean", "noisy") for name, v in of.items()}}
+    found = card(law=law, granted=10 * LEAST)
+    assert found.by_law(40, is_clean=True, is_still=False).factor == pytest.approx(now)
+    assert found.by_law(40, is_clean=False, is_still=False).factor == pytest.approx(factor)
+
+
+def test_a_network_that_misses_its_readings_states_an_error_as_large_and_wider_bands():
+    assert card().by_network(16, 0.08) == pytest.approx((3.0, 0.04))
+    assert card().by_network(16, 0.4) == pytest.approx((30.0, 0.4))
 
 
 @pytest.mark.slow

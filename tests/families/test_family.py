@@ -1,6 +1,7 @@
 """The contract that every family keeps."""
 
 import functools
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 import pgt
+from pgt.families import AbstractSolved
+from pgt.families.asking import precisely
 from pgt.families.family import filled, log_uniform, nodes_of
 from pgt.nn.scaling import Scaling
 
@@ -153,3 +156,40 @@ def test_log_uniform_has_as_much_below_its_geometric_mean_as_above():
 def test_nodes_end_at_walls_only():
     domain = pgt.Domain(x=(0, 2), t=(0, 1), periodic=("x",))
     assert [n.tolist() for n in nodes_of(domain, x=2, t=2).values()] == [[0, 1], [0, 1]]
+
+
+class Written(AbstractSolved):
+    """As a user writes it: nodes as an attribute of the class."""
+
+    name: ClassVar[str] = "written"
+    fields: ClassVar[tuple[str, ...]] = ("u",)
+    noise_shape: ClassVar[tuple[int, ...]] = (2,)
+    domain = pgt.Domain(x=(0, 1))  # pyright: ignore[reportAssignmentType]
+    axes: ClassVar = {"x": np.linspace(0, 1, 9)}  # pyright: ignore[reportAssignmentType]
+    ranges: ClassVar = {"rate": (0.5, 1.0)}  # pyright: ignore[reportAssignmentType]
+
+    def solve(self, noise, coefficients):
+        x = self.axes["x"]
+        return (
+            jnp.cos(noise[:, None] * x).sum(0)[:, None]
+            * jnp.exp(-coefficients["rate"] * x)[:, None]
+        )
+
+    def equation(self, **coefficients):
+        return pgt.Equation("u_xx = -rate*u", **coefficients)
+
+    def numbers(self, coefficients, scaling):
+        return jnp.zeros(1)
+
+
+def test_nodes_of_a_class_serve_double_and_single_precision_in_turn():
+    """JAX remembers the precision in which it first met an array that stays."""
+    family, rate = Written(), {"rate": 0.7}
+    with precisely():
+        _, push = jax.linearize(lambda z: family.solve(z, {"rate": jnp.asarray(0.7)}), jnp.ones(2))
+        assert push(jnp.ones(2)).dtype == jnp.float64
+    keys = jax.random.split(jax.random.key(0), 3)
+    drawn = jax.jit(jax.vmap(lambda key: family.draw(key, rate)))(keys)
+    assert drawn.values.dtype == jnp.float32
+    family.axes["x"][0] = 5.0
+    assert family.axes["x"][0] == 0.0
