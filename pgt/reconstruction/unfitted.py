@@ -22,6 +22,7 @@ def predictions(result: "Reconstruction") -> dict[str, Predicted]:
         lambda readings: result.predict_readings(readings, members=True),
         _noise(result, about.get("noise_of_fields", about.get("noise"))),
         members=members.drawn, in_turn=about.get("leave_one_out", False),
+        is_clean=about.get("is_clean", False),
     )  # fmt: skip
 
 

@@ -112,7 +112,7 @@ def info(folder: Path) -> list[tuple[str, str]]:
         ("equation", f"{type(bare(result.pde)).__name__} in {', '.join(result.pde.coords)}"),
         ("fields", ", ".join(result.pde.fields)),
         ("readings", f"{len(result.observations)} fitted, {len(result.held_out)} held out"),
-        ("model", f"{type(result.model).__name__}, {summary['parameter_count']:,} parameters"),
+        ("model", f"{summary['model']}, {summary['parameter_count']:,} parameters"),
         ("training", f"{summary['seconds']:.1f} s, {summary['stopped']}"),
         ("seed, version", f"{summary['seed']}, pgt {summary['version']}, jax {summary['jax']}"),
     ]

@@ -15,12 +15,14 @@ from jaxtyping import Float, Int, PyTree
 from pgt.data.splits import Groups, sensors, spared_sensors
 from pgt.ground.threads import blas_threads
 from pgt.ground.unknown import named_unknowns
+from pgt.models.base import AbstractFieldModel
 from pgt.models.features import Features
 from pgt.models.linearised import Apart, LinearisedModel
 from pgt.nn import batched
 from pgt.nn.compiled import compiled
 from pgt.nn.frozen import count_parameters
 from pgt.nn.precision import cast, is_double, precision
+from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
 from pgt.training.chance import beyond_noise
 from pgt.training.checkpoint import States
@@ -56,10 +58,12 @@ DRAWS = 32  # from the posterior, to say how far the field may be wrong
 @dataclass(frozen=True)
 class Drawn:
     """Fits that could all be the true one: (models, equations, readings), every array with a leading
-    axis, and what there is to say of them."""
+    axis, and what there is to say of them; the answer that they were drawn around, with its equation and
+    its error at readings held out, where it is better than the fit (posterior.py)."""
 
     stacked: PyTree
     about: dict
+    better: tuple[AbstractFieldModel, AbstractPDE, float] | None = None
 
     def beside(self, apart: Apart | None) -> "Drawn":
         """The same, drawn around a fit, with what is open besides."""
@@ -89,6 +93,8 @@ class Outcome:
     # The error between sensors that stand still, in the same units: of each field, or of all.
     at_least: Float[np.ndarray, " c"] | float = 0.0
     apart: Apart | None = None  # what is open where nothing was read, drawn and stacked
+    # Whether draws are around the summit of clean readings: then each of these tells what is open there.
+    is_at_summit: bool = False
     is_average: bool = False  # of fields found with different sines: their difference is drawn, too
     without: Callable[[Int[np.ndarray, " m"]], float] | None = None
 
@@ -130,10 +136,15 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
     asked = task.error_bars
     settings = asked if isinstance(asked, Posterior) else Posterior(DRAWS)
     drawn = _posterior(fit, task, settings)
+    if drawn.better is not None:
+        model, pde, error = drawn.better
+        fit = replace(fit, model=model, pde=pde)
+        outcome = replace(outcome, fit=fit, held_out_error=error)
     apart = left_open(fit.model, fit.pde, task.problem, settings.samples)
     outcome = replace(
         outcome, deviate=partial(_deviations, drawn, task), noise=drawn.about["noise"],
         noises=np.asarray(drawn.about["noise_of_fields"]), apart=apart,
+        is_at_summit=drawn.better is not None and drawn.about["is_clean"],
     )  # fmt: skip
     if asked:
         return replace(outcome, members=drawn.beside(apart))
@@ -225,11 +236,11 @@ def _posterior(fit: Fit, task: Task, settings: Posterior) -> Drawn:
     """Members drawn around the fit; all read what the fit reads."""
     finish = polish_settings(fit.model, task.training)
     assert finish is not False  # checked when the task was assembled
-    models, pdes, info = laplace_members(
+    models, pdes, info, better = laplace_members(
         fit, task.problem, settings, task.held_out, task.noise, finish
     )
     readings = batched.repeat(task.problem.observations, settings.samples)
-    return Drawn((models, pdes, readings), {"settings": repr(settings)} | info)
+    return Drawn((models, pdes, readings), {"settings": repr(settings)} | info, better)
 
 
 def _has_posterior(fit: Fit, task: Task) -> bool:
@@ -239,13 +250,13 @@ def _has_posterior(fit: Fit, task: Task) -> bool:
 
 
 def _deviations(drawn: Drawn, task: Task, points) -> Float[np.ndarray, "k n c"]:
-    """How far linearised members are from the fit that they were drawn around."""
+    """How far linearised members are from the field that they were drawn around, in pairs ±."""
     members = drawn.stacked[0]
     with jax.enable_x64(True):
         base = batched.member(members, 0).base
         context = base.encode(cast(task.problem.observations, jnp.float64))
-        found = _changes(base, context, members.direction, jnp.asarray(points))
-        return np.asarray(found, float)
+        found = np.asarray(_changes(base, context, members.direction, jnp.asarray(points)), float)
+        return found - found.mean(axis=0)
 
 
 @compiled

@@ -56,7 +56,7 @@ def test_a_fit_that_is_not_kept_gets_no_posterior(monkeypatch, is_kept):
     fit = Fit(task.model, task.pde, 0.0, stopped=SPENT)
     monkeypatch.setattr(fitting, "train", lambda *_, **__: [fit])
     monkeypatch.setattr(fitting, "_polished", lambda fit, *_: fit)
-    drawn = fitting.Drawn(([], [], []), {"noise": 0.5, "noise_of_fields": [0.5]})
+    drawn = fitting.Drawn(([], [], []), {"noise": 0.5, "noise_of_fields": [0.5], "is_clean": False})
     monkeypatch.setattr(fitting, "_posterior", lambda *_: drawn)
     heard = []
 
