@@ -50,19 +50,18 @@ def summit(normal: Normal, prior: Prior, stiffest: float, untold: float) -> Summ
     read, physics = rows[: prior.rows], _triangle(rows[prior.rows :])
     held, is_weight = prior.held(theta), prior.mask(len(theta))
     # At first as if all weights were determined, and readings as noisy as they are missed at θ.
-    sigma = max(float(np.linalg.norm(read[:, -1])), SMALLEST_SIGMA)
+    sigma, stiffness = max(float(np.linalg.norm(read[:, -1])), SMALLEST_SIGMA), 1.0
     hold = sigma**2 / prior.count * is_weight.sum() / float(held @ held)
     unmet = float(np.linalg.norm(physics[:, -1]))
-    for turn in range(1, ROUNDS + 1):
+    for _ in range(ROUNDS):
         stiffness = float(np.clip(sigma / max(unmet, SMALLEST_SIGMA), 1.0, stiffest))
         firm = np.where(is_weight > 0, hold, sigma**2 / prior.count / untold**2)
         towards = np.column_stack([np.diag(np.sqrt(firm)), np.sqrt(hold) * held])
         whole = _triangle(np.concatenate([read, stiffness * physics, towards]))
         factor = whole[:-1, :-1]
         step = -scipy.linalg.solve_triangular(factor, whole[:-1, -1])
-        if turn < ROUNDS:  # what was found last belongs together
-            sigma, hold = _revised(read, factor, step, hold, held, is_weight, prior.count)
-            unmet = float(np.linalg.norm(physics @ np.append(step, 1.0)))
+        sigma, hold = _revised(read, factor, step, hold, held, is_weight, prior.count)
+        unmet = float(np.linalg.norm(physics @ np.append(step, 1.0)))
     inverse = scipy.linalg.solve_triangular(factor, read[:, :-1].T, trans=1)
     free = np.maximum(1 - np.sum(inverse**2, axis=0), LEAST_LEFT)
     left_out = float(np.linalg.norm(read @ np.append(step, 1.0) / free))
