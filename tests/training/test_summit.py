@@ -41,6 +41,7 @@ def test_the_summit_of_clean_rows_is_the_truth_however_far_it_is():
     theta = np.linspace(-3.0, 2.0, SIZE)
     normal, truth = normal_of(theta, noise=0.0)
     found = summit(normal, Prior(1e-3, READ, float(READ), 0.0), 20.0, 7.0)
+    assert found is not None
     np.testing.assert_allclose(theta + found.step, truth, atol=1e-9)
     assert found.sigma < 1e-9 < found.missed_before
 
@@ -49,6 +50,7 @@ def test_what_others_say_of_a_reading_is_what_a_fit_without_it_says():
     theta = np.linspace(-3.0, 2.0, SIZE)
     normal, _ = normal_of(theta, noise=0.1)
     found = summit(normal, Prior(1e-3, READ, float(READ), 0.0), 20.0, 7.0)
+    assert found is not None
     matrix, rows = np.asarray(normal.jacobian.assembled()), np.asarray(normal.rows)
     inverse = np.linalg.inv(found.factor.T @ found.factor)
     missed = rows[:READ] + matrix[:READ] @ found.step
@@ -85,6 +87,7 @@ def drawn_around(noise: float):
 
 def test_a_network_far_from_its_summit_is_moved_there_and_drawn_around():
     drawn = drawn_around(noise=0.0)
+    assert drawn.better is not None
     model, _, error = drawn.better
     assert isinstance(model, LinearisedModel)
     assert isinstance(network_of(model), pgt.PINN)
