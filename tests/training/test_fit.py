@@ -110,6 +110,6 @@ def test_draws_deviate_from_the_fit_in_pairs():
         pair = jax.tree.map(lambda leaf: jnp.stack([leaf, -leaf]), one)
         bases = batched.spread(eqx.filter(model, eqx.is_array, inverse=True), model, 2)
         members = (LinearisedModel(bases, pair),)
-    around = fitting._deviations(fitting.Drawn(members, {}), task, POINTS)
+    around = fitting.away_from_answer(fitting.Drawn(members, {}), task, POINTS)
     np.testing.assert_allclose(around.mean(axis=0), 0, atol=1e-12)
     assert np.abs(around[0]).max() > 0
