@@ -22,6 +22,7 @@ from pgt.ground.owner import owned
 from pgt.ground.unknown import named_unknowns
 from pgt.ground.version import __version__
 from pgt.models.base import AbstractFieldModel
+from pgt.models.linearised import network_of
 from pgt.nn import frozen
 from pgt.nn.precision import is_double, precision
 from pgt.physics.conditions import AbstractCondition
@@ -235,12 +236,12 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "typical_residuals": _typical_residuals(fit, task),
         "conditions": [condition.kind for condition in task.problem.conditions],
         "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
-        "parameter_count": frozen.count_parameters(fit.model),
+        "parameter_count": frozen.count_parameters(network_of(fit.model)),
         "noise_floor": fit.noise_floor,
         "held_out_error": outcome.held_out_error,
         "field_error": errors,
         "expected_error": None if errors is None else together(errors, task),
-        "model": type(fit.model).__name__,
+        "model": type(network_of(fit.model)).__name__,
         "polish_costs": [list(stage) for stage in fit.polish_costs],
         "polish_seconds": fit.polish_seconds,
         "ran_out_of": seconds_given(task.training) if fit.ran_out else None,

@@ -74,3 +74,8 @@ class LinearisedModel(AbstractFieldModel):
     def tunable(self) -> PyTree:
         """The base's."""
         return self.base.tunable()
+
+
+def network_of(model: AbstractFieldModel) -> AbstractFieldModel:
+    """The model itself, or that which it was moved from."""
+    return model.base if isinstance(model, LinearisedModel) else model

@@ -20,6 +20,7 @@ from pgt.training.assemble import Task
 from pgt.training.fit import Outcome
 from pgt.training.likelihood import cut_off
 from pgt.training.overtaxed import are_alike, common_share
+from pgt.trust.calibration import Predicted, leave_one_out
 from pgt.trust.field_error import (
     Places,
     calibration,
@@ -42,21 +43,24 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     if outcome.deviate is None:
         return _by_missed(outcome, task)
     fit, pde, readings = outcome.fit, task.pde, task.problem.observations
-    where, held_out = places(task.domain), np.asarray(task.held_out.points, float)
+    where = places(task.domain)
     local = task.problem.origin.local(where.points, pde.coords)
-    deviations = outcome.deviate(np.concatenate([local, held_out]))
-    deviations, at_held_out = np.split(deviations, [len(where.points)], axis=1)
+    judges = _judges(outcome, task)
+    parts = [local, *(np.asarray(part.points, float) for part in judges)]
+    ends = np.cumsum([len(part) for part in parts])[:-1]
+    deviations, *at_judges = np.split(outcome.deviate(np.concatenate(parts)), ends, axis=1)
     misses = outcome.misses
     if misses is None:
-        misses = _misses(outcome, task, at_held_out)
+        misses = _misses(outcome, task, judges, at_judges)
     values = Evaluation(fit.model, fit.pde, readings, None, task.domain).values_at(where.points)
     fixed, hidden = fixed_fields(task.problem.conditions, pde), set(readings.hidden_fields)
     free = [n for n in pde.fields if n in hidden - set(fixed) and freedom(pde, n) is not None]
     misses = _without_outliers(misses, task)
     least = least_calibration(outcome.noise, solved=outcome.misses is not None)
-    factor = _excess(outcome, task, local, misses)
+    factor = _excess(outcome, task, local, misses, judges)
     noise = outcome.noise_by_field * np.asarray(fit.model.scaling.spread)
-    noise = noise * readings.mask.any(axis=0)
+    # Of clean readings, all that they are missed by was counted in what the posterior leaves open.
+    noise = noise * readings.mask.any(axis=0) * (not outcome.is_at_summit)
     deviations = widened(deviations, calibration(misses, least), factor, noise)
     deviations = _own_error(outcome, factor)[:, None] * deviations
     deviations = deviations + _left_open(outcome, local, deviations)
@@ -83,15 +87,22 @@ def unfollowed(outcome: Outcome, task: Task) -> dict[str, float]:
     return found
 
 
-def _excess(outcome: Outcome, task: Task, places, misses) -> Float[np.ndarray, " n"]:
+def _excess(
+    outcome: Outcome, task: Task, places, misses, judges: list[Observations]
+) -> Float[np.ndarray, " n"]:
     """f² at places; where readings were left out by sensor, all of one are missed alike, and neighbours
-    say no more than it does."""
+    say no more than it does. Of a network, few readings tell but at its summit."""
     readings = task.problem.observations
-    if outcome.misses is None or sensors(readings) is not None:
+    is_told = outcome.misses is not None or outcome.is_at_summit
+    if not is_told or sensors(readings) is not None:
         return np.ones(len(places))
-    rows = np.concatenate([readings.measured(name).rows for name in readings.fields])
+    asked = judges or [readings]
+    rows = [
+        np.asarray(part.points, float)[part.measured(name).rows]
+        for part in asked for name in readings.fields
+    ]  # fmt: skip
     extent = np.asarray(task.problem.domain.extent, float)
-    return excess(places / extent, np.asarray(readings.points, float)[rows] / extent, misses)
+    return excess(places / extent, np.concatenate(rows) / extent, misses)
 
 
 def _left_open(outcome: Outcome, local, deviations) -> Float[np.ndarray, "k n c"]:
@@ -195,17 +206,38 @@ def together(errors: dict, task: Task) -> dict[str, float]:
     }
 
 
-def _misses(outcome: Outcome, task: Task, deviations) -> np.ndarray:
-    """Errors at readings held out, in units of what the posterior and the noise let expect. What exact
-    readings are missed by is no noise, much as the fit takes it for that: it is the field's error."""
-    held_out, fit = task.held_out, outcome.fit
-    if not len(held_out):
-        return np.zeros(0)
-    readings, held_out = task.problem.observations, task.problem.origin.physical(held_out)
-    said = Evaluation(fit.model, fit.pde, readings, None, task.domain).of_readings(held_out)
-    variance = np.mean(deviations**2, axis=0)
-    noise = (outcome.noise_by_field * np.asarray(fit.model.scaling.spread)) ** 2
-    if is_exact(outcome.noise):
-        noise = SURE * np.mean(variance, axis=0)
-    expected = np.sqrt(np.maximum(variance + noise, np.finfo(float).tiny))
-    return ((said - np.asarray(held_out.values)) / expected)[np.asarray(held_out.mask)]
+def _judges(outcome: Outcome, task: Task) -> list[Observations]:
+    """The readings that tell how well a network knows its error: those held out, and at its summit those
+    that were fitted as well, each as if it had not been."""
+    if outcome.misses is not None:
+        return []
+    return [task.problem.observations, task.held_out] if outcome.is_at_summit else [task.held_out]
+
+
+def _misses(
+    outcome: Outcome, task: Task, judges: list[Observations], deviations: list[np.ndarray]
+) -> Float[np.ndarray, " m"]:
+    """Errors at readings, in units of what the posterior and the noise let expect, field by field of each
+    part. What exact readings are missed by is no noise, much as the fit takes it for that: it is the
+    field's error."""
+    fit, readings = outcome.fit, task.problem.observations
+    asked = Evaluation(fit.model, fit.pde, readings, None, task.domain)
+    noise = np.broadcast_to(
+        outcome.noise_by_field * np.asarray(fit.model.scaling.spread), (len(task.pde.fields),)
+    )
+    found = [np.zeros(0)]
+    for part, away in zip(judges, deviations, strict=True):
+        physical, spread = task.problem.origin.physical(part), np.sqrt(np.mean(away**2, axis=0))
+        said = asked.of_readings(physical) if len(part) else spread
+        if not (np.isfinite(said).all() and np.isfinite(spread).all()):  # a fit that diverged
+            return np.zeros(0)
+        for column, name in enumerate(readings.fields):
+            rows, _, values, _ = physical.measured(name)
+            expected = said[rows, column], spread[rows, column], float(noise[column])
+            own = Predicted(np.asarray(values, float), *expected)
+            own = leave_one_out(own) if part is readings else own
+            is_clean = len(own) > 0 and (outcome.is_at_summit or is_exact(outcome.noise))
+            sure = np.sqrt(SURE * np.mean(own.spread**2)) if is_clean else own.sigma
+            scale = np.maximum(np.hypot(own.spread, sure), np.finfo(float).tiny)
+            found.append((own.mean - own.readings) / scale)
+    return np.concatenate(found)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from pgt.ground.numbers import number
+from pgt.models.linearised import network_of
 from pgt.physics.bordered import bare
 from pgt.physics.names import own_names, rewritten
 from pgt.reconstruction.evidence import descent_of
@@ -26,7 +27,7 @@ CAME_DOWN = {True: "converged", False: "not converged", None: "cannot be told wh
 def in_brief(result: "Reconstruction") -> str:
     """What it is, how it went and how far to trust it, in a few lines."""
     pde, summary = result.pde, result.summary
-    model = f"{type(result.model).__name__}, {summary.get('parameter_count', 0):,} parameters"
+    model = f"{type(network_of(result.model)).__name__}, {summary.get('parameter_count', 0):,} parameters"
     lines = [
         f"Reconstruction of {', '.join(pde.fields)} over {', '.join(pde.coords)}",
         f"  equation  {equation_text(bare(pde))}",

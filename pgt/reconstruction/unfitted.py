@@ -17,12 +17,30 @@ if TYPE_CHECKING:
 def predictions(result: "Reconstruction") -> dict[str, Predicted]:
     """By field, readings beside what the members say of them."""
     members, about = required(result.members), result.record.get("members", {})
+    if about.get("left_out_spread") is not None and result.left_out is not None:
+        return _by_the_others(result, np.asarray(about["left_out_spread"]))
     return predict(
         result.observations, result.held_out,
         lambda readings: result.predict_readings(readings, members=True),
         _noise(result, about.get("noise_of_fields", about.get("noise"))),
         members=members.drawn, in_turn=about.get("leave_one_out", False),
+        is_clean=about.get("is_clean", False),
     )  # fmt: skip
+
+
+def _by_the_others(result: "Reconstruction", spreads: np.ndarray) -> dict[str, Predicted]:
+    """What the others say of every reading, where a solution knows it in closed form; `spreads` are its
+    standard deviations, of one field after the other, in units of their spread."""
+    readings, said = result.observations, np.asarray(result.left_out)
+    found, start = {}, 0
+    for column, name in enumerate(readings.fields):
+        rows, _, values, _ = readings.measured(name)
+        own = spreads[start : start + len(rows)] * float(result.model.scaling.spread[column])
+        start += len(rows)
+        if len(rows):
+            parts = np.asarray(values, float), said[rows, column], own, np.zeros(len(rows))
+            found[name] = Predicted(*parts, required(result.members).drawn)
+    return found
 
 
 def _noise(result: "Reconstruction", common: float | list[float] | None) -> Noise | None:

@@ -12,6 +12,7 @@ from pgt.data.dates import is_date
 from pgt.ground.errors import InputError
 from pgt.ground.manifest import changed_files, read_manifest, require_unchanged, write_manifest
 from pgt.ground.owner import owned
+from pgt.models.linearised import network_of
 from pgt.physics.bordered import bare
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.result import Reconstruction
@@ -108,11 +109,12 @@ def info(folder: Path) -> list[tuple[str, str]]:
     """What a stored run is."""
     result = load(folder)
     summary, found = result.summary, _metrics(folder / METRICS)
+    kind = type(network_of(result.model)).__name__
     rows = [
         ("equation", f"{type(bare(result.pde)).__name__} in {', '.join(result.pde.coords)}"),
         ("fields", ", ".join(result.pde.fields)),
         ("readings", f"{len(result.observations)} fitted, {len(result.held_out)} held out"),
-        ("model", f"{type(result.model).__name__}, {summary['parameter_count']:,} parameters"),
+        ("model", f"{kind}, {summary['parameter_count']:,} parameters"),
         ("training", f"{summary['seconds']:.1f} s, {summary['stopped']}"),
         ("seed, version", f"{summary['seed']}, pgt {summary['version']}, jax {summary['jax']}"),
     ]

@@ -6,25 +6,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int, PyTree
+from jaxtyping import Float, Int
 
 from pgt.data.splits import Groups, sensors, spared_sensors
 from pgt.ground.threads import blas_threads
 from pgt.ground.unknown import named_unknowns
 from pgt.models.features import Features
-from pgt.models.linearised import Apart, LinearisedModel
+from pgt.models.linearised import Apart
 from pgt.nn import batched
 from pgt.nn.compiled import compiled
 from pgt.nn.frozen import count_parameters
-from pgt.nn.precision import cast, is_double, precision
+from pgt.nn.precision import is_double, precision
 from pgt.training.assemble import Task
 from pgt.training.chance import beyond_noise
 from pgt.training.checkpoint import States
 from pgt.training.coefficients import Learnt
+from pgt.training.drawn import Drawn, away_from_answer
 from pgt.training.ensemble import held_out_errors
 from pgt.training.error_bars import Ensemble, Posterior
 from pgt.training.features import fit_features
@@ -54,21 +53,6 @@ DRAWS = 32  # from the posterior, to say how far the field may be wrong
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """Fits that could all be the true one: (models, equations, readings), every array with a leading
-    axis, and what there is to say of them."""
-
-    stacked: PyTree
-    about: dict
-
-    def beside(self, apart: Apart | None) -> "Drawn":
-        """The same, drawn around a fit, with what is open besides."""
-        models, *others = self.stacked
-        moved = LinearisedModel(models.base, models.direction, apart)
-        return replace(self, stacked=(moved, *others))
-
-
-@dataclass(frozen=True)
 class Outcome:
     """The fit, its error on readings held out, and the members that its error bars are made of.
 
@@ -89,6 +73,8 @@ class Outcome:
     # The error between sensors that stand still, in the same units: of each field, or of all.
     at_least: Float[np.ndarray, " c"] | float = 0.0
     apart: Apart | None = None  # what is open where nothing was read, drawn and stacked
+    # Whether draws are around the summit of clean readings: then each of these tells what is open there.
+    is_at_summit: bool = False
     is_average: bool = False  # of fields found with different sines: their difference is drawn, too
     without: Callable[[Int[np.ndarray, " m"]], float] | None = None
 
@@ -130,10 +116,15 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
     asked = task.error_bars
     settings = asked if isinstance(asked, Posterior) else Posterior(DRAWS)
     drawn = _posterior(fit, task, settings)
+    if drawn.better is not None:
+        model, pde, error = drawn.better
+        fit = replace(fit, model=model, pde=pde)
+        outcome = replace(outcome, fit=fit, held_out_error=error)
     apart = left_open(fit.model, fit.pde, task.problem, settings.samples)
     outcome = replace(
-        outcome, deviate=partial(_deviations, drawn, task), noise=drawn.about["noise"],
+        outcome, deviate=partial(away_from_answer, drawn, task), noise=drawn.about["noise"],
         noises=np.asarray(drawn.about["noise_of_fields"]), apart=apart,
+        is_at_summit=drawn.better is not None and drawn.about["is_clean"],
     )  # fmt: skip
     if asked:
         return replace(outcome, members=drawn.beside(apart))
@@ -158,7 +149,7 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
     if task.problem.likelihood == "gauss":
         left_out = left_out_predictions(found, readings)
     spared = spared_sensors(readings)
-    judged = left_out_errors(found, readings, spared)[0]
+    judged, around = left_out_errors(found, readings, spared)
     error = _error(fit, task) if len(task.held_out) else _size(judged, task.problem)
     noises, asked = noise_of_fields(found, readings), task.error_bars
     samples = asked.samples if isinstance(asked, Posterior) else DRAWS
@@ -180,6 +171,8 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
         "settings": repr(asked), "noise": found.sigma,
         "noise_of_fields": noises.tolist(),
         "unrest": 0.0, "leave_one_out": left_out is not None,
+        # Sines that follow clean readings wherever these go: what draws say at them tells nothing.
+        "left_out_spread": around.tolist() if is_clean and left_out is not None else None,
     }  # fmt: skip
     return replace(outcome, members=Drawn(stacked, about).beside(apart))
 
@@ -225,39 +218,17 @@ def _posterior(fit: Fit, task: Task, settings: Posterior) -> Drawn:
     """Members drawn around the fit; all read what the fit reads."""
     finish = polish_settings(fit.model, task.training)
     assert finish is not False  # checked when the task was assembled
-    models, pdes, info = laplace_members(
+    models, pdes, info, better = laplace_members(
         fit, task.problem, settings, task.held_out, task.noise, finish
     )
     readings = batched.repeat(task.problem.observations, settings.samples)
-    return Drawn((models, pdes, readings), {"settings": repr(settings)} | info)
+    return Drawn((models, pdes, readings), {"settings": repr(settings)} | info, better)
 
 
 def _has_posterior(fit: Fit, task: Task) -> bool:
     """Where it was polished, and is small enough to say at once how far it may be wrong."""
     settings, asked = polish_settings(fit.model, task.training), task.error_bars is not None
     return settings is not False and (asked or is_small(fit.model))
-
-
-def _deviations(drawn: Drawn, task: Task, points) -> Float[np.ndarray, "k n c"]:
-    """How far linearised members are from the fit that they were drawn around."""
-    members = drawn.stacked[0]
-    with jax.enable_x64(True):
-        base = batched.member(members, 0).base
-        context = base.encode(cast(task.problem.observations, jnp.float64))
-        found = _changes(base, context, members.direction, jnp.asarray(points))
-        return np.asarray(found, float)
-
-
-@compiled
-def _changes(base, context, directions, points):
-    def along(direction):
-        def values(tuned):
-            model = eqx.tree_at(lambda m: m.tunable(), base, tuned)
-            return jax.vmap(lambda z: model.decode(context, z))(points)
-
-        return jax.jvp(values, (base.tunable(),), (direction,))[1]
-
-    return jax.lax.map(along, directions)
 
 
 def _ensemble(

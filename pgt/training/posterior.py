@@ -8,9 +8,10 @@ prior of strength a on the weights among θ,
 where d marks readings and e the rows of equation and conditions. Those are as stiff as they are
 fulfilled: their own root mean square takes the place of the noise, w = σ / |r_e|, up to a limit.
 
-A fit whose seconds ended is not at the summit of this posterior but a Newton step α away from it. Its
-error is that step and what the posterior leaves open together, E[δδᵀ] = C + ααᵀ: half of the draws
-have the step added, half of them taken off.
+A fit whose seconds ended is not at the summit of this posterior. Where the field there, to first order,
+predicts readings that were not fitted plainly better, it is the answer, and drawn around (summit.py).
+Elsewhere the fit is a Newton step α away from it. Its error is that step and what the posterior leaves
+open together, E[δδᵀ] = C + ααᵀ: half of the draws have the step added, half of them taken off.
 """
 
 from dataclasses import replace
@@ -27,16 +28,21 @@ from pgt.data.observations import Observations
 from pgt.ground.unknown import named_unknowns
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
+from pgt.nn.compiled import compiled
 from pgt.nn.frozen import count_parameters
+from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE
+from pgt.training.chance import is_less
 from pgt.training.error_bars import Posterior
 from pgt.training.instruments import by_instrument, judged_by_instrument
-from pgt.training.least_squares import Prior, Search, revised, root_of
+from pgt.training.least_squares import Normal, Prior, Search, revised, root_of
 from pgt.training.loop import Fit
 from pgt.training.losses import Problem
-from pgt.training.polish import ROUNDS
+from pgt.training.polish import NOISY, ROUNDS
 from pgt.training.rows import point_count
 from pgt.training.settings import Polish
+from pgt.training.step import held_out_error
+from pgt.training.summit import Summit, summit
 from pgt.training.system import common_noise, prior_of, system
 
 # The posterior takes the encoder and the kind of prior for granted, and is a little too sure of the
@@ -56,6 +62,16 @@ UNTOLD_RANGE = 7.0
 VISIBLE = 1e-4
 
 
+class Drawn(NamedTuple):
+    """Models and equations drawn from the posterior, stacked; what it was made with; and the field at its
+    summit with its equation and its error at readings not fitted, where that is the better answer."""
+
+    models: LinearisedModel
+    pdes: AbstractPDE
+    about: dict
+    better: tuple[LinearisedModel, AbstractPDE, float] | None
+
+
 def laplace_members(
     fit: Fit,
     problem: Problem,
@@ -63,11 +79,11 @@ def laplace_members(
     held_out: Observations,
     noise: float | None,
     polish: Polish,
-):
-    """Models and equations drawn from the posterior, stacked, and what it was made with.
+) -> Drawn:
+    """Models and equations drawn from the posterior.
 
     `noise` is σ of the readings in units of their spread, where it is known, `polish` how the fit was
-    polished. The second half of the samples mirrors the first at the fit.
+    polished. The second half of the samples mirrors the first at the fit, or at the better answer.
     """
     with jax.enable_x64(True):
         decoder = replace(polish, weights="decoder", points=_points(fit, problem, polish))
@@ -84,18 +100,43 @@ def laplace_members(
         whole = len(theta) >= count_parameters(fit.model)
         stiffest = WHOLE_STIFFEST if whole else STIFFEST
         found = posterior(theta, search, prior, missed, stiffest, _visible(fit.pde))
+        better, is_gaussian = None, problem.likelihood == "gauss"
+        if is_gaussian and len(held_out):
+            there = summit(found.normal, prior, stiffest, UNTOLD_RANGE)
+            better = _better(theta, rebuild, there, (problem, held_out), judge(theta))
+            found = found if better is None else found.at(there)
         scale = found.sigma / np.sqrt(prior.count)
         steps = draw(found.factor, scale, settings.samples, prior.free, found.ahead)
-        models, pdes = _members(theta, rebuild, steps, prior.free)
-        is_gaussian = problem.likelihood == "gauss" and not found.memorised
+        models, pdes = _members(theta, rebuild, found.centre, steps, prior.free)
         about = {
             "noise": found.sigma, "noise_of_fields": (found.sigma * factors).tolist(),
             "stiffness": found.stiffness, "unrest": found.unrest,
             # What it would say without a reading follows at the summit of a Gaussian that σ belongs to;
             # elsewhere too wide a band does, where no other reading is there to be asked.
-            "leave_one_out": is_gaussian and (found.moved < AT_REST or not len(held_out)),
+            "leave_one_out": is_gaussian and not found.memorised
+            and (found.moved < AT_REST or not len(held_out)),
+            # What readings are missed by that were fitted as clean ones is the field's error.
+            "is_clean": noise is None and found.sigma <= NOISY,
         }  # fmt: skip
-        return models, pdes, about
+        return Drawn(models, pdes, about, better)
+
+
+def _better(
+    theta, rebuild, there: Summit | None, data: tuple[Problem, Observations], missed: float
+):
+    """The field at the summit, to first order, with its equation and its error at readings held out,
+    where it is less, by more than chance explains: of these readings, or of those fitted, though each of
+    them is then said by the others."""
+    if there is None:
+        return None
+    problem, held_out = cast(data, jnp.float64)
+    model = LinearisedModel(rebuild(theta)[0], rebuild(jnp.asarray(there.step))[0].tunable())
+    error = float(compiled(held_out_error)(model, problem, held_out))
+    counts = [int(np.asarray(part.mask).sum()) for part in (held_out, problem.observations)]
+    is_better = is_less(error, missed, counts[0]) or (
+        error < missed and is_less(there.left_out, there.missed_before, counts[1])
+    )
+    return (model, rebuild(theta + there.step)[1], error) if is_better else None
 
 
 def _points(fit: Fit, problem: Problem, polish: Polish) -> int:
@@ -109,7 +150,7 @@ class Around(NamedTuple):
     """The posterior at θ: R, σ, the stiffness w of the equation, and how far from its summit θ is: the
     largest move of a coefficient by one more Newton step, in standard deviations, that step, `ahead`, and
     by how many σ what is said of readings is `moved` by it. Where readings were memorised, σ is that of
-    others."""
+    others. `normal` are the rows at θ, equation and readings of one weight."""
 
     factor: Float[Array, "p p"]
     sigma: float
@@ -118,6 +159,17 @@ class Around(NamedTuple):
     memorised: bool
     ahead: Float[Array, " p"]
     moved: float
+    normal: Normal
+    centre: Float[Array | np.ndarray, " p"] | float = 0.0  # what draws are around, counted from θ
+
+    def at(self, there: Summit | None) -> "Around":
+        """The same at its summit."""
+        assert there is not None  # where there is a better answer
+        return self._replace(
+            factor=jnp.asarray(there.factor), sigma=there.sigma, stiffness=there.stiffness,
+            ahead=jnp.zeros_like(there.step), moved=0.0, unrest=0.0, memorised=False,
+            centre=jnp.asarray(there.step),
+        )  # fmt: skip
 
 
 def posterior(
@@ -130,8 +182,7 @@ def posterior(
 ) -> Around:
     """The posterior at θ, where the polish ended; the equation no stiffer than `stiffest`. A coefficient
     that moves by less than is `visible` is at rest."""
-    soft = search.stiffened(1.0)
-    normal = soft.normal_at(theta)
+    soft = normal = search.stiffened(1.0).normal_at(theta)
     prior, estimated = revised(prior, normal, ROUNDS)
     sigma = _noise(estimated, held_out_error)
     unfulfilled = float(np.linalg.norm(normal.rows[prior.rows :]))
@@ -148,7 +199,7 @@ def posterior(
     memorised, ahead = sigma > max(estimated, READING_DIGITS), _newton(factor, slope)
     # The squares of the readings' rows sum to a mean square.
     moved = float(np.linalg.norm(normal.jacobian.times(np.asarray(ahead))[: prior.rows])) / sigma
-    return Around(factor, sigma, stiffness, unrest, memorised, ahead, moved)
+    return Around(factor, sigma, stiffness, unrest, memorised, ahead, moved, soft)
 
 
 def _visible(pde: AbstractPDE) -> Float[np.ndarray, " f"]:
@@ -205,14 +256,15 @@ def draw(
     return jnp.concatenate([steps, -steps])
 
 
-def _members(theta, rebuild, steps: Float[Array, "k p"], free: int):
-    """The fit moved along every step: the field to first order, the coefficients as they are."""
+def _members(theta, rebuild, centre, steps: Float[Array, "k p"], free: int):
+    """The fit moved to a centre, and from there along every step: the field to first order, the
+    coefficients as they are."""
     model, pde = rebuild(theta)
     bases = batched.spread(eqx.filter(model, eqx.is_array, inverse=True), model, len(steps))
-    directions = jax.vmap(lambda step: rebuild(step)[0].tunable())(steps)
+    directions = jax.vmap(lambda step: rebuild(step)[0].tunable())(steps + centre)
     if not free:  # one equation for all, and nothing to be rebuilt so many times
         return LinearisedModel(bases, directions), batched.repeat(pde, len(steps))
-    moved = [rebuild(theta + step)[1] for step in steps]
+    moved = [rebuild(theta + centre + step)[1] for step in steps]
     return LinearisedModel(bases, directions), batched.stack(moved)
 
 

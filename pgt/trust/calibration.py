@@ -23,6 +23,8 @@ of each reading went into the fit there, so that (`leave_one_out`)::
     y − μ₋ = (y − μ) / (1 − h)          s₋² = s² / (1 − h)
 
 All readings then calibrate, not the few that were held out. These have no warrant but the posterior's.
+A fit takes what it misses clean readings by for their noise; but they have none, all of it is the field's
+error, and their scores are e_i = |y_i − μ_i| / s_i.
 
 Pure functions of numpy arrays; `Reconstruction.coverage` and `Reconstruction.band` use them.
 """

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -45,6 +46,7 @@ def predict(
     *,
     members: Drawn | None = None,
     in_turn: bool = False,
+    is_clean: bool = False,
 ) -> dict[str, Predicted]:
     """The held-out readings of every field beside what the members say of them.
 
@@ -53,7 +55,8 @@ def predict(
     the fitted ones, which it follows as far as it can, leave that to the spread.
 
     `members` says how they were drawn. With `in_turn`, for those of a posterior, the fitted readings
-    stand beside the held-out ones, each as if it alone had not been fitted.
+    stand beside the held-out ones, each as if it alone had not been fitted. Where readings `is_clean`,
+    what they are missed by is no noise, much as a fit takes it for that: all of it is the field's error.
     """
     at_fitted = _moments(fitted, ask)
     typical = {name: _left_over(fitted, name, mean) for name, (mean, _) in at_fitted.items()}
@@ -62,6 +65,8 @@ def predict(
     for name, predicted in seen.items():
         alone = leave_one_out(predicted)
         found[name] = found[name].joined(alone) if name in found else alone
+    if is_clean:
+        return {name: replace(p, noise=np.zeros(len(p))) for name, p in found.items()}
     return found
 
 

@@ -17,10 +17,11 @@ zoo that defaults are tuned on, where nothing but such errors is left; it is 1 w
 a field, and where fields found with different sines were averaged: what these differ by is drawn, too.
 Around readings that are missed by far more than others are, both are larger (local_misses.py).
 
-A network stops where its seconds end, not at the summit of its posterior: the deviations of its draws
-are those from where it stands, a Newton step away from the summit (training/posterior.py). For clean
-readings that step is most of the error. What a model had no room or no time for it takes for noise: no
-less is stated than neighbours are missed by alike (reconstruction/expected_error.py).
+A network stops where its seconds end, not at the summit of its posterior. Where the field there is the
+better answer, each clean reading tells as if it had not been fitted (training/summit.py). Elsewhere the
+deviations of its draws are those from where it stands, a Newton step away from the summit, which for
+clean readings is most of the error (training/posterior.py). What a model had no room or no time for it
+takes for noise: no less is stated than neighbours are missed by alike (reconstruction/expected_error.py).
 """
 
 from collections.abc import Mapping, Sequence

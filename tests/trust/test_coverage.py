@@ -11,7 +11,14 @@ from wavy_result import measured, result_with
 import pgt
 from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
-from pgt.trust.calibration import Calibration, Drawn, Predicted, estimate_noise, few_members
+from pgt.trust.calibration import (
+    Calibration,
+    Drawn,
+    Predicted,
+    calibrate,
+    estimate_noise,
+    few_members,
+)
 from pgt.trust.coverage import bands, coverage_table, crps, predict
 from pgt.trust.members import statistics
 
@@ -145,6 +152,23 @@ def test_members_of_a_posterior_are_judged_by_all_readings():
     spread = np.std([[0.9], [1.1]], ddof=1) * x**2
     assert found["u"].spread == pytest.approx([*spread, *(spread / np.sqrt(1 - (spread / 9) ** 2))])
     assert len(found["v"]) == 3
+
+
+def test_what_clean_readings_are_missed_by_is_no_noise():
+    """Half of it would be: the fit takes it for that. The bands are then too narrow by far."""
+    x = np.linspace(1.0, 2.0, 20)
+    fitted = readings(x, 1.05 * x**2, np.full(20, np.nan))
+    none, members = fitted.take(np.zeros(0, int)), asked([0.99, 1.01])
+    said = [
+        predict(
+            fitted, none, members, lambda z: {"u": 1 + 0 * z[:, 0]}, in_turn=True, is_clean=clean
+        )
+        for clean in (False, True)
+    ]
+    noisy, clean = (calibrate(found["u"]) for found in said)
+    assert clean.noise == 0
+    assert noisy.factor(0.9) < 0.3
+    assert clean.factor(0.9) == pytest.approx(0.05 / np.std([0.99, 1.01], ddof=1), rel=0.01)
 
 
 def test_bands_of_fields_and_of_readings():

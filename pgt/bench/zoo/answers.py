@@ -101,7 +101,7 @@ def _reconstructed(asked: Asked, model, error_bars: Posterior | None = None) -> 
         progress=False,
     )  # fmt: skip
     about = {
-        "model": type(result.model).__name__,
+        "model": result.summary["model"],
         "parameters": result.summary["parameter_count"],
         "stopped": result.summary["stopped"],
         "stated": stated(result.summary),

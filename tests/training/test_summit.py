@@ -1,0 +1,102 @@
+"""The summit of a posterior against solves without its shortcuts."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pgt
+from pgt.models.linearised import LinearisedModel, network_of
+from pgt.training.least_squares import Prior, Search
+from pgt.training.loop import Fit
+from pgt.training.losses import Problem
+from pgt.training.polish import polish
+from pgt.training.posterior import laplace_members
+from pgt.training.rows import Block
+from pgt.training.summit import MOST_WEIGHTS, summit
+
+SIZE, READ = 6, 20
+DOMAIN = pgt.Domain(x=(0, 1))
+
+
+def normal_of(theta, noise: float):
+    """Rows of 20 readings and 3 equations that are linear in 6 weights."""
+    random = np.random.default_rng(0)
+    design, equations = random.standard_normal((READ, SIZE)), random.standard_normal((3, SIZE))
+    truth = np.linalg.svd(equations)[2][3:].T @ np.array([1.0, -2.0, 0.5])
+    data = design @ truth + noise * random.standard_normal(READ)
+
+    def row(theta, item):
+        return (item[0] @ theta - item[1])[None]
+
+    with jax.enable_x64(True):
+        search = Search([
+            Block(row, (design, data), np.full(READ, READ**-0.5)),
+            Block(row, (equations, np.zeros(3)), np.full(3, 3**-0.5)),
+        ])  # fmt: skip
+        return search.normal_at(jnp.asarray(theta)), truth
+
+
+def test_the_summit_of_clean_rows_is_the_truth_however_far_it_is():
+    theta = np.linspace(-3.0, 2.0, SIZE)
+    normal, truth = normal_of(theta, noise=0.0)
+    found = summit(normal, Prior(1e-3, READ, float(READ), 0.0), 20.0, 7.0)
+    assert found is not None
+    np.testing.assert_allclose(theta + found.step, truth, atol=1e-9)
+    assert found.sigma < 1e-9 < found.missed_before
+
+
+def test_what_others_say_of_a_reading_is_what_a_fit_without_it_says():
+    theta = np.linspace(-3.0, 2.0, SIZE)
+    normal, _ = normal_of(theta, noise=0.1)
+    found = summit(normal, Prior(1e-3, READ, float(READ), 0.0), 20.0, 7.0)
+    assert found is not None
+    matrix, rows = np.asarray(normal.jacobian.assembled()), np.asarray(normal.rows)
+    inverse = np.linalg.inv(found.factor.T @ found.factor)
+    missed = rows[:READ] + matrix[:READ] @ found.step
+    in_turn = []
+    for k in range(READ):  # by a solve without the row
+        without = np.linalg.inv(np.linalg.inv(inverse) - np.outer(matrix[k], matrix[k]))
+        gone = without @ (matrix[k] * missed[k])  # its pull is taken out of a system at rest
+        in_turn.append(missed[k] + matrix[k] @ gone)
+    np.testing.assert_allclose(found.left_out, np.linalg.norm(in_turn), rtol=1e-9)
+    assert found.sigma == pytest.approx(0.1, rel=0.5)
+
+
+@pytest.mark.parametrize("theta", [np.zeros(SIZE), np.full(SIZE, np.nan)])
+def test_rows_that_tell_nothing_have_no_summit(theta):
+    normal, _ = normal_of(theta, noise=0.1)
+    assert summit(normal, Prior(1e-3, READ, float(READ), 0.0), 20.0, 7.0) is None
+    assert MOST_WEIGHTS < 10_000
+
+
+def drawn_around(noise: float):
+    """The posterior of a network after a few steps, and readings of sin 3x with u'' = -9u."""
+    x = np.linspace(0, 1, 40)
+    u = np.sin(3 * x) + noise * np.random.default_rng(0).standard_normal(40)
+    readings = pgt.Observations.from_arrays({"x": x}, {"u": u})
+    seen, held_out = readings.take(np.arange(40) % 4 > 0), readings.take(np.arange(40) % 4 == 0)
+    model = pgt.PINN(pgt.Scaling.fit(readings, DOMAIN), width=6, layers=2)
+    pde = pgt.Equation("u_xx = -9*u")
+    problem = Problem.build(seen, pde, (), DOMAIN, model.scaling)
+    settings = pgt.Polish(iterations=15, points=40, evidence=False)
+    model, pde, *_ = polish(model, pde, problem, settings, held_out)
+    fit = Fit(model, pde, 0.0)
+    return laplace_members(fit, problem, pgt.Posterior(8), held_out, None, settings)
+
+
+def test_a_network_far_from_its_summit_is_moved_there_and_drawn_around():
+    drawn = drawn_around(noise=0.0)
+    assert drawn.better is not None
+    model, _, error = drawn.better
+    assert isinstance(model, LinearisedModel)
+    assert isinstance(network_of(model), pgt.PINN)
+    assert error < 1e-3
+    assert drawn.about["is_clean"]
+    assert drawn.about["leave_one_out"]
+    middle = np.mean(np.asarray(jax.tree.leaves(drawn.models.direction)[0]), axis=0)
+    np.testing.assert_allclose(middle, jax.tree.leaves(model.direction)[0], atol=1e-9)
+
+
+def test_noise_of_readings_is_not_taken_for_an_error_of_the_field():
+    assert not drawn_around(noise=0.05).about["is_clean"]
