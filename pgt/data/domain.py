@@ -48,7 +48,7 @@ class Domain:
         By axis, for labels and to compare with those of the readings.
     shape
         What of the box is meant, where it is not all: `Disk(...) - Disk(...)`, or `-Disk(...)` for an
-        obstacle. Its walls are known by the names of the shapes.
+        obstacle, which may move, -Disk(...).moving(x="0.1*t"). Its walls have the names of the shapes.
     **bounds
         A pair of numbers for each axis; of dates for t, t=("2024-05-01T12:00", "2024-05-01T13:00").
 

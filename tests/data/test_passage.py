@@ -86,7 +86,7 @@ def test_what_is_inside_changes_by_what_its_walls_sweep_over(shape):
         swept += found.weights @ (across * g(found.points, t))
     # to the fourth order in the step
     near, far = ((total(t + k * step) - total(t - k * step)) / (2 * k * step) for k in (1, 2))
-    assert swept == pytest.approx((4 * near - far) / 3, abs=2e-3)
+    assert swept == pytest.approx((4 * near - far) / 3, abs=1e-4)
     assert abs(swept) > 0.01
 
 
