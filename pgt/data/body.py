@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import itertools
 import math
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
@@ -21,24 +20,18 @@ from pgt.data.shapes.base import AbstractShape, Boundary
 from pgt.data.shapes.combine import Intersection
 from pgt.data.shapes.plane import Rectangle
 from pgt.data.shapes.walls import COUNTS, kept, kept_of, to_walls
+from pgt.data.tables import even_inside, graded, graded_places, picked, places_inside
 from pgt.data.tiles import tiles
 from pgt.ground.errors import InputError, warn_of
 from pgt.ground.types import Key, Points
 
-SIDES = {2: 1024, 3: 80}  # of the grid from which the places inside are taken
-PLACES = {2: 256, 3: 40}  # along each axis of the table of places inside
 SLACK = 1e-6  # of the size: readings on a wall are stored in single precision
-MOST = 1 << 24  # points tried to find those inside
 LEAST_SHARE = 1e-5  # of its box that a shape fills, unless something is wrong
 LEAST_GAP = 2e-3  # of the box, between what is inside and what walls enclose
 THIN_GAP = 0.1  # the same, of what is inside or not, whichever is less
 RARE = 0.05  # of the box: less is counted by more points
 FEW, MANY = 1 << 14, 1 << 20  # points of the box
 DIFFERENT = 5e-3  # of two ends that are one place
-TOO_THIN = (
-    "the shape (walls: {names}) is too thin for its box: of millions of points hardly one is inside. "
-    "Make it wider than a ten-thousandth of the box, or give what is so thin one axis less: its length."
-)
 SMALLEST, LARGEST = 0.01, 100.0  # of the box: a shape beyond was given in other units
 MOSTLY = 0.5  # of the box, filled by what has a small hole
 
@@ -98,16 +91,11 @@ class Body:
 
     def from_unit(self, unit: Points) -> Points:
         """Points of the unit cube as places inside: what is spread evenly stays so."""
-        library = jnp if isinstance(unit, jax.Array) else np
-        table = places_inside(self)
-        k = table.ndim - 1
-        sides = np.array(table.shape[:-1])
-        cells = library.clip((unit[:, :k] * sides).astype(int), 0, sides - 1)
-        index = library.sum(cells * np.append(np.cumprod(sides[::-1])[-2::-1], 1), axis=1)
-        places = library.asarray(table.reshape(-1, k).astype(unit.dtype))[index]
+        places = picked(places_inside(self.space, self.solid), unit)
         if not self.box.has_time:
             return places
-        times = self.box.along(("t",)).from_unit(unit[:, k:])
+        times = self.box.along(("t",)).from_unit(unit[:, len(self.space.axes) :])
+        library = jnp if isinstance(unit, jax.Array) else np
         return library.concatenate([places, times], axis=1)
 
     def sample(self, key: Key, n: int) -> Float[Array, "{n} d"]:
@@ -116,10 +104,8 @@ class Body:
 
     def near_walls(self, key: Key, n: int, reach: float) -> Float[Array, "{n} d"]:
         """n independent points, the denser the closer a wall of the shape is; works under jit."""
-        places, shares = graded_places(self, reach)
         where, when = jax.random.split(key)
-        found = jnp.searchsorted(jnp.asarray(shares), jax.random.uniform(where, (n,)))
-        at = jnp.asarray(places)[jnp.minimum(found, len(places) - 1)]
+        at = graded(where, n, *graded_places(self.space, self.solid, self.shape, reach))
         if not self.box.has_time:
             return at
         times = self.box.along(("t",)).from_unit(jax.random.uniform(when, (n, 1)))
@@ -166,9 +152,9 @@ class Body:
 
     # ---------------------------------------------------------------------------------- checks
 
-    def check(self, periodic: Sequence[str] = ()) -> None:
-        """Raise unless the shape fills a good part of the box, leaves some of it free, and is the same at
-        both ends of an axis that is periodic."""
+    def check(self, periodic: Sequence[str] = (), *, has_walls: bool = True) -> None:
+        """Raise unless the shape fills a good part of the box, leaves some of it free or need not, and is
+        the same at both ends of an axis that is periodic."""
         axes, shape = self.space.axes, self.shape
         if shape.dimension != len(axes):
             raise InputError(
@@ -186,7 +172,7 @@ class Body:
                 "is meant to be there, it is too thin: walls closer to each other than some millionths "
                 "of their size are one."
             )
-        if share == 1 and not self._has_walls():
+        if has_walls and share == 1 and not self.has_walls():
             raise InputError(
                 f"Domain(shape=...): no wall of the shape lies in the box {_shown(self.space)}: it is "
                 "all inside. Are both in the same units? Else leave the shape out."
@@ -252,26 +238,13 @@ class Body:
         except InputError:
             return False
 
-    def _has_walls(self) -> bool:
+    def has_walls(self) -> bool:
+        """Whether a wall of the shape lies in the box."""
         for name in self.shape.wall_names:
             with contextlib.suppress(InputError):
                 self.wall(name)
                 return True
         return False
-
-
-def shaped(shape, box: Box, periodic: Sequence[str]) -> AbstractShape:
-    """The shape, where it makes sense in the box."""
-    if not isinstance(shape, AbstractShape):
-        raise InputError(f"Domain(shape={shape!r}): write a shape, such as Disk(radius=1).")
-    space = box.along(box.spatial_axes)
-    if len(space.axes) not in (2, 3):
-        raise InputError(
-            f"Domain(shape=...): a shape needs two or three axes of space, not {', '.join(box.axes)}."
-        )
-    found = shape.within(space.lower, space.upper) if shape.dimension == len(space.axes) else shape
-    Body(box, found).check(periodic)
-    return found
 
 
 def as_shape(box: Box) -> Rectangle | of_space.Box:
@@ -281,64 +254,16 @@ def as_shape(box: Box) -> Rectangle | of_space.Box:
     return around(*space.limits, name="the box")
 
 
-@lru_cache(maxsize=8)  # a fit asks for the same points at every one of its turns
-def even_inside(body: Body, n: int, seed: int) -> Float[np.ndarray, "{n} d"]:
-    """n fixed points that fill the inside evenly."""
-    tried = 2 * n + 64
-    while tried <= max(MOST, 64 * n):
-        points = body.box.from_unit(evenly(tried, body.box.dimension, seed))
-        inside = np.flatnonzero(body.contains(points))
-        if len(inside) >= n:
-            return np.asarray(points[inside[:n]], float)
-        tried *= 4
-    raise InputError(TOO_THIN.format(names=", ".join(body.shape.wall_names)))
-
-
 @lru_cache(maxsize=8)
-def nodes_inside(body: Body, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
+def nodes_inside(
+    body: Body, n: int, fine: int | None = None
+) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
     """About n points and their weights, as `Body.quadrature` says."""
     if body.box.has_time:
         return body.even(n), np.full(n, body.volume / n)
-    found = tiles(body.solid.inside, body.space.lower, body.space.upper, n)
+    found = tiles(body.solid.inside, body.space.lower, body.space.upper, n, fine)
     points, shares = found or (body.even(n), np.full(n, 1 / n))
     return points, balanced(points, shares * body.volume, body.solid.walls())
-
-
-@lru_cache(maxsize=8)
-def places_inside(body: Body) -> Float[np.ndarray, "... k"]:
-    """A table of places inside, each of which stands for the same volume: by x, then y, then z."""
-    k = len(body.space.axes)
-    side, random = SIDES[k], np.random.default_rng(0)
-    cells = np.stack(np.meshgrid(*[np.arange(side)] * k, indexing="ij"), axis=-1).reshape(-1, k)
-    unit = (cells + random.uniform(size=cells.shape)) / side
-    places = np.asarray(body.space.from_unit(unit), float)
-    places = places[body.solid.inside(places)]
-    each = min(PLACES[k], int(len(places) ** (1 / k)))
-    if each < 1:
-        raise InputError(TOO_THIN.format(names=", ".join(body.shape.wall_names)))
-    return _sorted(places, each, 0)
-
-
-@lru_cache(maxsize=8)
-def graded_places(body: Body, reach: float):
-    """The places of that table one by one, and up to each of them the share of e^(-distance / reach), the
-    reach as a share of the shortest side of the box."""
-    places = places_inside(body).reshape(-1, len(body.space.axes))
-    away = np.abs(body.shape.distance(places)) / (reach * float(np.min(body.space.extent)))
-    weights = np.cumsum(np.exp(away.min() - away))
-    return places.astype(np.float32), (weights / weights[-1]).astype(np.float32)
-
-
-def _sorted(places, each: int, axis: int):
-    """Split along the axes in turn into equal numbers; of the last ones the middle is kept."""
-    if axis == places.shape[1]:
-        return places[len(places) // 2]
-    places = places[np.argsort(places[:, axis], kind="stable")]
-    ends = (np.arange(each + 1) * len(places)) // each
-    if axis == places.shape[1] - 1:
-        return places[(ends[:-1] + ends[1:]) // 2]
-    parts = [_sorted(places[a:b], each, axis + 1) for a, b in itertools.pairwise(ends)]
-    return np.stack(parts)
 
 
 def _shown(box: Box) -> str:

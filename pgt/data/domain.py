@@ -15,21 +15,21 @@ from jaxtyping import Array, Bool, Float
 
 from pgt.data._bounds import AXES as AXES
 from pgt.data._bounds import check_names, limits_of, spanned
-from pgt.data.body import Body, as_shape, shaped
+from pgt.data.body import Body
 from pgt.data.box import Box
 from pgt.data.dates import without_dates
+from pgt.data.edges import Edges
 from pgt.data.evenly import evenly
-from pgt.data.regions import IN_SHAPE, AbstractRegion, Faces, Instants, Seam, Spread, walled_ends
+from pgt.data.passage import Passage, body_of, shaped
+from pgt.data.regions import AbstractRegion, Faces, Instants, Seam, Spread
 from pgt.data.shapes.base import AbstractShape, Boundary, Shape
 from pgt.data.shapes.stored import shape_from_dict, shape_to_dict
-from pgt.data.shapes.walls import part_where
-from pgt.data.shapes.where import chosen
+from pgt.data.swept import Means, Swept
 from pgt.ground.arguments import Seed
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.types import Key, Points
 
-AT_START = 1024  # places at which the state at the start is known
 Real = float | int | np.floating | np.integer
 
 
@@ -48,7 +48,7 @@ class Domain:
         By axis, for labels and to compare with those of the readings.
     shape
         What of the box is meant, where it is not all: `Disk(...) - Disk(...)`, or `-Disk(...)` for an
-        obstacle. Its walls are known by the names of the shapes.
+        obstacle, which may move, -Disk(...).moving(x="0.1*t"). Its walls have the names of the shapes.
     **bounds
         A pair of numbers for each axis; of dates for t, t=("2024-05-01T12:00", "2024-05-01T13:00").
 
@@ -138,9 +138,32 @@ class Domain:
     # ---------------------------------------------------------------------------------- inside
 
     @property
-    def _filled(self) -> Box | Body:
+    def _filled(self) -> Box | Body | Passage:
         """Who answers for the inside: the box itself, where there is no shape."""
-        return self.box if self.shape is None else Body(self.box, self.shape)
+        return self.box if self.shape is None else self._body()
+
+    @property
+    def moves(self) -> bool:
+        """Whether it has a shape that moves."""
+        return self.shape is not None and self.shape.moves
+
+    @checked
+    def at(self, t: Real) -> "Domain":
+        """Space at one instant: the same domain without its time, and where its shape is then.
+
+        >>> from pgt.data.shapes import Disk
+        >>> hole = Disk(radius=0.2, name="hole").moving(x="0.5*t")
+        >>> Domain(x=(-1, 1), y=(-1, 1), t=(0, 1), shape=-hole).at(1.0).contains([[0.5, 0.0]]).tolist()
+        [False]
+        """
+        if not self.has_time:
+            raise InputError(f"{self}.at({t}): ask a domain that has a time.")
+        other, space = copy.copy(self), self.spatial_axes
+        units = tuple((axis, unit) for axis, unit in self.unit_pairs if axis != "t")
+        shape = self.shape and self.shape.at(float(t))
+        for name, value in ("box", self.box.along(space)), ("unit_pairs", units), ("shape", shape):
+            object.__setattr__(other, name, value)
+        return other
 
     @property
     def volume(self) -> float:
@@ -200,16 +223,17 @@ class Domain:
         """
         return self._filled.quadrature(n)
 
-    def _body(self) -> Body:
+    def _body(self) -> Body | Passage:
         if self.shape is None:
             raise InputError(
                 f"{self} has no shape; give it one: shape=Disk(radius=1), for example."
             )
-        return Body(self.box, self.shape)
+        return body_of(self.box, self.shape)
 
-    def _space(self) -> Body:
-        """The shape at any time."""
-        return Body(self.box.along(self.spatial_axes), self._body().shape)
+    @property
+    def _edges(self) -> Edges:
+        """Who answers for where conditions hold."""
+        return Edges(self.box, self.periodic, self.shape, repr(self))
 
     # --------------------------------------------------------------- where conditions hold
 
@@ -224,7 +248,7 @@ class Domain:
         axis: str | Sequence[str] | None = None,
         side: str = "both",
         where: str | None = None,
-    ) -> Faces | Spread:
+    ) -> Faces | Spread | Swept:
         """The ends of some spatial axes, or of all that are not periodic.
 
         `side` is "lower", "upper" or "both"; `where` a condition that chooses a part of them.
@@ -232,12 +256,10 @@ class Domain:
         >>> Domain(x=(0, 1), y=(0, 1), t=(0, 1), periodic=("y",)).walls().pairs
         (('x', 0), ('x', 1))
         """
-        if self.shape is None and where is None:
-            return Faces(self.box, self._ends(axis, side))
-        return Spread.on(self.box, self.boundary(axis=axis, side=side, where=where))
+        return self._edges.walls(axis, side, where)
 
     @checked
-    def wall(self, name: str, where: str | None = None) -> Spread:
+    def wall(self, name: str, where: str | None = None) -> Spread | Swept:
         """The walls of the shape that have this name, or that part of them where a condition holds.
 
         >>> from pgt.data.shapes import Disk
@@ -245,7 +267,19 @@ class Domain:
         >>> round(float(disk.wall("rim", where="x < 0").area), 3)
         3.142
         """
-        return Spread.on(self.box, self.boundary(name, where=where))
+        return self._edges.wall(name, where)
+
+    @checked
+    def wall_velocity(self, name: str, points) -> Float[np.ndarray, "n k"]:
+        """How fast a wall of the shape moves, at points of it; zero, where the shape stands still.
+
+        >>> from pgt.data.shapes import Disk
+        >>> shape = -Disk(name="hole").moving(x="t^2")
+        >>> domain = Domain(x=(-2, 4), y=(-2, 2), t=(0, 1), shape=shape)
+        >>> domain.wall_velocity("hole", np.array([[1.25, 0.0, 0.5]])).tolist()
+        [[1.0, 0.0]]
+        """
+        return self._edges.velocity(name, points)
 
     @checked
     def boundary(
@@ -256,62 +290,21 @@ class Domain:
         where: str | None = None,
     ) -> list[Boundary]:
         """All points known of a wall, or without its name of ends of the box, and their weights."""
-        parts = self._of_wall(wall) if wall is not None else self._of_ends(axis, side, where)
-        if where is None:
-            return list(parts)
-        origin = np.asarray(self.box.along(self.spatial_axes).origin or 0.0)
-
-        def holds(places):
-            return chosen(where, places + origin, self.spatial_axes)
-
-        return [part_where(part, holds) for part in parts]
-
-    def _of_wall(self, name: str) -> Sequence[Boundary]:
-        if self.shape is None:
-            raise InputError(
-                f"there is no wall {name!r}: the domain has no shape. Give it one with a wall of that "
-                f"name, Domain(..., shape=-Disk(radius=1, name={name!r}))."
-            )
-        return self._body().wall(name)
-
-    def _of_ends(self, axis, side: str, where: str | None) -> Sequence[Boundary]:
-        ends = self._ends(axis, side)
-        if len(self.spatial_axes) == 1:
-            raise InputError(f"where={where!r}: with one axis of space a wall is one place.")
-        body = Body(self.box, self.shape or as_shape(self.box))
-        return [body.face(*end) for end in ends]
-
-    def _ends(self, axis, side: str) -> tuple[tuple[str, int], ...]:
-        ends = walled_ends(self.box, self.periodic, axis, side)
-        if not ends:
-            raise InputError(f"{self} has no spatial axis that ends in a wall.")
-        return ends
+        return self._edges.boundary(wall, axis, side, where)
 
     def start(self) -> AbstractRegion:
         """The whole of space at the first moment."""
-        self.index("t")
-        if self.shape is not None:
-            return Spread.at_start(self.box, self._space().even(AT_START))
-        return Faces(self.box, (("t", 0),))
+        return self._edges.start()
 
     @checked
     def seam(self, axis: str) -> Seam:
         """The two ends of an axis, as one place."""
-        self.index(axis)
-        if self.shape is None or axis == "t":
-            return Seam(self.box, axis)
-        return Seam(self.box, axis, Spread.on(self.box, [self._body().face(axis, 0)]))
+        return self._edges.seam(axis)
 
     @checked
-    def instants(self, position: Mapping[str, float] | None = None) -> Instants:
+    def instants(self, position: Mapping[str, float] | None = None) -> Instants | Means:
         """A position, or all of space where none is given, at every time; at one, if it names a t."""
-        held = None if position is None else tuple(position.items())
-        for axis, _ in held or ():
-            self.index(axis)
-        here = held and tuple((axis, self.box.to_local(axis, at)) for axis, at in held)
-        if self.shape is None or here is not None:
-            return Instants(self.box, here)
-        return Instants(self.box, here, *self._space().quadrature(IN_SHAPE[self.has_time]))
+        return self._edges.instants(None if position is None else tuple(position.items()))
 
     # --------------------------------------------------------------- counted from elsewhere
 
@@ -322,7 +315,9 @@ class Domain:
         object.__setattr__(other, "box", self.box.moved(by))
         if self.shape is not None:
             back = [-float(by[self.index(axis)]) for axis in self.spatial_axes]
-            object.__setattr__(other, "shape", self.shape.moved(*back))
+            shape = self.shape.moved(*back)
+            shape = shape.counted_from(by[self.index("t")]) if self.has_time else shape
+            object.__setattr__(other, "shape", shape)
         return other
 
     # ----------------------------------------------------------------------------------- as JSON

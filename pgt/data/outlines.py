@@ -11,14 +11,14 @@ APART = 3.0  # times the usual step: a wall is drawn in pieces where its points 
 
 def outlines(domain: Domain, most: int = 1024) -> dict[str, list[Float[np.ndarray, "m 2"]]]:
     """By name of the wall, the lines it is made of, of about `most` points in all; those that lie in the
-    box, and none in space.
+    box, none in space, and none of a shape that moves: ask of `domain.at(t)`.
 
     >>> from pgt.data.shapes import Disk
     >>> channel = Domain(x=(-2, 8), y=(-2, 2), shape=-Disk(name="cylinder"))
     >>> {name: len(lines) for name, lines in outlines(channel).items()}
     {'cylinder': 1}
     """
-    if len(domain.spatial_axes) != 2:
+    if len(domain.spatial_axes) != 2 or domain.moves:
         return {}
     places = {name: places_of(domain, name) for name in domain.wall_names}
     return {name: lines(at, most) for name, at in places.items() if len(at)}

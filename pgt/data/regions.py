@@ -221,7 +221,7 @@ class Seam(AbstractRegion):
 
     box: Box = eqx.field(static=True)
     axis: str = eqx.field(static=True)
-    where: Spread | None = None
+    where: AbstractRegion | None = None
 
     @property
     def free(self) -> tuple[str, ...]:

@@ -26,8 +26,9 @@ class Tiles(NamedTuple):
     shares: Float[np.ndarray, " m"]
 
 
-def tiles(inside: Callable, lower, upper, count: int) -> Tiles | None:
+def tiles(inside: Callable, lower, upper, count: int, fine: int | None = None) -> Tiles | None:
     """`count` places or somewhat more between two corners; None where the shape is too thin for them.
+    `fine` is how many places along each axis are looked at.
 
     >>> def disk(places):
     ...     return np.linalg.norm(places, axis=1) < 1
@@ -36,7 +37,7 @@ def tiles(inside: Callable, lower, upper, count: int) -> Tiles | None:
     (True, 0.499)
     """
     axes = len(lower)
-    fine = FINE[axes]
+    fine = fine or FINE[axes]
     grid = np.stack(np.meshgrid(*[np.arange(fine)] * axes, indexing="ij"), axis=-1)
     grid = grid.reshape(-1, axes)
     grid = grid[inside(lower + (grid + 0.5) / fine * (upper - lower))]
@@ -44,7 +45,7 @@ def tiles(inside: Callable, lower, upper, count: int) -> Tiles | None:
         return None
     side = math.ceil((count / 2**axes) ** (1 / axes))
     for _ in range(TRIES):
-        places, sizes = _of_cells(grid, side)
+        places, sizes = _of_cells(grid, side, fine)
         if len(places) >= count or side >= fine:
             break
         larger = math.ceil(side * (count / len(places)) ** (1 / axes))
@@ -52,9 +53,9 @@ def tiles(inside: Callable, lower, upper, count: int) -> Tiles | None:
     return Tiles(lower + (places + 0.5) / fine * (upper - lower), sizes / sizes.sum())
 
 
-def _of_cells(grid: Int[np.ndarray, "n k"], side: int) -> Tiles:
+def _of_cells(grid: Int[np.ndarray, "n k"], side: int, fine: int) -> Tiles:
     """By so many cells along each axis, in steps of the fine grid; sizes in the place of shares."""
-    axes, fine = grid.shape[1], FINE[grid.shape[1]]
+    axes = grid.shape[1]
     digits = side ** np.arange(axes)
     number = (grid * side // fine) @ digits
     found, cell, sizes = np.unique(number, return_inverse=True, return_counts=True)

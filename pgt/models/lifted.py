@@ -144,7 +144,7 @@ def _check_formula(where: str, text: str, axes: Sequence[str]) -> None:
 
 def _check_vanishes(away: str, domain: Domain, wall: str) -> None:
     """Raise where d is not zero on the wall, or has no value inside."""
-    places = np.asarray(domain.wall(wall).places, float)
+    places = np.asarray(domain.wall(wall).places, float)  # with their time, where the wall moves
     first = np.broadcast_to(domain.lower, (len(places), domain.dimension))
     on_wall = np.column_stack([places, first[:, places.shape[1] :]])
     with np.errstate(all="ignore"):

@@ -12,7 +12,7 @@ whole multiples of π/ω where both sides are held alike, halves where they are 
 equations begin like these and go on with functions whose Laplacian is one of these, whose Laplacian is
 one of those, and so on, as those of Bessel do: r^(2j-k) while 2j < 2k, r^(2j-k) log r from there, and
 r^(2j + kπ/2ω) at corners. Sines cannot follow any of them. Where there is time, each is multiplied by a
-few slow waves.
+few slow waves; where the shape moves, they move with it (carried.py).
 """
 
 from abc import abstractmethod
@@ -25,9 +25,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.data.body import Body
 from pgt.data.domain import Domain
-from pgt.data.shapes.features import Holes, corners_of, holes_of
+from pgt.data.shapes.features import corners_of, holes_of
+from pgt.models.carried import Carry, groups
 from pgt.nn.frozen import Frozen
 
 # The largest k of functions that are harmonic, of those whose Laplacian is harmonic, and so on; each
@@ -47,15 +47,22 @@ class AbstractLocal(Frozen):
     middle: eqx.AbstractVar[Float[Array | np.ndarray, " d"]]
     half_extent: eqx.AbstractVar[Float[Array | np.ndarray, " d"]]
     beats: eqx.AbstractVar[Float[Array | np.ndarray, " b"]]
+    carry: eqx.AbstractVar[Carry | None]
 
     @property
     @abstractmethod
     def in_space(self) -> int:
-        """How many functions of the place alone."""
+        """How many functions without the waves."""
 
     @abstractmethod
-    def at_places(self, place: Float[Array, "*n d"]) -> Float[Array, "*n m"]:
-        """The functions of the place alone, in physical coordinates."""
+    def still(self, z: Float[Array, "*n d"]) -> Float[Array, "*n m"]:
+        """The functions without the waves of time, in unit coordinates."""
+
+    def place(self, z: Float[Array, "*n d"]) -> Float[Array, "*n k"]:
+        """The place in physical coordinates; where the shape moves, carried along with it to the instant
+        whose functions these are."""
+        place = z[..., : len(self.middle)] * self.half_extent + self.middle
+        return place if self.carry is None else self.carry(place, z[..., -1])
 
     def within(self, band: float, periodic: bool) -> "AbstractLocal":
         """The same with times that fill a band of frequencies, as those of the sines do."""
@@ -80,7 +87,7 @@ class AbstractLocal(Frozen):
         return jax.jvp(lambda y: self(y, tuple(rest)), (z,), (direction,))[1]
 
     def _values(self, z):
-        parts = self.at_places(z[..., : len(self.middle)] * self.half_extent + self.middle)
+        parts = self.still(z)
         if not len(self.beats):
             return parts
         phase = z[..., -1:] * jnp.asarray(self.beats)
@@ -104,6 +111,33 @@ def first_of_size(sizes: Iterable[Size], most: int) -> Size:
     return found
 
 
+class Together(AbstractLocal):
+    """Functions of several groups of shapes, each of which moves as one."""
+
+    parts: tuple[AbstractLocal, ...]
+    middle: Float[Array | np.ndarray, " d"]
+    half_extent: Float[Array | np.ndarray, " d"]
+    beats: Float[Array | np.ndarray, " b"]
+    carry: Carry | None = None
+
+    @property
+    def in_space(self) -> int:
+        return sum(part.in_space for part in self.parts)
+
+    def still(self, z: Float[Array, "*n d"]) -> Float[Array, "*n m"]:
+        return jnp.concatenate([part.still(z) for part in self.parts], axis=-1)
+
+
+def together(parts: Iterable[Size]) -> "Size | Together":
+    """All of them; the one itself, where there is one only."""
+    first, *rest = found = tuple(parts)
+    if not rest:
+        return first
+    return Together(
+        parts=found, middle=first.middle, half_extent=first.half_extent, beats=first.beats
+    )
+
+
 class Local(AbstractLocal):
     """The functions of one shape of the plane; `count` of them."""
 
@@ -117,9 +151,10 @@ class Local(AbstractLocal):
     wound: Float[Array | np.ndarray, "w 5"]
     rooted: Float[Array | np.ndarray, "r 3"]
     beats: Float[Array | np.ndarray, " b"]
+    carry: Carry | None = None
 
     @staticmethod
-    def of(domain: Domain, fields: int = 1) -> "Local | None":
+    def of(domain: Domain, fields: int = 1) -> "Local | Together | None":
         """None where the domain has no shape in the plane that makes fields rough.
 
         >>> import pgt
@@ -130,28 +165,38 @@ class Local(AbstractLocal):
         """
         if domain.shape is None or len(domain.spatial_axes) != 2:
             return None
-        solid = Body(domain.box, domain.shape).solid
-        corners = corners_of(solid)
         middle = (domain.lower + domain.upper)[:2] / 2
         tables = zip(WINDINGS, POWERS, TIMES if domain.has_time else (0, 0, 0), strict=True)
+        found = [
+            ({most: holes_of(group.solid, most, group.leaves) for most in CENTRES},
+             corners_of(group.solid, group.leaves), group.carry)
+            for group in groups(domain)
+        ]  # fmt: skip
+        found = [each for each in found if len(each[0][1].radii) or len(each[1].angles)]
 
-        def fitted(holes: Holes, windings, powers, times: int) -> "Local":
-            return Local(
-                middle, domain.extent[:2] / 2, *holes, *corners,
-                _wound(windings), _rooted(powers), np.arange(1.0, times + 1),
+        def fitted(most: int, windings, powers, times: int) -> "Local | Together":
+            waves = np.arange(1.0, times + 1)
+            return together(
+                Local(
+                    middle=middle, half_extent=domain.extent[:2] / 2, centres=holes[most].centres,
+                    radii=holes[most].radii, corners=corners.places, directions=corners.directions,
+                    angles=corners.angles, wound=_wound(windings), rooted=_rooted(powers),
+                    beats=waves, carry=carry,
+                )
+                for holes, corners, carry in found
             )  # fmt: skip
 
-        holes = {most: holes_of(solid, most) for most in CENTRES}
-        if not len(holes[1].radii) and not len(corners.angles):
+        if not found:
             return None
-        sizes = (fitted(holes[most], *table) for table in tables for most in CENTRES)
+        sizes = (fitted(most, *table) for table in tables for most in CENTRES)
         return first_of_size(sizes, MOST // fields)
 
     @property
     def in_space(self) -> int:
         return len(self.wound) * len(self.radii) + len(self.rooted) * len(self.angles)
 
-    def at_places(self, place: Float[Array, "*n 2"]) -> Float[Array, "*n m"]:
+    def still(self, z: Float[Array, "*n d"]) -> Float[Array, "*n m"]:
+        place = self.place(z)
         return jnp.concatenate([self._windings(place), self._roots(place)], axis=-1)
 
     def _windings(self, place):

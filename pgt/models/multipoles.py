@@ -12,10 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.data.body import Body
 from pgt.data.domain import Domain
 from pgt.data.shapes.features import holes_of
-from pgt.models.local import CENTRES, CLOSEST, AbstractLocal, first_of_size
+from pgt.models.carried import Carry, groups
+from pgt.models.local import CENTRES, CLOSEST, AbstractLocal, Together, first_of_size, together
 
 # The largest l of multipoles, of those times r², and so on; fewer where there are many holes or fields.
 DEGREES = (3, 2, 1), (3, 1), (2,)
@@ -32,9 +32,10 @@ class Multipoles(AbstractLocal):
     radii: Float[Array | np.ndarray, " h"]
     beats: Float[Array | np.ndarray, " b"]
     degrees: tuple[int, ...]
+    carry: Carry | None = None
 
     @staticmethod
-    def of(domain: Domain, fields: int = 1) -> "Multipoles | None":
+    def of(domain: Domain, fields: int = 1) -> "Multipoles | Together | None":
         """None where the domain has no hole in space.
 
         >>> import pgt
@@ -45,14 +46,24 @@ class Multipoles(AbstractLocal):
         """
         if domain.shape is None or len(domain.spatial_axes) != 3:
             return None
-        solid = Body(domain.box, domain.shape).solid
-        holes = {most: holes_of(solid, most) for most in CENTRES}
-        if not len(holes[1].radii):
+        found = [
+            ({most: holes_of(group.solid, most, group.leaves) for most in CENTRES}, group.carry)
+            for group in groups(domain)
+        ]
+        found = [(holes, carry) for holes, carry in found if len(holes[1].radii)]
+        if not found:
             return None
         middle, half = (domain.lower + domain.upper)[:3] / 2, domain.extent[:3] / 2
         tables = zip(DEGREES, TIMES if domain.has_time else (0, 0, 0), strict=True)
         sizes = (
-            Multipoles(middle, half, *holes[most], np.arange(1.0, times + 1), degrees)
+            together(
+                Multipoles(
+                    middle=middle, half_extent=half, centres=holes[most].centres,
+                    radii=holes[most].radii, beats=np.arange(1.0, times + 1), degrees=degrees,
+                    carry=carry,
+                )
+                for holes, carry in found
+            )
             for degrees, times in tables for most in CENTRES
         )  # fmt: skip
         return first_of_size(sizes, MOST // fields)
@@ -61,8 +72,8 @@ class Multipoles(AbstractLocal):
     def in_space(self) -> int:
         return len(self.radii) * sum((1 + most) ** 2 for most in self.degrees)
 
-    def at_places(self, place: Float[Array, "*n 3"]) -> Float[Array, "*n m"]:
-        away = place[..., None, :] - self.centres  # n h 3
+    def still(self, z: Float[Array, "*n d"]) -> Float[Array, "*n m"]:
+        away = self.place(z)[..., None, :] - self.centres  # n h 3
         square = jnp.maximum(jnp.sum(away**2, axis=-1, keepdims=True), CLOSEST**2)
         near = jnp.asarray(self.radii)[:, None] / jnp.sqrt(square)
         farthest = jnp.abs(jnp.asarray(self.centres) - self.middle) + self.half_extent

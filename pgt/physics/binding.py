@@ -9,6 +9,7 @@ import numpy as np
 from pgt.data.box import Box
 from pgt.data.domain import Domain
 from pgt.data.regions import Faces, Spread, ends_of
+from pgt.data.swept import Swept
 from pgt.ground.errors import InputError
 from pgt.ground.parser import suggestion
 from pgt.physics.values import Table, Value, as_value, bind_value, check_finite
@@ -45,7 +46,7 @@ def as_axes(where, axis, side, wall) -> tuple[str, ...] | None:
     return axes
 
 
-def wall_of(condition, domain: Domain) -> Faces | Spread:
+def wall_of(condition, domain: Domain) -> Faces | Spread | Swept:
     """The part of the boundary that a condition names by its axis and side, or by its wall."""
     name, axes, where = type(condition).__name__, condition.axis, condition.where
     if condition.wall is not None:
@@ -122,10 +123,10 @@ def check_reach(where, table: Table, box: Box, free: Sequence[str]) -> None:
             )
 
 
-def edges_and_nodes(region: Faces | Spread) -> np.ndarray:
+def edges_and_nodes(region: Faces | Spread | Swept) -> np.ndarray:
     """Points of the region, those at the ends of its free axes among them."""
     inside, box = np.asarray(region.nodes(NODES), float), region.box
-    if isinstance(region, Spread):
+    if isinstance(region, Spread | Swept):
         return inside
     ends = [inside]
     for axis in region.free:

@@ -21,6 +21,7 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.data.regions import SIDES, AbstractRegion, Faces, Seam, Spread
+from pgt.data.swept import Swept
 from pgt.ground.arguments import AxisName, Limits, OneOf
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
@@ -149,7 +150,7 @@ class AbstractWallCondition(AbstractCondition):
     side: str = eqx.field(static=True)
     wall: str | None = eqx.field(static=True)
     where: str | None = eqx.field(static=True)
-    region: Faces | Spread | None
+    region: Faces | Spread | Swept | None
 
     def _stand(self, axis, side: str, wall: str | None, where: str | None) -> None:
         self.axis = as_axes(type(self).__name__, axis, side, wall)

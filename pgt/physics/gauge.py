@@ -25,11 +25,12 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.data.regions import Instants
+from pgt.data.swept import Means
 from pgt.ground.arguments import Number, Written
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.ground.types import Point
-from pgt.physics.binding import check_cover, check_fields, with_region
+from pgt.physics.binding import check_cover, check_fields, said_of, with_region
 from pgt.physics.conditions import AbstractCondition, Evaluate
 from pgt.physics.derivatives import requested
 from pgt.physics.pde import AbstractPDE
@@ -62,7 +63,7 @@ class Gauge(AbstractCondition):
     field: str = eqx.field(static=True)
     at: tuple[tuple[str, float], ...] | None = eqx.field(static=True)
     value: Value
-    region: Instants | None
+    region: Instants | Means | None
 
     def __init__(
         self, field: str, at: Mapping[str, Coordinate] | None = None, value: Writable = 0.0
@@ -75,7 +76,8 @@ class Gauge(AbstractCondition):
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Gauge":
         check_fields(f"Gauge(field={self.field!r})", (self.field,), fields)
         _check_place(self.at, domain)
-        region = domain.instants(None if self.at is None else dict(self.at))
+        with said_of("Gauge(at=...)"):
+            region = domain.instants(None if self.at is None else dict(self.at))
         value = bind_value("Gauge(value=...)", self.value, region.free, region.free)
         if isinstance(value, Table):
             check_cover("Gauge(value=...)", value, region)

@@ -4,6 +4,7 @@ A polygon that fills its box to the base has a base that is a wall and an end at
 wall then holds there, too, beside that of the end, and both can seldom be true.
 """
 
+import contextlib
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -13,10 +14,11 @@ from pgt.data.domain import Domain
 from pgt.data.regions import walled_ends
 from pgt.data.shapes.base import Boundary
 from pgt.data.shapes.where import chosen
-from pgt.ground.errors import warn_of
+from pgt.ground.errors import InputError, warn_of
 from pgt.physics.conditions import AbstractCondition, AbstractWallCondition
 
 ON_IT = 1e-6  # of the box: as near as that a place is on its end
+INSTANTS = 9  # at which a wall that moves is looked at
 TOUCHED = 0.01  # of a wall: a circle touches an end in less
 
 
@@ -42,7 +44,9 @@ def on_ends(domain: Domain, wall: str) -> float:
     >>> on_ends(pgt.Domain(x=(0, 3), y=(0, 1), shape=plate), "plate")
     0.75
     """
-    found = Boundary.joined(domain.boundary(wall))
+    found = _wall(domain, wall)
+    if found is None:
+        return 0.0
     ends = [(axis, side) for axis in domain.spatial_axes for side in (0, 1)]
     on = np.any([_on(domain, found, axis, side) for axis, side in ends], axis=0)
     return float(found.weights[on].sum() / found.weights.sum())
@@ -62,7 +66,9 @@ def _pairs(conditions) -> Iterator[tuple[AbstractWallCondition, AbstractWallCond
 
 def _shared(domain: Domain, named, end) -> tuple[float, str]:
     """The share of a wall on ends that a condition names, and the words for the rest of the wall."""
-    found = Boundary.joined(domain.boundary(named.wall, where=named.where))
+    found = _wall(domain, named.wall, named.where)
+    if found is None:
+        return 0.0, ""
     origin = domain.box.along(domain.spatial_axes).origin or np.zeros(len(domain.spatial_axes))
     there, words = np.zeros(len(found.points), bool), [named.where] if named.where else []
     for axis, side in walled_ends(domain.box, domain.periodic, end.axis, end.side):
@@ -74,6 +80,16 @@ def _shared(domain: Domain, named, end) -> tuple[float, str]:
             words.append(f"{axis} {'<' if side else '>'} {bound:g}")
             there |= on
     return float(found.weights[there].sum() / found.weights.sum()), " and ".join(words)
+
+
+def _wall(domain: Domain, name: str, where: str | None = None) -> Boundary | None:
+    """What of a wall is in the box, at some instants where it moves; None, where nothing is."""
+    times = np.linspace(*domain.bounds("t"), INSTANTS).tolist() if domain.moves else ()
+    parts = []
+    for space in [domain.at(t) for t in times] or [domain]:
+        with contextlib.suppress(InputError):  # nothing is left of it
+            parts += space.boundary(name, where=where)
+    return Boundary.joined(parts) if parts else None
 
 
 def _on(domain: Domain, found: Boundary, axis: str, side: int) -> Bool[np.ndarray, " n"]:

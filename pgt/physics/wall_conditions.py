@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
+from pgt.data.swept import Swept
 from pgt.ground.arguments import AxisName, Positive
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
@@ -93,7 +94,7 @@ class Robin(AbstractWallCondition):
 
 @register("no_slip")
 class NoSlip(AbstractWallCondition):
-    """The fluid rests at the wall: u = v = 0, and w = 0 in space.
+    """The fluid rests at the wall: u = v = 0, and w = 0 in space. Where the wall moves, it moves with it.
 
     Parameters as in `Dirichlet`; the fields are those of the equation that are called u, v and w.
 
@@ -117,7 +118,7 @@ class NoSlip(AbstractWallCondition):
         return _of_flow(self, domain, fields)
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
-        return jnp.stack([evaluate(z, name) for name in self.velocity])
+        return _past_wall(self, evaluate, z)
 
     def fixes(self, field: str, freedom: str | None) -> bool:
         """The velocity is given at every time."""
@@ -128,8 +129,8 @@ class NoSlip(AbstractWallCondition):
 class Symmetry(AbstractWallCondition):
     """The field goes on beyond the wall as in a mirror.
 
-    Nothing flows through it, and what flows along it has no slope across it, nor has any field that is
-    no velocity. Parameters as in `Dirichlet`.
+    Nothing flows through it, also where it moves, and what flows along it has no slope across it, nor has
+    any field that is no velocity. Parameters as in `Dirichlet`.
 
     >>> Symmetry("y", side="lower").kind
     'bc'
@@ -159,7 +160,7 @@ class Symmetry(AbstractWallCondition):
         rows = [_slope(self, evaluate, z, field) for field in self.others]
         if self.velocity:
             normal = self._bound().normal(z)[: len(self.velocity)]
-            flow = jnp.stack([evaluate(z, name) for name in self.velocity])
+            flow = _past_wall(self, evaluate, z)
             slopes = jnp.stack([_slope(self, evaluate, z, name) for name in self.velocity])
             along = slopes - normal * jnp.dot(normal, slopes)
             rows += [jnp.dot(normal, flow), *along]
@@ -234,6 +235,12 @@ def _of_flow(condition, domain: Domain, fields: tuple[str, ...]):
             f"Dirichlet or Neumann with the names of the fields."
         )
     return with_region(with_static(condition, velocity=velocity), wall_of(condition, domain))
+
+
+def _past_wall(condition, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
+    """The velocity, less that of the wall where it moves."""
+    flow, region = jnp.stack([evaluate(z, name) for name in condition.velocity]), condition._bound()
+    return flow - region.velocity(z) if isinstance(region, Swept) else flow
 
 
 def _slope(condition, evaluate: Evaluate, z: Point, field: str):

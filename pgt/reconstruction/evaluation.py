@@ -11,7 +11,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from pgt.data.asked import as_axes, as_points, outside, outside_grid, require_grid, require_points
-from pgt.data.dates import are_counted, dates
+from pgt.data.dates import are_counted, are_dates, dates, seconds
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.origin import HERE, Origin
@@ -277,17 +277,18 @@ class Evaluation:
 def masked(dataset: xr.Dataset, domain: Domain) -> xr.Dataset:
     """NaN where places lie outside the shape, and a coordinate `mask` that is 1 inside and 0 outside.
 
-    Of a grid it lies over the axes of space, else over the points.
+    Of a grid it lies over the axes of space, and over time where the shape moves; else over the points.
     """
-    space = tuple(axis for axis in reversed(domain.axes) if axis != "t")
-    positions = [dataset[axis].to_numpy() for axis in space]
+    over = tuple(axis for axis in reversed(domain.axes) if axis != "t" or domain.moves)
+    columns = [dataset[axis].to_numpy() for axis in over]
+    positions = [seconds("t", each) if are_dates(each) else each for each in columns]
     is_grid = "point" not in dataset.dims
     grids = np.meshgrid(*positions, indexing="ij") if is_grid else positions
-    places = dict(zip(space, grids, strict=True))
-    if domain.has_time:
+    places = dict(zip(over, grids, strict=True))
+    if domain.has_time and not domain.moves:
         places["t"] = np.full(grids[0].shape, domain.bounds("t")[0])
     inside = domain.contains(np.stack([places[a].ravel() for a in domain.axes], axis=-1))
-    dims = space if is_grid else ("point",)
+    dims = over if is_grid else ("point",)
     mask = xr.DataArray(inside.reshape(grids[0].shape).astype(np.int8), dims=dims)
     mask.attrs = {"long_name": "1 inside the shape, 0 outside"}
     return dataset.where(mask == 1).assign_coords(mask=mask)

@@ -7,8 +7,7 @@ is more than readings without noise leave open.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import xarray as xr
@@ -20,8 +19,10 @@ from pgt.data.dates import are_counted, are_dates, dates, seconds
 from pgt.data.domain import Domain
 from pgt.data.regions import Faces, Spread
 from pgt.data.shapes.walls import gathered
+from pgt.data.swept import Swept
 from pgt.ground.errors import InputError, warn_of
 from pgt.ground.unknown import Unknown
+from pgt.physics.binding import said_of
 from pgt.physics.bordered import bare
 from pgt.physics.wall_conditions import PRESSURE, velocity_in
 from pgt.reconstruction.evaluation import Evaluation
@@ -30,19 +31,20 @@ PLACES, MOST_ON_AXIS = 4096, 256  # inside, of which a total is taken
 ON_WALL = 1 << 13  # of the plane: all points of one shape, fewer of each where walls share a name
 INSTANTS = 11  # where time is not named
 
-Values = dict[str, Float[np.ndarray, "k n"]]  # of every member at every place
+Values = dict[str, Float[np.ndarray, "k _"]]  # of every member at every place
 Sums = dict[str, np.ndarray]  # of every member
 
 
 @dataclass(frozen=True)
 class Part:
     """A part of the boundary, or the inside: places, normals, and what each place stands for; the same
-    with half as many places, where a sum over them is not exact."""
+    with half as many places, where a sum over them is not exact; of a wall that moves its velocity."""
 
     places: Float[np.ndarray, "n k"]
     normals: Float[np.ndarray, "n k"]
     weight: float | Float[np.ndarray, " n"]
     coarser: "Part | None" = None
+    velocities: Float[np.ndarray, "n k"] | None = None
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,9 @@ class Integrals:
     """Asked of a `Reconstruction` as `result.integrals`.
 
     A wall is named as in a condition: `"cylinder"`, or `axis="x", side="upper"` for an end of the box;
-    `where` chooses a part of it. `t` is an instant or several, 11 over the whole time by default. The end
-    of a line is one place: what goes through it is per area.
+    `where` chooses a part of it. `t` is an instant or several, 11 over the whole time by default; where
+    the shape moves, each has its own walls. The end of a line is one place: what goes through it is per
+    area.
     """
 
     evaluation: Evaluation
@@ -60,7 +63,7 @@ class Integrals:
         self, wall: str | None = None, quantities: Sequence[str] | None = None, t=None, **which
     ) -> xr.Dataset:
         """Fields, derivatives, and `u_n`, the slope of every field across the wall, at its places."""
-        part, fields = self._wall(wall, evenly=True, **which), self.evaluation.pde.fields
+        parts, fields = self._walls(wall, t, evenly=True, **which), self.evaluation.pde.fields
         asked = tuple(quantities or fields)
         slopes = [f"{f}_{a}" for f in fields for a in self._space]
 
@@ -68,32 +71,38 @@ class Integrals:
             across = {f"{f}_n": self._across(values, f, part) for f in fields}
             return {name: values[name] for name in asked} | across
 
-        found = self._each_instant(part, (*asked, *slopes), table, t)
-        axes = {a: ("point", part.places[:, k]) for k, a in enumerate(self._space)}
-        normals = {f"n_{a}": ("point", part.normals[:, k]) for k, a in enumerate(self._space)}
-        return self._dataset(found, t, ("point",)).assign_coords(axes | normals)
+        found = self._dataset(self._each_instant(parts, (*asked, *slopes), table, t), t, ("point",))
+        moves = self._domain.moves and "t" in found.dims
+        dims = ("t", "point") if moves else ("point",)
+        for name, columns in ("", [p.places for p in parts]), ("n_", [p.normals for p in parts]):
+            at = np.stack(columns) if moves else columns[0]
+            own = {f"{name}{a}": (dims, at[..., k]) for k, a in enumerate(self._space)}
+            found = found.assign_coords(own)
+        return found
 
     def flux(
         self, wall: str | None = None, field: str = "u", coefficient: float = 1.0, t=None, **which
     ) -> xr.Dataset:
         """∫ −coefficient ∂u/∂n dS: what is conducted out of the domain through a wall."""
-        part = self._wall(wall, **which)
         names = [f"{field}_{a}" for a in self._space]
 
         def table(values: Values, part: Part) -> Values:
             return {"flux": -coefficient * part.weight * self._across(values, field, part)}
 
-        return self._summed(part, names, table, t)
+        return self._summed(self._walls(wall, t, **which), names, table, t)
 
     def flow(self, wall: str | None = None, t=None, **which) -> xr.Dataset:
-        """∫ (u, v)·n dS: what flows out of the domain through a wall."""
-        part, velocity = self._wall(wall, **which), self._velocity()
+        """∫ (u, v)·n dS: what flows out of the domain through a wall; where it moves, through it as it
+        moves: its own velocity is taken off."""
+        velocity = self._velocity()
 
         def table(values: Values, part: Part) -> Values:
-            along = sum(values[name] * part.normals[:, k] for k, name in enumerate(velocity))
+            own = np.zeros_like(part.normals) if part.velocities is None else part.velocities
+            past = (values[name] - own[:, k] for k, name in enumerate(velocity))
+            along = sum(flow * part.normals[:, k] for k, flow in enumerate(past))
             return {"flow": part.weight * np.asarray(along)}
 
-        return self._summed(part, velocity, table, t)
+        return self._summed(self._walls(wall, t, **which), velocity, table, t)
 
     def force(
         self, wall: str | None = None, viscosity: float | None = None, t=None, **which
@@ -104,7 +113,7 @@ class Integrals:
         `viscosity` is μ; by default that of the equation: with a kinematic one, and p divided by the
         density, so is the force.
         """
-        part, velocity = self._wall(wall, **which), self._velocity()
+        velocity = self._velocity()
         if PRESSURE not in self.evaluation.pde.fields:
             raise InputError("force: the equation has no pressure p.")
         mu = self._viscosity() if viscosity is None else viscosity
@@ -118,16 +127,14 @@ class Integrals:
                 found["torque"] = x * fy - y * fx
             return found
 
-        return self._summed(part, names, table, t)
+        return self._summed(self._walls(wall, t, **which), names, table, t)
 
     def total(self, quantity: str = "u", t=None) -> xr.Dataset:
         """∫ u dV over the domain, of a field or any other quantity."""
-        bounds: dict[str, Any] = {axis: self._domain.bounds(axis) for axis in self._space}
-        space = Domain(shape=self._domain.shape, **bounds)
         count = min(PLACES, MOST_ON_AXIS ** len(self._space))
-        part = _inside(space, count, _inside(space, count // 2))
+        parts = [_inside(space, count, _inside(space, count // 2)) for space in self._spaces(t)]
         return self._summed(
-            part, (quantity,), lambda values, part: {"total": part.weight * values[quantity]}, t
+            parts, (quantity,), lambda values, part: {"total": part.weight * values[quantity]}, t
         )
 
     # ------------------------------------------------------------------------------ inside
@@ -140,25 +147,36 @@ class Integrals:
     def _space(self) -> tuple[str, ...]:
         return self._domain.spatial_axes
 
-    def _wall(
+    def _spaces(self, t) -> list[Domain]:
+        """The domain without its time, as it is at the instants that are asked for; once, where it is the
+        same at all of them."""
+        domain, moments = self._domain, self._instants(t)
+        if moments is None:
+            return [domain]
+        return [domain.at(m) for m in (moments.tolist() if domain.moves else [moments[0]])]
+
+    def _walls(
         self,
         wall: str | None,
+        t,
         axis=None,
         side: str = "both",
         where: str | None = None,
         *,
         evenly: bool = False,
-    ) -> Part:
-        """For a sum with all its corners and ends; else `evenly` spread places, each with its normal."""
-        domain = self._domain
+    ) -> list[Part]:
+        """A wall at the instants that are asked for; once, where it stands still."""
         if wall is None and len(self._space) == 1:
-            return _ends(domain.walls(axis, side, where), domain)
-        parts = domain.boundary(wall, axis, side, where)
-        found = Spread.on(domain.box, parts)
-        if not evenly and len(self._space) == 2:
-            return Part(*gathered(parts, ON_WALL), Part(*gathered(parts, ON_WALL // 2)))
-        places, normals = np.asarray(found.places, float), np.asarray(found.normals, float)
-        return _alike(places, normals, float(found.area))
+            return [_ends(self._domain.walls(axis, side, where), self._domain)]
+        if not self._domain.moves:
+            return [_wall(space, wall, axis, side, where, evenly) for space in self._spaces(t)]
+        moments, found = self._instants(t), []
+        assert moments is not None  # what moves has a time
+        for moment in moments.tolist():
+            with said_of(f"at t = {moment:g}"):
+                part = _wall(self._domain.at(moment), wall, axis, side, where, evenly)
+            found.append(part if wall is None else _moving(part, self._domain, wall, moment))
+        return found
 
     def _velocity(self) -> tuple[str, ...]:
         velocity = velocity_in(self.evaluation.pde.fields, self._domain)
@@ -191,25 +209,31 @@ class Integrals:
         return found
 
     def _each_instant(
-        self, part: Part, names, table: Callable[[Values, Part], Values], t
+        self, parts: list[Part], names, table: Callable[[Values, Part], Values], t
     ) -> list[Values]:
+        """By instant, from the part that is its own, or the only one."""
         moments = self._instants(t)
         if moments is not None and beyond("t", moments, self._domain).any():
             warn_of(
                 f"t={t!r} lies outside {self._domain}, where nothing was fitted: it is a guess."
             )
         columns = [()] if moments is None else [(moment,) for moment in moments]
-        points = [
-            np.column_stack([part.places, *(np.full(len(part.places), m) for m in c)])
-            for c in columns
-        ]
-        return [table(self.evaluation.each(names, p), part) for p in points]
+        own = parts * len(columns) if len(parts) == 1 else parts
+        found = []
+        for part, column in zip(own, columns, strict=True):
+            times = (np.full(len(part.places), moment) for moment in column)
+            points = np.column_stack([part.places, *times])
+            found.append(table(self.evaluation.each(names, points), part))
+        return found
 
-    def _summed(self, part: Part, names, table: Callable[[Values, Part], Values], t) -> xr.Dataset:
-        found = _sums(self._each_instant(part, names, table, t))
-        if part.coarser is None or all(len(v) < 2 for v in found[0].values()):
+    def _summed(
+        self, parts: list[Part], names, table: Callable[[Values, Part], Values], t
+    ) -> xr.Dataset:
+        found = _sums(self._each_instant(parts, names, table, t))
+        coarser = [part.coarser for part in parts if part.coarser is not None]
+        if not coarser or all(len(v) < 2 for v in found[0].values()):
             return self._dataset(found, t, ())
-        coarse = _sums(self._each_instant(part.coarser, names, table, t))
+        coarse = _sums(self._each_instant(coarser, names, table, t))
         return self._dataset(found, t, (), coarse)
 
     def _dataset(
@@ -236,6 +260,23 @@ class Integrals:
         return xr.Dataset(data, coords)
 
 
+def _wall(space: Domain, wall: str | None, axis, side: str, where: str | None, evenly: bool):
+    """For a sum with all its corners and ends; else `evenly` spread places, each with its normal."""
+    parts = space.boundary(wall, axis, side, where)
+    if not evenly and len(space.axes) == 2:
+        return Part(*gathered(parts, ON_WALL), Part(*gathered(parts, ON_WALL // 2)))
+    found = Spread.on(space.box, parts)
+    places, normals = np.asarray(found.places, float), np.asarray(found.normals, float)
+    return _alike(places, normals, float(found.area))
+
+
+def _moving(part: Part, domain: Domain, wall: str, moment: float) -> Part:
+    """The same with the velocity of the wall."""
+    points = np.column_stack([part.places, np.full(len(part.places), moment)])
+    coarser = part.coarser and _moving(part.coarser, domain, wall, moment)
+    return replace(part, velocities=domain.wall_velocity(wall, points), coarser=coarser)
+
+
 def _inside(space: Domain, count: int, coarser: Part | None = None) -> Part:
     places, weights = space.quadrature(count)
     return Part(places, np.zeros_like(places), weights, coarser)
@@ -251,7 +292,7 @@ def _sums(found: list[Values]) -> list[Sums]:
     return [{name: values.sum(axis=1) for name, values in one.items()} for one in found]
 
 
-def _ends(found: Faces | Spread, domain: Domain) -> Part:
+def _ends(found: Faces | Spread | Swept, domain: Domain) -> Part:
     """Ends of a line, each a place that stands for itself."""
     assert isinstance(found, Faces)
     places = [[domain.bounds(axis)[side]] for axis, side in found.pairs]

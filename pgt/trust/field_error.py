@@ -84,10 +84,13 @@ def _places_in_shape(domain: Domain) -> Places:
     if not domain.has_time:
         count = PLACES * INSTANTS
         return Places(domain.even(count), np.full(count, 1 / count), 1)
-    there = domain.even(PLACES)[:, :-1]
     low, high = domain.bounds("t")
     moments = low + (high - low) * (np.arange(INSTANTS) + 0.5) / INSTANTS
-    points = np.concatenate([np.column_stack([there, np.full(PLACES, t)]) for t in moments])
+    still = None if domain.moves else domain.even(PLACES)[:, :-1]
+    there = [domain.at(t).even(PLACES) if still is None else still for t in moments]
+    points = np.concatenate(
+        [np.column_stack([at, np.full(PLACES, t)]) for at, t in zip(there, moments, strict=True)]
+    )
     return Places(points, np.full(len(points), 1 / len(points)), INSTANTS)
 
 

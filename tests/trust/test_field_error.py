@@ -34,6 +34,14 @@ def test_places_stand_for_all_of_the_domain(domain):
     assert (unit.max(axis=0) > 0.98).all()
 
 
+def test_places_are_in_a_shape_that_moves_at_each_instant():
+    hole = pgt.Disk((0.5, 0), 0.3).moving(x="0.3*t")
+    points, weights, instants = places(pgt.Domain(x=(0, 2), y=(-1, 1), t=(0, 3), shape=-hole))
+    assert np.hypot(points[:, 0] - 0.5 - 0.3 * points[:, 2], points[:, 1]).min() > 0.299
+    assert len(np.unique(points[:, 2])) == instants
+    assert weights.sum() == pytest.approx(1)
+
+
 def test_draws_of_known_size_give_that_size():
     where = places(PLATE)
     points, weights, _ = where

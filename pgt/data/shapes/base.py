@@ -13,7 +13,9 @@ from pgt.ground.arguments import Number, PartOf, Positive, Written
 from pgt.ground.errors import InputError
 
 if TYPE_CHECKING:
-    from pgt.data.shapes.combine import Complement, Difference, Intersection, Placed, Union
+    from pgt.data.shapes.combine import Complement, Difference, Intersection, Union
+    from pgt.data.shapes.moving import Moving
+    from pgt.data.shapes.placed import Placed
 
 # What constructors take: run files know the type inside, Python takes more and checks it itself.
 Pair = Annotated[Any, Written(tuple[Number, Number])]
@@ -25,6 +27,7 @@ Several = Annotated[Any, Written(tuple[Number, ...])]
 Ring = Annotated[Any, Written(tuple[tuple[Number, Number], ...])]
 Rings = Annotated[Any, Written(tuple[tuple[tuple[Number, Number], ...], ...])]
 Word = Annotated[Any, Written(str)]
+Motion = Annotated[Any, Written(Number | str)]
 Shape = Annotated[Any, PartOf("shape")]
 
 Places = Float[np.ndarray, "n k"]
@@ -93,6 +96,22 @@ class AbstractShape(abc.ABC):
         """The same; a formula in it is looked at between these corners, where it does not say itself."""
         return self
 
+    # -------------------------------------------------------------------------------- time
+
+    @property
+    def moves(self) -> bool:
+        """Whether it moves. What does is asked at points that have a time after their coordinates, and
+        says where its walls are, and how large it is, at one instant only: `at(t)`."""
+        return False
+
+    def at(self, t: float) -> "AbstractShape":
+        """The shape as it is at one instant; itself, where it stands still."""
+        return self
+
+    def counted_from(self, t: float) -> "AbstractShape":
+        """The same with times counted from this one."""
+        return self
+
     # ------------------------------------------------------------------------------- walls
 
     def brief(self) -> str:
@@ -115,6 +134,10 @@ class AbstractShape(abc.ABC):
 
         if name is not None and name not in self.wall_names:
             raise InputError(no_such_wall(name, self.wall_names))
+        if self.moves:
+            raise InputError(
+                f"{self.brief()} moves: it has walls and a size at an instant; ask shape.at(t)."
+            )
         return parts_of(self, name, count)
 
     def measure(self) -> float:
@@ -147,21 +170,35 @@ class AbstractShape(abc.ABC):
 
     def moved(self, *by: Plain) -> "Placed":
         """Moved by so much along every axis."""
-        from pgt.data.shapes.combine import Placed
+        from pgt.data.shapes.placed import Placed
 
         return Placed(self, shift=by)
 
     def rotated(self, degrees: Plain, axis: Several | None = None) -> "Placed":
         """Turned about the origin, in space about an axis through it."""
-        from pgt.data.shapes.combine import Placed
+        from pgt.data.shapes.placed import Placed
 
         return Placed(self, degrees=degrees, axis=axis)
 
     def scaled(self, factor: Length) -> "Placed":
         """Larger by a factor in all directions, seen from the origin."""
-        from pgt.data.shapes.combine import Placed
+        from pgt.data.shapes.placed import Placed
 
         return Placed(self, factor=factor)
+
+    def moving(
+        self,
+        x: Motion | None = None,
+        y: Motion | None = None,
+        z: Motion | None = None,
+        degrees: Motion | None = None,
+        axis: Several | None = None,
+        factor: Motion | None = None,
+    ) -> "Moving":
+        """Moved, turned about the origin and scaled by formulas in t."""
+        from pgt.data.shapes.moving import Moving
+
+        return Moving(self, x=x, y=y, z=z, degrees=degrees, axis=axis, factor=factor)
 
 
 class AbstractLeaf(AbstractShape):
@@ -187,6 +224,18 @@ class AbstractLeaf(AbstractShape):
     def leaves(self) -> tuple["AbstractLeaf", ...]:
         """Itself."""
         return (self,)
+
+    def own(self, count: int) -> Boundary:
+        """The same points before it is moved or placed."""
+        return self.boundary(count)
+
+    def carried(self, own: Boundary, times: Float[np.ndarray, " n"]) -> Boundary:
+        """Where such points are, each at its time."""
+        return own
+
+    def velocity(self, points: Float[np.ndarray, "n d"]) -> Places:
+        """How fast its wall moves at points that have a time where it moves."""
+        return np.zeros((len(points), self.dimension))
 
     def corners(self) -> Places:
         """Where its boundary has a corner, in the plane."""

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from pgt.data.shapes.base import AbstractShape, set_fields
-from pgt.data.shapes.combine import Complement, Difference, Intersection, Placed, Union
+from pgt.data.shapes.combine import Complement, Difference, Intersection, Union
 from pgt.data.shapes.formula import Formula
+from pgt.data.shapes.moving import Moving
+from pgt.data.shapes.placed import Placed
 from pgt.data.shapes.plane import Disk, Ellipse, Rectangle
 from pgt.data.shapes.polygon import Polygon
 from pgt.data.shapes.solid import Ball, Box, Cylinder
@@ -19,7 +21,7 @@ KINDS: dict[str, type[AbstractShape]] = {
     kind.__name__: kind
     for kind in (
         Disk, Ellipse, Rectangle, Polygon, Ball, Box, Cylinder, Formula, Surface,
-        Union, Intersection, Difference, Complement, Placed,
+        Union, Intersection, Difference, Complement, Placed, Moving,
     )
 }  # fmt: skip
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from pgt.data import Domain, Observations
 from pgt.data.regions import Spread
+from pgt.data.swept import Swept
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import is_unknown
 from pgt.physics.conditions import AbstractCondition, Dirichlet, Initial
@@ -70,7 +71,7 @@ def _given(condition: AbstractCondition, domain: Domain, fields: tuple[str, ...]
             )
     bound = condition.bind(domain, fields)
     assert bound.region is not None
-    if isinstance(bound.region, Spread):
+    if isinstance(bound.region, Spread | Swept):
         points = bound.region.nodes(count)
     else:
         grids = [_even(domain, axis, side, count) for axis, side in bound.region.pairs]
