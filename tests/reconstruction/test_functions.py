@@ -14,7 +14,7 @@ PDE = pgt.Equation(
 )  # fmt: skip
 
 
-def grid(names, **axes):
+def grid(names, quantiles, **axes):
     """As a result answers: x + 10 t, with a standard deviation."""
     positions = {a: n if isinstance(n, list) else np.linspace(0, 1, n) for a, n in axes.items()}
     shape = {a: len(p) for a, p in positions.items()}
