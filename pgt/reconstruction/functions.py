@@ -25,7 +25,7 @@ def function_grids(
     functions = functions_of(pde)
     if not functions:
         raise InputError(
-            "functions(): the problem has no unknown function; write one into the text of the equation, as in "
+            "functions(): the problem has no unknown function; write one into the equation, as in "
             'pgt.Equation("u_t = D*u_xx + q", D=0.1, q=pgt.UnknownFunction("x")), or into a condition, '
             'as in pgt.Dirichlet("x", side="lower", u=pgt.UnknownFunction("t")).'
         )

@@ -134,8 +134,8 @@ def assemble(
     (50, 0, 'Features')
     """
     training = training or Training()
-    asked, given = training, pde
     pde, known = bordered(pde, conditions)
+    asked, given = training, pde
     observations = ordered(matched(observations, pde, domain))
     training = replace(training, hold_out_by=held_out_by(observations, training))
     seeds = _seeds(error_bars, seed)
@@ -162,7 +162,7 @@ def assemble(
     rival = None
     if model is None:
         about = observations, given, domain
-        again = partial(assemble, *about, conditions, seed=seed)
+        again = partial(assemble, *about, known, seed=seed)
         rival = _rival(networks[0], about, again, asked, error_bars)
     noise = _given_noise(observations, scaling)
     return Task(

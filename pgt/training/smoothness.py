@@ -27,7 +27,7 @@ from pgt.training.one_band import solved_beside
 DERIVATIVES = (1.5, 2.5)  # ν: with a kink now and then, or without
 LENGTHS = tuple(2.0**k for k in range(-3, 4))  # ℓ in unit coordinates, where the domain is [-1, 1]
 WIDE = 32.0  # the band along what a function depends on, at least: ten waves over the domain
-DENSE = 2.0  # sines for each function that a band can tell apart
+DENSE = 3.0  # sines for each function that a band can tell apart
 # Of the log-evidence: what a band that suits an analytic function may be ahead by.
 NEEDED = 20.0
 PRIORS = len(DERIVATIVES) * len(LENGTHS)
@@ -60,7 +60,7 @@ def wide_band(band: tuple[float, ...], pde: AbstractPDE, most: int) -> tuple[flo
     >>> inflow = pgt.Dirichlet("x", side="lower", u=pgt.UnknownFunction("t"))
     >>> pde, _ = bordered(pgt.Heat(0.1), [inflow])
     >>> wide_band((4.0, 2.0), pde, 600), wide_band((4.0, 50.0), pde, 600), wide_band((4.0, 2.0), pde, 100)
-    ((8.0, 32.0), (8.0, 50.0), (4.0, 16.0))
+    ((8.0, 32.0), (8.0, 50.0), (4.0, 8.0))
     """
     axes = {axis for function in functions_of(pde).values() for axis in function.axes}
     wanted = [WIDE if axis in axes else FIRST_BAND for axis in pde.coords]
