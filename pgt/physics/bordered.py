@@ -34,6 +34,16 @@ class Bordered(AbstractPDE):
     functions: tuple[tuple[str, UnknownFunction], ...] = eqx.field(static=True, default=())
     multiply: tuple[str, ...] = eqx.field(static=True, default=())
 
+    def __init__(
+        self,
+        pde: AbstractPDE,
+        on_walls: dict[str, Any],
+        functions: tuple[tuple[str, UnknownFunction], ...] = (),
+        multiply: tuple[str, ...] = (),
+    ):
+        self.pde, self.on_walls = pde, on_walls
+        self.functions, self.multiply = functions, multiply
+
     @property
     def is_affine(self) -> bool:
         """Whether the conditions are affine in fields and functions."""

@@ -87,11 +87,11 @@ def solved_at_once(model: Features, task: Task, near: float | None = None) -> So
 def solved_beside(model: Features, task: Task, priors: Iterable[Float[np.ndarray, " k"]]):
     """One solution for each prior of what stands in the equation; the equation is taken apart once."""
     rows = rows_of(model, task.pde, task.problem, _points(model, task))
-    basis, near = None, None
+    first = None
     for others in priors:
-        beside = replace(rows, others=others)
-        basis = beside.basis() if basis is None else basis.beside(others)
-        solved = _solved(beside, task.problem.likelihood, near, loosely=True, basis=basis)
+        first = first or Given(rows.equation, rows.target, others)
+        beside, basis = replace(rows, others=others), first.beside(others)
+        solved = _solved(beside, task.problem.likelihood, loosely=True, basis=basis)
         yield *with_weights(model, task.pde, solved.weights), solved
 
 
