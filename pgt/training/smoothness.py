@@ -59,7 +59,7 @@ def wide_band(band: tuple[float, ...], pde: AbstractPDE, most: int) -> tuple[flo
     >>> from pgt.physics.bordered import bordered
     >>> inflow = pgt.Dirichlet("x", side="lower", u=pgt.UnknownFunction("t"))
     >>> pde, _ = bordered(pgt.Heat(0.1), [inflow])
-    >>> wide_band((4.0, 2.0), pde, 600), wide_band((4.0, 50.0), pde, 600), wide_band((4.0, 2.0), pde, 100)
+    >>> wide_band((4.0, 2.0), pde, 800), wide_band((4.0, 50.0), pde, 800), wide_band((4.0, 2.0), pde, 100)
     ((8.0, 32.0), (8.0, 50.0), (4.0, 8.0))
     """
     axes = {axis for function in functions_of(pde).values() for axis in function.axes}

@@ -39,3 +39,12 @@ def test_an_exchange_is_of_the_size_that_balances_its_condition():
     exchange = pgt.UnknownFunction("t", positive=True)
     level, _ = scaled(pgt.Robin("x", side="lower", coefficient=exchange, u=600.0))
     assert np.exp(level) == pytest.approx(2.0, rel=0.3)  # of 300 h = 600
+
+
+def test_the_network_that_may_be_tried_next_has_the_function_too():
+    wall = pgt.Dirichlet("x", side="lower", u=pgt.UnknownFunction("t"))
+    task = assemble(READINGS, pgt.Heat(0.1), BOX, [wall])
+    assert task.rival is not None
+    other = task.rival()
+    assert other.pde.fields == task.pde.fields == ("u", "x_lower_u")
+    np.testing.assert_allclose(other.model.scaling.mean, task.model.scaling.mean, rtol=1e-5)
