@@ -14,6 +14,11 @@ FUNCTIONS = {
     "waves": "conductivity k(x) of a rod, waves, 60 readings",
     "bump": "conductivity k(x) of a rod, a bump, 60 readings",
     "conductivity": "conductivity k(x, y) of a plate, contrast 5, 200 readings",
+    "wall": "temperature u(t) at the end of a rod, 4 sensors read 15 times",
+    "kink": "the same with a kink",
+    "flux": "flux q(t) at the end of a rod, a steep ramp, 4 sensors read 15 times",
+    "inflow": "inflow u(t) of a channel, 4 sensors read 15 times",
+    "inlet": "profile u(y) at the inlet of a channel, 60 readings",
 }
 BOX = {"shapes": "the commit that brought shapes", "now": "the commit measured on"}
 CYLINDER = {"wall": "the wall, where the fluid rests", "box": "nothing of the wall"}
@@ -167,7 +172,7 @@ def functions_table(found: dict) -> str | None:
         if name in result
     ]
     return as_table(
-        "Functions that stand in the equation and are not known, from readings of the field with 1 % "
+        "Functions of equations and conditions that are not known, from readings of the field with 1 % "
         "noise, one number for each draw of the readings: relative L2 error of the function, and the "
         "share of it inside bands of 90 %:",
         "| function | error | inside the band | measured on |",

@@ -1,4 +1,4 @@
-"""Functions that stand in the equation and are not known: how well readings of the field determine them.
+"""Functions of equations and conditions that are not known: how well readings of the field tell them.
 
     python benchmarks/unknown_functions.py --seeds 8
 
@@ -9,6 +9,12 @@
   quadrature.
 * conductivity: div(k grad u) = -10 on a plate whose edges are held at zero, k(x, y) between 1/√5 and √5,
   200 readings of u with 1 % noise; the truth by finite volumes on 201 × 201 nodes.
+* wall, kink, flux and inflow: a function of time at the left end of a line that starts at zero, from four
+  sensors that are read 15 times with 1 % noise. The temperature u(t) of a rod (u_t = 0.1 u_xx, the other
+  end held at zero), smooth or with a kink; the flux -u_x of the same rod, a ramp; the inflow of
+  u_t + u_x = 0.02 u_xx. The truth by Crank and Nicolson on 401 × 4001 nodes.
+* inlet: the profile u(y) at the inlet of a channel, 4 u_x = 0.1 (u_xx + u_yy) between walls at zero, from
+  60 readings with 1 % noise; the truth is a sine series.
 
 Everything by default, with the bands of `Posterior`. Leaves `unknown-functions.json`.
 """
@@ -23,6 +29,7 @@ import numpy as np
 import scipy.sparse as sparse
 from scipy.integrate import cumulative_trapezoid
 from scipy.interpolate import RectBivariateSpline
+from scipy.linalg import solve_banded
 from scipy.sparse.linalg import spsolve
 
 import pgt
@@ -99,6 +106,62 @@ def steady_rod(x, k):
     return np.interp(x, fine, heated - heated[-1] / resistance[-1] * resistance)
 
 
+def smooth(t):
+    """Two waves that begin at zero."""
+    return np.sin(3 * t) + 0.5 * (np.cos(7 * t) - 1)
+
+
+def kink(t):
+    """Up, and from one moment on down."""
+    return np.where(t < 0.4, 2 * t, 1.2 - t)
+
+
+def ramp(t):
+    """From nothing to a level."""
+    return 1 + np.tanh((t - 0.5) / 0.06)
+
+
+def line(left, is_flux, speed, diffusivity):
+    """u_t + speed u_x = diffusivity u_xx from zero, with `left` its value or -u_x at the left end; at the
+    right end held at zero, or free to flow out where there is a speed. As a function of t and x."""
+    nodes, steps = 401, 4000
+    h, dt, times = 1 / (nodes - 1), 1 / steps, np.linspace(0, 1, steps + 1)
+    below, above = (np.full(nodes, diffusivity / h**2 + s * speed / (2 * h)) for s in (1, -1))
+    middle, force = np.full(nodes, -2 * diffusivity / h**2), np.zeros(nodes)
+    last = 2 * diffusivity / h**2 if speed else 0.0
+    force[0] = 2 * h * below[0] if is_flux else 0.0
+    above[0] = 2 * diffusivity / h**2 if is_flux else 0.0
+    middle[0] *= is_flux
+    middle[-1] *= bool(speed)
+    below[0], below[-1], above[-1] = 0.0, last, 0.0
+    matrix = np.zeros((3, nodes))
+    matrix[0, 1:], matrix[2, :-1] = -dt / 2 * above[:-1], -dt / 2 * below[1:]
+    matrix[1] = 1 - dt / 2 * middle
+    values, given = [np.zeros(nodes)], left(times)
+    for k in range(steps):
+        u = values[-1]
+        right = u + dt / 2 * (middle * u + below * np.roll(u, 1) + above * np.roll(u, -1))
+        right += dt / 2 * force * (given[k] + given[k + 1])
+        right[0] = right[0] if is_flux else given[k + 1]
+        values.append(solve_banded((1, 1), matrix, right))
+    return RectBivariateSpline(
+        times[::4], np.linspace(0, 1, nodes), np.array(values)[::4], kx=1, ky=1
+    )
+
+
+def profile(y):
+    """Lopsided."""
+    return np.sin(np.pi * y) * (1 + 0.8 * np.sin(2 * np.pi * y))
+
+
+def channel(x, y):
+    """The sine series of the channel, whose waves decay downstream."""
+    k, fine, speed, diffusivity = np.pi * np.arange(1, 80), np.linspace(0, 1, 4001), 4.0, 0.1
+    amplitude = 2 * np.trapezoid(profile(fine) * np.sin(np.outer(k, fine)), fine, axis=1)
+    rate = (speed - np.sqrt(speed**2 + 4 * diffusivity**2 * k**2)) / (2 * diffusivity)
+    return np.sum(amplitude * np.exp(np.outer(x, rate)) * np.sin(np.outer(y, k)), axis=1)
+
+
 def noisy(points, values, axes, seed):
     """Readings of u with noise relative to their spread."""
     values = values + NOISE * values.std() * np.random.default_rng(seed + 100).standard_normal(
@@ -140,6 +203,40 @@ def of_conductivity(seed: int) -> dict:
     return measured(readings, pde, domain, [pgt.Dirichlet(u=0)], seed, "k", true)
 
 
+def of_line(left, is_flux, speed, seed: int) -> dict:
+    diffusivity = 0.02 if speed else DIFFUSIVITY
+    times, places = np.meshgrid(np.arange(1, 16) / 15, [0.1, 0.25, 0.5, 0.8])
+    points = np.stack([places.ravel(), times.ravel()], axis=1)
+    values = line(left, is_flux, speed, diffusivity)(points[:, 1], points[:, 0], grid=False)
+    pde = pgt.Equation("u_t + c*u_x = D*u_xx", c=float(speed), D=diffusivity)
+    end, start = (
+        (pgt.Neumann if speed else pgt.Dirichlet),
+        (pgt.Neumann, pgt.Dirichlet)[not is_flux],
+    )
+    known = [
+        pgt.Initial(u=0.0), end("x", side="upper", u=0.0),
+        start("x", side="lower", u=pgt.UnknownFunction("t")),
+    ]  # fmt: skip
+    domain, readings = pgt.Domain(x=(0, 1), t=(0, 1)), noisy(points, values, "xt", seed)
+    return measured(
+        readings, pde, domain, known, seed, "x_lower_u", lambda at: left(at.t.to_numpy())
+    )
+
+
+def of_inlet(seed: int) -> dict:
+    points = np.random.default_rng(seed).uniform((0.05, 0), (1, 1), size=(60, 2))
+    readings = noisy(points, channel(*points.T), "xy", seed)
+    pde = pgt.Equation("c*u_x = D*(u_xx + u_yy)", c=4.0, D=0.1)
+    known = [
+        pgt.Dirichlet("y", u=0.0),
+        pgt.Dirichlet("x", side="lower", u=pgt.UnknownFunction("y")),
+    ]
+    domain = pgt.Domain(x=(0, 1), y=(0, 1))
+    return measured(
+        readings, pde, domain, known, seed, "x_lower_u", lambda at: profile(at.y.to_numpy())
+    )
+
+
 def measured(readings, pde, domain, known, seed, name, true) -> dict:
     """One fit: the relative error of the function, and the share of it inside the band of 90 %."""
     began = time.monotonic()
@@ -147,8 +244,7 @@ def measured(readings, pde, domain, known, seed, name, true) -> dict:
         readings, pde, domain, known, error_bars=pgt.Posterior(), seed=seed, progress=False
     )
     seconds = time.monotonic() - began
-    middle = {axis: 1 if axis == "t" else 61 for axis in domain.axes}
-    found = result.grid([name], QUANTILES, **middle).squeeze(drop=True)
+    found = result.functions(QUANTILES, **dict.fromkeys(domain.axes, 61))
     truth = true(found)
     low, high = (found[f"{name}_{end}"] for end in ("q05", "q95"))
     return {
@@ -167,6 +263,11 @@ CASES = {
     "waves": partial(of_rod, waves),
     "bump": partial(of_rod, bump),
     "conductivity": of_conductivity,
+    "wall": partial(of_line, smooth, False, 0),
+    "kink": partial(of_line, kink, False, 0),
+    "flux": partial(of_line, ramp, True, 0),
+    "inflow": partial(of_line, smooth, False, 1),
+    "inlet": of_inlet,
 }
 
 

@@ -37,6 +37,7 @@ LONG = (
             "heat-from-sensors",
             "outliers",
             "plate-with-a-hole",
+            "unknown-inflow",
             "piv",
             "pressure-from-velocity",
             "rod",

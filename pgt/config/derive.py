@@ -131,7 +131,7 @@ def _mark(marks: tuple, kind: type) -> Any:
 if TYPE_CHECKING:  # computed: no static checker follows
     FieldValue = Any
 else:
-    FieldValue = written(Writable)
+    FieldValue = written(Writable | Unknown)
 
 
 class FieldsSection(PartSection):

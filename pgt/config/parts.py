@@ -17,6 +17,7 @@ from pgt.io import Columns, Dialect, read_columns
 from pgt.io.readers import observations_of
 from pgt.kernels.base import AbstractKernel
 from pgt.nn.scaling import Scaling
+from pgt.physics.bordered import bordered
 from pgt.physics.gauge import check_gauges
 from pgt.physics.quantities import parts_of
 from pgt.training.default_model import default_model, suited_model
@@ -139,9 +140,14 @@ class Parts:
                 raise self.run.error(why, "conditions", index, "axis")
 
     @cached_property
+    def governing(self) -> physics.AbstractPDE:
+        """The equation with what the conditions leave unknown."""
+        return bordered(self.pde, self.conditions)[0]
+
+    @cached_property
     def quantities(self) -> tuple[str, ...]:
         """The names of what is to be written: by default the fields of the equation."""
-        pde = self.pde
+        pde = self.governing
         for index, name in enumerate(self.run.output.quantities or ()):
             with self.run.located("output", "quantities", index):
                 parts_of(name, pde.coords, pde.fields, pde.quantities)
@@ -184,7 +190,7 @@ class Parts:
 
     def model(self, seed: int) -> models.AbstractFieldModel:
         """The network of a seed; what the file leaves out is as it suits the problem."""
-        section, problem = self.tables.model, (self.observations, self.pde, self.domain)
+        section, problem = self.tables.model, (self.observations, self.governing, self.domain)
         if section is None:
             seconds = self.training.seconds
             return suited_model(*problem, self.error_bars, seconds=seconds, seed=seed)
@@ -192,6 +198,6 @@ class Parts:
             sizes = self._build.options(section, "model")
             with self.run.located("model"):
                 return default_model(*problem, seed=seed, **sizes)
-        scaling = Scaling.fit(self.observations.aligned(self.pde.fields), self.domain)
+        scaling = Scaling.fit(self.observations.aligned(self.governing.fields), self.domain)
         known = {"scaling": scaling, "seed": seed, "kernel": self.kernel, "domain": self.domain}
         return self._build.part(section, "model", known=known)

@@ -24,6 +24,7 @@ Tables = TypeVar("Tables", bound=Section)
 Described = dict[str, Any]  # a table that describes a part of the library
 
 _CODE = re.compile(r"`(\w+)=([^`]+)`")
+_FUNCTION = re.compile(r"pgt\.UnknownFunction\((?P<axes>[^()]*)\)")
 _UNKNOWN = re.compile(r"pgt\.Unknown\((?:\.\.\.|(?P<initial>[\d.]+))(?:, positive=True)?\)")
 
 
@@ -191,9 +192,16 @@ def _check_file(run: RunFile, path: Path, key: str) -> None:
         raise run.error(message, "observations", key)
 
 
+def _quoted(names: str) -> str:
+    return names.replace("'", '"')
+
+
 def _in_toml(message: str) -> str:
     """A message of the library in the words of a run file: `a={"x": 1}` becomes `a = {x = 1}`."""
     message = _CODE.sub(lambda found: messages.as_toml(found[1], found[2]) or found[0], message)
+    message = _FUNCTION.sub(
+        lambda found: f"{{unknown = true, of = [{_quoted(found['axes'])}]}}", message
+    )
     return _UNKNOWN.sub(
         lambda found: f"{{unknown = true, initial = {found['initial'] or 0.1}}}", message
     )

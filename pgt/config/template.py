@@ -245,7 +245,8 @@ seed = 0  # the only source of randomness
 {pde}
 # Any coefficient may be unknown: {{unknown = true, initial = 0.05, positive = true}}.
 
-# What else is known: a number, or a formula in the coordinates.
+# What else is known: a number, or a formula in the coordinates. What nobody knows of a value there is
+# learnt: u = {{unknown = true, of = ["t"]}} is a function of t.
 {conditions}
 
 # Left out: what suits the problem, a sum of sines that is solved for in closed form where the equation is

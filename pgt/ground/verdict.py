@@ -22,6 +22,7 @@ Kind = Literal[
     "few_held_out",
     "worse_than_interpolation",
     "undetermined_field",
+    "undetermined_function",
     "doubtful_coefficient",
 ]
 

@@ -12,6 +12,7 @@ from pgt.data.regions import Faces, Spread, ends_of
 from pgt.data.swept import Swept
 from pgt.ground.errors import InputError
 from pgt.ground.parser import suggestion
+from pgt.physics.unknown_function import UnknownFunction
 from pgt.physics.values import Table, Value, as_value, bind_value, check_finite
 
 NODES = 16  # at which a value is looked at before it is fitted
@@ -21,7 +22,12 @@ def as_values(where, values) -> dict[str, Value]:
     """Values by field in the form we keep."""
     if not values:
         raise InputError(f"{where}: no field given; write {where}(u=0.0) for a field called u.")
-    return {field: as_value(f"{where}({field}=...)", value) for field, value in values.items()}
+    return {field: as_given(f"{where}({field}=...)", value) for field, value in values.items()}
+
+
+def as_given(where: str, value) -> Value:
+    """A value in the form we keep; in a condition it may be an unknown function."""
+    return value if isinstance(value, UnknownFunction) else as_value(where, value)
 
 
 def as_tuple(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
@@ -79,10 +85,7 @@ def check_fields(where, names, fields, derivatives=()) -> None:
 
 def bound_to(condition, region):
     """The condition with its region, and with its values bound to the domain's coordinates."""
-    axes = region.box.axes
-    # With faces across several axes none of those is free on all faces: a value then sees them all.
-    free = region.free if len(axes) - len(region.free) == 1 else axes
-    values = {}
+    axes, free, values = region.box.axes, free_axes(region), {}
     for field, value in condition.values.items():
         where = f"{type(condition).__name__}({field}=...)"
         values[field] = bind_value(where, value, axes, free)
@@ -90,6 +93,13 @@ def bound_to(condition, region):
             check_cover(where, values[field], region)
         check_finite(where, values[field], axes, edges_and_nodes(region))
     return with_region(eqx.tree_at(lambda c: c.values, condition, values), region)
+
+
+def free_axes(region: Faces | Spread) -> tuple[str, ...]:
+    """The axes that a value may depend on. With faces across several axes none of those is free on all
+    faces: a value then sees them all."""
+    axes = region.box.axes
+    return region.free if len(axes) - len(region.free) == 1 else axes
 
 
 def with_static(condition, **values):

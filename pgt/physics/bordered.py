@@ -1,32 +1,53 @@
-"""Numbers of conditions that nobody knows, learnt with the field.
+"""Numbers and functions of conditions that nobody knows, learnt with the field.
 
 What is trained beside the model is the equation. So unknown numbers of conditions, such as how strongly
 a wall is cooled, move into an equation around the one that was given, and leave their names behind.
+
+An unknown function, such as an inflow c(t), is one more field there as in any equation
+(unknown_function.py), that does not change along the other coordinates; the condition says that the field
+is equal to it on the wall. So it is the trace of the field, or its slope, where the equation holds, and
+has a smoothness of its own.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import equinox as eqx
 import jax
 from jaxtyping import Array, Float
 
-from pgt.ground.unknown import Unknown, is_unknown, named_unknowns, resolve
+from pgt.ground.unknown import is_unknown, named_unknowns, resolve
 from pgt.kernels.base import AbstractKernel
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE, Derivatives, Quantity
-from pgt.physics.unknown_function import UnknownFunction
-from pgt.physics.values import Learnt
+from pgt.physics.unknown_function import UnknownFunction, constancy, positive_ones
+from pgt.physics.values import Learnt, Varying
 
 
 class Bordered(AbstractPDE):
-    """An equation, and by name the unknown numbers of the conditions beside it."""
+    """An equation, and by name the unknown numbers and functions of the conditions beside it. Of the
+    functions, those that `multiply` a field are named."""
 
     pde: AbstractPDE
     on_walls: dict[str, Any]  # Unknown, or its value
+    functions: tuple[tuple[str, UnknownFunction], ...] = eqx.field(static=True, default=())
+    multiply: tuple[str, ...] = eqx.field(static=True, default=())
 
-    def __init__(self, pde: AbstractPDE, on_walls: dict[str, Any]):
+    def __init__(
+        self,
+        pde: AbstractPDE,
+        on_walls: dict[str, Any],
+        functions: tuple[tuple[str, UnknownFunction], ...] = (),
+        multiply: tuple[str, ...] = (),
+    ):
         self.pde, self.on_walls = pde, on_walls
+        self.functions, self.multiply = functions, multiply
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether the conditions are affine in fields and functions."""
+        return not self.multiply and not any(function.positive for _, function in self.functions)
 
     @property
     def coords(self) -> tuple[str, ...]:
@@ -34,14 +55,15 @@ class Bordered(AbstractPDE):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        return self.pde.fields
+        return (*self.pde.fields, *(function.field(name) for name, function in self.functions))
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        return self.pde.residual(d)
+        constant = constancy(dict(self.functions), self.coords)
+        return self.pde.residual(d) | {name: d(name) for name in constant}
 
     @property
     def quantities(self) -> Mapping[str, Quantity]:
-        return self.pde.quantities
+        return {**self.pde.quantities, **positive_ones(dict(self.functions))}
 
     def kernel(self) -> AbstractKernel:
         return self.pde.kernel()
@@ -53,15 +75,22 @@ def bare(pde: AbstractPDE) -> AbstractPDE:
 
 
 def functions_of(pde: AbstractPDE) -> dict[str, UnknownFunction]:
-    """The unknown functions of an equation, by name: its last fields."""
+    """The unknown functions of an equation, by name: its last fields; then those on walls."""
     given = bare(pde)
-    return given.functions if isinstance(given, Equation) else {}
+    inside = given.functions if isinstance(given, Equation) else {}
+    return {**inside, **(dict(pde.functions) if isinstance(pde, Bordered) else {})}
+
+
+def wall_fields(pde: AbstractPDE) -> tuple[str, ...]:
+    """The fields that stand for unknown functions of conditions."""
+    return pde.fields[len(pde.pde.fields) :] if isinstance(pde, Bordered) else ()
 
 
 def bordered(
     pde: AbstractPDE, conditions: Sequence[AbstractCondition]
 ) -> tuple[AbstractPDE, tuple[AbstractCondition, ...]]:
-    """The equation with the unknown numbers of the conditions, and conditions that know their names.
+    """The equation with the unknown numbers and functions of the conditions, and conditions that know
+    their names.
 
     >>> import pgt
     >>> cooled = pgt.Robin(wall="hole", coefficient=pgt.Unknown(5.0, positive=True), u=0.0)
@@ -69,21 +98,32 @@ def bordered(
     >>> [name for name, _ in named_unknowns(pde)]
     ['hole_coefficient']
     """
-    taken = {name for name, _ in named_unknowns(pde)}
-    found: dict[str, Unknown] = {}
+    taken = {name for name, _ in named_unknowns(pde)} | set(pde.fields)
+    found: dict[str, Any] = {}
+    multiply = []
 
     def without(condition: AbstractCondition) -> AbstractCondition:
         def named(path, node):
-            if not is_unknown(node):
+            if not _is_open(node):
                 return node
             name = _free(f"{_place(condition)}_{_last(path)}", taken | set(found))
             found[name] = node
-            return Learnt(name)
+            if not isinstance(node, UnknownFunction):
+                return Learnt(name)
+            if len(path) == 1:  # an argument by itself, none of the values
+                multiply.append(name)
+            return Varying(node.field(name), node)
 
-        return jax.tree_util.tree_map_with_path(named, condition, is_leaf=is_unknown)
+        return jax.tree_util.tree_map_with_path(named, condition, is_leaf=_is_open)
 
     known = tuple(without(condition) for condition in conditions)
-    return (Bordered(pde, found) if found else pde), known
+    functions = tuple((n, node) for n, node in found.items() if isinstance(node, UnknownFunction))
+    numbers = {name: node for name, node in found.items() if is_unknown(node)}
+    return (Bordered(pde, numbers, functions, tuple(multiply)) if found else pde), known
+
+
+def _is_open(node) -> bool:
+    return is_unknown(node) or isinstance(node, UnknownFunction)
 
 
 def filled(condition: AbstractCondition, pde: AbstractPDE) -> AbstractCondition:

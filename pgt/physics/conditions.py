@@ -38,11 +38,13 @@ from pgt.physics.binding import (
     with_region,
 )
 from pgt.physics.pde import AbstractPDE
-from pgt.physics.values import Learnt, Value, Writable, value_at
+from pgt.physics.unknown_function import UnknownFunction
+from pgt.physics.values import Learnt, Value, Varying, Writable, value_beside
 
 Evaluate = Callable[[Point, str], Float[Array, ""]]
 
 
+UNKNOWN = Unknown | Learnt | UnknownFunction | Varying
 Side = Annotated[str, OneOf(*SIDES)]
 
 
@@ -107,7 +109,8 @@ class Initial(AbstractCondition):
     ----------
     **values
         One entry per field (`u`) or derivative (`u_t`, for a wave): a number, a formula in the
-        coordinates, a JAX function of them, a pair (coordinates, values) or an xarray.DataArray.
+        coordinates, a JAX function of them, a pair (coordinates, values) or an xarray.DataArray;
+        an `Unknown` number or an `UnknownFunction` is learnt with the field.
 
     >>> Initial(u="sin(4*pi*x)").kind
     'ic'
@@ -117,7 +120,7 @@ class Initial(AbstractCondition):
     values: dict[str, Value]
     region: Faces | Spread | None
 
-    def __init__(self, **values: Writable | Unknown):
+    def __init__(self, **values: Writable | Unknown | UnknownFunction):
         self.values = as_values("Initial", values)
         self.region = None
 
@@ -191,7 +194,7 @@ class Dirichlet(AbstractWallCondition):
         side: Side = "both",
         wall: str | None = None,
         where: str | None = None,
-        **values: Writable | Unknown,
+        **values: Writable | Unknown | UnknownFunction,
     ):
         self._stand(axis, side, wall, where)
         self.values = as_values("Dirichlet", values)
@@ -205,7 +208,7 @@ class Dirichlet(AbstractWallCondition):
 
     def fixes(self, field: str, freedom: str | None) -> bool:
         """Its values are given at every time, where they are known at all."""
-        return field in self.values and not isinstance(self.values[field], Unknown | Learnt)
+        return field in self.values and not isinstance(self.values[field], UNKNOWN)
 
 
 @register("neumann")
@@ -226,7 +229,7 @@ class Neumann(AbstractWallCondition):
         side: Side = "both",
         wall: str | None = None,
         where: str | None = None,
-        **values: Writable | Unknown,
+        **values: Writable | Unknown | UnknownFunction,
     ):
         self._stand(axis, side, wall, where)
         self.values = as_values("Neumann", values)
@@ -242,7 +245,8 @@ class Neumann(AbstractWallCondition):
         def outward(field):
             return region.normal_derivative(z, lambda axis: evaluate(z, f"{field}_{axis}"))
 
-        return jnp.stack([outward(f) - value_at(g, point) for f, g in self.values.items()])
+        given = {f: value_beside(g, evaluate, z, point) for f, g in self.values.items()}
+        return jnp.stack([outward(field) - value for field, value in given.items()])
 
 
 @register("periodic")
@@ -291,4 +295,5 @@ class Periodic(AbstractCondition):
 
 def _value_rows(evaluate, z, values, region):
     point = region.box.named(z)
-    return jnp.stack([evaluate(z, name) - value_at(g, point) for name, g in values.items()])
+    given = {name: value_beside(g, evaluate, z, point) for name, g in values.items()}
+    return jnp.stack([evaluate(z, name) - value for name, value in given.items()])

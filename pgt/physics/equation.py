@@ -20,7 +20,7 @@ from pgt.physics.coefficients import Coefficient, Given, as_coefficient, current
 from pgt.physics.expression import require_finite
 from pgt.physics.form import Implied, implied_kernel
 from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives, Quantity
-from pgt.physics.unknown_function import UnknownFunction, constancy
+from pgt.physics.unknown_function import UnknownFunction, constancy, positive_ones
 
 _DERIVATIVE = re.compile(r"(?P<field>\w+)_(?P<axes>[xyzt]+)")
 _LAPLACIAN = re.compile(r"lap\((?P<field>\w+)\)")
@@ -117,11 +117,7 @@ class Equation(AbstractPDE):
     @property
     def quantities(self) -> Mapping[str, Quantity]:
         """Positive unknown functions, of which the fields are logarithms."""
-        return {
-            name: Quantity((function.field(name),), function.of_field)
-            for name, function in self.functions.items()
-            if function.positive
-        }
+        return positive_ones(self.functions)
 
     @property
     def _trees(self) -> tuple[Tree, ...]:

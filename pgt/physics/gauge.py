@@ -31,6 +31,7 @@ from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.ground.types import Point
 from pgt.physics.binding import check_cover, check_fields, said_of, with_region
+from pgt.physics.bordered import wall_fields
 from pgt.physics.conditions import AbstractCondition, Evaluate
 from pgt.physics.derivatives import requested
 from pgt.physics.pde import AbstractPDE
@@ -114,7 +115,7 @@ def freedom(pde: AbstractPDE, field: str) -> str | None:
     """
     with jax.enable_x64(True):  # a polished equation has coefficients in float64
         asked = requested(pde)
-    if field in asked:
+    if field in asked or field in wall_fields(pde):
         return None
     along = [letters for name, _, letters in (a.rpartition("_") for a in asked) if name == field]
     moves = "t" in pde.coords and not any("t" in letters for letters in along)

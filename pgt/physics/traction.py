@@ -16,7 +16,8 @@ from pgt.physics.binding import as_values, bound_to, check_fields, wall_of, with
 from pgt.physics.conditions import AbstractWallCondition, Evaluate, Side
 from pgt.physics.elasticity import Elasticity
 from pgt.physics.pde import AbstractPDE
-from pgt.physics.values import Value, Writable, value_at
+from pgt.physics.unknown_function import UnknownFunction
+from pgt.physics.values import Value, Writable, value_beside
 from pgt.physics.vectors import space_of
 
 
@@ -50,7 +51,7 @@ class Traction(AbstractWallCondition):
         side: Side = "both",
         wall: str | None = None,
         where: str | None = None,
-        **values: Writable | Unknown,
+        **values: Writable | Unknown | UnknownFunction,
     ):
         self._stand(axis, side, wall, where)
         self.values = as_values("Traction", values) if values else {}
@@ -78,5 +79,7 @@ class Traction(AbstractWallCondition):
         normal = self._bound().normal(z)[: len(space)]
         pull = dilation * jnp.trace(slopes) * normal + shear * (slopes + slopes.T) @ normal
         point = self._bound().box.named(z)
-        given = [(fields.index(f), value_at(g, point)) for f, g in self.values.items()]
+        given = [
+            (fields.index(f), value_beside(g, evaluate, z, point)) for f, g in self.values.items()
+        ]
         return jnp.stack([pull[k] - g for k, g in given])

@@ -16,6 +16,7 @@ from pgt.ground.arguments import Positive
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.parser import Binary, Call, Name, Number, Tree
+from pgt.physics.pde import Quantity
 
 
 class UnknownFunction(eqx.Module):
@@ -58,6 +59,18 @@ class UnknownFunction(eqx.Module):
             return field
         return Binary("*", Number(self.initial), Call("exp", field))
 
+    def require(self, where: str, coords: tuple[str, ...], free: tuple[str, ...]) -> None:
+        """Raise unless it depends on what varies where it is to stand, `free` out of `coords`."""
+        for axis in self.axes:
+            if axis in free:
+                continue
+            has = f"the coordinates are {', '.join(coords)}"
+            why = f"{axis} is the same everywhere there" if axis in coords else has
+            remedy = "write pgt.Unknown(...), an unknown number"
+            if free:
+                remedy = f"write pgt.UnknownFunction{free!r}".replace(",)", ")")
+            raise InputError(f"{where}: a function of {axis}, but {why}; {remedy}.")
+
     def of_field(self, value):
         """The function, from the field that stands for it."""
         return value if self.initial is None else self.initial * jnp.exp(value)
@@ -73,6 +86,14 @@ def constancy(functions: Mapping[str, UnknownFunction], coords: tuple[str, ...])
         f"{function.field(name)}_{axis}"
         for name, function in functions.items() for axis in coords if axis not in function.axes
     )  # fmt: skip
+
+
+def positive_ones(functions: Mapping[str, UnknownFunction]) -> dict[str, Quantity]:
+    """The positive functions, of which the fields are logarithms."""
+    return {
+        name: Quantity((function.field(name),), function.of_field)
+        for name, function in functions.items() if function.positive
+    }  # fmt: skip
 
 
 def _check_function(axes, positive, initial):

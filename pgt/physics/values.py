@@ -72,7 +72,17 @@ class Learnt(eqx.Module):
     name: str = eqx.field(static=True)
 
 
-Value = float | Unknown | Float[Array | np.ndarray, ""] | Expression | Function | Table | Learnt
+class Varying(eqx.Module):
+    """In the place of an unknown function, for which a field stands (bordered.py)."""
+
+    field: str = eqx.field(static=True)
+    function: UnknownFunction = eqx.field(static=True)
+
+
+Value = (
+    float | Unknown | Float[Array | np.ndarray, ""] | Expression | Function | Table | Learnt
+    | UnknownFunction | Varying
+)  # fmt: skip
 # What may be given for one: at a face, where values are known, and on the right-hand side of an equation.
 Formula = Annotated[str, FORMULA]
 Writable = float | int | Formula | Callable | Annotated[tuple, CURVE] | xr.DataArray
@@ -93,8 +103,8 @@ def as_value(where: str, value: Any) -> Value:
         return value
     if isinstance(value, UnknownFunction):
         raise InputError(
-            f"{where}: an unknown function stands in the text of an equation. What nobody knows on a "
-            "wall or at the start is left out of the conditions, and read off the field that was found."
+            f"{where}: an unknown function stands in the text of an equation, or in a condition on a "
+            'wall or at the start: pgt.Equation("u_t = D*u_xx + q", q=pgt.UnknownFunction("x"), D=0.1).'
         )
     if callable(value) and not is_unknown(value):
         # Partial hides a plain function from JAX, which knows only arrays as leaves.
@@ -112,6 +122,9 @@ def bind_value(where: str, value: Value, coords: tuple[str, ...], free: tuple[st
         return Function(value.function, named, positional)
     if isinstance(value, Table):
         return _name_table(where, value, coords, free)
+    if isinstance(value, UnknownFunction | Varying):
+        function = value if isinstance(value, UnknownFunction) else value.function
+        function.require(where, coords, free)
     return value
 
 
@@ -122,6 +135,15 @@ def value_at(value: Value, point: Mapping[str, Any]) -> Float[Array, ""]:
     if isinstance(value, (Function, Table)):
         return value(point)
     return jnp.asarray(value.value if isinstance(value, Unknown) else value, float)
+
+
+def value_beside(
+    value: Value, evaluate: Callable[[Any, str], Float[Array, ""]], z: Any, point: Mapping[str, Any]
+) -> Float[Array, ""]:
+    """The same where it may be an unknown function, which `evaluate` knows at z as a field."""
+    if isinstance(value, Varying):
+        return value.function.of_field(evaluate(z, value.field))
+    return value_at(value, point)
 
 
 def check_finite(

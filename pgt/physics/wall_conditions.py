@@ -17,12 +17,14 @@ from pgt.physics.binding import (
     as_values,
     bound_to,
     check_fields,
+    free_axes,
     wall_of,
     with_region,
     with_static,
 )
 from pgt.physics.conditions import AbstractWallCondition, Evaluate, Side
-from pgt.physics.values import Value, Writable, bind_value, value_at
+from pgt.physics.unknown_function import UnknownFunction
+from pgt.physics.values import Value, Writable, bind_value, value_beside
 
 VELOCITY = ("u", "v", "w")  # along x, y and z
 PRESSURE = "p"
@@ -39,7 +41,7 @@ class Robin(AbstractWallCondition):
     axis, side, wall, where
         As in `Dirichlet`.
     coefficient
-        h, written as the values are; an `Unknown` is learnt with the field.
+        h, written as the values are; an `Unknown` or `UnknownFunction` is learnt with the field.
     relative
         The values are those of u beyond the wall, T in the place of g: ∂u/∂n + h (u − T) = 0.
     **values
@@ -59,9 +61,9 @@ class Robin(AbstractWallCondition):
         side: Side = "both",
         wall: str | None = None,
         where: str | None = None,
-        coefficient: Writable | Unknown = 1.0,
+        coefficient: Writable | Unknown | UnknownFunction = 1.0,
         relative: bool = False,
-        **values: Writable | Unknown,
+        **values: Writable | Unknown | UnknownFunction,
     ):
         self._stand(axis, side, wall, where)
         self.relative = relative
@@ -71,18 +73,18 @@ class Robin(AbstractWallCondition):
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Robin":
         check_fields("Robin", self.values, fields)
         bound = bound_to(self, wall_of(self, domain))
-        axes = domain.axes
-        h = bind_value("Robin(coefficient=...)", self.coefficient, axes, axes)
+        free = free_axes(bound._bound())
+        h = bind_value("Robin(coefficient=...)", self.coefficient, domain.axes, free)
         return eqx.tree_at(lambda c: c.coefficient, bound, h)
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
         region = self._bound()
         point = region.box.named(z)
-        h = value_at(self.coefficient, point)
+        h = value_beside(self.coefficient, evaluate, z, point)
 
         def row(field, g):
             slope = region.normal_derivative(z, lambda axis: evaluate(z, f"{field}_{axis}"))
-            given = value_at(g, point) * (h if self.relative else 1.0)
+            given = value_beside(g, evaluate, z, point) * (h if self.relative else 1.0)
             return slope + h * evaluate(z, field) - given
 
         return jnp.stack([row(field, g) for field, g in self.values.items()])

@@ -17,6 +17,7 @@ from pgt.ground.content import contents
 from pgt.ground.files import require_writable
 from pgt.ground.owner import owned
 from pgt.models.base import AbstractFieldModel
+from pgt.physics.bordered import bordered
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.physics.pde import AbstractPDE
@@ -77,6 +78,7 @@ def cross_validate(
     ((60, 1), 60, 2)
     """
     observations, pde, domain = as_problem(observations, pde, domain)
+    pde, conditions = bordered(pde, conditions)
     training = training or Training()
     observations = matched(observations, pde, domain)
     training = replace(training, hold_out_by=held_out_by(observations, training))

@@ -10,6 +10,7 @@ from pgt.ground.unknown import named_unknowns
 from pgt.nn.precision import is_double, precision
 from pgt.physics.gauge import freedom
 from pgt.reconstruction.cross_validation import CrossValidation
+from pgt.reconstruction.functions import untold_places
 from pgt.reconstruction.learnt import known_intervals
 from pgt.trust import suspicion
 from pgt.trust.convergence import Descent
@@ -43,7 +44,8 @@ def evidence_of(result: "Reconstruction", folds: CrossValidation | None = None) 
         result.observations, result.held_out, unseen, descent_of(result),
         misfits=suspicion.misfit_table((result.observations, fitted), (result.held_out, held_out)),
         values=dict(zip(result.pde.fields, said.T, strict=True)),
-        free_fields=_free_fields(result), coefficient_notes=learnt.notes,
+        free_fields=_free_fields(result), untold_functions=untold_places(result),
+        coefficient_notes=learnt.notes,
         lost_coefficients=learnt.lost, field_error=result.field_error,
         unfulfilled=result.evaluation.unfulfilled(
             points, result.record.get("typical_residuals")

@@ -129,9 +129,9 @@ class Reconstruction(eqx.Module):
         return of.gridded(axes, of.asked(quantities, quantiles))
 
     @checked
-    def functions(self, **axes) -> xr.Dataset:
-        """Unknown functions of the equation, each over its own coordinates; `axes` as in `grid`."""
-        return function_grids(self.pde, self.domain, self.grid, axes)
+    def functions(self, quantiles: float | Sequence[float] | None = None, **axes) -> xr.Dataset:
+        """Unknown functions of equation and conditions, each over its own coordinates; as `grid`."""
+        return function_grids(self.pde, self.domain, self.grid, axes, quantiles)
 
     @checked
     def residual(self, points=None, **axes) -> xr.Dataset:

@@ -20,6 +20,7 @@ from pgt.kernels import NoKernel
 from pgt.models.features import Features
 from pgt.nn.frozen import count_parameters
 from pgt.physics import Equation
+from pgt.physics.bordered import functions_of
 from pgt.physics.dimensions import check_dimensions, coefficient_units
 from pgt.physics.homogeneous import check_homogeneous
 from pgt.physics.overlap import TOUCHED, on_ends, warn_of_overlap
@@ -83,6 +84,9 @@ def describe(run: RunFile, parts: Parts, task: Task) -> list[tuple[str, str]]:
     rows.append(("hidden fields", ", ".join(hidden) or "none"))
     learnt = [f"{name} (from {float(n.value):.4g})" for name, n in named_unknowns(task.pde)]
     rows.append(("learnt coefficients", ", ".join(learnt) or "none"))
+    if functions := functions_of(task.pde):
+        said = [f"{name}({', '.join(f.axes)})" for name, f in functions.items()]
+        rows.append(("unknown functions", ", ".join(said)))
     if wanted := coefficient_units(pde, units):
         rows.append(("coefficients are in", ", ".join(f"{n}: {u}" for n, u in wanted.items())))
     rows.append(("conditions", ", ".join(c.kind for c in task.problem.conditions) or "none"))

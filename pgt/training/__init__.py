@@ -4,13 +4,14 @@ Every name here is public, as `pgt.Training`; weightings are found in run files 
 register. Where things are, in the order in which a fit meets them:
 
     what is asked       settings, error_bars
-    the task            assemble (everything in one place), default_model, scales, known_terms,
-                        first_guess, linearity, losses (where models meet physics), likelihood,
-                        weighting
+    the task            assemble (everything in one place), default_model, scales, wall_scales,
+                        known_terms, first_guess, linearity, losses (where models meet physics),
+                        likelihood, weighting
     the fit             fit (which of the ways below, and members), budget, deadline, room, progress
     sums of sines       features (bands tried), one_band (solves for one), feature_rows, gaussian
                         (the closed form), basis (what an equation says by itself), coefficients,
-                        functions, found (the answer, averaged over bands)
+                        functions, found (the answer, averaged over bands), smoothness (of
+                        functions in conditions)
     networks, by steps  loop (the host's part), step (the compiled part), ensemble, optimisers,
                         soap, history
     second-order steps  polish, system (what is solved), rows, jacobian, descent, least_squares,

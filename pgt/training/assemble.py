@@ -53,6 +53,7 @@ from pgt.training.polish import polish_settings
 from pgt.training.room import check_room
 from pgt.training.scales import with_hidden_scales, with_unknown_units
 from pgt.training.settings import Training
+from pgt.training.wall_scales import with_wall_scales
 
 HELD_OUT = 0.1  # of the readings, where a model is trained
 # Readings that are held out one by one: enough to tell the error to a few per cent.
@@ -134,6 +135,7 @@ def assemble(
     (50, 0, 'Features')
     """
     training = training or Training()
+    pde, known = bordered(pde, conditions)
     asked, given = training, pde
     observations = ordered(matched(observations, pde, domain))
     training = replace(training, hold_out_by=held_out_by(observations, training))
@@ -145,11 +147,11 @@ def assemble(
         training = replace(training, precision="float64")
     with in_precision(training):
         networks = tuple(_prepared(n, observations, pde, training) for n in networks)
+        networks = tuple(with_wall_scales(n, pde, known, domain) for n in networks)
         check_error_bars(error_bars, networks[0], training)
         training = budgeted(training, networks[0])
         check_room(training, networks[0])
         scaling = networks[0].scaling
-        pde, known = bordered(pde, conditions)
         pde = with_unknown_units(pde, scaling)
         rows = held_out_rows(observations, training, seed, networks[0], domain)
         fitted, held_out = parts(observations, rows)
@@ -161,7 +163,7 @@ def assemble(
     rival = None
     if model is None:
         about = observations, given, domain
-        again = partial(assemble, *about, conditions, seed=seed)
+        again = partial(assemble, *about, known, seed=seed)
         rival = _rival(networks[0], about, again, asked, error_bars)
     noise = _given_noise(observations, scaling)
     return Task(

@@ -16,6 +16,7 @@ in full, and where more is known of u than its equation needs, that counts as fa
 be trusted.
 """
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,6 +95,12 @@ class Given:
         left, self.values, right = svd(triangle[:own, :own], full=True)
         self.seen, self.unmet = left.T @ triangle[:own, own:], triangle[own:, own:]
         self.vectors = np.asarray(scipy.linalg.block_diag(right.T, np.eye(len(others))))
+
+    def beside(self, others: Float[np.ndarray, " k"]) -> "Given":
+        """The same where the last weights have another prior."""
+        changed = copy(self)
+        changed.others = others
+        return changed
 
     def prior(self, rho: float) -> Prior:
         """What the equation says where it is that stiff."""

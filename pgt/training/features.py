@@ -14,7 +14,7 @@ import numpy as np
 from pgt.ground.unknown import named_unknowns
 from pgt.models.features import FIRST_BAND, Features
 from pgt.nn.precision import cast
-from pgt.physics.bordered import functions_of
+from pgt.physics.bordered import functions_of, wall_fields
 from pgt.training.assemble import Task
 from pgt.training.coefficients import are_settled
 from pgt.training.deadline import Deadline
@@ -26,6 +26,7 @@ from pgt.training.history import History
 from pgt.training.linearity import is_solved_at_once
 from pgt.training.loop import SOLVED, UNSETTLED, Fit
 from pgt.training.one_band import VEILS, readings_alone, solved_at_once, solved_in_turn
+from pgt.training.smoothness import PRIORS, over_smoothness
 
 FIRST_WAVES = (3, 3, 3, 1)  # along each axis, by how many are periodic: 27 with three, or 343
 STEPS = (2.0, math.sqrt(2.0))  # factors of the band that are tried, first large ones
@@ -102,6 +103,8 @@ class _Search:
         for factor in STEPS:
             best = self._climb(best, factor)
         best = self._heard(best)
+        if self._is_open(best):
+            return over_smoothness(best, self.model, self.task, self.full)
         share = OURS if is_contested(self.task) and self._is_poor(best) else 1.0
         count = self.deadline.sines_left(self.count, self.full, self.quickest, share)
         rivals = {found.band: found for found in self.tried.values()}
@@ -111,6 +114,11 @@ class _Search:
         if named_unknowns(self.task.pde):
             return best
         return self._with_other_sines(averaged(best, rivals))
+
+    def _is_open(self, best: Found) -> bool:
+        """Whether functions on walls are to be asked how smooth they are, and there is time."""
+        has_some = self.at_once and bool(wall_fields(self.task.pde))
+        return has_some and best.sigma > CLEAN and self.deadline.allows(PRIORS * self.latest)
 
     def _with_other_sines(self, found: Found | Averaged) -> Found | Averaged:
         """Averaged with what other sines of its band say, where it is known better than noise would tell,

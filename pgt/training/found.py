@@ -1,4 +1,5 @@
-"""What a sum of sines was found to be: with one band, or averaged over bands that are as good.
+"""What a sum of sines was found to be: with one band, or averaged over bands that are as good, or over
+priors of what stands in its equation (smoothness.py).
 
 Noisy readings hardly tell one band from the next, and yet what the field does between them, and a hidden
 one everywhere, depends on it. So fields of several bands are averaged, each as probable as the readings
@@ -11,7 +12,7 @@ such fields are averaged, too: half of what they differ by is about what their a
 
 import dataclasses
 import math
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import equinox as eqx
@@ -187,6 +188,11 @@ class Averaged:
         fields = np.array([_fields(part.model, points) for part in self.parts])
         return self._mixed(fields, np.array([part.spread(points) for part in self.parts]))[1]
 
+    @property
+    def is_of_one(self) -> bool:
+        """Whether all of them have the same sines."""
+        return self.model.network.sines is self.parts[0].model.network.sines
+
     def _mixed(self, means, deviations):
         """Mean and standard deviation of what is drawn from all of them."""
         mean = np.tensordot(self.shares, means, 1)
@@ -194,6 +200,8 @@ class Averaged:
 
     def _placed(self, part: int, weights: Float[np.ndarray, "n q"]) -> Float[np.ndarray, "n p"]:
         """The weights of one of the fields as weights of all sines."""
+        if self.is_of_one:
+            return weights
         counts = [len(part.model.network.sines.phases) for part in self.parts]
         fields, size = self.model.network.readout.shape
         own = weights.reshape(len(weights), fields, -1)
@@ -214,13 +222,24 @@ def averaged(best: Found, tried: Mapping[tuple[float, ...], Found]) -> Found | A
         return best
     excess = {band: found.evidence - tried[best.band].evidence for band, found in tried.items()}
     odds = {band: math.exp(min(e, 0.0)) for band, e in excess.items()}
-    most = sorted(odds, key=lambda band: -odds[band] - (band == best.band))[:MOST_BANDS]
-    kept = [band for band in most if odds[band] >= LEAST_SHARE]
+    most = sorted(odds, key=lambda band: -odds[band] - (band == best.band))
+    parts = {band: best if band == best.band else tried[band] for band in most}
+    return _of_most([parts[band] for band in most], [odds[band] for band in most])
+
+
+def as_probable(found: Sequence[Found]) -> Found | Averaged:
+    """Those with the same sines averaged, each as probable as the readings make it."""
+    ranked = sorted(found, key=lambda part: -part.evidence)
+    return _of_most(ranked, [math.exp(p.evidence - ranked[0].evidence) for p in ranked])
+
+
+def _of_most(parts: Sequence[Found], odds: Sequence[float]) -> Found | Averaged:
+    """The average of the first of them as far as they count; the first one where no other does."""
+    kept = [k for k, share in enumerate(odds[:MOST_BANDS]) if share >= LEAST_SHARE]
     if len(kept) < 2:
-        return best
-    parts = tuple(best if band == best.band else tried[band] for band in kept)
-    shares = np.array([odds[band] for band in kept])
-    return _average(parts, shares / shares.sum())
+        return parts[0]
+    shares = np.array([odds[k] for k in kept])
+    return _average(tuple(parts[k] for k in kept), shares / shares.sum())
 
 
 def of_two(first: Found, second: Found) -> Averaged:
@@ -230,10 +249,10 @@ def of_two(first: Found, second: Found) -> Averaged:
 
 def _average(parts: tuple[Found, ...], shares: Float[np.ndarray, " k"]) -> Averaged:
     first, sines = parts[0], [part.model.network.sines for part in parts]
-    joined = Sines(
-        np.concatenate([s.frequencies for s in sines]), np.concatenate([s.phases for s in sines]),
-        sines[0].local,
-    )  # fmt: skip
+    joined = sines[0]
+    if any(other is not joined for other in sines):
+        waves, phases = ([getattr(s, name) for s in sines] for name in ("frequencies", "phases"))
+        joined = Sines(np.concatenate(waves), np.concatenate(phases), joined.local)
     empty = np.zeros((len(first.model.network.readout), joined.count))
     network = replace(first.model.network, sines=joined, readout=empty)
     model = eqx.tree_at(lambda m: m.network, first.model, network)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pgt.ground.unknown import is_unknown, named_unknowns, resolve
 from pgt.nn.scaling import Scaling
-from pgt.physics.bordered import functions_of
+from pgt.physics.bordered import Bordered, functions_of
 from pgt.physics.derivatives import LAPLACIAN, DerivativeTable, parse_name, requested
 from pgt.physics.pde import AbstractPDE
 
@@ -20,7 +20,8 @@ MOVED = 0.1  # of the unit, or of the logarithm, of a coefficient
 
 def is_linear(pde: AbstractPDE, scaling: Scaling) -> bool:
     """Whether every residual is affine in the fields and their derivatives, whatever becomes of the
-    coefficients; tried on random numbers of the size that the scales suggest.
+    coefficients, and every condition, too, which may hold unknown functions; tried on random numbers
+    of the size that the scales suggest.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(), n=20)
@@ -28,6 +29,8 @@ def is_linear(pde: AbstractPDE, scaling: Scaling) -> bool:
     >>> is_linear(pgt.Heat(0.01), scaling), is_linear(pgt.Burgers(0.01), scaling)
     (True, False)
     """
+    if isinstance(pde, Bordered) and not pde.is_affine:
+        return False
     with jax.enable_x64(True):
         return all(_is_affine(pde, scaling, seed) for seed in range(DRAWS))
 

@@ -11,6 +11,7 @@ coefficients stay where a thicker veil showed them.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from pgt.ground.errors import InputError
 from pgt.ground.threads import blas_threads
 from pgt.ground.unknown import named_unknowns
 from pgt.models.features import Features
+from pgt.physics.bordered import wall_fields
 from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
 from pgt.training.basis import Basis, Given
@@ -73,11 +75,24 @@ def _points(model: Features, task: Task) -> int:
 def solved_at_once(model: Features, task: Task, near: float | None = None) -> Solution:
     """With `near`, ρ is looked for there first: a third of the work where that is where it is."""
     rows = rows_of(model, task.pde, task.problem, _points(model, task))
+    if wall_fields(task.pde):
+        rows = replace(rows, others=Functions(model, task).prior)
     solved = _solved(rows, task.problem.likelihood, near, loosely=True)
     if near is not None and abs(solved.peak.exponent - near) > CLOSE:  # better still beyond
         solved = _solved(rows, task.problem.likelihood, loosely=True)
     fitted, pde = with_weights(model, task.pde, solved.weights)
     return fitted, pde, solved, {}, {}
+
+
+def solved_beside(model: Features, task: Task, priors: Iterable[Float[np.ndarray, " k"]]):
+    """One solution for each prior of what stands in the equation; the equation is taken apart once."""
+    rows = rows_of(model, task.pde, task.problem, _points(model, task))
+    first = None
+    for others in priors:
+        first = first or Given(rows.equation, rows.target, others)
+        beside, basis = replace(rows, others=others), first.beside(others)
+        solved = _solved(beside, task.problem.likelihood, loosely=True, basis=basis)
+        yield *with_weights(model, task.pde, solved.weights), solved
 
 
 def solved_in_turn(model: Features, task: Task, deadline: Deadline) -> Solution:
@@ -182,15 +197,26 @@ def _deviations(solved: Solved, fields: int) -> Float[np.ndarray, " k"]:
 
 
 def _solved(
-    rows: Rows, likelihood: Likelihood, near: float | None = None, *, loosely: bool = False
+    rows: Rows,
+    likelihood: Likelihood,
+    near: float | None = None,
+    *,
+    loosely: bool = False,
+    basis: Basis | Given | None = None,
 ) -> Solved:
     """The posterior; with outliers among the readings, each of them reweighted by its misfit."""
     with blas_threads(rows.equation.shape[1]):
-        return _weighed(rows, likelihood, near, loosely=loosely)
+        return _weighed(rows, likelihood, near, basis or rows.basis(), loosely=loosely)
 
 
-def _weighed(rows: Rows, likelihood: Likelihood, near: float | None, *, loosely: bool) -> Solved:
-    basis = rows.basis()
+def _weighed(
+    rows: Rows,
+    likelihood: Likelihood,
+    near: float | None,
+    basis: Basis | Given,
+    *,
+    loosely: bool,
+) -> Solved:
     if likelihood == "gauss":
         solved = most_probable(rows, near, basis, loosely=loosely)
         return _balanced(rows, solved, basis, loosely=loosely)

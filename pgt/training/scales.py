@@ -162,7 +162,7 @@ def with_unknown_units(pde: AbstractPDE, scaling: Scaling) -> AbstractPDE:
             )
 
         start = abs(float(node.value))
-        found = list(_balance(gaps, start or 1.0).values())
+        found = list(balance(gaps, start or 1.0).values())
         return node.in_units_of(max(start, min(found)) if found else start or 1.0)
 
     return tree.unflatten(
@@ -179,7 +179,7 @@ def _balancing_spread(field: int, scaling: Scaling, pde) -> float:
         trial[field] = size
         return _gaps(pde, replace(scaling, spread=trial))
 
-    found = list(_balance(gaps, float(scaling.spread.max())).values())
+    found = list(balance(gaps, float(scaling.spread.max())).values())
     return float(np.median(found)) if found else 0.0
 
 
@@ -197,11 +197,11 @@ def _balancing_level(field: int, scaling: Scaling, pde) -> float:
         table = typical.values(lambda: known.residual(typical))
         return {name: np.asarray(column, float) for name, column in table.items()}
 
-    found = list(_balance(values, 1.0).values())
+    found = list(balance(values, 1.0).values())
     return float(np.log(np.median(found))) if found else 0.0
 
 
-def _balance(gaps: Callable[[float], dict[str, np.ndarray]], start: float) -> dict[str, float]:
+def balance(gaps: Callable[[float], dict[str, np.ndarray]], start: float) -> dict[str, float]:
     """For each equation the argument of `gaps` at which it adds as much as there is at 0.
 
     The secant method on logarithms, exact after one step for a product of the argument.

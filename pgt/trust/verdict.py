@@ -42,6 +42,7 @@ class Evidence:
     misfits : every reading beside the field, as `misfit_table` gives it.
     values : by field, hidden ones too, what it says where readings were taken.
     free_fields : by hidden field, up to what the equations determine it, where they leave something open.
+    untold_functions : by unknown function, where readings say little of it.
     coefficient_notes : by learnt coefficient, what is to be known about it, where there is something.
     lost_coefficients : by learnt coefficient, why its value means nothing, where it does not.
     field_error : by field, the error to be expected over the whole domain, where it is known.
@@ -60,6 +61,7 @@ class Evidence:
     misfits: pd.DataFrame
     values: Mapping[str, np.ndarray] = field(default_factory=dict)
     free_fields: Mapping[str, str] = field(default_factory=dict)
+    untold_functions: Mapping[str, str] = field(default_factory=dict)
     coefficient_notes: Mapping[str, str] = field(default_factory=dict)
     lost_coefficients: Mapping[str, str] = field(default_factory=dict)
     field_error: Mapping[str, FieldError] = field(default_factory=dict)
@@ -118,6 +120,7 @@ def judge(evidence: Evidence) -> Verdict:
         *_too_few_held_out(evidence),
         *_worse_than_interpolation(errors),
         *_undetermined_fields(evidence),
+        *_untold_functions(evidence),
         *_doubtful_coefficients(evidence),
     )
     return Verdict(converged, reason, errors, doubts, evidence.unseen.folds, evidence.field_error)
@@ -310,6 +313,16 @@ def _undetermined_fields(evidence: Evidence) -> Doubts:
             f"{name} was never measured, and the equations hold only its derivatives: it is "
             f"determined up to {freedom}. A gauge would say which is meant.",
             {"field": name, "up_to": freedom},
+        )
+
+
+def _untold_functions(evidence: Evidence) -> Doubts:
+    for name, where in evidence.untold_functions.items():
+        yield Doubt(
+            "undetermined_function",
+            f"Readings say little of {name} for {where}: it is known there to no better than a fifth of "
+            "its spread, by how smooth it is elsewhere. Readings that depend on it there would help.",
+            {"function": name, "where": where},
         )
 
 

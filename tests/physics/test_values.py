@@ -69,6 +69,6 @@ def test_mistakes_are_named(make, message):
         make()
 
 
-def test_an_unknown_function_is_no_value_of_a_condition():
-    with pytest.raises(InputError, match="left out of the conditions"):
-        as_value("Dirichlet(u=...)", UnknownFunction("t"))
+def test_an_unknown_function_is_no_source():
+    with pytest.raises(InputError, match="stands in the text of an equation, or in a condition"):
+        as_value("Poisson(source=...)", UnknownFunction("x"))

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 import pgt
-from pgt.reconstruction.functions import function_grids
+from pgt.reconstruction.functions import _stretches, function_grids
 
 DOMAIN = pgt.Domain(x=(0, 2), y=(0, 1), t=(0, 4))
 PDE = pgt.Equation(
@@ -14,7 +14,7 @@ PDE = pgt.Equation(
 )  # fmt: skip
 
 
-def grid(names, **axes):
+def grid(names, quantiles, **axes):
     """As a result answers: x + 10 t, with a standard deviation."""
     positions = {a: n if isinstance(n, list) else np.linspace(0, 1, n) for a, n in axes.items()}
     shape = {a: len(p) for a, p in positions.items()}
@@ -37,3 +37,10 @@ def test_each_over_its_own_coordinates_in_the_middle_of_the_others():
 def test_there_must_be_one():
     with pytest.raises(pgt.InputError, match="has no unknown function"):
         function_grids(pgt.Heat(0.1), DOMAIN, grid, {})
+
+
+def test_stretches_that_are_vague_are_named():
+    along = xr.DataArray(np.linspace(0, 1, 6), dims="t", name="t")
+    vague = np.array([True, False, False, False, True, True])
+    assert _stretches(along, vague) == "t at 0 and from 0.8 to 1"
+    assert _stretches(along, np.zeros(6, bool)) == _stretches(along, np.ones(6, bool)) == ""

@@ -65,6 +65,9 @@ MISTAKES = {
         equations("u_t = u_xx", nu=1), "pde.nu", "the equations do not use 'nu'"),
     "bad expression": (condition(kind="initial", u="sin(pi*x"), "conditions.0.u", ")"),
     "unknown function": (condition(kind="initial", u="sine(x)"), "conditions.0", "sine"),
+    "function of what is the same on a wall": (
+        condition(kind="dirichlet", axis="x", u={"unknown": True, "of": ["x"]}),
+        "conditions.0", 'write {unknown = true, of = ["t"]}'),
     "unknown name": (condition(kind="initial", u="sin(q)"), "conditions.0", "'q'"),
     "condition on no field": (condition(kind="initial", w=1), "conditions.0.w", "'w'"),
     "condition on no axis": (condition(kind="dirichlet", axis="y", u=0), "conditions.0.axis", "'y'"),

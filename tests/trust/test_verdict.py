@@ -64,6 +64,12 @@ def test_a_coefficient_that_means_nothing_is_grave():
     assert str(verdict.doubts[0]) == "r: its terms are gone."
 
 
+def test_where_a_function_is_not_told_is_said():
+    (doubt,) = judge(heat(untold_functions={"x_lower_u": "t from 0.9 to 1"})).doubts
+    assert doubt.kind == "undetermined_function"
+    assert "Readings say little of x_lower_u for t from 0.9 to 1" in str(doubt)
+
+
 def test_the_most_serious_comes_first_and_each_says_what_it_is():
     everything = heat(
         keep=slice(5), off=2.0, descent=Descent(DIVERGED), values={"u": np.full(3, NAN)},
