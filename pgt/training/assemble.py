@@ -32,6 +32,7 @@ from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown
 from pgt.models.base import AbstractFieldModel
 from pgt.models.features import Features
+from pgt.models.linearised import network_of
 from pgt.nn.precision import cast, precision
 from pgt.nn.scaling import Scaling
 from pgt.physics.bordered import bordered
@@ -323,7 +324,7 @@ def _builder(
             f"error_bars=Ensemble(...): every member needs weights of its own, and model= is one "
             f"{name}; give a function of the seed: model=lambda seed: {name}(..., seed=seed)."
         )
-    return lambda seed: model
+    return lambda seed: network_of(model)
 
 
 def _built(build: Callable[[int], AbstractFieldModel], seed: int) -> AbstractFieldModel:

@@ -6,6 +6,7 @@ import pytest
 
 import pgt
 from pgt.data.splits import parts
+from pgt.models.linearised import LinearisedModel
 from pgt.nn.precision import is_double
 from pgt.physics import Heat
 from pgt.training.assemble import assemble, groups_of, held_out_rows
@@ -169,3 +170,9 @@ def test_noise_is_counted_in_units_of_the_spread():
     some = np.where(np.arange(30) < 10, 0.05, 0.0)[:, None]  # 0: not given, and no exact reading
     partly = assemble(readings(noise=some), Heat(0.1), DOMAIN, model=network)
     assert partly.noise == loud.noise
+
+
+def test_a_model_that_was_moved_from_a_network_is_fitted_again_from_that_network():
+    base = network(0)
+    task = assemble(READINGS, Heat(0.1), DOMAIN, model=LinearisedModel(base, base.tunable()))
+    assert type(task.model) is pgt.PINN
