@@ -33,7 +33,10 @@ def is_date(value: Any) -> bool:
 
 def are_dates(data: Any) -> bool:
     """Whether a column, or one value, holds dates: its first that is not empty is one."""
-    array = np.asarray(data)
+    try:
+        array = np.asarray(data)
+    except (TypeError, ValueError):  # neither a column nor a value: whoever reads it says so
+        return False
     if array.dtype.kind in "MOUT":
         cells = (cell for cell in array.ravel().tolist() if not pd.isna(cell))
         return array.dtype.kind == "M" or is_date(next(cells, None))

@@ -95,7 +95,7 @@ def bound_to(condition, region):
     return with_region(eqx.tree_at(lambda c: c.values, condition, values), region)
 
 
-def free_axes(region: Faces | Spread) -> tuple[str, ...]:
+def free_axes(region: Faces | Spread | Swept) -> tuple[str, ...]:
     """The axes that a value may depend on. With faces across several axes none of those is free on all
     faces: a value then sees them all."""
     axes = region.box.axes

@@ -5,6 +5,7 @@ import datetime
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import pgt
 from pgt.data.dates import UNIT, are_dates, dates, seconds, text
@@ -82,3 +83,7 @@ def test_a_date_survives_the_way_there_and_back():
     given = np.array(["2024-05-01T12:00:00.123456", "1969-12-31T23:59:59.5"], "datetime64[ns]")
     np.testing.assert_array_equal(dates(seconds("t", given)), given)
     assert text(NOON) == "2024-05-01T12:00:00"
+
+
+def test_what_is_no_column_holds_no_dates():
+    assert not are_dates(xr.Dataset({"u": ("x", [1.0, 2.0])}))

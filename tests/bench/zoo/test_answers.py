@@ -47,6 +47,7 @@ class _Result:
     def __init__(self, model, truth):
         self.model, self.truth, self.members = model, truth, None
         self.summary = {"parameter_count": 3, "stopped": "steps", "held_out_error": 0.25}
+        self.summary["model"] = type(model).__name__
 
     def grid(self, **axes):
         return self.truth
