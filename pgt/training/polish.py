@@ -67,7 +67,7 @@ FRESH_WHILE_STIFF = 0.4
 ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
 # Error bars come after it: what they and the error stated compile takes twice as long as the first
 # iteration, and they factor what has many times the rows of a step.
-AFTER, AFTER_STEPS = 2.2, 50
+AFTER, AFTER_STEPS = 2.2, 70
 MOST_AFTER = 0.35  # of the seconds: a fit needs the others, however long it compiles
 # Of the seconds: steps under a prior are quick, and error bars are worth nothing without.
 LEAST_UNDER_PRIOR = 0.1
