@@ -36,21 +36,11 @@ SMALLEST, LARGEST = 0.01, 100.0  # of the box: a shape beyond was given in other
 MOSTLY = 0.5  # of the box, filled by what has a small hole
 
 
-@dataclasses.dataclass(frozen=True)
-class Body:
-    """What of a box lies inside a shape, at all times.
-
-    >>> from pgt.data.shapes import Disk
-    >>> body = Body(Box(("x", "y"), ((-1.0, 1.0), (-1.0, 1.0))), Disk(radius=0.5))
-    >>> body.contains([[0.0, 0.0], [0.9, 0.0]]).tolist(), round(body.volume / np.pi, 4)
-    ([True, False], 0.25)
-    """
+class InBox:
+    """A shape in a box, which may have time."""
 
     box: Box
     shape: AbstractShape
-
-    def __hash__(self) -> int:
-        return hash((self.box, self.shape))
 
     @cached_property
     def space(self) -> Box:
@@ -70,6 +60,23 @@ class Body:
     @cached_property
     def _slack(self) -> float:
         return SLACK * float(np.linalg.norm(self.space.extent))
+
+
+@dataclasses.dataclass(frozen=True)
+class Body(InBox):
+    """What of a box lies inside a shape, at all times.
+
+    >>> from pgt.data.shapes import Disk
+    >>> body = Body(Box(("x", "y"), ((-1.0, 1.0), (-1.0, 1.0))), Disk(radius=0.5))
+    >>> body.contains([[0.0, 0.0], [0.9, 0.0]]).tolist(), round(body.volume / np.pi, 4)
+    ([True, False], 0.25)
+    """
+
+    box: Box
+    shape: AbstractShape
+
+    def __hash__(self) -> int:
+        return hash((self.box, self.shape))
 
     @property
     def volume(self) -> float:

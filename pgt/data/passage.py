@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import jax
 import jax.numpy as jnp
@@ -10,12 +10,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 from scipy.special import roots_legendre
 
-from pgt.data.body import SLACK, Body, as_shape, nodes_inside
+from pgt.data.body import Body, InBox, nodes_inside
 from pgt.data.box import Box
 from pgt.data.regions import IN_SHAPE
-from pgt.data.shapes import solid as of_space
 from pgt.data.shapes.base import AbstractShape, no_such_wall
-from pgt.data.shapes.combine import Intersection
 from pgt.data.shapes.plane import Rectangle
 from pgt.data.shapes.walls import COUNTS
 from pgt.data.swept import Means, Side, Swept, sides_of, swept
@@ -30,7 +28,7 @@ FINE = {2: 192, 3: 48}  # places along each axis, by which an instant's inside i
 
 
 @dataclasses.dataclass(frozen=True)
-class Passage:
+class Passage(InBox):
     """What of a box lies inside a shape that moves, each point at its time.
 
     >>> from pgt.data.shapes import Disk
@@ -44,25 +42,6 @@ class Passage:
 
     box: Box
     shape: AbstractShape
-
-    @cached_property
-    def space(self) -> Box:
-        """The box without time."""
-        return self.box.along(self.box.spatial_axes)
-
-    @cached_property
-    def solid(self) -> AbstractShape:
-        """The shape, cut off at the ends of the box."""
-        return Intersection(self.shape, self.case)
-
-    @cached_property
-    def case(self) -> Rectangle | of_space.Box:
-        """The box as a shape."""
-        return as_shape(self.box)
-
-    @cached_property
-    def _slack(self) -> float:
-        return SLACK * float(np.linalg.norm(self.space.extent))
 
     def at(self, t: float) -> Body:
         """The shape of one instant, in the box without time."""

@@ -27,7 +27,7 @@ ALIKE = 0.1  # of the variance of what is missed: what neighbours have in common
 SIGNIFICANT = 4.0  # standard deviations of that share among so many readings of pure noise
 USUAL = 1.5  # of them: noise seldom has more in common by chance
 # Of what is missed at the readings: what a network that has room misses of the equation. Fits of noisy
-# readings miss less than a tenth, networks that cannot follow a wake a half and more.
+# readings miss less than a tenth, networks that cannot follow a wake a third and more.
 BENT = 0.2
 ASKED = 512  # points at which the equation is asked
 

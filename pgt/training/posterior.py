@@ -62,7 +62,7 @@ UNTOLD_RANGE = 7.0
 VISIBLE = 1e-4
 
 
-class Drawn(NamedTuple):
+class Sampled(NamedTuple):
     """Models and equations drawn from the posterior, stacked; what it was made with; and the field at its
     summit with its equation and its error at readings not fitted, where that is the better answer."""
 
@@ -79,7 +79,7 @@ def laplace_members(
     held_out: Observations,
     noise: float | None,
     polish: Polish,
-) -> Drawn:
+) -> Sampled:
     """Models and equations drawn from the posterior.
 
     `noise` is σ of the readings in units of their spread, where it is known, `polish` how the fit was
@@ -118,7 +118,7 @@ def laplace_members(
             # What readings are missed by that were fitted as clean ones is the field's error.
             "is_clean": noise is None and found.sigma <= NOISY,
         }  # fmt: skip
-        return Drawn(models, pdes, about, better)
+        return Sampled(models, pdes, about, better)
 
 
 def _better(

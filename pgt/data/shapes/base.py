@@ -242,6 +242,41 @@ class AbstractLeaf(AbstractShape):
         return np.zeros((0, self.dimension))
 
 
+class AbstractCarriedLeaf(AbstractLeaf):
+    """A simple shape that was placed, or moves: `leaf` is what it was, `whole` what it is as a shape."""
+
+    leaf: AbstractLeaf
+
+    @property
+    @abc.abstractmethod
+    def whole(self) -> AbstractShape:
+        """The same as a shape of its own."""
+
+    @property
+    def name(self) -> str:
+        return self.leaf.wall
+
+    @property
+    def is_sought(self) -> bool:
+        return self.leaf.is_sought
+
+    @property
+    def dimension(self) -> int:
+        return self.leaf.dimension
+
+    def distance(self, points):
+        return self.whole.distance(points)
+
+    def inside(self, points, slack=0.0):
+        return self.whole.inside(points, slack)
+
+    def bounds(self) -> Bounds:
+        return self.whole.bounds()
+
+    def own(self, count: int) -> Boundary:
+        return self.leaf.own(count)
+
+
 def no_such_wall(name: str, known: Sequence[str]) -> str:
     """What is said where no wall has that name."""
     return f"there is no wall {name!r}; the shape's walls are {', '.join(map(repr, known))}."

@@ -23,6 +23,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pgt.data.shapes.base import (
+    AbstractCarriedLeaf,
     AbstractLeaf,
     AbstractShape,
     Boundary,
@@ -235,49 +236,25 @@ class Moving(AbstractShape):
 
 
 @dataclasses.dataclass(frozen=True)
-class MovingLeaf(AbstractLeaf):
+class MovingLeaf(AbstractCarriedLeaf):
     """A simple shape that moves; `how` says where to."""
 
     leaf: AbstractLeaf
     how: Moving
 
     @property
-    def name(self) -> str:
-        return self.leaf.wall
-
-    @property
     def moves(self) -> bool:
         return True
 
-    @property
-    def is_sought(self) -> bool:
-        return self.leaf.is_sought
-
-    @property
-    def dimension(self) -> int:
-        return self.leaf.dimension
-
     @cached_property
-    def _moving(self) -> Moving:
+    def whole(self) -> Moving:
         return self.how.of(self.leaf)
 
     def at(self, t: float) -> AbstractShape:
-        return self._moving.at(t)
-
-    def distance(self, points):
-        return self._moving.distance(points)
-
-    def inside(self, points, slack=0.0):
-        return self._moving.inside(points, slack)
-
-    def bounds(self) -> Bounds:
-        return self._moving.bounds()
+        return self.whole.at(t)
 
     def boundary(self, count: int) -> Boundary:
         raise InputError(f"{self.wall!r} moves: it has a boundary at an instant; ask shape.at(t).")
-
-    def own(self, count: int) -> Boundary:
-        return self.leaf.own(count)
 
     def carried(self, own: Boundary, times: Times) -> Boundary:
         points, normals, weights = self.leaf.carried(own, times)
@@ -292,7 +269,7 @@ class MovingLeaf(AbstractLeaf):
     def velocity(self, points):
         points, times = np.asarray(points, float), np.asarray(points, float)[:, self.dimension]
         shift, angle, factor = self.how.pose(times)
-        rate, own = self.how.rates(times), self.leaf.velocity(self._moving.back(points))
+        rate, own = self.how.rates(times), self.leaf.velocity(self.whole.back(points))
         away = points[:, : self.dimension] - shift
         spin = rate.angle[:, None] * (away @ turning(self.dimension, self.how.axis).T)
         grown = (rate.factor / factor)[:, None] * away

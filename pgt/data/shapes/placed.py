@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pgt.data.shapes.base import (
+    AbstractCarriedLeaf,
     AbstractLeaf,
     AbstractShape,
     Boundary,
@@ -133,61 +134,37 @@ class Placed(AbstractShape):
 
 
 @dataclasses.dataclass(frozen=True)
-class PlacedLeaf(AbstractLeaf):
+class PlacedLeaf(AbstractCarriedLeaf):
     """A simple shape where it is in the end; `how` says where."""
 
     leaf: AbstractLeaf
     how: Placed
 
     @property
-    def name(self) -> str:
-        return self.leaf.wall
-
-    @property
-    def is_sought(self) -> bool:
-        return self.leaf.is_sought
-
-    @property
-    def dimension(self) -> int:
-        return self.leaf.dimension
-
-    @property
     def moves(self) -> bool:
         return self.leaf.moves
 
     @cached_property
-    def _placed(self) -> Placed:
+    def whole(self) -> Placed:
         how = self.how
         return Placed(self.leaf, how.shift, how.degrees, how.axis, how.factor)
 
-    def distance(self, points):
-        return self._placed.distance(points)
-
-    def inside(self, points, slack=0.0):
-        return self._placed.inside(points, slack)
-
-    def bounds(self) -> Bounds:
-        return self._placed.bounds()
-
     def corners(self):
-        return self._placed.forth(self.leaf.corners())
+        return self.whole.forth(self.leaf.corners())
 
     def boundary(self, count: int) -> Boundary:
         return self._forth(self.leaf.boundary(count))
-
-    def own(self, count: int) -> Boundary:
-        return self.leaf.own(count)
 
     def carried(self, own: Boundary, times: Float[np.ndarray, " n"]) -> Boundary:
         return self._forth(self.leaf.carried(own, times))
 
     def velocity(self, points):
-        how = self._placed
+        how = self.whole
         return how.factor * self.leaf.velocity(how.back(points)) @ how.matrix.T
 
     def _forth(self, found: Boundary) -> Boundary:
         points, normals, weights = found
-        how = self._placed
+        how = self.whole
         turned = normals @ how.matrix.T
         return Boundary(how.forth(points), turned, weights * how.factor ** (self.dimension - 1))
 
