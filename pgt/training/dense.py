@@ -66,6 +66,23 @@ def solved(factor: Square, right: Vector) -> Vector:
     return scipy.linalg.cho_solve((factor.T, False), np.asarray(right), check_finite=False)
 
 
+def triangle(rows: Float[np.ndarray, "n q"]) -> Float[np.ndarray, "q q"]:
+    """R of the rows, with RᵀR = AᵀA and as high as it is wide."""
+    size = rows.shape[1]
+    padded = np.concatenate([rows, np.zeros((max(size - len(rows), 0), size))])
+    if not on_host():
+        return np.asarray(jnp.linalg.qr(jnp.asarray(padded), mode="r"))
+    return np.asarray(scipy.linalg.qr(padded, mode="r", check_finite=False)[0])[:size]
+
+
+def back(factor: Square, right: Matrix | Vector, *, transposed: bool = False) -> np.ndarray:
+    """R⁻¹ b, or R⁻ᵀ b."""
+    trans = int(transposed)
+    if not on_host():
+        return np.asarray(jax.scipy.linalg.solve_triangular(factor, right, trans=trans))
+    return scipy.linalg.solve_triangular(factor, right, trans=trans, check_finite=False)
+
+
 @jax.jit
 def _factorised(matrix, diagonal):
     return jnp.linalg.cholesky(matrix + jnp.diag(diagonal))

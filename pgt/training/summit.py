@@ -14,15 +14,15 @@ readings and a smooth field are followed by a small network, that takes away mos
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 from jaxtyping import Float
 
+from pgt.training import dense
 from pgt.training.evidence import LEAST_DETERMINED, LEAST_FREE
 from pgt.training.least_squares import Normal, Prior
 
 ROUNDS = 4  # of σ, w and a: the misfit falls by decades from one to the next
 SMALLEST_SIGMA = 1e-14  # of the spread: readings have no more digits
-MOST_WEIGHTS = 4000
+MOST_WEIGHTS, MOST_ON_GPU = 4000, 12_000  # of which a solve takes some seconds
 LEAST_LEFT = 1e-3  # of a reading that does not go into what is said at its place
 
 
@@ -44,10 +44,11 @@ def summit(normal: Normal, prior: Prior, stiffest: float, untold: float) -> Summ
     where rows are not finite, or a solve would take long."""
     theta = np.asarray(normal.jacobian.theta)
     is_sound = np.isfinite(normal.rows).all() and np.isfinite(normal.slope).all()
-    if not is_sound or len(theta) > MOST_WEIGHTS or not theta.any():
+    most = MOST_WEIGHTS if dense.on_host() else MOST_ON_GPU
+    if not is_sound or len(theta) > most or not theta.any():
         return None
     rows = np.column_stack([normal.jacobian.assembled(), normal.rows])
-    read, physics = rows[: prior.rows], _triangle(rows[prior.rows :])
+    read, physics = rows[: prior.rows], dense.triangle(rows[prior.rows :])
     held, is_weight = prior.held(theta), prior.mask(len(theta))
     # At first as if all weights were determined, and readings as noisy as they are missed at θ.
     sigma, stiffness = max(float(np.linalg.norm(read[:, -1])), SMALLEST_SIGMA), 1.0
@@ -57,12 +58,12 @@ def summit(normal: Normal, prior: Prior, stiffest: float, untold: float) -> Summ
         stiffness = float(np.clip(sigma / max(unmet, SMALLEST_SIGMA), 1.0, stiffest))
         firm = np.where(is_weight > 0, hold, sigma**2 / prior.count / untold**2)
         towards = np.column_stack([np.diag(np.sqrt(firm)), np.sqrt(hold) * held])
-        whole = _triangle(np.concatenate([read, stiffness * physics, towards]))
+        whole = dense.triangle(np.concatenate([read, stiffness * physics, towards]))
         factor = whole[:-1, :-1]
-        step = -scipy.linalg.solve_triangular(factor, whole[:-1, -1])
+        step = -dense.back(factor, whole[:-1, -1])
         sigma, hold = _revised(read, factor, step, hold, held, is_weight, prior.count)
         unmet = float(np.linalg.norm(physics @ np.append(step, 1.0)))
-    inverse = scipy.linalg.solve_triangular(factor, read[:, :-1].T, trans=1)
+    inverse = dense.back(factor, read[:, :-1].T, transposed=True)
     free = np.maximum(1 - np.sum(inverse**2, axis=0), LEAST_LEFT)
     left_out = float(np.linalg.norm(read @ np.append(step, 1.0) / free))
     return Summit(step, factor, sigma, stiffness, float(np.linalg.norm(read[:, -1])), left_out)
@@ -70,18 +71,10 @@ def summit(normal: Normal, prior: Prior, stiffest: float, untold: float) -> Summ
 
 def _revised(read, factor, step, hold: float, held, is_weight, count: float):
     """σ as the readings are missed at the summit, and a, by the evidence (evidence.py)."""
-    inverse = scipy.linalg.solve_triangular(factor, np.eye(len(step)))
+    inverse = dense.back(factor, np.eye(len(step)))
     by_readings = float(np.sum((read[:, :-1] @ inverse) ** 2))
     missed = float(np.sum((read @ np.append(step, 1.0)) ** 2))
     free = max(count - by_readings, LEAST_FREE * count)
     sigma = max(float(np.sqrt(count * missed / free)), SMALLEST_SIGMA)
     weights = is_weight.sum() - hold * float(is_weight @ np.sum(inverse**2, axis=1))
     return sigma, sigma**2 / count * max(weights, LEAST_DETERMINED) / float(held @ held)
-
-
-def _triangle(rows: Float[np.ndarray, "n q"]) -> Float[np.ndarray, "q q"]:
-    """R of the rows, as high as it is wide."""
-    size = rows.shape[1]
-    padded = np.concatenate([rows, np.zeros((max(size - len(rows), 0), size))])
-    found = scipy.linalg.qr(padded, mode="r", check_finite=False)[0]
-    return np.asarray(found)[:size]

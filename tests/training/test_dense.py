@@ -54,3 +54,17 @@ def test_where_jax_knows_no_processor_all_stays_where_it_is(monkeypatch):
     monkeypatch.setattr(jax, "local_devices", unknown)
     with dense.beside_numpy():
         assert jnp.asarray(np.ones(2)).dtype == np.float64
+
+
+@pytest.mark.parametrize("count", [7, 2])
+def test_a_triangle_has_the_squares_of_its_rows(backend, count):
+    factor = dense.triangle(MATRIX[:count])
+    assert factor.shape == (4, 4)
+    assert not np.tril(factor, -1).any()
+    np.testing.assert_allclose(factor.T @ factor, MATRIX[:count].T @ MATRIX[:count], atol=1e-14)
+
+
+def test_a_triangle_is_solved_either_way(backend):
+    factor, right = dense.triangle(MATRIX), MATRIX[:4, :3]
+    np.testing.assert_allclose(factor @ dense.back(factor, right), right)
+    np.testing.assert_allclose(factor.T @ dense.back(factor, right, transposed=True), right)
