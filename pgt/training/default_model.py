@@ -30,7 +30,7 @@ MANY_READINGS = 300  # beyond this, anchors gather the readings
 # the encoder of a PGT buys nothing, and every step has to wait for it.
 LARGE_ON_GPU = {"width": 256, "layers": 5}
 LARGE = {"width": 96, "layers": 5}
-LARGE_FREQUENCY, LARGE_FREQUENCY_ON_GPU = 8.0, 12.0
+LARGE_FREQUENCY, LARGE_FREQUENCY_ON_GPU = 8.0, 16.0
 POINTS_ON_GPU = 2000  # residual points of its steps, at least
 # Seconds of a fit, in less of which a small network is better off with all of them.
 LEAST_FOR_LARGER, LEAST_FOR_LARGER_ON_GPU = 300.0, 30.0
