@@ -196,7 +196,7 @@ class Jacobian:
             part = np.asarray(piece)[: None if count is None else max(count - begin, 0)]
             for start in range(0, len(part), TRIANGLE):
                 stacked = np.concatenate([factor, part[start : start + TRIANGLE]])
-                factor = np.asarray(np.linalg.qr(stacked, mode="r"))
+                factor = dense.triangle(stacked)
             begin += len(part)
             if count is not None and begin >= count:
                 break
