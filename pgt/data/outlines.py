@@ -24,6 +24,24 @@ def outlines(domain: Domain, most: int = 1024) -> dict[str, list[Float[np.ndarra
     return {name: lines(at, most) for name, at in places.items() if len(at)}
 
 
+def outlines_in_time(
+    domain: Domain, most: int, instants: int
+) -> dict[str, list[Float[np.ndarray, "m 3"]]]:
+    """The same of a shape that moves, at so many instants: the time is the last coordinate of a line.
+
+    >>> from pgt.data.shapes import Disk
+    >>> tank = Domain(x=(-2, 2), y=(-2, 2), t=(0, 1), shape=-Disk(name="ball").moving(x="t"))
+    >>> [line[0, 2].item() for line in outlines_in_time(tank, 100, 3)["ball"]]
+    [0.0, 0.5, 1.0]
+    """
+    found: dict[str, list[Float[np.ndarray, "m 3"]]] = {}
+    for t in np.linspace(*domain.bounds("t"), instants):
+        for name, there in outlines(domain.at(t), most).items():
+            timed = [np.column_stack([line, np.full(len(line), t)]) for line in there]
+            found.setdefault(name, []).extend(timed)
+    return found
+
+
 def places_of(domain: Domain, name: str) -> Float[np.ndarray, "n k"]:
     """Places of a wall in their order; none where nothing of it is in the box."""
     try:

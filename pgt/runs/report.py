@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from pgt.data.clock import counted_from, readings_from, start_of
-from pgt.data.outlines import outlines
+from pgt.data.domain import Domain
+from pgt.data.outlines import outlines, outlines_in_time
 from pgt.ground.errors import InputError
 from pgt.io.columns import Columns
 from pgt.io.origins import named
@@ -26,6 +28,7 @@ from pgt.trust.verdict import Evidence, judge
 MOST_SUSPICIOUS = 10  # readings far from the field that are shown
 MOST_NAMED = 100  # whose sensors and lines are kept
 WALL_POINTS = 400  # of a wall that is drawn
+INSTANTS, MOVING_POINTS = 41, 60  # at which one is drawn that moves, and its points at each
 
 
 def report_data(
@@ -127,8 +130,16 @@ def _tables(result: Reconstruction, evidence: Evidence, start: float) -> Tables:
         suspicious=suspects,
         drifting=evidence.named(drifting(misfits, axes)),
         level=LEVEL if known_intervals(result) else None,
-        walls=outlines(result.domain, WALL_POINTS),
+        walls=_walls(result.domain, start),
     )
+
+
+def _walls(domain: Domain, start: float) -> dict[str, list[np.ndarray]]:
+    """Their lines by name; of a shape that moves, those of every instant."""
+    if not domain.moves:
+        return outlines(domain, WALL_POINTS)
+    moving = outlines_in_time(domain, MOVING_POINTS, INSTANTS)
+    return {name: [line - [0, 0, start] for line in lines] for name, lines in moving.items()}
 
 
 def _coefficients(result: Reconstruction) -> dict[str, tuple]:
