@@ -47,10 +47,11 @@ from pgt.training.step import held_out_error
 from pgt.training.summit import Summit, summit
 from pgt.training.system import common_noise, prior_of, system
 
-# An equation has solutions that no step in the weights of a small network follows closely: held to it as
-# stiffly as the fit is, 10, the posterior is too sure of one of them. How well a softer one makes up for
-# it, `bands-heat` of benchmarks/instrument.py tells.
+# The posterior takes the encoder and the kind of prior for granted, and is a little too sure of the
+# field for that. An equation less stiff than the fit's, 10, makes up for it; how well, `bands-heat` of
+# benchmarks/instrument.py tells.
 STIFFEST = 3.0
+WHOLE_STIFFEST = 20.0  # where all weights are drawn; of noisy readings as stiff as summit.py says
 MOST_ROWS = 12_000  # of the equations
 DENSER = 4  # times as many residual points as the fit has at once: each of its steps saw others
 MEMORISED = 2.0  # readings not fitted that are missed by this many σ say more than σ itself
@@ -99,12 +100,16 @@ def laplace_members(
         prior = prior_of(
             problem.observations, fit.pde, common_noise(problem, fit.model.scaling, noise)
         )
-        found = posterior(theta, search, prior, missed, STIFFEST, _visible(fit.pde))
+        whole = len(theta) >= count_parameters(fit.model)
+        stiffest = WHOLE_STIFFEST if whole else STIFFEST
+        found = posterior(theta, search, prior, missed, stiffest, _visible(fit.pde))
         better, there, is_gaussian = None, None, problem.likelihood == "gauss"
         if is_gaussian:
-            there = summit(found.normal, prior, STIFFEST, UNTOLD_RANGE)
+            there = summit(found.normal, prior, UNTOLD_RANGE)
         is_noise = there is not None and there.is_noise
-        stands = is_noise and found.moved < STANDS
+        if there is not None and is_noise and whole:
+            found = found.softened(there)
+        stands = there is not None and is_noise and there.moved < STANDS
         if there is not None and len(held_out) and not stands:
             better = _better(theta, rebuild, there, (problem, held_out), judge(theta))
             found = found if better is None else found.at(there)
@@ -171,6 +176,13 @@ class Around(NamedTuple):
     moved: float
     normal: Normal
     centre: Float[Array | np.ndarray, " p"] | float = 0.0  # what draws are around, counted from θ
+
+    def softened(self, there: Summit) -> "Around":
+        """The same with the stiffness that suits noisy readings; those memorised keep their σ."""
+        sigma = self.sigma if self.memorised else there.sigma
+        return self._replace(
+            factor=jnp.asarray(there.factor), sigma=sigma, stiffness=there.stiffness,
+        )  # fmt: skip
 
     def at(self, there: Summit) -> "Around":
         """The same at its summit."""
