@@ -9,8 +9,8 @@ where d marks readings and e the rows of equation and conditions. Those are as s
 fulfilled: their own root mean square takes the place of the noise, w = σ / |r_e|, up to a limit.
 
 A fit whose seconds ended is not at the summit of this posterior. Where the field there, to first order,
-predicts readings that were not fitted plainly better, or these are noisy and the equation holds there, it
-is the answer, and drawn around (summit.py).
+predicts readings that were not fitted plainly better, or these turn out to have a little noise and the
+equation holds there, it is the answer, and drawn around (summit.py).
 Elsewhere the fit is a Newton step α away from it. Its error is that step and what the posterior leaves
 open together, E[δδᵀ] = C + ααᵀ: half of the draws have the step added, half of them taken off.
 """
@@ -56,7 +56,7 @@ MOST_ROWS = 12_000  # of the equations
 DENSER = 4  # times as many residual points as the fit has at once: each of its steps saw others
 MEMORISED = 2.0  # readings not fitted that are missed by this many σ say more than σ itself
 AT_REST = 0.3  # σ: a fit whose next step moves what it says of readings by less is at its summit
-STANDS = 0.1  # σ: the same where readings are noisy, and little is gained by a step that is less
+STANDS = 0.1  # σ: the same where noise shows, and little is gained by a step that is less
 READING_DIGITS = 1e-9  # in units of the spread: no reading has less noise
 # The logarithm, logit or number of units that a coefficient may differ by when no reading tells.
 UNTOLD_RANGE = 7.0
@@ -109,7 +109,9 @@ def laplace_members(
         is_noise = there is not None and there.is_noise
         if there is not None and is_noise and whole:
             found = found.softened(there)
-        stands = there is not None and is_noise and there.moved < STANDS
+        # A fit of readings that were seen to be noisy has had a prior and a stiff equation.
+        was_held = noise is not None or found.sigma > NOISY
+        stands = there is not None and is_noise and (was_held or there.moved < STANDS)
         if there is not None and len(held_out) and not stands:
             better = _better(theta, rebuild, there, (problem, held_out), judge(theta))
             found = found if better is None else found.at(there)
