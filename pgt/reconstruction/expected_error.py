@@ -191,7 +191,8 @@ def _far(task: Task, where: Places) -> float:
 def _own_error(outcome: Outcome, factor: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
     """ε at places; where fields found with different sines were averaged, their difference has told
     already, but for places around which readings are missed by more than it."""
-    found = own_error(outcome.noise, solved=outcome.misses is not None)
+    is_solved = outcome.misses is not None
+    found = 1.0 if outcome.shows_noise else own_error(outcome.noise, solved=is_solved)
     return np.where(factor > 1, found, 1.0) if outcome.is_average else np.full(len(factor), found)
 
 
@@ -222,6 +223,7 @@ def _misses(
     field's error."""
     fit, readings = outcome.fit, task.problem.observations
     asked = Evaluation(fit.model, fit.pde, readings, None, task.domain)
+    are_exact = outcome.is_at_summit or (is_exact(outcome.noise) and not outcome.shows_noise)
     noise = np.broadcast_to(
         outcome.noise_by_field * np.asarray(fit.model.scaling.spread), (len(task.pde.fields),)
     )
@@ -236,7 +238,7 @@ def _misses(
             expected = said[rows, column], spread[rows, column], float(noise[column])
             own = Predicted(np.asarray(values, float), *expected)
             own = leave_one_out(own) if part is readings else own
-            is_clean = len(own) > 0 and (outcome.is_at_summit or is_exact(outcome.noise))
+            is_clean = len(own) > 0 and are_exact
             sure = np.sqrt(SURE * np.mean(own.spread**2)) if is_clean else own.sigma
             scale = np.maximum(np.hypot(own.spread, sure), np.finfo(float).tiny)
             found.append((own.mean - own.readings) / scale)

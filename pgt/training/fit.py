@@ -75,6 +75,7 @@ class Outcome:
     apart: Apart | None = None  # what is open where nothing was read, drawn and stacked
     # Whether draws are around the summit of clean readings: then each of these tells what is open there.
     is_at_summit: bool = False
+    shows_noise: bool = False  # whether it is noise that readings are missed by, however little
     is_average: bool = False  # of fields found with different sines: their difference is drawn, too
     without: Callable[[Int[np.ndarray, " m"]], float] | None = None
 
@@ -125,6 +126,7 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
         outcome, deviate=partial(away_from_answer, drawn, task), noise=drawn.about["noise"],
         noises=np.asarray(drawn.about["noise_of_fields"]), apart=apart,
         is_at_summit=drawn.better is not None and drawn.about["is_clean"],
+        shows_noise=not drawn.about["is_clean"],
     )  # fmt: skip
     if asked:
         return replace(outcome, members=drawn.beside(apart))

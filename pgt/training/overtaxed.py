@@ -48,11 +48,19 @@ def bends_equation(model: AbstractFieldModel, pde: AbstractPDE, problem: Problem
     under a prior, which holds the equation stiff."""
     if not problem.equation_scales:
         return False
+    missed, bent = mean_squares(model, pde, problem)
+    return bent > BENT**2 * missed
+
+
+def mean_squares(
+    model: AbstractFieldModel, pde: AbstractPDE, problem: Problem
+) -> tuple[float, float]:
+    """Of what a model in double precision misses the readings by, and all equations together."""
     with jax.enable_x64(True):
         pde, problem = cast((pde, problem), jnp.float64)
         points = Sobol().draw(jax.random.key(0), problem.domain, ASKED)
-        missed, bent = map(float, _mean_squares(model, pde, problem, points))
-    return bent > BENT**2 * missed
+        missed, bent = _mean_squares(model, pde, problem, points)
+    return float(missed), float(bent)
 
 
 @compiled

@@ -9,7 +9,8 @@ where d marks readings and e the rows of equation and conditions. Those are as s
 fulfilled: their own root mean square takes the place of the noise, w = σ / |r_e|, up to a limit.
 
 A fit whose seconds ended is not at the summit of this posterior. Where the field there, to first order,
-predicts readings that were not fitted plainly better, it is the answer, and drawn around (summit.py).
+predicts readings that were not fitted plainly better, or these turn out to have a little noise and the
+equation holds there, it is the answer, and drawn around (summit.py).
 Elsewhere the fit is a Newton step α away from it. Its error is that step and what the posterior leaves
 open together, E[δδᵀ] = C + ααᵀ: half of the draws have the step added, half of them taken off.
 """
@@ -38,6 +39,7 @@ from pgt.training.instruments import by_instrument, judged_by_instrument
 from pgt.training.least_squares import Normal, Prior, Search, revised, root_of
 from pgt.training.loop import Fit
 from pgt.training.losses import Problem
+from pgt.training.overtaxed import mean_squares
 from pgt.training.polish import NOISY, ROUNDS
 from pgt.training.rows import point_count
 from pgt.training.settings import Polish
@@ -49,11 +51,12 @@ from pgt.training.system import common_noise, prior_of, system
 # field for that. An equation less stiff than the fit's, 10, makes up for it; how well, `bands-heat` of
 # benchmarks/instrument.py tells.
 STIFFEST = 3.0
-WHOLE_STIFFEST = 20.0  # where nothing is taken for granted, since all weights are drawn
+WHOLE_STIFFEST = 20.0  # where all weights are drawn; of noisy readings as stiff as summit.py says
 MOST_ROWS = 12_000  # of the equations
 DENSER = 4  # times as many residual points as the fit has at once: each of its steps saw others
 MEMORISED = 2.0  # readings not fitted that are missed by this many σ say more than σ itself
 AT_REST = 0.3  # σ: a fit whose next step moves what it says of readings by less is at its summit
+STANDS = 0.1  # σ: the same where noise shows, and little is gained by a step that is less
 READING_DIGITS = 1e-9  # in units of the spread: no reading has less noise
 # The logarithm, logit or number of units that a coefficient may differ by when no reading tells.
 UNTOLD_RANGE = 7.0
@@ -100,9 +103,16 @@ def laplace_members(
         whole = len(theta) >= count_parameters(fit.model)
         stiffest = WHOLE_STIFFEST if whole else STIFFEST
         found = posterior(theta, search, prior, missed, stiffest, _visible(fit.pde))
-        better, is_gaussian = None, problem.likelihood == "gauss"
-        if is_gaussian and len(held_out):
-            there = summit(found.normal, prior, stiffest, UNTOLD_RANGE)
+        better, there, is_gaussian = None, None, problem.likelihood == "gauss"
+        if is_gaussian:
+            there = summit(found.normal, prior, UNTOLD_RANGE)
+        is_noise = there is not None and there.is_noise
+        if there is not None and is_noise and whole:
+            found = found.softened(there)
+        # A fit of readings that were seen to be noisy has had a prior and a stiff equation.
+        was_held = noise is not None or found.sigma > NOISY
+        stands = there is not None and is_noise and (was_held or there.moved < STANDS)
+        if there is not None and len(held_out) and not stands:
             better = _better(theta, rebuild, there, (problem, held_out), judge(theta))
             found = found if better is None else found.at(there)
         scale = found.sigma / np.sqrt(prior.count)
@@ -116,27 +126,34 @@ def laplace_members(
             "leave_one_out": is_gaussian and not found.memorised
             and (found.moved < AT_REST or not len(held_out)),
             # What readings are missed by that were fitted as clean ones is the field's error.
-            "is_clean": noise is None and found.sigma <= NOISY,
+            "is_clean": noise is None and found.sigma <= NOISY and not is_noise,
         }  # fmt: skip
         return Sampled(models, pdes, about, better)
 
 
-def _better(
-    theta, rebuild, there: Summit | None, data: tuple[Problem, Observations], missed: float
-):
+def _better(theta, rebuild, there: Summit, data: tuple[Problem, Observations], missed: float):
     """The field at the summit, to first order, with its equation and its error at readings held out,
-    where it is less, by more than chance explains: of these readings, or of those fitted, though each of
-    them is then said by the others."""
-    if there is None:
-        return None
+    where it is the better answer: of clean readings where they are missed by less, by more than chance
+    explains, those held out, or those fitted, though each of them is then said by the others. Of noisy
+    ones, which hardly tell, where noise is all that is missed and the equation itself, which is not
+    linear, is fulfilled there as well as it is believed, or as it was."""
     problem, held_out = cast(data, jnp.float64)
-    model = LinearisedModel(rebuild(theta)[0], rebuild(jnp.asarray(there.step))[0].tunable())
-    error = float(compiled(held_out_error)(model, problem, held_out))
+    model, pde = rebuild(theta)
+    moved = LinearisedModel(model, rebuild(jnp.asarray(there.step))[0].tunable())
+    moved_pde = rebuild(theta + there.step)[1]
+    error = float(compiled(held_out_error)(moved, problem, held_out))
     counts = [int(np.asarray(part.mask).sum()) for part in (held_out, problem.observations)]
-    is_better = is_less(error, missed, counts[0]) or (
-        error < missed and is_less(there.left_out, there.missed_before, counts[1])
-    )
-    return (model, rebuild(theta + there.step)[1], error) if is_better else None
+    if there.is_noise:
+        bent = [mean_squares(*pair, problem)[1] for pair in ((model, pde), (moved, moved_pde))]
+        believed = (there.sigma / there.stiffness) ** 2
+        # Not by the error of the fit there: it ended where these few readings were missed least.
+        follows = not is_less(max(missed, there.sigma), error, counts[0])
+        is_better = follows and bent[1] <= max(bent[0], believed)
+    else:
+        is_better = is_less(error, missed, counts[0]) or (
+            error < missed and is_less(there.left_out, there.missed_before, counts[1])
+        )
+    return (moved, moved_pde, error) if is_better else None
 
 
 def _points(fit: Fit, problem: Problem, polish: Polish) -> int:
@@ -162,9 +179,15 @@ class Around(NamedTuple):
     normal: Normal
     centre: Float[Array | np.ndarray, " p"] | float = 0.0  # what draws are around, counted from θ
 
-    def at(self, there: Summit | None) -> "Around":
+    def softened(self, there: Summit) -> "Around":
+        """The same with the stiffness that suits noisy readings; those memorised keep their σ."""
+        sigma = self.sigma if self.memorised else there.sigma
+        return self._replace(
+            factor=jnp.asarray(there.factor), sigma=sigma, stiffness=there.stiffness,
+        )  # fmt: skip
+
+    def at(self, there: Summit) -> "Around":
         """The same at its summit."""
-        assert there is not None  # where there is a better answer
         return self._replace(
             factor=jnp.asarray(there.factor), sigma=there.sigma, stiffness=there.stiffness,
             ahead=jnp.zeros_like(there.step), moved=0.0, unrest=0.0, memorised=False,

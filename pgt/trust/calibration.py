@@ -6,7 +6,7 @@ Vovk et al. 2005; Lei et al. 2018)::
 
     score   e_i = |y_i − μ_i| / √(s_i² + σ_i²)
     factor  q = the ⌈(n + 1) · level⌉-th smallest of n scores
-    bands   of a reading:  μ ± q √(s² + σ²)         of the field:  μ ± q c s
+    bands   of a reading:  μ ± q √(s² + σ²)         of the field:  μ ± q' c s
 
 For readings drawn like held-out ones, the first band holds a new one with probability `level` at
 least, whatever the fit is like. The second has no such warrant: a noisy reading cannot tell a field
@@ -15,7 +15,8 @@ allows for a spread taken of k members only, by quantiles of Student's t and of 
 
     c = t √(1 + 1/k) / z,  k − 1 degrees of freedom          c = t / z,  k degrees, where μ is known
 
-as far as q has not done so already: it has where s is not small beside σ.
+as far as q has not done so already: it has where s is not small beside σ. And q' is q, or where that is
+less than a Gaussian's, as much less as it is beyond chance.
 
 The Gaussian posterior of a fit tells what it would say without one of its readings: a share h = s²/σ²
 of each reading went into the fit there, so that (`leave_one_out`)::
@@ -207,13 +208,26 @@ class Calibration:
         return self.factor(level) * np.hypot(spread, noise)
 
     def field_factor(self, level: float) -> float:
-        """q c: a band of the field is ± q c s wide.
+        """q' c: a band of the field is ± q' c s wide, narrower than a Gaussian one as far as readings say
+        so beyond chance: of few, all may happen to lie close.
 
         >>> round(Calibration(np.arange(1.0, 10.0), 1.0, Drawn(8)).field_factor(0.8) / 8.0, 2)
         1.17
+        >>> [round(Calibration(np.linspace(0, 1, n), 1.0).field_factor(0.9), 2) for n in (12, 400)]
+        [1.64, 0.92]
         """
         more = few_members(self.members, level) ** 2 - 1
-        return self.factor(level) * math.sqrt(1 + self.noise_share * more)
+        return self._beyond_chance(level) * math.sqrt(1 + self.noise_share * more)
+
+    def _beyond_chance(self, level: float) -> float:
+        """q; where it is less than of a Gaussian, that of a level higher by one standard deviation of the
+        share that so many readings show by chance, but no more than of a Gaussian."""
+        found, gaussian = self.factor(level), float(ndtri((1 + level) / 2))
+        if found >= gaussian:
+            return found
+        count = len(self.scores)
+        rank = _rank(count, level) + math.ceil(math.sqrt(count * level * (1 - level)))
+        return min(float(self.scores[rank - 1]), gaussian) if rank <= count else gaussian
 
 
 def few_members(members: Drawn | None, level: float) -> float:

@@ -103,11 +103,12 @@ def test_what_exact_readings_are_missed_by_is_no_noise():
     network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
     task = assemble(READINGS, EQUATION, DOMAIN, model=network)
 
-    def expected(noise, size):
+    def expected(noise, size, shows_noise=False):
         fit = Fit(network, EQUATION, 0.0)
         outcome = Outcome(
-            fit, 0.1, deviate=lambda points: np.full((2, len(points), 1), size), noise=noise
-        )
+            fit, 0.1, deviate=lambda points: np.full((2, len(points), 1), size), noise=noise,
+            shows_noise=shows_noise,
+        )  # fmt: skip
         found = field_errors(outcome, task)
         assert found
         return found["u"]["value"]
@@ -116,6 +117,8 @@ def test_what_exact_readings_are_missed_by_is_no_noise():
     noisy = expected(0.9, 1e-6)
     assert sure == pytest.approx(TRUSTED[1] * OWN_ERROR_FITTED * noisy, rel=0.5)
     assert unsure > 1e3 * sure
+    # Readings with so little noise, where it shows, leave no error of the network's own.
+    assert sure == pytest.approx(OWN_ERROR_FITTED * expected(1e-4, 1e-6, shows_noise=True))
 
 
 def test_without_a_posterior_readings_tell_that_were_not_fitted():

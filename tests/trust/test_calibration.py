@@ -185,3 +185,11 @@ def test_few_members_are_allowed_for_once_with_noise_and_without(noise):
     found = calibrate(Predicted(readings, np.zeros(40_000), spread, noise, Drawn(8)))
     held = (np.abs(error) <= found.field_factor(0.9) * spread).mean()
     assert held == pytest.approx(0.9, abs=0.02)
+
+
+def test_few_readings_that_happen_to_lie_close_make_no_narrow_band_of_a_field():
+    random = np.random.default_rng(2)
+    close = 0.5 * np.abs(random.normal(size=2000))  # of a spread that is twice too large
+    few, many = (Calibration(np.sort(close[:n]), 1.0) for n in (12, 2000))
+    assert few.factor(0.9) < stats.norm.ppf(0.95) == few.field_factor(0.9)
+    assert many.field_factor(0.9) == pytest.approx(0.5 * stats.norm.ppf(0.95), rel=0.1)
