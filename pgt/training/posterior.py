@@ -35,6 +35,7 @@ from pgt.physics.pde import AbstractPDE
 from pgt.training.chance import is_less
 from pgt.training.error_bars import Posterior
 from pgt.training.instruments import by_instrument, judged_by_instrument
+from pgt.training.jackknife import drawn_moves
 from pgt.training.least_squares import Normal, Prior, Search, revised, root_of
 from pgt.training.loop import Fit
 from pgt.training.losses import Problem
@@ -63,13 +64,15 @@ VISIBLE = 1e-4
 
 
 class Sampled(NamedTuple):
-    """Models and equations drawn from the posterior, stacked; what it was made with; and the field at its
-    summit with its equation and its error at readings not fitted, where that is the better answer."""
+    """Models and equations drawn from the posterior, stacked; what it was made with; the field at its
+    summit with its equation and its error at readings not fitted, where that is the better answer; and
+    models that differ by what some readings change (jackknife.py), where that is known."""
 
     models: LinearisedModel
     pdes: AbstractPDE
     about: dict
     better: tuple[LinearisedModel, AbstractPDE, float] | None
+    changed: LinearisedModel | None = None
 
 
 def laplace_members(
@@ -100,11 +103,15 @@ def laplace_members(
         whole = len(theta) >= count_parameters(fit.model)
         stiffest = WHOLE_STIFFEST if whole else STIFFEST
         found = posterior(theta, search, prior, missed, stiffest, _visible(fit.pde))
-        better, is_gaussian = None, problem.likelihood == "gauss"
+        better, changed, there, is_gaussian = None, None, None, problem.likelihood == "gauss"
         if is_gaussian and len(held_out):
             there = summit(found.normal, prior, stiffest, UNTOLD_RANGE)
             better = _better(theta, rebuild, there, (problem, held_out), judge(theta))
             found = found if better is None else found.at(there)
+        if there is not None:
+            points = np.asarray(problem.observations.points, float) / problem.domain.extent
+            moved = jnp.asarray(drawn_moves(there, points, settings.samples))
+            changed = _members(theta, rebuild, 0.0, moved, 0)[0]
         scale = found.sigma / np.sqrt(prior.count)
         steps = draw(found.factor, scale, settings.samples, prior.free, found.ahead)
         models, pdes = _members(theta, rebuild, found.centre, steps, prior.free)
@@ -117,8 +124,9 @@ def laplace_members(
             and (found.moved < AT_REST or not len(held_out)),
             # What readings are missed by that were fitted as clean ones is the field's error.
             "is_clean": noise is None and found.sigma <= NOISY,
+            "cost": None if better is None or there is None else there.cost,
         }  # fmt: skip
-        return Sampled(models, pdes, about, better)
+        return Sampled(models, pdes, about, better, changed)
 
 
 def _better(

@@ -28,7 +28,8 @@ LEAST_LEFT = 1e-3  # of a reading that does not go into what is said at its plac
 
 class Summit(NamedTuple):
     """The step δ to the summit, R of the posterior there, σ of the readings and the stiffness w; by how
-    much readings were missed at θ, and are at the summit, each by what the others say."""
+    much readings were missed at θ, and are at the summit, each by what the others say; the `cost` there,
+    the mean square of readings and equation; the rows of readings at θ, what they are missed by last."""
 
     step: Float[np.ndarray, " p"]
     factor: Float[np.ndarray, "p p"]
@@ -36,6 +37,8 @@ class Summit(NamedTuple):
     stiffness: float
     missed_before: float
     left_out: float
+    cost: float
+    read: Float[np.ndarray, "n q"]
 
 
 def summit(normal: Normal, prior: Prior, stiffest: float, untold: float) -> Summit | None:
@@ -64,8 +67,10 @@ def summit(normal: Normal, prior: Prior, stiffest: float, untold: float) -> Summ
         unmet = float(np.linalg.norm(physics @ np.append(step, 1.0)))
     inverse = scipy.linalg.solve_triangular(factor, read[:, :-1].T, trans=1)
     free = np.maximum(1 - np.sum(inverse**2, axis=0), LEAST_LEFT)
-    left_out = float(np.linalg.norm(read @ np.append(step, 1.0) / free))
-    return Summit(step, factor, sigma, stiffness, float(np.linalg.norm(read[:, -1])), left_out)
+    missed = read @ np.append(step, 1.0)
+    before, left_out = (float(np.linalg.norm(part)) for part in (read[:, -1], missed / free))
+    cost = float(missed @ missed) + unmet**2
+    return Summit(step, factor, sigma, stiffness, before, left_out, cost, read)
 
 
 def _revised(read, factor, step, hold: float, held, is_weight, count: float):

@@ -1,0 +1,64 @@
+"""What an answer would be without some readings that are neighbours, and how unsure of it that makes us.
+
+A posterior believes that its model can follow the field. Of what the model is too stiff for it knows
+nothing: where an equation leaves much open, back in time towards a first instant that was not read, or in
+a corner, it is sure of one of many fields. Readings tell. Without the group G of them the summit moves by
+
+    δ_G = (RᵀR)⁻¹ J_Gᵀ (1 - H_GG)⁻¹ r_G,        H = J (RᵀR)⁻¹ Jᵀ
+
+with r what they are missed by, J their rows and R of summit.py. Groups of neighbours are all left out in
+turn, as each of them says little of what its neighbours say as well, and Σ δ_G δ_Gᵀ is the covariance of
+the jackknife (Efron & Stein 1981; Bell & McCaffrey 2002 for groups): a model that is too stiff misses by
+what it was not shown by far more than it expected, and what depends on those readings alone moves as far.
+"""
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from pgt.training.summit import LEAST_LEFT, Summit
+
+MOST = 5  # readings that are left out together: three to five
+
+
+def neighbours(points: Float[np.ndarray, "n d"], most: int = MOST) -> list[Int[np.ndarray, " _"]]:
+    """The numbers of the points in groups of neighbours: halved, and halved again, each time along the
+    axis in which they differ most.
+
+    >>> [group.tolist() for group in neighbours(np.array([[0.0], [0.9], [0.1], [1.0]]), most=2)]
+    [[0, 2], [1, 3]]
+    """
+    parts, found = [np.arange(len(points))], []
+    while parts:
+        part = parts.pop(0)
+        if len(part) <= most:
+            found.append(part)
+            continue
+        axis = int(np.argmax(np.ptp(points[part], axis=0)))
+        ordered = part[np.argsort(points[part, axis], kind="stable")]
+        parts += np.array_split(ordered, 2)
+    return found
+
+
+def moves(there: Summit, groups: list[Int[np.ndarray, " _"]]) -> Float[np.ndarray, "g p"]:
+    """By how much the summit moves without the rows of each group of readings."""
+    inverse = np.linalg.inv(there.factor)
+    rows, missed = there.read[:, :-1] @ inverse, there.read @ np.append(there.step, 1.0)
+    found = []
+    for group in groups:
+        own = rows[group]
+        left, along = np.linalg.eigh(np.eye(len(group)) - own @ own.T)
+        pull = along @ ((along.T @ missed[group]) / np.maximum(left, LEAST_LEFT))
+        found.append(inverse @ (own.T @ pull))
+    return np.array(found)
+
+
+def drawn_moves(
+    there: Summit, points: Float[np.ndarray, "n d"], count: int
+) -> Float[np.ndarray, "count p"]:
+    """So many steps with the covariance of the jackknife, in pairs ±; `points` are those of the readings,
+    in units of the domain."""
+    each = len(there.read) // len(points)  # rows of one reading: one for every field
+    rows = [(each * g[:, None] + np.arange(each)).ravel() for g in neighbours(points)]
+    found = moves(there, rows)
+    steps = np.random.default_rng(0).standard_normal((count // 2, len(found))) @ found
+    return np.concatenate([steps, -steps])
