@@ -109,8 +109,10 @@ def laplace_members(
             better = _better(theta, rebuild, there, (problem, held_out), judge(theta))
             found = found if better is None else found.at(there)
         if there is not None:
-            points = np.asarray(problem.observations.points, float) / problem.domain.extent
-            moved = jnp.asarray(drawn_moves(there, points, settings.samples))
+            domain, read = problem.domain, np.asarray(problem.observations.points, float)
+            low = np.array([domain.bounds(axis)[0] for axis in domain.axes])
+            unit = (read - low) / np.asarray(domain.extent, float)
+            moved = jnp.asarray(drawn_moves(there, unit, settings.samples))
             changed = _members(theta, rebuild, 0.0, moved, 0)[0]
         scale = found.sigma / np.sqrt(prior.count)
         steps = draw(found.factor, scale, settings.samples, prior.free, found.ahead)

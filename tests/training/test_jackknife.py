@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pgt.training.jackknife import MOST, drawn_moves, moves, neighbours
+from pgt.training.jackknife import MOST, before_gaps, drawn_moves, moves, neighbours
 from pgt.training.summit import Summit
 
 READ, SIZE = 24, 5
@@ -14,7 +14,7 @@ def summit_of(misfit: float) -> tuple[Summit, np.ndarray, np.ndarray]:
     x = np.linspace(-1, 1, READ)
     rows = np.polynomial.legendre.legvander(x, SIZE - 1)
     values = rows @ np.ones(SIZE) + misfit * x**9
-    factor = np.linalg.qr(np.concatenate([rows, 1e-6 * np.eye(SIZE)]), mode="r")
+    factor = np.asarray(np.linalg.qr(np.concatenate([rows, 1e-6 * np.eye(SIZE)]), mode="r"))
     step = np.linalg.solve(factor.T @ factor, rows.T @ values)
     read = np.column_stack([rows, -values])
     return Summit(step, factor, 0.1, 1.0, 1.0, 1.0, 0.0, read), rows, values
@@ -28,6 +28,17 @@ def test_neighbours_are_few_and_close(dimension):
     assert {len(group) for group in groups} <= {3, 4, MOST}
     wide = np.mean([np.ptp(points[group], axis=0).max() for group in groups])
     assert wide < 2 * (MOST / 200) ** (1 / dimension)
+
+
+def test_readings_before_a_gap_are_left_out_as_deep_as_it_is():
+    points = np.random.default_rng(0).uniform(size=(200, 2))
+    assert before_gaps(points) == []
+    late = points.copy()
+    late[:, 1] = 0.1 + 0.9 * late[:, 1]
+    (group,) = before_gaps(late)
+    assert 0.18 < late[group, 1].max() < 0.25
+    outer = np.repeat(np.linspace(0.1, 0.9, 5), 40)[:, None]  # sensors that stand still
+    assert [len(group) for group in before_gaps(outer)] == [40, 40]
 
 
 def test_moves_are_those_of_fits_without_the_readings():
