@@ -245,6 +245,7 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "polish_costs": [list(stage) for stage in fit.polish_costs],
         "polish_seconds": fit.polish_seconds,
         "ran_out_of": seconds_given(task.training) if fit.ran_out else None,
+        "moved_to": outcome.moved_to,
     } | _of_members(outcome, task)
 
 

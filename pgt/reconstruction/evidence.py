@@ -62,8 +62,9 @@ def descent_of(result: "Reconstruction") -> Descent:
     """How the fit came down; without held-out readings the history knows no error of theirs."""
     errors = result.history.get("held_out", ()) if len(result.held_out) else ()
     costs = result.record.get("polish_costs") or ()
-    stopped, ran_out_of = (result.record.get(key) for key in ("stopped", "ran_out_of"))
-    return Descent(str(stopped or ""), np.asarray(errors, float), costs, ran_out_of)
+    known = (result.record.get(key) for key in ("stopped", "ran_out_of", "moved_to"))
+    stopped, ran_out_of, moved_to = known
+    return Descent(str(stopped or ""), np.asarray(errors, float), costs, ran_out_of, moved_to)
 
 
 def _free_fields(result: "Reconstruction") -> dict[str, str]:

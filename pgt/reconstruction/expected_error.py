@@ -63,7 +63,8 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     noise = noise * readings.mask.any(axis=0) * (not outcome.is_at_summit)
     deviations = widened(deviations, calibration(misses, least), factor, noise)
     deviations = _own_error(outcome, factor)[:, None] * deviations
-    deviations = deviations + _left_open(outcome, local, deviations)
+    for found in (_changed(outcome, task, local), _left_open(outcome, local)):
+        deviations = deviations if found is None else _no_smaller(deviations, found)
     near = near_readings(local, readings, task.problem.domain)
     lost = np.array(list(unfollowed(outcome, task).values())) / np.asarray(fit.model.scaling.spread)
     least = np.maximum(outcome.at_least, lost)
@@ -105,16 +106,33 @@ def _excess(
     return excess(places / extent, np.concatenate(rows) / extent, misses)
 
 
-def _left_open(outcome: Outcome, local, deviations) -> Float[np.ndarray, "k n c"]:
+def _changed(outcome: Outcome, task: Task, local) -> Float[np.ndarray, "k n c"] | None:
+    """What neighbouring readings change in the answer, or more where readings that were not fitted say
+    so. That it is too much they cannot say: it is at edges without readings that it matters."""
+    if outcome.change is None:
+        return None
+    held_out = np.asarray(task.held_out.points, float)
+    found, judged = np.split(
+        outcome.change(np.concatenate([local, held_out])), [len(local)], axis=1
+    )
+    misses = _misses(outcome, task, [task.held_out], [judged])
+    return calibration(_without_outliers(misses, task)) * found
+
+
+def _left_open(outcome: Outcome, local) -> Float[np.ndarray, "k n c"] | None:
     """What draws from a posterior differ by besides, at places far from all readings that equation and
-    conditions do not determine: as much as makes them as large as what is open there."""
+    conditions do not determine."""
     if outcome.apart is None:
-        return np.zeros((1, 1, 1))
+        return None
     with jax.enable_x64(True):
-        found = np.asarray(_apart_at(outcome.apart, jnp.asarray(local)), float)
+        return np.asarray(_apart_at(outcome.apart, jnp.asarray(local)), float)
+
+
+def _no_smaller(deviations: Float[np.ndarray, "k n c"], found: Float[np.ndarray, "m n c"]):
+    """Deviations with so much added that they are as large everywhere as those found besides."""
     more = np.mean(found**2, axis=0) - np.mean(deviations**2, axis=0)
     signs = np.where(np.arange(len(deviations)) % 2, -1.0, 1.0)
-    return signs[:, None, None] * np.sqrt(np.maximum(more, 0.0))
+    return deviations + signs[:, None, None] * np.sqrt(np.maximum(more, 0.0))
 
 
 @compiled

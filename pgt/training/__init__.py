@@ -16,7 +16,7 @@ register. Where things are, in the order in which a fit meets them:
                         soap, history
     second-order steps  polish, system (what is solved), rows, jacobian, descent, least_squares,
                         dense, evidence (noise and prior), instruments, posterior,
-                        summit (the field there), drawn, left_open
+                        summit (the field there), jackknife, drawn, left_open
     second thoughts     overtaxed, restart, chance
     interrupted work    checkpoint, identity
 """

@@ -21,11 +21,13 @@ from pgt.training.assemble import Task
 class Drawn:
     """Fits that could all be the true one: (models, equations, readings), every array with a leading
     axis, and what there is to say of them; the answer that they were drawn around, with its equation and
-    its error at readings held out, where it is better than the fit (posterior.py)."""
+    its error at readings held out, where it is better than the fit (posterior.py); models that differ by
+    what some readings change, in pairs ± (jackknife.py)."""
 
     stacked: PyTree
     about: dict
     better: tuple[AbstractFieldModel, AbstractPDE, float] | None = None
+    changed: LinearisedModel | None = None
 
     def beside(self, apart: Apart | None) -> "Drawn":
         """The same, drawn around a fit, with what is open besides."""
@@ -34,9 +36,8 @@ class Drawn:
         return replace(self, stacked=(moved, *others))
 
 
-def away_from_answer(drawn: Drawn, task: Task, points) -> Float[np.ndarray, "k n c"]:
+def away_from_answer(members: LinearisedModel, task: Task, points) -> Float[np.ndarray, "k n c"]:
     """How far linearised members are from the field that they were drawn around, in pairs ±."""
-    members = drawn.stacked[0]
     with jax.enable_x64(True):
         base = batched.member(members, 0).base
         context = base.encode(cast(task.problem.observations, jnp.float64))

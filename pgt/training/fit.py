@@ -58,7 +58,8 @@ class Outcome:
 
     `left_out` is what the others say of every reading, `misses` how far that is from it in predicted σ,
     where they are known in closed form. `deviate` draws fields from the posterior: points ↦ (k, n, c),
-    how far the draws are from the fit, in physical units. `without` is the error that held-out readings
+    how far the draws are from the fit, in physical units; `change` the same of what neighbouring readings
+    change in it, where that is known. `without` is the error that held-out readings
     would have if those rows of the readings were held out, where no fit is needed to say it.
     """
 
@@ -68,6 +69,7 @@ class Outcome:
     left_out: Float[np.ndarray, "n c"] | None = None
     misses: Float[np.ndarray, " m"] | None = None
     deviate: Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "k n c"]] | None = None
+    change: Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "k n c"]] | None = None
     noise: float = 0.0  # σ of the readings in units of their spread
     noises: Float[np.ndarray, " c"] | None = None  # that of each field, where it has its own
     # The error between sensors that stand still, in the same units: of each field, or of all.
@@ -78,6 +80,7 @@ class Outcome:
     shows_noise: bool = False  # whether it is noise that readings are missed by, however little
     is_average: bool = False  # of fields found with different sines: their difference is drawn, too
     without: Callable[[Int[np.ndarray, " m"]], float] | None = None
+    moved_to: float | None = None  # the cost at the summit, where the answer was moved there
 
     @property
     def noise_by_field(self) -> Float[np.ndarray, " c"] | float:
@@ -123,10 +126,13 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
         outcome = replace(outcome, fit=fit, held_out_error=error)
     apart = left_open(fit.model, fit.pde, task.problem, settings.samples)
     outcome = replace(
-        outcome, deviate=partial(away_from_answer, drawn, task), noise=drawn.about["noise"],
+        outcome, deviate=partial(away_from_answer, drawn.stacked[0], task),
+        change=None if drawn.changed is None else partial(away_from_answer, drawn.changed, task),
+        noise=drawn.about["noise"],
         noises=np.asarray(drawn.about["noise_of_fields"]), apart=apart,
         is_at_summit=drawn.better is not None and drawn.about["is_clean"],
         shows_noise=not drawn.about["is_clean"],
+        moved_to=drawn.about["cost"],
     )  # fmt: skip
     if asked:
         return replace(outcome, members=drawn.beside(apart))
@@ -220,11 +226,12 @@ def _posterior(fit: Fit, task: Task, settings: Posterior) -> Drawn:
     """Members drawn around the fit; all read what the fit reads."""
     finish = polish_settings(fit.model, task.training)
     assert finish is not False  # checked when the task was assembled
-    models, pdes, info, better = laplace_members(
+    models, pdes, info, better, changed = laplace_members(
         fit, task.problem, settings, task.held_out, task.noise, finish
     )
     readings = batched.repeat(task.problem.observations, settings.samples)
-    return Drawn((models, pdes, readings), {"settings": repr(settings)} | info, better)
+    about = {"settings": repr(settings)} | info
+    return Drawn((models, pdes, readings), about, better, changed)
 
 
 def _has_posterior(fit: Fit, task: Task) -> bool:

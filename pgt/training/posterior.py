@@ -36,6 +36,7 @@ from pgt.physics.pde import AbstractPDE
 from pgt.training.chance import is_less
 from pgt.training.error_bars import Posterior
 from pgt.training.instruments import by_instrument, judged_by_instrument
+from pgt.training.jackknife import drawn_moves
 from pgt.training.least_squares import Normal, Prior, Search, revised, root_of
 from pgt.training.loop import Fit
 from pgt.training.losses import Problem
@@ -66,13 +67,15 @@ VISIBLE = 1e-4
 
 
 class Sampled(NamedTuple):
-    """Models and equations drawn from the posterior, stacked; what it was made with; and the field at its
-    summit with its equation and its error at readings not fitted, where that is the better answer."""
+    """Models and equations drawn from the posterior, stacked; what it was made with; the field at its
+    summit with its equation and its error at readings not fitted, where that is the better answer; and
+    models that differ by what some readings change (jackknife.py), where that is known."""
 
     models: LinearisedModel
     pdes: AbstractPDE
     about: dict
     better: tuple[LinearisedModel, AbstractPDE, float] | None
+    changed: LinearisedModel | None = None
 
 
 def laplace_members(
@@ -103,7 +106,7 @@ def laplace_members(
         whole = len(theta) >= count_parameters(fit.model)
         stiffest = WHOLE_STIFFEST if whole else STIFFEST
         found = posterior(theta, search, prior, missed, stiffest, _visible(fit.pde))
-        better, there, is_gaussian = None, None, problem.likelihood == "gauss"
+        better, changed, there, is_gaussian = None, None, None, problem.likelihood == "gauss"
         if is_gaussian:
             there = summit(found.normal, prior, UNTOLD_RANGE)
         is_noise = there is not None and there.is_noise
@@ -115,6 +118,9 @@ def laplace_members(
         if there is not None and len(held_out) and not stands:
             better = _better(theta, rebuild, there, (problem, held_out), judge(theta))
             found = found if better is None else found.at(there)
+        if there is not None and len(held_out):
+            moved = drawn_moves(there, _in_unit_box(problem), settings.samples)
+            changed = _members(theta, rebuild, 0.0, jnp.asarray(moved), 0)[0]
         scale = found.sigma / np.sqrt(prior.count)
         steps = draw(found.factor, scale, settings.samples, prior.free, found.ahead)
         models, pdes = _members(theta, rebuild, found.centre, steps, prior.free)
@@ -127,8 +133,9 @@ def laplace_members(
             and (found.moved < AT_REST or not len(held_out)),
             # What readings are missed by that were fitted as clean ones is the field's error.
             "is_clean": noise is None and found.sigma <= NOISY and not is_noise,
+            "cost": None if better is None or there is None else there.cost,
         }  # fmt: skip
-        return Sampled(models, pdes, about, better)
+        return Sampled(models, pdes, about, better, changed)
 
 
 def _better(theta, rebuild, there: Summit, data: tuple[Problem, Observations], missed: float):
@@ -154,6 +161,14 @@ def _better(theta, rebuild, there: Summit, data: tuple[Problem, Observations], m
             error < missed and is_less(there.left_out, there.missed_before, counts[1])
         )
     return (moved, moved_pde, error) if is_better else None
+
+
+def _in_unit_box(problem: Problem) -> Float[np.ndarray, "n d"]:
+    """Where readings are, each axis of the domain from 0 to 1."""
+    domain = problem.domain
+    low = np.array([domain.bounds(axis)[0] for axis in domain.axes])
+    points = np.asarray(problem.observations.points, float)
+    return (points - low) / np.asarray(domain.extent, float)
 
 
 def _points(fit: Fit, problem: Problem, polish: Polish) -> int:

@@ -30,6 +30,7 @@ from pgt.training.evidence import EXCEEDED, LEAST_DETERMINED, LEAST_FREE
 from pgt.training.least_squares import Normal, Prior
 
 ROUNDS = 4  # of σ, w and a: the misfit falls by decades from one to the next
+ROUNDS_NEARBY = 2  # from where these ended with another w
 SMALLEST_SIGMA = 1e-14  # of the spread: readings have no more digits
 MOST_WEIGHTS, MOST_ON_GPU = 4000, 12_000  # of which a solve takes some seconds
 LEAST_LEFT = 1e-3  # of a reading that does not go into what is said at its place
@@ -43,8 +44,9 @@ LEAST_NOISE = 1e-6  # of the spread: less is how readings were rounded, and what
 class Summit(NamedTuple):
     """The step δ to the summit, R of the posterior there, σ of the readings and the stiffness w; by how
     much readings were missed at θ, and are at the summit, each by what the others say; how many numbers
-    readings determine, by how many σ what is said of them is `moved`, and whether it is noise that they
-    are missed by."""
+    readings determine, by how many σ what is said of them is `moved`; the `cost` there, the mean square
+    of readings and equation; the rows of readings at θ, what they are missed by last; R with which δ was
+    found, where the posterior is softer; and whether it is noise that readings are missed by."""
 
     step: Float[np.ndarray, " p"]
     factor: Float[np.ndarray, "p p"]
@@ -54,13 +56,17 @@ class Summit(NamedTuple):
     left_out: float
     determined: float
     moved: float
+    cost: float
+    read: Float[np.ndarray, "n q"]
+    firm: Float[np.ndarray, "p p"]
     is_noise: bool = False
 
     def around(self, other: "Summit") -> "Summit":
         """The posterior of another stiffness around this summit, of noisy readings."""
-        return other._replace(
-            step=self.step, left_out=self.left_out, moved=self.moved, is_noise=True
-        )
+        return self._replace(
+            factor=other.factor, sigma=other.sigma, stiffness=other.stiffness,
+            determined=other.determined, is_noise=True,
+        )  # fmt: skip
 
 
 def summit(normal: Normal, prior: Prior, untold: float) -> Summit | None:
@@ -74,24 +80,47 @@ def summit(normal: Normal, prior: Prior, untold: float) -> Summit | None:
         return None
     rows = np.column_stack([normal.jacobian.assembled(), normal.rows])
     parts = rows[: prior.rows], dense.triangle(rows[prior.rows :])
-    found = _climbed(*parts, theta, prior, FREELY, untold)
+    start = _start(*parts, theta, prior)
+    found, end = _climbed(*parts, theta, prior, FREELY, untold, start)
     if found.stiffness < NOISE or found.sigma < LEAST_NOISE:
         return found
     for stiffness in SOFTER:
-        softer = _climbed(*parts, theta, prior, stiffness, untold)
+        softer, _ = _climbed(*parts, theta, prior, stiffness, untold, end, rounds=ROUNDS_NEARBY)
         if softer.determined <= GROWS * found.determined:
             return found.around(softer)
     return found.around(found)
 
 
-def _climbed(read, physics, theta, prior: Prior, stiffest: float, untold: float) -> Summit:
-    """From the rows of readings and physics, their values in the last column."""
+class Start(NamedTuple):
+    """σ, the prior a and by how much the equation is missed, from which they are found in turn."""
+
+    sigma: float
+    hold: float
+    unmet: float
+
+
+def _start(read, physics, theta, prior: Prior) -> Start:
+    """As if all weights were determined, and readings as noisy as they are missed at θ."""
+    held, count = prior.held(theta), prior.mask(len(theta)).sum()
+    sigma = max(float(np.linalg.norm(read[:, -1])), SMALLEST_SIGMA)
+    hold = sigma**2 / prior.count * count / float(held @ held)
+    return Start(sigma, hold, float(np.linalg.norm(physics[:, -1])))
+
+
+def _climbed(
+    read,
+    physics,
+    theta,
+    prior: Prior,
+    stiffest: float,
+    untold: float,
+    start: Start,
+    rounds: int = ROUNDS,
+) -> tuple[Summit, Start]:
+    """From the rows of readings and physics, their values in the last column, after some rounds."""
     held, is_weight = prior.held(theta), prior.mask(len(theta))
-    # At first as if all weights were determined, and readings as noisy as they are missed at θ.
-    sigma, stiffness = max(float(np.linalg.norm(read[:, -1])), SMALLEST_SIGMA), 1.0
-    hold = sigma**2 / prior.count * is_weight.sum() / float(held @ held)
-    unmet = float(np.linalg.norm(physics[:, -1]))
-    for _ in range(ROUNDS):
+    sigma, hold, unmet = start
+    for _ in range(rounds):
         stiffness = float(np.clip(sigma / max(unmet, SMALLEST_SIGMA), 1.0, stiffest))
         firm = np.where(is_weight > 0, hold, sigma**2 / prior.count / untold**2)
         towards = np.column_stack([np.diag(np.sqrt(firm)), np.sqrt(hold) * held])
@@ -102,11 +131,14 @@ def _climbed(read, physics, theta, prior: Prior, stiffest: float, untold: float)
         unmet = float(np.linalg.norm(physics @ np.append(step, 1.0)))
     inverse = dense.back(factor, read[:, :-1].T, transposed=True)
     free = np.maximum(1 - np.sum(inverse**2, axis=0), LEAST_LEFT)
-    left_out = float(np.linalg.norm(read @ np.append(step, 1.0) / free))
-    missed_before = float(np.linalg.norm(read[:, -1]))
+    missed = read @ np.append(step, 1.0)
+    before, left_out = (float(np.linalg.norm(part)) for part in (read[:, -1], missed / free))
     moved = float(np.linalg.norm(read[:, :-1] @ step)) / sigma
-    determined = float(np.sum(inverse**2))
-    return Summit(step, factor, sigma, stiffness, missed_before, left_out, determined, moved)
+    determined, cost = float(np.sum(inverse**2)), float(missed @ missed) + unmet**2
+    found = Summit(
+        step, factor, sigma, stiffness, before, left_out, determined, moved, cost, read, factor
+    )
+    return found, Start(sigma, hold, unmet)
 
 
 def _revised(read, factor, step, hold: float, held, is_weight, prior: Prior):

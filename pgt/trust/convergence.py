@@ -26,12 +26,14 @@ class Descent:
     polish_costs : of the least-squares finish, before and after each iteration; a list for each of its
         stages, as each has an objective of its own; empty without one.
     ran_out_of : the seconds that were given, where they ended the polish.
+    moved_to : the cost where the field was moved to after the polish, in one solve, where it was.
     """
 
     stopped: str
     held_out_errors: Sequence[float] | np.ndarray = ()
     polish_costs: Sequence[Sequence[float]] = ()
     ran_out_of: float | None = None
+    moved_to: float | None = None
 
     @property
     def is_cut_short(self) -> bool:
@@ -99,6 +101,9 @@ def _of_polish(descent: Descent) -> tuple[bool, str]:
     count = sum(len(stage) - 1 for stage in stages)
     last = " in its last stage" if len(stages) > 1 else ""
     done = f"A least-squares polish of {count} iterations brought {fell}{last}"
+    if descent.moved_to is not None and descent.moved_to <= GOOD_COST:
+        there = f"moved from there to the most probable one, where it is {number(descent.moved_to)}"
+        return True, f"{done}; the field was {there}."
     if gain > STILL_FALLING and costs[-1] > GOOD_COST:
         return False, f"{done}, in its last fifth still by {percent(gain)}."
     if descent.is_cut_short and costs[-1] > GOOD_COST:

@@ -15,7 +15,8 @@ Where readings are as good as exact, what is left is the model's own error, whic
 takes the model for able to fulfil all rows. ε is by how much that was too small on the problems of the
 zoo that defaults are tuned on, where nothing but such errors is left; it is 1 where noise is what limits
 a field, and where fields found with different sines were averaged: what these differ by is drawn, too.
-Around readings that are missed by far more than others are, both are larger (local_misses.py).
+Around readings that are missed by far more than others are, both are larger (local_misses.py). No less is
+stated of a network anywhere than what a few neighbouring readings change there (training/jackknife.py).
 
 A network stops where its seconds end, not at the summit of its posterior. Where the field there is the
 better answer, each clean reading tells as if it had not been fitted (training/summit.py). Elsewhere the
@@ -39,7 +40,8 @@ from pgt.data.sight import in_sight, nearest
 from pgt.ground.verdict import FieldError
 from pgt.training.gaussian import SMALLEST_SIGMA
 
-INSTANTS, PLACES = 8, 128
+INSTANTS, PLACES = 9, 128
+INSIDE = 1e-4  # of the time: terms such as u/t have no value at its very beginning
 TRUSTED = (1.0, 30.0)  # of κ: readings say little of places where there are none, and nothing good
 EXACT = 1e-3  # of the spread: readings with less noise than that are as good as exact
 OWN_ERROR_SOLVED, OWN_ERROR_FITTED = 2.0, 1.25  # ε of a sum of sines, and of a network
@@ -63,20 +65,29 @@ class Places(NamedTuple):
 def places(domain: Domain) -> Places:
     """The same places at some instants, so that what is open at each instant can be taken out.
 
-    They lie closer towards the ends of every axis, where fields are known worst, and count less there.
+    They lie closer towards the ends of every axis, where fields are known worst, and count less there;
+    the first and the last instant are among them.
     """
     if domain.shape is not None:
         return _places_in_shape(domain)
-    if domain.has_time and domain.spatial_axes:
-        there = evenly(PLACES, domain.dimension - 1)
-        moments = (np.arange(INSTANTS) + 0.5) / INSTANTS
-        even = np.concatenate([np.column_stack([there, np.full(PLACES, t)]) for t in moments])
-        instants = INSTANTS
-    else:
-        even, instants = evenly(PLACES * INSTANTS, domain.dimension), 1
-    weights = np.prod(np.sin(np.pi * even), axis=1)
-    points = np.asarray(domain.from_unit((1 - np.cos(np.pi * even)) / 2), float)
+    has_instants = domain.has_time and len(domain.spatial_axes) > 0
+    instants = INSTANTS if has_instants else 1
+    even = evenly(PLACES * INSTANTS // instants, domain.dimension - has_instants)
+    unit, weights = (1 - np.cos(np.pi * even)) / 2, np.prod(np.sin(np.pi * even), axis=1)
+    if has_instants:
+        moments, shares = _moments()
+        unit = np.concatenate([np.column_stack([unit, np.full(PLACES, t)]) for t in moments])
+        weights = np.outer(shares, weights).ravel()
+    points = np.asarray(domain.from_unit(unit), float)
     return Places(points, weights / weights.sum(), instants)
+
+
+def _moments() -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, " m"]]:
+    """Instants from 0 to 1, both as good as among them, and how much each counts (the trapezoidal rule).
+    The first and the last are asked about as any others, and one of them is often known worst."""
+    moments = (1 - np.cos(np.pi * np.linspace(0, 1, INSTANTS))) / 2
+    gaps = np.pad(np.diff(moments), 1)
+    return np.clip(moments, INSIDE, 1 - INSIDE), (gaps[1:] + gaps[:-1]) / 2
 
 
 def _places_in_shape(domain: Domain) -> Places:
@@ -85,13 +96,14 @@ def _places_in_shape(domain: Domain) -> Places:
         count = PLACES * INSTANTS
         return Places(domain.even(count), np.full(count, 1 / count), 1)
     low, high = domain.bounds("t")
-    moments = low + (high - low) * (np.arange(INSTANTS) + 0.5) / INSTANTS
+    unit, shares = _moments()
+    moments = low + (high - low) * unit
     still = None if domain.moves else domain.even(PLACES)[:, :-1]
     there = [domain.at(t).even(PLACES) if still is None else still for t in moments]
     points = np.concatenate(
         [np.column_stack([at, np.full(PLACES, t)]) for at, t in zip(there, moments, strict=True)]
     )
-    return Places(points, np.full(len(points), 1 / len(points)), INSTANTS)
+    return Places(points, np.repeat(shares / PLACES, PLACES), INSTANTS)
 
 
 def expected_errors(

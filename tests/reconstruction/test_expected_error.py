@@ -249,3 +249,27 @@ def test_readings_that_are_missed_at_one_place_only_raise_the_error_there():
         return found["u"]["value"]
 
     assert 2.5 < expected(there) / expected(everywhere) < OWN_ERROR_SOLVED / np.sqrt(early.mean())
+
+
+@pytest.mark.usefixtures("followed")
+@pytest.mark.parametrize(("change", "expected"), [(1e-6, 1.0), (2e-2, 20.0)])
+def test_what_readings_change_is_no_more_than_the_error(change, expected):
+    """At the first instants, where the posterior is as sure of the field as everywhere."""
+    network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
+    task = assemble(READINGS, EQUATION, DOMAIN, model=network)
+    pairs = np.array([1.0, -1.0])[:, None, None]
+
+    def stated(**known):
+        outcome = Outcome(
+            Fit(network, EQUATION, 0.0), 0.1, noise=1e3,  # so that no reading judges
+            deviate=lambda points: pairs * np.full((len(points), 1), 1e-3), **known,
+        )  # fmt: skip
+        found = field_errors(outcome, task)
+        assert found
+        return found["u"]["value"]
+
+    def at_first(points):
+        return pairs * np.where(points[:, 1:] < 0.2, change, 1e-9)
+
+    share = np.hypot(expected * np.sqrt(0.2), np.sqrt(0.8)) if expected > 1 else 1.0
+    assert stated(change=at_first) / stated() == pytest.approx(share, rel=0.2)

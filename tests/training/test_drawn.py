@@ -9,7 +9,7 @@ from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
 from pgt.nn.precision import cast
 from pgt.training.assemble import assemble
-from pgt.training.drawn import Drawn, away_from_answer
+from pgt.training.drawn import away_from_answer
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 
@@ -27,9 +27,9 @@ def test_draws_are_as_far_from_the_answer_wherever_it_was_moved_to():
         ]
         bases = batched.repeat(base, 6)
 
-        def drawn(moved: float) -> Drawn:
+        def drawn(moved: float) -> LinearisedModel:
             shifted = [jax.tree.map(lambda leaf: leaf + moved, step) for step in steps]
-            return Drawn((LinearisedModel(bases, batched.stack(shifted)), [], []), {})
+            return LinearisedModel(bases, batched.stack(shifted))
 
         here, there = (away_from_answer(drawn(moved), task, points) for moved in (0.0, 3.0))
     assert here.shape == (6, 5, 1)

@@ -56,7 +56,8 @@ def test_a_fit_that_is_not_kept_gets_no_posterior(monkeypatch, is_kept):
     fit = Fit(task.model, task.pde, 0.0, stopped=SPENT)
     monkeypatch.setattr(fitting, "train", lambda *_, **__: [fit])
     monkeypatch.setattr(fitting, "_polished", lambda fit, *_: fit)
-    drawn = fitting.Drawn(([], [], []), {"noise": 0.5, "noise_of_fields": [0.5], "is_clean": False})
+    about = {"noise": 0.5, "noise_of_fields": [0.5], "is_clean": False, "cost": None}
+    drawn = fitting.Drawn(([], [], []), about)
     monkeypatch.setattr(fitting, "_posterior", lambda *_: drawn)
     heard = []
 
@@ -109,7 +110,7 @@ def test_draws_deviate_from_the_fit_in_pairs():
         one = jax.tree.map(jnp.ones_like, model.tunable())
         pair = jax.tree.map(lambda leaf: jnp.stack([leaf, -leaf]), one)
         bases = batched.spread(eqx.filter(model, eqx.is_array, inverse=True), model, 2)
-        members = (LinearisedModel(bases, pair),)
-    around = fitting.away_from_answer(fitting.Drawn(members, {}), task, POINTS)
+        members = LinearisedModel(bases, pair)
+    around = fitting.away_from_answer(members, task, POINTS)
     np.testing.assert_allclose(around.mean(axis=0), 0, atol=1e-12)
     assert np.abs(around[0]).max() > 0

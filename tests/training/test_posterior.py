@@ -83,7 +83,7 @@ def fitted(
     none = readings.take(np.zeros(0, int))
     model, pde, *_ = polish(model, pde, problem, settings, none, noise=noise)
     fit = Fit(model, pde, 0.0)
-    models, pdes, about, _ = laplace_members(
+    models, pdes, about, *_ = laplace_members(
         fit, problem, pgt.Posterior(samples=samples), none, noise, settings
     )
     with jax.enable_x64(True):

@@ -77,3 +77,13 @@ def test_a_stage_that_the_clock_ended_at_once_has_not_levelled_off():
 def test_seconds_are_asked_for_only_where_they_ran_out():
     assert "seconds" not in Descent(SPENT, polish_costs=[[16.0, 8.0, 4.0]]).advice
     assert Descent(SPENT, polish_costs=[[16.0] * 20], ran_out_of=30.0).is_cut_short is False
+
+
+@pytest.mark.parametrize(("moved_to", "converged"), [(None, False), (1e-9, True), (1e-4, False)])
+def test_a_field_that_was_moved_is_judged_by_where_it_was_moved_to(moved_to, converged):
+    """Unless it misses readings or equation there, too: then more seconds are needed still."""
+    falling_still = [16.0, 8.0, 4.0, 2.0, 1.0]
+    descent = Descent(SPENT, polish_costs=[falling_still], ran_out_of=30.0, moved_to=moved_to)
+    found, reason = convergence(descent)
+    assert found is converged
+    assert ("moved" in reason) is converged

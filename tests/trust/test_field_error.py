@@ -34,6 +34,17 @@ def test_places_stand_for_all_of_the_domain(domain):
     assert (unit.max(axis=0) > 0.98).all()
 
 
+def test_the_first_and_the_last_instant_are_asked_about():
+    """Fields are often known worst there; they count for little, as they do on a grid of some fifty."""
+    points, weights, instants = places(PLATE)
+    low, high = PLATE.bounds("t")
+    by_instant = weights.reshape(instants, -1).sum(axis=1)
+    assert np.ptp(points[:, -1]) > 0.999 * (high - low)
+    assert points[:, -1].min() > low
+    np.testing.assert_allclose(by_instant[[0, -1]], 0.02, atol=0.005)
+    assert weights @ points[:, -1] == pytest.approx((low + high) / 2)
+
+
 def test_places_are_in_a_shape_that_moves_at_each_instant():
     hole = pgt.Disk((0.5, 0), 0.3).moving(x="0.3*t")
     points, weights, instants = places(pgt.Domain(x=(0, 2), y=(-1, 1), t=(0, 3), shape=-hole))
