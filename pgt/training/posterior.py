@@ -103,8 +103,9 @@ def laplace_members(
         better, is_gaussian = None, problem.likelihood == "gauss"
         if is_gaussian and len(held_out):
             there = summit(found.normal, prior, stiffest, UNTOLD_RANGE)
-            better = _better(theta, rebuild, there, (problem, held_out), judge(theta))
-            found = found if better is None else found.at(there)
+            if there is not None:
+                better = _better(theta, rebuild, there, (problem, held_out), judge(theta))
+                found = found if better is None else found.at(there)
         scale = found.sigma / np.sqrt(prior.count)
         steps = draw(found.factor, scale, settings.samples, prior.free, found.ahead)
         models, pdes = _members(theta, rebuild, found.centre, steps, prior.free)
@@ -122,13 +123,11 @@ def laplace_members(
 
 
 def _better(
-    theta, rebuild, there: Summit | None, data: tuple[Problem, Observations], missed: float
-):
+    theta, rebuild, there: Summit, data: tuple[Problem, Observations], missed: float
+) -> tuple[LinearisedModel, AbstractPDE, float] | None:
     """The field at the summit, to first order, with its equation and its error at readings held out,
     where it is less, by more than chance explains: of these readings, or of those fitted, though each of
     them is then said by the others."""
-    if there is None:
-        return None
     problem, held_out = cast(data, jnp.float64)
     model = LinearisedModel(rebuild(theta)[0], rebuild(jnp.asarray(there.step))[0].tunable())
     error = float(compiled(held_out_error)(model, problem, held_out))
@@ -162,9 +161,8 @@ class Around(NamedTuple):
     normal: Normal
     centre: Float[Array | np.ndarray, " p"] | float = 0.0  # what draws are around, counted from θ
 
-    def at(self, there: Summit | None) -> "Around":
+    def at(self, there: Summit) -> "Around":
         """The same at its summit."""
-        assert there is not None  # where there is a better answer
         return self._replace(
             factor=jnp.asarray(there.factor), sigma=there.sigma, stiffness=there.stiffness,
             ahead=jnp.zeros_like(there.step), moved=0.0, unrest=0.0, memorised=False,
