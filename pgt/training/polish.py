@@ -54,8 +54,7 @@ NOISY = 0.01  # held-out readings missed by more of their spread than this are t
 STIFF = 10.0  # the weight of the equation at last, where readings are noisy; more is hard to fit
 STIFF_SHARE = 1 / 3  # of the iterations under a prior
 PLAIN_SHARE = 0.6  # of the budget, then readings that cannot be predicted are taken to be noisy
-# Of the budget: then a fit that goes nowhere is asked whether it is noise that it misses, or whether it
-# is to give way.
+# Of the budget: then a fit that goes nowhere is asked whether it misses noise, or is to give way.
 MOMENTS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 # Of the spread: more noise than that is not taken for granted before the share of a plain fit ends.
 SURELY = 0.2
@@ -120,9 +119,10 @@ def polish(
     with jax.enable_x64(True):
         numbers, search, judge = system(model, pde, problem, settings, held_out)
         states, settings = states or States(), _with_freshness(model, settings)
-        known = Known(judge, noise, settings, problem, numbers, gives_way)
-        theta, stages, left, damping, ran_out = numbers.theta, [], settings, START, False
-        count, standing = int(np.asarray(held_out.mask).sum()), theta
+        count = int(np.asarray(held_out.mask).sum())
+        known = Known(judge, count, noise, settings, problem, numbers, gives_way)
+        standing = theta = numbers.theta
+        stages, left, damping, ran_out = [], settings, START, False
         if settings.evidence is not True:
             start = State(theta)
             if is_whole(model, settings):  # nothing was trained before
@@ -131,8 +131,8 @@ def polish(
             end = _fit_plain(search, start, settings, known, report, states)
             theta, stages = jnp.asarray(end.best), [*stages, list(end.costs)]
             damping, ran_out = min(end.damping, START), is_cut_short(end, settings)
-            left, standing = _left(settings, end, deadline), _standing(end, judge, count)
-        error = judge(theta)
+            left, standing = _left(settings, end, deadline), known.standing(end)
+        error = judge(standing)
         if _is_noisy(settings, noise, error) and not known.is_hopeless(theta):
             common = common_noise(problem, model.scaling, noise)
             prior = prior_of(problem.observations, pde, common, error)
@@ -141,16 +141,17 @@ def polish(
             under, more, ran_out = _fit_noisy(search, start, left, counted, states, known.weighed)
             stages += more
             # A prior is fulfilled best where nothing happens; an equation may be fulfilled there, too.
-            theta = theta if count and is_less(error, judge(under), count) else under
+            theta = standing if count and is_less(error, judge(under), count) else under
         fitted, equation = numbers.rebuild(theta)
         return Polished(fitted, equation, stages, ran_out)
 
 
 class Known(NamedTuple):
-    """What tells whether to go on without a prior: the held-out error at θ, σ where it is given, how the
-    fit is polished, to what, which model a θ is, and whether another network waits for the budget."""
+    """What tells whether to go on without a prior: the error at θ of readings held out, how many, σ where
+    it is given, how the fit is polished, to what, which model a θ is, and whether another waits."""
 
     judge: Judge
+    count: int
     noise: float | None
     settings: Polish
     problem: Problem
@@ -175,11 +176,18 @@ class Known(NamedTuple):
     def is_noise(self, state: State) -> bool:
         """Whether the fit is as far as noise lets it come."""
         error, noise = state.best_error, self.noise
-        if state.best is None or error == 0 or not _is_noisy(self.settings, noise, error):
-            return False
         follows = error < FOLLOWED * noise if noise else error < SURELY and goes_nowhere(state)
-        # By where it stands: of few readings held out, one θ is predicted best by chance.
-        return follows and misses_noise(self._model(state.theta), self.problem)
+        if state.best is None or error == 0 or not follows:
+            return False
+        is_noisy = _is_noisy(self.settings, noise, self.judge(self.standing(state)))
+        return is_noisy and misses_noise(self._model(state.theta), self.problem)
+
+    def standing(self, end: State) -> Vector:
+        """Where a descent ended, or its best θ where that predicts better, by more than chance explains:
+        of few noisy readings some early θ may predict most."""
+        stands = jnp.asarray(end.theta)
+        is_better = self.count > 0 and is_less(end.best_error, self.judge(stands), self.count)
+        return jnp.asarray(end.best) if is_better else stands
 
     def weighed(self, search: Search, theta: Vector) -> Search:
         """Every field counts by its own noise."""
@@ -215,7 +223,7 @@ def _fit_plain(
             end = descend(
                 search, start, settings, judge, report, keep, share=share, is_enough=known.is_noise
             )
-        error = judge(jnp.asarray(end.best))
+        error = judge(known.standing(end))
         if is_over(end, settings):
             return end
         unfitted = noise is None and error > UNFITTED
@@ -258,14 +266,6 @@ def _plain_share(settings: Polish, state: State) -> float:
     if settings.seconds is None or not state.first:
         return PLAIN_SHARE
     return PLAIN_SHARE * (1 - _after(state, settings.seconds) / settings.seconds)
-
-
-def _standing(end: State, judge: Judge, count: int) -> Vector:
-    """Where a descent in noisy readings ended; or its best θ, where so many readings held out are missed
-    by less there, and by more than chance explains. Of few noisy ones some early θ may predict most."""
-    stands = jnp.asarray(end.theta)
-    is_better = count > 0 and is_less(end.best_error, judge(stands), count)
-    return jnp.asarray(end.best) if is_better else stands
 
 
 def _fit_noisy(
