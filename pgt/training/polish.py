@@ -38,6 +38,7 @@ from pgt.training.descent import (
     is_over,
     is_spent,
     opened,
+    still_falls,
 )
 from pgt.training.instruments import by_instrument
 from pgt.training.least_squares import Search, revised
@@ -46,6 +47,7 @@ from pgt.training.overtaxed import is_overtaxed, misses_noise
 from pgt.training.restart import HeldOut, begun
 from pgt.training.rows import Tuned
 from pgt.training.settings import Polish, Training
+from pgt.training.shares import left_of, seconds_after, shared
 from pgt.training.system import common_noise, is_whole, prior_of, system
 
 # Weights that a least-squares polish can take in seconds.
@@ -64,12 +66,6 @@ MOST_UNDER_PRIOR = 120  # iterations: the fit before it is close
 # Of the budget with a stiff equation: fewer points make quick steps, and nothing is compiled for them.
 FRESH_WHILE_STIFF = 0.4
 ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
-# Error bars come after it: what they and the error stated compile takes twice as long as the first
-# iteration, and they factor what has many times the rows of a step.
-AFTER, AFTER_STEPS = 2.2, 70
-MOST_AFTER = 0.35  # of the seconds: a fit needs the others, however long it compiles
-# Of the seconds: steps under a prior are quick, and error bars are worth nothing without.
-LEAST_UNDER_PRIOR = 0.1
 A_MOMENT = 1e-3  # seconds: one iteration and no more
 
 
@@ -131,7 +127,7 @@ def polish(
             end = _fit_plain(search, start, settings, known, report, states)
             theta, stages = jnp.asarray(end.best), [*stages, list(end.costs)]
             damping, ran_out = min(end.damping, START), is_cut_short(end, settings)
-            left, standing = _left(settings, end, deadline), known.standing(end)
+            left, standing = left_of(settings, end, deadline), known.standing(end)
         error = judge(standing)
         if _is_noisy(settings, noise, error) and not known.is_hopeless(theta):
             common = common_noise(problem, model.scaling, noise)
@@ -231,7 +227,7 @@ def _fit_plain(
         if is_last:
             return end
         if settings.seconds is not None:
-            seconds = settings.seconds - _after(end, settings.seconds)
+            seconds = settings.seconds - seconds_after(end, settings.seconds)
             settings = replace(settings, seconds=max(seconds, A_MOMENT))
         start = end
     return descend(search, opened(start, settings), settings, judge, report, keep)
@@ -265,7 +261,7 @@ def _plain_share(settings: Polish, state: State) -> float:
     those that error bars leave."""
     if settings.seconds is None or not state.first:
         return PLAIN_SHARE
-    return PLAIN_SHARE * (1 - _after(state, settings.seconds) / settings.seconds)
+    return PLAIN_SHARE * (1 - seconds_after(state, settings.seconds) / settings.seconds)
 
 
 def _fit_noisy(
@@ -283,9 +279,9 @@ def _fit_noisy(
     the equation after the noise, and a coefficient is known less well than the readings tell. At
     once stiff, the way to the fit would be a long and narrow valley.
     """
-    iterations = min(settings.iterations, MOST_UNDER_PRIOR)
+    iterations, all_left = min(settings.iterations, MOST_UNDER_PRIOR), settings.iterations
     settings = replace(settings, iterations=iterations, fresh=1.0 if settings.fresh else 0.0)
-    first, last = _shared(settings, 1 - STIFF_SHARE), _shared(settings, STIFF_SHARE)
+    first, last = shared(settings, 1 - STIFF_SHARE), shared(settings, STIFF_SHARE)
     deadline, search = Deadline(settings.seconds), weighed(search, jnp.asarray(start.theta))
     start, keep = states.get("prior", start), partial(states.keep, "prior")
     end = descend(search, start, first, None, report, keep, is_revised=True)
@@ -304,9 +300,24 @@ def _fit_noisy(
     last = replace(last, fresh=min(settings.fresh or 0.0, FRESH_WHILE_STIFF))
     keep = partial(states.keep, "stiff")
     counted = _counted_from(done, report)
-    more = descend(stiff, start, last, None, counted, keep, is_revised=True)
+    more, last = _to_rest(stiff, start, last, all_left, counted, keep)
     ran_out = is_cut_short(end, first) or is_cut_short(more, last)
     return jnp.asarray(more.theta), [list(end.costs), list(more.costs)], ran_out
+
+
+def _to_rest(
+    search: Search, start: State, settings: Polish, most: int, report: Report, keep
+) -> tuple[State, Polish]:
+    """The descent under a prior, with twice the iterations while its cost still falls: where it began
+    far away, more is left of the budget than it was expected to need."""
+    while True:
+        end = descend(search, start, settings, None, report, keep, is_revised=True)
+        iterations = min(2 * settings.iterations, most)
+        longer = replace(settings, iterations=iterations)
+        start = opened(end, longer)
+        if start.over or not still_falls(end.costs):
+            return end, settings
+        settings = longer
 
 
 def _with_freshness(model: AbstractFieldModel, settings: Polish) -> Polish:
@@ -317,30 +328,6 @@ def _with_freshness(model: AbstractFieldModel, settings: Polish) -> Polish:
     if settings.fresh is not None:
         return settings
     return replace(settings, fresh=1.0 if is_whole(model, settings) else 0.0)
-
-
-def _shared(settings: Polish, share: float) -> Polish:
-    """A share of the budget."""
-    seconds = None if settings.seconds is None else share * settings.seconds
-    iterations = max(round(share * settings.iterations), 1)
-    return replace(settings, iterations=iterations, seconds=seconds)
-
-
-def _left(settings: Polish, end: State, deadline: Deadline) -> Polish:
-    """What a descent left of the budget, less the seconds that error bars will need."""
-    iterations = max(settings.iterations - end.iteration, 1)
-    if settings.seconds is None:
-        return replace(settings, iterations=iterations)
-    # A run that was killed and goes on has spent more than this clock knows.
-    spent = max(deadline.spent, end.seconds) + _after(end, settings.seconds)
-    left = max(settings.seconds - spent, LEAST_UNDER_PRIOR * settings.seconds)
-    return replace(settings, iterations=iterations, seconds=left)
-
-
-def _after(end: State, seconds: float) -> float:
-    """Of the seconds, those that error bars will need, by the steps before them."""
-    each = (end.seconds - end.first) / max(end.iteration - 1, 1)
-    return min(AFTER * end.first + AFTER_STEPS * each, MOST_AFTER * seconds)
 
 
 def _is_noisy(settings: Polish, noise: float | None, held_out_error: float) -> bool:

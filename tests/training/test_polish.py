@@ -17,9 +17,10 @@ from pgt.training import polish as polishing
 from pgt.training.descent import State, is_over, is_spent
 from pgt.training.least_squares import Search
 from pgt.training.losses import Problem
-from pgt.training.polish import AFTER, AFTER_STEPS, PLAIN_SHARE, polish
+from pgt.training.polish import PLAIN_SHARE, polish
 from pgt.training.rows import Block
 from pgt.training.settings import Polish
+from pgt.training.shares import AFTER, AFTER_STEPS
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 
@@ -232,6 +233,31 @@ def test_a_lucky_look_at_few_readings_does_not_hide_their_noise(monkeypatch, sta
     end = State(np.ones(1), best=np.zeros(1), best_error=0.009, errors=(0.009,) * 60)
     known = _known(lambda theta: stands if theta[0] == 1.0 else 0.009, 6)
     assert known.is_noise(end) is is_noise  # missed by nine times as much, it is no chance
+
+
+@pytest.mark.parametrize(
+    ("rests_after", "most", "seconds", "expected"),
+    [(10, 1000, 1e3, 40), (100, 1000, 1e3, 160), (100, 90, 1e3, 90), (100, 1000, 55.0, 56)],
+)
+def test_a_fit_under_a_prior_goes_on_while_its_cost_falls_and_there_is_budget(
+    monkeypatch, rests_after, most, seconds, expected
+):
+    """Forty iterations, then twice as many and again; each takes a second."""
+
+    def descend(search, state, settings, judge, report, keep, **options):
+        while not state.over:
+            done = state.iteration + 1
+            costs = (*state.costs, 0.9 ** min(done, rests_after))
+            state = replace(state, iteration=done, seconds=float(done), costs=costs)
+            state = replace(state, best_iteration=done, over=is_spent(state, settings))
+        return state
+
+    monkeypatch.setattr(polishing, "descend", descend)
+    rows = Block(lambda theta, x: theta * x, np.ones((1, 1)), np.ones(1))
+    settings, start = Polish(iterations=40, seconds=seconds), State(np.zeros(1))
+    end, last = polishing._to_rest(Search([rows]), start, settings, most, print, print)
+    assert end.iteration == expected
+    assert last.iterations >= 40
 
 
 def test_a_fit_under_a_prior_counts_where_it_predicts_no_worse(monkeypatch):
