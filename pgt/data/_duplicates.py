@@ -44,7 +44,7 @@ def check(first: np.ndarray, mask: np.ndarray, fields: tuple[str, ...]) -> None:
             raise InputError(
                 f"rows {twin} and {row} both measure {field!r} at the same point. Average them, or "
                 'have it done: `duplicates="mean"`, an argument of pgt.Observations.from_table and '
-                "from_arrays, and a key of [data] in a run file."
+                "from_arrays, and a key of [observations] in a run file."
             )
 
 
