@@ -8,7 +8,7 @@ that all see the same go on where those that see ever others only wander.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import jax.numpy as jnp
@@ -27,7 +27,6 @@ SETTLE_SHARE = 3  # a third of a stage's iterations, where these are fewer
 REVISED, REVISED_ROUNDS = 5, 2  # every so many iterations after that: it takes longer than a step
 # Iterations of a descent, and what is left of an error that hardly fell.
 FEWEST_TO_JUDGE, HARDLY = 40, 0.5
-STILL_FALLING = 0.1  # of the cost, in the last fifth of a descent
 MOMENTUM = 0.9  # of the step before, on fresh points
 
 Judge = Callable[[Vector], float]
@@ -201,16 +200,6 @@ def goes_nowhere(state: State) -> bool:
     """
     count = len(state.errors)
     return count >= FEWEST_TO_JUDGE and state.errors[-1] > HARDLY * state.errors[count // 2]
-
-
-def still_falls(costs: Sequence[float]) -> bool:
-    """Whether the last fifth of the iterations lowered the cost by a tenth and more.
-
-    >>> still_falls((4.0, 2.0, 1.0, 0.5, 0.25)), still_falls((4.0, 0.3, 0.26, 0.25, 0.25))
-    (True, False)
-    """
-    last = costs[-1 - max(len(costs) // 5, 1) :]
-    return len(last) > 1 and last[-1] < (1 - STILL_FALLING) * last[0]
 
 
 def is_spent(state: State, settings: Polish, share: float = 1.0) -> bool:

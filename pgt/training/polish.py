@@ -38,7 +38,6 @@ from pgt.training.descent import (
     is_over,
     is_spent,
     opened,
-    still_falls,
 )
 from pgt.training.instruments import by_instrument
 from pgt.training.least_squares import Search, revised
@@ -279,7 +278,7 @@ def _fit_noisy(
     the equation after the noise, and a coefficient is known less well than the readings tell. At
     once stiff, the way to the fit would be a long and narrow valley.
     """
-    iterations, all_left = min(settings.iterations, MOST_UNDER_PRIOR), settings.iterations
+    iterations = min(settings.iterations, MOST_UNDER_PRIOR)
     settings = replace(settings, iterations=iterations, fresh=1.0 if settings.fresh else 0.0)
     first, last = shared(settings, 1 - STIFF_SHARE), shared(settings, STIFF_SHARE)
     deadline, search = Deadline(settings.seconds), weighed(search, jnp.asarray(start.theta))
@@ -300,24 +299,9 @@ def _fit_noisy(
     last = replace(last, fresh=min(settings.fresh or 0.0, FRESH_WHILE_STIFF))
     keep = partial(states.keep, "stiff")
     counted = _counted_from(done, report)
-    more, last = _to_rest(stiff, start, last, all_left, counted, keep)
+    more = descend(stiff, start, last, None, counted, keep, is_revised=True)
     ran_out = is_cut_short(end, first) or is_cut_short(more, last)
     return jnp.asarray(more.theta), [list(end.costs), list(more.costs)], ran_out
-
-
-def _to_rest(
-    search: Search, start: State, settings: Polish, most: int, report: Report, keep
-) -> tuple[State, Polish]:
-    """The descent under a prior, with twice the iterations while its cost still falls: where it began
-    far away, more is left of the budget than it was expected to need."""
-    while True:
-        end = descend(search, start, settings, None, report, keep, is_revised=True)
-        iterations = min(2 * settings.iterations, most)
-        longer = replace(settings, iterations=iterations)
-        start = opened(end, longer)
-        if start.over or not still_falls(end.costs):
-            return end, settings
-        settings = longer
 
 
 def _with_freshness(model: AbstractFieldModel, settings: Polish) -> Polish:

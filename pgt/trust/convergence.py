@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgt.ground.numbers import number, percent
-from pgt.training.descent import STILL_FALLING
 from pgt.training.loop import DIVERGED, NO_LONGER_FALLING, SOLVED, UNSETTLED
 
+STILL_FALLING = 0.1  # of the error, in the last fifth of a run
 GOOD_COST = 1e-6  # of a polish, in squared units of the spread: a thousandth of it is left
 FEWEST_ITERATIONS = 10  # of a stage of the polish: with fewer it is nowhere near its end
 MORE_SECONDS = 4  # times those that ran out: what to try next

@@ -235,31 +235,6 @@ def test_a_lucky_look_at_few_readings_does_not_hide_their_noise(monkeypatch, sta
     assert known.is_noise(end) is is_noise  # missed by nine times as much, it is no chance
 
 
-@pytest.mark.parametrize(
-    ("rests_after", "most", "seconds", "expected"),
-    [(10, 1000, 1e3, 40), (100, 1000, 1e3, 160), (100, 90, 1e3, 90), (100, 1000, 55.0, 56)],
-)
-def test_a_fit_under_a_prior_goes_on_while_its_cost_falls_and_there_is_budget(
-    monkeypatch, rests_after, most, seconds, expected
-):
-    """Forty iterations, then twice as many and again; each takes a second."""
-
-    def descend(search, state, settings, judge, report, keep, **options):
-        while not state.over:
-            done = state.iteration + 1
-            costs = (*state.costs, 0.9 ** min(done, rests_after))
-            state = replace(state, iteration=done, seconds=float(done), costs=costs)
-            state = replace(state, best_iteration=done, over=is_spent(state, settings))
-        return state
-
-    monkeypatch.setattr(polishing, "descend", descend)
-    rows = Block(lambda theta, x: theta * x, np.ones((1, 1)), np.ones(1))
-    settings, start = Polish(iterations=40, seconds=seconds), State(np.zeros(1))
-    end, last = polishing._to_rest(Search([rows]), start, settings, most, print, print)
-    assert end.iteration == expected
-    assert last.iterations >= 40
-
-
 def test_a_fit_under_a_prior_counts_where_it_predicts_no_worse(monkeypatch):
     """Weights that vanish fulfil a prior best, and many an equation as well."""
     x = np.linspace(0, 1, 40)[:, None]
