@@ -43,7 +43,8 @@ def check(first: np.ndarray, mask: np.ndarray, fields: tuple[str, ...]) -> None:
             twin = rows[first[rows] == first[row]][0]
             raise InputError(
                 f"rows {twin} and {row} both measure {field!r} at the same point. Average them, or "
-                'have it done: `duplicates="mean"`.'
+                'have it done: `duplicates="mean"`, an argument of pgt.Observations.from_table and '
+                "from_arrays, and a key of [observations] in a run file."
             )
 
 

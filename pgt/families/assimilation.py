@@ -168,12 +168,15 @@ def solving(family: AbstractFamily) -> AbstractSolved:
     return family
 
 
-def known_of(family: AbstractSolved, given: Mapping | AbstractPDE | None) -> dict[str, float]:
-    """The coefficients that are known, by name; an `Unknown` of an equation is none of them."""
+def known_of(
+    family: AbstractSolved, given: Mapping | AbstractPDE | None, asker: str = "assimilate"
+) -> dict[str, float]:
+    """The coefficients that are known, by name; an `Unknown` of an equation is none of them. `asker` is
+    the function that the user called."""
     numbers = given_numbers(family, given or {})
     if not is_its_equation(family, given or {}):
         raise InputError(
-            f"assimilate: the equation is not that of the family {family.name!r}, whose law and solver "
+            f"{asker}: the equation is not that of the family {family.name!r}, whose law and solver "
             "are taken at their word; use pgt.reconstruct with your equation."
         )
     for name in guessed(family, given or {}):

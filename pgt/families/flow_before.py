@@ -79,7 +79,7 @@ def flow_before(
     (32, 32, 2)
     """
     flows = _flows(as_family(family))
-    known = known_of(flows, coefficients)
+    known = known_of(flows, coefficients, "flow_before")
     if "viscosity" not in known:
         raise InputError("flow_before: give the viscosity, as {'viscosity': 1e-3}.")
     after, places = _read_at(flows, readings)

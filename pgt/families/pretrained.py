@@ -1,7 +1,7 @@
 """A trained network in use: readings of a new system in, its field out, at once."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import equinox as eqx
@@ -257,10 +257,10 @@ class Pretrained(eqx.Module):
 
     @staticmethod
     @checked
-    def load(path: str | os.PathLike) -> "Pretrained":
-        """What `save` wrote."""
+    def load(path: str | os.PathLike, classes: Sequence[type] = ()) -> "Pretrained":
+        """What `save` wrote. `classes` are your own (a family you wrote) that the file may refer to."""
         path = Path(path)
-        found = serialise.load(path.parent, path.name.removesuffix(".safetensors"))
+        found = serialise.load(path.parent, path.name.removesuffix(".safetensors"), classes)
         if not isinstance(found, Pretrained):
             raise InputError(
                 f"{path}: holds a {type(found).__name__}, not a pretrained network; give a file that "

@@ -299,6 +299,13 @@ def _missing(equation) -> list[tuple[str, Name]]:
 def _check_names(equation) -> None:
     for text, name in _missing(equation):
         n = name.name
+        field, _, axes = n.rpartition("_")
+        if field in equation.fields:
+            message = (
+                f"Equation: '{n}' is no derivative: coordinates are {', '.join(AXES)}, and there is no "
+                f"'{axes}'. Write the equation in them; for a coefficient of that name write {n}=0.01."
+            )
+            raise point_at(text, name.position, message)
         message = (
             f"Equation: what is '{n}'? For a coefficient write {n}=0.01 or {n}=pgt.Unknown(0.01); "
             f'for a field without derivatives write fields=("{n}", ...).'

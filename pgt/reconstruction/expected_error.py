@@ -67,7 +67,7 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
         deviations = deviations if found is None else _no_smaller(deviations, found)
     near = near_readings(local, readings, task.problem.domain)
     lost = np.array(list(unfollowed(outcome, task).values())) / np.asarray(fit.model.scaling.spread)
-    least = np.maximum(outcome.at_least, lost)
+    least = np.maximum(np.maximum(outcome.at_least, lost), _untold(readings, values))
     shown = _shown(task, fit.model.scaling)
     found = expected_errors(deviations, values, where, pde.fields, free, near, least, shown)
     return {name: asdict(error) for name, error in found.items()}
@@ -86,6 +86,13 @@ def unfollowed(outcome: Outcome, task: Task) -> dict[str, float]:
         share = common_share(*own) if mask[:, column].any() and are_alike(*own) else 0.0
         found[name] = float(np.sqrt(share * np.nanmean(own[0] ** 2))) if share else 0.0
     return found
+
+
+def _untold(readings: Observations, values: Float[np.ndarray, "n c"]) -> Float[np.ndarray, " c"]:
+    """By field, all of its spread where a single reading is all that is known of it: one that is the same
+    everywhere agrees with it, and nothing says that it is."""
+    is_alone = np.asarray(readings.mask).sum(axis=0) == 1
+    return np.where(is_alone & [is_same(column) for column in values.T], 1.0, 0.0)
 
 
 def _excess(

@@ -32,7 +32,7 @@ def in_brief(result: "Reconstruction") -> str:
         f"Reconstruction of {', '.join(pde.fields)} over {', '.join(pde.coords)}",
         f"  equation  {equation_text(bare(pde))}",
         f"  readings  {len(result.observations)} fitted, {len(result.held_out)} held out",
-        f"  model     {model}, {summary.get('seconds', 0.0):.1f} s",
+        f"  model     {model}, {_seconds(summary):.1f} s",
         *(
             f"  learnt    {name} = {said}"
             for name, said in list(learnt(result).items())[:MOST_LINES]
@@ -41,6 +41,11 @@ def in_brief(result: "Reconstruction") -> str:
         f"  verdict   {_came_down(result)}; see .verdict(), .doubts, .report()",
     ]
     return "\n".join(lines)
+
+
+def _seconds(summary: Mapping) -> float:
+    """Of all steps, first and second order."""
+    return sum(summary.get(name) or 0.0 for name in ("seconds", "polish_seconds"))
 
 
 def no_such_name(cls: type, name: str) -> str:

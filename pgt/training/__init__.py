@@ -14,8 +14,8 @@ register. Where things are, in the order in which a fit meets them:
                         functions in conditions)
     networks, by steps  loop (the host's part), step (the compiled part), ensemble, optimisers,
                         soap, history
-    second-order steps  polish, system (what is solved), rows, jacobian, descent, least_squares,
-                        dense, evidence (noise and prior), instruments, posterior,
+    second-order steps  polish, shares (of its budget), system (what is solved), rows, jacobian, descent,
+                        least_squares, dense, evidence (noise and prior), instruments, posterior,
                         summit (the field there), jackknife, drawn, left_open
     second thoughts     overtaxed, restart, chance
     interrupted work    checkpoint, identity

@@ -46,6 +46,7 @@ from pgt.training.overtaxed import is_overtaxed, misses_noise
 from pgt.training.restart import HeldOut, begun
 from pgt.training.rows import Tuned
 from pgt.training.settings import Polish, Training
+from pgt.training.shares import left_of, seconds_after, shared
 from pgt.training.system import common_noise, is_whole, prior_of, system
 
 # Weights that a least-squares polish can take in seconds.
@@ -54,8 +55,7 @@ NOISY = 0.01  # held-out readings missed by more of their spread than this are t
 STIFF = 10.0  # the weight of the equation at last, where readings are noisy; more is hard to fit
 STIFF_SHARE = 1 / 3  # of the iterations under a prior
 PLAIN_SHARE = 0.6  # of the budget, then readings that cannot be predicted are taken to be noisy
-# Of the budget: then a fit that goes nowhere is asked whether it is noise that it misses, or whether it
-# is to give way.
+# Of the budget: then a fit that goes nowhere is asked whether it misses noise, or is to give way.
 MOMENTS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 # Of the spread: more noise than that is not taken for granted before the share of a plain fit ends.
 SURELY = 0.2
@@ -65,12 +65,6 @@ MOST_UNDER_PRIOR = 120  # iterations: the fit before it is close
 # Of the budget with a stiff equation: fewer points make quick steps, and nothing is compiled for them.
 FRESH_WHILE_STIFF = 0.4
 ROUNDS = 5  # of the evidence at one θ: its fixed point to a percent
-# Error bars come after it: what they and the error stated compile takes twice as long as the first
-# iteration, and they factor what has many times the rows of a step.
-AFTER, AFTER_STEPS = 2.2, 70
-MOST_AFTER = 0.35  # of the seconds: a fit needs the others, however long it compiles
-# Of the seconds: steps under a prior are quick, and error bars are worth nothing without.
-LEAST_UNDER_PRIOR = 0.1
 A_MOMENT = 1e-3  # seconds: one iteration and no more
 
 
@@ -120,9 +114,10 @@ def polish(
     with jax.enable_x64(True):
         numbers, search, judge = system(model, pde, problem, settings, held_out)
         states, settings = states or States(), _with_freshness(model, settings)
-        known = Known(judge, noise, settings, problem, numbers, gives_way)
-        theta, stages, left, damping, ran_out = numbers.theta, [], settings, START, False
-        count, standing = int(np.asarray(held_out.mask).sum()), theta
+        count = int(np.asarray(held_out.mask).sum())
+        known = Known(judge, count, noise, settings, problem, numbers, gives_way)
+        standing = theta = numbers.theta
+        stages, left, damping, ran_out = [], settings, START, False
         if settings.evidence is not True:
             start = State(theta)
             if is_whole(model, settings):  # nothing was trained before
@@ -131,8 +126,8 @@ def polish(
             end = _fit_plain(search, start, settings, known, report, states)
             theta, stages = jnp.asarray(end.best), [*stages, list(end.costs)]
             damping, ran_out = min(end.damping, START), is_cut_short(end, settings)
-            left, standing = _left(settings, end, deadline), _standing(end, judge, count)
-        error = judge(theta)
+            left, standing = left_of(settings, end, deadline), known.standing(end)
+        error = judge(standing)
         if _is_noisy(settings, noise, error) and not known.is_hopeless(theta):
             common = common_noise(problem, model.scaling, noise)
             prior = prior_of(problem.observations, pde, common, error)
@@ -141,16 +136,17 @@ def polish(
             under, more, ran_out = _fit_noisy(search, start, left, counted, states, known.weighed)
             stages += more
             # A prior is fulfilled best where nothing happens; an equation may be fulfilled there, too.
-            theta = theta if count and is_less(error, judge(under), count) else under
+            theta = standing if count and is_less(error, judge(under), count) else under
         fitted, equation = numbers.rebuild(theta)
         return Polished(fitted, equation, stages, ran_out)
 
 
 class Known(NamedTuple):
-    """What tells whether to go on without a prior: the held-out error at θ, σ where it is given, how the
-    fit is polished, to what, which model a θ is, and whether another network waits for the budget."""
+    """What tells whether to go on without a prior: the error at θ of readings held out, how many, σ where
+    it is given, how the fit is polished, to what, which model a θ is, and whether another waits."""
 
     judge: Judge
+    count: int
     noise: float | None
     settings: Polish
     problem: Problem
@@ -175,11 +171,18 @@ class Known(NamedTuple):
     def is_noise(self, state: State) -> bool:
         """Whether the fit is as far as noise lets it come."""
         error, noise = state.best_error, self.noise
-        if state.best is None or error == 0 or not _is_noisy(self.settings, noise, error):
-            return False
         follows = error < FOLLOWED * noise if noise else error < SURELY and goes_nowhere(state)
-        # By where it stands: of few readings held out, one θ is predicted best by chance.
-        return follows and misses_noise(self._model(state.theta), self.problem)
+        if state.best is None or error == 0 or not follows:
+            return False
+        is_noisy = _is_noisy(self.settings, noise, self.judge(self.standing(state)))
+        return is_noisy and misses_noise(self._model(state.theta), self.problem)
+
+    def standing(self, end: State) -> Vector:
+        """Where a descent ended, or its best θ where that predicts better, by more than chance explains:
+        of few noisy readings some early θ may predict most."""
+        stands = jnp.asarray(end.theta)
+        is_better = self.count > 0 and is_less(end.best_error, self.judge(stands), self.count)
+        return jnp.asarray(end.best) if is_better else stands
 
     def weighed(self, search: Search, theta: Vector) -> Search:
         """Every field counts by its own noise."""
@@ -215,7 +218,7 @@ def _fit_plain(
             end = descend(
                 search, start, settings, judge, report, keep, share=share, is_enough=known.is_noise
             )
-        error = judge(jnp.asarray(end.best))
+        error = judge(known.standing(end))
         if is_over(end, settings):
             return end
         unfitted = noise is None and error > UNFITTED
@@ -223,7 +226,7 @@ def _fit_plain(
         if is_last:
             return end
         if settings.seconds is not None:
-            seconds = settings.seconds - _after(end, settings.seconds)
+            seconds = settings.seconds - seconds_after(end, settings.seconds)
             settings = replace(settings, seconds=max(seconds, A_MOMENT))
         start = end
     return descend(search, opened(start, settings), settings, judge, report, keep)
@@ -257,15 +260,7 @@ def _plain_share(settings: Polish, state: State) -> float:
     those that error bars leave."""
     if settings.seconds is None or not state.first:
         return PLAIN_SHARE
-    return PLAIN_SHARE * (1 - _after(state, settings.seconds) / settings.seconds)
-
-
-def _standing(end: State, judge: Judge, count: int) -> Vector:
-    """Where a descent in noisy readings ended; or its best θ, where so many readings held out are missed
-    by less there, and by more than chance explains. Of few noisy ones some early θ may predict most."""
-    stands = jnp.asarray(end.theta)
-    is_better = count > 0 and is_less(end.best_error, judge(stands), count)
-    return jnp.asarray(end.best) if is_better else stands
+    return PLAIN_SHARE * (1 - seconds_after(state, settings.seconds) / settings.seconds)
 
 
 def _fit_noisy(
@@ -285,7 +280,7 @@ def _fit_noisy(
     """
     iterations = min(settings.iterations, MOST_UNDER_PRIOR)
     settings = replace(settings, iterations=iterations, fresh=1.0 if settings.fresh else 0.0)
-    first, last = _shared(settings, 1 - STIFF_SHARE), _shared(settings, STIFF_SHARE)
+    first, last = shared(settings, 1 - STIFF_SHARE), shared(settings, STIFF_SHARE)
     deadline, search = Deadline(settings.seconds), weighed(search, jnp.asarray(start.theta))
     start, keep = states.get("prior", start), partial(states.keep, "prior")
     end = descend(search, start, first, None, report, keep, is_revised=True)
@@ -317,30 +312,6 @@ def _with_freshness(model: AbstractFieldModel, settings: Polish) -> Polish:
     if settings.fresh is not None:
         return settings
     return replace(settings, fresh=1.0 if is_whole(model, settings) else 0.0)
-
-
-def _shared(settings: Polish, share: float) -> Polish:
-    """A share of the budget."""
-    seconds = None if settings.seconds is None else share * settings.seconds
-    iterations = max(round(share * settings.iterations), 1)
-    return replace(settings, iterations=iterations, seconds=seconds)
-
-
-def _left(settings: Polish, end: State, deadline: Deadline) -> Polish:
-    """What a descent left of the budget, less the seconds that error bars will need."""
-    iterations = max(settings.iterations - end.iteration, 1)
-    if settings.seconds is None:
-        return replace(settings, iterations=iterations)
-    # A run that was killed and goes on has spent more than this clock knows.
-    spent = max(deadline.spent, end.seconds) + _after(end, settings.seconds)
-    left = max(settings.seconds - spent, LEAST_UNDER_PRIOR * settings.seconds)
-    return replace(settings, iterations=iterations, seconds=left)
-
-
-def _after(end: State, seconds: float) -> float:
-    """Of the seconds, those that error bars will need, by the steps before them."""
-    each = (end.seconds - end.first) / max(end.iteration - 1, 1)
-    return min(AFTER * end.first + AFTER_STEPS * each, MOST_AFTER * seconds)
 
 
 def _is_noisy(settings: Polish, noise: float | None, held_out_error: float) -> bool:

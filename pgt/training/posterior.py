@@ -138,7 +138,9 @@ def laplace_members(
         return Sampled(models, pdes, about, better, changed)
 
 
-def _better(theta, rebuild, there: Summit, data: tuple[Problem, Observations], missed: float):
+def _better(
+    theta, rebuild, there: Summit, data: tuple[Problem, Observations], missed: float
+) -> tuple[LinearisedModel, AbstractPDE, float] | None:
     """The field at the summit, to first order, with its equation and its error at readings held out,
     where it is the better answer: of clean readings where they are missed by less, by more than chance
     explains, those held out, or those fitted, though each of them is then said by the others. Of noisy

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from pgt.data.observations import Observations
+from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown, is_unknown, resolve
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.scaling import Scaling
@@ -125,6 +126,7 @@ def with_hidden_scales(model: Model, observations: Observations, pde: AbstractPD
     positive unknown function the mean is such, too: where a fit begins does not hang on a first guess.
     """
     scaling = model.scaling
+    _check_sizes(scaling, pde)
     mean, spread = np.array(scaling.mean), np.array(scaling.spread)
     unread = ~np.asarray(observations.mask).any(axis=0) & (mean == 0) & (spread == 1)
     hidden = [int(k) for k in np.flatnonzero(unread)]
@@ -139,6 +141,21 @@ def with_hidden_scales(model: Model, observations: Observations, pde: AbstractPD
         spread[field] = _balancing_spread(field, sized, pde)
     spread[hidden] = np.where(spread[hidden] > 0, spread[hidden], 1.0)
     return eqx.tree_at(lambda m: m.scaling, model, replace(scaling, mean=mean, spread=spread))
+
+
+def _check_sizes(scaling: Scaling, pde: AbstractPDE) -> None:
+    """Refuse the scales of a model that was made for other fields or coordinates."""
+    for kind, names, sizes in (
+        ("fields", pde.fields, scaling.mean),
+        ("coordinates", pde.coords, scaling.middle),
+    ):
+        if len(sizes) != len(names):
+            raise InputError(
+                f"model=: it was made for {len(sizes)} {kind}, the equation has {len(names)}, "
+                f"{', '.join(names)}. A model needs scales for all of them, also where nothing is read: "
+                "pgt.Scaling.fit(readings.aligned(pde.fields), domain).",
+                about="model",
+            )
 
 
 def logarithms(pde: AbstractPDE) -> set[str]:

@@ -6,7 +6,8 @@ its misfits are split into an offset and a trend,
 
     m_i = a + b (t_i − t̄) + e_i,      t_a = a √n / s,      t_b = b √Σ(t_i − t̄)² / s
 
-with s the scatter of e or σ, whichever is larger.
+with s once σ, and once the scatter of e, of which t is Student's with n − 2 degrees of freedom and counts
+as the normal number that is as rare. The smaller t tells.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
+from scipy.special import ndtri, stdtr
 
 from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
@@ -23,8 +25,10 @@ NORMAL = 1.4826  # of the median of |misfit|: σ of a normal distribution
 ENOUGH_HELD_OUT = 10  # readings that tell the noise by themselves, as they cannot be memorised
 FEWEST_TIMES = 6  # of a sensor whose drift can be told
 CERTAIN = 4.0  # of |t|: by chance once in 16 000 sensors
+VISIBLE = 1e-3  # of the spread: a clean fit is off by less in the same way at one place
 BEYOND_NOISE = 5.0  # σ from the field: by chance once in two million readings
 NOTICEABLE = 0.01  # of the spread of a field's readings
+SMALLEST = 1e-12  # scatter, in σ: of readings whose misfits lie on a line
 WHERE = ("x", "y", "z", "t", "field", "reading")  # by which readings and sensors are known again
 
 # Readings, and what the field says of each of them.
@@ -75,13 +79,16 @@ def far(table: pd.DataFrame) -> pd.DataFrame:
 
     Of clean readings σ is what the fit leaves, a millionth perhaps: some are always many σ away.
     """
-    spreads = {
-        name: _size(rows["reading"].to_numpy(float)) for name, rows in table.groupby("field")
-    }
+    spreads = _sizes(table)
     spread = np.array([spreads[name] for name in table["field"]], float)
     gap = (table["predicted"] - table["reading"]).abs()
     found = table.loc[(table["misfit"].abs() > BEYOND_NOISE) & (gap > NOTICEABLE * spread)]
     return suspicious(found, max(len(found), 1))
+
+
+def _sizes(table: pd.DataFrame) -> dict:
+    """Of each field."""
+    return {name: _size(rows["reading"].to_numpy(float)) for name, rows in table.groupby("field")}
 
 
 def _size(readings: Float[np.ndarray, " n"]) -> float:
@@ -92,19 +99,21 @@ def _size(readings: Float[np.ndarray, " n"]) -> float:
 
 
 def drifting(table: pd.DataFrame, coords: tuple[str, ...]) -> pd.DataFrame:
-    """Sensors whose misfits have an offset or a trend in time, |t| > 4, the most certain first.
+    """Sensors whose misfits have an offset or a trend in time, |t| > 4, the most certain first; it has
+    to be visible beside the spread of the field's readings, too.
 
     Columns: place, field, readings (how many), offset and trend (per unit of time) in the field's
     units, and their t.
     """
     space = [axis for axis in coords if axis != "t"]
     columns = [*space, "field", "readings", "offset", "offset_t", "trend", "trend_t"]
-    rows = []
+    rows, visible = [], {name: VISIBLE * size for name, size in _sizes(table).items()}
     if "t" in coords and space:
         for key, sensor in table.groupby([*space, "field"], sort=False):
             if len(sensor) >= FEWEST_TIMES and np.ptp(sensor["t"].to_numpy(float)) > 0:
                 place = key if isinstance(key, tuple) else (key,)
-                rows.append([*place, len(sensor), *_offset_and_trend(sensor)])
+                told = _offset_and_trend(sensor, visible[place[-1]])
+                rows.append([*place, len(sensor), *told])
     found = pd.DataFrame(rows, columns=pd.Index(columns))
     certainty = found[["offset_t", "trend_t"]].astype(float).abs().max(axis=1)
     order = np.argsort(-certainty.to_numpy(), kind="stable")
@@ -132,21 +141,34 @@ def _known_by(row: Mapping) -> tuple:
     return tuple((k, v if isinstance(v, str) else f"{v:.12g}") for k, v in found.items())
 
 
-def _offset_and_trend(sensor: pd.DataFrame) -> tuple[float, float, float, float]:
+def _offset_and_trend(sensor: pd.DataFrame, visible: float) -> tuple[float, float, float, float]:
+    """Each with its t, which is 0 where it changes what is read by less than is visible."""
     # What the sensor reads too much: the other way round than the misfit of the field.
     excess = (sensor["reading"] - sensor["predicted"]).to_numpy(float)
     time = sensor["t"].to_numpy(float) - sensor["t"].mean()
     offset, along = excess.mean(), float(time @ time)
     trend = float(time @ excess) / along
     left = excess - offset - trend * time
-    scatter = np.sqrt(left @ left / (len(left) - 2))
-    scatter = max(float(scatter), float(np.median(sensor["sigma"])))
-    return (
-        float(offset),
-        float(offset * np.sqrt(len(left)) / scatter),
-        trend,
-        float(trend * np.sqrt(along) / scatter),
-    )
+    free, sigma = len(left) - 2, float(np.median(sensor["sigma"]))
+    scatter = float(np.sqrt(left @ left / free)) + SMALLEST * sigma
+
+    def certainty(found: float, weight: float) -> float:
+        moved = float(found * np.sqrt(weight))
+        return min(moved / sigma, as_rare(moved / scatter, free), key=abs)
+
+    offset_t = certainty(offset, len(left)) if abs(offset) > visible else 0.0
+    trend_t = certainty(trend, along) if abs(trend) * np.ptp(time) > visible else 0.0
+    return float(offset), offset_t, trend, trend_t
+
+
+def as_rare(t: float, free: int) -> float:
+    """The normal number that is exceeded as rarely as a Student's t with so many degrees of freedom.
+
+    >>> round(as_rare(4.0, 4), 2), round(as_rare(-4.0, 10000), 2)
+    (2.41, -4.0)
+    """
+    # Nothing is rarer than by a normal distribution: what is rounded to never is as rare as t.
+    return float(np.sign(t) * min(-ndtri(stdtr(free, -abs(t))), abs(t)))
 
 
 def _beside(readings: Observations, predictions: Float[np.ndarray, "n c"]) -> pd.DataFrame:

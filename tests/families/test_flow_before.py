@@ -100,3 +100,11 @@ def test_another_family_and_a_missing_viscosity_are_refused():
         flow_before("heat", late(5), {"diffusivity": 0.1})
     with pytest.raises(pgt.InputError, match="viscosity"):
         flow_before(FLOWS, late(5), {})
+
+
+def test_another_equation_is_refused_in_its_own_name():
+    channel = pgt.Equation(
+        "u_t = viscosity*lap(u)", "v_t = viscosity*lap(v)", coords=("x", "y", "t"), viscosity=1e-3
+    )
+    with pytest.raises(pgt.InputError, match=r"^flow_before: the equation is not that"):
+        flow_before(FLOWS, late(5), channel)

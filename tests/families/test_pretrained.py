@@ -7,6 +7,7 @@ import pytest
 from made_pretrained import FAMILY
 
 import pgt
+from pgt.families.heat import HeatFamily
 
 NU = {"diffusivity": 0.02}
 
@@ -48,6 +49,18 @@ def test_what_is_saved_answers_alike(trained, truth, tmp_path):
     one, two = trained(readings, NU).at(at), again(readings, NU).at(at)
     np.testing.assert_allclose(one.mean, two.mean, atol=0.02)  # weights are stored in 16 bits
     assert again.card == trained.card
+
+
+class Own(HeatFamily):
+    """A family that nobody registered."""
+
+
+def test_a_class_of_ones_own_is_known_where_it_is_given_on_loading(trained, tmp_path):
+    own, path = Own(nodes=12, times=9), tmp_path / "own.safetensors"
+    pgt.Pretrained(trained.writer, own, trained.card).save(path)
+    with pytest.raises(pgt.InputError, match=r"classes=\[Own\]"):
+        pgt.Pretrained.load(path)
+    assert isinstance(pgt.Pretrained.load(path, classes=[Own]).family, Own)
 
 
 def test_a_coefficient_outside_is_said(trained, truth):

@@ -137,6 +137,7 @@ def test_the_kernel_is_a_choice():
     [
         (lambda: Equation("u_t = nu*u_xx"), r"what is 'nu'\? .*nu=0.01 or nu=pgt.Unknown\(0.01\)"),
         (lambda: Equation("u_t = nu*u_xx", mu=0.1), "what is 'nu'.*\n?"),
+        (lambda: Equation("u_t = u_rr + u_r/r"), "'u_rr' is no derivative: .* there is no 'rr'"),
         (lambda: Equation("u_t = visc*u_xx", visk=0.1), "Did you mean 'visk'"),
         (lambda: Equation("u_t = u_xx", nu=0.1), "'nu' does not occur in the text"),
         (lambda: Equation("u_t = p", u=1.0, p=1.0), "'u' is already a field"),

@@ -38,6 +38,14 @@ def test_the_error_expected_of_noisy_readings_is_about_the_true_one():
     assert result.summary["expected_error"]["value"] == pytest.approx(expected.value)
 
 
+def test_one_reading_alone_tells_nothing_of_the_field_around_it():
+    readings = pgt.Observations.from_arrays({"x": [0.3], "t": [0.2]}, {"u": [2.0]})
+    model = pgt.Features(pgt.Scaling.fit(readings, DOMAIN), count=30, band=4.0)
+    result = pgt.reconstruct(readings, EQUATION, DOMAIN, model=model)
+    assert result.field_error["u"].value >= 1
+    assert "undetermined_places" in {doubt.kind for doubt in result.doubts}
+
+
 def test_what_neighbours_are_missed_by_alike_is_no_noise():
     """Of a field that a model had no time for; what it takes it for is noise, which it is sure of."""
     readings = pgt.sample(TRUTH, n=400, noise=0.05, seed=1)

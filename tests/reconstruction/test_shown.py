@@ -1,5 +1,7 @@
 """A result at a glance: a few lines, a figure and a page."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,11 @@ def test_a_few_lines_say_what_it_is(result):
     ):
         assert words in said
     assert "of the spread" in said
+
+
+def test_seconds_are_those_of_all_steps(result):
+    spent = {"seconds": 0.25, "polish_seconds": 7.5}
+    assert ", 7.8 s" in repr(dataclasses.replace(result, record=result.record | spent))
 
 
 def test_a_learnt_coefficient_has_its_interval(result):

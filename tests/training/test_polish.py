@@ -17,9 +17,10 @@ from pgt.training import polish as polishing
 from pgt.training.descent import State, is_over, is_spent
 from pgt.training.least_squares import Search
 from pgt.training.losses import Problem
-from pgt.training.polish import AFTER, AFTER_STEPS, PLAIN_SHARE, polish
+from pgt.training.polish import PLAIN_SHARE, polish
 from pgt.training.rows import Block
 from pgt.training.settings import Polish
+from pgt.training.shares import AFTER, AFTER_STEPS
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 
@@ -214,8 +215,24 @@ def test_noise_is_fitted_under_a_prior_as_soon_as_it_is_known(
 def test_noisy_readings_do_not_choose_by_chance_where_to_go_on(best_error, stands):
     """Ten of them know their own error to a fifth."""
     end = State(np.ones(1), best=np.zeros(1), best_error=best_error)
-    found = polishing._standing(end, lambda theta: 0.04, 10)
+    found = _known(lambda theta: 0.04, 10).standing(end)
     assert bool(found[0] == 1.0) is stands
+
+
+def _known(judge, count) -> polishing.Known:
+    scaling = Scaling.fit(pgt.sample(pgt.datasets.heat(), n=6), DOMAIN)
+    model = pgt.PINN(scaling, width=2, layers=1)
+    problem, numbers = SimpleNamespace(), SimpleNamespace(rebuild=lambda theta: (model, None))
+    return polishing.Known(judge, count, None, Polish(), problem, numbers, False)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(("stands", "is_noise"), [(0.02, True), (0.009, False), (0.08, False)])
+def test_a_lucky_look_at_few_readings_does_not_hide_their_noise(monkeypatch, stands, is_noise):
+    """Six of them are missed by less than a per cent at one θ of many, and by two where it rests."""
+    monkeypatch.setattr(polishing, "misses_noise", lambda model, problem: True)
+    end = State(np.ones(1), best=np.zeros(1), best_error=0.009, errors=(0.009,) * 60)
+    known = _known(lambda theta: stands if theta[0] == 1.0 else 0.009, 6)
+    assert known.is_noise(end) is is_noise  # missed by nine times as much, it is no chance
 
 
 def test_a_fit_under_a_prior_counts_where_it_predicts_no_worse(monkeypatch):

@@ -237,3 +237,20 @@ def test_of_a_model_that_was_fitted_before():
     assert typical_residuals(pgt.Burgers(0.1), fitted) == typical_residuals(
         pgt.Burgers(0.1), scaling
     )
+
+
+@pytest.mark.parametrize(("fields", "axes", "words"), [
+    (("u",), "xt", "made for 1 fields, the equation has 2, u, p"),
+    (("u", "p"), "x", "made for 1 coordinates, the equation has 2, x, t"),
+])  # fmt: skip
+def test_a_model_whose_scales_are_those_of_other_fields_or_axes_is_refused(fields, axes, words):
+    """As scales of the readings are, where a field is hidden."""
+    table = {name: np.linspace(0, 1, 5) for name in "xt"}
+    readings = Observations.from_arrays(table, {"u": np.arange(5.0)})
+    part = Observations.from_arrays({a: table[a] for a in axes}, {"u": np.arange(5.0)})
+    scaling = Scaling.fit(part.aligned(fields), Domain(**dict.fromkeys(axes, (0, 1))))
+    pde = pgt.Equation("u_t = -p_x", "p_t = -u_x")
+    with pytest.raises(pgt.InputError, match=words):
+        pgt.reconstruct(
+            readings, pde, Domain(x=(0, 1), t=(0, 1)), model=pgt.PINN(scaling, width=2, layers=1)
+        )

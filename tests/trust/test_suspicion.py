@@ -110,6 +110,30 @@ def test_sensors_that_move_or_read_once_have_no_drift():
     assert drifting(table, ("x",)).empty
 
 
+def test_chance_makes_no_drift_of_a_few_readings_whose_scatter_differs_from_place_to_place():
+    """At a front the fit is off by more than elsewhere: 500 places of six readings each, whose scatter
+    is theirs alone."""
+    random = np.random.default_rng(0)
+    x, t = np.repeat(np.arange(500.0), 6), np.tile(np.arange(6.0), 500)
+    scatter = 10 ** np.repeat(random.uniform(-3, 0, 500), 6)
+    said = random.normal(size=(3000, 1))
+    readings = Observations.from_arrays(
+        {"x": x, "t": t}, {"u": said[:, 0] + scatter * random.normal(size=3000)}
+    )
+    assert len(drifting(misfit_table((readings, said), (NOBODY, said[:0])), ("x", "t"))) == 0
+
+
+def test_what_a_clean_fit_is_off_by_at_a_place_is_no_drift_of_its_sensor():
+    readings = probes()
+    clean = Observations.from_arrays(
+        {"x": readings.points[:, 0], "t": readings.points[:, 1]},
+        {"u": field(np.asarray(readings.points))[:, 0]},
+    )
+    for offset, count in ((1e-5, 0), (0.01, 1)):
+        table = table_of(changed(clean, slice(30, 60), offset), NOBODY)
+        assert len(drifting(table, ("x", "t"))) == count
+
+
 def test_averages_over_boxes_are_compared_with_averages():
     """The mean of sin(3x) over (0.2, 0.8): exactly (cos 0.6 − cos 2.4) / 1.8."""
     mean = (np.cos(0.6) - np.cos(2.4)) / 1.8
