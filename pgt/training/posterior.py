@@ -106,21 +106,17 @@ def laplace_members(
         whole = len(theta) >= count_parameters(fit.model)
         stiffest = WHOLE_STIFFEST if whole else STIFFEST
         found = posterior(theta, search, prior, missed, stiffest, _visible(fit.pde))
-        better, changed, there, is_gaussian = None, None, None, problem.likelihood == "gauss"
-        if is_gaussian:
-            there = summit(found.normal, prior, UNTOLD_RANGE)
-        is_noise = there is not None and there.is_noise
-        if there is not None and is_noise and whole:
+        better, changed, is_gaussian = None, None, problem.likelihood == "gauss"
+        there = summit(found.normal, prior, UNTOLD_RANGE) if is_gaussian else None
+        if there is not None and there.is_noise and whole:
             found = found.softened(there)
-        # A fit of readings that were seen to be noisy has had a prior and a stiff equation.
-        was_held = noise is not None or found.sigma > NOISY
-        stands = there is not None and is_noise and (was_held or there.moved < STANDS)
-        if there is not None and len(held_out) and not stands:
-            better = _better(theta, rebuild, there, (problem, held_out), judge(theta))
-            found = found if better is None else found.at(there)
         if there is not None and len(held_out):
+            if not _stands(found, there, noise):
+                better = _better(theta, rebuild, there, (problem, held_out), judge(theta))
+                found = found if better is None else found.at(there)
             moved = drawn_moves(there, _in_unit_box(problem), settings.samples)
             changed = _members(theta, rebuild, 0.0, jnp.asarray(moved), 0)[0]
+        is_noise = there is not None and there.is_noise
         scale = found.sigma / np.sqrt(prior.count)
         steps = draw(found.factor, scale, settings.samples, prior.free, found.ahead)
         models, pdes = _members(theta, rebuild, found.centre, steps, prior.free)
@@ -136,6 +132,13 @@ def laplace_members(
             "cost": None if better is None or there is None else there.cost,
         }  # fmt: skip
         return Sampled(models, pdes, about, better, changed)
+
+
+def _stands(found: "Around", there: Summit, noise: float | None) -> bool:
+    """Whether a fit of noisy readings is left where it is: its readings were seen to be noisy, and it has
+    had a prior and a stiff equation, or the summit is no further than noise tells."""
+    was_held = noise is not None or found.sigma > NOISY
+    return there.is_noise and (was_held or there.moved < STANDS)
 
 
 def _better(
