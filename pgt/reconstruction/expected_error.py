@@ -36,6 +36,9 @@ from pgt.trust.local_misses import excess, widened
 from pgt.trust.missed import Missed, error_by_missed
 
 SURE = 0.1  # of the mean variance: surer than that no posterior is believed to be at one place
+# Times the mean square that a posterior states: what readings change is no more of that. A few that are
+# followed wherever they go seem to change the field without bounds.
+MOST_CHANGED = 9.0
 
 
 def field_errors(outcome: Outcome, task: Task) -> dict | None:
@@ -63,7 +66,10 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     noise = noise * readings.mask.any(axis=0) * (not outcome.is_at_summit)
     deviations = widened(deviations, calibration(misses, least), factor, noise)
     deviations = _own_error(outcome, factor)[:, None] * deviations
-    for found in (_changed(outcome, task, local), _left_open(outcome, local)):
+    changed, opened = _changed(outcome, task, local), _left_open(outcome, local)
+    if changed is not None:
+        changed = _at_most(changed, MOST_CHANGED * _mean_square(deviations, where), where)
+    for found in (changed, opened):
         deviations = deviations if found is None else _no_smaller(deviations, found)
     near = near_readings(local, readings, task.problem.domain)
     lost = np.array(list(unfollowed(outcome, task).values())) / np.asarray(fit.model.scaling.spread)
@@ -124,6 +130,17 @@ def _changed(outcome: Outcome, task: Task, local) -> Float[np.ndarray, "k n c"] 
     )
     misses = _misses(outcome, task, [task.held_out], [judged])
     return calibration(_without_outliers(misses, task)) * found
+
+
+def _mean_square(deviations: Float[np.ndarray, "k n c"], where: Places) -> Float[np.ndarray, " c"]:
+    """Over the domain, of every field."""
+    return np.average(np.mean(deviations**2, axis=0), axis=0, weights=where.weights)
+
+
+def _at_most(found: Float[np.ndarray, "k n c"], most: Float[np.ndarray, " c"], where: Places):
+    """The same, with no greater mean square than that."""
+    own = np.maximum(_mean_square(found, where), np.finfo(float).tiny)
+    return np.sqrt(np.minimum(most / own, 1.0)) * found
 
 
 def _left_open(outcome: Outcome, local) -> Float[np.ndarray, "k n c"] | None:

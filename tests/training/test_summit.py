@@ -67,7 +67,7 @@ def test_what_others_say_of_a_reading_is_what_a_fit_without_it_says():
     assert found.sigma == pytest.approx(0.1, rel=0.5)
 
 
-@pytest.mark.parametrize("noise", [0.0, 1e-4, 0.1])
+@pytest.mark.parametrize("noise", [0.0, 3e-4, 0.1])
 def test_noise_shows_however_little_it_is_and_the_equation_is_then_softened(noise):
     normal, _ = normal_of(np.linspace(-3.0, 2.0, SIZE), noise)
     found = summit(normal, Prior(1e-3, READ, float(READ), 0.0), 7.0)
