@@ -16,7 +16,8 @@ takes the model for able to fulfil all rows. ε is by how much that was too smal
 zoo that defaults are tuned on, where nothing but such errors is left; it is 1 where noise is what limits
 a field, and where fields found with different sines were averaged: what these differ by is drawn, too.
 Around readings that are missed by far more than others are, both are larger (local_misses.py). No less is
-stated of a network anywhere than what a few neighbouring readings change there (training/jackknife.py).
+stated of a network anywhere than what a few neighbouring readings change there (training/jackknife.py),
+as far as that raises the whole by no more than three times.
 
 A network stops where its seconds end, not at the summit of its posterior. Where the field there is the
 better answer, each clean reading tells as if it had not been fitted (training/summit.py). Elsewhere the
