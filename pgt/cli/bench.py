@@ -109,7 +109,7 @@ def zoo(
     ] = "",
     seconds: Annotated[float, typer.Option(min=0.01, help="The budget of every run.")] = 60.0,
     group: Annotated[
-        str, typer.Option(help="Only the group that is tuned, held-back or fresh.")
+        str, typer.Option(help="Only the group that is tuned, held-back or later.")
     ] = "",
     seed: Annotated[list[int] | None, typer.Option(help="May be given again.")] = None,
     page: Annotated[
