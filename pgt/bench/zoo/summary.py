@@ -237,7 +237,8 @@ def _mixed(commits: Sequence[str]) -> str:
     """Said where no one version of the code has the score."""
     if len(commits) < 2:
         return ""
-    return f" The runs of `ours` are of {len(commits)} commits: no one version of the code has these scores."
+    runs = f"The runs of `{OURS}` are of {len(commits)} commits"
+    return f" {runs}: no one version of the code has these scores."
 
 
 def _taken(found: Found) -> list[str]:
