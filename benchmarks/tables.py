@@ -29,6 +29,7 @@ from tables_beyond import (
     functions_table,
     instrument_table,
     measures_table,
+    rivals_table,
     shapes_table,
     space_table,
 )
@@ -94,7 +95,7 @@ def all_tables(found: dict, zoo: Path) -> str:
 def _by_heading(found: dict, zoo: Path) -> dict[str, tuple[str | None, ...]]:
     return {
         "The zoo": (zoo_table(zoo),),
-        "Heat": (heat_table(found),),
+        "Heat": (heat_table(found), rivals_table(found)),
         "The wake of a cylinder": (wake_table(found),),
         "Seconds and memory": (
             step_table(found),

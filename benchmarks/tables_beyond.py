@@ -129,6 +129,30 @@ def instrument_table(found: dict) -> str | None:
     )
 
 
+def rivals_table(found: dict) -> str | None:
+    if "rivals" not in found:
+        return None
+    rows = [
+        as_row(
+            name,
+            f"{row['rel_l2']:.1e}",
+            f"{row['steps']:,}",
+            f"{row['parameters']:,}",
+            f"{row['cpu_seconds']:.0f}",
+            measured_on(row),
+        )
+        for name, row in found["rivals"]["rows"].items()
+    ]
+    return as_table(
+        "The networks that the paper compares with, each trained by `examples/rivals.py` with SOAP on the "
+        "heat equation, 100 readings, boundary and initial values known. Sizes and steps differ: this "
+        "shows each of them trained and what that costs, and is no comparison, which the page of results "
+        "is. Seconds are those of processor time, all cores together, nothing compiled before:",
+        "| answered by | rel L2 | steps | parameters | CPU seconds | measured on |",
+        rows,
+    )
+
+
 def shapes_table(found: dict) -> str | None:
     if "shapes" not in found:
         return None

@@ -160,7 +160,8 @@ def wakes_table(found: dict) -> str | None:
             )
             took = f"{result['milliseconds'][kind]:.0f} ms"
             where = f"{measured_on(result)}; simulations `{result['simulated']['commit']}`"
-            rows.append(as_row(case, _KINDS.get(kind, kind), *cells, took, where))
+            who = _KINDS[kind] if kind in _KINDS else str(kind)
+            rows.append(as_row(case, who, *cells, took, where))
     beside = result["simulated"]["flows"]["100"]["beside the packaged"]
     return as_table(
         f"The wake of a cylinder at Re = 100 from simulations of our own at Re = 40 to 140 without it "

@@ -129,6 +129,12 @@ def results_of_all_kinds() -> dict[str, dict]:
         "pressure": MEASURED | {"snapshot": flow, "volume": flow, "seconds": 99.6},
         "two-coefficients": MEASURED
         | {"relative_errors": {"convection": -0.0004, "viscosity": 0.012}},
+        "rivals": {
+            "rows": {
+                "WIRE": MEASURED
+                | {"rel_l2": 0.002, "steps": 1000, "parameters": 1234, "cpu_seconds": 17.6}
+            }
+        },
         "diffusivity-coverage": MEASURED | {"inside": 17, "draws": 20},
         "bands-heat": MEASURED | {"inside": {"field": {"u": 0.9}, "reading": {"u": 0.91}}},
         "bands-wake": MEASURED
@@ -221,6 +227,7 @@ def test_tables_of_all_kinds(tmp_path):
         in text
     )
     assert "| convection 0.04 %, viscosity 1.2 % |" in text
+    assert "| WIRE | 2.0e-03 | 1,000 | 1,234 | 18 | CPU, `abc` |" in text
     assert "| 17 of 20 |" in text
     assert "| of fields u 0.900; of readings u 0.910 |" in text
     assert "| of fields u 0.800, v 0.900; of readings u 0.880 |" in text
@@ -294,6 +301,13 @@ def test_a_model_that_a_script_names_has_the_size_that_is_stored():
     assert stored("viscosity")["parameter_count"] == sizes["PGT"]
     assert stored("default-wake")["parameter_count"] == sizes["SIREN"]
     assert stored("cylinder")["wall"]["parameter_count"] == sizes["SIREN"]
+
+
+def test_every_rival_is_shown_trained():
+    rows = stored("rivals")["rows"]
+    assert set(rows) == {"PINN", "SIREN", "WIRE", "FNO", "DeepONet", "PINNsFormer"}
+    assert all(row["rel_l2"] < 0.01 for row in rows.values())
+    assert all(row["cpu_seconds"] < 90 for row in rows.values()), "about a minute on two cores"
 
 
 def test_a_row_of_several_commits_says_so():
