@@ -144,10 +144,10 @@ def rivals_table(found: dict) -> str | None:
         for name, row in found["rivals"]["rows"].items()
     ]
     return as_table(
-        "The networks that the paper compares with, each trained by `examples/rivals.py` with SOAP on the "
-        "heat equation, 100 readings, boundary and initial values known. Sizes and steps differ: this "
-        "shows each of them trained and what that costs, and is no comparison, which the page of results "
-        "is. Seconds are those of processor time, all cores together, nothing compiled before:",
+        "The networks that the paper compares with, each trained with SOAP by `examples/rivals.py` on "
+        "the heat equation, 100 readings, boundary and initial values known. Sizes and steps differ: "
+        "this shows each of them trained and what that costs. The comparison is on the page of results. "
+        "Seconds are those of processor time, all cores together, nothing compiled before:",
         "| answered by | rel L2 | steps | parameters | CPU seconds | measured on |",
         rows,
     )

@@ -124,8 +124,8 @@ def errors_table(found: Found) -> str:
 def _answered(found: Found, problem: str) -> str:
     """The models of the default's runs, and the commits they were measured at."""
     ours = found.of(problem, OURS)
-    models = dict.fromkeys(ANSWERED.get(r["model"], r["model"]) for r in ours if r.get("model"))
-    return ", ".join([*models, *_commits(ours)])
+    named = dict.fromkeys(str(record["model"]) for record in ours if record.get("model"))
+    return ", ".join([*(ANSWERED.get(name, name) for name in named), *_commits(ours)])
 
 
 def _cell(found: Found, problem: str, method: str, error: float | None, best: float) -> str:
