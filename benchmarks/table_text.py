@@ -1,4 +1,4 @@
-"""Rows and tables of Markdown, for the README and the page of measurements."""
+"""Rows and tables of Markdown, for the README and the page of measurements; who answered and where."""
 
 
 def as_table(title: str, head: str, rows: list[str]) -> str | None:
@@ -23,7 +23,27 @@ def in_per_cent(share: float) -> str:
     return f"{100 * share:.2g} %" if share < 1 else f"{100 * share:.0f} %"
 
 
+METHODS = {
+    "Features": "sum of sines",
+    "PINN": "tanh network, Gauss–Newton",
+    "SIREN": "SIREN, SOAP",
+    "PGT": "PGT, SOAP",
+}
+POLISHED = "PGT, SOAP, then Gauss–Newton"
+
+
+def answered_by(record: dict) -> str:
+    """The method that made a field, as its record names it; a dash where the record does not."""
+    if "model" in record:
+        return METHODS[record["model"]]
+    return "sum of sines" if record.get("stopped") == "solved in closed form" else "–"
+
+
 def measured_on(result: dict) -> str:
     """The device, of which a CPU is called no more than that, and the commit."""
+    return f"{device_of(result)}, `{result['commit'] or 'unknown'}`"
+
+
+def device_of(result: dict) -> str:
     kind, _, name = result["device"].partition(": ")
-    return f"{name if name != kind else kind.upper()}, `{result['commit'] or 'unknown'}`"
+    return name if name != kind else kind.upper()

@@ -12,7 +12,16 @@ import json
 import sys
 from pathlib import Path
 
-from table_text import as_row, as_table, in_words, mean_of, measured_on
+from table_text import (
+    METHODS,
+    POLISHED,
+    answered_by,
+    as_row,
+    as_table,
+    in_words,
+    mean_of,
+    measured_on,
+)
 from tables_beyond import (
     beltrami_table,
     box_table,
@@ -20,6 +29,7 @@ from tables_beyond import (
     functions_table,
     instrument_table,
     measures_table,
+    rivals_table,
     shapes_table,
     space_table,
 )
@@ -44,22 +54,22 @@ HEAT = {
     "default-heat-free": "all defaults: one mode, readings only",
     "default-three-modes": "all defaults: three modes, readings only",
     "default-three-modes-noise": "all defaults: three modes, readings only, 5 % noise",
-    "heat": "PGT: one mode, boundary and initial values known",
+    "heat": "one mode, boundary and initial values known",
     "heat-long": "the same, wider decoder, 500 iterations of polish",
     "heat-longest": "the same, 2000 iterations of polish",
-    "heat-free": "PGT: one mode, readings only, 400 iterations of polish",
-    "three-modes": "PGT: three modes, readings only",
-    "three-modes-noise": "PGT: three modes, readings only, 5 % noise, polished under a prior",
+    "heat-free": "one mode, readings only, 400 iterations of polish",
+    "three-modes": "three modes, readings only",
+    "three-modes-noise": "three modes, readings only, 5 % noise, polished under a prior",
 }
 WAKE = {
     "default-wake": "all defaults, a limit of 120 s",
     "default-wake-hidden": "the same, p hidden and compared less its mean",
     "default-wake-cpu": "all defaults, a limit of 720 s on two cores",
-    "wake": "pgt",
-    "wake-cpu": "pgt, small, on the CPU",
+    "wake": "a model by name",
+    "wake-cpu": "a small model by name, on two cores",
 }
-PAPER_HEAT = "| paper: PGT, boundary and initial values known | 5.9e-03 | 570 | – | 405 M | |"
-PAPER_WAKE = "| paper: PGT | – | 0.034 | 0.016 / 0.041 / 0.046 | – | 8.3e-04 | 2820 | 5.6 M | |"
+PAPER_HEAT = "| paper: boundary and initial values known | PGT | 5.9e-03 | 570 | – | 405 M | |"
+PAPER_WAKE = "| paper | PGT | – | 0.034 | 0.016 / 0.041 / 0.046 | – | 8.3e-04 | 2820 | 5.6 M | |"
 
 
 NOTHING = "No results are stored yet; `benchmarks/core.py` makes them."
@@ -85,7 +95,7 @@ def all_tables(found: dict, zoo: Path) -> str:
 def _by_heading(found: dict, zoo: Path) -> dict[str, tuple[str | None, ...]]:
     return {
         "The zoo": (zoo_table(zoo),),
-        "Heat": (heat_table(found),),
+        "Heat": (heat_table(found), rivals_table(found)),
         "The wake of a cylinder": (wake_table(found),),
         "Seconds and memory": (
             step_table(found),
@@ -119,7 +129,8 @@ def heat_table(found: dict) -> str | None:
     return as_table(
         "Heat equation from 100 readings, relative L2 error on the 101 × 101 grid (mean over "
         "seeds):",
-        "| case | rel L2 | seconds | of them to the first step | parameters | measured on |",
+        "| case | answered by | rel L2 | seconds | of them to the first step | parameters "
+        "| measured on |",
         rows and [*rows, PAPER_HEAT],
     )
 
@@ -130,12 +141,19 @@ def heat_row(name: str, result: dict) -> str:
     spread = f" ({min(errors):.1e} to {max(errors):.1e})" if len(runs) > 1 else ""
     return as_row(
         name,
+        _who_solved(runs),
         f"{result['rel_l2']:.1e}{spread}",
         f"{mean_of(runs, 'seconds'):.0f}",
         f"{mean_of(runs, 'first_step_seconds'):.0f}",
         in_words(runs[0]["parameter_count"]),
         measured_on(result),
     )
+
+
+def _who_solved(runs: list[dict]) -> str:
+    """Sums of sines say that they are solved in closed form; the other cases name a PGT."""
+    who = {answered_by(run) for run in runs}
+    return POLISHED if who == {"–"} else ", ".join(sorted(who))
 
 
 def wake_table(found: dict) -> str | None:
@@ -146,7 +164,8 @@ def wake_table(found: dict) -> str | None:
         "volume (all fields as one vector); the "
         "residual is the mean square of the three equations. Ours is measured on the packaged "
         "simulation, the paper's on another one of the same flow:",
-        "| model | all | mean | u / v / p | volume | residual | seconds | parameters | measured on |",
+        "| case | answered by | all | mean | u / v / p | volume | residual | seconds | parameters "
+        "| measured on |",
         rows and [*rows, PAPER_WAKE],
     )
 
@@ -155,6 +174,7 @@ def wake_row(name: str, result: dict) -> str:
     errors = result["snapshot"]["relative_l2"]
     return as_row(
         name,
+        answered_by(result) if "model" in result else METHODS["PGT"],  # `wake` names it itself
         f"{result['snapshot']['overall']['stacked']:.1e}",
         f"{result['snapshot']['overall']['mean']:.1e}",
         " / ".join(f"{errors[field]:.1e}" for field in ("u", "v", "p")),
@@ -258,14 +278,17 @@ def cost_table(found: dict) -> str | None:
     result = found["fit-cost"]
     rows = [
         as_row(
-            row["about"].rstrip("."), row["model"], f"{row['cpu_seconds']:.0f}", measured_on(result)
+            row["about"].rstrip("."),
+            answered_by(row),
+            f"{row['cpu_seconds']:.0f}",
+            measured_on(result),
         )
         for row in result["rows"].values()
     ]
     return as_table(
         "`pgt fit` with all defaults, from its start to the files it leaves, compiling and all. Seconds "
         "are those of processor time, all cores together:",
-        "| what | model | CPU seconds | measured on |",
+        "| what | answered by | CPU seconds | measured on |",
         rows,
     )
 

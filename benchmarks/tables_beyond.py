@@ -1,6 +1,15 @@
 """Tables beyond the paper: hidden fields and coefficients, shapes, functions."""
 
-from table_text import as_row, as_table, in_per_cent, in_words, measured_on
+from table_text import (
+    METHODS,
+    POLISHED,
+    answered_by,
+    as_row,
+    as_table,
+    in_per_cent,
+    in_words,
+    measured_on,
+)
 
 SHAPES = {
     "ring": "conduction in a ring",
@@ -46,49 +55,60 @@ def _inside(result: dict) -> str:
 
 
 RAISSI = "{} (Raissi et al., both unknown, 5000 samples)"
+PGT = METHODS["PGT"]
+ENSEMBLE = "8 PGTs, SOAP"
+SMALL_SIREN = "small SIREN, SOAP, then Gauss–Newton"
 INSTRUMENT = {
-    "pressure": ("wake from u and v", _flow, "p 4.6e-02 (paper, p observed)"),
-    "pressure-noise": ("the same, 5 % noise", _flow, ""),
+    "pressure": ("wake from u and v", PGT, _flow, "p 4.6e-02 (paper, p observed)"),
+    "pressure-noise": ("the same, 5 % noise", PGT, _flow, ""),
     "viscosity": (
         "unknown viscosity, guessed five times too large",
+        PGT,
         _coefficients,
         RAISSI.format("4.7 %"),
     ),
-    "viscosity-noise": ("the same, 1 % noise", _coefficients, RAISSI.format("5.7 %")),
+    "viscosity-noise": ("the same, 1 % noise", PGT, _coefficients, RAISSI.format("5.7 %")),
     "two-coefficients": (
         "unknown convection and viscosity, 5000 samples",
+        PGT,
         _coefficients,
         RAISSI.format("0.08 %, 4.7 %"),
     ),
     "diffusivity-coverage": (
-        "heat, unknown diffusivity, 100 readings with 2 % noise (SIREN): intervals of 90 % that hold it",
+        "heat, unknown diffusivity, 100 readings with 2 % noise: intervals of 90 % that hold it",
+        SMALL_SIREN,
         lambda result: f"{result['inside']} of {result['draws']}",
         "",
     ),
     "bands-heat": (
         "heat, three modes, 5 % noise: share of points inside bands of 90 %, ten draws",
+        POLISHED,
         _inside,
         "",
     ),
     "bands-wake": (
-        "wake, 5 % noise, p given at a corner: the same with 8 members, three draws",
+        "wake, 5 % noise, p given at a corner: the same, three draws",
+        ENSEMBLE,
         _inside,
         "",
     ),
     "bands-wake-cpu": (
-        "wake, 5 % noise, p given at a corner: one draw with 8 small members on two cores, trained "
-        "briefly, so that what all of them miss no spread shows",
+        "wake, 5 % noise, p given at a corner: one draw on two cores, trained briefly: the spread of "
+        "the members does not show an error that all of them share",
+        "8 small PGTs, SOAP",
         _inside,
         "",
     ),
     "ensemble-cost": (
         "wake: a step of 8 members trained at once, beside one of a single network",
+        ENSEMBLE,
         lambda result: f"{result['ratio']:.1f} times as long",
         "",
     ),
     "outliers": (
         "heat, 5 % of 150 readings wrong by 20 σ: error with Student's likelihood, beside that without "
         "outliers",
+        POLISHED,
         lambda result: f"{result['ratio']:.2f} times",
         "",
     ),
@@ -97,14 +117,38 @@ INSTRUMENT = {
 
 def instrument_table(found: dict) -> str | None:
     rows = [
-        as_row(what, says(found[case]), reference, measured_on(found[case]))
-        for case, (what, says, reference) in INSTRUMENT.items()
+        as_row(what, who, says(found[case]), reference, measured_on(found[case]))
+        for case, (what, who, says, reference) in INSTRUMENT.items()
         if case in found
     ]
     return as_table(
         "Hidden pressure, unknown coefficients and error bars. Of the wake u and v are read 1500 times; "
         "errors are relative L2 (p without its mean per snapshot), those of coefficients relative:",
-        "| what | measured | elsewhere | measured on |",
+        "| what | answered by | measured | elsewhere | measured on |",
+        rows,
+    )
+
+
+def rivals_table(found: dict) -> str | None:
+    if "rivals" not in found:
+        return None
+    rows = [
+        as_row(
+            name,
+            f"{row['rel_l2']:.1e}",
+            f"{row['steps']:,}",
+            f"{row['parameters']:,}",
+            f"{row['cpu_seconds']:.0f}",
+            measured_on(row),
+        )
+        for name, row in found["rivals"]["rows"].items()
+    ]
+    return as_table(
+        "The networks that the paper compares with, each trained with SOAP by `examples/rivals.py` on "
+        "the heat equation, 100 readings, boundary and initial values known. Sizes and steps differ: "
+        "this shows each of them trained and what that costs. The comparison is on the page of results. "
+        "Seconds are those of processor time, all cores together, nothing compiled before:",
+        "| answered by | rel L2 | steps | parameters | CPU seconds | measured on |",
         rows,
     )
 
@@ -123,8 +167,8 @@ def shapes_table(found: dict) -> str | None:
     ]
     return as_table(
         f"Fields in shapes from {result['readings']} readings, walls known, all defaults: relative L2 "
-        "error against the exact field; beside it the sum of sines that suits a box, fewer of them, and "
-        "without functions of holes and corners:",
+        "error against the exact field, and by which model; beside it the sum of sines that suits a box, "
+        "fewer of them, and without functions of holes and corners:",
         "| field | all defaults | sines alone | measured on |",
         rows,
     )
@@ -164,6 +208,7 @@ def functions_table(found: dict) -> str | None:
     rows = [
         as_row(
             what,
+            ", ".join(dict.fromkeys(answered_by(run) for run in result[name])),
             ", ".join(f"{100 * run['rel_l2']:.1f} %" for run in result[name]),
             ", ".join(f"{run['inside']:.2f}" for run in result[name]),
             measured_on(result | {"commit": _commits(result, name)}),
@@ -175,7 +220,7 @@ def functions_table(found: dict) -> str | None:
         "Functions of equations and conditions that are not known, from readings of the field with 1 % "
         "noise, one number for each draw of the readings: relative L2 error of the function, and the "
         "share of it inside bands of 90 %:",
-        "| function | error | inside the band | measured on |",
+        "| function | answered by | error | inside the band | measured on |",
         rows,
     )
 
@@ -187,6 +232,7 @@ def cylinder_table(found: dict) -> str | None:
     rows = [
         as_row(
             what,
+            METHODS[result["settings"]["model"].upper()],
             " / ".join(f"{result[name][field]:.1e}" for field in ("u", "v", "p")),
             " / ".join(in_per_cent(result[name][force]) for force in ("drag", "lift")),
             f"{result[name]['seconds']:.0f}",
@@ -199,13 +245,13 @@ def cylinder_table(found: dict) -> str | None:
         f"Flow past a cylinder that stands in the domain, Re = 100, from {result['settings']['samples']} "
         "readings of u and v, p hidden: relative L2 errors outside the cylinder, and of the forces on it "
         "over time:",
-        "| the fit knows | u / v / p | drag / lift | seconds | measured on |",
+        "| the fit knows | answered by | u / v / p | drag / lift | seconds | measured on |",
         rows,
     )
 
 
 def _fitted(fit: dict) -> str:
-    return f"{fit['rel_l2']:.1e} ({fit['model']})"
+    return f"{fit['rel_l2']:.1e} ({METHODS[fit['model']]})"
 
 
 def box_table(found: dict) -> str | None:
@@ -248,7 +294,7 @@ def space_table(found: dict) -> str | None:
     asked = result["settings"]
     rows = [
         as_row(
-            "all defaults" if name == "default" else name.upper(),
+            ("all defaults of that commit: " if name == "default" else "") + answered_by(fit),
             " / ".join(f"{fit[field]:.1e}" for field in ("u", "v", "w", "p")),
             f"{fit['seconds']:.0f}",
             in_words(fit["parameter_count"]),
@@ -260,7 +306,7 @@ def space_table(found: dict) -> str | None:
         f"Vortices that decay in space over time, Re = {1 / asked['viscosity']:.0f}, from "
         f"{asked['samples']:,} readings of u, v and w with {100 * asked['noise']:g} % noise, p hidden: "
         "relative L2 errors against a simulation of our own:",
-        "| model | u / v / w / p | seconds | parameters | measured on |",
+        "| answered by | u / v / w / p | seconds | parameters | measured on |",
         rows,
     )
 
@@ -271,7 +317,7 @@ def beltrami_table(found: dict) -> str | None:
     result = found["default-beltrami"]
     errors = result["errors"]["fields"] | result["errors"]["hidden"]
     row = as_row(
-        "all defaults",
+        f"all defaults: {answered_by(result)}",
         " / ".join(f"{errors[field]:.1e}" for field in ("u", "v", "w", "p")),
         f"{result['stated']['value']:.1e}",
         f"{result['took']:.0f}",
@@ -281,6 +327,6 @@ def beltrami_table(found: dict) -> str | None:
     return as_table(
         "Beltrami's flow in space over time, from 800 readings of u, v and w, p hidden: relative L2 "
         "errors, and the one that is stated of the velocity:",
-        "| model | u / v / w / p | stated | seconds | parameters | measured on |",
+        "| answered by | u / v / w / p | stated | seconds | parameters | measured on |",
         [row],
     )

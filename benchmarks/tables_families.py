@@ -5,45 +5,69 @@ from table_text import as_row, as_table, measured_on
 YARDSTICK = ("zero-shot", "refined", "floor", "interpolated")
 
 
+LAW, NETWORK, PROCESS = "law and solver", "network", "Gaussian process, no equation"
+
+
 def pretrained_table(found: dict) -> str | None:
+    """A row for each of those that answer: nothing of one stands in the row of another."""
     if "pretrained" not in found:
         return None
     result = found["pretrained"]
     rows = [
         as_row(
-            f"`{name}`",
-            *(_scored(family[kind]) for kind in ("clean", "noise")),
-            _milliseconds(family),
-            measured_on(family if "commit" in family else result),
+            f"`{name}`", who, *said, measured_on(family if "commit" in family else result)
         )
         for name, family in result["families"].items()
-    ]
+        for who, said in _answers(family).items()
+    ]  # fmt: skip
     return as_table(
-        f"Networks that come with the library, each on {result['systems']} systems that it has not "
-        f"seen, {result['readings']} scattered readings of each, answered by the law of the family "
-        "where it can: median of the relative error (worst tenth), that of the network alone and of a "
-        "Gaussian process without the equation, and the share of the field inside bands of 90 %; the "
-        "time of one answer with its band on 64 × 64 points, where the machine had nothing else to do:",
-        "| family | clean | 5 % noise | one answer | measured on |",
+        f"Pretrained families, each on {result['systems']} systems drawn from the family that were not "
+        f"trained on, {result['readings']} scattered readings of each. The default answer comes from "
+        "the law of the family and its solver, which also made the truth; the network that comes with "
+        "the library answers with `law=False`. Median of the relative error (worst tenth), share of the "
+        "field inside bands of 90 %, and the time of one answer with its band on 64 × 64 points. A dash "
+        "was not measured:",
+        "| family | answered by | clean | inside | 5 % noise | inside | one answer | measured on |",
         rows,
     )
 
 
-def _milliseconds(family: dict) -> str:
-    """Not there where the machine was busy."""
-    return f"{family['milliseconds']:.0f} ms" if "milliseconds" in family else "–"
+def _answers(family: dict) -> dict[str, list[str]]:
+    """Errors on clean and noisy readings, shares inside bands, and milliseconds, by who answered."""
+    kinds = [family[kind] for kind in ("clean", "noise")]
+    took = f"{family['milliseconds']:.0f} ms" if "milliseconds" in family else "–"
+    law = [cell for row in kinds for cell in (_median_and_tenth(row), f"{row['inside']:.2f}")]
+    process = [cell for row in kinds for cell in (f"{row['gp']:.1e}", "–")]
+    answers = {LAW: [*law, took], PROCESS: [*process, "–"]}
+    if all("network" in row for row in kinds):
+        alone = [c for row in kinds for c in (network_error(row), _inside_of_network(row))]
+        answers = {LAW: answers[LAW], NETWORK: [*alone, "–"], PROCESS: answers[PROCESS]}
+    return answers
 
 
-def _scored(row: dict) -> str:
-    errors = f"{row['median']:.1e} ({row['tenth']:.1e})"
-    errors += f"; network {row['network']:.1e}" if "network" in row else ""
-    return f"{errors}; Gaussian process {row['gp']:.1e}; inside {row['inside']:.2f}"
+def _median_and_tenth(row: dict) -> str:
+    return f"{row['median']:.1e} ({row['tenth']:.1e})"
+
+
+def network_error(row: dict) -> str:
+    """The median error of the network itself: `median` is that of the law, where it answers."""
+    return f"{row['network']:.1e}"
+
+
+def _inside_of_network(row: dict) -> str:
+    return f"{row['network inside']:.2f}" if "network inside" in row else "–"
 
 
 def refined_table(found: dict) -> str | None:
     if "refined" not in found:
         return None
-    labels = ("at once", "refined", "from the law", "from nothing", "from the network")
+    labels = {
+        "at once": "network",
+        "refined": "refined from the network",
+        "from the law": "refined from the law",
+        "from nothing": "`pgt.reconstruct`",
+        "from the network": "`pgt.reconstruct` from the network",
+    }
     result = found["refined"]
     rows = [
         as_row(
@@ -55,13 +79,13 @@ def refined_table(found: dict) -> str | None:
         for name, family in result["families"].items()
     ]
     return as_table(
-        f"The same networks on other systems, {result['readings']} clean readings of each, and "
-        "where their answers lead: median of the relative error and of the seconds, after one "
-        "system that compiles. Refined: the most probable system of the family, from the "
-        "network's answer; from the law: the same without the network; from nothing: "
-        "`pgt.reconstruct` with all defaults and a limit of 10 s, without the law; from the network: "
-        "the same, with the network's answer as its start, where the equation is not linear:",
-        f"| family | systems | {' | '.join(labels)} | measured on |",
+        f"The same networks (without the law) and what starts from their answers, on other systems, "
+        f"{result['readings']} clean readings of each: median of the relative error and of the seconds, "
+        "after one system that compiles. Refined: second-order steps through the solver of the family "
+        "to its most probable system, from the network's answer or without it. `pgt.reconstruct` knows "
+        "the equation and not the law, with all defaults of its commit and a limit of 10 s; from the "
+        "network: with the network's answer as its start, where the equation is not linear:",
+        f"| family | systems | {' | '.join(labels.values())} | measured on |",
         rows,
     )
 
@@ -81,18 +105,26 @@ def yardstick_table(found: dict) -> str | None:
             counts = [row["systems"] for label, row in methods.items() if label != "interpolated"]
             systems = str(min(counts))
             rows.append(as_row(f"{name}, {direction}", systems, *said, *others, measured_on(law)))
+            if "network" in methods:
+                alone = [_said(methods, "network"), *["–"] * (len(said) + len(others) - 1)]
+                rows.append(
+                    as_row(f"{name}, {direction}: the pretrained network", systems, *alone,
+                           measured_on(law))
+                )  # fmt: skip
     return as_table(
-        f"The public yardstick: {result['nodes']} × {result['nodes']} nodes, {result['readings']} "
-        "of them read, laws of DiffusionPDE, draws of our own. Forward: the source or the state "
-        "at the start is read and the field scored; inverse: the reverse; Burgers: five sensors "
-        "at 128 times. Relative error in %, median (worst tenth), and seconds: of a system, and "
-        "of the next one that is read at the same places. The floor knows "
-        "the law and the solver, and so does the answer at once, in closed form; for Burgers "
-        "that is what the network of the library says. Refined: the flow at the start by a few "
-        "second-order steps from there, seconds counted from the readings on. Published ones are as "
-        "their authors print them "
-        f"({'; '.join(who['where'] for who in result['published'].values())}):",
-        "| law | systems | at once | refined | floor | interpolated | "
+        f"The laws of DiffusionPDE: {result['nodes']} × {result['nodes']} nodes, {result['readings']} "
+        "of them read. Ours knows the law and its solver, and so the distribution that systems are drawn "
+        "from; no network answers but in the last row. The draws are our own: the published numbers, as "
+        f"their authors print them ({'; '.join(who['where'] for who in result['published'].values())}), "
+        "are of other draws. Forward: the source or the state at the start is read and the field "
+        "scored; inverse: the reverse; Burgers: five sensors at 128 times. Relative error in %, median "
+        "(worst tenth), and seconds: of a system, and of the next one read at the same places. At once: "
+        "a Gaussian conditional in closed form; for Burgers the law of the library's family, in a few "
+        "second-order steps. Refined: the state at the start by a few more second-order steps, seconds "
+        "counted from the readings on. Iterated: second-order steps through the solver; where readings "
+        "are linear in what is random, the closed form itself. Interpolated: thin plates, for Burgers a "
+        "Gaussian process of 256 of the 640 readings, which the network sees as well:",
+        "| law | systems | at once | refined | iterated | interpolated | "
         f"{' | '.join(result['published'])} | measured on |",
         rows,
     )
@@ -113,6 +145,9 @@ def published(who: dict, law: str, direction: str) -> str:
     return str(numbers[direction == "inverse"] if isinstance(numbers, list) else numbers)
 
 
+_KINDS = {"patterns": "patterns of the simulations (POD), closed form"}
+
+
 def wakes_table(found: dict) -> str | None:
     if "wakes" not in found:
         return None
@@ -124,7 +159,9 @@ def wakes_table(found: dict) -> str | None:
                 for label in ("clean", "noise")
             )
             took = f"{result['milliseconds'][kind]:.0f} ms"
-            rows.append(as_row(case, kind, *cells, took, measured_on(result)))
+            where = f"{measured_on(result)}; simulations `{result['simulated']['commit']}`"
+            who = _KINDS[kind] if kind in _KINDS else str(kind)
+            rows.append(as_row(case, who, *cells, took, where))
     beside = result["simulated"]["flows"]["100"]["beside the packaged"]
     return as_table(
         f"The wake of a cylinder at Re = 100 from simulations of our own at Re = 40 to 140 without it "
@@ -135,7 +172,7 @@ def wakes_table(found: dict) -> str | None:
         f"{beside['strouhal']:.4f}; the packaged one, by finite elements, has "
         f"{beside['strouhal of the packaged']:.4f}, and ours is apart from it by "
         f"{100 * beside['u']:.2g} / {100 * beside['v']:.2g} / {100 * beside['p']:.2g} % of u / v / p:",
-        "| readings of | by | clean | 5 % noise | one answer | measured on |",
+        "| readings of | answered by | clean | 5 % noise | one answer | measured on |",
         rows,
     )
 
@@ -155,10 +192,11 @@ def throughput_table(found: dict) -> str | None:
         for name, rates in alone.items()
         for batch, rate in rates.items()
     ]  # fmt: skip
-    told = "| family | systems a call | systems a second |"
+    first = "law and solver: systems a second" if by_law else "network: systems a second"
+    told = f"| family | systems a call | {first} |"
     return as_table(
-        f"How many systems a second the same networks answer, {result['readings']} readings of each in "
+        f"How many systems a second the same families answer, {result['readings']} readings of each in "
         f"and fields with bands at {result['across']} × {result['across']} points out:",
-        f"{told} the network alone | measured on |" if by_law else f"{told} measured on |",
+        f"{told} network: systems a second | measured on |" if by_law else f"{told} measured on |",
         rows,
     )

@@ -1,26 +1,40 @@
-"""The zoo: what all defaults are worth on 60 problems, in one row for each machine."""
+"""The zoo: what all defaults are worth on its problems, in one row for each machine."""
 
 from pathlib import Path
 
 import numpy as np
-from table_text import as_row, as_table
+from table_text import as_row, as_table, device_of
 
-from pgt.bench.zoo.methods import OURS
+from pgt.bench.zoo.methods import OURS, RIVALS
 from pgt.bench.zoo.summary import Found, geometric_mean
 
 MACHINES = {"gpu": "an H200, 60 s each", "cpu": "two cores, 120 s each"}
+OPTIONAL = "jinns"  # the rival that has not run everywhere
+# The kinds of answer of the default, by the model that its records name.
+KINDS = {"sum of sines": ("Features",), "network": ("PINN", "SIREN", "PGT")}
+MIXED = (
+    "A row with several commits of ours is put together from runs at each of them: no one version of "
+    "the code has that score."
+)
+
+
+def stored_zoos(folder: Path) -> dict[str, Found]:
+    """By machine, where there are records of the default with an error that it states."""
+    found = {machine: Found.read(folder / machine) for machine in MACHINES}
+    return {machine: part for machine, part in found.items() if part.pairs()}
 
 
 def zoo_table(folder: Path) -> str | None:
     """From the folders of records; None where there are none."""
-    found = {machine: Found.read(folder / machine) for machine in MACHINES}
-    rows = [zoo_row(MACHINES[name], part) for name, part in found.items() if part.pairs()]
+    found = stored_zoos(folder)
+    rows = [zoo_row(MACHINES[name], part) for name, part in found.items()]
+    mixed = f" {MIXED}" if any(is_mixed(part) for part in found.values()) else ""
     return as_table(
-        "The zoo, 60 problems of all kinds, nothing set but the seconds: ours against the best of "
-        "RBF, a Gaussian process and, where it has records, jinns; and the error that is stated for a "
-        "field against its true one:",
-        "| on | ahead of the best rival | ours / best rival, geometric mean (worst) | stated error "
-        "within a factor 2 | at worst too small / too large by | commits |",
+        "The zoo: problems of all kinds, nothing set but the seconds, one seed. Ours against the best "
+        "of RBF, a Gaussian process and, where it has records, jinns; and the error stated for a field "
+        f"against its true one.{mixed}",
+        "| on | problems | answered by | ahead of the best rival | ours / best rival, geometric mean "
+        "(worst) | stated error within a factor 2 | at worst too small / too large by | commits |",
         rows,
     )
 
@@ -29,12 +43,29 @@ def zoo_row(name: str, found: Found) -> str:
     ratios, stated = _ratios(found), _stated(found)
     return as_row(
         name,
+        str(problems_of(found)),
+        answered_by(found),
         ahead(found),
         f"{geometric_mean(ratios):.2g} ({max(ratios):.2g})",
         stated_well(found),
         f"{1 / stated.min():.2g} / {stated.max():.2g}",
         commits_of(found),
     )
+
+
+def problems_of(found: Found) -> int:
+    """On how many problems the default has run."""
+    return len({record["run"]["problem"] for record in _ours(found)})
+
+
+def answered_by(found: Found) -> str:
+    """By how many fields each kind of model has answered, the most frequent first."""
+    counts = {
+        kind: sum(record.get("model") in models for record in _ours(found))
+        for kind, models in KINDS.items()
+    }
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    return ", ".join(f"{kind} on {count}" for kind, count in ordered if count)
 
 
 def ahead(found: Found) -> str:
@@ -49,9 +80,39 @@ def stated_well(found: Found) -> str:
     return f"{((stated > 0.5) & (stated < 2)).sum()} of {len(stated)}"
 
 
+def rivals_of(found: Found) -> str:
+    """Who ours is compared with: how often the optional one ran, and where on another device."""
+    ran = [r for r in found.records if r["run"]["method"] == OPTIONAL]
+    home = {device_of(record) for record in _ours(found)}
+    away = [device_of(record) for record in ran if device_of(record) not in home]
+    other = f", {len(away)} of them on an {away[0]}" if away else ""
+    return f"the best of RBF, a Gaussian process and {OPTIONAL} ({OPTIONAL} on {len(ran)}{other})"
+
+
 def commits_of(found: Found) -> str:
-    commits = {r["commit"] for r in found.records if r["run"]["method"] == OURS}
-    return ", ".join(f"`{commit}`" for commit in sorted(commits))
+    """Of the default first, then those of the rivals."""
+    ours = _commits(_ours(found))
+    rivals = _commits([r for r in found.records if r["run"]["method"] in RIVALS])
+    one = "ours" if len(ours) == 1 else f"ours, {len(ours)} commits"
+    parts = [f"{one}: {_listed(ours)}", f"rivals: {_listed(rivals)}" if rivals else ""]
+    return "; ".join(filter(None, parts))
+
+
+def is_mixed(found: Found) -> bool:
+    """Are the runs of the default of more than one commit?"""
+    return len(_commits(_ours(found))) > 1
+
+
+def _ours(found: Found) -> list[dict]:
+    return [r for r in found.records if r["run"]["method"] == OURS]
+
+
+def _commits(records: list[dict]) -> list[str]:
+    return sorted({str(record["commit"]) for record in records if record.get("commit")})
+
+
+def _listed(commits: list[str]) -> str:
+    return ", ".join(f"`{commit}`" for commit in commits)
 
 
 def _ratios(found: Found) -> list[float]:

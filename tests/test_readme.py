@@ -129,6 +129,12 @@ def results_of_all_kinds() -> dict[str, dict]:
         "pressure": MEASURED | {"snapshot": flow, "volume": flow, "seconds": 99.6},
         "two-coefficients": MEASURED
         | {"relative_errors": {"convection": -0.0004, "viscosity": 0.012}},
+        "rivals": {
+            "rows": {
+                "WIRE": MEASURED
+                | {"rel_l2": 0.002, "steps": 1000, "parameters": 1234, "cpu_seconds": 17.6}
+            }
+        },
         "diffusivity-coverage": MEASURED | {"inside": 17, "draws": 20},
         "bands-heat": MEASURED | {"inside": {"field": {"u": 0.9}, "reading": {"u": 0.91}}},
         "bands-wake": MEASURED
@@ -141,9 +147,10 @@ def results_of_all_kinds() -> dict[str, dict]:
             "measures": {"disk": {"measure": 1e-9, "boundary": 2e-9}},
             "inside": {"polygon of 1000 edges": 0.25},
         },
-        "unknown-functions": MEASURED | {"source": [{"rel_l2": 0.021, "inside": 0.9}] * 2},
+        "unknown-functions": MEASURED
+        | {"source": [{"rel_l2": 0.021, "inside": 0.9, "model": "Features"}] * 2},
         "cylinder": MEASURED
-        | {"settings": {"samples": 500}}
+        | {"settings": {"samples": 500, "model": "siren"}}
         | {"wall": flow | {"drag": 0.005, "lift": 0.01, "seconds": 150.2}},
         "box-cost": MEASURED
         | {
@@ -154,14 +161,16 @@ def results_of_all_kinds() -> dict[str, dict]:
         },
         "dns-3d": MEASURED
         | {"settings": {"viscosity": 0.01, "samples": 10**4, "noise": 0.01}}
-        | {"fits": {"default": flow | run | {"w": 0.004}}},
+        | {"fits": {"default": flow | run | {"w": 0.004, "model": "PGT"}}},
         "unheard-of": {},
     } | results_of_families()
 
 
 def results_of_families() -> dict[str, dict]:
     """Those about families."""
-    answers = {"median": 0.004, "tenth": 0.03, "gp": 0.05, "inside": 0.91}
+    answers = {"median": 0.004, "tenth": 0.03, "gp": 0.05, "inside": 0.91} | {
+        "network": 0.02, "network inside": 0.88,
+    }  # fmt: skip
     asked = ("at once", "refined", "from the law", "from nothing")
     refined = {label: {"median": 1e-4, "seconds": 0.35} for label in asked}
     scored = {"median": 5.27, "tenth": 7.59, "seconds": 0.012, "systems": 100}
@@ -183,7 +192,8 @@ def results_of_families() -> dict[str, dict]:
             "laws": {
                 "poisson": MEASURED | {"rows": {"inverse": {"floor": scored, "zero-shot": scored}}},
                 "flow": MEASURED | {"rows": {"inverse": {"refined": scored}}},
-                "burgers": MEASURED | {"rows": {"sensors": {"floor": scored}}},
+                "burgers": MEASURED
+                | {"rows": {"sensors": {"floor": scored, "network": scored | {"median": 8.76}}}},
             },
         },
     }
@@ -194,9 +204,14 @@ def test_tables_of_all_kinds(tmp_path):
     assert all("No results" in text for text in tables.pages(tmp_path).values())
     text = tables.all_tables(results_of_all_kinds(), tmp_path)
     known = "boundary and initial values known"
-    assert f"| PGT: one mode, {known} | 2.0e-05 (1.0e-05 to 3.0e-05) | 10 | 3 | 32 k | CPU" in text
+    by = "PGT, SOAP, then Gauss–Newton"
+    spread = "2.0e-05 (1.0e-05 to 3.0e-05)"
+    assert f"| one mode, {known} | {by} | {spread} | 10 | 3 | 32 k | CPU" in text
     fields = "1.0e-01 / 2.0e-01 / 3.0e-01"
-    assert f"| pgt | 1.0e-01 | 2.0e-01 | {fields} | 1.0e-01 | 1.0e-06 | 10 |" in text
+    assert (
+        f"| a model by name | PGT, SOAP | 1.0e-01 | 2.0e-01 | {fields} | 1.0e-01 | 1.0e-06 | 10 |"
+        in text
+    )
     assert "| eager PyTorch, Adam | 80.0 | 1.0 | – | CPU, `abc` |" in text
     assert "| pgt, Adam | 8.0 | 10.0 | 5 |" in text
     assert "| pgt, SOAP | 10.0 | 8.0 | 5 |" in text
@@ -205,34 +220,108 @@ def test_tables_of_all_kinds(tmp_path):
     assert "all 1,000,000 weights" in text
     assert "| as usual | 5.0 | – | 1 GB | CPU, `abc` |" in text
     assert "| grid to CSV | 0.50 GiB | 45 | CPU, `abc` |" in text
-    assert "| A rod | Features | 27 | CPU, `abc` |" in text
+    assert "| A rod | sum of sines | 27 | CPU, `abc` |" in text
     each = "1.0e-03 / 2.0e-03 / 3.0e-03"
-    assert f"| wake from u and v | u / v / p: snapshot {each}, volume {each}, 100 s |" in text
+    assert (
+        f"| wake from u and v | PGT, SOAP | u / v / p: snapshot {each}, volume {each}, 100 s |"
+        in text
+    )
     assert "| convection 0.04 %, viscosity 1.2 % |" in text
+    assert "| WIRE | 2.0e-03 | 1,000 | 1,234 | 18 | CPU, `abc` |" in text
     assert "| 17 of 20 |" in text
     assert "| of fields u 0.900; of readings u 0.910 |" in text
     assert "| of fields u 0.800, v 0.900; of readings u 0.880 |" in text
-    assert "| conduction in a ring | 1.0e-07 (Features) | 1.0e-05 (Features) |" in text
+    assert "| conduction in a ring | 1.0e-07 (sum of sines) | 1.0e-05 (sum of sines) |" in text
     assert "| area or volume of 1 shapes, largest relative error | 1.0e-09 |" in text
     assert "| inside test of 1,000,000 points, polygon of 1000 edges | 0.25 s |" in text
-    assert "| source q(x) of a rod, 60 readings | 2.1 %, 2.1 % | 0.90, 0.90 |" in text
-    assert f"| the wall, where the fluid rests | {each} | 0.5 % / 1 % | 150 |" in text
+    assert (
+        "| source q(x) of a rod, 60 readings | sum of sines | 2.1 %, 2.1 % | 0.90, 0.90 |" in text
+    )
+    assert f"| the wall, where the fluid rests | SIREN, SOAP | {each} | 0.5 % / 1 % | 150 |" in text
     assert (
         "| PINN | the commit measured on | 900 (900) | 2000 (2000) | 1.10 | 0.99 | CPU, `abc`"
         in text
     )
-    assert "| all defaults | 1.0e-03 / 2.0e-03 / 4.0e-03 / 3.0e-03 | 10 | 32 k | CPU" in text
+    default = "all defaults of that commit: PGT, SOAP"
+    assert f"| {default} | 1.0e-03 / 2.0e-03 / 4.0e-03 / 3.0e-03 | 10 | 32 k | CPU" in text
     assert "| `heat` | 256 | 1234 | 4568 | CPU, `abc` |" in text
-    answer = "4.0e-03 (3.0e-02); Gaussian process 5.0e-02; inside 0.91"
-    assert f"| `heat` | {answer} | {answer} | 21 ms | CPU, `abc` |" in text
+    for who, answer, took in (
+        ("law and solver", "4.0e-03 (3.0e-02) | 0.91", "21 ms"),
+        ("network", "2.0e-02 | 0.88", "–"),
+        ("Gaussian process, no equation", "5.0e-02 | –", "–"),
+    ):
+        assert f"| `heat` | {who} | {answer} | {answer} | {took} | CPU, `abc` |" in text
     assert f"| `heat` | 20 |{' 1.0e-04, 0.35 s |' * 4} – | CPU, `abc` |" in text
     score = "5.3 (7.6), 0.012 s"
     assert f"| poisson, inverse | 100 | {score} | – | {score} | – | 20.0 | CPU, `abc` |" in text
     assert f"| flow, inverse | 100 | – | {score} | – | – | – | CPU, `abc` |" in text
     assert f"| burgers, sensors | 100 | – | – | {score} | – | 2.7 | CPU, `abc` |" in text
+    network = "8.8 (7.6), 0.012 s"
+    assert f"| burgers, sensors: the pretrained network | 100 | {network} |{' – |' * 4} CPU" in text
     for table in text.split("\n\n"):
         lines = [line for line in table.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) <= 1, "every row has the same cells"
+
+
+def rows_of(page: Path, part: str) -> list[list[str]]:
+    """The cells of the rows that hold a text."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("|") and part in line]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
+def test_a_row_about_a_network_reads_the_error_of_the_network():
+    families = stored("pretrained")["families"]
+    for name, family in families.items():
+        rows = rows_of(ROOT / "docs" / "measurements.md", f"| `{name}` |")
+        by = {row[1]: row for row in rows if len(row) == 8 and not row[1].isdigit()}
+        assert set(by) == {"law and solver", "network", "Gaussian process, no equation"}
+        for cell, kind in ((2, "clean"), (4, "noise")):
+            row = family[kind]
+            assert by["network"][cell] == f"{row['network']:.1e}"
+            assert by["law and solver"][cell] == f"{row['median']:.1e} ({row['tenth']:.1e})"
+        assert by["network"][6] == "–", "the stored time is that of the law"
+    rows = rows_of(ROOT / "README.md", "| pretrained network |")
+    assert [row[2] for row in rows] == [f"{families['heat']['clean']['network']:.1e}"]
+
+
+def test_every_row_of_the_readme_says_who_answered():
+    rows = rows_of(ROOT / "README.md", "`")
+    answered = [row for row in rows if len(row) == 5 and row[0] != "what"]
+    assert len(answered) >= 14
+    assert all(len(row[1]) > 2 for row in answered), "no empty cell, no dash"
+    models = {"viscosity": "PGT", "wake of a cylinder": "SIREN", "drag": "SIREN"}
+    for part, model in models.items():
+        assert all(model in row[1] for row in answered if part in row[0])
+
+
+def test_a_model_that_a_script_names_has_the_size_that_is_stored():
+    """Records of before models were named tell them apart by their parameters alone."""
+    sizes = {"PGT": 571907, "SIREN": 264963}
+    assert stored("viscosity")["parameter_count"] == sizes["PGT"]
+    assert stored("default-wake")["parameter_count"] == sizes["SIREN"]
+    assert stored("cylinder")["wall"]["parameter_count"] == sizes["SIREN"]
+
+
+def test_every_rival_is_shown_trained():
+    rows = stored("rivals")["rows"]
+    assert set(rows) == {"PINN", "SIREN", "WIRE", "FNO", "DeepONet", "PINNsFormer"}
+    assert all(row["rel_l2"] < 0.01 for row in rows.values())
+    assert all(row["cpu_seconds"] < 90 for row in rows.values()), "about a minute on two cores"
+
+
+def test_a_row_of_several_commits_says_so():
+    tables = load_tables()
+    readme, measurements = (text for text in tables.pages().values())
+    for machine in ("gpu", "cpu"):
+        files = (ROOT / "benchmarks" / "results" / "zoo" / machine).glob("*.ours.*.json")
+        records = [json.loads(path.read_text()) for path in files]
+        commits = {record["commit"] for record in records}
+        count = "ours:" if len(commits) == 1 else f"ours, {len(commits)} commits:"
+        for text in (readme, measurements):
+            assert f"{count} {', '.join(f'`{commit}`' for commit in sorted(commits))}" in text
+            assert len(commits) == 1 or "no one version" in text
+        assert f"| {len(records)} problems of all kinds" in readme
 
 
 def test_every_benchmark_and_what_it_leaves_is_listed():

@@ -1,6 +1,7 @@
 """How large and how long: what a preset gives every method, the same for all.
 
-`smoke` shows that everything runs; `cpu` is for two cores, `gpu` for one data-centre GPU. Decoders and
+`smoke` checks that everything runs, with tiny networks and two steps: its errors compare nothing. `cpu`
+is for two cores, `gpu` for one data-centre GPU. Decoders and
 coordinate networks of one preset have the same depth and width; WIRE's complex layers are narrower by
 √2, as its authors do, which gives the same number of weights.
 """
@@ -95,7 +96,8 @@ SCALES = {
     ("wake", "cpu"): Scale(300.0, 1000, 600, 500, 0.0, WAKE_CPU, WAKE_NEWTON),
     ("wake", "gpu"): Scale(25.0, 1000, 2000, 2048, 0.0, WAKE_GPU, WAKE_NEWTON),
 }
-PRESETS = ("smoke", "cpu", "gpu")
+SMOKE = "smoke"
+PRESETS = (SMOKE, "cpu", "gpu")
 
 
 def require_preset(preset: str) -> None:

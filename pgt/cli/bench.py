@@ -27,7 +27,10 @@ Records = Annotated[Path, typer.Option("--records", help="Folder of the stored r
 def _command(name: str) -> Callable:
     def run(
         preset: Annotated[
-            str, typer.Option(help="smoke (does it run?), cpu (two cores) or gpu.")
+            str,
+            typer.Option(
+                help="cpu (two cores), gpu, or smoke (checks that it runs, trains nothing)."
+            ),
         ] = "cpu",
         models: Annotated[
             str, typer.Option(help="Only these methods, separated by commas: pgt,pinn.")
@@ -40,7 +43,8 @@ def _command(name: str) -> Callable:
     run.__doc__ = f"""{TABLES[name]}
 
     Every run leaves one file in RECORDS/PRESET; what is there already is not run again, so an
-    interrupted sweep continues where it stopped.
+    interrupted sweep continues where it stopped. The preset smoke checks that the programs run: its
+    networks are not trained, and its errors compare nothing.
     """
     return run
 
@@ -51,12 +55,13 @@ for _name in TABLES:
 
 def _sweep(table: str, preset: str, models: tuple[str, ...], seeds: int, records: Path) -> None:
     from pgt.bench.experiments import runs
+    from pgt.bench.presets import SMOKE
     from pgt.bench.runner import sweep
 
     with mistakes_are_messages(), stoppable(lambda: STOPPED):
         todo = runs(table, preset, models, tuple(range(seeds)))
         rows = _watched(table, todo, records, sweep)
-    Console().print(_summary(rows))
+    Console().print(_summary(rows, f"pgt bench {table}, preset {preset}", preset == SMOKE))
 
 
 def _watched(title: str, todo: list, folder: Path, sweep: Callable) -> list[tuple[str, dict]]:
@@ -76,12 +81,22 @@ def _watched(title: str, todo: list, folder: Path, sweep: Callable) -> list[tupl
     return rows
 
 
-def _summary(rows: list[tuple[str, dict]]) -> Table:
+UNTRAINED = "a check that the programs run, not a comparison"
+
+
+def _summary(rows: list[tuple[str, dict]], title: str, is_smoke: bool) -> Table:
     from pgt.bench.records import has_diverged
 
-    table = Table(caption="error: relative L2 over all points and fields of the truth")
+    caption = "error: relative L2 over all points and fields of the truth"
+    if is_smoke:
+        title = f"{title}: {UNTRAINED}"
+        caption += (
+            ". The networks are tiny and not trained, so that the errors say nothing about the "
+        )
+        caption += "methods; --preset cpu trains them for a comparison"
+    table = Table(title=title, caption=caption)
     table.add_column("run", overflow="fold")
-    for name in ("error", "residual", "seconds"):
+    for name in ("error, untrained" if is_smoke else "error", "residual", "seconds"):
         table.add_column(name, justify="right")
     for name, record in rows:
         if "failed" in record:
@@ -109,7 +124,7 @@ def zoo(
     ] = "",
     seconds: Annotated[float, typer.Option(min=0.01, help="The budget of every run.")] = 60.0,
     group: Annotated[
-        str, typer.Option(help="Only the group that is tuned, held-back or fresh.")
+        str, typer.Option(help="Only the group that is tuned, held-back or later.")
     ] = "",
     seed: Annotated[list[int] | None, typer.Option(help="May be given again.")] = None,
     page: Annotated[

@@ -34,6 +34,7 @@ PAPER = {
     "PINN, paper": (0.226, 65.0, 66_500),
     "SIREN, paper": (0.54, 126.0, 26_419),
 }
+SHOWN = {"Features": "sum of sines"}  # a model's name, in words
 SPLINES = ("linear", "thin_plate_spline", "cubic", "quintic")
 BUMPS = tuple((kernel, width) for kernel in ("gaussian", "multiquadric") for width in (2, 4, 8))
 
@@ -92,7 +93,7 @@ def transformer_errors(
 
 def table(numbers: dict) -> list[tuple[str, float, float | None, int | None]]:
     """(what, relative L2 error, seconds, parameters) of ours, the paper's and interpolation."""
-    name = f"this run ({numbers['model']})"
+    name = f"this run ({SHOWN.get(numbers['model'], numbers['model'])})"
     ours = (name, numbers["rel_l2"], numbers["seconds"], numbers["parameters"])
     found = numbers.get("transformer")
     transformer = [] if found is None else [tuple(found[k] for k in ("method", *_COLUMNS))]

@@ -99,6 +99,8 @@ class DeepONet(AbstractFrame):
     basis
         The number of functions t_k.
 
+    The example below builds one; `python examples/rivals.py DeepONet` trains it.
+
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
     >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))

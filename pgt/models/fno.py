@@ -143,6 +143,8 @@ class FNO(AbstractFrame):
     modes
         Frequencies kept along each axis.
 
+    The example below builds one; `python examples/rivals.py FNO` trains it.
+
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
     >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))

@@ -29,6 +29,8 @@ class PINN(AbstractFrame):
     width, layers
         Neurons in a hidden layer, and the number of hidden layers.
 
+    The example below builds one; `python examples/rivals.py PINN` trains it.
+
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
     >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))

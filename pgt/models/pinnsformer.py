@@ -171,6 +171,10 @@ class PINNsFormer(AbstractFrame):
     no self-attention, so that only its first token is computed. In the paper the residual is also
     averaged over the sequence; here it is asked for at z alone, as for every other model.
 
+    Every point costs `times` tokens, each through wide layers: on the wake, at the default sizes, ten
+    times the operations of a SIREN of width 256. On a processor take `width=16, hidden=64,
+    output_hidden=64`; even so compiling takes about as much processor time as 500 steps.
+
     Parameters
     ----------
     scaling
@@ -183,6 +187,8 @@ class PINNsFormer(AbstractFrame):
         k, and Δt as a share of the time axis' length; the paper's 1e-4 is for times from 0 to 1.
     time_axis
         Which coordinate is stepped along; the last by default. Of an equation without time, any.
+
+    The example below builds one; `python examples/rivals.py PINNsFormer` trains it.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)

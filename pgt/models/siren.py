@@ -34,6 +34,8 @@ class SIREN(AbstractFrame):
     frequency
         ω₀: 30 as in the paper, for images and sound; 6–10 suits fields on [-1, 1] with a PDE residual.
 
+    The example below builds one; `python examples/rivals.py SIREN` trains it.
+
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
     >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))

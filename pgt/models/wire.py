@@ -35,6 +35,8 @@ class WIRE(AbstractFrame):
         to represent images, 4 and 4 to denoise them. A field on [-1, 1] with a PDE residual is smoother
         still: on a heat equation 2 and 1 came ten times closer in equal steps than 4 and 4.
 
+    The example below builds one; `python examples/rivals.py WIRE` trains it.
+
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
     >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))

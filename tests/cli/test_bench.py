@@ -20,6 +20,18 @@ def test_the_command_prints_a_summary(tmp_path):
     assert len(list((tmp_path / "smoke").glob("*.json"))) == 2
 
 
+@pytest.mark.parametrize("preset", ["smoke", "cpu"])
+def test_untrained_errors_are_labelled_and_others_are_not(preset, monkeypatch):
+    record = {"errors": {"volume": {"overall": {"stacked": 1.0}}}, "seconds": {"all": 2.0}}
+    monkeypatch.setattr("pgt.bench.runner.sweep", lambda todo, _, tell: tell(todo[0], record))
+    said = " ".join(command("heat", "--preset", preset).output.split())
+    is_smoke = preset == "smoke"
+    assert f"preset {preset}" in said
+    assert ("not a comparison" in said) is is_smoke
+    assert ("untrained" in said) is is_smoke
+    assert ("--preset cpu trains them" in said) is is_smoke
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

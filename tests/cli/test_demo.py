@@ -1,6 +1,7 @@
 """`pgt demo`: everything is left in the folder, and the terminal says what the numbers say."""
 
 import json
+import re
 
 import fresh_python
 import numpy as np
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 import pgt
 from pgt.cli import app
+from pgt.cli.demo import seconds_in_words
 
 FIGURES = {"field.png", "compare.png", "convergence.png", "contributions.png"}
 
@@ -55,6 +57,17 @@ def test_quick_demo_numbers_agree_with_the_field(quick_demo):
     assert numbers["quick"]
     assert numbers["parameters"] > 0
     assert numbers["versions"]["pgt"] == pgt.__version__
+
+
+def test_the_seconds_of_the_demo_add_up():
+    numbers = {
+        "device": "cpu: cpu", "seconds": 9.77, "first_step_seconds": 2.54,
+        "train_seconds": 3.54, "polish_seconds": 0.5,
+    }  # fmt: skip
+    said = seconds_in_words(numbers)
+    seconds = [float(number) for number in re.findall(r"([\d.]+) s\b", said)]
+    assert seconds == [9.8, 4.0, 2.5, 5.7]
+    assert "first step" in said
 
 
 def test_a_folder_that_cannot_be_written_is_one_line_and_exit_code_2(tmp_path):

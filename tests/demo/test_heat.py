@@ -24,7 +24,7 @@ def test_the_table_has_ours_first_then_the_papers_then_interpolation():
         "interpolation": {"alone": found, "gp": process},
     }  # fmt: skip
     ours, *paper, interpolated, gaussian = table(numbers)
-    assert ours == ("this run (Features)", 1e-4, 30.0, 7)
+    assert ours == ("this run (sum of sines)", 1e-4, 30.0, 7)
     assert paper == [(name, *row) for name, row in PAPER.items()]
     assert interpolated == ("scipy RBF (cubic), alone", 0.02, 0.1, None)
     assert gaussian == ("Gaussian process, alone", 0.03, 0.2, None)

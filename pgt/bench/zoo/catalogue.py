@@ -6,9 +6,9 @@ from pgt.bench.zoo.problems import (
     dispersive,
     elliptic,
     flow,
-    fresh_in_line,
-    fresh_in_space,
     hyperbolic,
+    later_in_line,
+    later_in_space,
     parabolic,
     reaction,
 )
@@ -16,13 +16,13 @@ from pgt.ground.errors import InputError
 from pgt.ground.parser import suggestion
 
 KINDS = (parabolic, hyperbolic, elliptic, dispersive, chaotic, reaction, flow)
-MODULES = (*KINDS, fresh_in_line, fresh_in_space)
+MODULES = (*KINDS, later_in_line, later_in_space)
 ALL = {problem.name: problem for module in MODULES for problem in module.PROBLEMS}
 
 
 def names(group: str | None = None) -> tuple[str, ...]:
     """The names of all problems, or of one group: those that defaults were tuned on, those held back, or
-    those drawn up afterwards.
+    those added later.
 
     >>> [len(names(group)) for group in GROUPS]
     [20, 18, 22]

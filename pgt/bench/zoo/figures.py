@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from pgt.bench._comparisons import GRID
 from pgt.bench.zoo.catalogue import ALL
 from pgt.bench.zoo.methods import METHODS
-from pgt.bench.zoo.problem import FRESH, GROUPS
+from pgt.bench.zoo.problem import GROUPS, LATER
 from pgt.bench.zoo.summary import LABELS, Found
 from pgt.plots import pieces
 from pgt.plots.pieces import INK, PALETTE, SIZE
@@ -97,6 +97,6 @@ def _reach(record: dict) -> tuple[float, float]:
 
 FIGURES = {
     "profile": profile,
-    "fresh": partial(profile, groups=(FRESH,)),
+    "later": partial(profile, groups=(LATER,)),
     "stated": stated_and_true,
 }

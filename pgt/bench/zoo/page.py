@@ -14,7 +14,7 @@ from pgt.ground.files import in_one_piece
 CAPTIONS = {
     "profile": "The share of problems, among those that it was run on, on which a method is within a "
     "factor of the smallest error.",
-    "fresh": "The same of the fresh problems alone.",
+    "later": "The same of the problems added later alone.",
     "stated": "The error that the default states for its field against the true one. Grey: within a "
     "factor of 2; above the line the stated error is too small.",
 }

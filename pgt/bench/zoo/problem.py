@@ -14,7 +14,7 @@ from pgt.physics.pde import AbstractPDE
 
 KINDS = ("parabolic", "hyperbolic", "elliptic", "dispersive", "chaotic", "reaction", "flow")
 NOISE = 0.05  # of the spread, where readings are noisy
-TUNED, HELD_BACK, FRESH = GROUPS = ("tuned", "held-back", "fresh")
+TUNED, HELD_BACK, LATER = GROUPS = ("tuned", "held-back", "later")
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Readings:
 class ZooProblem:
     """A field whose truth is known, and what is told of it.
 
-    `about` says in a few words what it is. Defaults may be tuned on problems of the `group` "tuned"; the
-    ones "held-back" show what they are worth where nobody looked, and the ones "fresh", drawn up after
-    all tuning, what they are worth on problems that nobody knew.
+    `about` says in a few words what it is. Defaults were tuned on problems of the `group` "tuned". Those
+    of "held-back" were left out of that at first, and those of "later" were added when the defaults were
+    nearly final. Defaults have been changed since, with the results of all groups known.
     """
 
     name: str

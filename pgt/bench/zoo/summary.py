@@ -11,9 +11,10 @@ from pgt.bench.stored import read_record
 from pgt.bench.tables import table
 from pgt.bench.zoo.catalogue import ALL
 from pgt.bench.zoo.methods import BANDS, METHODS, OURS, RIVALS
-from pgt.bench.zoo.problem import FRESH, HELD_BACK, TUNED
+from pgt.bench.zoo.problem import HELD_BACK, LATER, TUNED
 
-LABELS = {TUNED: "tuned on", HELD_BACK: "held back", FRESH: "fresh"}
+LABELS = {TUNED: "tuned on", HELD_BACK: "held back", LATER: "added later"}
+ANSWERED = {"Features": "sum of sines", "PINN": "tanh network"}
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def summary(found: Found) -> str:
 
 def errors_table(found: Found) -> str:
     """A row for every problem; the smallest error of a row is bold, hidden fields are in brackets."""
-    head = ["problem", "group", *found.methods, "ours / best rival"]
+    head = ["problem", "group", *found.methods, "ours / best rival", "ours answered by"]
     rows = []
     for name in found.problems:
         errors = {method: found.error(name, method) for method in found.methods}
@@ -115,8 +116,16 @@ def errors_table(found: Found) -> str:
         ratio = found.ratio(name)
         group = LABELS[ALL[name].group]
         cells = [_cell(found, name, method, error, best) for method, error in errors.items()]
-        rows.append([name, group, *cells, "" if ratio is None else f"{ratio:.2g}"])
+        shown = "" if ratio is None else f"{ratio:.2g}"
+        rows.append([name, group, *cells, shown, _answered(found, name)])
     return table(head, rows)
+
+
+def _answered(found: Found, problem: str) -> str:
+    """The models of the default's runs, and the commits they were measured at."""
+    ours = found.of(problem, OURS)
+    named = dict.fromkeys(str(record["model"]) for record in ours if record.get("model"))
+    return ", ".join([*(ANSWERED.get(name, name) for name in named), *_commits(ours)])
 
 
 def _cell(found: Found, problem: str, method: str, error: float | None, best: float) -> str:
@@ -204,15 +213,32 @@ def _is_inside(stated: dict, true: float) -> bool:
 def _measured(found: Found) -> str:
     """Where, when in the history of the source, and for how long."""
     places = sorted({r["device"] for r in found.records if "device" in r})
-    commits = sorted({str(r["commit"]) for r in found.records if r.get("commit")})
+    commits = {method: _commits_of(found, method) for method in found.ran}
     seconds = sorted({r["run"]["seconds"] for r in found.records})
     seeds = sorted({r["run"]["seed"] for r in found.records})
     parts = [f"Seconds given: {', '.join(f'{s:g}' for s in seconds)}"]
     parts += [f"taken: {', '.join(_taken(found))}"] if _taken(found) else []
     parts += [f"seeds: {', '.join(map(str, seeds))}"]
     parts += [f"measured on {'; '.join(places)}"] if places else []
-    parts += [f"commits {', '.join(f'`{commit}`' for commit in commits)}"] if commits else []
-    return "; ".join(parts) + "."
+    known = [f"{method} {', '.join(own)}" for method, own in commits.items() if own]
+    parts += [f"commits: {'; '.join(known)}"] if known else []
+    return "; ".join(parts) + "." + _mixed(commits.get(OURS, []))
+
+
+def _commits_of(found: Found, method: str) -> list[str]:
+    return _commits([r for r in found.records if r["run"]["method"] == method])
+
+
+def _commits(records: Iterable[dict]) -> list[str]:
+    return [f"`{c}`" for c in sorted({str(r["commit"]) for r in records if r.get("commit")})]
+
+
+def _mixed(commits: Sequence[str]) -> str:
+    """Said where no one version of the code has the score."""
+    if len(commits) < 2:
+        return ""
+    runs = f"The runs of `{OURS}` are of {len(commits)} commits"
+    return f" {runs}: no one version of the code has these scores."
 
 
 def _taken(found: Found) -> list[str]:

@@ -20,7 +20,7 @@ def test_the_documentation_lists_the_problems_as_they_are():
 def test_a_folder_gets_its_summary_and_figures(tmp_path):
     made_zoo.write(tmp_path, made_zoo.whole_zoo())
     text, written = page.write(tmp_path)
-    names = [f"zoo-{name}.png" for name in ("profile", "fresh", "stated")]
+    names = [f"zoo-{name}.png" for name in ("profile", "later", "stated")]
     assert [path.name for path in written] == [*names, "summary.md"]
     assert (tmp_path / "summary.md").read_text(encoding="utf-8").strip() == text
 

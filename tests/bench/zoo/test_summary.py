@@ -77,9 +77,24 @@ def test_records_are_read_from_a_folder(tmp_path):
 
 def test_where_it_was_measured_is_said():
     found = Found((made_zoo.record("beam", "ours", 0.5, device="gpu: H", commit="abc"),))
-    said = "Seconds given: 60; taken: ours 1 to 1; seeds: 0; measured on gpu: H; commits `abc`."
+    said = (
+        "Seconds given: 60; taken: ours 1 to 1; seeds: 0; measured on gpu: H; commits: ours `abc`."
+    )
     assert summary(found).endswith(said)
     assert "No runs are stored yet" in summary(Found(()))
+
+
+def test_a_row_names_the_model_that_answered_and_its_commit():
+    found = Found((made_zoo.record("beam", "ours", 0.5, model="Features", commit="abc"),))
+    assert "| beam | tuned on | **5.0e-01** |  | sum of sines, `abc` |" in errors_table(found)
+
+
+def test_a_score_put_together_from_several_commits_says_so():
+    runs = [("beam", "abc"), ("kdv", "def")]
+    records = [made_zoo.record(name, "ours", 0.5, commit=commit) for name, commit in runs]
+    assert "commits: ours `abc`, `def`" in summary(Found(tuple(records)))
+    assert "`ours` are of 2 commits: no one version" in summary(Found(tuple(records)))
+    assert "no one version" not in summary(Found(tuple(records[:1])))
 
 
 def test_the_stated_interval_is_judged():
@@ -100,5 +115,5 @@ def test_stated_errors_and_bands_are_judged_by_group_as_well():
         for method in ("ours", "bands")
     ]
     text = summary(Found(tuple(records)))
-    assert "By group: tuned on 1 of 1, held back 0 of 1, fresh 1 of 1." in text
-    assert "By group: tuned on 0.90, held back 0.80, fresh 0.70." in text
+    assert "By group: tuned on 1 of 1, held back 0 of 1, added later 1 of 1." in text
+    assert "By group: tuned on 0.90, held back 0.80, added later 0.70." in text

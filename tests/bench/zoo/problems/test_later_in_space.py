@@ -3,9 +3,9 @@
 import pytest
 import zoo_truths
 
-from pgt.bench.zoo.problems import fresh_in_space
+from pgt.bench.zoo.problems import later_in_space
 
 
-@pytest.mark.parametrize("problem", fresh_in_space.PROBLEMS, ids=lambda problem: problem.name)
+@pytest.mark.parametrize("problem", later_in_space.PROBLEMS, ids=lambda problem: problem.name)
 def test_the_truth_solves_its_equation(problem):
     assert zoo_truths.residual(problem) < zoo_truths.allowed(problem)

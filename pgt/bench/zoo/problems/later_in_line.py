@@ -1,4 +1,4 @@
-"""Drawn up after all tuning: what happens along a line, or in time alone."""
+"""Problems added later: along a line, or in time alone."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -6,7 +6,7 @@ import xarray as xr
 from scipy.integrate import solve_ivp
 from scipy.optimize import root_scalar
 
-from pgt.bench.zoo.problem import FRESH, NOISE, Readings, ZooProblem
+from pgt.bench.zoo.problem import LATER, NOISE, Readings, ZooProblem
 from pgt.bench.zoo.spectral import etdrk4, method_of_lines, slope, wave_numbers, without_aliases
 from pgt.bench.zoo.truth import Formula, Solved
 from pgt.data import Domain
@@ -203,65 +203,65 @@ PROBLEMS = (
     ZooProblem(
         "hot-rod", "parabolic", "a rod that conducts better where it is hotter, ends insulated",
         Equation("T_t = 0.02*diff((1 + 0.01*(T - 300))*T_x, x)"), ROD, Solved(_hot_rod),
-        Readings(150), group=FRESH, conditions=(Neumann("x", T=0.0),),
+        Readings(150), group=LATER, conditions=(Neumann("x", T=0.0),),
     ),
     ZooProblem(
         "cooled-bar", "parabolic", "a bar that loses heat through both ends",
-        Heat(SPREAD, fields="T"), BAR, Formula(_bar, (101, 121)), Readings(120, NOISE), group=FRESH,
+        Heat(SPREAD, fields="T"), BAR, Formula(_bar, (101, 121)), Readings(120, NOISE), group=LATER,
         conditions=(Robin("x", coefficient=COOLING, relative=True, T=AROUND),),
     ),
     ZooProblem(
         "thermocouples", "parabolic", "six thermocouples in a wall, nothing known of its faces",
         Heat(1.1e-4, fields="T"), WALL, Formula(_wall, (101, 121)),
-        Readings(240, 0.01, stations=6), group=FRESH,
+        Readings(240, 0.01, stations=6), group=LATER,
     ),
     ZooProblem(
         "mkdv", "dispersive", "a breather of the modified equation of Korteweg and de Vries",
         Equation("u_t + 6*u^2*u_x + u_xxx = 0"), Domain(x=(0, 16), t=(0, 4)),
-        Formula(_breather, (161, 81)), Readings(250), group=FRESH,
+        Formula(_breather, (161, 81)), Readings(250), group=LATER,
     ),
     ZooProblem(
         "long-waves", "dispersive", "a hump that parts into waves (Benjamin, Bona and Mahony)",
         Equation("u_t + u_x + u*u_x - u_xxt = 0"), Domain(x=(0, 60), t=(0, 20), periodic=("x",)),
-        Solved(_long_waves), Readings(400, NOISE), group=FRESH,
+        Solved(_long_waves), Readings(400, NOISE), group=LATER,
     ),
     ZooProblem(
         "well", "dispersive", "a quantum packet that swings in a harmonic well",
         Equation("a_t = -0.5*b_xx + 0.5*x^2*b", "b_t = 0.5*a_xx - 0.5*x^2*a"),
-        Domain(x=(-6, 6), t=(0, 6)), Formula(_coherent, (121, 121)), Readings(300), group=FRESH,
+        Domain(x=(-6, 6), t=(0, 6)), Formula(_coherent, (121, 121)), Readings(300), group=LATER,
     ),
     ZooProblem(
         "flood", "hyperbolic", "waves on shallow water, depth read and velocity hidden",
         Equation("h_t + diff(h*u, x) = 0", "u_t + u*u_x + 9.81*h_x = 0"),
         Domain(x=(0, 100), t=(0, 10), periodic=("x",)), Solved(_flood),
-        Readings(200, hidden=("u",)), group=FRESH,
+        Readings(200, hidden=("u",)), group=LATER,
     ),
     ZooProblem(
         "stretched", "hyperbolic", "two clouds carried ever faster and drawn out",
         Equation("c_t + 0.3*(1 + x)*c_x = 0"), Domain(x=(0, 5), t=(0, 4)),
-        Formula(_carried, (121, 101)), Readings(200), group=FRESH,
+        Formula(_carried, (121, 101)), Readings(200), group=LATER,
     ),
     ZooProblem(
         "ringing-beam", "hyperbolic", "a beam that rings and dies down, its ends held",
         Equation("w_tt + c*w_t + w_xxxx = 0", c=DAMPING), Domain(x=(0, 3), t=(0, 4)),
-        Formula(_beam, (81, 121)), Readings(200, NOISE), group=FRESH,
+        Formula(_beam, (81, 121)), Readings(200, NOISE), group=LATER,
         conditions=(Dirichlet("x", w=0.0),),
     ),
     ZooProblem(
         "half-string", "hyperbolic", "a string held at both ends, read on its left third only",
         Wave(1.3), Domain(x=(0, 4), t=(0, 6)), Formula(_string, (121, 121)),
-        Readings(150, within={"x": (0.0, 1.4)}), group=FRESH, conditions=(Dirichlet("x", u=0.0),),
+        Readings(150, within={"x": (0.0, 1.4)}), group=LATER, conditions=(Dirichlet("x", u=0.0),),
     ),
     ZooProblem(
         "stripes", "chaotic", "stripes that form (Swift and Hohenberg), fourth order, periodic",
         Equation("u_t = -0.6*u - 2*u_xx - u_xxxx - u^3"),
-        Domain(x=(0, 40), t=(0, 20), periodic=("x",)), Solved(stripes), Readings(400), group=FRESH,
+        Domain(x=(0, 40), t=(0, 20), periodic=("x",)), Solved(stripes), Readings(400), group=LATER,
     ),
     ZooProblem(
         "alloy", "reaction", "an alloy that separates (Cahn and Hilliard), fourth order, periodic",
         Equation("u_t = 0.05*diff(diff(u^3 - u - 0.04*u_xx, x), x)"),
         Domain(x=(0, 6), t=(0, 10), periodic=("x",)), Solved(alloy), Readings(500, NOISE),
-        group=FRESH,
+        group=LATER,
     ),
     ZooProblem(
         "gray-scott", "reaction", "a spot that parts in two, the catalyst read and its food hidden",
@@ -269,11 +269,11 @@ PROBLEMS = (
             "a_t = 0.5*a_xx - a*b^2 + 0.035*(1 - a)", "b_t = 0.25*b_xx + a*b^2 - 0.095*b"
         ),
         Domain(x=(0, 100), t=(0, 200), periodic=("x",)), Solved(pulses),
-        Readings(600, hidden=("a",)), group=FRESH,
+        Readings(600, hidden=("a",)), group=LATER,
     ),
     ZooProblem(
         "hares", "reaction", "hares counted with errors, the lynxes that eat them unseen",
         Equation("a_t = a*(1.1 - 0.4*b)", "b_t = b*(0.1*a - 0.4)"), Domain(t=(0, 20)),
-        Solved(_hares), Readings(60, NOISE, hidden=("b",)), group=FRESH,
+        Solved(_hares), Readings(60, NOISE, hidden=("b",)), group=LATER,
     ),
 )  # fmt: skip

@@ -3,18 +3,18 @@
 import pytest
 import zoo_truths
 
-from pgt.bench.zoo.problems import fresh_in_line
+from pgt.bench.zoo.problems import later_in_line
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("problem", fresh_in_line.PROBLEMS, ids=lambda problem: problem.name)
+@pytest.mark.parametrize("problem", later_in_line.PROBLEMS, ids=lambda problem: problem.name)
 def test_the_truth_solves_its_equation(problem):
     assert zoo_truths.residual(problem) < zoo_truths.allowed(problem)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "solve", [fresh_in_line.stripes, fresh_in_line.alloy, fresh_in_line.pulses]
+    "solve", [later_in_line.stripes, later_in_line.alloy, later_in_line.pulses]
 )
 def test_a_finer_step_changes_nothing(solve):
     rough, fine = solve(), solve(steps=30)

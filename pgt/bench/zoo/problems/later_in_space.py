@@ -1,8 +1,8 @@
-"""Drawn up after all tuning: what happens in the plane and in space."""
+"""Problems added later: in the plane and in space."""
 
 import jax.numpy as jnp
 
-from pgt.bench.zoo.problem import FRESH, NOISE, Readings, ZooProblem
+from pgt.bench.zoo.problem import LATER, NOISE, Readings, ZooProblem
 from pgt.bench.zoo.truth import Formula, given
 from pgt.data import Domain
 from pgt.physics import Acoustics, Dirichlet, Equation, Heat, Initial
@@ -87,44 +87,44 @@ PROBLEMS = (
     ZooProblem(
         "graded-plate", "elliptic", "a plate of graded conductivity, heated, two edges known",
         Equation(CONDUCTED), Domain(x=(0, 5), y=(0, 2)), Formula(_plate, (101, 41)),
-        Readings(120, NOISE), group=FRESH, conditions=(Dirichlet("x", T=300.0),),
+        Readings(120, NOISE), group=LATER, conditions=(Dirichlet("x", T=300.0),),
     ),
     ZooProblem(
         "corner-layer", "elliptic", "a wind into a corner: layers at two edges, which are known",
         Equation("u_x + u_y = e*lap(u)", e=LAYER), Domain(x=(0, 1), y=(0, 1)),
-        Formula(_corner, (81, 81)), Readings(80), group=FRESH,
+        Formula(_corner, (81, 81)), Readings(80), group=LATER,
         conditions=(Dirichlet(u=given(_corner, "u")),),
     ),
     ZooProblem(
         "bubble", "elliptic", "a nonlinear potential (Liouville), readings only",
         Equation("lap(u) + exp(u) = 0", coords=("x", "y")), Domain(x=(-1, 1), y=(-1, 1)),
-        Formula(_bubble, (81, 81)), Readings(80), group=FRESH,
+        Formula(_bubble, (81, 81)), Readings(80), group=LATER,
     ),
     ZooProblem(
         "burgers-2d", "flow", "two velocities with a front between them",
         Equation("u_t + u*u_x + v*u_y = n*lap(u)", "v_t + u*v_x + v*v_y = n*lap(v)", n=VISCOSITY),
         Domain(x=(0, 1), y=(0, 1), t=(0, 2)), Formula(_colliding, (41, 41, 31)), Readings(300),
-        group=FRESH,
+        group=LATER,
     ),
     ZooProblem(
         "room", "hyperbolic", "sound in a room with hard walls, pressure read and velocity hidden",
         Acoustics(SOUND, DENSITY, 2), Domain(x=(0, 5), y=(0, 3), t=(0, 0.02)),
-        Formula(_room, (51, 31, 41)), Readings(400, NOISE, hidden=("u", "v")), group=FRESH,
+        Formula(_room, (51, 31, 41)), Readings(400, NOISE, hidden=("u", "v")), group=LATER,
         conditions=(Initial(u=0.0, v=0.0), Dirichlet("x", u=0.0), Dirichlet("y", v=0.0)),
     ),
     ZooProblem(
         "rolls", "flow", "convection in a heated fluid, pressure hidden",
         Equation(*ROLLS, fields=("u", "v", "p", "T")), Domain(x=(0, 3), y=(0, 3)),
-        Formula(_rolls, (61, 61)), Readings(250, NOISE, hidden=("p",)), group=FRESH,
+        Formula(_rolls, (61, 61)), Readings(250, NOISE, hidden=("p",)), group=LATER,
     ),
     ZooProblem(
         "glowing", "elliptic", "a block that radiates: steady and nonlinear in three dimensions",
         Equation(GLOWING), Domain(x=(0, 3), y=(0, 3), z=(0, 3)), Formula(_glowing, (25, 25, 25)),
-        Readings(300), group=FRESH,
+        Readings(300), group=LATER,
     ),
     ZooProblem(
         "oven", "parabolic", "heat in a box over time, many noisy readings, nothing known of its walls",
         Heat(0.02, 3, fields="T"), Domain(x=(0, 2), y=(0, 1), z=(0, 1), t=(0, 2)),
-        Formula(_oven, (17, 15, 15, 13)), Readings(2000, NOISE), group=FRESH,
+        Formula(_oven, (17, 15, 15, 13)), Readings(2000, NOISE), group=LATER,
     ),
 )  # fmt: skip
