@@ -247,10 +247,17 @@ def _held_out(verdict: Verdict, folds: "CrossValidation | None", in_turn: bool) 
         unseen = f"{folds.folds}-fold: each reading predicted by a fit that did not see it"
     spread = () if folds is None else ("± over folds",)
     table = Table(title=unseen)
-    for name in ("field", "readings", "rms error", "of spread", *spread, "RBF, of spread"):
+    for name in (
+        "field",
+        "readings",
+        "rms error",
+        "of spread",
+        *spread,
+        "interpolation, of spread",
+    ):
         table.add_column(name, justify="left" if name == "field" else "right")
     for name, found in verdict.held_out.items():
-        numbers = [found.rmse, found.of_spread, found.rbf_of_spread]
+        numbers = [found.rmse, found.of_spread, found.interpolated_of_spread]
         if folds is not None:
             numbers.insert(2, _of_spread(folds.errors[name].spread, found))
         shown = ("" if value is None else f"{value:.1e}" for value in numbers)

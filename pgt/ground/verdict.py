@@ -58,27 +58,24 @@ class HeldOut:
     readings : how many, of those with a finite prediction.
     rmse : the root mean square error.
     relative : the same over the root mean square of the readings; None where they are all zero.
-    rbf_relative : the relative error of interpolation without physics; None where there is none.
+    interpolated_relative : the relative error of interpolation without physics, by a Gaussian process;
+        None where there is none.
     of_spread : `rmse` over the standard deviation of all readings of the field: 1 is as good as
         guessing their mean; None where they are all alike.
-    rbf_of_spread : the same of interpolation without physics.
-    process_relative, process_of_spread : both of a Gaussian process without physics; None where there
-        are too many readings for one.
+    interpolated_of_spread : `of_spread` of the interpolation.
     """
 
     readings: int
     rmse: float
     relative: float | None
-    rbf_relative: float | None = None
+    interpolated_relative: float | None = None
     of_spread: float | None = None
-    rbf_of_spread: float | None = None
-    process_relative: float | None = None
-    process_of_spread: float | None = None
+    interpolated_of_spread: float | None = None
 
     @property
     def is_significant(self) -> bool:
         """Whether field and interpolation differ by more than chance explains."""
-        return self.differs_from(self.rbf_of_spread)
+        return self.differs_from(self.interpolated_of_spread)
 
     def differs_from(self, theirs: float | None) -> bool:
         """Whether another error, relative to the spread, differs by more than chance explains.

@@ -83,7 +83,7 @@ class CrossValidation(eqx.Module):
 
     def unseen(self, domain: Domain) -> Unseen:
         """The readings as judges of a fit, beside interpolation of the others in each fold."""
-        simple = interpolated_in_turn(self.observations, self.fold, domain)
+        simple = interpolated_in_turn(self.observations, domain, self.fold)
         return Unseen(self.observations, self.predictions, simple, self.folds)
 
     def save(self, folder: str | Path) -> None:

@@ -17,7 +17,6 @@ from pgt.trust.convergence import Descent
 from pgt.trust.field_error import places
 from pgt.trust.held_out import Unseen, interpolated, left_out_in_turn
 from pgt.trust.lost import far_from, why_lost
-from pgt.trust.references.process import by_process
 from pgt.trust.verdict import Evidence
 
 if TYPE_CHECKING:
@@ -35,9 +34,7 @@ def evidence_of(result: "Reconstruction", folds: CrossValidation | None = None) 
         unseen = left_out_in_turn(result.observations, result.left_out, result.domain)
     else:
         simple = interpolated(result.observations, result.held_out, result.domain)
-        asked = np.asarray(result.held_out.points, float)
-        process = by_process(result.observations, result.domain, asked) if len(asked) else None
-        unseen = Unseen(result.held_out, held_out, simple, process=process)
+        unseen = Unseen(result.held_out, held_out, simple)
     points = places(result.domain).points
     learnt = _learnt(result, points)
     return Evidence(

@@ -13,7 +13,7 @@ from pgt.ground.verdict import Doubt
 from pgt.report.charts import agreement_chart, line_chart, share_chart
 from pgt.report.contents import ReportData, written
 from pgt.report.sentences import (
-    beside,
+    beside_interpolation,
     expected_errors,
     how_it_was_judged,
     interpolated_errors,
@@ -241,8 +241,7 @@ def _misfit_table(data: ReportData) -> str:
     for name, found in data.verdict.held_out.items():
         shares = ["" if s is None else percent(s) for s in (found.relative, found.of_spread)]
         error = number(found.rmse, unit=data.unit(name))
-        theirs = (beside(found, e) for e in (found.rbf_of_spread, found.process_of_spread))
-        rows.append([name, str(found.readings), error, *shares, *theirs])
+        rows.append([name, str(found.readings), error, *shares, beside_interpolation(found)])
     if not rows:
         return _paragraph("No readings were held out, so there is no independent measure of error.")
     in_turn = is_left_out_in_turn(data.verdict, data.fitted, data.held_out)
@@ -251,12 +250,12 @@ def _misfit_table(data: ReportData) -> str:
     )
     before = _paragraph(
         f"The error at {which}, as a root mean square; relative to the size of the readings, and to "
-        "their spread about the mean; beside it those of interpolation without physics: by radial basis "
-        "functions, and by a Gaussian process where there are up to 500 readings."
+        "their spread about the mean; beside it that of interpolation without physics, by a Gaussian "
+        "process."
     )
     heads = [
-        "field", "readings", "held-out error", "of their size", "of their spread", "interpolation (RBF)",
-        "Gaussian process",
+        "field", "readings", "held-out error", "of their size", "of their spread",
+        "interpolation without physics",
     ]  # fmt: skip
     return before + _table(heads, rows)
 

@@ -121,18 +121,14 @@ def relative_errors(data: ReportData) -> str:
 
 def interpolated_errors(data: ReportData) -> str:
     """Those of interpolation without physics at the same readings; empty where none is known."""
-    known = {name: _without_physics(found) for name, found in data.verdict.held_out.items()}
-    said = [f"{name} {' and '.join(errors)}" for name, errors in known.items() if errors]
-    return "; ".join(said)
+    known = {name: f.interpolated_of_spread for name, f in data.verdict.held_out.items()}
+    errors = [f"{name} {percent(error)}" for name, error in known.items() if error is not None]
+    return listed(errors) if errors else ""
 
 
-def _without_physics(found: HeldOut) -> list[str]:
-    named = ((found.rbf_of_spread, "RBF"), (found.process_of_spread, "Gaussian process"))
-    return [f"{percent(error)} ({name})" for error, name in named if error is not None]
-
-
-def beside(found: HeldOut, theirs: float | None) -> str:
-    """The error of a method without physics, and whether the two differ by more than chance."""
+def beside_interpolation(found: HeldOut) -> str:
+    """The error of interpolation without physics, and whether the two differ by more than chance."""
+    theirs = found.interpolated_of_spread
     if theirs is None or found.of_spread is None:
         return "not known"
     if not found.differs_from(theirs):

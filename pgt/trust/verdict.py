@@ -133,9 +133,9 @@ def _is_at_noise(evidence: Evidence, errors: Mapping[str, HeldOut]) -> bool:
     fulfilled = all(share <= FULFILLED for share in evidence.unfulfilled.values())
     return bool(errors and evidence.unfulfilled and fulfilled) and all(
         found.of_spread is not None
-        and found.rbf_of_spread is not None
+        and found.interpolated_of_spread is not None
         and name in evidence.field_error
-        and evidence.field_error[name].value < found.of_spread < found.rbf_of_spread
+        and evidence.field_error[name].value < found.of_spread < found.interpolated_of_spread
         for name, found in errors.items()
     )
 
@@ -292,16 +292,21 @@ def _too_few_held_out(evidence: Evidence) -> Doubts:
 
 def _worse_than_interpolation(errors: Mapping[str, HeldOut]) -> Doubts:
     for name, found in errors.items():
-        ours, theirs = found.of_spread, found.rbf_of_spread
+        ours, theirs = found.of_spread, found.interpolated_of_spread
         if ours is not None and theirs is not None and ours > max(theirs, NEGLIGIBLE):
             certain = found.is_significant
             chance = "and by more than chance explains" if certain else "though it may be by chance"
             yield Doubt(
                 "worse_than_interpolation",
-                f"{name}: interpolation without physics (scipy's RBF) predicts the held-out readings "
-                f"better, {percent(theirs)} of their spread against {percent(ours)}, {chance}. Check "
-                "equation, coefficients and units, or train for longer.",
-                {"field": name, "of_spread": ours, "rbf_of_spread": theirs, "significant": certain},
+                f"{name}: interpolation without physics (a Gaussian process) predicts the held-out "
+                f"readings better, {percent(theirs)} of their spread against {percent(ours)}, {chance}. "
+                "Check equation, coefficients and units, or train for longer.",
+                {
+                    "field": name,
+                    "of_spread": ours,
+                    "interpolated_of_spread": theirs,
+                    "significant": certain,
+                },
                 is_grave=certain and ours > MATTERS,
             )
 

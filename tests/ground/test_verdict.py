@@ -18,7 +18,7 @@ def test_doubts_keep_their_order():
 
 def test_what_is_not_known_is_none_and_not_zero():
     held_out = HeldOut(3, 0.5, None)
-    assert (held_out.rbf_relative, held_out.of_spread) == (None, None)
+    assert (held_out.interpolated_relative, held_out.of_spread) == (None, None)
     verdict = Verdict(None, "No step was taken.", {})
     assert (verdict.doubts, verdict.kinds, verdict.folds) == ((), (), None)
 

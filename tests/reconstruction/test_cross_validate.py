@@ -18,7 +18,7 @@ from pgt.runs.folder import FOLDS
 from pgt.runs.predict import load
 from pgt.training.fit import Outcome
 from pgt.training.loop import Fit
-from pgt.trust.references.interpolation import rbf
+from pgt.trust.references.process import by_process
 
 module = sys.modules["pgt.reconstruction.cross_validate"]  # the function has its name in the folder
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
@@ -218,13 +218,9 @@ def test_the_numbers_are_those_of_all_readings(home):
         3,
     )
     assert crossed["fields"]["u"]["spread"] > 0
-    simple = np.zeros(30)
-    for fold in range(3):
-        inside = kept.fold == fold
-        others = kept.observations.take(~inside)
-        simple[inside] = rbf(others, DOMAIN, kept.observations.points[inside]).predictions[:, 0]
+    simple = by_process(kept.observations, DOMAIN, groups=kept.fold)[:, 0]
     expected = np.linalg.norm(simple - truth) / np.linalg.norm(truth)
-    assert held["rbf_relative"] == pytest.approx(expected)
+    assert held["interpolated_relative"] == pytest.approx(expected)
     assert len(load(home / "whole").held_out) == 3, "the field is an ordinary fit"
 
 

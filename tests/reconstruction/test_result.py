@@ -157,7 +157,7 @@ def test_the_verdict_is_on_the_field_that_is_given(monkeypatch):
     errors = result.verdict().held_out
     assert set(errors) == {"u", "v"}
     assert errors["u"].rmse == pytest.approx(np.sqrt(np.mean(wrong**2)), rel=1e-5)
-    assert errors["u"].rbf_relative is None
+    assert errors["u"].interpolated_relative is None
 
 
 def test_a_hidden_pressure_is_doubted(flow):

@@ -37,10 +37,10 @@ def test_the_verdict_is_printed_as_it_is():
         assert "u 12 0.5 K 25 % 75 %" in text
     nothing = text_of(replace(cases.heat(), verdict=Verdict(None, "", {})))
     assert "held-out error, of the spread not known interpolation instead not known" in nothing
-    errors = {"u": HeldOut(12, 0.5, 0.25, 0.5, 0.75, 1.5, 0.3, 0.9)}
+    errors = {"u": HeldOut(12, 0.5, 0.25, 0.5, 0.75, 1.5)}
     beside = text_of(replace(cases.heat(), verdict=Verdict(True, "", errors)))
-    assert "interpolation instead u 150 % (RBF) and 90 % (Gaussian process)" in beside
-    assert "75 % 150 %: worse, and not by chance 90 %: no certain difference" in beside
+    assert "interpolation instead u 150 %" in beside
+    assert "75 % 150 %: worse, and not by chance" in beside
     assert "No readings were held out, so there is no independent measure of error" in nothing
 
 

@@ -11,7 +11,7 @@ from page_reader import text_of
 from pgt.ground.errors import InputError
 from pgt.ground.numbers import number
 from pgt.ground.verdict import FieldError, HeldOut
-from pgt.report.sentences import beside, which_model
+from pgt.report.sentences import beside_interpolation, which_model
 from pgt.trust.held_out import Unseen
 
 
@@ -131,6 +131,6 @@ def test_an_older_record_says_nothing_of_the_model():
      (0.1, 0.11, "no certain difference")],
 )  # fmt: skip
 def test_interpolation_stands_beside_the_error_with_its_significance(ours, theirs, said):
-    found = HeldOut(50, 1.0, 0.1, None, of_spread=ours, rbf_of_spread=theirs)
-    assert said in beside(found, found.rbf_of_spread)
+    found = HeldOut(50, 1.0, 0.1, None, of_spread=ours, interpolated_of_spread=theirs)
+    assert said in beside_interpolation(found)
     assert found.is_significant == ("chance" in said or "better" in said)

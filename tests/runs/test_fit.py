@@ -71,7 +71,7 @@ def test_fit_leaves_everything(folder):
     held = numbers["held_out"]["u"]
     assert held["readings"] == 6
     assert held["relative"] > 0
-    assert held["rbf_relative"] > 0
+    assert held["interpolated_relative"] > 0
     assert isinstance(numbers["converged"], bool)
     page = (folder / "out" / "report.html").read_text(encoding="utf-8")
     assert "<html" in page
@@ -90,8 +90,8 @@ def test_the_verdict_is_that_of_the_held_out_readings(folder):
     truth = result.held_out.values[:, 0]
     expected = np.linalg.norm(at - truth) / np.linalg.norm(truth)
     assert verdict.held_out["u"].relative == pytest.approx(expected, rel=1e-3)
-    better = verdict.held_out["u"].rbf_relative < verdict.held_out["u"].relative
-    assert any("RBF" in doubt.sentence for doubt in verdict.doubts) == better
+    better = verdict.held_out["u"].interpolated_relative < verdict.held_out["u"].relative
+    assert any("interpolation" in doubt.sentence for doubt in verdict.doubts) == better
     assert verdict.converged is False or expected <= 0.5
     assert result.verdict() == verdict
     assert result.doubts == verdict.doubts

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from pgt.data import Domain, Observations
-from pgt.trust import held_out
 from pgt.trust.held_out import (
     Unseen,
     held_out_errors,
@@ -25,15 +24,14 @@ def readings(u, **more):
 def test_errors_are_relative_to_size_and_to_spread():
     truth = readings([3.0, 4.0, NAN], v=[1.0, NAN, NAN])
     said = np.array([[3.0, 1.5], [4.5, NAN], [NAN, NAN]])
-    process = np.full((3, 2), 3.0)
-    found = held_out_errors(Unseen(truth, said, said * 0, None, process), {"u": 0.25, "v": 0.0})
-    assert found["u"].process_relative == pytest.approx(0.2)
-    assert found["u"].process_of_spread == pytest.approx(np.sqrt(0.5) / 0.25)
+    simple = np.full((3, 2), 3.0)
+    found = held_out_errors(Unseen(truth, said, simple), {"u": 0.25, "v": 0.0})
+    assert found["u"].interpolated_relative == pytest.approx(0.2)
+    assert found["u"].interpolated_of_spread == pytest.approx(np.sqrt(0.5) / 0.25)
     assert (found["u"].readings, found["v"].readings) == (2, 1)
     assert found["u"].rmse == pytest.approx(np.sqrt(0.125))
     assert found["u"].relative == pytest.approx(0.1)
     assert found["u"].of_spread == pytest.approx(np.sqrt(0.125) / 0.25)
-    assert found["u"].rbf_relative == pytest.approx(1.0)
     assert found["v"].of_spread is None
 
 
@@ -51,16 +49,14 @@ def test_predictions_that_are_no_numbers_are_left_out():
     assert (found["u"].readings, found["u"].relative) == (1, 0.0)
 
 
-def test_interpolation_stands_beside_where_it_can(monkeypatch):
+def test_interpolation_stands_beside_where_it_can():
     x = np.linspace(0, 1, 21)
     every = Observations.from_arrays({"x": x}, {"u": x**2})
     fitted, unseen = every.take(np.arange(21) % 4 != 1), every.take(np.arange(21) % 4 == 1)
     found = interpolated(fitted, unseen, LINE)
     np.testing.assert_allclose(found, unseen.values, atol=1e-2)
     assert interpolated(fitted, unseen.take(np.zeros(0, int)), LINE) is None
-    assert interpolated(fitted.take([0]), unseen, LINE) is None
-    monkeypatch.setattr(held_out, "MOST_FOR_RBF", 5)
-    assert interpolated(fitted, unseen, LINE) is None
+    assert np.isnan(interpolated(fitted.take([0]), unseen, LINE)).all()
 
 
 def test_in_turn_each_fold_is_interpolated_from_the_others():
@@ -68,13 +64,11 @@ def test_in_turn_each_fold_is_interpolated_from_the_others():
     every = Observations.from_arrays({"x": x}, {"u": x**2})
     fold = np.arange(21) % 3
     fold[4] = -1  # in no fold: nothing is said of it
-    found = interpolated_in_turn(every, fold, LINE)
-    assert found is not None
+    found = interpolated_in_turn(every, LINE, fold)
     assert np.isnan(found[4]).all()
     inside = fold == 1
     alone = interpolated(every.take(~inside), every.take(inside), LINE)
-    np.testing.assert_array_equal(found[inside], alone)
-    assert interpolated_in_turn(every.take([0, 1]), np.array([0, 1]), LINE) is None
+    np.testing.assert_allclose(found[inside], alone, atol=1e-3)  # by widths of fewer readings
 
 
 @pytest.mark.parametrize(("sensors", "worse"), [(12, True), (6, False)])
@@ -86,6 +80,4 @@ def test_interpolation_is_not_shown_a_sensor_whose_readings_it_is_asked_for(sens
     every = Observations.from_arrays({"x": x, "t": t}, {"u": u})
     said = left_out_in_turn(every, np.asarray(every.values), Domain(x=(0, 1), t=(0, 1)))
     assert said.interpolated is not None
-    assert said.process is not None
-    for other in (said.interpolated, said.process):
-        assert bool(np.std(other[:, 0] - u) > 0.5) is worse
+    assert bool(np.std(said.interpolated[:, 0] - u) > 0.5) is worse

@@ -171,10 +171,10 @@ def test_interpolation_that_is_better_is_a_doubt():
         verdict = judge(dataclasses.replace(fine, unseen=unseen))
         assert ("worse_than_interpolation" in verdict.kinds) is better
         found = verdict.held_out["u"]
-        assert found.rbf_relative == pytest.approx(0.001 if better else 1.0)
+        assert found.interpolated_relative == pytest.approx(0.001 if better else 1.0)
         if better:
             (doubt,) = [d for d in verdict.doubts if d.kind == "worse_than_interpolation"]
-            assert "(scipy's RBF) predicts the held-out readings better" in str(doubt)
+            assert "interpolation without physics" in str(doubt)
             assert "and by more than chance explains" in str(doubt)
             assert doubt.numbers["of_spread"] == found.of_spread
             assert doubt.is_grave is (found.of_spread > 0.05)
@@ -310,10 +310,10 @@ def test_what_is_set_already_is_not_advised():
 
 
 def test_interpolation_that_is_better_by_chance_is_not_grave():
-    few = HeldOut(8, 1.0, 0.1, 0.05, of_spread=0.1, rbf_of_spread=0.08)
+    few = HeldOut(8, 1.0, 0.1, 0.05, of_spread=0.1, interpolated_of_spread=0.08)
     assert not few.is_significant
     assert dataclasses.replace(few, readings=800).is_significant
-    assert not dataclasses.replace(few, rbf_of_spread=None).is_significant
+    assert not dataclasses.replace(few, interpolated_of_spread=None).is_significant
 
 
 def test_a_fit_at_the_noise_has_converged_though_its_cost_still_fell():

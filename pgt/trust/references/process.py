@@ -1,23 +1,24 @@
 """A Gaussian process without physics, quick enough to stand in every report.
 
-The covariance of standardised readings is c (exp(−Σ (x_k − y_k)² / 2ℓ_k²) + s δ); c has its most
-probable value in closed form, ℓ and s maximise what is left of the marginal likelihood (Rasmussen and
-Williams 2006, chapter 5). What the others say of some readings G, m_G = y_G − (K⁻¹)_GG⁻¹ (K⁻¹y)_G, needs
-no second fit.
+The covariance of standardized readings is c (exp(−Σ (x_k − y_k)² / 2ℓ_k²) + s δ). c has its most probable
+value in closed form; ℓ and s maximize the rest of the marginal likelihood (Rasmussen and Williams 2006,
+chapter 5). With K the covariance and α = K⁻¹ y, the weights without the readings of a group G are
+α − K⁻¹_{·G} (K⁻¹_{GG})⁻¹ α_G: leaving readings out needs no second fit.
 """
 
 import numpy as np
 from jaxtyping import Float
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
+from scipy.spatial.distance import cdist
 
 from pgt.data import Domain, Observations
 from pgt.data.splits import Groups
 from pgt.trust.references.coordinates import unit
 
-MOST = 500  # readings of a field; the work grows as their number cubed
-SEARCHED = 200  # of them, by which ℓ and s are found
-FEWEST = 4
+MOST_READINGS = 1500  # of a field, drawn from all of them: the work grows as their number cubed
+SEARCHED = 200  # readings by which ℓ and s are found
+MIN_READINGS = 4
 STARTS = ((0.3, 1e-4), (0.15, 1e-2))  # ℓ and s
 LENGTHS, NOISES = (0.02, 50.0), (1e-9, 10.0)
 STEPS = 40
@@ -28,56 +29,77 @@ def by_process(
     domain: Domain,
     points: Float[np.ndarray, "n d"] | None = None,
     groups: Groups | None = None,
-) -> Float[np.ndarray, "n c"] | None:
-    """What the process says at points; without them, what the others say of every reading, with `groups`
-    those of other groups.
+) -> Float[np.ndarray, "n c"]:
+    """Predictions of the process at points. Without points: of every reading from all others; with
+    `groups`, from the readings of other groups.
 
-    NaN for a field of fewer than four readings; None where a field has more than 500.
+    NaN for a field of fewer than four readings. Of very many readings, a random part is interpolated.
 
     >>> x = np.linspace(0, 1, 12)
     >>> given = Observations.from_arrays({"x": x}, {"u": np.sin(3 * x)})
     >>> round(float(by_process(given, Domain(x=(0, 1)), np.array([[0.31]]))[0, 0]), 3)
     0.802
     """
-    measured = [readings.measured(name) for name in readings.fields]
-    if any(len(rows) > MOST for rows, *_ in measured):
-        return None
     wanted = None if points is None else unit(np.asarray(points, float), domain)
     count = len(readings) if wanted is None else len(wanted)
     found = np.full((count, len(readings.fields)), np.nan)
-    for column, (rows, places, values, _) in enumerate(measured):
-        if len(rows) >= FEWEST and np.std(values) > 0:
-            here = rows if wanted is None else slice(None)
-            apart = rows if groups is None else groups[rows]
-            about = unit(np.asarray(places, float), domain), values
-            found[here, column] = _said(*about, wanted, apart)
+    for column, name in enumerate(readings.fields):
+        rows, places, values, _ = readings.measured(name)
+        if len(rows) < MIN_READINGS or np.std(values) == 0:
+            continue
+        process = _Process(unit(np.asarray(places, float), domain), np.asarray(values, float))
+        if wanted is None:
+            own = np.arange(len(rows)) if groups is None else groups[rows]
+            found[rows, column] = process.left_out(own)
+        else:
+            found[:, column] = process(wanted)
     return found
 
 
-def _said(coordinates, values, wanted, groups) -> Float[np.ndarray, " n"]:
-    mean, spread = values.mean(), values.std()
-    standard = (values - mean) / spread
-    lengths, noise = _most_probable(coordinates, standard)
-    factor = cho_factor(_alike(coordinates, coordinates, lengths) + noise * np.eye(len(values)))
-    weights = cho_solve(factor, standard)
-    if wanted is None:
-        inverse, missed = cho_solve(factor, np.eye(len(values))), np.zeros(len(values))
+class _Process:
+    """The process of one field, conditioned on at most `MOST_READINGS` of its readings."""
+
+    def __init__(self, places: Float[np.ndarray, "n d"], values: Float[np.ndarray, " n"]):
+        self.places, self.mean, self.spread = places, values.mean(), values.std()
+        standard = (values - self.mean) / self.spread
+        order = np.random.default_rng(0).permutation(len(values))
+        self.kept = np.sort(order[:MOST_READINGS])
+        part = order[:SEARCHED]
+        self.lengths, noise = _most_probable(places[part], standard[part])
+        kept = places[self.kept]
+        covariance = _covariance(kept, kept, self.lengths) + noise * np.eye(len(kept))
+        self.factor = cho_factor(covariance)
+        self.weights = cho_solve(self.factor, standard[self.kept])
+
+    def __call__(self, places: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:
+        return self._predict(places, self.weights)
+
+    def left_out(self, groups: Groups) -> Float[np.ndarray, " n"]:
+        """The prediction of every reading from the readings of other groups."""
+        inverse = cho_solve(self.factor, np.eye(len(self.kept)))
+        found, own = np.zeros(len(groups)), groups[self.kept]
         for group in np.unique(groups):
-            inside = np.flatnonzero(groups == group)
-            missed[inside] = np.linalg.solve(inverse[np.ix_(inside, inside)], weights[inside])
-        return mean + spread * (standard - missed)
-    return mean + spread * (_alike(wanted, coordinates, lengths) @ weights)
+            weights, inside = self.weights, np.flatnonzero(own == group)
+            if len(inside):
+                block = inverse[np.ix_(inside, inside)]
+                weights = weights - inverse[:, inside] @ np.linalg.solve(block, weights[inside])
+                weights[inside] = 0.0  # exactly, not to rounding
+            rows = np.flatnonzero(groups == group)
+            found[rows] = self._predict(self.places[rows], weights)
+        return found
+
+    def _predict(self, places, weights) -> Float[np.ndarray, " n"]:
+        seen = self.places[self.kept]
+        return self.mean + self.spread * (_covariance(places, seen, self.lengths) @ weights)
 
 
-def _alike(some, others, lengths) -> Float[np.ndarray, "n m"]:
-    gaps = (some[:, None, :] - others[None, :, :]) / lengths
-    return np.exp(-0.5 * np.sum(gaps**2, axis=-1))
+def _covariance(some, others, lengths) -> Float[np.ndarray, "n m"]:
+    return np.exp(-0.5 * cdist(some / lengths, others / lengths, "sqeuclidean"))
 
 
-def _most_probable(coordinates, values) -> tuple[Float[np.ndarray, " e"], float]:
-    """ℓ and s, from a part of the readings where they are many."""
-    part = np.random.default_rng(0).permutation(len(values))[:SEARCHED]
-    places, read, axes = coordinates[part], values[part], coordinates.shape[1]
+def _most_probable(places, read) -> tuple[Float[np.ndarray, " e"], float]:
+    """ℓ and s of greatest marginal likelihood."""
+    axes = places.shape[1]
     squares = (places[:, None, :] - places[None, :, :]) ** 2
     bounds = [np.log(LENGTHS)] * axes + [np.log(NOISES)]
     searches = [

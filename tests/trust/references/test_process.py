@@ -64,9 +64,21 @@ def test_a_periodic_axis_is_a_circle():
     assert found[0] == pytest.approx(found[1])
 
 
-def test_many_readings_are_refused_few_are_nan_and_five_hundred_are_quick():
-    assert by_process(readings(process.MOST + 1), BOX) is None
+def test_of_few_readings_nothing_is_predicted():
     assert np.isnan(by_process(readings(3), BOX)).all()
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(60) % 6])
+def test_a_part_of_many_readings_predicts_all_of_them(monkeypatch, groups):
+    """A reading that is left out of the part is predicted as if it were one of new places."""
+    given = readings(60, 0.01)
+    monkeypatch.setattr(process, "MOST_READINGS", 40)
+    found = by_process(given, BOX, groups=groups)
+    assert np.isfinite(found).all()
+    assert np.sqrt(np.mean((found - truth(np.asarray(given.points))) ** 2)) < 0.05
+
+
+def test_thousands_of_readings_take_seconds():
     began = time.process_time()
-    assert np.isfinite(by_process(readings(process.MOST, 0.1), BOX)).all()
-    assert time.process_time() - began < 8  # a quarter of it on an idle machine
+    assert np.isfinite(by_process(readings(4000, 0.1), BOX)).all()
+    assert time.process_time() - began < 15  # a quarter of it on an idle machine
