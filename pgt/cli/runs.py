@@ -139,7 +139,12 @@ def fit(
         run = load_run(run_file, overrides)
         from pgt.reconstruction.learnt import known_intervals
         from pgt.reconstruction.shown import learnt
-        from pgt.report.sentences import expected_errors, is_left_out_in_turn, which_model
+        from pgt.report.sentences import (
+            expected_errors,
+            how_it_ended,
+            is_left_out_in_turn,
+            which_model,
+        )
         from pgt.runs.fit import fit as fit_run
         from pgt.runs.folder import is_begun
 
@@ -152,7 +157,8 @@ def fit(
     coefficients = [f"Learnt: {name} = {said}." for name, said in learnt(result).items()]
     if coefficients and not known_intervals(result):
         coefficients.append('For their intervals write a table [error_bars], name = "ensemble".')
-    for line in (*expected_errors(verdict), *coefficients, which_model(result.summary)):
+    said = which_model(result.summary), how_it_ended(result.summary)
+    for line in (*expected_errors(verdict), *coefficients, *said):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     in_turn = is_left_out_in_turn(verdict, result.observations, result.held_out)
     console.print(_held_out(verdict, crossed, in_turn))

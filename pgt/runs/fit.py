@@ -16,6 +16,7 @@ from pgt.ground.files import in_one_piece
 from pgt.ground.manifest import write_manifest
 from pgt.ground.owner import owned
 from pgt.ground.provenance import provenance
+from pgt.ground.stage import Stage
 from pgt.ground.verdict import Verdict
 from pgt.io.readers import spoken
 from pgt.reconstruction.cross_validate import cross_validate
@@ -133,9 +134,8 @@ def write_results(
                 held_out=result.held_out, suspects=named(suspects, result.record.get("origins", ())),
             )  # fmt: skip
             plots.save(figure, folder / "field.png")
-            course, polish = result.history, result.summary["polish_costs"]
-            if course.sizes["step"] or polish:  # what is solved for has no course
-                figure = plots.convergence(course, polish=polish)
+            if result.history.sizes["step"] or result.stages:  # what is solved for has no course
+                figure = plots.convergence(result.history, stages=result.stages)
                 plots.save(figure, folder / "convergence.png")
         else:
             io.write_field(field, folder / f"field.{'vtr' if kind == 'vtk' else kind}")
@@ -166,8 +166,15 @@ def numbers(result: Reconstruction, shown: ReportData, folds: CrossValidation | 
         "noise": dict(shown.tables.noise or {}),
         **_of_error_bars(result, shown.tables.coverage),
         **{name: result.summary[name] for name in kept},
+        "stages": [_of_stage(stage) for stage in result.stages],
         **provenance(),
     }
+
+
+def _of_stage(stage: Stage) -> dict:
+    """A stage without its costs in between."""
+    ends = {"first_cost": stage.costs[0], "last_cost": stage.costs[-1]}
+    return stage.plain | {"iterations": stage.iterations, "costs": ends}
 
 
 def _of_error_bars(result: Reconstruction, coverage: xr.Dataset | None) -> dict:
