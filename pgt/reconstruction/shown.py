@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
+from pgt.ground.attempts import Attempts
 from pgt.ground.numbers import number
 from pgt.models.linearised import network_of
 from pgt.physics.bordered import bare
@@ -112,8 +113,11 @@ def plot(result: "Reconstruction", name: str | None, axes: Mapping[str, Any]) ->
 
 def report(result: "Reconstruction", path: Path, axes: Mapping[str, Any]) -> Path:
     """The page that a run from a run file leaves."""
-    data = _above("pgt.runs.report").report_data(result, result.grid(**axes))
-    return _above("pgt.report").write_report(data, path)
+    attempts, field = Attempts(), result.grid(**axes)
+    data = _above("pgt.runs.report").report_data(result, field, attempts=attempts)
+    written = _above("pgt.report").write_report(data, path, attempts)
+    attempts.warn()
+    return written
 
 
 def drawable(field: xr.Dataset) -> xr.Dataset:

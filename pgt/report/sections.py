@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import partial
 from html import escape
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
+from pgt.ground.attempts import Attempts
 from pgt.ground.numbers import listed, number, percent
 from pgt.ground.stage import Stage, stages_of
 from pgt.ground.verdict import Doubt
@@ -27,18 +29,23 @@ from pgt.report.sentences import (
 )
 
 
-def all_sections(data: ReportData) -> list[tuple[str, str, str]]:
-    """Name, heading and HTML of every section that has something to show."""
-    found = [
-        ("summary", "Summary", summary(data)),
-        ("field", "Field", viewer("field")),
-        ("held-out", "Held-out readings", agreement(data)),
-        ("error-bars", "Error bars", error_bars(data)),
-        ("residual", "Residual", residual(data)),
-        ("training", "Training", training(data)),
-        ("coefficients", "Coefficients", coefficients(data)),
-        ("run", "Reproduce", reproduce(data)),
-    ]
+def all_sections(data: ReportData, attempts: Attempts) -> list[tuple[str, str, str]]:
+    """Name, heading and HTML of every section that has something to show; of one that fails, why."""
+    found = []
+    for name, heading, make in (
+        ("summary", "Summary", summary),
+        ("field", "Field", lambda data: viewer("field")),
+        ("held-out", "Held-out readings", agreement),
+        ("error-bars", "Error bars", error_bars),
+        ("residual", "Residual", residual),
+        ("training", "Training", training),
+        ("coefficients", "Coefficients", coefficients),
+        ("run", "Reproduce", reproduce),
+    ):
+        body = attempts(f"{heading} in the report", partial(make, data))
+        if body is None:
+            body = f'<div class="doubts" role="note">{_paragraph(attempts.failures[-1])}</div>'
+        found.append((name, heading, body))
     return [section for section in found if section[2]]
 
 
