@@ -33,7 +33,7 @@ def in_brief(result: "Reconstruction") -> str:
         f"Reconstruction of {', '.join(pde.fields)} over {', '.join(pde.coords)}",
         f"  equation  {equation_text(bare(pde))}",
         f"  readings  {len(result.observations)} fitted, {len(result.held_out)} held out",
-        f"  model     {model}, {_seconds(summary):.1f} s",
+        f"  model     {model}, {seconds_of(summary):.1f} s",
         *(
             f"  learnt    {name} = {said}"
             for name, said in list(learnt(result).items())[:MOST_LINES]
@@ -44,7 +44,7 @@ def in_brief(result: "Reconstruction") -> str:
     return "\n".join(lines)
 
 
-def _seconds(summary: Mapping) -> float:
+def seconds_of(summary: Mapping) -> float:
     """Of all steps, first and second order."""
     return sum(summary.get(name) or 0.0 for name in ("seconds", "polish_seconds"))
 

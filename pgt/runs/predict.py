@@ -17,7 +17,7 @@ from pgt.models.linearised import network_of
 from pgt.physics.bordered import bare
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.result import Reconstruction
-from pgt.reconstruction.shown import learnt
+from pgt.reconstruction.shown import learnt, seconds_of
 from pgt.report import write_report
 from pgt.runs.folder import METRICS, REPORT, RUN_FILE
 from pgt.runs.report import report_data
@@ -115,7 +115,7 @@ def info(folder: Path) -> list[tuple[str, str]]:
         ("fields", ", ".join(result.pde.fields)),
         ("readings", f"{len(result.observations)} fitted, {len(result.held_out)} held out"),
         ("model", f"{kind}, {summary['parameter_count']:,} parameters"),
-        ("training", f"{summary['seconds']:.1f} s, {summary['stopped']}"),
+        ("training", f"{seconds_of(summary):.1f} s, {summary['stopped']}"),
         ("seed, version", f"{summary['seed']}, pgt {summary['version']}, jax {summary['jax']}"),
     ]
     rows += [(name, f"learnt: {said}") for name, said in learnt(result).items()]

@@ -105,8 +105,11 @@ def _of_stages(descent: Descent) -> tuple[bool, str]:
     done = f"A least-squares fit of {count} iterations brought {fell}{within}"
     ended = f"It ended because {last.reason}."
     if descent.moved_to is not None and descent.moved_to <= GOOD_COST:
-        there = f"moved from there to the most probable one, where it is {number(descent.moved_to)}"
-        return True, f"{done}; the field was {there}. {ended}"
+        cost = number(descent.moved_to)
+        return (
+            True,
+            f"{done}. {ended} The field was moved from there to the MAP estimate: cost {cost}.",
+        )
     if gain > STILL_FALLING and costs[-1] > GOOD_COST:
         return False, f"{done}, in its last fifth still by {percent(gain)}. {ended}"
     if descent.is_cut_short and costs[-1] > GOOD_COST:
