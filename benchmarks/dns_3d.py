@@ -26,6 +26,7 @@ from periodic_flow import FIELDS, LENGTH, SPACE, STARTS, Truth, checks, relative
 
 import pgt
 from pgt.ground.provenance import provenance
+from pgt.ground.stage import stages_of
 
 RESULTS = Path(__file__).parent / "results"
 QUANTILES = 0.05, 0.95
@@ -133,7 +134,7 @@ def measured(readings, truth: Truth, name: str, options) -> dict:
         "expected": {name: part["value"] for name, part in (record["field_error"] or {}).items()},
         "held_out": record["held_out_error"],
         "steps": int(result.history.step.to_numpy().max(initial=0)),
-        "iterations": [len(stage) - 1 for stage in record["polish_costs"]],
+        "iterations": [stage.iterations for stage in stages_of(record)],
         "parameter_count": record["parameter_count"],
     }
     return (

@@ -42,7 +42,7 @@ def measured(task, points: int, memory: float | None, seconds: float) -> dict:
         memory=memory,
     )  # fmt: skip
     began, marks = time.monotonic(), []
-    _, _, stages, _ = polish(
+    _, _, stages = polish(
         task.model, task.pde, task.problem, settings, task.held_out,
         lambda iteration, cost: marks.append(time.monotonic() - began),
     )  # fmt: skip
@@ -53,7 +53,7 @@ def measured(task, points: int, memory: float | None, seconds: float) -> dict:
         "first_step_seconds": marks[0],
         "seconds_per_step": sum(steps) / len(steps) if steps else None,
         "steps": len(marks),
-        "costs": [stages[0][0], stages[0][-1]],
+        "costs": [stages[0].costs[0], stages[0].costs[-1]],
         "peak_bytes": stats.get("peak_bytes_in_use"),  # of the process so far
     }
 

@@ -37,6 +37,7 @@ from pgt.training.assemble import Model, Task, assemble
 from pgt.training.budget import seconds_given
 from pgt.training.error_bars import ErrorBars
 from pgt.training.fit import Outcome, fit_task, with_posterior
+from pgt.training.linearity import linearity
 from pgt.training.loop import DIVERGED, Fit
 from pgt.training.scales import typical_residuals
 from pgt.training.settings import Training
@@ -190,6 +191,7 @@ def _better_of_two(task: Task, folder: Path | None, progress: bool | None) -> _K
     other, others = _fitted(rival, folder, progress, is_better)
     if is_better(other) and not is_surer(outcome, errors, others, task):
         return _Kept(rival, other, others, "rival")
+    first = first._replace(choice="suited over rival")
     return first if errors is not None else _kept_after_all(first)
 
 
@@ -206,7 +208,7 @@ def _kept_after_all(fit: _Kept) -> _Kept:
 def _has_diverged(outcome: Outcome) -> bool:
     """Whether nothing came of the fit: no finite loss, cost or error."""
     fit, error = outcome.fit, outcome.held_out_error
-    last = [cost for stage in fit.polish_costs[-1:] for cost in stage[-1:]]
+    last = [cost for stage in fit.stages[-1:] for cost in stage.costs[-1:]]
     numbers = [*last, *([] if error is None else [error])]
     return fit.stopped == DIVERGED or not np.isfinite(numbers).all()
 
@@ -224,7 +226,7 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "history": asdict(fit.history),
         "seconds": fit.seconds,
         "first_step_seconds": fit.first_step_seconds,
-        "stopped": fit.stopped,
+        "stopped": _why_stopped(fit),
         "learnt": {name: asdict(known) for name, known in fit.learnt.items()},
         "first_guesses": {name: float(node.value) for name, node in named_unknowns(task.pde)},
         "version": __version__,
@@ -242,11 +244,24 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "field_error": errors,
         "expected_error": None if errors is None else together(errors, task),
         "model": type(network_of(fit.model)).__name__,
-        "polish_costs": [list(stage) for stage in fit.polish_costs],
+        "linearity": linearity(task.pde, task.model.scaling),
+        "stages": [stage.plain for stage in fit.stages],
         "polish_seconds": fit.polish_seconds,
-        "ran_out_of": seconds_given(task.training) if fit.ran_out else None,
+        "ran_out_of": seconds_given(task.training) if _ran_out(fit) else None,
         "moved_to": outcome.moved_to,
     } | _of_members(outcome, task)
+
+
+def _why_stopped(fit: Fit) -> str:
+    """Of the last stage, where there are stages: what came before them, they followed."""
+    if fit.stopped == DIVERGED or not fit.stages:
+        return fit.stopped
+    return fit.stages[-1].reason
+
+
+def _ran_out(fit: Fit) -> bool:
+    """Whether the clock ended the last stage."""
+    return bool(fit.stages) and fit.stages[-1].ended == "seconds"
 
 
 def _of_members(outcome: Outcome, task: Task) -> dict:

@@ -9,8 +9,9 @@ PACKAGE = TESTS.parent / "pgt"
 
 # Nothing in them could fail by itself; the command is tested as one.
 PLAIN = {"ground/types.py", "ground/version.py", "bench/paper.py", "__main__.py"}
-# What crosses modules: the pages in a browser, and files that are wrong in every way.
-WIDER = {"report/test_viewer.py", "live/test_page.py"} | {
+# What crosses modules: the pages in a browser, runs from a table to the report, and files that are
+# wrong in every way.
+WIDER = {"report/test_viewer.py", "live/test_page.py", "end_to_end/test_fits.py"} | {
     f"runs/test_broken_{what}.py" for what in ("inputs", "keys", "run_files")
 }
 

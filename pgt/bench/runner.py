@@ -27,6 +27,7 @@ from pgt.bench.problems import Setup
 from pgt.bench.stored import read_record, write_record
 from pgt.ground.files import in_one_piece
 from pgt.ground.provenance import provenance
+from pgt.ground.stage import stages_of
 from pgt.reconstruction.result import Reconstruction
 from pgt.training.assemble import Task, assemble
 from pgt.training.budget import STEPS
@@ -214,7 +215,7 @@ def _measured(run: Run, setup: Setup, result: Reconstruction, costs: dict) -> di
         "seconds": costs["seconds"] | spent,
         "parameters": summary["parameter_count"],
         "steps": int(result.history.step.to_numpy().max(initial=0)),
-        "polish_iterations": sum(len(stage) - 1 for stage in summary["polish_costs"]),
+        "polish_iterations": sum(stage.iterations for stage in stages_of(summary)),
         "stopped": summary["stopped"],
         "training": summary["training"],
         "errors": run.problem.judge(setup, result.grid),

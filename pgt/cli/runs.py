@@ -12,7 +12,7 @@ from rich.table import Table
 from pgt.cli.interrupt import saying
 from pgt.cli.messages import mistakes_are_messages, stoppable
 from pgt.ground.errors import InputError
-from pgt.ground.verdict import NOT_CONVERGED, HeldOut, Verdict
+from pgt.ground.verdict import INCOMPLETE, NOT_CONVERGED, HeldOut, Verdict
 
 if TYPE_CHECKING:  # help does not wait for JAX
     from pgt.reconstruction.cross_validation import CrossValidation
@@ -139,25 +139,32 @@ def fit(
         run = load_run(run_file, overrides)
         from pgt.reconstruction.learnt import known_intervals
         from pgt.reconstruction.shown import learnt
-        from pgt.report.sentences import expected_errors, is_left_out_in_turn, which_model
+        from pgt.report.sentences import (
+            expected_errors,
+            how_it_ended,
+            is_left_out_in_turn,
+            which_model,
+        )
         from pgt.runs.fit import fit as fit_run
         from pgt.runs.folder import is_begun
 
         saved = f"Stopped; continue with: {again}"
         with stoppable(lambda: saved if is_begun(output) else "Stopped; nothing was saved yet."):
-            result, verdict, crossed = fit_run(
+            result, verdict, crossed, failures = fit_run(
                 run, output, resume=resume, seconds=seconds, say=console.print, folds=folds,
                 overwrite=overwrite,
             )  # fmt: skip
     coefficients = [f"Learnt: {name} = {said}." for name, said in learnt(result).items()]
     if coefficients and not known_intervals(result):
         coefficients.append('For their intervals write a table [error_bars], name = "ensemble".')
-    for line in (*expected_errors(verdict), *coefficients, which_model(result.summary)):
+    said = which_model(result.summary), how_it_ended(result.summary)
+    for line in (*expected_errors(verdict), *coefficients, *said):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     in_turn = is_left_out_in_turn(verdict, result.observations, result.held_out)
     console.print(_held_out(verdict, crossed, in_turn))
     for doubt in verdict.doubts:
         console.print(f"Note: {doubt.sentence}", style="yellow", soft_wrap=True, markup=False)
+    _require_all(failures, f"the fit itself is saved in {output}.")
     if verdict.exit_code:
         why = "did not converge" if verdict.exit_code == NOT_CONVERGED else "is not to be trusted"
         Console(stderr=True).print(f"pgt: the fit {why}.", style="red")
@@ -205,10 +212,13 @@ def compare(
 
 def report(folder: RunFolder) -> None:
     """Write the report of a run again: one HTML page that opens offline."""
+    from pgt.ground.attempts import Attempts
     from pgt.runs.predict import rewrite_report
 
+    attempts = Attempts()
     with mistakes_are_messages():
-        typer.echo(rewrite_report(folder))
+        typer.echo(rewrite_report(folder, attempts))
+    _require_all(attempts.failures, "the rest of the report is written.")
 
 
 def info(folder: RunFolder) -> None:
@@ -218,6 +228,14 @@ def info(folder: RunFolder) -> None:
     with mistakes_are_messages():
         rows = describe(folder)
     Console().print(_two_columns(rows, str(folder)))
+
+
+def _require_all(failures: Sequence[str], but: str) -> None:
+    """Name the outputs that could not be made, and end with their exit code where there are any."""
+    for failure in [*failures, but] if failures else []:
+        Console(stderr=True).print(f"pgt: {failure}", style="red", soft_wrap=True, markup=False)
+    if failures:
+        raise typer.Exit(INCOMPLETE)
 
 
 def _two_columns(rows: Sequence[tuple[str, str]], title: str) -> Table:

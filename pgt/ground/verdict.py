@@ -26,7 +26,7 @@ Kind = Literal[
     "doubtful_coefficient",
 ]
 
-NOT_CONVERGED, NOT_TRUSTED = 3, 4  # exit codes
+NOT_CONVERGED, NOT_TRUSTED, INCOMPLETE = 3, 4, 5  # exit codes
 SIGNIFICANT = 2.0  # standard deviations of the logarithm of a ratio of two errors
 
 

@@ -18,6 +18,7 @@ from pgt.data.observations import Observations
 from pgt.ground.arguments import Limits
 from pgt.ground.checked import checked
 from pgt.ground.files import in_one_piece, make_folder, naming_the_place
+from pgt.ground.stage import Stage
 from pgt.plots import courses, pieces
 from pgt.plots.courses import MANY
 from pgt.plots.domains import draw_walls
@@ -156,28 +157,29 @@ def compare(
 def convergence(
     history: xr.Dataset,
     terms: Sequence[str] | None = None,
-    polish: Sequence[Sequence[float]] = (),
+    stages: Sequence[Stage] = (),
 ) -> Figure:
     """Loss terms against the training step on a logarithmic scale, each named at its end.
 
     `history` is that of a `Reconstruction`, with `loss` over "step" and "term"; of the terms, `terms` are
     drawn, by default all. `held_out`, where it is recorded, is drawn dashed. What was not recorded at a
-    step is NaN there. `polish` are the costs of second-order steps, a list for each stage, as
-    `Reconstruction.summary["polish_costs"]` has them; they have a panel of their own.
+    step is NaN there. `stages` are those of a least-squares fit, as `Reconstruction.stages`: their costs
+    have a panel of their own, with one line for each.
 
     >>> loss = (("step", "term"), [[1.0], [0.1]])
     >>> history = xr.Dataset({"loss": loss}, {"term": ["data"]})
-    >>> len(convergence(history).axes), len(convergence(history, polish=[[1.0, 0.1]]).axes)
+    >>> stage = Stage("Gauss-Newton", (1.0, 0.1), 2.0, "patience")
+    >>> len(convergence(history).axes), len(convergence(history, stages=[stage]).axes)
     (1, 2)
     """
-    trained = history.sizes.get("step", 0) > 0 or not polish
-    count = int(trained) + bool(polish)
+    trained = history.sizes.get("step", 0) > 0 or not stages
+    count = int(trained) + bool(stages)
     figure = Figure(figsize=(1.0 + 4.0 * count, 3.0), layout="constrained")
     row = list(figure.subplots(1, count, squeeze=False)[0])
     if trained:
         _of_training(pieces.styled(row[0]), history, terms)
-    if polish:
-        _of_polish(pieces.styled(row[-1]), polish)
+    if stages:
+        _of_stages(pieces.styled(row[-1]), stages)
     return figure
 
 
@@ -198,15 +200,16 @@ def _of_training(axes: Axes, history: xr.Dataset, terms: Sequence[str] | None) -
     _finished(axes, ends, "step", "loss")
 
 
-def _of_polish(axes: Axes, stages: Sequence[Sequence[float]]) -> None:
-    """Every stage by itself: each minimises something else."""
-    names = [""] if len(stages) == 1 else pieces.stage_names(len(stages))
+def _of_stages(axes: Axes, stages: Sequence[Stage]) -> None:
+    """Every stage by itself: each minimizes something else."""
     start, ends = 0, []
-    for index, (name, costs) in enumerate(zip(names, stages, strict=True)):
-        colour = PALETTE[index % len(PALETTE)]
-        axes.semilogy(start + np.arange(len(costs)), costs, color=colour, linewidth=1.4)
-        start += len(costs) - 1
-        ends.append((np.log10(costs[-1]), name, colour))
+    for index, stage in enumerate(stages):
+        colour, costs = PALETTE[index % len(PALETTE)], np.array(stage.costs)
+        above = np.flatnonzero(costs > 0)  # an exact fit has no place on a logarithmic axis
+        if len(above):
+            axes.semilogy(start + above, costs[above], color=colour, linewidth=1.4)
+            ends.append((np.log10(costs[above[-1]]), stage.name, colour))
+        start += stage.iterations
     _finished(axes, ends, "second-order iteration", "cost")
 
 
@@ -215,6 +218,8 @@ def _finished(axes: Axes, ends: list, across: str, up: str) -> None:
     axes.set(xlabel=across, ylabel=up)
     axes.margins(x=0)
     axes.grid(axis="y", color="#E6E6E6", linewidth=0.6)
+    if not ends:
+        return
     low, high = np.log10(axes.get_ylim())
     pieces.name_ends(axes, [((y - low) / (high - low), name, colour) for y, name, colour in ends])
 

@@ -220,11 +220,6 @@ def _draw_readings(
     )  # fmt: skip
 
 
-def stage_names(count: int) -> list[str]:
-    """The stages of a polish: the last two are those of noisy readings, under a prior."""
-    return ["readings and equation", "with a prior", "stiff equation"][-count:]
-
-
 def compare_row(figure: Figure, row, panels, marks: Marks, label: str) -> None:
     truth, estimate, error = panels
     limits = colour_range(truth, estimate)

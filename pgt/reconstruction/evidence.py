@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pgt.data.cells import cells
+from pgt.ground.stage import stages_of
 from pgt.ground.unknown import named_unknowns
 from pgt.nn.precision import is_double, precision
 from pgt.physics.gauge import freedom
@@ -58,10 +59,10 @@ def evidence_of(result: "Reconstruction", folds: CrossValidation | None = None) 
 def descent_of(result: "Reconstruction") -> Descent:
     """How the fit came down; without held-out readings the history knows no error of theirs."""
     errors = result.history.get("held_out", ()) if len(result.held_out) else ()
-    costs = result.record.get("polish_costs") or ()
     known = (result.record.get(key) for key in ("stopped", "ran_out_of", "moved_to"))
     stopped, ran_out_of, moved_to = known
-    return Descent(str(stopped or ""), np.asarray(errors, float), costs, ran_out_of, moved_to)
+    stages = stages_of(result.record)
+    return Descent(str(stopped or ""), np.asarray(errors, float), stages, ran_out_of, moved_to)
 
 
 def _free_fields(result: "Reconstruction") -> dict[str, str]:

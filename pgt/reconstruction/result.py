@@ -18,6 +18,7 @@ from pgt.ground.arguments import Count, Limits
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.files import naming_the_place
+from pgt.ground.stage import Stage, stages_of
 from pgt.ground.unknown import named_unknowns
 from pgt.ground.verdict import Doubt, FieldError, Verdict
 from pgt.models.base import AbstractFieldModel
@@ -180,6 +181,11 @@ class Reconstruction(eqx.Module):
         return History(**self.record["history"]).dataset()
 
     @property
+    def stages(self) -> tuple[Stage, ...]:
+        """Those of a least-squares fit: their costs, and why each ended."""
+        return stages_of(self.record)
+
+    @property
     def summary(self) -> dict:
         """How the run went: seconds, held-out error, why it stopped, settings, seed, versions."""
         return {name: value for name, value in self.record.items() if name != "history"}
@@ -271,7 +277,8 @@ class Reconstruction(eqx.Module):
 
     def misfits(self) -> pd.DataFrame:
         """Every reading beside what the field says of it, and how far apart they are in σ."""
-        fitted, held_out = ((part, self.predict_readings(part)) for part in self._all_readings)
+        parts = (self.observations, self.held_out)
+        fitted, held_out = ((part, self.predict_readings(part)) for part in parts)
         return suspicion.misfit_table(fitted, held_out)
 
     @checked
@@ -343,7 +350,3 @@ class Reconstruction(eqx.Module):
             units=dict(self.observations.units) | dict(self.domain.units),
             attributes=shown.provenance(self),
         )  # fmt: skip
-
-    @property
-    def _all_readings(self) -> tuple[Observations, Observations]:
-        return self.observations, self.held_out

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
+from pgt.ground.attempts import Attempts
 from pgt.ground.numbers import number
 from pgt.models.linearised import network_of
 from pgt.physics.bordered import bare
@@ -32,7 +33,7 @@ def in_brief(result: "Reconstruction") -> str:
         f"Reconstruction of {', '.join(pde.fields)} over {', '.join(pde.coords)}",
         f"  equation  {equation_text(bare(pde))}",
         f"  readings  {len(result.observations)} fitted, {len(result.held_out)} held out",
-        f"  model     {model}, {_seconds(summary):.1f} s",
+        f"  model     {model}, {seconds_of(summary):.1f} s",
         *(
             f"  learnt    {name} = {said}"
             for name, said in list(learnt(result).items())[:MOST_LINES]
@@ -43,7 +44,7 @@ def in_brief(result: "Reconstruction") -> str:
     return "\n".join(lines)
 
 
-def _seconds(summary: Mapping) -> float:
+def seconds_of(summary: Mapping) -> float:
     """Of all steps, first and second order."""
     return sum(summary.get(name) or 0.0 for name in ("seconds", "polish_seconds"))
 
@@ -112,8 +113,11 @@ def plot(result: "Reconstruction", name: str | None, axes: Mapping[str, Any]) ->
 
 def report(result: "Reconstruction", path: Path, axes: Mapping[str, Any]) -> Path:
     """The page that a run from a run file leaves."""
-    data = _above("pgt.runs.report").report_data(result, result.grid(**axes))
-    return _above("pgt.report").write_report(data, path)
+    attempts, field = Attempts(), result.grid(**axes)
+    data = _above("pgt.runs.report").report_data(result, field, attempts=attempts)
+    written = _above("pgt.report").write_report(data, path, attempts)
+    attempts.warn()
+    return written
 
 
 def drawable(field: xr.Dataset) -> xr.Dataset:

@@ -8,6 +8,7 @@ from html import escape
 from importlib import resources
 from pathlib import Path
 
+from pgt.ground.attempts import Attempts, Strict
 from pgt.ground.errors import InputError
 from pgt.ground.files import in_one_piece
 from pgt.ground.numbers import listed
@@ -19,7 +20,7 @@ SCRIPTS = ("drawing.js", "picture.js", "viewer.js")
 STYLE = "page.css"
 
 
-def write_report(data: ReportData, path: Path) -> Path:
+def write_report(data: ReportData, path: Path, attempts: Attempts | None = None) -> Path:
     """Write the report as one HTML file that opens offline, whole or not at all.
 
     The file asks nothing of the network: style, script and data are inside, and its security policy
@@ -29,13 +30,17 @@ def write_report(data: ReportData, path: Path) -> Path:
     ----------
     data : what to show.
     path : the file to write; its folder must exist.
+    attempts : keeps what could not be shown; left out, a warning says so.
 
     Returns
     -------
     The path written.
     """
     path = Path(path)
-    text = page(data)
+    tried = Attempts() if attempts is None else attempts
+    text = page(data, tried)
+    if attempts is None:
+        tried.warn()
     try:
         with in_one_piece(path) as unfinished:
             unfinished.write_text(text, encoding="utf-8")
@@ -47,13 +52,17 @@ def write_report(data: ReportData, path: Path) -> Path:
     return path
 
 
-def page(data: ReportData) -> str:
-    """The report as text."""
+def page(data: ReportData, attempts: Attempts | None = None) -> str:
+    """The report as text. With `attempts` a section that fails says so in its place, and the maps stay
+    empty where their data fail."""
+    attempts = attempts or Strict()
     title = escape(str(data.field.attrs.get("title") or _title(data)))
     style = _asset(STYLE)
     script = "(() => {\n'use strict';\n" + "\n".join(map(_asset, SCRIPTS)) + "\n})();"
-    sections = all_sections(data)
-    contents = json.dumps(payload(data), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    sections = all_sections(data, attempts)
+    nothing = {"viewers": {}, "readings": {}, "maps": {}, "walls": []}
+    drawn = attempts("the maps in the report", lambda: payload(data), nothing)
+    contents = json.dumps(drawn, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return f"""<!doctype html>
 <html lang="en">
 <head>

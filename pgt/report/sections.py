@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import partial
 from html import escape
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
+from pgt.ground.attempts import Attempts
 from pgt.ground.numbers import listed, number, percent
+from pgt.ground.stage import Stage, stages_of
 from pgt.ground.verdict import Doubt
 from pgt.report.charts import agreement_chart, line_chart, share_chart
 from pgt.report.contents import ReportData, written
@@ -26,18 +29,23 @@ from pgt.report.sentences import (
 )
 
 
-def all_sections(data: ReportData) -> list[tuple[str, str, str]]:
-    """Name, heading and HTML of every section that has something to show."""
-    found = [
-        ("summary", "Summary", summary(data)),
-        ("field", "Field", viewer("field")),
-        ("held-out", "Held-out readings", agreement(data)),
-        ("error-bars", "Error bars", error_bars(data)),
-        ("residual", "Residual", residual(data)),
-        ("training", "Training", training(data)),
-        ("coefficients", "Coefficients", coefficients(data)),
-        ("run", "Reproduce", reproduce(data)),
-    ]
+def all_sections(data: ReportData, attempts: Attempts) -> list[tuple[str, str, str]]:
+    """Name, heading and HTML of every section that has something to show; of one that fails, why."""
+    found = []
+    for name, heading, make in (
+        ("summary", "Summary", summary),
+        ("field", "Field", lambda data: viewer("field")),
+        ("held-out", "Held-out readings", agreement),
+        ("error-bars", "Error bars", error_bars),
+        ("residual", "Residual", residual),
+        ("training", "Training", training),
+        ("coefficients", "Coefficients", coefficients),
+        ("run", "Reproduce", reproduce),
+    ):
+        body = attempts(f"{heading} in the report", partial(make, data))
+        if body is None:
+            body = f'<div class="doubts" role="note">{_paragraph(attempts.failures[-1])}</div>'
+        found.append((name, heading, body))
     return [section for section in found if section[2]]
 
 
@@ -56,6 +64,7 @@ def summary(data: ReportData) -> str:
         _paragraph(" ".join(filter(None, (what_was_inferred(data), which_model(data.summary))))),
         "<h3>Did it converge?</h3>",
         _paragraph(f"{answer} {verdict.reason}"),
+        _stage_table(stages_of(data.summary)),
         "<h3>How far to trust it</h3>",
         _paragraph(how_it_was_judged(data)) if verdict.held_out else "",
         _misfit_table(data),
@@ -147,8 +156,25 @@ def training(data: ReportData) -> str:
     shares = share_chart(steps, weighted, "step", "share [%]") if weighted else ""
     of_course = "Held-out error and unweighted loss terms, in units of the fields’ spread."
     of_shares = "What each loss term, times its weight, contributes to the sum that is minimised."
-    charts = _figure(course, of_course) + _figure(shares, of_shares)
+    stages = _figure(_costs(stages_of(data.summary)), OF_STAGES)
+    charts = _figure(course, of_course) + _figure(shares, of_shares) + stages
     return f'<div class="charts">{charts}</div>' if charts else ""
+
+
+OF_STAGES = (
+    "Cost of the least-squares fit. Each stage minimizes something else, so that its curve is no "
+    "continuation of the one before."
+)
+
+
+def _costs(stages: Sequence[Stage]) -> str:
+    """The costs of all stages, one after the other."""
+    lines, start = {}, 0
+    for number_of_stage, stage in enumerate(stages, 1):
+        name = stage.name if len(stages) == 1 else f"{number_of_stage}. {stage.name}"
+        lines[name] = (np.arange(start, start + len(stage.costs)), np.array(stage.costs))
+        start += stage.iterations
+    return line_chart(lines, "iteration", "cost")
 
 
 def coefficients(data: ReportData) -> str:
@@ -221,6 +247,20 @@ def _doubts(found: Sequence[Doubt]) -> str:
         return '<p class="fine">Nothing in these numbers gives cause for doubt.</p>'
     items = "".join(f"<li>{escape(doubt.sentence)}</li>" for doubt in found)
     return f'<div class="doubts" role="note"><h3>Take care</h3><ul>{items}</ul></div>'
+
+
+def _stage_table(stages: Sequence[Stage]) -> str:
+    rows = [
+        [
+            stage.name,
+            str(stage.iterations),
+            f"{number(stage.costs[0])} to {number(stage.costs[-1])}",
+            number(stage.seconds, 3, "s"),
+            stage.reason,
+        ]
+        for stage in stages
+    ]
+    return _table(["stage", "iterations", "cost", "time", "ended because"], rows)
 
 
 def _measured_table(data: ReportData) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 
 from pgt.data.observations import Observations
 from pgt.ground.numbers import digits_between, listed, number, percent
+from pgt.ground.stage import stages_of
 from pgt.ground.verdict import HeldOut, Verdict
 from pgt.report.contents import ReportData
 
@@ -151,38 +152,68 @@ def expected_errors(verdict: Verdict) -> list[str]:
     ]
 
 
+def how_it_ended(summary: Mapping) -> str:
+    """What ended the fit: its last stage, else what training or the closed form left written down."""
+    if stages := stages_of(summary):
+        last = stages[-1]
+        return f"{last.name} ended after {last.iterations} iterations: {last.reason}."
+    stopped = summary.get("stopped")
+    return f"The fit ended: {stopped}." if stopped else ""
+
+
+KINDS = {"Features": "a sum of sines", "PINN": "a small tanh network"}
+
+
 def which_model(summary: Mapping) -> str:
-    """Which model was fitted and why; empty where that was not written down."""
+    """Which model answers and why; empty where that was not written down."""
     name, choice = summary.get("model"), summary.get("model_choice")
     if name is None or choice is None:
         return ""
-    return f"{_why(str(name), str(choice), summary)} Model: {name}."
+    kind = f" ({KINDS[name]})" if name in KINDS else ""
+    return f"{_why(str(name), str(choice), summary)} Model: {name}{kind}."
 
 
 def _why(name: str, choice: str, summary: Mapping) -> str:
+    linearity = str(summary.get("linearity", ""))
     if choice == "named":
-        return "The model is the one that was asked for."
+        asked = "The model is the one that was asked for."
+        if name == "Features" or not linearity.startswith("linear"):
+            return asked
+        return f"{asked} The equation is {linearity}: where no model is named, a sum of sines solves it."
     if name == "Features":
-        if summary.get("learnt"):
-            return (
-                "The equation is linear but for its unknown coefficients, so the field was solved for in "
-                "closed form, as a sum of sines, again and again."
-            )
-        return (
-            "The equation is linear, so the field was solved for in closed form, as a sum of sines."
+        return SOLVED.get(linearity, SOLVED_ANYHOW) + (
+            OVER_NETWORK if choice == "suited over rival" else ""
         )
     settings = summary.get("training")
     at_once = isinstance(settings, Mapping) and settings.get("steps") == 0
-    how = ", with second-order steps on all of its weights from the start" if at_once else ""
+    how = ", with Gauss-Newton steps on all of its weights from the start" if at_once else ""
     if choice == "rival" and name != "PINN":
         return (
-            "A small network could not follow the readings: it missed neighbouring ones alike, which is "
-            f"no noise. So a larger one, a {name}, was trained."
+            "A small network did not follow the readings to within their noise, so a larger one, a "
+            f"{name}, was trained; it predicts held-out readings better."
         )
     if choice == "rival":
         return (
-            f"A sum of sines could not follow the field, so a small tanh network was fitted{how}."
+            f"The equation is {linearity}, so a sum of sines was solved for first. A small tanh network "
+            f"was fitted after it{how}; it predicts held-out readings better."
         )
     if "Ensemble" in str((summary.get("members") or {}).get("settings")):
         return f"The members of an ensemble are small tanh networks that differ by chance{how}."
-    return f"The equation is not linear, so a small tanh network was fitted{how}."
+    over = OVER_LARGER if choice == "suited over rival" else ""
+    return f"The equation is not linear, so a small tanh network was fitted{how}.{over}"
+
+
+SOLVED = {
+    "linear": "The equation is linear, so the field was solved for in closed form.",
+    "linear but for its coefficients": (
+        "The equation is linear but for its unknown coefficients, so the field was solved for in closed "
+        "form, once for each of their iterates."
+    ),
+    "linear but for its functions": (
+        "The equation is linear but for its unknown functions, so the field was solved for iteratively, "
+        "linearized at each iterate."
+    ),
+}
+SOLVED_ANYHOW = "The field was solved for."
+OVER_NETWORK = " A small network was fitted as well, and judged to be no better."
+OVER_LARGER = " A larger network was trained as well, and judged to be no better."

@@ -134,6 +134,10 @@ class Viewer extends Picture {
 
 async function show(root) {
   const spec = payload.viewers[root.dataset.viewer];
+  if (!spec) {
+    root.textContent = 'The data of the maps could not be made.';
+    return;
+  }
   if (!spec.axes.length) {
     root.textContent = 'The grid is a single point: there is nothing to draw.';
     return;

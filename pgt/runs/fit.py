@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,17 +13,20 @@ from pgt import io, plots
 from pgt._reconstruct import solve
 from pgt.config import RunFile
 from pgt.config.parts import Parts
+from pgt.ground.attempts import Attempts
 from pgt.ground.files import in_one_piece
+from pgt.ground.manifest import NAME as CHECKSUMS
 from pgt.ground.manifest import write_manifest
 from pgt.ground.owner import owned
 from pgt.ground.provenance import provenance
+from pgt.ground.stage import Stage
 from pgt.ground.verdict import Verdict
 from pgt.io.readers import spoken
 from pgt.reconstruction.cross_validate import cross_validate
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.learnt import known_intervals
 from pgt.reconstruction.result import Reconstruction
-from pgt.report import ReportData, write_report
+from pgt.report import Tables, write_report
 from pgt.runs.check import prepare
 from pgt.runs.folder import (
     CHECKPOINT,
@@ -35,20 +39,23 @@ from pgt.runs.folder import (
     sign,
     stamps,
 )
-from pgt.runs.report import MOST_SUSPICIOUS, report_data, with_origins
+from pgt.runs.report import MOST_SUSPICIOUS, UNJUDGED, report_data, with_origins
 from pgt.training.assemble import Task
 from pgt.training.identity import identity_of
 from pgt.trust.suspicion import far, named
 
 Say = Callable[[str], None]
+COURSE = "convergence.png"
 
 
 class Finished(NamedTuple):
-    """A run that was carried through; and its cross-validation, where it was asked for."""
+    """A run that was carried through; its cross-validation, where it was asked for; and a sentence for
+    each output that could not be made."""
 
     result: Reconstruction
     verdict: Verdict
     folds: CrossValidation | None
+    failures: list[str]
 
 
 def fit(
@@ -81,15 +88,15 @@ def fit(
             f"{spoken(run.observations_paths).name}: {', '.join(parts.columns.said) or 'columns by name'}"
         )
         say(f"{len(parts.observations)} readings; training (the first run also compiles)")
-        result = with_origins(solve(task, checkpoint=folder / CHECKPOINT), parts.columns)
-        result.save(folder)
-        field = result.grid(parts.quantities, **run.output.grid)
-        shown = report_data(result, field, written_down(run), found)
-        write_results(run, result, field, shown, found, folder)
+        result, attempts = solve(task, checkpoint=folder / CHECKPOINT), Attempts()
+        origins = partial(with_origins, result, parts.columns)
+        result = attempts("the lines of suspicious readings", origins, result)
+        result.save(folder)  # first: nothing that fails below can lose it
+        verdict = write_results(run, parts, result, found, folder, attempts)
         names = sorted(name for name, stamp in stamps(folder).items() if before.get(name) != stamp)
-        write_manifest(folder, names)
+        attempts(CHECKSUMS, lambda: write_manifest(folder, names))
     say(f"written to {folder}: {', '.join(names)}")
-    return Finished(result, shown.verdict, found)
+    return Finished(result, verdict, found, attempts.failures)
 
 
 def _cross_validated(
@@ -118,36 +125,67 @@ def written_down(run: RunFile) -> str:
 
 def write_results(
     run: RunFile,
+    parts: Parts,
     result: Reconstruction,
-    field: xr.Dataset,
-    shown: ReportData,
     folds: CrossValidation | None,
     folder: Path,
+    attempts: Attempts,
+) -> Verdict:
+    """The field in the formats asked for, the figures, the numbers and the report, each by itself: what
+    fails is kept in `attempts`. The verdict is what the report says."""
+    field = attempts("the field", lambda: result.grid(parts.quantities, **run.output.grid))
+    shown = None
+    if field is not None:
+        shown = attempts(
+            REPORT, lambda: report_data(result, field, written_down(run), folds, attempts)
+        )
+        for kind in run.output.formats:
+            _write_field(kind, field, result, folder, attempts)
+    if "png" in run.output.formats and (result.history.sizes["step"] or result.stages):
+        attempts(COURSE, lambda: _draw_course(result, folder / COURSE))
+    verdict = None if shown is None else shown.verdict
+    verdict = verdict or attempts("the verdict", lambda: result.verdict(folds), UNJUDGED)
+    tables = Tables() if shown is None else shown.tables
+    attempts(METRICS, lambda: _write_numbers(numbers(result, verdict, tables, folds), folder))
+    if shown is not None:
+        attempts(REPORT, lambda: write_report(shown, folder / REPORT, attempts))
+    return verdict
+
+
+def _write_field(
+    kind: str, field: xr.Dataset, result: Reconstruction, folder: Path, attempts: Attempts
 ) -> None:
-    """The field in the formats asked for, the figures, the numbers and the report."""
-    for kind in run.output.formats:
-        if kind == "png":
-            suspects = far(result.misfits()).head(MOST_SUSPICIOUS)
-            figure = plots.field(
-                _drawable(field), sensors=result.observations, domain=result.domain,
-                held_out=result.held_out, suspects=named(suspects, result.record.get("origins", ())),
-            )  # fmt: skip
-            plots.save(figure, folder / "field.png")
-            course, polish = result.history, result.summary["polish_costs"]
-            if course.sizes["step"] or polish:  # what is solved for has no course
-                figure = plots.convergence(course, polish=polish)
-                plots.save(figure, folder / "convergence.png")
-        else:
-            io.write_field(field, folder / f"field.{'vtr' if kind == 'vtk' else kind}")
+    path = folder / f"field.{'vtr' if kind == 'vtk' else kind}"
+    write = _draw_field if kind == "png" else _export_field
+    attempts(path.name, lambda: write(field, result, path))
+
+
+def _export_field(field: xr.Dataset, result: Reconstruction, path: Path) -> None:
+    io.write_field(field, path)
+
+
+def _draw_field(field: xr.Dataset, result: Reconstruction, path: Path) -> None:
+    suspects = far(result.misfits()).head(MOST_SUSPICIOUS)
+    figure = plots.field(
+        _drawable(field), sensors=result.observations, domain=result.domain,
+        held_out=result.held_out, suspects=named(suspects, result.record.get("origins", ())),
+    )  # fmt: skip
+    plots.save(figure, path)
+
+
+def _draw_course(result: Reconstruction, path: Path) -> None:
+    plots.save(plots.convergence(result.history, stages=result.stages), path)
+
+
+def _write_numbers(found: dict, folder: Path) -> None:
     with in_one_piece(folder / METRICS) as path:
-        text = json.dumps(numbers(result, shown, folds), indent=1)
-        path.write_text(text + "\n", encoding="utf-8")
-    write_report(shown, folder / REPORT)
+        path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
-def numbers(result: Reconstruction, shown: ReportData, folds: CrossValidation | None) -> dict:
+def numbers(
+    result: Reconstruction, verdict: Verdict, tables: Tables, folds: CrossValidation | None
+) -> dict:
     """What `metrics.json` holds."""
-    verdict = shown.verdict
     kept = (
         "model", "model_choice", "seconds", "polish_seconds", "first_step_seconds", "stopped", "seed",
         "parameter_count",
@@ -163,11 +201,18 @@ def numbers(result: Reconstruction, shown: ReportData, folds: CrossValidation | 
         "doubts": [doubt.sentence for doubt in verdict.doubts],
         "doubt_kinds": list(verdict.kinds),
         "coefficients": result.parameters,
-        "noise": dict(shown.tables.noise or {}),
-        **_of_error_bars(result, shown.tables.coverage),
+        "noise": dict(tables.noise or {}),
+        **_of_error_bars(result, tables.coverage),
         **{name: result.summary[name] for name in kept},
+        "stages": [_of_stage(stage) for stage in result.stages],
         **provenance(),
     }
+
+
+def _of_stage(stage: Stage) -> dict:
+    """A stage without its costs in between."""
+    ends = {"first_cost": stage.costs[0], "last_cost": stage.costs[-1]}
+    return stage.plain | {"iterations": stage.iterations, "costs": ends}
 
 
 def _of_error_bars(result: Reconstruction, coverage: xr.Dataset | None) -> dict:

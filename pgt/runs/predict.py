@@ -9,6 +9,7 @@ import numpy as np
 from pgt import io
 from pgt.data.asked import require_points
 from pgt.data.dates import is_date
+from pgt.ground.attempts import Attempts
 from pgt.ground.errors import InputError
 from pgt.ground.manifest import changed_files, read_manifest, require_unchanged, write_manifest
 from pgt.ground.owner import owned
@@ -16,7 +17,7 @@ from pgt.models.linearised import network_of
 from pgt.physics.bordered import bare
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.result import Reconstruction
-from pgt.reconstruction.shown import learnt
+from pgt.reconstruction.shown import learnt, seconds_of
 from pgt.report import write_report
 from pgt.runs.folder import METRICS, REPORT, RUN_FILE
 from pgt.runs.report import report_data
@@ -91,8 +92,8 @@ def _noted(output: Path) -> Path:
     return output
 
 
-def rewrite_report(folder: Path) -> Path:
-    """Write the report of a stored run again."""
+def rewrite_report(folder: Path, attempts: Attempts) -> Path:
+    """Write the report of a stored run again; `attempts` keeps what could not be shown."""
     result = load(folder)
     text = folder / RUN_FILE
     shown = text.read_text(encoding="utf-8") if text.is_file() else ""
@@ -100,9 +101,8 @@ def rewrite_report(folder: Path) -> Path:
         shown = f"# edited since the fit\n{shown}"
     folds = CrossValidation.load(folder)
     with owned(folder):
-        return _noted(
-            write_report(report_data(result, result.grid(), shown, folds), folder / REPORT)
-        )
+        data = report_data(result, result.grid(), shown, folds, attempts)
+        return _noted(write_report(data, folder / REPORT, attempts))
 
 
 def info(folder: Path) -> list[tuple[str, str]]:
@@ -115,7 +115,7 @@ def info(folder: Path) -> list[tuple[str, str]]:
         ("fields", ", ".join(result.pde.fields)),
         ("readings", f"{len(result.observations)} fitted, {len(result.held_out)} held out"),
         ("model", f"{kind}, {summary['parameter_count']:,} parameters"),
-        ("training", f"{summary['seconds']:.1f} s, {summary['stopped']}"),
+        ("training", f"{seconds_of(summary):.1f} s, {summary['stopped']}"),
         ("seed, version", f"{summary['seed']}, pgt {summary['version']}, jax {summary['jax']}"),
     ]
     rows += [(name, f"learnt: {said}") for name, said in learnt(result).items()]

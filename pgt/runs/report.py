@@ -10,7 +10,9 @@ import xarray as xr
 from pgt.data.clock import counted_from, readings_from, start_of
 from pgt.data.domain import Domain
 from pgt.data.outlines import outlines, outlines_in_time
+from pgt.ground.attempts import Attempts, Strict
 from pgt.ground.errors import InputError
+from pgt.ground.verdict import Verdict
 from pgt.io.columns import Columns
 from pgt.io.origins import named
 from pgt.physics.bordered import bare
@@ -21,6 +23,7 @@ from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.learnt import known_intervals
 from pgt.reconstruction.result import Reconstruction
 from pgt.report import Readings, ReportData, Tables
+from pgt.trust.held_out import Unseen
 from pgt.trust.intervals import LEVEL
 from pgt.trust.suspicion import WHERE, drifting, far, noise_by_field, suspicious
 from pgt.trust.verdict import Evidence, judge
@@ -36,12 +39,14 @@ def report_data(
     field: xr.Dataset,
     run_file: str = "",
     folds: CrossValidation | None = None,
+    attempts: Attempts | None = None,
 ) -> ReportData:
-    """Everything a report shows.
+    """Everything a report shows; with `attempts` what cannot be found out is left out, and kept there.
 
     `field` lies on the grid that is to be shown; of it the equation's own fields are. Where there are
     `folds`, their readings judge the field: all of them, not those held out of one fit.
     """
+    attempt = attempts or Strict()
     axes: dict[str, Any] = {str(axis): field[axis].to_numpy() for axis in field.dims}
     names = list(result.pde.fields)
     if not set(names) <= set(field.data_vars):
@@ -49,22 +54,37 @@ def report_data(
     error_bars = None
     if result.members is not None:
         error_bars = field[[f"{n}_std" for n in names]].rename({f"{n}_std": n for n in names})
-    evidence = result.evidence(folds)
-    unseen, start = evidence.unseen, start_of(field)
+    evidence, start = attempt("the evidence", lambda: result.evidence(folds)), start_of(field)
+    unseen = _nobody(result) if evidence is None else evidence.unseen
     fitted, held_out, judges = (
-        readings_from(part, start) for part in (evidence.fitted, evidence.held_out, unseen.readings)
+        readings_from(part, start)
+        for part in (result.observations, result.held_out, unseen.readings)
     )
+    verdict = None if evidence is None else attempt("the verdict", lambda: judge(evidence))
+    residual = attempt("the residual", lambda: counted_from(result.residual(**axes), start))
+    tables = None
+    if evidence is not None:
+        tables = attempt("the tables", lambda: _tables(result, evidence, start or 0.0))
     return ReportData(
         field=counted_from(field[names], start),
         readings=Readings(fitted, held_out, judges, unseen.predictions),
-        verdict=judge(evidence),
+        verdict=verdict or UNJUDGED,
         history=result.history,
         summary=result.summary | {"equation": equation_of(result)},
-        residual=counted_from(result.residual(**axes), start),
+        residual=residual,
         error_bars=None if error_bars is None else counted_from(error_bars, start),
-        tables=_tables(result, evidence, start or 0.0),
+        tables=tables or Tables(),
         run_file=run_file,
     )
+
+
+UNJUDGED = Verdict(None, "The verdict could not be formed.", {})
+
+
+def _nobody(result: Reconstruction) -> Unseen:
+    """No reading judges a result of which nothing could be found out."""
+    none = result.held_out.take(np.zeros(0, int))
+    return Unseen(none, np.zeros((0, len(none.fields))))
 
 
 def with_origins(result: Reconstruction, columns: Columns) -> Reconstruction:

@@ -21,6 +21,7 @@ register. Where things are, in the order in which a fit meets them:
     interrupted work    checkpoint, identity
 """
 
+from pgt.ground.stage import Stage as Stage
 from pgt.training.default_model import default_model as default_model
 from pgt.training.error_bars import Ensemble as Ensemble
 from pgt.training.error_bars import Posterior as Posterior

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import jax.numpy as jnp
 import numpy as np
 
+from pgt.ground.stage import Ended, Stage
 from pgt.training.dense import Vector
 from pgt.training.least_squares import NO_PRIOR, Damped, Normal, Prior, Search, revised
 from pgt.training.settings import Polish
@@ -187,8 +188,11 @@ def _judged(state: State, judge: Judge | None) -> State:
 
 def is_over(state: State, settings: Polish) -> bool:
     """Whether a descent no longer helps."""
-    waited = state.iteration - state.best_iteration > settings.patience
-    return waited or state.damping > GIVE_UP
+    return _has_waited(state, settings) or state.damping > GIVE_UP
+
+
+def _has_waited(state: State, settings: Polish) -> bool:
+    return state.iteration - state.best_iteration > settings.patience
 
 
 def goes_nowhere(state: State) -> bool:
@@ -213,7 +217,25 @@ def opened(state: State, settings: Polish, share: float = 1.0) -> State:
     return replace(state, over=is_over(state, settings) or is_spent(state, settings, share))
 
 
-def is_cut_short(state: State, settings: Polish) -> bool:
-    """Whether it was the clock that ended a descent."""
-    unfinished = state.iteration < settings.iterations and not is_over(state, settings)
-    return settings.seconds is not None and unfinished
+def why_ended(state: State, settings: Polish, judge: Judge | None) -> Ended:
+    """Why a descent ended that its callers did not end before.
+
+    Without a judge the patience is that with steps that do not lower the cost.
+
+    >>> ended = State(np.zeros(1), costs=(2.0, 1.0), iteration=50, best_iteration=5)
+    >>> why_ended(ended, Polish(), lambda theta: 0.1), why_ended(ended, Polish(), None)
+    ('patience', 'converged')
+    """
+    if not np.isfinite(state.costs[-1:]).all():
+        return "diverged"
+    if state.damping > GIVE_UP:
+        return "converged"
+    if _has_waited(state, settings):
+        return "patience" if judge else "converged"
+    is_late = settings.seconds is not None and state.iteration < settings.iterations
+    return "seconds" if is_late else "iterations"
+
+
+def stage_of(name: str, state: State, ended: Ended) -> Stage:
+    """The record of a descent."""
+    return Stage(name, state.costs, state.seconds, ended)

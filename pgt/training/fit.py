@@ -321,8 +321,6 @@ def _polished(
         gives_way=task.rival is not None,
     )  # fmt: skip
     seconds = time.monotonic() - began
-    costs = tuple(tuple(stage) for stage in done.stages)
     return replace(
-        fit, model=done.model, pde=done.pde, polish_costs=costs, polish_seconds=seconds,
-        ran_out=done.ran_out,
-    )  # fmt: skip
+        fit, model=done.model, pde=done.pde, stages=tuple(done.stages), polish_seconds=seconds
+    )

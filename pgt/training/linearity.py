@@ -13,6 +13,10 @@ from pgt.physics.bordered import Bordered, functions_of
 from pgt.physics.derivatives import LAPLACIAN, DerivativeTable, parse_name, requested
 from pgt.physics.pde import AbstractPDE
 
+LINEAR, NONLINEAR = "linear", "nonlinear"
+LINEAR_BUT_FOR_COEFFICIENTS = "linear but for its coefficients"
+LINEAR_BUT_FOR_FUNCTIONS = "linear but for its functions"
+
 NEGLIGIBLE = 1e-8  # of the residual: what is left when that of a sum is compared with the sum
 DRAWS = 4
 MOVED = 0.1  # of the unit, or of the logarithm, of a coefficient
@@ -49,6 +53,22 @@ def is_linear_but_for_functions(pde: AbstractPDE, scaling: Scaling) -> bool:
     held = tuple(function.field(name) for name, function in functions_of(pde).items())
     with jax.enable_x64(True):
         return all(_is_affine(pde, scaling, seed, held) for seed in range(DRAWS))
+
+
+def linearity(pde: AbstractPDE, scaling: Scaling) -> str:
+    """Of an equation in its fields, as one of the words above.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(), n=20)
+    >>> scaling = Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
+    >>> linearity(pgt.Heat(pgt.Unknown(0.01)), scaling)
+    'linear but for its coefficients'
+    """
+    if is_linear(pde, scaling):
+        return LINEAR_BUT_FOR_COEFFICIENTS if named_unknowns(pde) else LINEAR
+    if functions_of(pde) and is_linear_but_for_functions(pde, scaling):
+        return LINEAR_BUT_FOR_FUNCTIONS
+    return NONLINEAR
 
 
 def is_solved_at_once(pde: AbstractPDE, scaling: Scaling) -> bool:

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool
 
+from pgt.ground.stage import Stage
 from pgt.ground.unknown import named_unknowns
 from pgt.models.base import AbstractFieldModel
 from pgt.nn import batched
@@ -44,9 +45,8 @@ class Fit:
     seconds: float = 0.0
     first_step_seconds: float = 0.0
     stopped: str = ""
-    polish_costs: tuple[tuple[float, ...], ...] = ()  # by stage: each has an objective of its own
+    stages: tuple[Stage, ...] = ()  # of the polish
     polish_seconds: float = 0.0
-    ran_out: bool = False  # whether the clock ended the polish
     learnt: Mapping[str, Learnt] = field(default_factory=dict)  # where it is known
 
 

@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from pgt.data.observations import Observations
+from pgt.ground.stage import Ended, Stage
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.frozen import count_parameters
 from pgt.physics.pde import AbstractPDE
@@ -34,16 +35,17 @@ from pgt.training.descent import (
     State,
     descend,
     goes_nowhere,
-    is_cut_short,
     is_over,
     is_spent,
     opened,
+    stage_of,
+    why_ended,
 )
 from pgt.training.instruments import by_instrument
 from pgt.training.least_squares import Search, revised
 from pgt.training.losses import Problem
 from pgt.training.overtaxed import is_overtaxed, misses_noise
-from pgt.training.restart import HeldOut, begun
+from pgt.training.restart import GAUSS_NEWTON, HeldOut, begun
 from pgt.training.rows import Tuned
 from pgt.training.settings import Polish, Training
 from pgt.training.shares import left_of, seconds_after, shared
@@ -82,13 +84,11 @@ def is_small(model: AbstractFieldModel) -> bool:
 
 
 class Polished(NamedTuple):
-    """What came of a polish: the model and equation (float64), the cost after each iteration, a list for
-    each stage, since each has an objective of its own, and whether the clock ended one of them."""
+    """What came of a polish: the model and equation (float64), and its stages."""
 
     model: AbstractFieldModel
     pde: AbstractPDE
-    stages: list[list[float]]
-    ran_out: bool
+    stages: list[Stage]
 
 
 def polish(
@@ -117,28 +117,33 @@ def polish(
         count = int(np.asarray(held_out.mask).sum())
         known = Known(judge, count, noise, settings, problem, numbers, gives_way)
         standing = theta = numbers.theta
-        stages, left, damping, ran_out = [], settings, START, False
+        stages, left, damping = [], settings, START
         if settings.evidence is not True:
             start = State(theta)
             if is_whole(model, settings):  # nothing was trained before
                 asked = HeldOut(judge, count, NOISY, known.is_noise, known.gives_way)
                 start, stages = begun(search, start, settings, asked, report, states)
             end = _fit_plain(search, start, settings, known, report, states)
-            theta, stages = jnp.asarray(end.best), [*stages, list(end.costs)]
-            damping, ran_out = min(end.damping, START), is_cut_short(end, settings)
+            theta, damping = jnp.asarray(end.best), min(end.damping, START)
             left, standing = left_of(settings, end, deadline), known.standing(end)
         error = judge(standing)
-        if _is_noisy(settings, noise, error) and not known.is_hopeless(theta):
+        is_next_under_prior = _is_noisy(settings, noise, error) and not known.is_hopeless(theta)
+        if settings.evidence is not True and end.costs:  # no time may be left after a restart
+            name = f"{GAUSS_NEWTON} after restart" if stages else GAUSS_NEWTON
+            stage = stage_of(name, end, known.why_ended(end, is_next_under_prior))
+            before = 0.0 if start.costs else start.seconds
+            stages = [*stages, replace(stage, seconds=stage.seconds - before)]
+        if is_next_under_prior:
             common = common_noise(problem, model.scaling, noise)
             prior = prior_of(problem.observations, pde, common, error)
             start = State(standing, prior, damping=damping)
             counted = _counted_from(settings.iterations - left.iterations, report)
-            under, more, ran_out = _fit_noisy(search, start, left, counted, states, known.weighed)
+            under, more = _fit_noisy(search, start, left, counted, states, known.weighed)
             stages += more
             # A prior is fulfilled best where nothing happens; an equation may be fulfilled there, too.
             theta = standing if count and is_less(error, judge(under), count) else under
         fitted, equation = numbers.rebuild(theta)
-        return Polished(fitted, equation, stages, ran_out)
+        return Polished(fitted, equation, stages)
 
 
 class Known(NamedTuple):
@@ -183,6 +188,15 @@ class Known(NamedTuple):
         stands = jnp.asarray(end.theta)
         is_better = self.count > 0 and is_less(end.best_error, self.judge(stands), self.count)
         return jnp.asarray(end.best) if is_better else stands
+
+    def why_ended(self, end: State, is_next_under_prior: bool) -> Ended:
+        """Why a fit without a prior ended: of a share of its budget where something else came next."""
+        ended = why_ended(end, self.settings, self.judge)
+        if is_over(end, self.settings) or ended == "diverged":
+            return ended
+        if is_next_under_prior:
+            return "noise"
+        return "model" if self.is_hopeless(end.best) else ended
 
     def weighed(self, search: Search, theta: Vector) -> Search:
         """Every field counts by its own noise."""
@@ -300,8 +314,11 @@ def _fit_noisy(
     keep = partial(states.keep, "stiff")
     counted = _counted_from(done, report)
     more = descend(stiff, start, last, None, counted, keep, is_revised=True)
-    ran_out = is_cut_short(end, first) or is_cut_short(more, last)
-    return jnp.asarray(more.theta), [list(end.costs), list(more.costs)], ran_out
+    stages = [
+        stage_of("under a prior", end, why_ended(end, first, None)),
+        stage_of("stiffer equation", more, why_ended(more, last, None)),
+    ]
+    return jnp.asarray(more.theta), stages
 
 
 def _with_freshness(model: AbstractFieldModel, settings: Polish) -> Polish:

@@ -21,9 +21,19 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
+from pgt.ground.stage import Stage
 from pgt.training.chance import is_less
 from pgt.training.checkpoint import States
-from pgt.training.descent import Judge, Report, State, descend, is_spent, opened
+from pgt.training.descent import (
+    Judge,
+    Report,
+    State,
+    descend,
+    is_spent,
+    opened,
+    stage_of,
+    why_ended,
+)
 from pgt.training.least_squares import Search
 from pgt.training.settings import Polish
 
@@ -37,6 +47,7 @@ CAUGHT = 0.1  # of the spread: what a fit that was caught misses at least
 # Weights of the equation on its way back; iterations with each of them, and shares of the budget.
 RAMP = (0.01, 0.03, 0.1, 0.3)
 RAMPED, RAMPED_SHARE = 80, 0.08
+GAUSS_NEWTON = "Gauss-Newton"  # on readings and equation
 
 
 class HeldOut(NamedTuple):
@@ -63,8 +74,8 @@ def begun(
     held_out: HeldOut,
     report: Report,
     states: States,
-) -> tuple[State, list[list[float]]]:
-    """Where to go on from after a share of the budget, and the costs of what was given up before."""
+) -> tuple[State, list[Stage]]:
+    """Where to go on from after a share of the budget, and the stages before a restart."""
     if not search.points.has_equation or not held_out.count or settings.iterations < FEWEST:
         return start, []
     first = _first(search, start, settings, held_out, report, states)
@@ -81,14 +92,19 @@ def begun(
     if not is_less(alone.best_error, first.best_error, held_out.count):
         return replace(going_on, seconds=spent), []
     ramped = _stiffer_and_stiffer(search, alone, settings, standing, states)
-    spent += sum(stage.seconds for stage in ramped)
+    spent += sum(state.seconds for state, _ in ramped)
     # Where the clock allows no further step, this is what there is.
-    last = ramped[-1].theta
+    last = ramped[-1][0].theta
     again = State(
         last, iteration=first.iteration, seconds=spent, first=first.first, best=last,
         best_error=held_out.judge(jnp.asarray(last)), best_iteration=first.iteration,
     )  # fmt: skip
-    return again, [list(stage.costs) for stage in (first, alone, *ramped)]
+    short = _short(settings)
+    stages = [
+        stage_of(GAUSS_NEWTON, first, "restart"),
+        stage_of("readings alone", alone, why_ended(alone, short, held_out.judge)),
+    ]
+    return again, stages + [stage for _, stage in ramped]
 
 
 def _first(
@@ -116,17 +132,22 @@ def _alone(
     search: Search, start: State, settings: Polish, judge: Judge, report: Report, states: States
 ) -> State:
     """After a fit of the readings and conditions, which knows no equation."""
-    seconds = None if settings.seconds is None else ALONE * settings.seconds
-    short = replace(settings, iterations=ITERATIONS, patience=PATIENCE, seconds=seconds, fresh=0.0)
     state = states.get("alone", State(jnp.asarray(start.theta)))
     return descend(
-        search.without_equation(), state, short, judge, report, partial(states.keep, "alone")
-    )
+        search.without_equation(), state, _short(settings), judge, report,
+        partial(states.keep, "alone"),
+    )  # fmt: skip
+
+
+def _short(settings: Polish) -> Polish:
+    """The budget of a fit of the readings alone."""
+    seconds = None if settings.seconds is None else ALONE * settings.seconds
+    return replace(settings, iterations=ITERATIONS, patience=PATIENCE, seconds=seconds, fresh=0.0)
 
 
 def _stiffer_and_stiffer(
     search: Search, alone: State, settings: Polish, report: Report, states: States
-) -> list[State]:
+) -> list[tuple[State, Stage]]:
     """The states after each stage in which the equation comes in, from the readings alone on."""
     seconds = None if settings.seconds is None else RAMPED_SHARE * settings.seconds
     iterations = min(RAMPED, round(2 * RAMPED_SHARE * settings.iterations))
@@ -134,11 +155,9 @@ def _stiffer_and_stiffer(
     theta, found = alone.theta if alone.best is None else alone.best, []
     for number, stiffness in enumerate(RAMP):
         name = f"ramp-{number}"
-        state = states.get(name, State(theta))
-        found.append(
-            descend(
-                search.stiffened(stiffness), state, short, None, report, partial(states.keep, name)
-            )
-        )
-        theta = found[-1].theta
+        state, keep = states.get(name, State(theta)), partial(states.keep, name)
+        state = descend(search.stiffened(stiffness), state, short, None, report, keep)
+        ended = why_ended(state, short, None)
+        found.append((state, stage_of(f"equation weight {stiffness:g}", state, ended)))
+        theta = state.theta
     return found

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgt.ground.numbers import number, percent
+from pgt.ground.stage import Stage
 from pgt.training.loop import DIVERGED, NO_LONGER_FALLING, SOLVED, UNSETTLED
 
 STILL_FALLING = 0.1  # of the error, in the last fifth of a run
@@ -23,33 +24,33 @@ class Descent:
     ----------
     stopped : why training ended, in the words of `pgt.training.loop`.
     held_out_errors : at every check; empty where nothing was held out.
-    polish_costs : of the least-squares finish, before and after each iteration; a list for each of its
-        stages, as each has an objective of its own; empty without one.
-    ran_out_of : the seconds that were given, where they ended the polish.
+    stages : of the least-squares fit; empty without one.
+    ran_out_of : the seconds that were given, where they ended the last stage.
     moved_to : the cost where the field was moved to after the polish, in one solve, where it was.
     """
 
     stopped: str
     held_out_errors: Sequence[float] | np.ndarray = ()
-    polish_costs: Sequence[Sequence[float]] = ()
+    stages: Sequence[Stage] = ()
     ran_out_of: float | None = None
     moved_to: float | None = None
 
     @property
     def is_cut_short(self) -> bool:
-        """Whether the clock ended the polish when one of its stages had hardly begun."""
-        stages = [len(stage) - 1 for stage in self.polish_costs]
-        return self.ran_out_of is not None and min(stages, default=0) < FEWEST_ITERATIONS
+        """Whether the clock ended the fit when one of its stages had hardly begun."""
+        fewest = min((stage.iterations for stage in self.stages), default=0)
+        return self.ran_out_of is not None and fewest < FEWEST_ITERATIONS
 
     @property
     def advice(self) -> str:
-        """What to do about a fit that the clock ended.
+        """What to do about a fit that had not come to rest.
 
         >>> Descent("", ran_out_of=60.0).advice
         'The seconds ran out before it came to rest: give it more, e.g. seconds=240.'
         """
+        ended = self.stages[-1].ended if self.stages else "iterations"
         if self.ran_out_of is None:
-            return "More iterations should help."
+            return "More iterations should help." if ended == "iterations" else ""
         more = number(MORE_SECONDS * self.ran_out_of)
         return f"The seconds ran out before it came to rest: give it more, e.g. seconds={more}."
 
@@ -57,7 +58,8 @@ class Descent:
 def convergence(descent: Descent) -> tuple[bool | None, str]:
     """Whether the fit converged (None: cannot be told), and why we say so.
 
-    >>> convergence(Descent("budget spent", polish_costs=[[16.0, 8.0, 4.0, 2.0, 1.0]]))[0]
+    >>> falling = Stage("Gauss-Newton", (16.0, 8.0, 4.0, 2.0, 1.0), 3.0, "iterations")
+    >>> convergence(Descent(falling.reason, stages=[falling]))[0]
     False
     """
     if descent.stopped == DIVERGED:
@@ -66,8 +68,8 @@ def convergence(descent: Descent) -> tuple[bool | None, str]:
         return False, f"The field was solved for in closed form, but {UNSETTLED}."
     if descent.stopped == SOLVED:
         return True, "The field was solved for in closed form; there was nothing to converge."
-    if len(descent.polish_costs):  # the polish comes last, and so decides
-        return _of_polish(descent)
+    if descent.stages:  # they come last, and so decide
+        return _of_stages(descent)
     if descent.stopped == NO_LONGER_FALLING:
         return (
             True,
@@ -92,20 +94,24 @@ def _of_errors(errors: np.ndarray) -> tuple[bool | None, str]:
     return True, "The held-out error had levelled off before the budget was spent."
 
 
-def _of_polish(descent: Descent) -> tuple[bool, str]:
-    stages = descent.polish_costs
-    costs = np.asarray(stages[-1], float)
+def _of_stages(descent: Descent) -> tuple[bool, str]:
+    stages, last = descent.stages, descent.stages[-1]
+    costs = np.asarray(last.costs, float)
     fell = f"the cost from {number(costs[0])} to {number(costs[-1])}"
     start = costs[len(costs) - 1 - max(len(costs) // 5, 1)]
     gain = 1 - costs[-1] / start if start > 0 else 0.0
-    count = sum(len(stage) - 1 for stage in stages)
-    last = " in its last stage" if len(stages) > 1 else ""
-    done = f"A least-squares polish of {count} iterations brought {fell}{last}"
+    count = sum(stage.iterations for stage in stages)
+    within = f" in its last stage ({last.name})" if len(stages) > 1 else ""
+    done = f"A least-squares fit of {count} iterations brought {fell}{within}"
+    ended = f"It ended because {last.reason}."
     if descent.moved_to is not None and descent.moved_to <= GOOD_COST:
-        there = f"moved from there to the most probable one, where it is {number(descent.moved_to)}"
-        return True, f"{done}; the field was {there}."
+        cost = number(descent.moved_to)
+        return (
+            True,
+            f"{done}. {ended} The field was moved from there to the MAP estimate: cost {cost}.",
+        )
     if gain > STILL_FALLING and costs[-1] > GOOD_COST:
-        return False, f"{done}, in its last fifth still by {percent(gain)}."
+        return False, f"{done}, in its last fifth still by {percent(gain)}. {ended}"
     if descent.is_cut_short and costs[-1] > GOOD_COST:
-        return False, f"{done}."
-    return True, f"{done}{'' if gain > STILL_FALLING else ' and had levelled off'}."
+        return False, f"{done}. {ended}"
+    return True, f"{done}{'' if gain > STILL_FALLING else ' and had levelled off'}. {ended}"

@@ -100,8 +100,8 @@ def judge(evidence: Evidence) -> Verdict:
     if converged is False and descent.stopped != DIVERGED:
         if not descent.is_cut_short and _is_at_noise(evidence, errors):
             converged, reason = True, f"{reason} What is left is the noise of the readings."
-        elif len(descent.polish_costs):
-            reason = f"{reason} {descent.advice}"
+        elif descent.stages:
+            reason = f"{reason} {descent.advice}".rstrip()
     if unexplained := [*_unexplained(evidence, errors)]:
         # "Nothing to converge" would contradict what follows.
         course = [] if converged else [reason]

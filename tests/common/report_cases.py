@@ -13,7 +13,7 @@ from pgt.trust.verdict import Evidence, judge
 
 SUMMARY = {
     "stopped": "held-out error stopped falling", "seconds": 31.4, "version": "0.1.0", "seed": 7,
-    "device": "cpu", "training": {"steps": 2000, "optimiser": "soap"}, "polish_costs": [],
+    "device": "cpu", "training": {"steps": 2000, "optimiser": "soap"}, "stages": [],
 }  # fmt: skip
 
 

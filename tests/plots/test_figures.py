@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from pgt import plots
 from pgt.data.observations import Observations
 from pgt.ground.errors import InputError
+from pgt.ground.stage import Stage
 
 X, Y, T = np.linspace(0, 1, 11), np.linspace(-1, 1, 7), np.linspace(0, 2, 9)
 
@@ -233,11 +234,29 @@ def test_readings_are_coloured_and_suspects_ringed_by_their_number():
 def test_the_polish_has_a_panel_of_its_own_with_a_line_for_each_stage():
     loss = (("step", "term"), np.ones((2, 1)))
     history = xr.Dataset({"loss": loss}, {"step": [1, 2], "term": ["data"]})
-    stages = [[1.0, 0.1], [0.3, 0.2], [3.0, 2.0]]
-    _, own = plots.convergence(history, polish=stages).axes
+    costs = [(1.0, 0.1), (0.3, 0.2), (3.0, 2.0)]
+    stages = [Stage(name, cost, 1.0, "iterations") for name, cost in zip("abc", costs, strict=True)]
+    _, own = plots.convergence(history, stages=stages).axes
     assert [line.get_xdata().tolist() for line in own.lines] == [[0, 1], [1, 2], [2, 3]]
-    (alone,) = plots.convergence(history.isel(step=slice(0)), polish=stages).axes
+    assert [text.get_text() for text in own.texts] == ["a", "b", "c"]
+    (alone,) = plots.convergence(history.isel(step=slice(0)), stages=stages).axes
     assert alone.get_ylabel() == "cost"
+
+
+@pytest.mark.parametrize("count", [1, 2, 9, 30])
+def test_any_number_of_stages_draws(count):
+    """A restart adds six stages to the three there may be without it."""
+    empty = xr.Dataset({"loss": (("step", "term"), np.ones((0, 1)))}, {"term": ["data"]})
+    stages = [Stage(f"stage {k}", (1.0, 0.1), 1.0, "patience") for k in range(count)]
+    (axes,) = plots.convergence(empty, stages=stages).axes
+    assert {text.get_text() for text in axes.texts} == {stage.name for stage in stages}
+
+
+def test_a_cost_of_zero_ends_no_figure():
+    empty = xr.Dataset({"loss": (("step", "term"), np.ones((0, 1)))}, {"term": ["data"]})
+    for costs in ((1.0, 0.0), (0.0, 0.0)):
+        figure = plots.convergence(empty, stages=[Stage("exact", costs, 1.0, "converged")])
+        figure.canvas.draw()
 
 
 def test_a_folder_is_no_place_for_a_picture(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ import pytest
 import wavy_result
 
 import pgt
+from pgt.ground.stage import Stage
 from pgt.reconstruction.evidence import evidence_of
 from pgt.trust import held_out
 
@@ -28,8 +29,8 @@ def test_readings_stand_beside_what_the_field_says_of_them(result):
 
 def test_what_the_record_knows_is_told(result):
     record = dict(result.record) | {
-        "stopped": "budget spent", "polish_costs": [[2.0, 1.0]], "fixed_fields": ["p"],
-        "likelihood": "student",
+        "stopped": "budget spent", "fixed_fields": ["p"], "likelihood": "student",
+        "stages": [Stage("Gauss-Newton", (2.0, 1.0), 3.0, "patience").plain],
     }  # fmt: skip
     found = evidence_of(replace(result, record=record))
     assert found.free_fields == {}

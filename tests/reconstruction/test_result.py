@@ -249,7 +249,7 @@ def test_a_small_fit_finds_the_diffusivity(fitted):
     assert float(fitted.history.coefficient.sel(unknown="diffusivity")[0]) == pytest.approx(
         0.4, rel=0.05
     )
-    costs = fitted.summary["polish_costs"][0]
+    costs = fitted.stages[0].costs
     assert costs[-1] < costs[0]
     truth = np.sin(np.pi * 0.5) * np.exp(-0.1 * np.pi**2 * 0.5)
     assert float(fitted.at([[0.5, 0.5]]).u[0]) == pytest.approx(truth, abs=0.05)

@@ -176,7 +176,9 @@ def test_the_better_of_the_two_is_the_result(monkeypatch, of_larger, winner):
         (pgt.SIREN, winner is pgt.SIREN),
     ]  # no posterior for a loser
     assert isinstance(result.model, winner)
-    assert result.summary["model_choice"] == ("rival" if winner is pgt.SIREN else "suited")
+    assert result.summary["model_choice"] == (
+        "rival" if winner is pgt.SIREN else "suited over rival"
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import report_cases as cases
 import verdict_cases as verdicts
 from page_reader import text_of
 
+from pgt.ground.stage import Stage
 from pgt.ground.verdict import Doubt, HeldOut, Verdict
 from pgt.report import Tables
 from pgt.training.loop import DIVERGED
@@ -78,3 +79,14 @@ def test_suspicious_readings_and_drifting_sensors_are_listed():
     quiet = text_of(cases.heat(tables=nothing))
     assert "Suspicious" not in quiet
     assert "Drifting" not in quiet
+
+
+def test_every_stage_has_its_row_and_its_curve():
+    names = ["Gauss-Newton", "readings alone", "equation weight 0.01", "Gauss-Newton after restart"]
+    stages = [Stage(name, (2.0, 1.0, 0.5), 1.5, "patience").plain for name in names]
+    data = cases.heat()
+    text = text_of(replace(data, summary={**data.summary, "stages": stages}))
+    for number, name in enumerate(names, 1):
+        assert f"{name} 2 2 to 0.5 1.5 s the held-out error no longer falls" in text
+        assert f"{number}. {name}" in text
+    assert "readings alone" not in text_of(data)

@@ -10,8 +10,9 @@ from page_reader import text_of
 
 from pgt.ground.errors import InputError
 from pgt.ground.numbers import number
+from pgt.ground.stage import Stage
 from pgt.ground.verdict import FieldError, HeldOut
-from pgt.report.sentences import beside_interpolation, which_model
+from pgt.report.sentences import beside_interpolation, how_it_ended, which_model
 from pgt.trust.held_out import Unseen
 
 
@@ -89,36 +90,76 @@ def test_the_expected_error_comes_before_that_at_readings():
     ("summary", "words"),
     [
         (
-            {"model": "Features", "model_choice": "suited"},
-            "The equation is linear, so the field was",
+            {"model": "Features", "model_choice": "suited", "linearity": "linear"},
+            "The equation is linear, so the field was solved for in closed form. Model: Features",
         ),
         (
-            {"model": "Features", "model_choice": "suited", "learnt": {"k": {"deviation": 0.1}}},
+            {
+                "model": "Features",
+                "model_choice": "suited",
+                "linearity": "linear but for its coefficients",
+            },
             "linear but for its unknown coefficients, so the field was solved for in closed form",
         ),
         (
+            {
+                "model": "Features",
+                "model_choice": "suited",
+                "linearity": "linear but for its functions",
+            },
+            "linear but for its unknown functions, so the field was solved for iteratively",
+        ),
+        (
+            {"model": "Features", "model_choice": "suited over rival", "linearity": "linear"},
+            "A small network was fitted as well, and judged to be no better.",
+        ),
+        (
             {"model": "PINN", "model_choice": "suited", "training": {"steps": 0}},
-            "not linear, so a small tanh network was fitted, with second-order steps on all",
+            "not linear, so a small tanh network was fitted, with Gauss-Newton steps on all",
         ),
         (
             {"model": "PINN", "model_choice": "suited", "training": {"steps": 9}},
-            "not linear, so a small tanh network was fitted. Model: PINN.",
+            "not linear, so a small tanh network was fitted. Model: PINN (a small tanh network).",
+        ),
+        (
+            {"model": "PINN", "model_choice": "suited over rival"},
+            "A larger network was trained as well, and judged to be no better.",
         ),
         (
             {"model": "PINN", "model_choice": "suited", "members": {"settings": "Ensemble()"}},
             "members of an ensemble are small tanh networks that differ by chance",
         ),
-        ({"model": "PINN", "model_choice": "rival"}, "A sum of sines could not follow the field"),
+        (
+            {"model": "PINN", "model_choice": "rival", "linearity": "linear"},
+            "The equation is linear, so a sum of sines was solved for first.",
+        ),
         (
             {"model": "SIREN", "model_choice": "rival"},
-            "A small network could not follow the readings: it missed neighbouring ones alike, which is "
-            "no noise. So a larger one, a SIREN, was trained.",
+            "A small network did not follow the readings to within their noise, so a larger one, a SIREN",
         ),
-        ({"model": "PGT", "model_choice": "named"}, "the one that was asked for. Model: PGT."),
+        (
+            {"model": "PGT", "model_choice": "named", "linearity": "nonlinear"},
+            "The model is the one that was asked for. Model: PGT.",
+        ),
+        (
+            {"model": "PINN", "model_choice": "named", "linearity": "linear"},
+            "The equation is linear: where no model is named, a sum of sines solves it.",
+        ),
     ],
 )
 def test_which_model_and_why(summary, words):
     assert words in which_model(summary)
+
+
+def test_why_a_fit_ended_is_said_of_its_last_stage():
+    first = Stage("Gauss-Newton", (2.0, 1.0), 1.0, "noise")
+    last = Stage("stiffer equation", (3.0, 2.0, 1.0), 1.0, "seconds")
+    summary = {"stages": [first.plain, last.plain], "stopped": "budget spent"}
+    assert (
+        how_it_ended(summary) == "stiffer equation ended after 2 iterations: the time is used up."
+    )
+    assert "solved" in how_it_ended({"stopped": "solved in closed form", "stages": []})
+    assert how_it_ended({}) == ""
 
 
 def test_an_older_record_says_nothing_of_the_model():

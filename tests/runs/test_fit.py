@@ -1,6 +1,7 @@
 """From a CSV to a folder without writing Python: the commands, in the order a user meets them."""
 
 import dataclasses
+import errno
 import functools
 import json
 import shutil
@@ -15,7 +16,9 @@ from typer.testing import CliRunner
 import pgt
 from pgt.cli import app
 from pgt.config import load_run
+from pgt.config.parts import Parts
 from pgt.data import Domain, Observations
+from pgt.ground.attempts import Attempts
 from pgt.ground.manifest import read_manifest
 from pgt.ground.owner import owned
 from pgt.runs import fit as fitting
@@ -357,9 +360,10 @@ def test_without_a_history_there_is_no_figure_of_it(solved, tmp_path):
     nothing = History.empty(["data"], [])
     record = dict(result.record) | {"history": dataclasses.asdict(nothing)}
     bare = dataclasses.replace(result, record=record)
-    field = bare.grid(x=5, t=4)
-    run = load_run(solved / "run.toml", ["output.formats=['png']"])
-    fitting.write_results(run, bare, field, report_data(bare, field), None, tmp_path)
+    run = load_run(solved / "run.toml", ["output={grid={x=5,t=4},formats=['png']}"])
+    attempts = Attempts()
+    fitting.write_results(run, Parts(run), bare, None, tmp_path, attempts)
+    assert attempts.failures == []
     assert {path.name for path in tmp_path.iterdir()} == {
         "field.png",
         "metrics.json",
@@ -383,3 +387,99 @@ def test_a_posterior_needs_the_polish(tmp_path):
     assert result.exit_code == 2
     assert "switched off or too long" in said(result)
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
+
+
+# ------------------------------------------------------------------------ an output that fails
+
+EVERYTHING = {
+    "checksums.sha256", "convergence.png", "field.csv", "field.nc", "field.png", "metrics.json",
+    "reconstruction.json", "reconstruction.safetensors", "report.html", "run.toml",
+}  # fmt: skip
+FULL = OSError(errno.ENOSPC, "No space left on device")
+ODD = ValueError("zip() argument 2 is longer")
+
+
+def failing(error):
+    def fail(*given, **more):
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("broken", "lost"),
+    [
+        ({"pgt.plots.field": ODD, "pgt.runs.fit.with_origins": ODD}, {"field.png"}),
+        ({"pgt.plots.convergence": ODD, "pgt.runs.fit.numbers": ODD},
+         {"convergence.png", "metrics.json"}),
+        ({"pgt.plots.save": FULL, "pgt.io.write_field": FULL},
+         {"field.png", "convergence.png", "field.nc", "field.csv"}),
+        ({"pgt.runs.fit.report_data": ODD, "pgt.runs.fit.write_manifest": FULL},
+         {"report.html", "checksums.sha256"}),
+        ({"pgt.runs.fit.write_report": FULL}, {"report.html"}),
+        ({"pgt.report.sections.agreement": ODD, "pgt.report.page.payload": ODD,
+          "pgt.runs.report.judge": ODD, "pgt.runs.report._tables": ODD}, set()),
+        ({"pgt.reconstruction.result.evidence_of": ODD}, set()),
+    ],
+    ids=lambda given: ", ".join(name.split(".")[-1] for name in given) if isinstance(given, dict) else "",
+)  # fmt: skip
+def test_an_output_that_fails_loses_nothing_else(solved, tmp_path, monkeypatch, broken, lost):
+    out = tmp_path / "out"
+    monkeypatch.setattr(fitting, "solve", lambda task, **_: load(solved / "out"))
+    for place, error in broken.items():
+        monkeypatch.setattr(place, failing(error))
+    formats = "output={grid={x=5,t=4},formats=['png','nc','csv']}"
+    found = command("fit", solved / "run.toml", "-o", out, "--set", formats)
+    assert found.exit_code == 5, found.output
+    assert isinstance(found.exception, SystemExit)
+    assert said(found).count("could not be made") >= max(len(broken), len(lost))
+    for words in (*{str(error.args[-1]) for error in broken.values()}, str(out)):
+        assert words in said(found)
+    for name in lost:
+        assert f"{name} could not be made" in said(found)
+    names = {path.name for path in out.iterdir() if path.is_file()}
+    assert names == EVERYTHING - lost
+    monkeypatch.undo()
+    assert load(out).at(x=0.5, t=0.5).u.size == 1
+
+
+def test_a_page_says_which_of_its_sections_failed(solved, tmp_path, monkeypatch):
+    result = load(solved / "out")
+    monkeypatch.setattr("pgt.report.sections.residual", failing(ValueError("odd <residual>")))
+    with pytest.warns(pgt.DoubtWarning, match="Residual in the report could not be made"):
+        path = result.report(tmp_path / "page.html", x=5, t=4)
+    page = path.read_text(encoding="utf-8")
+    assert "Residual in the report could not be made: ValueError: odd &lt;residual&gt;" in page
+    assert "Did it converge?" in page
+
+
+@pytest.mark.parametrize("when", ["while it trains", "when it is saved"])
+def test_a_full_disk_is_one_sentence(folder, tmp_path, monkeypatch, when):
+    trains = when == "while it trains"
+    place = "pgt.training.loop.save_checkpoint" if trains else "pgt.ground.serialise._replace"
+    full = OSError(errno.ENOSPC, "No space left on device", "the-file")
+    run = (folder / "run.toml", "-o", tmp_path / "out", *QUICK, *SIREN)
+    monkeypatch.setattr(fitting, "sign", lambda *where: None)  # which writes before the training
+    if not trains:
+        monkeypatch.setattr(fitting, "solve", lambda task, **_: load(folder / "out"))
+    monkeypatch.setattr(place, failing(full))
+    found = command("fit", *run)
+    assert found.exit_code == 2
+    assert isinstance(found.exception, SystemExit)
+    assert "the-file: No space left on device" in said(found)
+
+
+def test_a_folder_that_goes_away_is_one_sentence(solved, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+
+    def solve(task, **_):
+        result = load(solved / "out")
+        shutil.rmtree(out)
+        out.write_text("somebody else's")
+        return result
+
+    monkeypatch.setattr(fitting, "solve", solve)
+    found = command("fit", solved / "run.toml", "-o", out, "--set", SMALL)
+    assert found.exit_code == 2
+    assert isinstance(found.exception, SystemExit)
+    assert str(out) in said(found)

@@ -109,8 +109,10 @@ def test_killed_and_none_the_worse(tmp_path, stage, times):
     )
     for a, b in zip(*(jax.tree.leaves((r.model, r.pde)) for r in (ours, theirs)), strict=True):
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
-    assert ours.summary["polish_costs"] == theirs.summary["polish_costs"]
-    lengths = [len(costs) for costs in ours.summary["polish_costs"]]
+    assert [(s.name, s.costs, s.ended) for s in ours.stages] == [
+        (s.name, s.costs, s.ended) for s in theirs.stages
+    ]
+    lengths = [len(stage.costs) for stage in ours.stages]
     assert (max(lengths, default=0) > 1) == (stage == "polish")
     for name in ours.history:
         np.testing.assert_array_equal(ours.history[name], theirs.history[name])

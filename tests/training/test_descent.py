@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pgt.training.descent import State, descend, is_cut_short
+from pgt.training.descent import GIVE_UP, State, descend, why_ended
 from pgt.training.least_squares import Prior, Search
 from pgt.training.rows import Block, Rows
 from pgt.training.settings import Polish
@@ -147,9 +147,19 @@ def test_seconds_count_from_where_it_was_left():
     assert end.iteration == 1
 
 
-def test_only_the_clock_cuts_a_descent_short():
-    state, settings = State(START, iteration=5), Polish(iterations=50, seconds=1.0, patience=40)
-    assert is_cut_short(state, settings)
-    for iteration in (50, 45):  # all of them, and more than its patience
-        assert not is_cut_short(replace(state, iteration=iteration), settings)
-    assert not is_cut_short(state, replace(settings, seconds=None))
+@pytest.mark.parametrize(
+    ("changes", "ended"),
+    [
+        ({}, "seconds"),
+        ({"iteration": 50, "best_iteration": 45}, "iterations"),
+        ({"iteration": 50}, "patience"),
+        ({"damping": 2 * GIVE_UP}, "converged"),
+        ({"costs": (1.0, np.nan)}, "diverged"),
+    ],
+)
+def test_why_a_descent_ended(changes, ended):
+    state = replace(State(START, iteration=5, costs=(2.0, 1.0)), **changes)
+    settings = Polish(iterations=50, seconds=1.0, patience=40)
+    assert why_ended(state, settings, lambda theta: 0.1) == ended
+    without = "converged" if ended == "patience" else ended
+    assert why_ended(state, settings, None) == without

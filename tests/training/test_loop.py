@@ -150,7 +150,7 @@ def test_without_collocation_points_the_equation_is_not_fitted():
 def test_without_collocation_points_a_polish_fits_readings_and_conditions():
     finish = pgt.Polish(iterations=2, points=16, evidence=False)
     polished = fit(collocation=0, steps=2, polish=finish)
-    assert [len(costs) for costs in polished.summary["polish_costs"]] == [3]
+    assert [len(stage.costs) for stage in polished.stages] == [3]
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pgt
+from pgt.ground.stage import Stage
 from pgt.nn import frozen
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
@@ -52,11 +53,12 @@ def polished():
 
 
 def test_cost_never_rises_and_falls_far(polished):
-    _, (_, _, (costs,), _), seen = polished
+    _, (_, _, (stage,)), seen = polished
+    costs = stage.costs
     assert all(b <= a for a, b in itertools.pairwise(costs))
     assert costs[-1] < 1e-3 * costs[0]
     assert [i for i, _ in seen] == list(range(1, len(costs)))
-    assert [c for _, c in seen] == costs[1:]
+    assert [c for _, c in seen] == list(costs[1:])
 
 
 def test_an_unknown_coefficient_is_found(polished):
@@ -90,7 +92,7 @@ def test_without_a_prior_a_polish_makes_all_of_its_iterations():
     )
     settings = Polish(iterations=6, points=16, evidence=False)
     done = polish(model, Heat(0.01), problem, settings, readings.take([0, 1]))
-    assert [len(costs) for costs in done.stages] == [7]  # the first is that of the start
+    assert [len(stage.costs) for stage in done.stages] == [7]  # the first is that of the start
 
 
 @pytest.mark.slow
@@ -107,9 +109,8 @@ def test_all_weights_may_move_and_some_points_are_new_every_time():
     )
     problem = Problem.build(readings, pde, (), DOMAIN, scaling)
     settings = Polish(iterations=20, points=16, weights="all", fresh=0.5)
-    after, _, (costs, *_), _ = polish(
-        model, pde, problem, settings, readings.take(np.zeros(0, int))
-    )
+    after, _, (stage, *_) = polish(model, pde, problem, settings, readings.take(np.zeros(0, int)))
+    costs = stage.costs
     assert costs[-1] < 0.1 * costs[0]
     old, new = (jax.tree.leaves(m.network.embed_value)[0] for m in (model, after))
     assert np.abs(np.asarray(old) - np.asarray(new)).max() > 1e-4
@@ -244,12 +245,12 @@ def test_a_fit_under_a_prior_counts_where_it_predicts_no_worse(monkeypatch):
     problem = Problem.build(readings, pde, (), domain, model.scaling)
 
     def under_prior(search, start, *rest):
-        return 0.0 * start.theta, [[1.0]], False
+        return 0.0 * start.theta, [Stage("under a prior", (1.0,), 0.0, "converged")]
 
     monkeypatch.setattr(polishing, "_fit_noisy", under_prior)
     monkeypatch.setattr(polishing, "_is_noisy", lambda *known: True)
     settings = Polish(iterations=12, points=60, weights="all")
     found = polish(model, pde, problem, settings, readings.take(np.arange(0, 40, 2)))
-    assert found.stages[-1] == [1.0]
+    assert [stage.ended for stage in found.stages] == ["noise", "converged"]
     sizes = [float(np.abs(leaf).max()) for leaf in jax.tree.leaves(found.model.tunable())]
     assert max(sizes) > 0

@@ -58,9 +58,15 @@ def found(caught):
 
 def test_a_pendulum_swings_as_it_was_read(caught, found):
     """It was missed by half of its spread, with readings that any spline follows."""
-    model, _, stages, _ = found
+    model, _, stages = found
     # caught, on the readings alone, with the equation that comes in softly, and as it is
-    assert len(stages) == 2 + len(RAMP) + 1
+    ramp = [f"equation weight {weight:g}" for weight in RAMP]
+    assert [stage.name for stage in stages] == [
+        "Gauss-Newton", "readings alone", *ramp, "Gauss-Newton after restart"
+    ]  # fmt: skip
+    assert stages[0].ended == "restart"
+    assert {stage.ended for stage in stages[1:]} <= {"converged", "patience", "iterations"}
+    assert all(stage.seconds > 0 for stage in stages)
     t = np.linspace(*SPAN, 400)
     with jax.enable_x64(True):
         context = model.encode(caught.problem.observations)
@@ -110,10 +116,12 @@ def test_killed_at_any_stage_it_goes_on_bit_for_bit(caught, found, tmp_path, cal
     with pytest.raises(KeyboardInterrupt):
         polished(caught, States(tmp_path, {}), killing)
     later = []
-    model, _, stages, _ = polished(
+    model, _, stages = polished(
         caught, States(tmp_path, {}), lambda iteration, cost: later.append(iteration)
     )
-    assert stages == found[2]
+    assert [(s.name, s.costs, s.ended) for s in stages] == [
+        (s.name, s.costs, s.ended) for s in found[2]
+    ]
     for a, b in zip(*(jax.tree.leaves(m) for m in (model, found[0])), strict=True):
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
     assert seen == sorted(seen)  # progress never falls back
@@ -175,7 +183,7 @@ def test_what_readings_alone_predict_better_begins_again(monkeypatch):
     assert float(state.theta[0]) == count
     seconds = 10.0 * count
     assert (state.iteration, state.seconds, state.costs, state.over) == (SEEN, seconds, (), False)
-    assert before == [[2.0, 1.0]] * count
+    assert [stage.costs for stage in before] == [(2.0, 1.0)] * count
     (with_equation, _, _), (without, short, _), *ramp = stages
     assert (with_equation, without, {blocks for blocks, *_ in ramp}) == (2, 1, {2})
     assert (short.seconds, short.fresh) == (ALONE * 60.0, 0.0)

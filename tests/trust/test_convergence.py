@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
+from pgt.ground.stage import Stage
 from pgt.training.loop import DIVERGED, NO_LONGER_FALLING, SOLVED, SPENT, UNSETTLED
 from pgt.trust.convergence import Descent, convergence
+
+
+def staged(*costs, ended="iterations"):
+    """A stage for each of these lists of costs."""
+    return [Stage(f"stage {k}", tuple(one), 1.0, ended) for k, one in enumerate(costs, 1)]
 
 
 def falling(rate, checks=40):
@@ -28,7 +34,7 @@ def falling(rate, checks=40):
     ],
 )
 def test_convergence_is_judged(stopped, rate, costs, converged):
-    found, reason = convergence(Descent(stopped, falling(rate), [costs] if costs else []))
+    found, reason = convergence(Descent(stopped, falling(rate), staged(costs) if costs else []))
     assert found is converged
     assert reason.endswith(".")
 
@@ -43,9 +49,9 @@ def test_without_a_history_convergence_is_not_claimed(errors):
 def test_the_reason_holds_the_numbers():
     gain = 1 - np.exp(-1.0)  # in the last fifth, of five e-foldings
     assert f"still fell by {100 * gain:.0f}" in convergence(Descent(SPENT, falling(5.0)))[1]
-    reason = convergence(Descent(SPENT, polish_costs=[[3.0, 0.2, 0.1]]))[1]
+    reason = convergence(Descent(SPENT, stages=staged([3.0, 0.2, 0.1])))[1]
     assert "of 2 iterations brought the cost from 3 to 0.1, in its last fifth still by 50" in reason
-    assert "had levelled off" in convergence(Descent(SPENT, polish_costs=[[3.0, 0.1, 0.1]]))[1]
+    assert "had levelled off" in convergence(Descent(SPENT, stages=staged([3.0, 0.1, 0.1])))[1]
 
 
 def test_a_word_like_diverged_is_not_the_reason_itself():
@@ -55,19 +61,19 @@ def test_a_word_like_diverged_is_not_the_reason_itself():
 
 def test_each_stage_has_its_own_course():
     """The cost under a stiffer equation, or a prior, is no continuation of the one before."""
-    stages = [[1.0, 0.1, 0.04], [0.05, 0.02, 0.02, 0.02], [3.0, 0.51, 0.5, 0.5, 0.5, 0.5]]
-    found, reason = convergence(Descent(SPENT, polish_costs=stages))
+    stages = staged([1.0, 0.1, 0.04], [0.05, 0.02, 0.02, 0.02], [3.0, 0.51, 0.5, 0.5, 0.5, 0.5])
+    found, reason = convergence(Descent(SPENT, stages=stages))
     assert found is True
     assert "of 10 iterations" in reason
-    falling = [[1.0, 0.5, 0.5, 0.5], [9.0, 5.0, 3.0, 2.0, 1.0]]
-    assert convergence(Descent(SPENT, polish_costs=falling))[0] is False
+    falling = staged([1.0, 0.5, 0.5, 0.5], [9.0, 5.0, 3.0, 2.0, 1.0])
+    assert convergence(Descent(SPENT, stages=falling))[0] is False
 
 
 def test_a_stage_that_the_clock_ended_at_once_has_not_levelled_off():
     """One iteration under a prior, and the cost is what it was: nothing had begun to converge."""
-    stages = [[1.0, 0.1, *[0.04] * 30], [0.05, 0.05], [0.5, 0.5]]
-    assert convergence(Descent(SPENT, polish_costs=stages))[0] is True
-    cut_short = Descent(SPENT, polish_costs=stages, ran_out_of=30.0)
+    stages = staged([1.0, 0.1, *[0.04] * 30], [0.05, 0.05], [0.5, 0.5])
+    assert convergence(Descent(SPENT, stages=stages))[0] is True
+    cut_short = Descent(SPENT, stages=stages, ran_out_of=30.0)
     found, reason = convergence(cut_short)
     assert found is False
     assert "levelled off" not in reason
@@ -75,15 +81,25 @@ def test_a_stage_that_the_clock_ended_at_once_has_not_levelled_off():
 
 
 def test_seconds_are_asked_for_only_where_they_ran_out():
-    assert "seconds" not in Descent(SPENT, polish_costs=[[16.0, 8.0, 4.0]]).advice
-    assert Descent(SPENT, polish_costs=[[16.0] * 20], ran_out_of=30.0).is_cut_short is False
+    assert "seconds" not in Descent(SPENT, stages=staged([16.0, 8.0, 4.0])).advice
+    assert Descent(SPENT, stages=staged([16.0] * 20), ran_out_of=30.0).is_cut_short is False
 
 
 @pytest.mark.parametrize(("moved_to", "converged"), [(None, False), (1e-9, True), (1e-4, False)])
 def test_a_field_that_was_moved_is_judged_by_where_it_was_moved_to(moved_to, converged):
     """Unless it misses readings or equation there, too: then more seconds are needed still."""
     falling_still = [16.0, 8.0, 4.0, 2.0, 1.0]
-    descent = Descent(SPENT, polish_costs=[falling_still], ran_out_of=30.0, moved_to=moved_to)
+    descent = Descent(SPENT, stages=staged(falling_still), ran_out_of=30.0, moved_to=moved_to)
     found, reason = convergence(descent)
     assert found is converged
     assert ("moved" in reason) is converged
+
+
+@pytest.mark.parametrize("ended", ["patience", "converged", "iterations", "noise"])
+def test_the_reason_is_that_of_the_last_stage(ended):
+    """Not that of a budget which nobody spent."""
+    stages = [*staged([2.0, 1.0]), *staged([16.0, 8.0, 4.0, 2.0, 1.0], ended=ended)]
+    descent = Descent(stages[-1].reason, stages=stages)
+    assert stages[-1].reason in convergence(descent)[1]
+    assert "budget" not in convergence(descent)[1]
+    assert ("iterations" in descent.advice) == (ended == "iterations")

@@ -10,6 +10,7 @@ import verdict_cases as cases
 
 from pgt.data import Observations
 from pgt.data.cells import Cells
+from pgt.ground.stage import Stage
 from pgt.ground.verdict import FieldError, HeldOut, Kind
 from pgt.training.loop import DIVERGED, NO_LONGER_FALLING, SOLVED, SPENT
 from pgt.trust.convergence import Descent
@@ -316,8 +317,12 @@ def test_interpolation_that_is_better_by_chance_is_not_grave():
     assert not dataclasses.replace(few, interpolated_of_spread=None).is_significant
 
 
+def stage(*costs):
+    return Stage("Gauss-Newton", costs, 1.0, "iterations")
+
+
 def test_a_fit_at_the_noise_has_converged_though_its_cost_still_fell():
-    falling = Descent(SPENT, polish_costs=[[16.0, 8.0, 4.0, 2.0, 1.0]])
+    falling = Descent(SPENT, stages=[stage(16.0, 8.0, 4.0, 2.0, 1.0)])
     fine = heat(off=0.1, descent=falling)
     simple = np.asarray(fine.unseen.readings.values) + 0.5
     fine = dataclasses.replace(
@@ -338,13 +343,13 @@ def test_a_fit_at_the_noise_has_converged_though_its_cost_still_fell():
 
 def test_a_fit_that_the_clock_ended_is_told_to_take_more_seconds():
     """Where that is what it lacked, and not where its readings have no more to tell."""
-    stages = [[16.0, 8.0, 4.0, 2.0, 1.0]]
-    ended = judge(heat(descent=Descent(SPENT, polish_costs=stages, ran_out_of=60.0)))
+    stages = [stage(16.0, 8.0, 4.0, 2.0, 1.0)]
+    ended = judge(heat(descent=Descent(SPENT, stages=stages, ran_out_of=60.0)))
     assert ended.converged is False
     assert "The seconds ran out" in ended.reason
     assert "seconds=240" in ended.reason
-    counted = judge(heat(descent=Descent(SPENT, polish_costs=stages)))
+    counted = judge(heat(descent=Descent(SPENT, stages=stages)))
     assert "seconds" not in counted.reason
-    rested = judge(heat(descent=Descent(SPENT, polish_costs=[[1.0] * 30], ran_out_of=60.0)))
+    rested = judge(heat(descent=Descent(SPENT, stages=[stage(*[1.0] * 30)], ran_out_of=60.0)))
     assert rested.converged is True
     assert "seconds" not in rested.reason
