@@ -13,7 +13,7 @@ from pgt._reconstruct import solve
 from pgt.config import RunFile
 from pgt.config.parts import Parts
 from pgt.ground.files import in_one_piece
-from pgt.ground.manifest import write_manifest
+from pgt.ground.manifest import changed_since, stamps, write_manifest
 from pgt.ground.owner import owned
 from pgt.ground.provenance import provenance
 from pgt.ground.verdict import Verdict
@@ -33,7 +33,7 @@ from pgt.runs.folder import (
     check_folder,
     claim,
     sign,
-    stamps,
+    work_files,
 )
 from pgt.runs.report import MOST_SUSPICIOUS, report_data, with_origins
 from pgt.training.assemble import Task
@@ -86,8 +86,10 @@ def fit(
         field = result.grid(parts.quantities, **run.output.grid)
         shown = report_data(result, field, written_down(run), found)
         write_results(run, result, field, shown, found, folder)
-        names = sorted(name for name, stamp in stamps(folder).items() if before.get(name) != stamp)
-        write_manifest(folder, names)
+        names = changed_since(folder, before)
+        write_manifest(
+            folder, [*names, *work_files(folder)]
+        )  # last: it covers all that was written
     say(f"written to {folder}: {', '.join(names)}")
     return Finished(result, shown.verdict, found)
 
