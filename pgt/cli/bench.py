@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from pgt.cli.messages import mistakes_are_messages, stoppable
+from pgt.cli.messages import console, mistakes_are_messages, stoppable
 
 bench = typer.Typer(help="The paper's tables, ours beside theirs: one command each.")
 RECORDS, ZOO = Path("benchmarks/results/tables"), Path("benchmarks/results/zoo")
@@ -61,14 +60,14 @@ def _sweep(table: str, preset: str, models: tuple[str, ...], seeds: int, records
     with mistakes_are_messages(), stoppable(lambda: STOPPED):
         todo = runs(table, preset, models, tuple(range(seeds)))
         rows = _watched(table, todo, records, sweep)
-    Console().print(_summary(rows, f"pgt bench {table}, preset {preset}", preset == SMOKE))
+    console().print(_summary(rows, f"pgt bench {table}, preset {preset}", preset == SMOKE))
 
 
 def _watched(title: str, todo: list, folder: Path, sweep: Callable) -> list[tuple[str, dict]]:
     """Sweep with a progress bar; the name and the record of every run."""
     rows = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as progress:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=console(stderr=True)) as progress:
         task = progress.add_task(title, total=len(todo))
 
         def tell(run, record):
@@ -184,4 +183,4 @@ def audit() -> None:
     for name, found in audited():
         for equation, square in found.items():
             table.add_row(name, equation, f"{square:.1e}")
-    Console().print(table)
+    console().print(table)

@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from pgt.cli.messages import mistakes_are_messages
+from pgt.cli.messages import console, mistakes_are_messages
 
 demo = typer.Typer(help="Worked examples that leave figures, numbers and a report in a folder.")
 Output = Annotated[
@@ -29,7 +28,7 @@ def heat(output: Output = Path("runs/heat"), quick: Quick = False, seed: Seed = 
 
     with mistakes_are_messages():
         numbers = heat_demo(output, quick=quick, seed=seed, say=_say())
-    Console().print(_beside_others(table(numbers), numbers))
+    console().print(_beside_others(table(numbers), numbers))
 
 
 @demo.command()
@@ -61,12 +60,12 @@ def _flow(output: Path, pressure: bool, seconds: float, quick: bool, seed: int) 
         numbers = wake_demo(
             output, pressure=pressure, seconds=seconds, quick=quick, seed=seed, say=_say()
         )
-    Console().print(_against_truth(numbers))
+    console().print(_against_truth(numbers))
 
 
 def _say() -> Callable[[str], None]:
-    console = Console()
-    return lambda line: console.print(line, soft_wrap=True, markup=False, highlight=False)
+    printed = console()
+    return lambda line: printed.print(line, soft_wrap=True, highlight=False)
 
 
 def _against_truth(numbers: dict) -> Table:

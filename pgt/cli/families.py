@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from pgt.cli.messages import mistakes_are_messages
+from pgt.cli.messages import console, mistakes_are_messages
 
 
 def pretrain(
@@ -117,7 +116,7 @@ def _show(card, target: Path) -> None:
     table = Table("readings", "median error", "worst tenth", "with 5 % noise", "worst tenth")
     for count, row in card.errors.items():
         table.add_row(count, *(f"{100 * value:.2g} %" for value in row.values()))
-    console = Console()
-    console.print(table)
-    console.print(f"{target}: {card.family}, {card.steps} steps, unseen systems above.")
-    console.print(f"{target.with_suffix('.png')}: the same as a figure, and three systems.")
+    printed = console()
+    printed.print(table)
+    printed.print(f"{target}: {card.family}, {card.steps} steps, unseen systems above.")
+    printed.print(f"{target.with_suffix('.png')}: the same as a figure, and three systems.")

@@ -11,6 +11,11 @@ from pgt.cli.interrupt import INTERRUPTED, saying
 from pgt.ground.errors import DoubtWarning, InputError
 
 
+def console(*, stderr: bool = False) -> Console:
+    """Where a command prints; brackets and colons in names and paths are no markup and no emoji."""
+    return Console(stderr=stderr, markup=False, emoji=False)
+
+
 @contextmanager
 def mistakes_are_messages() -> Iterator[None]:
     """Bad input ends with one line on standard error and exit code 2; a doubt is one line, too."""
@@ -18,9 +23,7 @@ def mistakes_are_messages() -> Iterator[None]:
         with doubts_are_messages():
             yield
     except (InputError, OSError) as error:
-        Console(stderr=True).print(
-            f"pgt: {_in_words(error)}", style="red", soft_wrap=True, markup=False
-        )
+        console(stderr=True).print(f"pgt: {_in_words(error)}", style="red", soft_wrap=True)
         raise typer.Exit(2) from None
 
 
@@ -35,9 +38,7 @@ def doubts_are_messages() -> Iterator[None]:
             return
         if issubclass(category, DoubtWarning):
             said.add(str(message))
-            Console(stderr=True).print(
-                f"pgt: {message}", style="yellow", soft_wrap=True, markup=False
-            )
+            console(stderr=True).print(f"pgt: {message}", style="yellow", soft_wrap=True)
         else:
             as_before(message, category, *place)
 

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from pgt.cli.interrupt import saying
-from pgt.cli.messages import mistakes_are_messages, stoppable
+from pgt.cli.messages import console, mistakes_are_messages, stoppable
 from pgt.ground.errors import InputError
 from pgt.ground.verdict import INCOMPLETE, NOT_CONVERGED, HeldOut, Verdict
 
@@ -109,7 +108,7 @@ def check(
         rows = describe(run, parts, task)
         if not quick:
             rows += estimate(task, lambda line: typer.echo(f"{line} ...", err=True))
-    Console().print(_two_columns(rows, str(run_file)))
+    console().print(_two_columns(rows, str(run_file)))
 
 
 def fit(
@@ -133,7 +132,7 @@ def fit(
     """Reconstruct the field: the fit, a NetCDF file, figures, numbers and a report in one folder."""
     from pgt.config import load_run
 
-    console = Console()
+    printed = console()
     again = _again(run_file, output, overrides, seconds, folds)
     with mistakes_are_messages(), saying(lambda: "Stopped before it began."):
         run = load_run(run_file, overrides)
@@ -151,7 +150,7 @@ def fit(
         saved = f"Stopped; continue with: {again}"
         with stoppable(lambda: saved if is_begun(output) else "Stopped; nothing was saved yet."):
             result, verdict, crossed, failures = fit_run(
-                run, output, resume=resume, seconds=seconds, say=console.print, folds=folds,
+                run, output, resume=resume, seconds=seconds, say=printed.print, folds=folds,
                 overwrite=overwrite,
             )  # fmt: skip
     coefficients = [f"Learnt: {name} = {said}." for name, said in learnt(result).items()]
@@ -159,15 +158,15 @@ def fit(
         coefficients.append('For their intervals write a table [error_bars], name = "ensemble".')
     said = which_model(result.summary), how_it_ended(result.summary)
     for line in (*expected_errors(verdict), *coefficients, *said):
-        console.print(line, soft_wrap=True, markup=False, highlight=False)
+        printed.print(line, soft_wrap=True, highlight=False)
     in_turn = is_left_out_in_turn(verdict, result.observations, result.held_out)
-    console.print(_held_out(verdict, crossed, in_turn))
+    printed.print(_held_out(verdict, crossed, in_turn))
     for doubt in verdict.doubts:
-        console.print(f"Note: {doubt.sentence}", style="yellow", soft_wrap=True, markup=False)
+        printed.print(f"Note: {doubt.sentence}", style="yellow", soft_wrap=True)
     _require_all(failures, f"the fit itself is saved in {output}.")
     if verdict.exit_code:
         why = "did not converge" if verdict.exit_code == NOT_CONVERGED else "is not to be trusted"
-        Console(stderr=True).print(f"pgt: the fit {why}.", style="red")
+        console(stderr=True).print(f"pgt: the fit {why}.", style="red")
         raise typer.Exit(verdict.exit_code)
 
 
@@ -207,7 +206,7 @@ def compare(
         row = (error, found["rmse"][name], found["max_error"][name])
         table.add_row(name, *(f"{value:.3e}" for value in row))
     table.add_row("all, as one vector", f"{found['overall']['stacked']:.3e}", "", "")
-    Console().print(table)
+    console().print(table)
 
 
 def report(folder: RunFolder) -> None:
@@ -227,13 +226,13 @@ def info(folder: RunFolder) -> None:
 
     with mistakes_are_messages():
         rows = describe(folder)
-    Console().print(_two_columns(rows, str(folder)))
+    console().print(_two_columns(rows, str(folder)))
 
 
 def _require_all(failures: Sequence[str], but: str) -> None:
     """Name the outputs that could not be made, and end with their exit code where there are any."""
     for failure in [*failures, but] if failures else []:
-        Console(stderr=True).print(f"pgt: {failure}", style="red", soft_wrap=True, markup=False)
+        console(stderr=True).print(f"pgt: {failure}", style="red", soft_wrap=True)
     if failures:
         raise typer.Exit(INCOMPLETE)
 

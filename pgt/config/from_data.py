@@ -3,18 +3,19 @@
 import os
 from pathlib import Path
 
-from pgt.config.source import toml
+from pgt.config.source import commented, toml
 from pgt.io.survey import Survey
 
 
 def observations(found: Survey, folder: Path) -> str:
     """The table [observations] for files that were looked at; paths start in `folder`."""
     files = [_relative(file, folder) for file in found.files]
-    lines = [f"# {', '.join(found.table.said)}."] if found.table.said else []
+    lines = [commented(f"{', '.join(found.table.said)}.")] if found.table.said else []
     lines += [
-        f"# {n}: {count} of {all_} readings hidden." for n, (count, all_) in found.hidden.items()
+        commented(f"{n}: {count} of {all_} readings hidden.")
+        for n, (count, all_) in found.hidden.items()
     ]
-    lines += [f"# Not used: {', '.join(found.unused)}."] if found.unused else []
+    lines += [commented(f"Not used: {', '.join(found.unused)}.")] if found.unused else []
     if found.lacks_places:
         lines.append(
             "# No positions: if each column is one sensor, give a table of them (sensors = ...)."

@@ -81,6 +81,14 @@ def _no_such_key(name: str, known: Iterable[str]) -> str:
     return f"there is no such key{did_you_mean(name, known)}"
 
 
+def _check_as_found(text: str) -> str:
+    if not text.strip("\t "):
+        wrong("the text is empty; write something between the quotes.")
+    if "\0" in text:
+        wrong("the text holds NUL, one of the control characters; leave it out.")
+    return text
+
+
 def _check_text(text: str) -> str:
     if not text.strip():
         wrong("the text is empty; write something between the quotes.")
@@ -107,6 +115,9 @@ Array = Field(strict=False)  # TOML's arrays are lists; kept as tuples
 Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
 Text = Annotated[str, AfterValidator(_check_text)]
+# The name of a file, or what a file calls something: any characters that it has.
+AsFound = Annotated[str, AfterValidator(_check_as_found)]
+Files = Annotated[tuple[AsFound, ...], Array, Field(min_length=1), AfterValidator(_check_different)]
 Axis = Literal["x", "y", "z", "t"]
 Names = Annotated[tuple[Text, ...], Array, Field(min_length=1), AfterValidator(_check_different)]
 Axes = Annotated[tuple[Axis, ...], Array, AfterValidator(_check_different)]

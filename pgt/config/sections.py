@@ -9,9 +9,11 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag,
 
 from pgt.config.schema import (
     Array,
+    AsFound,
     Axes,
     Axis,
     Bounds,
+    Files,
     Names,
     NotNegative,
     Number,
@@ -26,13 +28,13 @@ from pgt.ground.dialect import Dates, Mark, Separator
 LARGEST_GRID = 10**8  # points
 
 Noise = Annotated[
-    Annotated[NotNegative, Tag("<number|column>")] | Annotated[Text, Tag("<text>")],
+    Annotated[NotNegative, Tag("<number|column>")] | Annotated[AsFound, Tag("<text>")],
     Discriminator(lambda value: "<text>" if isinstance(value, str) else "<number|column>"),
 ]
 
 
 File = Annotated[
-    Annotated[Text, Tag("<text|array>")] | Annotated[Names, Tag("<array>")],
+    Annotated[AsFound, Tag("<text|array>")] | Annotated[Files, Tag("<array>")],
     Discriminator(lambda value: "<array>" if isinstance(value, list) else "<text|array>"),
 ]
 
@@ -44,8 +46,8 @@ class DialectSection(Section):
     decimal: Mark | None = None
     dates: Dates | None = None
     missing: Annotated[tuple[Number, ...], Array] | None = None
-    sheet: Text | None = None
-    valid: Text | None = None
+    sheet: AsFound | None = None
+    valid: AsFound | None = None
 
 
 class ObservationsSection(Section):
@@ -54,11 +56,11 @@ class ObservationsSection(Section):
     file: Annotated[File, Field(examples=['file = "sensors.csv"'])]
     coords: Annotated[Axes, Field(min_length=1, examples=['coords = ["x", "t"]'])]
     fields: Annotated[Names, Field(examples=['fields = ["u"]'])]
-    columns: dict[str, Text] | None = None
-    units: dict[str, Text] | None = None
+    columns: dict[str, AsFound] | None = None
+    units: dict[str, AsFound] | None = None
     noise: dict[str, Noise] | None = None
     duplicates: Literal["error", "mean"] = "error"
-    sensors: Text | None = None
+    sensors: AsFound | None = None
     dialect: DialectSection | None = None
 
     @property

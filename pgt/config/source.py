@@ -79,9 +79,7 @@ def read_source(path: str | Path, overrides: Sequence[str] = ()) -> Source:
 def dotted(key: Key) -> str:
     """The key as it is written in TOML and after --set."""
     return ".".join(
-        str(part)
-        if re.fullmatch(r"[\w-]+", str(part), re.ASCII)
-        else json.dumps(part, ensure_ascii=False)
+        str(part) if re.fullmatch(r"[\w-]+", str(part), re.ASCII) else _quoted(str(part))
         for part in key
     )
 
@@ -96,7 +94,22 @@ def toml(value: Any) -> str:
         return f"{{{', '.join(f'{dotted((n,))} = {toml(v)}' for n, v in value.items())}}}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(toml, value))}]"
-    return json.dumps(value, ensure_ascii=False)
+    return _quoted(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _quoted(text: str) -> str:
+    """Text in quotation marks, as JSON writes it but for DEL, which TOML does not allow."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # the name of a file in another encoding
+        raise InputError(f"{text!r} is no text that a run file can hold; rename it.") from None
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def commented(text: str) -> str:
+    """A comment of one line, whatever the text holds."""
+    shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return f"# {''.join(shown)}"
 
 
 def _text(path: Path) -> str:

@@ -13,7 +13,7 @@ from pgt.config.derive import section_of
 from pgt.config.described import RESERVED
 from pgt.config.obstacles import obstacle
 from pgt.config.schema import did_you_mean
-from pgt.config.source import dotted, toml
+from pgt.config.source import commented, dotted, toml
 from pgt.config.suited import in_fitting_units
 from pgt.ground.errors import InputError
 from pgt.ground.parser import parse_equation
@@ -110,7 +110,7 @@ def _with_units(lines: Sequence[str], pde: str | Sequence[str], found: Survey) -
     kind = parts("equation").get(pde) if isinstance(pde, str) else None
     known = {} if kind is None else units_of_arguments(kind, found.coords, found.table.units)
     return [
-        f'{line}  # {known[name]}; or with its unit, as "{example}"'
+        f"{line}  {commented(f'{known[name]}; or with its unit, as {toml(example)}')}"
         if (name := line.partition(" =")[0]) in known and (example := _as_amount(line, known[name]))
         else line
         for line in lines

@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float
 from scipy.special import roots_legendre
 
 from pgt.data._numbers import as_numbers
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.memory import require_memory
 from pgt.ground.types import Key, Point, Points, Scalar
@@ -21,6 +22,7 @@ COPIES = 3  # of points that are in memory at the same time
 TOLERANCE = 1e-9  # of the extent: a reading on the boundary must not fall out by a rounding error
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class Box:
     """Bounds by axis, of any number of axes. Only strings and numbers: hashable, static under `jit`.
@@ -35,6 +37,17 @@ class Box:
     axes: tuple[str, ...]
     limits: tuple[tuple[float, float], ...]
     origin: tuple[float, ...] = ()
+
+    def __post_init__(self):
+        if len(self.limits) != len(self.axes) or len(self.origin) not in (0, len(self.axes)):
+            raise InputError(
+                f"Box(axes={self.axes}, limits={self.limits}, origin={self.origin}): write a lower and "
+                "an upper bound for every axis."
+            )
+        for name in ("axes", "limits", "origin"):  # lists have no hash
+            value = getattr(self, name)
+            plain = (tuple(one) if isinstance(one, list) else one for one in value)
+            object.__setattr__(self, name, tuple(plain))
 
     @property
     def lower(self) -> Float[np.ndarray, " d"]:
@@ -67,7 +80,7 @@ class Box:
 
     def index(self, axis: str) -> int:
         """The column of `axis` in an array of points."""
-        if axis not in self.axes:
+        if not isinstance(axis, str) or axis not in self.axes:
             raise InputError(f"the domain has no axis {axis!r}, only {', '.join(self.axes)}.")
         return self.axes.index(axis)
 
@@ -80,6 +93,7 @@ class Box:
         origin = tuple(self.origin[self.index(axis)] for axis in axes) if self.origin else ()
         return Box(tuple(axes), tuple(self.bounds(axis) for axis in axes), origin)
 
+    @checked
     def moved(self, by: Sequence[float] | Float[np.ndarray, " d"]) -> "Box":
         """The same box, its points counted from `by`.
 
@@ -118,14 +132,19 @@ class Box:
 
     def contains(self, points) -> Bool[np.ndarray, " n"]:
         """Which of the points (n, d) lie inside, boundary included."""
+        points = self.as_points(points)
+        slack = TOLERANCE * self.extent
+        return np.all((points >= self.lower - slack) & (points <= self.upper + slack), axis=1)
+
+    def as_points(self, points) -> Float[np.ndarray, "n d"]:
+        """Points as an array with one column for each axis."""
         points = as_numbers("points", points)
         if points.ndim != 2 or points.shape[1] != self.dimension:
             raise InputError(
                 f"points have shape {points.shape}; the domain has axes {self.axes}, so write an "
                 f"array of shape (n, {self.dimension}) with columns in that order."
             )
-        slack = TOLERANCE * self.extent
-        return np.all((points >= self.lower - slack) & (points <= self.upper + slack), axis=1)
+        return points
 
     def from_unit(self, unit: Points) -> Points:
         """Points of the unit cube as points of the box: what is spread evenly stays so."""
@@ -136,6 +155,7 @@ class Box:
         """n independent points, uniform in the box; works under jit."""
         return jnp.asarray(self.from_unit(jax.random.uniform(key, (n, self.dimension))))
 
+    @checked
     def quadrature(self, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
         """At least n Gauss–Legendre nodes, as many along each axis, and weights that sum to the volume.
 

@@ -25,7 +25,7 @@ from pgt.data.regions import AbstractRegion, Faces, Instants, Seam, Spread
 from pgt.data.shapes.base import AbstractShape, Boundary, Shape
 from pgt.data.shapes.stored import shape_from_dict, shape_to_dict
 from pgt.data.swept import Means, Swept
-from pgt.ground.arguments import Seed
+from pgt.ground.arguments import Count, Seed
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.types import Key, Points
@@ -176,7 +176,7 @@ class Domain:
 
     def distance(self, points) -> Float[np.ndarray, " n"]:
         """How far the nearest wall of the shape is from every point; below zero inside."""
-        return self._body().distance(points)
+        return self._body().distance(self.box.as_points(points))
 
     def sample(self, key: Key, n: int) -> Float[Array, "{n} d"]:
         """n independent points, uniform in the domain; pure, and works under jit."""
@@ -203,7 +203,7 @@ class Domain:
         return self._filled.from_unit(unit)
 
     @checked
-    def even(self, n: int, seed: Seed = 0) -> Float[np.ndarray, "{n} d"]:
+    def even(self, n: Count, seed: Seed = 0) -> Float[np.ndarray, "{n} d"]:
         """n fixed points that fill the domain evenly.
 
         >>> Domain(x=(0, 1), t=(0, 2)).even(3).shape

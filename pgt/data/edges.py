@@ -100,6 +100,9 @@ class Edges:
         """Raise where a position is in an obstacle, at one of its times."""
         low, high = self.box.bounds("t") if self.box.has_time else (0.0, 0.0)
         times = [place["t"]] if "t" in place else np.linspace(low, high, LOOKED_AT)
+        missing = set(self.box.spatial_axes) - set(place)
+        if missing:
+            raise InputError(f"a position needs its {', '.join(sorted(missing))}; got {place}.")
         points = np.array([[(place | {"t": t})[axis] for axis in self.box.axes] for t in times])
         outside = ~body_of(self.box, self.shape or as_shape(self.box)).contains(points)
         if outside.any():

@@ -3,6 +3,11 @@
 import numpy as np
 from jaxtyping import Float
 
+from pgt.ground.memory import require_memory
+
+COPIES = 3  # of points that are in memory at the same time
+MANY = 1_000_000  # fewer than that fit into any memory
+
 
 def evenly(count: int, dimension: int, seed: int = 0) -> Float[np.ndarray, "count d"]:
     """Points that fill the unit cube evenly: multiples of powers of the generalised golden ratio
@@ -11,6 +16,8 @@ def evenly(count: int, dimension: int, seed: int = 0) -> Float[np.ndarray, "coun
     >>> evenly(3, 1).shape
     (3, 1)
     """
+    if count > MANY:
+        require_memory(8.0 * COPIES * count * dimension, f"{count} points", "ask for fewer")
     ratio = 2.0
     for _ in range(64):  # the root of x^(d+1) = x + 1
         ratio = (1 + ratio) ** (1 / (dimension + 1))

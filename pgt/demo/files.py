@@ -11,7 +11,6 @@ from pgt.ground import manifest
 from pgt.ground.files import in_one_piece
 from pgt.reconstruction.result import Reconstruction
 from pgt.report import write_report
-from pgt.runs.folder import stamps
 from pgt.runs.report import report_data
 
 
@@ -26,7 +25,7 @@ def write_files(
     """Field, figures, report, the fit itself, `metrics.json` and the checksums of all; truth and field on
     one grid."""
     (folder / manifest.NAME).unlink(missing_ok=True)  # files change from here on
-    before, history = stamps(folder), result.history
+    before, history = manifest.stamps(folder), result.history
     plots.save(plots.field(field, sensors=readings), folder / "field.png")
     plots.save(plots.compare(truth, field), folder / "compare.png")
     if history.sizes["step"]:  # second-order steps from the start leave none
@@ -37,5 +36,4 @@ def write_files(
     result.save(folder)
     with in_one_piece(folder / "metrics.json") as path:
         path.write_text(json.dumps(numbers, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    names = (name for name, stamp in stamps(folder).items() if before.get(name) != stamp)
-    manifest.write_manifest(folder, sorted(names))
+    manifest.write_manifest(folder, manifest.changed_since(folder, before))

@@ -20,6 +20,7 @@ import xarray as xr
 from jaxtyping import Float
 from scipy.special import ndtri
 
+from pgt.data.asked import as_points
 from pgt.data.observations import Observations
 from pgt.families.asking import Asking, asked, grid_for, precisely
 from pgt.families.at_once import REACH, against, at_once, is_small
@@ -72,7 +73,7 @@ class Assimilated(eqx.Module):
 
     def at(self, points: Float[np.ndarray, "m d"]) -> Said:
         """Most probable field and band at points, one a row; NaN as a band where none was asked for."""
-        points = np.asarray(points, float)
+        points = as_points(points, self.family.domain)
         fine = grid_for(self.family, points)
         stencil = Stencil.of(points, fine.axes, fine.domain)
         with precisely():

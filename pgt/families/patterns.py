@@ -22,6 +22,7 @@ import xarray as xr
 from jaxtyping import Float
 from scipy.sparse import csr_array
 
+from pgt.data.asked import as_points
 from pgt.data.observations import Observations
 from pgt.families.family import AbstractFamily
 from pgt.families.gaussian import (
@@ -60,7 +61,7 @@ class Fitted(eqx.Module):
 
     def at(self, points: Float[np.ndarray, "m d"]) -> Said:
         """Mean and band at points, one a row, in the order of the domain's axes."""
-        mean, table = self.patterns.along(points)
+        mean, table = self.patterns.along(as_points(points, self.patterns.family.domain))
         found = mean + table @ self.amounts
         spread = spreads(table, self.root, self.patterns.floor)
         reach = self.patterns.judged.factor(self.noise_level) * spread

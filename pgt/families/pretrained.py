@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
 
+from pgt.data.asked import as_points
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.families import networked
@@ -57,7 +58,7 @@ class Answer(eqx.Module):
 
     def at(self, points: Float[np.ndarray, "m d"]) -> Said:
         """Mean and band at points, one a row, in the order of the domain's axes."""
-        mean, spread = self.by.at(np.asarray(points, float))
+        mean, spread = self.by.at(as_points(points, self.domain))
         reach = self.factor * spread
         return Said(mean, mean - reach, mean + reach, list(self.outside))
 

@@ -7,6 +7,8 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
+from pgt.data._numbers import as_numbers
+from pgt.data.asked import require_grid
 from pgt.data.domain import Domain
 from pgt.ground.errors import InputError
 
@@ -50,10 +52,12 @@ def on_grid(
     about: dict,
 ) -> xr.Dataset:
     """Fields and bands (`u`, `u_low`, `u_high`) on a grid, with 64 nodes along axes not named."""
-    positions = {name: _positions(domain, name, axes.get(name, 64)) for name in domain.axes}
-    unknown = sorted(set(axes) - set(positions))
+    unknown = sorted(set(axes) - set(domain.axes))
     if unknown:
-        raise InputError(f"grid({unknown[0]}=...): the axes are {', '.join(positions)}.")
+        raise InputError(f"grid({unknown[0]}=...): the axes are {', '.join(domain.axes)}.")
+    wanted = {name: axes.get(name, 64) for name in domain.axes}
+    require_grid(wanted, domain, 3 * len(fields))
+    positions = {name: _positions(domain, name, asked) for name, asked in wanted.items()}
     mesh = np.meshgrid(*positions.values(), indexing="ij")
     said = at(np.stack([m.ravel() for m in mesh], axis=-1))
     shape, dims = mesh[0].shape, tuple(positions)
@@ -65,8 +69,13 @@ def on_grid(
 
 
 def _positions(domain: Domain, name: str, asked: Asked) -> np.ndarray:
-    if not isinstance(asked, int):
-        return np.asarray(asked, float)
+    if isinstance(asked, bool) or not isinstance(asked, int | np.integer):
+        positions = np.atleast_1d(as_numbers(f"grid({name})", asked))
+        if positions.ndim != 1 or not positions.size or not np.isfinite(positions).all():
+            raise InputError(f"grid({name}=...): give a number of positions or a list of numbers.")
+        return positions
+    if asked < 1:
+        raise InputError(f"grid({name}={asked}): ask for at least one position.")
     k = domain.axes.index(name)
     ends = domain.lower[k], domain.upper[k]
     return np.linspace(*ends, asked, endpoint=name not in domain.periodic)

@@ -5,7 +5,8 @@
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from pgt.ground.errors import InputError
@@ -17,17 +18,41 @@ DAMAGED = (
     "or delete the file to go on without it."
 )
 _LAST = "# of the lines above: "
-_LINE = re.compile(r"(?P<sum>[0-9a-f]{64})  (?P<name>[^/\n]+)")
+# In the folder, so that no list can name a file elsewhere.
+_NAME = re.compile(r"[^/\\\n.][^/\\\n]*(/[^/\\\n.][^/\\\n]*)*")
+_LINE = re.compile(rf"(?P<sum>[0-9a-f]{{64}})  (?P<name>{_NAME.pattern})")
 _PIECE = 1 << 20  # bytes read at once
 
 
 def write_manifest(folder: Path, names: Iterable[str]) -> None:
-    """Write the checksums of these files of `folder` down, beside those that are known."""
-    anew = {name: checksum(folder / name) for name in names if not name.startswith(".")}
+    """Write the checksums of these files of `folder` down, beside those that are known. A name is a path
+    in the folder, with slashes; hidden files are left out, and names that no line can hold."""
+    anew = {name: checksum(folder / name) for name in names if _NAME.fullmatch(name)}
     lines = [f"{code}  {name}\n" for name, code in sorted((read_manifest(folder) | anew).items())]
     text = "".join(lines)
     with in_one_piece(folder / NAME) as path:
         path.write_text(f"{text}{_LAST}{_code(text.encode())}\n", encoding="utf-8")
+
+
+@contextmanager
+def kept_up(folder: Path) -> Iterator[None]:
+    """Where the folder has a list, the files that are written into it meanwhile get their checksums."""
+    is_listed = (folder / NAME).is_file()
+    before = stamps(folder) if is_listed else {}
+    yield
+    if is_listed:
+        write_manifest(folder, changed_since(folder, before))
+
+
+def stamps(folder: Path) -> dict[str, tuple[int, int]]:
+    """Which files lie in the folder, with something that changes when they are written anew."""
+    found = {path.name: path.stat() for path in folder.iterdir() if path.is_file()}
+    return {name: (stat.st_mtime_ns, stat.st_ino) for name, stat in found.items()}
+
+
+def changed_since(folder: Path, before: Mapping[str, tuple[int, int]]) -> list[str]:
+    """The files of the folder that were written since `stamps` gave `before`."""
+    return sorted(name for name, stamp in stamps(folder).items() if before.get(name) != stamp)
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
@@ -46,17 +71,18 @@ def read_manifest(folder: Path) -> dict[str, str]:
     return {match["name"]: match["sum"] for match in matches if match}
 
 
-def changed_files(folder: Path) -> list[str]:
-    """Files that are not what was written; one that is no longer there is none of them."""
-    known = read_manifest(folder)
+def changed_files(folder: Path, below: str = "") -> list[str]:
+    """Files that are not what was written; one that is no longer there is none of them. `below`: only
+    those whose path in the folder begins so."""
+    known = {n: code for n, code in read_manifest(folder).items() if n.startswith(below)}
     return [
         n for n, code in known.items() if (folder / n).is_file() and checksum(folder / n) != code
     ]
 
 
-def require_unchanged(folder: Path, *, editable: Iterable[str] = ()) -> list[str]:
+def require_unchanged(folder: Path, *, editable: Iterable[str] = (), below: str = "") -> list[str]:
     """Raise where a file of the folder is damaged; which of the `editable` ones were changed."""
-    changed = changed_files(folder)
+    changed = changed_files(folder, below)
     for name in changed:
         if name not in editable:
             raise InputError(f"{folder / name}: {DAMAGED}")

@@ -36,40 +36,71 @@ _SIGN_PRECEDENCE = 3
 
 
 @dataclasses.dataclass(frozen=True)
-class Number:
+class _Node:
+    """A part of a formula. Its size is known when it is made: parts may be shared, so that counting
+    later could take longer than making."""
+
+    size: int = dataclasses.field(init=False, repr=False, compare=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "size", 1 + sum(part.size for part in self.parts))
+
+    @property
+    def parts(self) -> "tuple[Tree, ...]":
+        return ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Number(_Node):
     value: float
 
 
 @dataclasses.dataclass(frozen=True)
-class Name:
+class Name(_Node):
     name: str
     position: int = dataclasses.field(default=0, compare=False)
 
 
 @dataclasses.dataclass(frozen=True)
-class Unary:
+class Unary(_Node):
     operator: str
     operand: "Tree"
 
+    @property
+    def parts(self) -> "tuple[Tree, ...]":
+        return (self.operand,)
+
 
 @dataclasses.dataclass(frozen=True)
-class Binary:
+class Binary(_Node):
     operator: str
     left: "Tree"
     right: "Tree"
 
+    @property
+    def parts(self) -> "tuple[Tree, ...]":
+        return self.left, self.right
+
 
 @dataclasses.dataclass(frozen=True)
-class Call:
+class Call(_Node):
     function: str
     argument: "Tree"
 
+    @property
+    def parts(self) -> "tuple[Tree, ...]":
+        return (self.argument,)
+
 
 @dataclasses.dataclass(frozen=True)
-class Vector:
+class Vector(_Node):
     """Components, or the arguments of a function of two."""
 
     items: tuple["Tree", ...]
+
+    @property
+    def parts(self) -> "tuple[Tree, ...]":
+        return self.items
 
 
 Tree = Number | Name | Unary | Binary | Call | Vector

@@ -73,6 +73,9 @@ _SHOWN = {
 
 PACKED = {GZIP: "gzip", ZIP: "ZIP", BZIP2: "bzip2", XZ: "xz"}
 LARGEST = 2 << 30  # bytes of what is in an archive
+# Tables unpack to 3 to 50 times their size, a file that was made to fill the disk to 1000 times and more.
+# What stays below the second number, in bytes, does no harm.
+MOST_UNPACKED, HARMLESS = 200, 64 << 20
 
 Line = tuple[int, str]
 
@@ -111,11 +114,21 @@ def _in_words(packed: str | None) -> Iterator[None]:
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile) as error:
-        raise InputError(
-            f"the {packed} file is cut short or damaged ({error}); write it anew."
-        ) from None
+        raise _damaged(packed, error) from None
     except UnicodeError as error:
         raise InputError(f"the text is damaged ({error}); save the file as UTF-8.") from None
+    except (OSError, RuntimeError) as error:
+        if packed is None or getattr(error, "errno", None) is not None:  # the system's
+            raise
+        raise _damaged(
+            packed, error
+        ) from None  # bz2: its data; zipfile: an unknown method, a password
+
+
+def _damaged(packed: str | None, error: Exception) -> InputError:
+    return InputError(
+        f"the {packed} file cannot be unpacked, or is cut short or damaged ({error}); write it anew."
+    )
 
 
 def _unpacked(path: Path, packed: str | None) -> io.BufferedIOBase:
@@ -125,7 +138,44 @@ def _unpacked(path: Path, packed: str | None) -> io.BufferedIOBase:
         "xz": lzma.LZMAFile,
         "ZIP": _only_member,
     }
-    return openers[packed](path) if packed else path.open("rb")
+    if packed is None:
+        return path.open("rb")
+    return io.BufferedReader(_Bounded(openers[packed](path), most_unpacked(path, LARGEST)), CHUNK)
+
+
+def most_unpacked(path: Path, largest: int) -> int:
+    """To how many bytes a packed table may unpack."""
+    return min(largest, max(HARMLESS, MOST_UNPACKED * path.stat().st_size))
+
+
+class _Bounded(io.RawIOBase):
+    """What is unpacked, up to a number of bytes: a small file may unpack to more than any disk holds."""
+
+    def __init__(self, inner: io.BufferedIOBase, most: int):
+        self.inner, self.most = inner, most
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self.inner.seek(offset, whence)
+
+    def readinto(self, buffer) -> int:
+        content = self.inner.read(len(buffer))
+        if self.inner.tell() > self.most:
+            raise InputError(
+                f"the file unpacks to more than {self.most >> 20:,} MiB, as no table of its size does; "
+                "take a part of it, or unpack it yourself."
+            )
+        buffer[: len(content)] = content
+        return len(content)
+
+    def close(self) -> None:
+        self.inner.close()
+        super().close()
 
 
 def _only_member(path: Path) -> io.BufferedIOBase:
@@ -139,9 +189,7 @@ def _only_member(path: Path) -> io.BufferedIOBase:
             raise InputError(
                 f"the archive holds {len(names)} files; unpack it, and name one of them."
             )
-        if archive.getinfo(names[0]).file_size > LARGEST:
-            raise InputError("the archive unpacks to more than 2 GiB; take a part of it.")
-        return io.BytesIO(archive.read(names[0]))
+        return archive.open(names[0])  # type: ignore[return-value]  # outlives the archive
 
 
 def _encoding(file: io.BufferedIOBase) -> str:

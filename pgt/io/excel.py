@@ -17,7 +17,7 @@ from pgt.ground.registry import register
 from pgt.io._files import need, understood
 from pgt.io.above import HIGH
 from pgt.io.columns import Columns, check_count
-from pgt.io.encoding import ZIP, check_is_no_other
+from pgt.io.encoding import ZIP, check_is_no_other, most_unpacked
 from pgt.io.headings import Places, parse_headings
 from pgt.io.layout import check_another_heading, check_names, check_upright, find_rows
 from pgt.io.placed import LOOKED_AT, in_heading
@@ -151,7 +151,7 @@ def _hidden_rows(path: Path) -> list[str]:
 
 def _with_merged(path: Path, sheet: str, rows: list[Row]) -> list[Row]:
     """The rows with the value of cells that are merged downwards in each of their rows."""
-    with zipfile.ZipFile(path) as archive:
+    with understood("a workbook"), zipfile.ZipFile(path) as archive:
         sheets = [name for name in archive.namelist() if _SHEET.fullmatch(name)]
         if not rows or not any(b"<mergeCell " in archive.read(name) for name in sheets):
             return rows
@@ -177,10 +177,10 @@ def _check_size(path: Path) -> None:
         raise InputError("this is no workbook; if it is a table as text, give it the ending .csv.")
     with understood("a workbook"), zipfile.ZipFile(path) as archive:
         size = sum(part.file_size for part in archive.infolist())
-    if size > LARGEST:
+    if size > (most := most_unpacked(path, LARGEST)):
         raise InputError(
-            f"the workbook unpacks to {size >> 20:,} MiB; at most {LARGEST >> 20} are read. Save "
-            "the sheet as CSV."
+            f"the workbook unpacks to {size >> 20:,} MiB; at most {most >> 20} are read of one of its "
+            "size. Save the sheet as CSV."
         )
 
 

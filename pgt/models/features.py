@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, PyTree
 
 from pgt.data.domain import Domain
 from pgt.ground.arguments import Positive, Seed, Size
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
@@ -160,12 +161,14 @@ class Features(AbstractFrame):
         sines = Sines.draw(count, chosen, scaling.periodic, self.seed, local)
         return given, FeatureNetwork(sines, np.zeros((len(scaling.mean), sines.count)))
 
-    def with_sines(self, count: int, band: Sequence[float]) -> "Features":
+    @checked
+    def with_sines(self, count: Size, band: Sequence[Positive]) -> "Features":
         """The same with other sines."""
         drawn, network = self._drawn(count, tuple(band))
         return self._but(count=count, band=drawn, network=network)
 
-    def with_seed(self, seed: int) -> "Features":
+    @checked
+    def with_seed(self, seed: Seed) -> "Features":
         """The same with as many sines of the same band, drawn anew."""
         other = self._but(seed=seed)
         _, network = other._drawn(len(self.network.sines.phases), self.band)

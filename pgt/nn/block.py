@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from pgt.ground.errors import InputError
 from pgt.nn.attention import Attention
 from pgt.nn.draw import Draw, zeros
 from pgt.nn.sine import sin
@@ -78,10 +79,11 @@ class Block(eqx.Module):
         return tokens + self.attention(normed, normed, bias) + jax.vmap(self.mlp)(normed)
 
 
+ACTIVATIONS = {"gelu": jax.nn.gelu, "sine": sin, "tanh": jnp.tanh}
+
+
 def activate(name: str, x: Float[Array, " w"]) -> Float[Array, " w"]:
-    """Activations by name, so that a model is plain data and can be saved."""
-    if name == "sine":
-        return sin(x)
-    if name == "tanh":
-        return jnp.tanh(x)
-    return jax.nn.gelu(x)
+    """The activation of that name at x; by name, so that a model is plain data and can be saved."""
+    if name not in ACTIVATIONS:
+        raise InputError(f"activation = {name!r} is unknown; known are {', '.join(ACTIVATIONS)}.")
+    return ACTIVATIONS[name](x)

@@ -24,7 +24,9 @@ from pgt.ground.parser import (
 from pgt.ground.trees import CONSTANTS, names_in
 
 MAX_ORDER = 6  # of a derivative: text from a stranger must not ask for a thousand
-MAX_NODES = 20_000  # of a formula that is taken apart
+# Of the equations of one system, visited on the way and left at its end. Every evaluation in JAX costs
+# about 0.1 ms per node, tracing and compiling: half a second at this bound. Ordinary ones have 10 to 200.
+MAX_NODES = 5_000
 MAX_DEPTH = 80  # of one that has to be
 
 ZERO, ONE = Number(0.0), Number(1.0)
@@ -44,6 +46,8 @@ class Expansion:
         Names that do not vary: coefficients, and pi and e where no field is called so.
     meaning
         What stands for a name, where that is a formula.
+    nodes
+        How many nodes the texts before this one have taken.
     """
 
     text: str
@@ -54,13 +58,12 @@ class Expansion:
 
     def __call__(self, tree: Tree) -> Tree:
         """The same formula in derivatives of fields alone."""
-        if not self._has_any(tree):
-            return tree
-        found = self._expand(tree)
+        found = self._expand(tree) if self._has_any(tree) else tree
         if isinstance(found, Vector):
             raise self._error(
                 tree, "both sides are vectors; write one equation for each component."
             )
+        self._count(found.size, tree)
         return found
 
     @property
@@ -78,7 +81,7 @@ class Expansion:
                 found |= node.function != LAPLACIAN or not plain
             found |= isinstance(node, Vector)
             found |= isinstance(node, Name) and self._meaning(node) is not node
-            pending += [(part, depth + 1) for part in _parts(node)]
+            pending += [(part, depth + 1) for part in node.parts]
         if found and deepest > MAX_DEPTH:
             raise self._error(tree, f"more than {MAX_DEPTH} operations deep; write it simpler.")
         return found
@@ -207,9 +210,7 @@ class Expansion:
 
     def _slope(self, tree: Tree, axis: str) -> Tree:
         """The derivative of a scalar along an axis."""
-        self.nodes += 1
-        if self.nodes > MAX_NODES:
-            raise self._error(tree, "this is too long when it is taken apart; write it simpler.")
+        self._count(1, tree)
         match tree:
             case Number():
                 return ZERO
@@ -262,6 +263,15 @@ class Expansion:
 
     # -------------------------------------------------------------------------- messages
 
+    def _count(self, nodes: int, tree: Tree) -> None:
+        self.nodes += nodes
+        if self.nodes > MAX_NODES:
+            raise self._error(
+                tree,
+                f"this is too long when it is taken apart, more than {MAX_NODES} operations; write it "
+                "simpler.",
+            )
+
     def _check(self, tree: Tree, holds: bool, message: str) -> None:
         if not holds:
             raise self._error(tree, message)
@@ -269,17 +279,6 @@ class Expansion:
     def _error(self, tree: Tree, message: str) -> InputError:
         position = next((name.position for name in names_in(tree)), 0)
         return point_at(self.text, position, f"Equation: {message}")
-
-
-def _parts(tree: Tree) -> tuple[Tree, ...]:
-    match tree:
-        case Vector(items):
-            return items
-        case Unary(_, part) | Call(_, part):
-            return (part,)
-        case Binary(_, left, right):
-            return left, right
-    return ()
 
 
 def _of_pair(operator: str, left: Tree, right: Tree, slope: Tree, other: Tree) -> Tree:

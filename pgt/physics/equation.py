@@ -11,7 +11,16 @@ from pgt.data.domain import AXES
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.notation import plainly
-from pgt.ground.parser import CALCULUS, FUNCTIONS, Name, Tree, parse_equation, point_at, suggestion
+from pgt.ground.parser import (
+    CALCULUS,
+    FUNCTIONS,
+    MAX_LENGTH,
+    Name,
+    Tree,
+    parse_equation,
+    point_at,
+    suggestion,
+)
 from pgt.ground.trees import CONSTANTS, evaluate, names_in
 from pgt.kernels.base import AbstractKernel
 from pgt.physics.affine import Affine, affine
@@ -161,6 +170,10 @@ def _as_texts(texts) -> tuple[str, ...]:
         raise InputError(
             'Equation: no equation given; write e.g. Equation("u_t = nu*u_xx", nu=0.01).'
         )
+    if (length := sum(map(len, flat))) > MAX_LENGTH:
+        raise InputError(
+            f"Equation: {length} characters are too many (at most {MAX_LENGTH}); write it simpler."
+        )
     for text in flat:
         parse_equation(text)
     return tuple(map(plainly, flat))
@@ -189,9 +202,12 @@ def _taken_apart(texts, coords, constants, functions) -> tuple[Tree, ...]:
 @functools.lru_cache(maxsize=256)
 def _trees(texts, coords, constants, functions) -> tuple[Tree, ...]:
     meaning = {name: function.tree(name) for name, function in functions}
-    return tuple(
-        Expansion(text, coords, constants, meaning)(parse_equation(text)) for text in texts
-    )
+    trees, nodes = [], 0
+    for text in texts:
+        expansion = Expansion(text, coords, constants, meaning, nodes)
+        trees.append(expansion(parse_equation(text)))
+        nodes = expansion.nodes
+    return tuple(trees)
 
 
 def _constants(coefficients: tuple[str, ...], fields: Sequence[str]) -> tuple[str, ...]:

@@ -20,6 +20,8 @@ from pgt.data.domain import Domain
 from pgt.data.regions import Faces, Spread
 from pgt.data.shapes.walls import gathered
 from pgt.data.swept import Swept
+from pgt.ground.arguments import Number
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError, warn_of
 from pgt.ground.unknown import Unknown
 from pgt.physics.binding import said_of
@@ -59,6 +61,7 @@ class Integrals:
 
     evaluation: Evaluation
 
+    @checked
     def values(
         self, wall: str | None = None, quantities: Sequence[str] | None = None, t=None, **which
     ) -> xr.Dataset:
@@ -80,8 +83,9 @@ class Integrals:
             found = found.assign_coords(own)
         return found
 
+    @checked
     def flux(
-        self, wall: str | None = None, field: str = "u", coefficient: float = 1.0, t=None, **which
+        self, wall: str | None = None, field: str = "u", coefficient: Number = 1.0, t=None, **which
     ) -> xr.Dataset:
         """∫ −coefficient ∂u/∂n dS: what is conducted out of the domain through a wall."""
         names = [f"{field}_{a}" for a in self._space]
@@ -91,6 +95,7 @@ class Integrals:
 
         return self._summed(self._walls(wall, t, **which), names, table, t)
 
+    @checked
     def flow(self, wall: str | None = None, t=None, **which) -> xr.Dataset:
         """∫ (u, v)·n dS: what flows out of the domain through a wall; where it moves, through it as it
         moves: its own velocity is taken off."""
@@ -104,8 +109,9 @@ class Integrals:
 
         return self._summed(self._walls(wall, t, **which), velocity, table, t)
 
+    @checked
     def force(
-        self, wall: str | None = None, viscosity: float | None = None, t=None, **which
+        self, wall: str | None = None, viscosity: Number | None = None, t=None, **which
     ) -> xr.Dataset:
         """The force of the fluid on a wall, −∫ (−p n + μ (∇u + ∇uᵀ) n) dS, by axis, and in the plane the
         torque about the origin.
@@ -129,6 +135,7 @@ class Integrals:
 
         return self._summed(self._walls(wall, t, **which), names, table, t)
 
+    @checked
     def total(self, quantity: str = "u", t=None) -> xr.Dataset:
         """∫ u dV over the domain, of a field or any other quantity."""
         count = min(PLACES, MOST_ON_AXIS ** len(self._space))
@@ -204,7 +211,7 @@ class Integrals:
         if t is None:
             return np.linspace(low, high, INSTANTS)
         found = np.atleast_1d(seconds("t", t) if are_dates(t) else as_numbers("t", t))
-        if found.ndim != 1 or not np.isfinite(found).all():
+        if found.ndim != 1 or not found.size or not np.isfinite(found).all():
             raise InputError(f"t={t!r}: write an instant, or a list of them.")
         return found
 

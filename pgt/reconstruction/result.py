@@ -18,6 +18,7 @@ from pgt.ground.arguments import Count, Limits
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.files import naming_the_place
+from pgt.ground.manifest import kept_up
 from pgt.ground.stage import Stage, stages_of
 from pgt.ground.unknown import named_unknowns
 from pgt.ground.verdict import Doubt, FieldError, Verdict
@@ -328,7 +329,7 @@ class Reconstruction(eqx.Module):
     @checked
     def save(self, folder: str | Path) -> None:
         """Write everything into `folder` (safetensors + JSON)."""
-        with naming_the_place(Path(folder)):
+        with naming_the_place(Path(folder)), kept_up(Path(folder)):
             serialise.save(folder, FILE, self)
 
     @staticmethod

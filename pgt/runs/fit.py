@@ -16,7 +16,7 @@ from pgt.config.parts import Parts
 from pgt.ground.attempts import Attempts
 from pgt.ground.files import in_one_piece
 from pgt.ground.manifest import NAME as CHECKSUMS
-from pgt.ground.manifest import write_manifest
+from pgt.ground.manifest import changed_since, stamps, write_manifest
 from pgt.ground.owner import owned
 from pgt.ground.provenance import provenance
 from pgt.ground.stage import Stage
@@ -37,7 +37,7 @@ from pgt.runs.folder import (
     check_folder,
     claim,
     sign,
-    stamps,
+    work_files,
 )
 from pgt.runs.report import MOST_SUSPICIOUS, UNJUDGED, report_data, with_origins
 from pgt.training.assemble import Task
@@ -93,8 +93,11 @@ def fit(
         result = attempts("the lines of suspicious readings", origins, result)
         result.save(folder)  # first: nothing that fails below can lose it
         verdict = write_results(run, parts, result, found, folder, attempts)
-        names = sorted(name for name, stamp in stamps(folder).items() if before.get(name) != stamp)
-        attempts(CHECKSUMS, lambda: write_manifest(folder, names))
+        names = changed_since(folder, before)
+        covered = [*names, *work_files(folder)]
+        attempts(
+            CHECKSUMS, lambda: write_manifest(folder, covered)
+        )  # last: of all that was written
     say(f"written to {folder}: {', '.join(names)}")
     return Finished(result, verdict, found, attempts.failures)
 

@@ -47,6 +47,8 @@ def claim(folder: Path, identity: Identity, *, resume: bool, overwrite: bool) ->
     """Make the folder that of this run; refused, with nothing changed, where it is that of another one
     that was to be resumed."""
     if resume:
+        for name in (CHECKPOINT, FOLDS):
+            manifest.require_unchanged(folder, below=f"{name}/")
         require_same_run(folder, identity)
     if overwrite:
         clear(folder)
@@ -87,7 +89,9 @@ def clear(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-def stamps(folder: Path) -> dict[str, tuple[int, int]]:
-    """Which files lie in the folder, with something that changes when they are written anew."""
-    found = {path.name: path.stat() for path in folder.iterdir() if path.is_file()}
-    return {name: (stat.st_mtime_ns, stat.st_ino) for name, stat in found.items()}
+def work_files(folder: Path) -> list[str]:
+    """The checkpoints and finished folds of a run, which `--resume` reads: their paths in its folder."""
+    found = [
+        path for name in (CHECKPOINT, FOLDS) for path in (folder / name).rglob("*.safetensors")
+    ]
+    return sorted(path.relative_to(folder).as_posix() for path in found)

@@ -11,7 +11,7 @@ from pgt.data.asked import require_points
 from pgt.data.dates import is_date
 from pgt.ground.attempts import Attempts
 from pgt.ground.errors import InputError
-from pgt.ground.manifest import changed_files, read_manifest, require_unchanged, write_manifest
+from pgt.ground.manifest import changed_files, kept_up, require_unchanged
 from pgt.ground.owner import owned
 from pgt.models.linearised import network_of
 from pgt.physics.bordered import bare
@@ -77,19 +77,17 @@ def predict(
     if points is None:
         axes = parse_axes(grid or "", result.domain.axes)
         field = result.grid(asked, **axes)
+        with kept_up(output.parent):
+            written = io.write_field(field, output)
         counts = " × ".join(f"{field.sizes[axis]} of {axis}" for axis in result.domain.axes)
-        return f"{_noted(io.write_field(field, output))}: a grid of {counts}"
+        return f"{written}: a grid of {counts}"
     known = dict(result.observations.units) | result.domain.units
     units = {axis: known[axis] for axis in result.domain.axes if axis in known}
     wanted = io.read_points(points, result.domain.axes, units=units)
-    return f"{_noted(io.write_values(result.at(wanted, asked), output))}: {len(wanted)} points"
-
-
-def _noted(output: Path) -> Path:
-    """A file of a run that was written anew is not damaged."""
-    if output.name in read_manifest(output.parent):
-        write_manifest(output.parent, [output.name])
-    return output
+    values = result.at(wanted, asked)
+    with kept_up(output.parent):
+        written = io.write_values(values, output)
+    return f"{written}: {len(wanted)} points"
 
 
 def rewrite_report(folder: Path, attempts: Attempts) -> Path:
@@ -100,9 +98,9 @@ def rewrite_report(folder: Path, attempts: Attempts) -> Path:
     if RUN_FILE in changed_files(folder):
         shown = f"# edited since the fit\n{shown}"
     folds = CrossValidation.load(folder)
-    with owned(folder):
+    with owned(folder), kept_up(folder):
         data = report_data(result, result.grid(), shown, folds, attempts)
-        return _noted(write_report(data, folder / REPORT, attempts))
+        return write_report(data, folder / REPORT, attempts)
 
 
 def info(folder: Path) -> list[tuple[str, str]]:

@@ -13,12 +13,12 @@ class ProgressBar:
     def __init__(self, show: bool | None = None):
         visible = sys.stderr.isatty() if show is None else show
         self._progress = Progress(
-            TextColumn("[bold]{task.description}"),
+            TextColumn("{task.description}", style="bold", markup=False),
             BarColumn(bar_width=24),
-            TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.percentage:>3.0f} %", markup=False),
             TimeElapsedColumn(),
-            TextColumn("{task.fields[losses]}"),
-            console=Console(stderr=True),
+            TextColumn("{task.fields[losses]}", markup=False),
+            console=Console(stderr=True, markup=False),
             disable=not visible,
         )
         self._task = self._progress.add_task("compile", total=1.0, losses="")

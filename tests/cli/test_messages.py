@@ -1,11 +1,15 @@
 """What went wrong, or was stopped, is one line."""
 
+import re
+from pathlib import Path
+
 import pytest
 import typer
+from rich.table import Table
 
 import pgt
 from pgt.cli.interrupt import INTERRUPTED
-from pgt.cli.messages import mistakes_are_messages, stoppable
+from pgt.cli.messages import console, mistakes_are_messages, stoppable
 from pgt.ground.errors import warn_of
 
 
@@ -27,6 +31,26 @@ def test_what_the_user_can_mend_is_a_line_on_standard_error(error, message, caps
     out, err = capsys.readouterr()
     assert err.startswith(message)
     assert not out
+
+
+def test_text_from_users_is_neither_markup_nor_emoji(capsys):
+    table = Table("field[/b]", title="dd[/a].toml")
+    table.add_row("[red]u[/]", caption := ":smile:")
+    console().print(table)
+    console().print("dd[/a].toml", caption)
+    shown = capsys.readouterr().out
+    assert all(text in shown for text in ("field[/b]", "[red]u[/]", caption))
+    assert shown.count("dd[/a].toml") == 2
+
+
+def test_everything_that_is_printed_goes_through_one_console():
+    places = [
+        f"{path.name}:{number}"
+        for path in Path(pgt.__file__).parent.rglob("*.py")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if re.search(r"\b(Console|TextColumn)\(", line) and "markup=False" not in line
+    ]
+    assert not places
 
 
 def test_a_doubt_is_a_line_on_standard_error(capsys):

@@ -45,6 +45,24 @@ def test_mistakes_are_one_message(words, message, tmp_path, monkeypatch):
     assert "Traceback" not in result.output
 
 
+def test_brackets_in_the_names_of_files_are_no_markup(tmp_path, monkeypatch):
+    folder = tmp_path / "dd["
+    folder.mkdir()
+    (folder / "[b]r.csv").write_text("x,t,u\n0.1,0.1,1\n0.5,0.5,2\n0.9,0.9,3\n")
+    run = folder / "a].toml"
+    monkeypatch.chdir(tmp_path)
+    made = command("init", "u_t = nu*u_xx", "--from", folder / "[b]r.csv", "-o", run)
+    assert made.exit_code == 0, made.output
+    checked = command("check", "--quick", "dd[/a].toml")
+    assert checked.exit_code == 0, checked.output
+    for text in ("dd[/a].toml", "[b]r.csv"):
+        assert text in "".join(checked.output.split())
+    for words in (("fit", "[/a].toml"), ("info", "[/a]"), ("[/a]",), ("fit", "x", "--[/a]")):
+        refused = command(*words)
+        assert refused.exit_code == 2, refused.output
+        assert "[/a]" in refused.output
+
+
 def test_the_command_that_continues_a_run_has_all_that_was_said():
     again = _again(Path("my run.toml"), Path("out"), ["model={name='siren'}"], 2.5, 4)
     assert shlex.split(again) == [

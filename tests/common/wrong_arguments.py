@@ -31,6 +31,7 @@ import pgt
 PATIENCE = 20  # seconds for one call
 NAN, INF = float("nan"), float("inf")
 DEEP = [[[[1.0]]]]
+SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
 
 
 class Call(NamedTuple):
@@ -100,6 +101,7 @@ def problem() -> dict[str, Any]:
         "names": "made_up", "kind": "optimiser", "path": "file.csv", "figure": pgt.plots.field(truth),
         "folder": "kept", "result": result, "key": None, "side": "lower", "unit": [[0.5, 0.5]],
         "position": {"x": 0.5}, "away": "x*(1 - x)", "x": 3, "t": [0.5], "classes": (), "levels": (0.5,),
+        "band": (6.0, 6.0), "count": 8, "quantity": "u", "corners": SQUARE, "holes": (), "seed": 0,
     }  # fmt: skip
 
 
@@ -116,6 +118,22 @@ def calls(known: dict[str, Any], *, fits: bool) -> list[Call]:
     for argument, owner in CONSTRUCTED.items():
         found += _methods(owner, known[argument], known)
     found.append(_call("Scaling.fit", pgt.Scaling.fit, known))
+    result = known["result"]
+    found += _methods("Integrals", result.integrals, known)
+    found += [
+        _call(f"Features.{m.__name__}", m, known)
+        for m in (result.model.with_sines, result.model.with_seed)
+    ]
+    answer = pgt.families.shipped("heat")(known["readings"], pgt.Heat(0.02))
+    found += [
+        _call(f"Answer.{method.__name__}", method, known) for method in (answer.at, answer.grid)
+    ]
+    for shape in (pgt.Disk(), pgt.Polygon(SQUARE)):
+        found.append(Call(f"{type(shape).__name__}.inside", shape.inside, {"points": [[0.5, 0.5]]}))
+        methods = (shape.walls, shape.wall_parts, shape.moved, shape.scaled)
+        found += [
+            _call(f"{type(shape).__name__}.{method.__name__}", method, known) for method in methods
+        ]
     slow = {"reconstruct", "cross_validate"}
     return [call for call in found if fits or call.name not in slow]
 
@@ -154,6 +172,9 @@ def _call(name: str, function: Callable, known: dict) -> Call:
             good[parameter.name] = parameter.default
         else:
             good[parameter.name] = 1
+    if name in ("Box", "Rectangle", "Cylinder", "Formula"):
+        good |= {axis: (0.0, 1.0) for axis in "xyz" if axis in good}
+        good |= {"text": "x**2 + y**2 + z**2 - 0.5"} if "text" in good else {}
     if name in ("AdvectionDiffusionKernel", "NavierStokes2D"):
         good |= {"velocity": (0.5,)} if "velocity" in good else {"source": None}
     return Call(name, function, good, spread)

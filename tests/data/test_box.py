@@ -1,5 +1,6 @@
 """Points in a box: inside it, at random, and fixed ones that integrate polynomials exactly."""
 
+import math
 import time
 
 import jax
@@ -96,3 +97,19 @@ def test_more_points_than_there_is_time_or_memory_for_are_refused(monkeypatch):
     monkeypatch.setattr("pgt.ground.memory.available_memory", lambda: 1e5)
     with pytest.raises(InputError, match="ask for fewer"):
         Box(("x", "y"), ((0.0, 1.0),) * 2).quadrature(10**6)
+
+
+@pytest.mark.parametrize(
+    ("axes", "limits"),
+    [
+        ("x", np.zeros((1, 2))), (("x",), None), (("x",), [1, 2]), (("x",), ((0.0, 1.0), (0.0, 1.0))),
+        (None, ((0.0, 1.0),)), (("x",), ((0.0, math.nan),)), (("x",), (("a", "b"),)),
+    ],
+)  # fmt: skip
+def test_a_box_of_something_else_is_refused(axes, limits):
+    with pytest.raises(InputError, match="Box"):
+        Box(axes, limits)
+
+
+def test_a_box_of_lists_is_that_of_tuples():
+    assert hash(Box(["x"], [[0, 1]])) == hash(Box(("x",), ((0, 1),)))

@@ -1,7 +1,10 @@
 import numpy as np
 import pytest
 
+import pgt
 from pgt.data.evenly import evenly
+from pgt.ground import memory
+from pgt.ground.errors import InputError
 
 
 def test_points_lie_in_the_cube_and_the_first_are_those_of_fewer():
@@ -38,3 +41,12 @@ def test_evenly_stays_in_the_cube_and_integrates_well(dimension):
     # The mean of cos²(πx) + ... is d/2; 500 random points miss it by some 0.016 √d.
     mean = np.mean(np.sum(np.cos(np.pi * points) ** 2, axis=1))
     assert abs(mean - dimension / 2) < 0.004 * dimension
+
+
+def test_more_points_than_memory_holds_are_refused_before_they_are_made(monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 8e9)
+    for count in (10**9, 10**18):
+        with pytest.raises(InputError, match=rf"{count} points.*GB"):
+            evenly(count, 2)
+    with pytest.raises(InputError, match="even"):
+        pgt.Domain(x=(0, 1), t=(0, 1)).even(10**400)

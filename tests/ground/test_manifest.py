@@ -1,5 +1,6 @@
 """Every file of a folder has a checksum, and so has the list of them."""
 
+import hashlib
 import shutil
 import subprocess
 
@@ -9,6 +10,7 @@ from pgt.ground.errors import InputError
 from pgt.ground.manifest import (
     NAME,
     changed_files,
+    kept_up,
     read_manifest,
     require_intact,
     require_unchanged,
@@ -64,6 +66,36 @@ def test_no_bit_of_the_list_itself_can_change(folder):
         path.write_bytes(whole[:length])
         with pytest.raises(InputError, match=NAME):
             read_manifest(folder)
+
+
+@pytest.mark.parametrize("name", ["../a", "/etc/a", "a/../../b", "a//b", r"..\\a", ".hidden"])
+def test_a_list_names_no_file_outside_the_folder(tmp_path, name):
+    lines = f"{'0' * 64}  {name}\n"
+    code = hashlib.sha256(lines.encode()).hexdigest()
+    (tmp_path / NAME).write_text(f"{lines}# of the lines above: {code}\n")
+    with pytest.raises(InputError, match=NAME):
+        read_manifest(tmp_path)
+
+
+def test_files_in_folders_are_listed_and_hidden_ones_are_not(folder):
+    (folder / "part").mkdir()
+    for name in ("part/c.bin", "part/.d", ".e"):
+        (folder / name).write_text("c")
+    write_manifest(folder, ["part/c.bin", "part/.d", ".e"])
+    assert sorted(read_manifest(folder)) == ["a.json", "b.png", "part/c.bin"]
+    (folder / "part" / "c.bin").write_text("d")
+    assert changed_files(folder) == changed_files(folder, below="part/") == ["part/c.bin"]
+    assert changed_files(folder, below="a") == []
+
+
+def test_a_list_is_kept_up_while_files_are_written(folder):
+    with kept_up(folder):
+        (folder / "a.json").write_text("[]")
+        (folder / "new.csv").write_text("1")
+    assert changed_files(folder) == []
+    assert sorted(read_manifest(folder)) == ["a.json", "b.png", "new.csv"]
+    with kept_up(folder / "nowhere"):
+        pass
 
 
 def test_where_there_is_no_list_nothing_is_checked(tmp_path):

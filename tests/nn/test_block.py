@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import pgt
 from pgt.nn.block import Block, Dense, Mlp, Norm, activate
 from pgt.nn.draw import Draw
 
@@ -21,6 +22,13 @@ def test_a_normalised_token_has_no_mean_and_unit_variance():
     token = np.asarray(Norm(3)(jnp.asarray(X)))
     np.testing.assert_allclose(token, (X - X.mean()) / X.std(), rtol=1e-4)
     np.testing.assert_array_equal(Norm(3)(jnp.full(3, 5.0)), 0.0)
+
+
+def test_an_unknown_activation_is_refused_and_the_known_ones_are_named():
+    with pytest.raises(pgt.InputError, match=r"'relu'.*gelu, sine, tanh"):
+        activate("relu", jnp.asarray(X))
+    with pytest.raises(pgt.InputError, match="'Tanh'"):
+        Mlp(3, 4, 2, "Tanh", Draw(0))(jnp.asarray(X))
 
 
 @pytest.mark.parametrize(("name", "function"), [("sine", np.sin), ("tanh", np.tanh)])

@@ -1,5 +1,7 @@
 """Vector calculus in equations, against automatic differentiation of the same formulas."""
 
+import time
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pgt
-from pgt.ground.parser import CALCULUS, FUNCTIONS, parse_equation
+from pgt.ground.parser import CALCULUS, FUNCTIONS, Binary, parse_equation
 from pgt.physics.calculus import Expansion
 from pgt.physics.derivatives import residual
 
@@ -131,6 +133,41 @@ def test_what_makes_no_sense_is_said_where_it_stands(text, coords, said):
         pgt.Equation(text, coords=tuple(coords))
     assert said in str(caught.value)
     assert str(caught.value).endswith("^")
+
+
+POWERS = "(" * 30 + "u" + "^2)" * 30
+HOSTILE = {
+    "a product under six derivatives": ["diff(" * 6 + "u^64*sin(u)*exp(u)" + ", x)" * 6],
+    "nested powers": ["diff(" * 3 + "^".join(["u"] * 20) + ", x)" * 3],
+    "powers of powers": ["diff(" * 6 + POWERS + ", x)" * 6],
+    "a product of sums": ["diff(diff(" + "*".join(["(u + u_x)"] * 60) + ", x), x)"],
+    "Laplacians in space": ["lap(lap(lap(u^3*sin(u)*exp(u))))"],
+    "functions of functions": ["diff(" * 3 + "sin(" * 70 + "u" + ")" * 70 + ", x)" * 3],
+    "many formulas": [f"diff(diff(diff(u^9*x, x), x), x) + {i}*u" for i in range(200)],
+    "many long formulas": ["+".join(["sin(u)"] * 1000) + f" + {i}*u" for i in range(100)],
+}
+
+
+@pytest.mark.parametrize("formulas", HOSTILE.values(), ids=HOSTILE)
+def test_what_would_become_too_large_is_refused_before_it_is_built(formulas):
+    begun = time.process_time()
+    with pytest.raises(pgt.InputError, match=r"too (long|many)"):
+        pgt.Equation([f"u_t = {formula}" for formula in formulas], coords=("x", "y", "z", "t"))
+    assert time.process_time() - begun < 1.0
+
+
+def test_a_huge_power_is_not_multiplied_out():
+    begun = time.process_time()
+    for formula in ("u^99999999", "(1 + u)^500", "diff((1 + u)^99999999, x)", "u^-" + "9" * 300):
+        pgt.Equation(f"u_t = u_xx + {formula}").kernel()
+    assert time.process_time() - begun < 1.0
+
+
+def test_the_size_of_a_formula_counts_shared_parts_as_often_as_they_stand_in_it():
+    tree = parse_equation("u_t = sin(u) + dot((u, v), (u, v))")
+    assert tree.size == 1 + 1 + 1 + 2 + 1 + 1 + 2 * 3
+    twice = Binary("*", tree, tree)
+    assert twice.size == 1 + 2 * tree.size
 
 
 WORDS = [*CALCULUS, "u", "v", "x", "2", "(", ")", ",", "+", "*", "^", "(u, v)", "grad(u)", "u_x"]

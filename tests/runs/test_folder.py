@@ -23,9 +23,9 @@ from pgt.runs.folder import (
     clear,
     is_begun,
     sign,
-    stamps,
+    work_files,
 )
-from pgt.runs.predict import info, load
+from pgt.runs.predict import info, load, predict
 from pgt.training.checkpoint import POLISH_NAME, load_checkpoint, save_checkpoint
 
 FLIPS = int(os.environ.get("PGT_FLIPS", "300"))  # 10000 takes minutes
@@ -53,11 +53,12 @@ def whole(tmp_path_factory):
     (folder / "field.png").write_bytes(bytes(range(256)))
     held = {"held_out": {"u": {"relative": 0.5, "rmse": 2.0}}, "doubts": ["It is odd."]}
     (folder / METRICS).write_text(json.dumps(held))
-    manifest.write_manifest(folder, stamps(folder))
     identity = {"seed": 0, "model": {"": "PINN", "heads": "2"}}
     serialise.save(folder / CHECKPOINT, IDENTITY, identity, copy=False)
     state = (np.arange(8.0), np.ones((2, 4), np.float32))
     save_checkpoint(folder / CHECKPOINT, identity, (*state, {"rows": [1.5, None], "stopped": ""}))
+    serialise.save(folder / FOLDS, "fold-1", {"predictions": np.arange(3.0)}, copy=False)
+    manifest.write_manifest(folder, [*manifest.stamps(folder), *work_files(folder)])
     return folder
 
 
@@ -91,12 +92,46 @@ def test_every_flip_and_every_cut_is_found(whole, tmp_path):
     assert complaint(folder) == ""
     contents = {p: p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
     chance, files = random.Random(FLIPS), list(contents)
-    assert len(files) == 9
+    assert len(files) == 10
     for number in range(FLIPS):
         path = files[number % len(files)]
         path.write_bytes(damaged(contents[path], chance))
         assert path.name in complaint(folder)
         path.write_bytes(contents[path])
+
+
+def test_no_checksum_is_missing(whole):
+    paths = {path.relative_to(whole).as_posix() for path in whole.rglob("*") if path.is_file()}
+    assert set(manifest.read_manifest(whole)) == paths - {manifest.NAME}
+
+
+@pytest.mark.parametrize("name", [f"{FOLDS}/fold-1", f"{CHECKPOINT}/checkpoint"])
+def test_a_run_is_not_continued_from_a_damaged_file(whole, tmp_path, name):
+    folder = tmp_path / "run"
+    shutil.copytree(whole, folder)
+    identity = serialise.load(folder / CHECKPOINT, IDENTITY)
+    path = folder / f"{name}.safetensors"
+    path.write_bytes(damaged(path.read_bytes(), random.Random(0)))
+    with pytest.raises(InputError, match=path.name):
+        claim(folder, identity, resume=True, overwrite=False)
+    path.unlink()
+    claim(folder, identity, resume=True, overwrite=False)
+
+
+def test_what_is_written_into_a_finished_run_is_covered_too(whole, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(whole, folder)
+    predict(folder, folder / "values.csv", "x=3,t=2", None, ())
+    load(folder).save(folder)
+    assert complaint(folder) == ""
+    for name in ("values.csv", "reconstruction.json"):
+        path = folder / name
+        whole_text = path.read_bytes()
+        path.write_bytes(damaged(whole_text, random.Random(1)))
+        assert name in complaint(folder)
+        path.write_bytes(whole_text)
+    predict(folder, tmp_path / "values.csv", "x=3,t=2", None, ())
+    assert not (tmp_path / manifest.NAME).exists()
 
 
 def test_a_run_file_that_was_edited_is_said(whole, tmp_path):

@@ -1,5 +1,6 @@
 """Run files written from files of readings, and every hint of a message followed."""
 
+import os
 import re
 import shlex
 
@@ -13,7 +14,7 @@ from pgt.cli import app
 from pgt.config import load_run
 from pgt.config.parts import Parts
 from pgt.ground.errors import InputError
-from pgt.runs.init import _settings
+from pgt.runs.init import _settings, from_files
 
 READ = [name for name, file in LOGGERS.items() if not file.message]
 
@@ -217,3 +218,35 @@ def test_what_no_file_says_is_asked_for(tmp_path):
         made = tmp_path / f"{number}.toml"
         found = command("init", "--from", tmp_path / "a.csv", "--equation", equation, "-o", made)
         assert words in said(found), found.output
+
+
+ODD = (
+    '"', "'", "\\", "\\u0041", "\t", "\x01", "\x1b", "\x7f", "\x85", "\u2028", "\ufeff", "\u200b", "#",
+    "=", "[/]", "{a}", "µ", "温度", "\U0001f600",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD, ids=ascii)
+@pytest.mark.parametrize("place", ["heading", "not used", "file", "folder"])
+def test_a_run_file_is_toml_whatever_files_and_headings_are_called(tmp_path, odd, place):
+    folder = tmp_path / (f"a{odd}b" if place == "folder" else "a").replace("/", "")
+    folder.mkdir()
+    data = folder / ((f"a{odd}b" if place == "file" else "a").replace("/", "") + ".csv")
+    heading = f"T{odd}1" if place == "heading" else "T"
+    other = f"note{odd}1" if place == "not used" else "note"
+    cells = (f'"{name.replace(chr(34), 2 * chr(34))}"' for name in ("x", "t", heading, other))
+    rows = (f"0.{i},0.{i},{i},{i * i}\n" for i in range(6))
+    data.write_text(f"{','.join(cells)}\n{''.join(rows)}", encoding="utf-8")
+    for made in (tmp_path / "run.toml", folder / "run.toml"):
+        text, _ = from_files([data], ["u_t = nu*u_xx"], [], made)
+        made.write_text(text, encoding="utf-8")
+        parts = Parts(load_run(made))
+        assert len(parts.observations) == 6
+        assert parts.observations.values[:, 0].tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_name_that_no_run_file_can_hold_is_refused(tmp_path):
+    data = tmp_path / os.fsdecode(b"a\xff.csv")
+    data.write_text("x,t,u\n0.1,0.1,1\n0.2,0.2,2\n")
+    with pytest.raises(InputError, match=r"udcff.*rename it"):
+        from_files([data], ["u_t = nu*u_xx"], [], tmp_path / "run.toml")

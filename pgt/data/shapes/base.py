@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-from pgt.ground.arguments import Number, PartOf, Positive, Written
+from pgt.data._numbers import as_numbers
+from pgt.ground.arguments import Limits, Number, PartOf, Positive, Written
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ Shape = Annotated[Any, PartOf("shape")]
 
 Places = Float[np.ndarray, "n k"]
 Bounds = tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]
+MOST_PLACES = 10_000_000  # of a boundary, at once
 BRIEF = 200  # letters of a shape in a message, at the most
 
 
@@ -80,9 +83,18 @@ class AbstractShape(abc.ABC):
         may be less.
         """
 
-    def inside(self, points: Places, slack: float = 0.0) -> Bool[np.ndarray, " n"]:
+    def inside(self, points, slack: float = 0.0) -> Bool[np.ndarray, " n"]:
         """Which points are inside, or outside by no more than `slack`."""
-        return self.distance(np.asarray(points, float)) <= slack
+        return self.distance(self.as_places(points)) <= slack
+
+    def as_places(self, points) -> Places:
+        """Points as an array with one column for each coordinate, and the time where it moves."""
+        array, columns = as_numbers("points", points), self.dimension + self.moves
+        if array.ndim != 2 or array.shape[1] != columns:
+            raise InputError(
+                f"{self.brief()}.inside: points have shape {array.shape}; write (n, {columns})."
+            )
+        return array
 
     @abc.abstractmethod
     def bounds(self) -> Bounds:
@@ -124,11 +136,21 @@ class AbstractShape(abc.ABC):
         """The names of its walls: those of the simple shapes."""
         return tuple(dict.fromkeys(leaf.wall for leaf in self.leaves()))
 
-    def walls(self, name: str | None = None, count: int | None = None) -> Boundary:
+    @checked
+    def walls(
+        self,
+        name: str | None = None,
+        count: Annotated[int, Limits(at_least=1, at_most=MOST_PLACES)] | None = None,
+    ) -> Boundary:
         """Evenly spread points of the boundary, or of the part that a simple shape of that name made."""
         return Boundary.joined(self.wall_parts(name, count))
 
-    def wall_parts(self, name: str | None = None, count: int | None = None) -> tuple[Boundary, ...]:
+    @checked
+    def wall_parts(
+        self,
+        name: str | None = None,
+        count: Annotated[int, Limits(at_least=1, at_most=MOST_PLACES)] | None = None,
+    ) -> tuple[Boundary, ...]:
         """The same by the simple shapes that made them; in space the first points of each fill it."""
         from pgt.data.shapes.walls import parts_of
 

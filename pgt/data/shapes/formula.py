@@ -80,7 +80,7 @@ class Formula(AbstractLeaf):
             raise InputError(
                 f"Formula({text!r}): it names neither x nor y; write 'x**2 + y**2 - 1'."
             )
-        limits = {axis: pair and interval(f"Formula({axis})", pair)
+        limits = {axis: None if pair is None else interval(f"Formula({axis})", pair)
                   for axis, pair in (("x", x), ("y", y), ("z", z))}  # fmt: skip
         set_fields(self, text=text, name=wall_name("Formula", name), **limits)
 
@@ -129,7 +129,7 @@ class Formula(AbstractLeaf):
         return float(np.linalg.norm(upper - lower)) if np.isfinite(lower).all() else 1.0
 
     def inside(self, points, slack=0.0):
-        points = np.asarray(points, float)
+        points = self.as_places(points)
         return (self.distance(points) <= slack) if slack else self._value(points) <= 0
 
     def bounds(self) -> Bounds:

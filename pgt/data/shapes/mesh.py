@@ -32,6 +32,15 @@ def shape_of_mesh(
     >>> shape_of_mesh(square, {"triangle": np.array([[0, 1, 2], [0, 2, 3]])}).measure()
     1.0
     """
+    if points.ndim != 2 or points.shape[1] not in (2, 3):
+        raise InputError(
+            f"the mesh has points of shape {points.shape}; they need 2 or 3 coordinates."
+        )
+    for kind, found in cells.items():
+        if found.size and not (found.min() >= 0 and found.max() < len(points)):
+            raise InputError(
+                f"a cell '{kind}' of the mesh has a corner that is none of its points."
+            )
     if not np.isfinite(points).all():
         raise InputError("the mesh has a point that is not finite.")
     solids = {kind: found for kind, found in cells.items() if _solid(kind)}

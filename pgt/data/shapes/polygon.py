@@ -1,6 +1,7 @@
 """Polygons, with holes and in several parts: any number of rings."""
 
 import dataclasses
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -44,6 +45,9 @@ class Polygon(AbstractPlane):
         holes: Rings = (),
         name: Word | None = None,
     ):
+        is_number = getattr(holes, "shape", None) == ()  # an array without axes
+        if is_number or not isinstance(holes, Iterable) or isinstance(holes, str | bytes | Mapping):
+            raise InputError("Polygon(holes): write a list of rings, each with its corners.")
         rings = [_ring(corners, "corners"), *(_ring(h, f"hole {k}") for k, h in enumerate(holes))]
         set_fields(self, rings=tuple(rings), name=wall_name("Polygon", name))
         _check_crossings(*self._edges)
@@ -83,7 +87,7 @@ class Polygon(AbstractPlane):
         )
 
     def inside(self, points, slack=0.0) -> Bool[np.ndarray, " n"]:
-        points = np.asarray(points, float)
+        points = self.as_places(points)
         found, columns = np.zeros(len(points), bool), [1 - self._across, self._across]
         start, end = (ends[:, columns] for ends in self._edges)
         seen = points[:, columns]

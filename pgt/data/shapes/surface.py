@@ -97,7 +97,7 @@ class Surface(AbstractSolid):
     def inside(self, points, slack=0.0) -> Bool[np.ndarray, " n"]:
         """By the triangles above a point, those that look up less those that look down: closed parts
         may lie in each other, or overlap."""
-        points = np.asarray(points, float)
+        points = self.as_places(points)
         around, seen = np.zeros(len(points), int), points[:, :2] + TILT * self._size
         origin, along, across, flat = self._projected
         for rows, faces in self._bins.pairs(seen):

@@ -54,3 +54,18 @@ def test_a_mesh_without_cells_that_cover_something_is_refused():
         shape_of_mesh(np.zeros((2, 2)), {"line": np.array([[0, 1]])})
     with pytest.raises(InputError, match="not finite"):
         shape_of_mesh(np.full((3, 2), np.nan), {"triangle": np.array([[0, 1, 2]])})
+
+
+@pytest.mark.parametrize(
+    ("points", "cells", "said"),
+    [
+        (np.zeros((0, 3)), {}, "no triangles"),
+        (np.zeros((0, 3)), {"triangle": np.zeros((0, 3), int)}, "no triangles"),
+        (np.zeros((0, 3)), {"triangle": np.array([[0, 1, 2]])}, "none of its points"),
+        (np.zeros((4, 1)), {}, "2 or 3 coordinates"),
+        (np.eye(3), {"triangle": np.array([[0, 1, -1]])}, "none of its points"),
+    ],
+)
+def test_a_mesh_that_is_empty_or_points_nowhere_is_refused(points, cells, said):
+    with pytest.raises(InputError, match=said):
+        shape_of_mesh(points, cells, None)

@@ -66,3 +66,9 @@ def test_a_comb_meets_few_of_its_teeth():
     assert (comb.inside(places) == shapely.contains_xy(outline, *places.T)).all()
     assert max(len(rows) for rows, _ in comb._bins.pairs(places[:, :1])) == 2000
     assert sum(len(rows) for rows, _ in comb._bins.pairs(places[:, :1])) < 10 * 2000
+
+
+@pytest.mark.parametrize("holes", [None, 1, "abc", {1: 2}, np.array(1.0), [None], [1.0]], ids=repr)
+def test_holes_that_are_none_are_refused(holes):
+    with pytest.raises(InputError, match="hole"):
+        Polygon([(0, 0), (1, 0), (1, 1)], holes=holes)
