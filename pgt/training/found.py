@@ -32,7 +32,7 @@ from pgt.physics.pde import AbstractPDE
 from pgt.training.coefficients import Learnt, are_settled
 from pgt.training.error_bars import Posterior
 from pgt.training.feature_rows import field_rows, weights_of, with_weights
-from pgt.training.gaussian import PLAINLY, Solved
+from pgt.training.gaussian import PLAINLY, Solved, shared_out
 
 NARROW = 1.0  # of the log-evidence, for every doubling of a band
 POLYNOMIAL = 1.0  # a band of a third of a wave over the domain
@@ -163,8 +163,7 @@ class Averaged:
     def steps(self, count: int) -> Float[np.ndarray, "count p"]:
         """From the average's weights to those drawn from the posteriors, from each as many as it
         counts, and by how far it is from the average."""
-        ends = np.round(np.cumsum(self.shares) * count).astype(int)
-        numbers = np.diff(ends, prepend=0).tolist()
+        numbers = shared_out(self.shares, count)
         drawn = [
             self._placed(k, weights_of(part.model, part.pde) + part.steps(number))
             for k, (part, number) in enumerate(zip(self.parts, numbers, strict=True)) if number

@@ -130,9 +130,9 @@ def expected_errors(
         if name in free:
             away, truth = _without_mean(away, where), _without_mean(truth, where)
         size = shown.get(name, float(np.sqrt(np.mean(away**2 @ where.weights))))
-        spread = spread_of(truth, where.weights, size)
+        spreads = np.array([spread_of(truth + part, where.weights, size) for part in away])
         found[name] = _no_less_than(
-            float(least[column]), _of_field(away, spread, where.weights, near)
+            float(least[column]), _of_field(away, spreads, where.weights, near)
         )
     return found
 
@@ -176,15 +176,15 @@ def least_calibration(noise: float, *, solved: bool) -> float:
     return LEAST_ROUNDED if solved and noise < ROUNDED else TRUSTED[0]
 
 
-def _of_field(away: Float[np.ndarray, "k n"], spread: float, weights, near) -> FieldError:
-    sizes = np.sqrt(away**2 @ weights) / spread
-    value = float(np.sqrt(np.mean(sizes**2)))
-    low, high = np.quantile(sizes, (0.05, 0.95))
+def _of_field(away: Float[np.ndarray, "k n"], spreads, weights, near) -> FieldError:
+    """Every draw may be the truth, and then its own spread is what its error is relative to."""
+    away = away / spreads[:, None]
+    sizes = np.sqrt(away**2 @ weights)
+    low, value, high = (float(size) for size in np.quantile(sizes, (0.05, 0.5, 0.95)))
     parts: list[float | None] = [None, None]
     if near is not None and 0 < near.sum() < len(near):
-        parts = [_over(part, away, weights) / spread for part in (near, ~near)]
-    bounds = min(float(low), value) / UNSURE, max(float(high), value) * UNSURE
-    return FieldError(value, *bounds, *parts)
+        parts = [_over(part, away, weights) for part in (near, ~near)]
+    return FieldError(value, low / UNSURE, high * UNSURE, *parts)
 
 
 def spread_of(
