@@ -97,7 +97,8 @@ class FieldError:
 
     Attributes
     ----------
-    value : the expected root-mean-square error over the domain, relative to the field's spread there.
+    value : the root-mean-square error over the domain, relative to the field's spread there, that is as
+        probably exceeded as not.
     low, high : between which it probably lies; how often it does, `pgt bench zoo` counts.
     inside, outside : the same near readings and far from them; None where all places are one or the
         other.

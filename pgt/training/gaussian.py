@@ -168,7 +168,7 @@ class Solved:
         for solved, width in zip(self.tried, _widths(self.tried), strict=True):
             evidence = solved.levels.evidence + np.log(width)
             found += [
-                (float(evidence[k]), solved.at_level(k))
+                (float(evidence[k]), solved.at_level(int(k)))
                 for k in np.flatnonzero(evidence > self.peak.evidence - NEGLIGIBLE)
             ]
         return found
@@ -207,12 +207,13 @@ class Solved:
 
     def draw(self, count: int, seed: int = 0, last: int = 0) -> Float[np.ndarray, "count p"]:
         """Steps from the mean to weights drawn from the posterior, of all ρ, σ and s². So many `last`
-        weights have their covariance at the most probable ones exactly, however few the draws are."""
+        weights have their covariance among themselves exactly, however few the draws are: then ρ, σ and
+        s² are the most probable ones."""
         random = np.random.default_rng(seed)
         normal = random.standard_normal((count, len(self.prior.mean)))
-        vectors = self.reduced.basis.vectors
         if 0 < last <= count:
-            normal = _evened(normal, self._told(self.prior.across(vectors[-last:])))
+            across = self.prior.across(self.reduced.basis.vectors[-last:])
+            return self._drawn(_evened(normal, self._told(across))) - self.weights
         evidences, found = zip(*self.plausible(), strict=True)
         numbers = shared_out(np.exp(np.array(evidences) - max(evidences)), count)
         # Quantiles in random order: few random numbers would have tails, or none, by chance.
@@ -221,10 +222,9 @@ class Solved:
         stretch = np.sqrt(degrees / chdtri(degrees, even)) if self.levels.is_free else np.ones(count)
         steps, start = [], 0
         for solved, number in zip(found, numbers, strict=True):
+            own = slice(start, start := start + number)
             if number:
-                own = slice(start, start + number)
                 steps.append(solved._drawn(stretch[own, None] * normal[own]) - self.weights)
-                start += number
         return np.concatenate(steps)
 
     def _drawn(self, normal: Float[np.ndarray, "m p"]) -> Float[np.ndarray, "m p"]:

@@ -5,11 +5,12 @@ without readings as well. How well the posterior knows its own error, the readin
 predicted from the others, and missed by z of the σ that the posterior gives it. With deviations d_k of
 the draws,
 
-    expected error = ε κ √(mean d_k²) / spread of the field,       κ² = mean z², within limits
+    stated error = median over k of ε κ |d_k| / spread,       κ² = mean z², within limits
 
-Relative to the spread of the field over the domain: an error of 1 is as good as a constant. A field that
-came out as a constant has none; there it is the spread of its readings that counts, or of what is drawn
-where there are none.
+where |d_k| is the root mean square over the domain. Relative to the spread of the field over the domain,
+that of the fit or of the draw, which may be the true field, whichever is larger: an error of 1 is as good
+as a constant. A field that came out as a constant has no spread; there it is that of its readings that
+counts, or of what is drawn where there are none.
 
 Where readings are as good as exact, what is left is the model's own error, which no posterior knows: it
 takes the model for able to fulfil all rows. ε is by how much that was too small on the problems of the
@@ -130,7 +131,9 @@ def expected_errors(
         if name in free:
             away, truth = _without_mean(away, where), _without_mean(truth, where)
         size = shown.get(name, float(np.sqrt(np.mean(away**2 @ where.weights))))
-        spreads = np.array([spread_of(truth + part, where.weights, size) for part in away])
+        flattest = spread_of(truth, where.weights, size)
+        spreads = [spread_of(truth + part, where.weights, size) for part in away]
+        spreads = np.maximum(spreads, flattest)
         found[name] = _no_less_than(
             float(least[column]), _of_field(away, spreads, where.weights, near)
         )
@@ -177,7 +180,7 @@ def least_calibration(noise: float, *, solved: bool) -> float:
 
 
 def _of_field(away: Float[np.ndarray, "k n"], spreads, weights, near) -> FieldError:
-    """Every draw may be the truth, and then its own spread is what its error is relative to."""
+    """What draws deviate by, each relative to its own spread."""
     away = away / spreads[:, None]
     sizes = np.sqrt(away**2 @ weights)
     low, value, high = (float(size) for size in np.quantile(sizes, (0.05, 0.5, 0.95)))

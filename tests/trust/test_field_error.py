@@ -66,7 +66,7 @@ def test_draws_of_known_size_give_that_size():
     assert found.high == pytest.approx(0.1 * UNSURE, rel=0.1)
     kappa = calibration(np.full(50, 3.0))
     missed = expected_errors(kappa * deviations, wave[:, None], where, ("u",))["u"]
-    assert missed.value == pytest.approx(0.3, rel=0.02)
+    assert missed.value == pytest.approx(0.3 / np.sqrt(1 + 0.3**2), rel=0.02)  # the draws vary, too
 
 
 def test_what_is_open_at_every_instant_does_not_count():
@@ -136,7 +136,7 @@ def test_of_a_steady_field_one_constant_is_open_and_of_one_in_time_alone_all_ins
     assert where.instants == places(alone).instants == 1
     assert len(np.unique(places(alone).points)) == len(places(alone).points)
     tilt = where.points[None, :, :1]  # which is no constant
-    found = expected_errors(tilt, where.points[:, :1], where, ("p",), free=("p",))["p"]
+    found = expected_errors(-tilt, where.points[:, :1], where, ("p",), free=("p",))["p"]
     assert found.value == pytest.approx(1)
 
 
