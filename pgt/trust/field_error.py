@@ -5,7 +5,7 @@ without readings as well. How well the posterior knows its own error, the readin
 predicted from the others, and missed by z of the σ that the posterior gives it. With deviations d_k of
 the draws,
 
-    stated error = median over k of ε κ |d_k| / spread,       κ² = mean z², within limits
+    stated error = ε κ √mean |d_k|² / spread_k²,       κ² = mean z², within limits
 
 where |d_k| is the root mean square over the domain. Relative to the spread of the field over the domain,
 that of the fit or of the draw, which may be the true field, whichever is larger: an error of 1 is as good
@@ -183,11 +183,14 @@ def _of_field(away: Float[np.ndarray, "k n"], spreads, weights, near) -> FieldEr
     """What draws deviate by, each relative to its own spread."""
     away = away / spreads[:, None]
     sizes = np.sqrt(away**2 @ weights)
-    low, value, high = (float(size) for size in np.quantile(sizes, (0.05, 0.5, 0.95)))
-    parts: list[float | None] = [None, None]
-    if near is not None and 0 < near.sum() < len(near):
-        parts = [_over(part, away, weights) for part in (near, ~near)]
-    return FieldError(value, low / UNSURE, high * UNSURE, *parts)
+    value = float(np.sqrt(np.mean(sizes**2)))
+    low, high = (float(size) for size in np.quantile(sizes, (0.05, 0.95)))
+    bounds = min(low, value) / UNSURE, max(high, value) * UNSURE
+    if near is None or near.all() or not near.any():
+        return FieldError(value, *bounds)
+    inside, outside = (_over(part, away, weights) for part in (near, ~near))
+    # Draws that differ more near readings than far from them tell of chance, and nothing of the places.
+    return FieldError(value, *bounds, *((inside, outside) if outside >= inside else ()))
 
 
 def spread_of(
