@@ -30,6 +30,7 @@ from pgt.physics.gauge import fixed_fields
 from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.physics.overlap import warn_of_overlap
 from pgt.physics.pde import AbstractPDE
+from pgt.reconstruction.evaluation import Evaluation
 from pgt.reconstruction.expected_error import field_errors, together, unfollowed
 from pgt.reconstruction.result import Reconstruction
 from pgt.reconstruction.rival import in_time_left, is_surer, needs_rival, predicts_better
@@ -40,6 +41,7 @@ from pgt.training.fit import Outcome, fit_task, with_posterior
 from pgt.training.loop import DIVERGED, Fit
 from pgt.training.scales import typical_residuals
 from pgt.training.settings import Training
+from pgt.trust.field_error import places
 from pgt.trust.members import Members
 
 
@@ -226,6 +228,7 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "first_step_seconds": fit.first_step_seconds,
         "stopped": fit.stopped,
         "learnt": {name: asdict(known) for name, known in fit.learnt.items()},
+        "coefficient_moves": _coefficient_moves(fit, task),
         "first_guesses": {name: float(node.value) for name, node in named_unknowns(task.pde)},
         "version": __version__,
         "jax": jax.__version__,
@@ -251,6 +254,14 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "ran_out_of": seconds_given(task.training) if fit.ran_out else None,
         "moved_to": outcome.moved_to,
     } | _of_members(outcome, task)
+
+
+def _coefficient_moves(fit: Fit, task: Task) -> dict[str, float]:
+    """By what share of itself the residual that is left over may move each unknown coefficient."""
+    if not named_unknowns(fit.pde):
+        return {}
+    asked = Evaluation(fit.model, fit.pde, task.problem.observations, None, task.domain)
+    return asked.moves_of_coefficients(places(task.domain))
 
 
 def _of_members(outcome: Outcome, task: Task) -> dict:

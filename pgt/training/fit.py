@@ -39,10 +39,10 @@ from pgt.training.found import (
     left_out_predictions,
     noise_of_fields,
 )
+from pgt.training.functions import Functions
 from pgt.training.gaussian import CLEAN
 from pgt.training.history import median
 from pgt.training.identity import identity_of
-from pgt.training.functions import Functions
 from pgt.training.left_open import following, left_open
 from pgt.training.likelihood import cut_off, misfit_size
 from pgt.training.loop import DIVERGED, Fit, train

@@ -98,8 +98,9 @@ class Found:
         return self.solved.sigma * self.solved.reduced.sigma
 
     def steps(self, count: int, exact: bool = True) -> Float[np.ndarray, "count p"]:
-        """From the weights to those drawn from the posterior; where they are to be `exact`, intervals of
-        coefficients, which are the last of them, are as wide as it says, not as these draws happen to be."""
+        """From the weights to those drawn from the posterior. Where they are to be `exact`, intervals of
+        coefficients, which are the last of them, are as wide as it says at the most probable scales, not
+        as these draws happen to be."""
         return self.solved.draw(count, last=len(named_unknowns(self.pde)) if exact else 0)
 
     def left_out(self, groups: Groups | None = None):

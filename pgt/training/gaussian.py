@@ -41,7 +41,9 @@ DIGITS = 1e-14  # of the largest singular value: what is smaller is rounding
 SMALLEST_SIGMA = 1e-14  # of the spread of the readings: they have no more digits
 CLEAN = 1e-3  # of the spread: with less noise than that, what is wrong is what sines cannot follow
 PLAINLY = 10.0  # of the log-evidence: such a difference is no chance
-NEGLIGIBLE = 6.0  # of the log-evidence: what is less probable by that is not drawn once in a hundred times
+NEGLIGIBLE = (
+    6.0  # of the log-evidence: what is less probable by that is not drawn once in a hundred times
+)
 TINY = np.finfo(float).tiny
 NEARLY = 1.0  # of the log-evidence: noisy readings hardly tell a softer equation from a stiff one
 
@@ -162,8 +164,8 @@ class Solved:
     # ------------------------------------------------------------------------------ how sure
 
     def plausible(self) -> "list[tuple[float, Solved]]":
-        """The posterior at every ρ, σ and s² that was tried and is nearly as probable as the best, and the
-        logarithm of how probable each is."""
+        """The posterior at every ρ, σ and s² that was tried and may be drawn, with the logarithm of how
+        probable it is."""
         found = []
         for solved, width in zip(self.tried, _widths(self.tried), strict=True):
             evidence = solved.levels.evidence + np.log(width)
@@ -219,7 +221,9 @@ class Solved:
         # Quantiles in random order: few random numbers would have tails, or none, by chance.
         even = (random.permutation(count) + 0.5) / count
         degrees = self.reduced.count
-        stretch = np.sqrt(degrees / chdtri(degrees, even)) if self.levels.is_free else np.ones(count)
+        stretch = (
+            np.sqrt(degrees / chdtri(degrees, even)) if self.levels.is_free else np.ones(count)
+        )
         steps, start = [], 0
         for solved, number in zip(found, numbers, strict=True):
             own = slice(start, start := start + number)

@@ -110,6 +110,10 @@ def judge(evidence: Evidence) -> Verdict:
         # "Nothing to converge" would contradict what follows.
         course = [] if converged else [reason]
         converged, reason = False, " ".join([*course, *unexplained])
+    if broken := [n for n, share in evidence.unfulfilled.items() if share > CONTRADICTED]:
+        # An end of the search, and no solution of the equation.
+        converged = None if converged else converged
+        reason = f"{reason} But the equation does not hold: {listed(broken)}."
     doubts = (
         *([_not_converged(reason)] if converged is False else []),
         *_holes(evidence),
@@ -212,11 +216,12 @@ def _unread_places(evidence: Evidence) -> Doubts:
 def _large_residuals(evidence: Evidence) -> Doubts:
     for name, share in evidence.unfulfilled.items():
         if np.isfinite(share) and share > UNFULFILLED:
+            how = "does not hold" if share > CONTRADICTED else "holds only roughly"
             yield Doubt(
                 "large_residual",
-                f"The field does not fulfil the equation {name}: {percent(share)} of the size of its "
-                "terms is left over. Either the fit is not good enough, or the equation, its "
-                "coefficients or its units do not describe what was read.",
+                f"The equation {name} {how}: {percent(share)} of the size of its terms is left over. "
+                "Either the fit is not good enough, or the equation, its coefficients or its units do "
+                "not describe what was read.",
                 {"equation": name, "share": share},
                 is_grave=share > CONTRADICTED,
             )

@@ -94,6 +94,10 @@ def test_places_far_from_readings_are_told_apart():
     deviations = np.where(near, 0.01, 1.0)[None, :, None]
     found = expected_errors(deviations, points[:, :1], where, ("u",), near=near)["u"]
     assert found.outside == pytest.approx(100 * found.inside)
+    reverse = np.where(near, 0.1, 0.01)[None, :, None]  # nobody knows better where nobody looked
+    found = expected_errors(reverse, points[:, :1], where, ("u",), near=near)["u"]
+    assert (found.inside, found.outside) == (None, None)
+    assert found.value > 0.01
 
 
 def test_a_reading_behind_a_wall_is_not_near():
@@ -156,3 +160,11 @@ def test_an_error_is_never_relative_to_the_spread_of_a_field_that_collapsed():
     assert read.value == pytest.approx(0.5, rel=0.1)
     hidden = expected_errors(deviations, flat, where, ("p",))["p"]
     assert hidden.value == pytest.approx(1, rel=0.1)
+
+
+def test_an_error_is_relative_to_the_field_that_may_be_the_true_one():
+    """Beside a nearly flat answer, a field that is as rough as its error misses all of itself."""
+    where = places(PLATE)
+    wave = np.sin(3 * where.points[:, :1])
+    found = expected_errors(np.stack([wave, -wave]), 0.2 * wave, where, ("u",))["u"]
+    assert 0.8 < found.value < 1.3
