@@ -30,6 +30,7 @@ from pgt.physics.gauge import fixed_fields
 from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.physics.overlap import warn_of_overlap
 from pgt.physics.pde import AbstractPDE
+from pgt.reconstruction.evaluation import Evaluation
 from pgt.reconstruction.expected_error import field_errors, together, unfollowed
 from pgt.reconstruction.result import Reconstruction
 from pgt.reconstruction.rival import in_time_left, is_surer, needs_rival, predicts_better
@@ -41,6 +42,7 @@ from pgt.training.linearity import linearity
 from pgt.training.loop import DIVERGED, Fit
 from pgt.training.scales import typical_residuals
 from pgt.training.settings import Training
+from pgt.trust.field_error import places
 from pgt.trust.members import Members
 
 
@@ -228,6 +230,7 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "first_step_seconds": fit.first_step_seconds,
         "stopped": _why_stopped(fit),
         "learnt": {name: asdict(known) for name, known in fit.learnt.items()},
+        "coefficient_moves": _coefficient_moves(fit, task),
         "first_guesses": {name: float(node.value) for name, node in named_unknowns(task.pde)},
         "version": __version__,
         "jax": jax.__version__,
@@ -237,6 +240,10 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "likelihood": task.problem.likelihood,
         "typical_residuals": _typical_residuals(fit, task),
         "conditions": [condition.kind for condition in task.problem.conditions],
+        "contradicted_conditions": [
+            {"condition": one.condition, "sigmas": one.sigmas, "change": max(one.changes)}
+            for one in outcome.contradicted
+        ],
         "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
         "parameter_count": frozen.count_parameters(network_of(fit.model)),
         "noise_floor": fit.noise_floor,
@@ -262,6 +269,14 @@ def _why_stopped(fit: Fit) -> str:
 def _ran_out(fit: Fit) -> bool:
     """Whether the clock ended the last stage."""
     return bool(fit.stages) and fit.stages[-1].ended == "seconds"
+
+
+def _coefficient_moves(fit: Fit, task: Task) -> dict[str, float]:
+    """By what share of itself the residual that is left over may move each unknown coefficient."""
+    if not named_unknowns(fit.pde):
+        return {}
+    asked = Evaluation(fit.model, fit.pde, task.problem.observations, None, task.domain)
+    return asked.moves_of_coefficients(places(task.domain))
 
 
 def _of_members(outcome: Outcome, task: Task) -> dict:

@@ -15,6 +15,7 @@ Kind = Literal[
     "undetermined_places",
     "unread_places",
     "large_residual",
+    "contradicted_condition",
     "contradicted_noise",
     "far_readings",
     "drifting_sensors",
@@ -97,7 +98,7 @@ class FieldError:
     value : the expected root-mean-square error over the domain, relative to the field's spread there.
     low, high : between which it probably lies; how often it does, `pgt bench zoo` counts.
     inside, outside : the same near readings and far from them; None where all places are one or the
-        other.
+        other, or where nothing says that it is larger far from readings.
 
     >>> print(FieldError(0.019, 0.008, 0.04).in_words.replace("\N{NO-BREAK SPACE}", " "))
     1.9 % of the spread, probably between 0.8 % and 4 %

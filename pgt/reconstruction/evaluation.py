@@ -24,6 +24,7 @@ from pgt.physics.bordered import bare
 from pgt.physics.derivatives import differentiate, residual, residual_and_size
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.quantities import parts_of, quantity, units_of
+from pgt.trust.field_error import Places
 from pgt.trust.members import Members, checked_quantiles, quantile_name, required, statistics
 
 NEGLIGIBLE = 0.1  # of the typical residual: terms smaller than that do not tell a good fit
@@ -135,6 +136,53 @@ class Evaluation:
         """Of every unknown coefficient of the equations, how much of one hangs on it: by how much its
         residual would change by another percent of the coefficient, relative to a percent of its terms.
         Where there are several equations, the one in which it matters most."""
+        names, table = self._slopes_by_coefficients(points)
+        size = {key: float(np.sqrt(np.mean(column**2))) for key, column in table.items()}
+        equations = [key[:-5] for key in size if key.endswith(" size") and size[key] > 0]
+        return {
+            name: max(size[f"{row} {k}"] / size[f"{row} size"] for row in equations)
+            for k, name in enumerate(names)
+            if equations
+        }
+
+    def moves_of_coefficients(self, where: Places) -> dict[str, float]:
+        """By unknown coefficient, by what share of itself the residual that is left over may move it.
+
+        The residual r is regressed on its derivatives S by all coefficients over the domain. What this
+        asks for is a shift δ; what it leaves, r + Sδ, is smooth in the coordinates and so correlated: its
+        covariance is that of clusters, the halves of the domain along each axis.
+        """
+        names, table = self._slopes_by_coefficients(where.points)
+        size = {key: np.sqrt(where.weights @ c**2) for key, c in table.items()}
+        rows = [key[:-5] for key in table if key.endswith(" size") and size[key] > 0]
+        if not rows:
+            return {}
+        scale = {row: np.sqrt(where.weights) / size[f"{row} size"] for row in rows}
+        residuals = np.concatenate([scale[row] * table[f"{row} residual"] for row in rows])
+        slopes = np.concatenate(
+            [
+                np.stack([scale[row] * table[f"{row} {k}"] for k in range(len(names))], axis=1)
+                for row in rows
+            ]
+        )
+        if not (np.isfinite(residuals).all() and np.isfinite(slopes).all()):
+            return {}
+        known = np.linalg.norm(slopes, axis=0) > 0
+        inverse = np.linalg.pinv(slopes[:, known])
+        shift = -inverse @ residuals
+        left = residuals + slopes[:, known] @ shift
+        extremes = np.array([self.domain.bounds(axis) for axis in self.domain.axes])
+        upper = where.points > extremes.mean(axis=1)
+        cluster = np.tile(upper @ 2 ** np.arange(upper.shape[1]), len(rows))
+        numbers = np.unique(cluster)
+        pulls = np.array([inverse[:, cluster == n] @ left[cluster == n] for n in numbers])
+        few = len(numbers) / max(len(numbers) - 1, 1)
+        moves = np.sqrt(shift**2 + few * np.sum(pulls**2, axis=0))
+        return dict(zip(np.array(names)[known].tolist(), moves.tolist(), strict=True))
+
+    def _slopes_by_coefficients(self, points: np.ndarray) -> tuple[list[str], dict]:
+        """The names of unknown coefficients; by equation its "residual", the "size" of its terms and, by
+        the number of each coefficient, the derivative by a share of it."""
         pde = bare(self.pde)
         nodes, tree = jax.tree.flatten(pde, is_leaf=is_unknown)
         names = [name for name, _ in named_unknowns(pde)]
@@ -146,21 +194,17 @@ class Evaluation:
                 return residual(tree.unflatten(here), field, z, self.origin)
 
             slopes = jax.jacfwd(moved)(jnp.ones(len(names)))
-            sizes = residual_and_size(pde, field, z, self.origin)
+            both = residual_and_size(pde, field, z, self.origin)
             return {
-                f"{row} {k}": column
+                f"{row} {key}": column
                 for row, slope in slopes.items()
-                for k, column in enumerate((sizes[row][1], *slope))
-            }
+                for key, column in (
+                    ("residual", both[row][0]), ("size", both[row][1]), *enumerate(slope),
+                )
+            }  # fmt: skip
 
-        table = self._evaluate(Asked(rows, {}, None), lambda chosen: points[chosen], len(points))
-        size = {key: float(np.sqrt(np.mean(column**2))) for key, column in table.items()}
-        equations = [key[:-2] for key in size if key.endswith(" 0") and size[key] > 0]
-        return {
-            name: max(size[f"{row} {k}"] / size[f"{row} 0"] for row in equations)
-            for k, name in enumerate(names, 1)
-            if equations
-        }
+        asked = Asked(rows, {}, None)
+        return names, self._evaluate(asked, lambda chosen: points[chosen], len(points))
 
     def members_at(self, points: np.ndarray) -> dict[str, np.ndarray]:
         """(k, n) by field: what every member says."""

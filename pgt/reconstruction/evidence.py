@@ -50,6 +50,7 @@ def evidence_of(result: "Reconstruction", folds: CrossValidation | None = None) 
         ),
         cells=cells(np.concatenate([r.points for r in readings]), result.domain),
         conditions=result.record.get("conditions", ()),
+        contradicted_conditions=result.record.get("contradicted_conditions", ()),
         likelihood=result.record.get("likelihood", "gauss"),
         extent=np.asarray(result.domain.extent, float),
         named=partial(suspicion.named, origins=result.record.get("origins", ())),

@@ -80,9 +80,10 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
 
 
 def unfollowed(outcome: Outcome, task: Task) -> dict[str, float]:
-    """By field, how far the fit is from it at readings as far as that is no noise: nearest neighbours are
-    missed alike. A model that had no room or no time for the field takes what it misses for noise, and
-    its posterior knows nothing of it. 0 where that may be chance."""
+    """By field, how far the fit is from it as far as that is no noise: nearest neighbours are missed
+    alike, or a condition that readings contradict changes the field. A model that had no room or no time
+    for the field takes what it misses for noise, and its posterior knows nothing of it. 0 where that may
+    be chance."""
     fit, readings = outcome.fit, task.problem.observations
     asked = Evaluation(fit.model, fit.pde, readings, None, task.domain)
     missed, mask, points = _missed_by(asked, readings, task), np.asarray(readings.mask), _unit(task)
@@ -90,7 +91,9 @@ def unfollowed(outcome: Outcome, task: Task) -> dict[str, float]:
     for column, name in enumerate(task.pde.fields):
         own = missed[:, [column]], mask[:, [column]], points
         share = common_share(*own) if mask[:, column].any() and are_alike(*own) else 0.0
-        found[name] = float(np.sqrt(share * np.nanmean(own[0] ** 2))) if share else 0.0
+        alike = float(np.sqrt(share * np.nanmean(own[0] ** 2))) if share else 0.0
+        changes = [one.changes[column] for one in outcome.contradicted]
+        found[name] = max([alike, *(float(fit.model.scaling.spread[column]) * c for c in changes)])
     return found
 
 

@@ -19,10 +19,12 @@ from pgt.nn import batched
 from pgt.nn.compiled import compiled
 from pgt.nn.frozen import count_parameters
 from pgt.nn.precision import is_double, precision
+from pgt.physics.bordered import wall_fields
 from pgt.training.assemble import Task
 from pgt.training.chance import beyond_noise
 from pgt.training.checkpoint import States
 from pgt.training.coefficients import Learnt
+from pgt.training.contradicted import Contradicted, contradicted
 from pgt.training.drawn import Drawn, away_from_answer
 from pgt.training.ensemble import held_out_errors
 from pgt.training.error_bars import Ensemble, Posterior
@@ -37,13 +39,15 @@ from pgt.training.found import (
     left_out_predictions,
     noise_of_fields,
 )
+from pgt.training.functions import Functions
 from pgt.training.gaussian import CLEAN
 from pgt.training.history import median
 from pgt.training.identity import identity_of
-from pgt.training.left_open import left_open
+from pgt.training.left_open import following, left_open
 from pgt.training.likelihood import cut_off, misfit_size
 from pgt.training.loop import DIVERGED, Fit, train
 from pgt.training.losses import Problem
+from pgt.training.one_band import NODES, points_of
 from pgt.training.polish import is_small, polish, polish_settings
 from pgt.training.posterior import laplace_members
 from pgt.training.progress import ProgressBar
@@ -81,6 +85,7 @@ class Outcome:
     is_average: bool = False  # of fields found with different sines: their difference is drawn, too
     without: Callable[[Int[np.ndarray, " m"]], float] | None = None
     moved_to: float | None = None  # the cost at the summit, where the answer was moved there
+    contradicted: tuple[Contradicted, ...] = ()  # conditions that readings contradict
 
     @property
     def noise_by_field(self) -> Float[np.ndarray, " c"] | float:
@@ -133,10 +138,19 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
         is_at_summit=drawn.better is not None and drawn.about["is_clean"],
         shows_noise=not drawn.about["is_clean"],
         moved_to=drawn.about["cost"],
+        contradicted=_contradicted_by_network(fit, task),
     )  # fmt: skip
     if asked:
         return replace(outcome, members=drawn.beside(apart))
     return replace(outcome, fit=replace(fit, learnt=_learnt(drawn)))
+
+
+def _contradicted_by_network(fit: Fit, task: Task) -> tuple[Contradicted, ...]:
+    """Conditions that readings contradict, by sines that follow a network."""
+    if not task.problem.conditions:
+        return ()
+    sines = following(fit.model, fit.pde, task.problem)
+    return tuple(contradicted(sines, fit.pde, task.problem, NODES))
 
 
 def _learnt(drawn: Drawn) -> dict[str, Learnt]:
@@ -170,6 +184,7 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
         at_least=0.0 if spared is None else _between_sensors(judged, found, task.problem, spared),
         is_average=isinstance(found, Averaged), apart=apart,
         without=None if len(task.held_out) else partial(_error_without, found, task.problem),
+        contradicted=_contradicted(found, fit, task),
     )  # fmt: skip
     if not isinstance(asked, Posterior):
         return outcome
@@ -183,6 +198,20 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
         "left_out_spread": around.tolist() if is_clean and left_out is not None else None,
     }  # fmt: skip
     return replace(outcome, members=Drawn(stacked, about).beside(apart))
+
+
+def _contradicted(found: Found | Averaged, fit: Fit, task: Task) -> tuple[Contradicted, ...]:
+    """Conditions that readings contradict, by the sines of the most probable band."""
+    best = found.parts[0] if isinstance(found, Averaged) else found
+    others = Functions(best.model, task).prior if wall_fields(task.pde) else None
+    left = _seconds_left(fit, task)
+    points = points_of(best.model, task)
+    return tuple(contradicted(best.model, best.pde, task.problem, points, others, left))
+
+
+def _seconds_left(fit: Fit, task: Task) -> float | None:
+    seconds = task.training.seconds
+    return None if seconds is None else max(seconds - fit.seconds - fit.polish_seconds, 0.0)
 
 
 def _error_without(found: Found | Averaged, problem: Problem, rows: Int[np.ndarray, " m"]) -> float:

@@ -32,7 +32,7 @@ from pgt.physics.pde import AbstractPDE
 from pgt.training.coefficients import Learnt, are_settled
 from pgt.training.error_bars import Posterior
 from pgt.training.feature_rows import field_rows, weights_of, with_weights
-from pgt.training.gaussian import PLAINLY, Solved
+from pgt.training.gaussian import PLAINLY, Solved, shared_out
 
 NARROW = 1.0  # of the log-evidence, for every doubling of a band
 POLYNOMIAL = 1.0  # a band of a third of a wave over the domain
@@ -97,10 +97,11 @@ class Found:
         """The same of every measured value."""
         return self.solved.sigma * self.solved.reduced.sigma
 
-    def steps(self, count: int) -> Float[np.ndarray, "count p"]:
-        """From the weights to those drawn from the posterior; intervals of coefficients, which are the
-        last of them, are as wide as it says, not as these draws happen to be."""
-        return self.solved.draw(count, last=len(named_unknowns(self.pde)))
+    def steps(self, count: int, exact: bool = True) -> Float[np.ndarray, "count p"]:
+        """From the weights to those drawn from the posterior. Where they are to be `exact`, intervals of
+        coefficients, which are the last of them, are as wide as it says at the most probable scales, not
+        as these draws happen to be."""
+        return self.solved.draw(count, last=len(named_unknowns(self.pde)) if exact else 0)
 
     def left_out(self, groups: Groups | None = None):
         """What is wrong with the prediction of every measured value from the others, and its σ."""
@@ -160,13 +161,12 @@ class Averaged:
         """The same of every measured value."""
         return np.sqrt(self.shares @ np.array([part.sigmas**2 for part in self.parts]))
 
-    def steps(self, count: int) -> Float[np.ndarray, "count p"]:
+    def steps(self, count: int, exact: bool = True) -> Float[np.ndarray, "count p"]:
         """From the average's weights to those drawn from the posteriors, from each as many as it
         counts, and by how far it is from the average."""
-        ends = np.round(np.cumsum(self.shares) * count).astype(int)
-        numbers = np.diff(ends, prepend=0).tolist()
+        numbers = shared_out(self.shares, count)
         drawn = [
-            self._placed(k, weights_of(part.model, part.pde) + part.steps(number))
+            self._placed(k, weights_of(part.model, part.pde) + part.steps(number, exact))
             for k, (part, number) in enumerate(zip(self.parts, numbers, strict=True)) if number
         ]  # fmt: skip
         return np.concatenate(drawn) - weights_of(self.model, self.pde)
@@ -274,7 +274,7 @@ def deviations(
 ) -> Float[np.ndarray, "k n c"]:
     """How far fields drawn from the posterior are from the fit at points, in physical units."""
     fields, count = found.model.network.readout.shape
-    steps = found.steps(DRAWS)[:, : fields * count].reshape(DRAWS, fields, count)
+    steps = found.steps(DRAWS, exact=False)[:, : fields * count].reshape(DRAWS, fields, count)
     sines = field_rows(found.model, points)
     return np.einsum("nm,kcm->knc", sines, steps) * np.asarray(found.model.scaling.spread)
 

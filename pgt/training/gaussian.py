@@ -10,14 +10,21 @@ where m, L and the singular values of B depend on ρ = s²/σ_e² alone; s² the
 every τ = σ/s, so the evidence p(y | E), by which ρ, s and σ are chosen, costs one decomposition for
 each ρ. Nothing squares a condition number: fields are exact to 1e-12 where the equation and the readings
 allow it.
+
+The field is that of greatest evidence. How wrong it may be is said by all ρ, τ and s, each as probable as
+the readings make it, since few readings hardly tell them. The prior of s², of ρ and of the share of noise
+in the readings is uniform in the logarithm; given τ, 1/s² then has a χ² distribution of n degrees of
+freedom.
 """
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.special import chdtri
 
 from pgt.data.splits import Groups
 from pgt.ground.threads import blas_threads
@@ -34,6 +41,10 @@ DIGITS = 1e-14  # of the largest singular value: what is smaller is rounding
 SMALLEST_SIGMA = 1e-14  # of the spread of the readings: they have no more digits
 CLEAN = 1e-3  # of the spread: with less noise than that, what is wrong is what sines cannot follow
 PLAINLY = 10.0  # of the log-evidence: such a difference is no chance
+NEGLIGIBLE = (
+    6.0  # of the log-evidence: what is less probable by that is not drawn once in a hundred times
+)
+TINY = np.finfo(float).tiny
 NEARLY = 1.0  # of the log-evidence: noisy readings hardly tell a softer equation from a stiff one
 
 
@@ -83,6 +94,15 @@ class Reduced:
         return Solved(self, exponent)
 
 
+class Levels(NamedTuple):
+    """Pairs of s² and σ, and the log-evidence of each; whether s² is the most probable one for σ/s."""
+
+    evidence: Float[np.ndarray, " t"]
+    scale: Float[np.ndarray, " t"]
+    sigma: Float[np.ndarray, " t"]
+    is_free: bool
+
+
 class Peak(NamedTuple):
     """The greatest evidence, and log10 of the ρ that has it."""
 
@@ -103,39 +123,65 @@ class Solved:
         misfit = reduced.values - reduced.seen @ self.prior.mean
         self.seen = self.left.T @ misfit
         self.rest = reduced.rest + float(np.sum((misfit - self.left @ self.seen) ** 2))
-        self.evidence, self.scale, self.sigma = self._most_probable()
+        self.told = float(np.sum((reduced.full @ self.prior.mean) ** 2))
+        self.levels = self._levels()
+        best = int(np.argmax(self.levels.evidence))
+        self.evidence, self.scale, self.sigma = (float(a[best]) for a in self.levels[:3])
         self.peak = Peak(self.evidence, exponent)
+        self.tried: list[Solved] = [self]
 
-    def _most_probable(self) -> tuple[float, float, float]:
-        """log p(y | E), s² and σ at its maximum; a σ that was given is kept as long as none that is
-        larger is plainly more probable."""
+    def _levels(self) -> "Levels":
+        """Those of σ and s² that are tried; a σ that was given is kept as long as none that is larger is
+        plainly more probable."""
         given, veil = self.reduced.given, self.reduced.veil
         if given is None and not veil:
-            return self._at_best(TAUS**2)
+            return self._among(TAUS**2)
         known = max(given or 0.0, veil)
-        kept = self._at_best(known**2 / SCALES, SCALES)
+        kept = self._among(known**2 / SCALES, SCALES)
         if veil >= known:
             return kept
-        larger = self._at_best(TAUS**2, least=known)
-        return larger if larger[0] > kept[0] + PLAINLY else kept
+        larger = self._among(TAUS**2, least=known)
+        return larger if larger.evidence.max() > kept.evidence.max() + PLAINLY else kept
 
-    def _at_best(self, tau2, scale=None, least: float = SMALLEST_SIGMA):
-        """The same among some σ²/s²; s² of each that is most probable where it is not said, and σ at
-        least that."""
+    def _among(self, tau2, scale=None, least: float = SMALLEST_SIGMA) -> "Levels":
+        """Some σ²/s², with the s² of each that is most probable where it is not said, and σ at least
+        that."""
         count, rank = self.reduced.count, len(self.values)
         squares = self.values[:, None] ** 2
         total = np.sum(self.seen[:, None] ** 2 / (squares + tau2), axis=0) + self.rest / tau2
+        is_free = scale is None
         if scale is None:
             scale = np.maximum(total / count, least**2 / tau2)
         logs = np.sum(np.log(squares + tau2), axis=0) + (count - rank) * np.log(tau2)
         evidence = -0.5 * (count * np.log(scale) + logs + total / scale)
-        best = int(np.argmax(evidence))
-        logs_of_sigma = float(np.sum(np.log(self.reduced.sigma)))
-        return (
-            float(evidence[best]) - logs_of_sigma,
-            float(scale[best]),
-            float(np.sqrt(scale[best] * tau2[best])),
-        )
+        noise = scale * tau2
+        # dlog τ to dlog of the share of noise: readings that are nothing but noise are one case of many.
+        signal = (scale * np.sum(squares) + self.told) / count
+        evidence = evidence + np.log(np.maximum(signal / (signal + noise), TINY))
+        evidence = evidence - float(np.sum(np.log(self.reduced.sigma)))
+        return Levels(evidence, scale, np.sqrt(noise), is_free)
+
+    # ------------------------------------------------------------------------------ how sure
+
+    def plausible(self) -> "list[tuple[float, Solved]]":
+        """The posterior at every ρ, σ and s² that was tried and may be drawn, with the logarithm of how
+        probable it is."""
+        found = []
+        for solved, width in zip(self.tried, _widths(self.tried), strict=True):
+            evidence = solved.levels.evidence + np.log(width)
+            found += [
+                (float(evidence[k]), solved.at_level(int(k)))
+                for k in np.flatnonzero(evidence > self.peak.evidence - NEGLIGIBLE)
+            ]
+        return found
+
+    def at_level(self, number: int) -> "Solved":
+        """The posterior at the same ρ, with another σ and s²."""
+        other = copy(self)
+        for name in ("_variances", "weights"):
+            other.__dict__.pop(name, None)
+        other.scale, other.sigma = (float(a[number]) for a in self.levels[1:3])
+        return other
 
     # ------------------------------------------------------------------------------ the field
 
@@ -162,13 +208,33 @@ class Solved:
         return np.sqrt(np.sum(untold**2, axis=1) + np.sum(left**2, axis=1))
 
     def draw(self, count: int, seed: int = 0, last: int = 0) -> Float[np.ndarray, "count p"]:
-        """Steps from the mean with the posterior's covariance. So many `last` weights have it among
-        themselves exactly, however few the draws are."""
-        normal = np.random.default_rng(seed).standard_normal((count, len(self.prior.mean)))
-        vectors = self.reduced.basis.vectors
+        """Steps from the mean to weights drawn from the posterior, of all ρ, σ and s². So many `last`
+        weights have their covariance among themselves exactly, however few the draws are: then ρ, σ and
+        s² are the most probable ones."""
+        random = np.random.default_rng(seed)
+        normal = random.standard_normal((count, len(self.prior.mean)))
         if 0 < last <= count:
-            normal = _evened(normal, self._told(self.prior.across(vectors[-last:])))
-        return np.sqrt(self.scale) * self.prior.along(self._told(normal)) @ vectors.T
+            across = self.prior.across(self.reduced.basis.vectors[-last:])
+            return self._drawn(_evened(normal, self._told(across))) - self.weights
+        evidences, found = zip(*self.plausible(), strict=True)
+        numbers = shared_out(np.exp(np.array(evidences) - max(evidences)), count)
+        # Quantiles in random order: few random numbers would have tails, or none, by chance.
+        even = (random.permutation(count) + 0.5) / count
+        degrees = self.reduced.count
+        stretch = (
+            np.sqrt(degrees / chdtri(degrees, even)) if self.levels.is_free else np.ones(count)
+        )
+        steps, start = [], 0
+        for solved, number in zip(found, numbers, strict=True):
+            own = slice(start, start := start + number)
+            if number:
+                steps.append(solved._drawn(stretch[own, None] * normal[own]) - self.weights)
+        return np.concatenate(steps)
+
+    def _drawn(self, normal: Float[np.ndarray, "m p"]) -> Float[np.ndarray, "m p"]:
+        """Weights, by normal numbers."""
+        steps = np.sqrt(self.scale) * self.prior.along(self._told(normal))
+        return self.weights + steps @ self.reduced.basis.vectors.T
 
     def _told(self, normal: Float[np.ndarray, "m p"]) -> Float[np.ndarray, "m p"]:
         """Shorter along what the readings tell."""
@@ -262,6 +328,12 @@ class Solved:
         return product, block
 
 
+def shared_out(shares: Float[np.ndarray, " k"], count: int) -> list[int]:
+    """So many draws in proportion to shares, as evenly as whole numbers can be."""
+    ends = np.round(np.cumsum(shares) / np.sum(shares) * count).astype(int)
+    return np.diff(ends, prepend=0).tolist()
+
+
 def _evened(normal: Float[np.ndarray, "n p"], along: Float[np.ndarray, "k p"]):
     """The same numbers with mean square 1 along some directions, and uncorrelated there."""
     basis = np.linalg.qr(along.T)[0]
@@ -286,9 +358,16 @@ def most_probable(
     with blas_threads(rows.readings.shape[1]):
         tried = _tried(rows, near, basis)
     best = max(tried, key=lambda solved: solved.evidence)
-    if not loosely or best.sigma <= CLEAN:
-        return best
-    return _softest(best, tried)
+    likely = [solved for solved in tried if solved.evidence > best.evidence - NEGLIGIBLE]
+    found = best if not loosely or best.sigma <= CLEAN else _softest(best, tried)
+    found.tried = sorted(likely, key=lambda solved: solved.exponent)
+    return found
+
+
+def _widths(tried: list[Solved]) -> Float[np.ndarray, " k"]:
+    """How much of log ρ each of those tried stands for."""
+    exponents = np.array([solved.exponent for solved in tried])
+    return np.gradient(exponents) if len(exponents) > 1 else np.ones(1)
 
 
 def _softest(best: Solved, tried: list[Solved]) -> Solved:

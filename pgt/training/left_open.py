@@ -71,7 +71,7 @@ def left_open(
     far = is_unread(asked, readings, domain)
     if far is None:
         return None
-    sines = _following(model, pde, problem)
+    sines = following(model, pde, problem)
     size, equations = sines.network.readout.size, max(len(problem.equation_scales), 1)
     rows = rows_of(sines, pde, problem, max(NODES, int(ROWS_PER_WEIGHT * size / equations)))
     seen = np.concatenate([rows.equation, rows.readings])[:, :size]
@@ -108,7 +108,7 @@ def _apart(
         )  # fmt: skip
 
 
-def _following(model: AbstractFieldModel, pde: AbstractPDE, problem: Problem) -> Features:
+def following(model: AbstractFieldModel, pde: AbstractPDE, problem: Problem) -> Features:
     """A sum of sines that is about what the model is."""
     scaling = model.scaling
     fields = len(scaling.mean)

@@ -66,7 +66,7 @@ class Turned(NamedTuple):
     took: float
 
 
-def _points(model: Features, task: Task) -> int:
+def points_of(model: Features, task: Task) -> int:
     """As many as make the rows of the equation outnumber the weights."""
     equations = max(len(task.problem.equation_scales), 1)
     return max(NODES, math.ceil(ROWS_PER_WEIGHT * model.network.readout.size / equations))
@@ -74,7 +74,7 @@ def _points(model: Features, task: Task) -> int:
 
 def solved_at_once(model: Features, task: Task, near: float | None = None) -> Solution:
     """With `near`, ρ is looked for there first: a third of the work where that is where it is."""
-    rows = rows_of(model, task.pde, task.problem, _points(model, task))
+    rows = rows_of(model, task.pde, task.problem, points_of(model, task))
     if wall_fields(task.pde):
         rows = replace(rows, others=Functions(model, task).prior)
     solved = _solved(rows, task.problem.likelihood, near, loosely=True)
@@ -86,7 +86,7 @@ def solved_at_once(model: Features, task: Task, near: float | None = None) -> So
 
 def solved_beside(model: Features, task: Task, priors: Iterable[Float[np.ndarray, " k"]]):
     """One solution for each prior of what stands in the equation; the equation is taken apart once."""
-    rows = rows_of(model, task.pde, task.problem, _points(model, task))
+    rows = rows_of(model, task.pde, task.problem, points_of(model, task))
     first = None
     for others in priors:
         first = first or Given(rows.equation, rows.target, others)
@@ -134,7 +134,7 @@ def _turns(
     """From weights and log10 ρ at the start to those of greatest evidence, under a `veil` of that much
     noise at least. While a coefficient is on its way, the evidence is that of another equation, and
     nothing found so far is kept."""
-    pde, points, likelihood = task.pde, _points(model, task), task.problem.likelihood
+    pde, points, likelihood = task.pde, points_of(model, task), task.problem.likelihood
     coefficients, fields = Coefficients(task.pde), model.network.readout.size
     functions = Functions(model, task)
     weights, near = start

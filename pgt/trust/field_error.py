@@ -5,11 +5,12 @@ without readings as well. How well the posterior knows its own error, the readin
 predicted from the others, and missed by z of the σ that the posterior gives it. With deviations d_k of
 the draws,
 
-    expected error = ε κ √(mean d_k²) / spread of the field,       κ² = mean z², within limits
+    stated error = ε κ √mean |d_k|² / spread_k²,       κ² = mean z², within limits
 
-Relative to the spread of the field over the domain: an error of 1 is as good as a constant. A field that
-came out as a constant has none; there it is the spread of its readings that counts, or of what is drawn
-where there are none.
+where |d_k| is the root mean square over the domain. Relative to the spread of the field over the domain,
+that of the fit or of the draw, which may be the true field, whichever is larger: an error of 1 is as good
+as a constant. A field that came out as a constant has no spread; there it is that of its readings that
+counts, or of what is drawn where there are none.
 
 Where readings are as good as exact, what is left is the model's own error, which no posterior knows: it
 takes the model for able to fulfil all rows. ε is by how much that was too small on the problems of the
@@ -130,9 +131,11 @@ def expected_errors(
         if name in free:
             away, truth = _without_mean(away, where), _without_mean(truth, where)
         size = shown.get(name, float(np.sqrt(np.mean(away**2 @ where.weights))))
-        spread = spread_of(truth, where.weights, size)
+        flattest = spread_of(truth, where.weights, size)
+        spreads = [spread_of(truth + part, where.weights, size) for part in away]
+        spreads = np.maximum(spreads, flattest)
         found[name] = _no_less_than(
-            float(least[column]), _of_field(away, spread, where.weights, near)
+            float(least[column]), _of_field(away, spreads, where.weights, near)
         )
     return found
 
@@ -176,15 +179,18 @@ def least_calibration(noise: float, *, solved: bool) -> float:
     return LEAST_ROUNDED if solved and noise < ROUNDED else TRUSTED[0]
 
 
-def _of_field(away: Float[np.ndarray, "k n"], spread: float, weights, near) -> FieldError:
-    sizes = np.sqrt(away**2 @ weights) / spread
+def _of_field(away: Float[np.ndarray, "k n"], spreads, weights, near) -> FieldError:
+    """What draws deviate by, each relative to its own spread."""
+    away = away / spreads[:, None]
+    sizes = np.sqrt(away**2 @ weights)
     value = float(np.sqrt(np.mean(sizes**2)))
-    low, high = np.quantile(sizes, (0.05, 0.95))
-    parts: list[float | None] = [None, None]
-    if near is not None and 0 < near.sum() < len(near):
-        parts = [_over(part, away, weights) / spread for part in (near, ~near)]
-    bounds = min(float(low), value) / UNSURE, max(float(high), value) * UNSURE
-    return FieldError(value, *bounds, *parts)
+    low, high = (float(size) for size in np.quantile(sizes, (0.05, 0.95)))
+    bounds = min(low, value) / UNSURE, max(high, value) * UNSURE
+    if near is None or near.all() or not near.any():
+        return FieldError(value, *bounds)
+    inside, outside = (_over(part, away, weights) for part in (near, ~near))
+    # Draws that differ more near readings than far from them tell of chance, and nothing of the places.
+    return FieldError(value, *bounds, *((inside, outside) if outside >= inside else ()))
 
 
 def spread_of(

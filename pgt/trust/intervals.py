@@ -1,5 +1,7 @@
 """Intervals of learnt coefficients, and whether the readings determine them at all."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +21,7 @@ WIDE = 0.8  # share of the admissible range that an interval may have
 AT_BOUND = 0.01  # share of the admissible range
 TIED = 0.95  # correlation
 LEVEL = 0.9  # of an interval, where none is asked for
+TINY = np.finfo(float).tiny
 RESTLESS = 0.5  # standard deviations by which one more step would move a coefficient
 
 
@@ -44,7 +47,10 @@ class Estimate(NamedTuple):
 
 
 def intervals(
-    members: Members | None, level: float = LEVEL, unrest: float = 0.0
+    members: Members | None,
+    level: float = LEVEL,
+    unrest: float = 0.0,
+    moves: Mapping[str, float] = MappingProxyType({}),
 ) -> dict[str, Estimate]:
     """The learnt coefficients by name, with intervals that hold the true value at the level asked for.
 
@@ -53,7 +59,8 @@ def intervals(
     members. A coefficient is not `determined` where the interval says next to nothing; `note` says why.
 
     `unrest` is how far the fit was from rest, in standard deviations of a coefficient: intervals around
-    a fit that was still on its way need not hold anything, and the note says so.
+    a fit that was still on its way need not hold anything, and the note says so. `moves` are the shares
+    of coefficients by which what is left of their equations may move them: no interval is narrower.
     """
     members = required(members)
     if not 0 < level < 1:
@@ -64,33 +71,50 @@ def intervals(
     is_posterior = members.is_posterior
     found = {}
     for name, node in named:
-        middle, deviation = _moments(raws[name], is_posterior)
+        middle, own = _moments(raws[name], is_posterior)
+        deviation = max(own, _deviation(node, middle, moves.get(name, 0.0)))
         within = stats.norm if is_posterior else stats.t(len(members) - 1)
         reach = float(within.ppf((1 + level) / 2)) * deviation
         value, lower, upper = (
             _value(node, raw) for raw in (middle, middle - reach, middle + reach)
         )
         why = _why_not(node, middle, deviation, upper - lower, level)
+        moved = _by_residual(moves.get(name, 0.0)) if why and deviation > own else ""
         about = why + _tied_to(name, raws) if why else _at_bound(node, value)
-        note = "; ".join(filter(None, (about, _on_its_way(unrest))))
+        note = "; ".join(filter(None, (about, moved, _on_its_way(unrest))))
         found[name] = Estimate(value, lower, upper, not why, note, level)
     return found
 
 
 def estimated(
-    node: Unknown, deviation: float, level: float = LEVEL, unrest: float = 0.0
+    node: Unknown, own: float, level: float = LEVEL, unrest: float = 0.0, move: float = 0.0
 ) -> Estimate:
     """A learnt coefficient of such a standard deviation, of which there are no members."""
+    deviation = max(own, _deviation(node, float(node.raw), move))
     middle, within = float(node.raw), float(stats.norm.ppf((1 + level) / 2)) * deviation
     value, lower, upper = (_value(node, raw) for raw in (middle, middle - within, middle + within))
     why = _why_not(node, middle, deviation, upper - lower, level)
-    note = "; ".join(filter(None, (_at_bound(node, value) or why, _on_its_way(unrest))))
+    moved = _by_residual(move) if why and deviation > own else ""
+    note = "; ".join(filter(None, (_at_bound(node, value) or why, moved, _on_its_way(unrest))))
     return Estimate(value, lower, upper, not why, note, level)
 
 
 def _moments(raw: Float[np.ndarray, " k"], is_posterior: bool) -> tuple[float, float]:
     """Middle and standard deviation; the middle of a posterior is known, that of an ensemble is not."""
     return float(np.median(raw)), float(np.std(raw, ddof=0 if is_posterior else 1))
+
+
+def _deviation(node: Unknown, raw: float, share: float) -> float:
+    """Of the number that is learnt, where the coefficient may be off by a share of itself."""
+    if node.bounds is not None:
+        part = float(special.expit(raw))
+        low, high = node.bounds
+        return share * abs(low + (high - low) * part) / max((high - low) * part * (1 - part), TINY)
+    return share if node.positive else share * abs(raw)
+
+
+def _by_residual(share: float) -> str:
+    return f"what is left over of its equation may move it by {percent(share)}"
 
 
 def _value(node: Unknown, raw: float) -> float:

@@ -3,6 +3,7 @@ doubtful. It is data; whoever prints it decides nothing."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -47,6 +48,8 @@ class Evidence:
     lost_coefficients : by learnt coefficient, why its value means nothing, where it does not.
     field_error : by field, the error to be expected over the whole domain, where it is known.
     unfulfilled : by equation, its residual relative to the size of its terms.
+    contradicted_conditions : those that readings contradict: the condition in words, by how many σ, and
+        how much of its spread it changes the field by.
     cells : in how much of the domain there are readings.
     conditions : the kinds of the conditions that were given.
     likelihood : of the readings, as `Training` names it.
@@ -66,6 +69,7 @@ class Evidence:
     lost_coefficients: Mapping[str, str] = field(default_factory=dict)
     field_error: Mapping[str, FieldError] = field(default_factory=dict)
     unfulfilled: Mapping[str, float] = field(default_factory=dict)
+    contradicted_conditions: Sequence[Mapping[str, Any]] = ()
     cells: Cells | None = None
     conditions: Sequence[str] = ()
     likelihood: str = "gauss"
@@ -106,6 +110,10 @@ def judge(evidence: Evidence) -> Verdict:
         # "Nothing to converge" would contradict what follows.
         course = [] if converged else [reason]
         converged, reason = False, " ".join([*course, *unexplained])
+    if broken := [n for n, share in evidence.unfulfilled.items() if share > CONTRADICTED]:
+        # An end of the search, and no solution of the equation.
+        converged = None if converged else converged
+        reason = f"{reason} But the equation does not hold: {listed(broken)}."
     doubts = (
         *([_not_converged(reason)] if converged is False else []),
         *_holes(evidence),
@@ -114,6 +122,7 @@ def judge(evidence: Evidence) -> Verdict:
         *undetermined_places(evidence.field_error),
         *_unread_places(evidence),
         *_large_residuals(evidence),
+        *_contradicted_conditions(evidence),
         *doubts_of_noise(contradicted, dict(evidence.fitted.units)),
         *_far_readings(evidence, misfits),
         *_drifting_sensors(evidence, misfits),
@@ -207,14 +216,28 @@ def _unread_places(evidence: Evidence) -> Doubts:
 def _large_residuals(evidence: Evidence) -> Doubts:
     for name, share in evidence.unfulfilled.items():
         if np.isfinite(share) and share > UNFULFILLED:
+            how = "does not hold" if share > CONTRADICTED else "holds only roughly"
             yield Doubt(
                 "large_residual",
-                f"The field does not fulfil the equation {name}: {percent(share)} of the size of its "
-                "terms is left over. Either the fit is not good enough, or the equation, its "
-                "coefficients or its units do not describe what was read.",
+                f"The equation {name} {how}: {percent(share)} of the size of its terms is left over. "
+                "Either the fit is not good enough, or the equation, its coefficients or its units do "
+                "not describe what was read.",
                 {"equation": name, "share": share},
                 is_grave=share > CONTRADICTED,
             )
+
+
+def _contradicted_conditions(evidence: Evidence) -> Doubts:
+    for found in evidence.contradicted_conditions:
+        change = float(found["change"])
+        yield Doubt(
+            "contradicted_condition",
+            f"{found['condition']}: the readings contradict this condition, by "
+            f"{number(found['sigmas'], 2)} σ. Without it the field differs by {percent(change)} of its "
+            "spread. Check its values and units, and the times and places of the readings.",
+            dict(found),
+            is_grave=change > MATTERS,
+        )
 
 
 def _far_readings(evidence: Evidence, misfits: pd.DataFrame) -> Doubts:

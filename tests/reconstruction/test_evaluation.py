@@ -1,5 +1,6 @@
 """Many points cost little more memory than few: they are computed a chunk at a time."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 import xarray as xr
 
 import pgt
+from pgt.trust.field_error import places
 
 READINGS, MANY, ROWS = 100, 10**6, 3 * 10**5
 # What is held whole: positions, line numbers, values; in float64 a few tens of bytes a point. All at
@@ -105,3 +107,18 @@ def test_where_the_shape_moves_the_mask_lies_over_time_too(start):
     assert (np.isfinite(field.u).to_numpy() == inside).all()
     found = result.at(x=[-0.5, -0.5], y=[0.0, 0.0], t=[since, since + 2])
     assert np.isnan(found.u.to_numpy()).tolist() == [True, False]
+
+
+def test_a_residual_that_is_left_over_says_how_far_it_may_move_a_coefficient():
+    """The field exp(-0.3 t) sin x obeys u_t = 0.3 u_xx: a coefficient of 0.2 is a half too small."""
+    domain = pgt.Domain(x=(0, 3), t=(0, 1))
+    x, t = np.random.default_rng(0).uniform((0, 0), (3, 1), (300, 2)).T
+    readings = {"x": x, "t": t, "u": np.exp(-0.3 * t) * np.sin(x)}
+    exact = pgt.reconstruct(readings, pgt.Heat(0.3), domain, progress=False)
+
+    def moves(diffusivity):
+        pde = pgt.Heat(pgt.Unknown(diffusivity, positive=True))
+        return dataclasses.replace(exact.evaluation, pde=pde).moves_of_coefficients(places(domain))
+
+    assert moves(0.2)["diffusivity"] == pytest.approx(0.5, rel=0.05)
+    assert moves(0.3)["diffusivity"] < 1e-4

@@ -287,3 +287,36 @@ def test_what_readings_change_is_no_more_than_the_error(change, expected):
     there = 1 + np.sqrt(times**2 - 1)
     share = np.sqrt(early * there**2 + 1 - early)
     assert stated(change=at_first) / stated() == pytest.approx(share, rel=0.02)
+
+
+def test_an_error_is_stated_no_smaller_than_a_contradicted_condition_changes_the_field():
+    def truth(x, t):
+        return np.exp(-0.45 * t) * np.sin(3 * x + 0.4) + 0.5 * x
+
+    random = np.random.default_rng(0)
+    x, t = random.uniform(size=(2, 12))
+    readings = {"x": x, "t": t, "u": truth(x, t) + 0.02 * random.normal(size=12)}
+    times = np.linspace(0, 1, 101)
+    walls = [
+        pgt.Dirichlet("x", side="lower", u=(times, truth(0, times) + 0.5)),
+        pgt.Dirichlet("x", side="upper", u=(times, truth(1, times))),
+        pgt.Initial(u=(times, truth(times, 0))),
+    ]
+    domain = {"x": (0, 1), "t": (0, 1)}
+    result = pgt.reconstruct(readings, pgt.Heat(0.05), domain, walls, progress=False)
+    verdict = result.verdict()
+    (doubt,) = [doubt for doubt in verdict.doubts if doubt.kind == "contradicted_condition"]
+    assert "lower end of x" in str(doubt)
+    assert verdict.field_error["u"].value >= doubt.numbers["change"] > 0.01
+
+
+def test_six_readings_that_tell_nothing_are_not_said_to_tell_the_field():
+    """They were all taken for noise around a field that is flat, known to a hundredth."""
+    random = np.random.default_rng(1000)
+    x, t = random.uniform(size=(2, 6))
+    k, phase, size = ([2.8, 5.4, 3.1, 5.9], [0.5, 2.0, 4.0, 1.0], [1.0, -0.8, 0.6, 1.2])
+    parts = zip(k, phase, size, (-1, -1, 1, 1), strict=True)
+    u = sum(a * np.sin(w * (x + sign * t) + p) for w, p, a, sign in parts)
+    readings = {"x": x, "t": t, "u": u}
+    result = pgt.reconstruct(readings, pgt.Wave(1.0), {"x": (0, 1), "t": (0, 1)}, progress=False)
+    assert result.field_error["u"].value > 0.2

@@ -63,8 +63,10 @@ def test_members_are_drawn_from_the_posterior(noisy):
     assert fields.shape == (400, 8, 1)
     np.testing.assert_allclose(fields.mean(axis=0), field(fit.model, points), rtol=0, atol=1e-10)
     expected = float(fit.model.scaling.spread[0]) * found.spread(points)
-    # 200 pairs know a spread to 5 %.
-    np.testing.assert_allclose(fields.std(axis=0), expected, rtol=0.2)
+    # 200 pairs know a spread to 5 %; it is larger by what is not known of σ and the size of the field.
+    ratio = fields.std(axis=0) / expected
+    assert ratio.min() > 0.8
+    assert ratio.max() < 1.5
     np.testing.assert_allclose(deviations(found, points).std(axis=0), expected, rtol=0.4)
     assert jax.tree.structure(pdes) == jax.tree.structure(fit.pde)
 

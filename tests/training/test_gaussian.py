@@ -43,9 +43,13 @@ class Dense:
 
     @property
     def evidence(self):
-        """Without its constant, n/2 log 2π."""
+        """Without its constant, n/2 log 2π; with the prior of the share of noise."""
         square = self.misfit @ np.linalg.solve(self.covariance, self.misfit)
-        return -0.5 * (np.linalg.slogdet(self.covariance)[1] + square)
+        seen = self.rows.readings / self.rows.sigma[:, None]
+        said = np.trace(seen @ self.prior @ seen.T) + np.sum((seen @ self.prior_mean) ** 2)
+        noise = np.trace(self.noise / self.rows.sigma**2)
+        prior = np.log(said / (said + noise))
+        return -0.5 * (np.linalg.slogdet(self.covariance)[1] + square) + prior
 
     def without(self, inside):
         """Error and σ of the prediction of some readings by the others."""
@@ -86,8 +90,8 @@ def test_no_other_scale_or_sigma_is_more_probable(readings, equations, given):
     for scale in (0.5, 1.0, 2.0):
         for sigma in (1.0,) if given else (0.5, 1.0, 2.0):
             moved = _moved(solved, scale * solved.scale, sigma * solved.sigma)
-            # Where all is noise s hardly matters, and ends where the search does.
-            assert Dense(rows, moved).evidence <= solved.evidence + 1e-5
+            # σ/s, or s where σ is given, is looked for in steps.
+            assert Dense(rows, moved).evidence <= solved.evidence + 0.01
 
 
 def test_a_noise_that_is_plainly_too_small_is_not_kept():
@@ -156,7 +160,7 @@ def test_what_only_a_group_tells_of_exact_readings_the_others_do_not_know():
 @pytest.mark.parametrize("readings", [4, 15])
 def test_draws_have_the_covariance_of_the_posterior(readings):
     rows = problem(readings)
-    solved = Reduced(rows).solved(1.0)
+    solved = _settled(Reduced(rows).solved(1.0))
     expected = Dense(rows, solved).posterior
     draws = solved.draw(20_000)
     size = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
@@ -175,6 +179,33 @@ def test_a_few_draws_have_the_covariance_of_the_last_weights_exactly(readings):
     expected = Dense(rows, solved).posterior[-2:, -2:]
     np.testing.assert_allclose(last.T @ last / 5, expected, rtol=1e-9)
     np.testing.assert_array_equal(solved.draw(1, last=2), solved.draw(1))  # too few for it
+
+
+def _settled(solved):
+    """As if σ and s² were known."""
+    best = int(np.argmax(solved.levels.evidence))
+    parts = (part[best : best + 1] for part in solved.levels[:3])
+    solved.levels = solved.levels._replace(
+        **dict(zip(("evidence", "scale", "sigma"), parts, strict=True)), is_free=False
+    )
+    return solved
+
+
+@pytest.mark.parametrize(("readings", "least", "most"), [(5, 1.5, 1e3), (400, 0.95, 1.1)])
+def test_draws_know_that_few_readings_hardly_tell_size_and_noise(readings, least, most):
+    rows = synthetic(0.3, readings=readings)[1]
+    solved = most_probable(rows)
+    wider = np.mean(solved.draw(2000) ** 2) / np.mean(_settled(most_probable(rows)).draw(2000) ** 2)
+    assert least < wider < most
+
+
+def test_readings_that_fit_no_equation_are_not_all_taken_for_noise():
+    """That they are nothing else is one of many shares of noise they may have."""
+    random = np.random.default_rng(0)
+    seen, equation = random.normal(size=(6, 40)), random.normal(size=(80, 40))
+    solved = most_probable(Rows(equation, np.zeros(80), seen, random.normal(size=6), np.ones(6)))
+    said = seen @ (solved.weights + solved.draw(200)).T
+    assert np.sqrt(np.mean(said**2)) > 0.3
 
 
 # ------------------------------------------------------------------------- what is most probable

@@ -153,3 +153,26 @@ def test_wrong_questions_are_answered_with_the_way_out():
     for level in (0, 1, 90, float("nan")):
         with pytest.raises(pgt.InputError, match="between 0 and 1"):
             intervals(members(pde, {"nu": mirrored(0.0, 0.1)}), level)
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [pgt.Unknown(2.0, positive=True), pgt.Unknown(2.0), pgt.Unknown(2.0, bounds=(0.0, 10.0))],
+    ids=["positive", "plain", "bounds"],
+)
+def test_an_interval_is_as_wide_as_what_is_left_of_the_equation_may_move_the_coefficient(unknown):
+    sure = estimated(unknown, 1e-3)
+    same, wide = (estimated(unknown, 1e-3, move=share) for share in (1e-6, 0.1))
+    assert same == sure
+    assert wide.upper - wide.lower == pytest.approx(2 * 1.645 * 0.1 * 2.0, rel=0.02)
+    assert wide.determined
+    lost = estimated(unknown, 1e-3, move=3.0)
+    assert not lost.determined
+    assert "300" in lost.note
+
+
+def test_members_have_intervals_that_are_no_narrower_than_that():
+    pde = equation(k=pgt.Unknown(1.0, positive=True))
+    drawn = members(pde, {"k": mirrored(0.0, 0.01)})
+    found = intervals(drawn, moves={"k": 0.2})["k"]
+    assert found.upper == pytest.approx(np.exp(1.645 * 0.2), rel=0.01)

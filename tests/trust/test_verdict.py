@@ -280,7 +280,9 @@ def test_a_sound_fit_ends_with_0_and_a_grave_doubt_with_4():
         {"cells": Cells(4, 16, 15.0)},
     ):
         verdict = judge(heat(**grave))
-        assert (verdict.converged, verdict.exit_code) == (True, 4)
+        # An equation that does not hold has no solution to converge to.
+        converged = None if "unfulfilled" in grave else True
+        assert (verdict.converged, verdict.exit_code) == (converged, 4)
 
 
 @pytest.mark.parametrize(
@@ -353,3 +355,20 @@ def test_a_fit_that_the_clock_ended_is_told_to_take_more_seconds():
     rested = judge(heat(descent=Descent(SPENT, stages=[stage(*[1.0] * 30)], ran_out_of=60.0)))
     assert rested.converged is True
     assert "seconds" not in rested.reason
+
+
+def test_nothing_has_converged_to_a_solution_where_the_equation_does_not_hold():
+    broken = judge(heat(unfulfilled={"heat": 0.65}))
+    assert broken.converged is None
+    assert "heat" in broken.reason
+    assert broken.exit_code == 4
+
+
+def test_a_contradicted_condition_is_named_and_grave_where_it_matters():
+    wall = {"condition": "Dirichlet at the lower end of x", "sigmas": 6.1, "change": 0.13}
+    verdict = judge(heat(contradicted_conditions=[wall]))
+    (doubt,) = verdict.doubts
+    assert "Dirichlet at the lower end of x" in str(doubt)
+    assert "6.1" in str(doubt)
+    assert verdict.exit_code == 4
+    assert judge(heat(contradicted_conditions=[wall | {"change": 0.01}])).exit_code == 0
