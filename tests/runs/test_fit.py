@@ -19,7 +19,7 @@ from pgt.config import load_run
 from pgt.config.parts import Parts
 from pgt.data import Domain, Observations
 from pgt.ground.attempts import Attempts
-from pgt.ground.manifest import read_manifest
+from pgt.ground.manifest import NAME, read_manifest
 from pgt.ground.owner import owned
 from pgt.runs import fit as fitting
 from pgt.runs.folder import METRICS, RUN_FILE
@@ -70,6 +70,11 @@ def folder(tmp_path_factory):
 def test_fit_leaves_everything(folder):
     names = {path.name for path in (folder / "out").iterdir()}
     assert {"run.toml", "metrics.json", "report.html", "field.nc", "field.png"} <= names
+    out = folder / "out"
+    kept = {path.relative_to(out).as_posix() for path in out.rglob("*.safetensors")}
+    assert {"checkpoint/identity.safetensors", *names - {NAME, "checkpoint"}, *kept} == set(
+        read_manifest(out)
+    )
     numbers = json.loads((folder / "out" / "metrics.json").read_text())
     held = numbers["held_out"]["u"]
     assert held["readings"] == 6
