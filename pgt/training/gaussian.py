@@ -274,13 +274,29 @@ class Solved:
         `parts`, whose readings are left out together."""
         inverse_misfit, inverse = self._inverse()
         for inside in parts:
-            (sizes, along), sigma = np.linalg.eigh(inverse(inside)), self.reduced.sigma[inside]
-            if sizes[0] < ROUNDED_OFF * sizes[-1]:
-                error, spread = self._from_others(inside)
-            else:
-                error = along @ ((along.T @ inverse_misfit[inside]) / sizes)
-                spread = np.sqrt(along**2 @ (1 / sizes))
-            yield sigma * error, sigma * spread
+            found = self._without_many if len(inside) > len(self.values) else self._without_few
+            error, spread = found(inside, inverse_misfit, inverse) or self._from_others(inside)
+            yield self.reduced.sigma[inside] * error, self.reduced.sigma[inside] * spread
+
+    def _without_few(self, inside: Int[np.ndarray, " m"], inverse_misfit, inverse):
+        """(K⁻¹)_GG⁻¹ (K⁻¹ r)_G and the root of the diagonal of (K⁻¹)_GG⁻¹; None where rounding would
+        decide."""
+        sizes, along = np.linalg.eigh(inverse(inside))
+        if sizes[0] < ROUNDED_OFF * sizes[-1]:
+            return None
+        error = along @ ((along.T @ inverse_misfit[inside]) / sizes)
+        return error, np.sqrt(along**2 @ (1 / sizes))
+
+    def _without_many(self, inside: Int[np.ndarray, " m"], inverse_misfit, inverse):
+        """The same for more readings than B has singular values. With (K⁻¹)_GG = (1 − V Vᵀ)/σ², its
+        inverse is σ² (1 + V (1 − VᵀV)⁻¹ Vᵀ), and VᵀV is as large as there are singular values."""
+        part = self._left[inside] * (np.sqrt(self.scale / self._variances) * self.values)
+        sizes, along = np.linalg.eigh(np.eye(part.shape[1]) - part.T @ part)
+        if sizes[0] < ROUNDED_OFF:
+            return None
+        part, pulled = part @ (along / np.sqrt(sizes)), inverse_misfit[inside]
+        error = self.sigma**2 * (pulled + part @ (part.T @ pulled))
+        return error, self.sigma * np.sqrt(1 + np.sum(part**2, axis=1))
 
     def _from_others(self, inside: Int[np.ndarray, " m"]):
         """The same where (K⁻¹)_GG is lost to rounding, as it is where some readings alone tell what exact

@@ -124,14 +124,15 @@ def test_left_out_is_what_a_fit_without_the_reading_misses(readings, equations, 
         np.testing.assert_allclose((error[i], spread[i]), np.ravel(expected), rtol=1e-6)
 
 
+@pytest.mark.parametrize("count", [2, 3])  # of fifteen readings eight, more than there are weights
 @CASES
-def test_left_out_by_group(readings, equations, given):
+def test_left_out_by_group(readings, equations, given, count):
     rows = problem(readings, equations, given=given)
     solved = Reduced(rows).solved(1.0)
     dense = Dense(rows, solved)
-    groups = np.arange(readings) % 3
+    groups = np.arange(readings) % count
     error, spread = solved.left_out(groups)
-    for group in range(3):
+    for group in range(count):
         inside = np.flatnonzero(groups == group)
         expected = dense.without(inside)
         np.testing.assert_allclose(error[inside], expected[0], rtol=1e-6, atol=1e-9)
