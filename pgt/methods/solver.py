@@ -1,0 +1,292 @@
+"""The fit of a solver: Gauss-Newton's method for all that an equation leaves open.
+
+The solution of the equation is a function of coefficients, initial states and boundary values. Around the
+last solution it is linear in them: with the prior of unknown functions and noisy readings that is the
+Gaussian model of training/gaussian.py, which chooses noise and sizes by the evidence; lengths of functions
+are chosen here, by the same. Its mean is where the equation is solved next, its covariance at the end is
+the posterior.
+
+Why steps in time are collocation on the host and not a compiled integrator: of heat on 64 points with 65
+unknown numbers, Kvaerno's fifth-order method in diffrax compiles for 5 s and then takes 0.4 s for each
+linearisation; here nothing is compiled but the residual at a point, in 0.3 s, meshes may change, and a
+linearisation takes 0.1 s.
+"""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.optimize
+from jaxtyping import Float, Int
+
+from pgt.data.splits import Groups
+from pgt.ground.errors import InputError
+from pgt.ground.threads import blas_threads
+from pgt.ground.unknown import named_unknowns
+from pgt.methods.collocation import posed
+from pgt.methods.march import Solution, Stuck, solve, solve_on
+from pgt.methods.pieces import edges_of, pieces_of, values_of
+from pgt.methods.readings import Seen, Sensors
+from pgt.methods.rows import raws_of, with_raws
+from pgt.methods.unknown_functions import Unknowns
+from pgt.models.solver import Solver
+from pgt.physics.pde import AbstractPDE
+from pgt.training.assemble import Task
+from pgt.training.basis import Dense
+from pgt.training.coefficients import STEP, Coefficients, Learnt, log_of
+from pgt.training.deadline import Deadline
+from pgt.training.dense import beside_numpy
+from pgt.training.gaussian import Reduced, Rows, Solved
+from pgt.training.one_band import posterior_of
+
+ITERATIONS = 40  # of Gauss-Newton's method
+HALVINGS = 8  # of a step that makes readings or unknown functions less probable
+LENGTH, SIZE = 0.7, 1.0  # of unknown functions where a search begins: half extents, and sizes of others
+WIDTH = 1.5  # of the prior of the logarithms of these
+AT_REST = 0.02  # standard deviations by which the next step would move what is read, or a coefficient
+BELOW_NOISE = 0.02  # of the noise: errors of the mesh that nobody can see in what is read
+SEARCH = 80  # evaluations of the evidence at one linearisation
+
+SMALL = 100  # of matrices, which several threads do not make faster
+
+Report = Callable[[float, dict[str, float]], None]
+
+
+class Prior:
+    """What is known of the unknown before any reading, as the Gaussian model wants it."""
+
+    def __init__(self, root: Float[np.ndarray, "p p"]):
+        self.root, self.vectors = root, np.eye(len(root))
+
+    def prior(self, rho: float) -> Dense:
+        """The same for every ρ: the equation holds."""
+        return Dense(np.zeros(len(self.root)), self.root)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A solution and the posterior around it; what is asked of it is what is asked of a sum of sines
+    (training/found.py)."""
+
+    model: Solver
+    pde: AbstractPDE
+    solution: Solution
+    solved: Solved
+    learnt: dict[str, Learnt]
+
+    @property
+    def sigma(self) -> float:
+        """The noise of the readings, in units of their spread."""
+        return self.solved.sigma
+
+    @property
+    def sigmas(self) -> Float[np.ndarray, " n"]:
+        """The same of every measured value."""
+        return self.solved.sigma * self.solved.reduced.sigma
+
+    def left_out(self, groups: Groups | None = None):
+        """What is wrong with the prediction of every measured value from the others, and its σ."""
+        return self.solved.left_out(groups)
+
+    def without(self, inside: Int[np.ndarray, " m"]):
+        """The same of some measured values, which are left out together."""
+        return next(self.solved.without(inside))
+
+    def drawn(self, count: int, seed: int = 0) -> Float[np.ndarray, "count p"]:
+        """Steps from all that is unknown to what is drawn from the posterior."""
+        return self.solved.draw(count, seed)
+
+    def moved(self, steps: Float[np.ndarray, "k p"]) -> Float[np.ndarray, "k c ..."]:
+        """By how much the field's polynomials change with such steps, to first order."""
+        return pieces_of(self.solution.grid, list(self.solution.changes(steps.T)))
+
+    def deviations(self, steps: Float[np.ndarray, "k p"], points: Float[np.ndarray, "n d"]):
+        """By how much the field changes at points."""
+        return values_of(edges_of(self.solution), self.moved(steps), points)
+
+
+class _State:
+    """A solution, linearised: the readings of it, and their slopes."""
+
+    def __init__(self, solution: Solution, seen: Seen):
+        self.solution, self.seen = solution, seen
+        self.unknown = solution.unknown
+        self.read = seen.values(solution)
+        self._slopes = None
+
+    @property
+    def slopes(self) -> Float[np.ndarray, "n p"]:
+        if self._slopes is None:
+            self._slopes = self.seen.slopes(self.solution, np.eye(len(self.unknown)))
+        return self._slopes
+
+
+class Search:
+    """Gauss-Newton's method, and where it is."""
+
+    def __init__(self, task: Task, report: Report):
+        assert isinstance(task.model, Solver)
+        self.task, self.report, self.model = task, report, task.model
+        self.deadline = Deadline(task.training.seconds)
+        problem = task.problem
+        self.problem = posed(task.pde, problem.domain, problem.conditions, self.model.scaling)
+        self.unknowns = Unknowns(self.problem, self.model.scaling)
+        self.sensors = Sensors(problem.observations, self.model.scaling)
+        self.coefficients = Coefficients(task.pde)
+        self.first = np.zeros(self.unknowns.count)
+        self.first[: self.unknowns.coefficients] = raws_of(task.pde)
+        lengths = len({axis for part in self.unknowns.parts for axis in part.axes})
+        sizes = len(self.unknowns.names) - lengths
+        self.middle = np.log(np.r_[np.full(lengths, LENGTH), np.full(sizes, SIZE)])
+        self.hyper, self.weighed = self.middle, self.sensors.relative
+        self.tolerance = self.model.tolerance
+        self.stopped = ""
+
+    def best(self) -> Fitted:
+        """Where the readings are most probable."""
+        state = self._begun()
+        for turn in range(ITERATIONS):
+            solved = self._posterior(state)
+            change = solved.weights - (state.unknown - self.first)
+            share = self._share(state.unknown, change)
+            moves = self._moves(state, solved, change)
+            self.report(turn / ITERATIONS, {"noise": solved.sigma})
+            if __import__("os").environ.get("DBG"): print(dict(zip(self.unknowns.names, np.exp(self.hyper).round(3))), solved.evidence, np.sqrt(solved.scale), len(state.solution.stages), [m.count for m in state.solution.grid.meshes])
+            if moves < AT_REST or not self.deadline.allows(0.0):
+                break
+            following = self._stepped(state, solved, share * change)
+            if following is None:
+                break
+            state = following
+        solved = self._posterior(state)
+        return self._fitted(state, solved)
+
+    def _begun(self) -> _State:
+        try:
+            solution = solve(self.unknowns, self.first, self.tolerance)
+        except Stuck as stuck:
+            raise InputError(
+                f"the equation could not be solved with its first coefficients ({stuck}): begin closer to what "
+                "is expected, give initial and boundary values, or name another model."
+            ) from None
+        return _State(solution, self.sensors.seen_by(solution))
+
+    def _share(self, unknown, change) -> float:
+        """Of a step, so much that no coefficient moves too far."""
+        moves = [
+            abs(log_of(node, raw + step) - log_of(node, raw))
+            for (_, node), raw, step in zip(self.coefficients.named, unknown, change, strict=False)
+        ]
+        return min(1.0, STEP / max(max(moves, default=0.0), 1e-300))
+
+    def _moves(self, state: _State, solved: Solved, change) -> float:
+        """By how much a step moves what is read, in σ, and coefficients, in standard deviations."""
+        read = (state.slopes @ change) / (solved.sigma * self.sensors.relative)
+        size = float(np.sqrt(np.mean(read**2))) if len(read) else 0.0
+        known = self._deviations(solved)
+        raws = np.abs(change[: len(known)]) / np.maximum(known, 1e-300)
+        return max(size, float(raws.max(initial=0.0)))
+
+    def _stepped(self, state: _State, solved: Solved, change) -> _State | None:
+        """The step, or as much of it as makes the readings more probable; None where nothing does."""
+        before = self._cost(state, solved)
+        for halved in range(HALVINGS):
+            unknown = state.unknown + 0.5**halved * change
+            try:
+                following = self._solved_at(unknown, state)
+            except Stuck:
+                continue
+            if self._cost(following, solved) <= before * (1 + 1e-9) + 1e-9:
+                return following
+        return None
+
+    def _solved_at(self, unknown, state: _State) -> _State:
+        """The solution on the same mesh, or on a finer one where it asks for that."""
+        solution, tolerance = state.solution, self.tolerance
+        try:
+            found = solve_on(solution.grid, self.unknowns, unknown, solution.steps, tolerance, solution)
+        except Stuck:
+            found = None
+        if found is None or is_rough(found, tolerance):
+            found = solve(self.unknowns, unknown, tolerance)
+            return _State(found, self.sensors.seen_by(found))
+        return _State(found, state.seen)
+
+    def _cost(self, state: _State, solved: Solved) -> float:
+        """Twice the negative logarithm of the posterior, with what the evidence chose."""
+        missed = (self.sensors.values - state.read) / (solved.sigma * solved.reduced.sigma)
+        prior = np.linalg.lstsq(self.root, state.unknown - self.first, rcond=1e-10)[0]
+        return float(missed @ missed + prior @ prior / solved.scale)
+
+    # ------------------------------------------------------------------------- the Gaussian model
+
+    def _posterior(self, state: _State) -> Solved:
+        """The posterior of the linearised model, with lengths, sizes and noise of greatest evidence."""
+        rows = self._rows(state)
+        if len(self.hyper):
+            self.hyper = self._most_probable(replace(rows, sigma=self.weighed))
+        self.root = self.unknowns.root(self.hyper)
+        solved = posterior_of(rows, self.task.problem.likelihood, basis=Prior(self.root))
+        self.weighed = solved.reduced.sigma  # where outliers are expected, they count for less
+        self.tolerance = max(self.model.tolerance, BELOW_NOISE * solved.sigma)
+        return solved
+
+    def _rows(self, state: _State) -> Rows:
+        count = self.unknowns.count
+        values = self.sensors.values - state.read + state.slopes @ (state.unknown - self.first)
+        return Rows(
+            np.zeros((0, count)), np.zeros(0), state.slopes, values, self.sensors.relative,
+            self.sensors.common, self.sensors.fields,
+        )  # fmt: skip
+
+    def _most_probable(self, rows: Rows):
+        """The logarithms of lengths and sizes at the greatest evidence."""
+        reduced = Reduced(rows, Prior(np.eye(self.unknowns.count)))
+
+        def cost(hyper):
+            away, tried = (hyper - self.middle) / WIDTH, copy(reduced)
+            tried.basis = Prior(self.unknowns.root(hyper))
+            return -tried.solved(0.0).evidence + 0.5 * away @ away
+
+        found = scipy.optimize.minimize(
+            cost, self.hyper, method="Nelder-Mead",
+            options={"maxfev": SEARCH, "xatol": 0.05, "fatol": 0.05, "initial_simplex": _simplex(self.hyper)},
+        )  # fmt: skip
+        return found.x
+
+    def _deviations(self, solved: Solved) -> Float[np.ndarray, " k"]:
+        """Of the coefficients."""
+        count = self.unknowns.coefficients
+        return solved.spread(np.eye(count, self.unknowns.count))
+
+    def _fitted(self, state: _State, solved: Solved) -> Fitted:
+        solution = state.solution
+        raws = state.unknown[: self.unknowns.coefficients]
+        asked = solved.weights[: len(raws)] + self.first[: len(raws)]
+        learnt = self.coefficients.learnt(raws, asked, self._deviations(solved))
+        pieces = pieces_of(solution.grid, [stage.numbers[:, None] for stage in solution.stages])[0]
+        with jax.enable_x64(True):
+            model = self.model.with_pieces(edges_of(solution), pieces)
+            pde = with_raws(self.task.pde, jnp.asarray(raws, jnp.float64))
+        return Fitted(model, pde, solution, solved, learnt)
+
+
+def _simplex(middle):
+    return np.concatenate([middle[None], middle + 0.5 * np.eye(len(middle))])
+
+
+def is_rough(solution: Solution, tolerance: float) -> bool:
+    """Whether the mesh allows a plainly larger error than it should."""
+    from pgt.methods.march import rough_by
+
+    return rough_by(solution) > 10 * tolerance
+
+
+def fit(task: Task, report: Report) -> Fitted:
+    """The solution under which the readings of a task are most probable."""
+    with beside_numpy(), blas_threads(SMALL):
+        return Search(task, report).best()
