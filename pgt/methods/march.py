@@ -19,11 +19,12 @@ from pgt.methods.splines import Mesh
 from pgt.methods.unknown_functions import Unknowns
 
 FIRST_ELEMENTS, MOST_ELEMENTS = 2, 64
-SHORTEST_ELEMENT, SHORTEST_STEP = 2.0**-20, 2.0**-30  # of the axis
+SHORTEST_ELEMENT, SHORTEST_STEP = 2.0**-20, 2.0**-20  # of the axis
 MOST_STEPS = 2000
 ITERATIONS = 12  # of Newton's method
 GROWTH = 4.0  # from one step to the next, at most
 POINTS = {1: 8, 2: 6}  # of an element along each axis, by the number of axes of space
+UNBOUNDED = 1e4  # spreads of a field: an equation with these numbers has no solution
 AT_REST = 1e-3  # of the tolerance: what one more step of Newton's method may change
 
 
@@ -142,7 +143,8 @@ def solve(
         if error > tolerance and not shortest:
             length *= np.clip(factor, 0.1, 0.7)
             continue
-        rough = _rough(grid, unknowns, stage.numbers, tolerance)
+        # Of a jump, which the shortest step does not follow, no mesh shows more.
+        rough = _rough(grid, unknowns, stage.numbers, tolerance) if error <= tolerance else []
         if any(flags.any() for flags in rough):
             finer = Grid(grid.problem, _halved(grid.meshes, rough))
             state, opened = _moved(grid, finer, state), unknowns.opened(finer, unknown)
@@ -168,7 +170,7 @@ def _steady(grid: Grid, unknowns: Unknowns, unknown, tolerance: float) -> Soluti
 
 def _solved(grid, unknowns, numbers, step, raws, opened, tolerance) -> Stage:
     """Newton's method for one step. The slopes are those at the solution."""
-    free, scale = ~grid.state, _scales(grid, unknowns)[~grid.state]
+    free, spread = ~grid.state, np.asarray(unknowns.scaling.spread, float)
     slopes = linearised(grid, numbers, step, raws, opened)
     for _ in range(ITERATIONS):
         if not np.isfinite(slopes.values).all():
@@ -180,6 +182,9 @@ def _solved(grid, unknowns, numbers, step, raws, opened, tolerance) -> Stage:
         numbers = numbers.copy()
         change = factor.solve(slopes.values)
         numbers[free] -= change
+        scale = np.repeat(_sizes(grid, unknowns, numbers), np.diff(grid.starts))[free]
+        if not np.all(scale < UNBOUNDED * np.repeat(spread, np.diff(grid.starts))[free]):
+            raise Stuck("the solution grows without bound")
         slopes = linearised(grid, numbers, step, raws, opened)
         more = factor.solve(slopes.values)
         size, first = (float(np.sqrt(np.mean((part / scale) ** 2))) for part in (more, change))
@@ -238,19 +243,20 @@ def _end(grid: Grid, numbers, length: float):
 # ------------------------------------------------------------------------------ errors
 
 
-def _scales(grid: Grid, unknowns: Unknowns) -> Float[np.ndarray, " n"]:
-    spread = np.asarray(unknowns.scaling.spread, float)
-    return np.repeat(spread, np.diff(grid.starts))
+def _sizes(grid: Grid, unknowns: Unknowns, numbers) -> Float[np.ndarray, " c"]:
+    """Of every field, its spread, or by how much it is away from its mean where that is more."""
+    spread, mean = (np.asarray(p, float) for p in (unknowns.scaling.spread, unknowns.scaling.mean))
+    away = [np.abs(numbers[grid.own(f)] - mean[f]).max(initial=0.0) for f in range(len(spread))]
+    return np.maximum(spread, away)
 
 
 def _error_in_time(grid: Grid, unknowns: Unknowns, numbers) -> float:
-    """The last coefficient of a step's polynomial, in units of the field's spread."""
-    errors = []
+    """The last coefficient of a step's polynomial, in units of the field's size."""
+    errors, sizes = [], _sizes(grid, unknowns, numbers)
     for f, (time, count) in enumerate(zip(grid.in_time, grid.in_space, strict=True)):
         if time.order:
             last = time.pieces[-1] @ numbers[grid.own(f)].reshape(time.size, count)
-            scale = max(float(unknowns.scaling.spread[f]), 1e-300)
-            errors.append(float(np.sqrt(np.mean((last / scale) ** 2))))
+            errors.append(float(np.sqrt(np.mean((last / sizes[f]) ** 2))))
     return max(errors, default=0.0)
 
 
@@ -269,12 +275,12 @@ def _can_halve(mesh: Mesh):
 
 def _errors_in_space(grid: Grid, unknowns: Unknowns, numbers) -> list[Float[np.ndarray, " n"]]:
     """By axis and element, the largest of the last two coefficients of a field, in units of its spread."""
-    found = [np.zeros(mesh.count) for mesh in grid.meshes]
+    found, sizes = [np.zeros(mesh.count) for mesh in grid.meshes], _sizes(grid, unknowns, numbers)
     for f, time in enumerate(grid.in_time):
         own = numbers[grid.own(f)].reshape(time.size, *(s.size for s in grid.splines[f]))
         for k, (mesh, spline) in enumerate(zip(grid.meshes, grid.splines[f], strict=True)):
             last = np.tensordot(spline.pieces[:, -2:], own, (2, k + 1)).reshape(mesh.count, -1)
-            error = np.abs(last).max(axis=1) / float(unknowns.scaling.spread[f])
+            error = np.abs(last).max(axis=1) / sizes[f]
             found[k] = np.maximum(found[k], error)
     return found
 

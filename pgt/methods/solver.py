@@ -28,7 +28,7 @@ from pgt.ground.errors import InputError
 from pgt.ground.threads import blas_threads
 from pgt.ground.unknown import named_unknowns
 from pgt.methods.collocation import posed
-from pgt.methods.march import Solution, Stuck, solve, solve_on
+from pgt.methods.march import Solution, Stuck, rough_by, solve, solve_on
 from pgt.methods.pieces import edges_of, pieces_of, values_of
 from pgt.methods.readings import Seen, Sensors
 from pgt.methods.rows import raws_of, with_raws
@@ -49,6 +49,9 @@ LENGTH, SIZE = 0.7, 1.0  # of unknown functions where a search begins: half exte
 WIDTH = 1.5  # of the prior of the logarithms of these
 AT_REST = 0.02  # standard deviations by which the next step would move what is read, or a coefficient
 BELOW_NOISE = 0.02  # of the noise: errors of the mesh that nobody can see in what is read
+ROUGHER = 10.0  # times the error for which a mesh was found: then another one is looked for
+COARSER = 3.0  # times the tolerance: for so much, a mesh serves as well
+FIRST_TOLERANCE = 1e-3  # of the spread, where nothing is known of the noise
 SEARCH = 80  # evaluations of the evidence at one linearisation
 
 SMALL = 100  # of matrices, which several threads do not make faster
@@ -112,8 +115,9 @@ class Fitted:
 class _State:
     """A solution, linearised: the readings of it, and their slopes."""
 
-    def __init__(self, solution: Solution, seen: Seen):
-        self.solution, self.seen = solution, seen
+    def __init__(self, solution: Solution, seen: Seen, tolerance: float, rough=None):
+        self.solution, self.seen, self.tolerance = solution, seen, tolerance
+        self.rough = rough_by(solution) if rough is None else rough  # when its mesh was found
         self.unknown = solution.unknown
         self.read = seen.values(solution)
         self._slopes = None
@@ -156,7 +160,8 @@ class Search:
             moves = self._moves(state, solved, change)
             self.report(turn / ITERATIONS, {"noise": solved.sigma})
             if __import__("os").environ.get("DBG"): print(dict(zip(self.unknowns.names, np.exp(self.hyper).round(3))), solved.evidence, np.sqrt(solved.scale), len(state.solution.stages), [m.count for m in state.solution.grid.meshes])
-            if moves < AT_REST or not self.deadline.allows(0.0):
+            is_fine = state.tolerance <= COARSER * self.tolerance
+            if (moves < AT_REST and is_fine) or not self.deadline.allows(0.0):
                 break
             following = self._stepped(state, solved, share * change)
             if following is None:
@@ -167,13 +172,12 @@ class Search:
 
     def _begun(self) -> _State:
         try:
-            solution = solve(self.unknowns, self.first, self.tolerance)
+            return self._on_new_mesh(self.first, max(FIRST_TOLERANCE, self.tolerance))
         except Stuck as stuck:
             raise InputError(
                 f"the equation could not be solved with its first coefficients ({stuck}): begin closer to what "
                 "is expected, give initial and boundary values, or name another model."
             ) from None
-        return _State(solution, self.sensors.seen_by(solution))
 
     def _share(self, unknown, change) -> float:
         """Of a step, so much that no coefficient moves too far."""
@@ -207,14 +211,20 @@ class Search:
     def _solved_at(self, unknown, state: _State) -> _State:
         """The solution on the same mesh, or on a finer one where it asks for that."""
         solution, tolerance = state.solution, self.tolerance
-        try:
-            found = solve_on(solution.grid, self.unknowns, unknown, solution.steps, tolerance, solution)
-        except Stuck:
-            found = None
-        if found is None or is_rough(found, tolerance):
-            found = solve(self.unknowns, unknown, tolerance)
-            return _State(found, self.sensors.seen_by(found))
-        return _State(found, state.seen)
+        if state.tolerance <= COARSER * tolerance:
+            try:
+                found = solve_on(
+                    solution.grid, self.unknowns, unknown, solution.steps, tolerance, solution
+                )
+            except Stuck:
+                found = None
+            if found is not None and rough_by(found) <= ROUGHER * max(state.tolerance, state.rough):
+                return _State(found, state.seen, state.tolerance, state.rough)
+        return self._on_new_mesh(unknown, tolerance)
+
+    def _on_new_mesh(self, unknown, tolerance: float) -> _State:
+        found = solve(self.unknowns, unknown, tolerance)
+        return _State(found, self.sensors.seen_by(found), tolerance)
 
     def _cost(self, state: _State, solved: Solved) -> float:
         """Twice the negative logarithm of the posterior, with what the evidence chose."""
@@ -277,13 +287,6 @@ class Search:
 
 def _simplex(middle):
     return np.concatenate([middle[None], middle + 0.5 * np.eye(len(middle))])
-
-
-def is_rough(solution: Solution, tolerance: float) -> bool:
-    """Whether the mesh allows a plainly larger error than it should."""
-    from pgt.methods.march import rough_by
-
-    return rough_by(solution) > 10 * tolerance
 
 
 def fit(task: Task, report: Report) -> Fitted:
