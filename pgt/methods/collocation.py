@@ -8,7 +8,7 @@ without time, an equation in t alone one without space.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -105,7 +105,9 @@ def posed(
     for condition in conditions:
         region = getattr(condition, "region", None)
         if isinstance(condition, Periodic) or isinstance(region, Seam):
-            raise InputError(f"{NOT_HERE}: write Domain(..., periodic=...) in the place of Periodic.")
+            raise InputError(
+                f"{NOT_HERE}: write Domain(..., periodic=...) in the place of Periodic."
+            )
         if not isinstance(region, Faces) or condition.kind not in ("bc", "ic"):
             raise InputError(
                 f"{NOT_HERE}: {type(condition).__name__} does not hold on a whole face of the box."
@@ -136,13 +138,15 @@ def _open_values(problem: Posed, scaling: Scaling) -> list[Open]:
             continue
         column = problem.domain.index(axis)
         rows = {side: _fields_of_rows(problem, Face(axis, side)) for side in (0, 1)}
-        need = {(f, side): own[column] // 2 for f, own in enumerate(problem.orders) for side in (0, 1)}
+        need = {
+            (f, side): own[column] // 2 for f, own in enumerate(problem.orders) for side in (0, 1)
+        }
         for f, own in enumerate(problem.orders):
             if own[column] % 2:
                 need[f, _end_of_odd(problem, scaling, f, column, rows)] += 1
         for side in (0, 1):
             face = Face(axis, side)
-            known = {f: 0 for f in range(len(problem.fields))}
+            known = dict.fromkeys(range(len(problem.fields)), 0)
             for asked in rows[side]:
                 able = [f for f in asked if need[f, side] > known[f]]
                 if not able:
@@ -198,10 +202,19 @@ def _end_of_odd(problem: Posed, scaling: Scaling, field: int, column: int, rows)
         return 0
     names = problem.equation.names
     points = problem.domain.even(16)
-    mean = [scaling.mean[orders(n, problem.pde.coords, problem.fields)[0]] if n in problem.fields else 0.0 for n in names]
-    slopes = problem.equation.slopes(_raws(problem), points, np.tile(np.asarray(mean, float), (16, 1)))
+    mean = [
+        scaling.mean[orders(n, problem.pde.coords, problem.fields)[0]]
+        if n in problem.fields
+        else 0.0
+        for n in names
+    ]
+    slopes = problem.equation.slopes(
+        _raws(problem), points, np.tile(np.asarray(mean, float), (16, 1))
+    )
     here, time = (slopes.by_name[..., names.index(n)] for n in (name, f"{problem.fields[field]}_t"))
-    speed = float(np.sum(here * time))  # of the sign of what multiplies the derivative, over that of u_t
+    speed = float(
+        np.sum(here * time)
+    )  # of the sign of what multiplies the derivative, over that of u_t
     return int((speed < 0) != (order % 4 == 3))
 
 
@@ -239,10 +252,15 @@ class Grid:
             tuple(Splines(mesh, own[k]) for k, mesh in enumerate(meshes)) for own in problem.orders
         )
         self.moments = radau(IN_TIME) if has_time else np.ones(1)
-        self.in_space = tuple(int(np.prod([s.size for s in own], dtype=int)) for own in self.splines)
+        self.in_space = tuple(
+            int(np.prod([s.size for s in own], dtype=int)) for own in self.splines
+        )
         sizes = [t.size * n for t, n in zip(self.in_time, self.in_space, strict=True)]
         self.starts = np.concatenate([[0], np.cumsum(sizes)])
-        state = [np.arange(t.size * n) < t.order * n for t, n in zip(self.in_time, self.in_space, strict=True)]
+        state = [
+            np.arange(t.size * n) < t.order * n
+            for t, n in zip(self.in_time, self.in_space, strict=True)
+        ]
         self.state = np.concatenate(state)
         self.is_dense = int((~self.state).sum()) <= DENSE
         self.blocks = self._blocks()
@@ -263,7 +281,9 @@ class Grid:
         for given in problem.given:
             blocks.append(self._block(given.rows, self.on_face(given.face)))
         for value in problem.open:
-            name = problem.fields[value.field] + ("_" + value.face.axis * value.order if value.order else "")
+            name = problem.fields[value.field] + (
+                "_" + value.face.axis * value.order if value.order else ""
+            )
             places = self.on_face(value.face)
             blocks.append(_Block(None, places, (self._part(name, places),), value))
         return blocks
@@ -297,7 +317,9 @@ class Grid:
         parts = [self.in_time[field].rows(moments, time), *along]
         if self.is_dense:
             return reduce(np.kron, parts)
-        return reduce(lambda a, b: scipy.sparse.kron(a, b, "csr"), [scipy.sparse.csr_array(p) for p in parts])
+        return reduce(
+            lambda a, b: scipy.sparse.kron(a, b, "csr"), [scipy.sparse.csr_array(p) for p in parts]
+        )
 
     def points(self, block: _Block, start: float, length: float) -> Float[np.ndarray, "n d"]:
         """The points of a block in a step."""
@@ -334,13 +356,17 @@ def linearised(
             slopes.append(_placed(grid, [(block.parts[0], np.ones(len(points)), step[1])]))
             others.append(-basis)
             continue
-        found = block.rows.slopes(raws, points, np.stack(table, axis=1) if table else np.zeros((len(points), 0)))
+        found = block.rows.slopes(
+            raws, points, np.stack(table, axis=1) if table else np.zeros((len(points), 0))
+        )
         for k in range(block.rows.count):
             values.append(found.values[:, k])
-            weighed = [(part, found.by_name[:, k, j], step[1]) for j, part in enumerate(block.parts)]
+            weighed = [
+                (part, found.by_name[:, k, j], step[1]) for j, part in enumerate(block.parts)
+            ]
             slopes.append(_placed(grid, weighed))
             own = np.zeros((len(points), opened.count))
-            own[:, : len(raws)] = found.by_raw[:, k]
+            own[:, opened.unknowns.raws] = found.by_raw[:, k]
             others.append(own)
     stack = np.concatenate if grid.is_dense else lambda parts: scipy.sparse.vstack(parts, "csr")
     return Linearised(np.concatenate(values), stack(slopes), np.concatenate(others))
@@ -351,7 +377,9 @@ def _placed(grid: Grid, weighed):
     found = {}
     for (field, time, matrix), weight, length in weighed:
         weight = weight * length**-time
-        own = weight[:, None] * matrix if grid.is_dense else scipy.sparse.diags_array(weight) @ matrix
+        own = (
+            weight[:, None] * matrix if grid.is_dense else scipy.sparse.diags_array(weight) @ matrix
+        )
         found[field] = found[field] + own if field in found else own
     count = len(weighed[0][1])
     if grid.is_dense:

@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from pgt.ground.errors import InputError
-from pgt.methods.collocation import NOT_HERE, Factor, Grid, Linearised, linearised
+from pgt.methods.collocation import Factor, Grid, Linearised, linearised
 from pgt.methods.splines import Mesh
 from pgt.methods.unknown_functions import Unknowns
 
@@ -90,7 +89,7 @@ def solve_on(
     near: Solution | None = None,
 ) -> Solution:
     """The solution with steps that are known; `near` is one from which Newton's method may begin."""
-    opened, raws = unknowns.opened(grid, unknown), unknown[: unknowns.coefficients]
+    opened, raws = unknowns.opened(grid, unknown), unknown[unknowns.raws]
     state = [[numbers for numbers, _ in own] for own in _start(grid, unknowns, unknown)]
     stages = []
     for k, (start, length) in enumerate(steps):
@@ -114,7 +113,7 @@ def solve(
     domain = unknowns.problem.domain
     if not domain.has_time:
         return _steady(grid, unknowns, unknown, tolerance)
-    raws = unknown[: unknowns.coefficients]
+    raws = unknown[unknowns.raws]
     begin, end = domain.bounds("t")
     state = [[numbers for numbers, _ in own] for own in _start(grid, unknowns, unknown)]
     opened = unknowns.opened(grid, unknown)

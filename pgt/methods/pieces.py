@@ -21,7 +21,9 @@ def edges_of(solution: Solution) -> list[Float[np.ndarray, " _"]]:
     return found
 
 
-def pieces_of(grid: Grid, numbers: Sequence[Float[np.ndarray, "n k"]]) -> Float[np.ndarray, "k c ..."]:
+def pieces_of(
+    grid: Grid, numbers: Sequence[Float[np.ndarray, "n k"]]
+) -> Float[np.ndarray, "k c ..."]:
     """From the numbers of every step to the coefficients of Legendre polynomials: (k, fields, elements
     along each axis, degrees along each axis)."""
     stacked = np.stack(numbers)  # (steps, n, k)
@@ -36,7 +38,9 @@ def pieces_of(grid: Grid, numbers: Sequence[Float[np.ndarray, "n k"]]) -> Float[
         # (k, steps, degrees in time, elements, degrees, ...)
         pairs = [(3 + 2 * k, 4 + 2 * k) for k in range(dimension)] + ([(1, 2)] if has_time else [])
         order = (0, *(e for e, _ in pairs), *(d for _, d in pairs))
-        found.append(own.transpose(order) if has_time else own[:, 0, 0].transpose(_without_time(order)))
+        found.append(
+            own.transpose(order) if has_time else own[:, 0, 0].transpose(_without_time(order))
+        )
     return np.stack([_padded(own, _largest(found, dimension + has_time)) for own in found], axis=1)
 
 
@@ -50,7 +54,9 @@ def _largest(found, axes: int):
 
 def _padded(own, degrees):
     axes = len(degrees)
-    more = [(0, 0)] * (1 + axes) + [(0, int(d - n)) for d, n in zip(degrees, own.shape[1 + axes :], strict=True)]
+    more = [(0, 0)] * (1 + axes) + [
+        (0, int(d - n)) for d, n in zip(degrees, own.shape[1 + axes :], strict=True)
+    ]
     return np.pad(own, more)
 
 

@@ -59,13 +59,19 @@ class Seen:
 
     def values(self, solution: Solution) -> Float[np.ndarray, " n"]:
         """What is read of a solution."""
-        read = sum(part @ stage.numbers for part, stage in zip(self.parts, solution.stages, strict=True))
+        read = sum(
+            part @ stage.numbers for part, stage in zip(self.parts, solution.stages, strict=True)
+        )
         return np.asarray(read) - self.sensors.mean / self.sensors.spread
 
-    def slopes(self, solution: Solution, directions: Float[np.ndarray, "p q"]) -> Float[np.ndarray, "n q"]:
+    def slopes(
+        self, solution: Solution, directions: Float[np.ndarray, "p q"]
+    ) -> Float[np.ndarray, "n q"]:
         """How that changes with what is unknown."""
         changes = solution.changes(directions)
-        return np.asarray(sum(part @ change for part, change in zip(self.parts, changes, strict=True)))
+        return np.asarray(
+            sum(part @ change for part, change in zip(self.parts, changes, strict=True))
+        )
 
 
 def _in_steps(nodes, steps, has_time: bool):

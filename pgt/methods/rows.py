@@ -68,7 +68,10 @@ class Rows:
         """The rows and their slopes at many points."""
         count = len(points)
         size = max(SMALLEST_BATCH, 1 << (count - 1).bit_length())
-        padded = [np.concatenate([part, np.repeat(part[:1], size - count, 0)]) for part in (points, values)]
+        padded = [
+            np.concatenate([part, np.repeat(part[:1], size - count, 0)])
+            for part in (points, values)
+        ]
         found = self._compiled(raws, *padded)
         return Slopes(*(np.asarray(part)[:count] for part in found))
 
@@ -129,7 +132,9 @@ def _table(names: Sequence[str], coords, z, values, origin: Origin) -> Derivativ
     return DerivativeTable(known).counted_from(origin)
 
 
-def orders(name: str, coords: tuple[str, ...], fields: tuple[str, ...]) -> tuple[int, list[tuple[int, ...]]]:
+def orders(
+    name: str, coords: tuple[str, ...], fields: tuple[str, ...]
+) -> tuple[int, list[tuple[int, ...]]]:
     """The field of a name, and how often it is differentiated along every axis; of a Laplacian once for
     each of its terms.
 

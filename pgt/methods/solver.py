@@ -12,10 +12,11 @@ linearisation; here nothing is compiled but the residual at a point, in 0.3 s, m
 linearisation takes 0.1 s.
 """
 
+import time
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property
 
 import jax
 import jax.numpy as jnp
@@ -33,21 +34,33 @@ from pgt.methods.pieces import edges_of, pieces_of, values_of
 from pgt.methods.readings import Seen, Sensors
 from pgt.methods.rows import raws_of, with_raws
 from pgt.methods.unknown_functions import Unknowns
+from pgt.models.linearised import LinearisedModel
 from pgt.models.solver import Solver
+from pgt.nn import batched
 from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
 from pgt.training.basis import Dense
-from pgt.training.coefficients import STEP, Coefficients, Learnt, log_of
+from pgt.training.coefficients import STEP, Coefficients, Learnt, are_settled, log_of
 from pgt.training.deadline import Deadline
 from pgt.training.dense import beside_numpy
+from pgt.training.error_bars import Posterior
+from pgt.training.fit import DRAWS, Outcome, outcome_of
 from pgt.training.gaussian import Reduced, Rows, Solved
+from pgt.training.history import History
+from pgt.training.loop import ON_MESH, UNSETTLED, Fit
 from pgt.training.one_band import posterior_of
+from pgt.training.progress import ProgressBar
 
 ITERATIONS = 40  # of Gauss-Newton's method
 HALVINGS = 8  # of a step that makes readings or unknown functions less probable
-LENGTH, SIZE = 0.7, 1.0  # of unknown functions where a search begins: half extents, and sizes of others
+LENGTH, SIZE = (
+    0.7,
+    1.0,
+)  # of unknown functions where a search begins: half extents, and sizes of others
 WIDTH = 1.5  # of the prior of the logarithms of these
-AT_REST = 0.02  # standard deviations by which the next step would move what is read, or a coefficient
+AT_REST = (
+    0.02  # standard deviations by which the next step would move what is read, or a coefficient
+)
 BELOW_NOISE = 0.02  # of the noise: errors of the mesh that nobody can see in what is read
 ROUGHER = 10.0  # times the error for which a mesh was found: then another one is looked for
 COARSER = 3.0  # times the tolerance: for so much, a mesh serves as well
@@ -80,6 +93,7 @@ class Fitted:
     solution: Solution
     solved: Solved
     learnt: dict[str, Learnt]
+    converged: bool
 
     @property
     def sigma(self) -> float:
@@ -99,17 +113,34 @@ class Fitted:
         """The same of some measured values, which are left out together."""
         return next(self.solved.without(inside))
 
-    def drawn(self, count: int, seed: int = 0) -> Float[np.ndarray, "count p"]:
-        """Steps from all that is unknown to what is drawn from the posterior."""
-        return self.solved.draw(count, seed)
+    def drawn(self, count: int) -> Float[np.ndarray, "count p"]:
+        """Steps from all that is unknown to what is drawn from the posterior, in pairs. Intervals of
+        coefficients are as wide as it says."""
+        own = self.solution.unknowns.raws
+        half = self.solved.draw(count // 2, last=own.stop - own.start)
+        return np.concatenate([half, -half])
 
     def moved(self, steps: Float[np.ndarray, "k p"]) -> Float[np.ndarray, "k c ..."]:
         """By how much the field's polynomials change with such steps, to first order."""
         return pieces_of(self.solution.grid, list(self.solution.changes(steps.T)))
 
-    def deviations(self, steps: Float[np.ndarray, "k p"], points: Float[np.ndarray, "n d"]):
-        """By how much the field changes at points."""
-        return values_of(edges_of(self.solution), self.moved(steps), points)
+    def deviations(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "k n c"]:
+        """How far fields drawn from the posterior are from the fit at points, in physical units."""
+        return values_of(edges_of(self.solution), self._moved_pieces, points)
+
+    @cached_property
+    def _moved_pieces(self):
+        return self.moved(self.drawn(DRAWS))
+
+    def members(self, settings: Posterior) -> tuple[LinearisedModel, AbstractPDE]:
+        """Models and equations drawn from the posterior, stacked, in pairs around the fit."""
+        steps = self.drawn(settings.samples)
+        raws = self.solution.unknown[self.solution.unknowns.raws]
+        moved = raws + steps[:, self.solution.unknowns.raws]
+        with jax.enable_x64(True):
+            bases = batched.repeat(self.model, len(steps))
+            pdes = [with_raws(self.pde, jnp.asarray(own, jnp.float64)) for own in moved]
+            return LinearisedModel(bases, jnp.asarray(self.moved(steps))), batched.stack(pdes)
 
 
 class _State:
@@ -142,33 +173,32 @@ class Search:
         self.sensors = Sensors(problem.observations, self.model.scaling)
         self.coefficients = Coefficients(task.pde)
         self.first = np.zeros(self.unknowns.count)
-        self.first[: self.unknowns.coefficients] = raws_of(task.pde)
+        self.first[self.unknowns.raws] = raws_of(task.pde)
         lengths = len({axis for part in self.unknowns.parts for axis in part.axes})
         sizes = len(self.unknowns.names) - lengths
         self.middle = np.log(np.r_[np.full(lengths, LENGTH), np.full(sizes, SIZE)])
         self.hyper, self.weighed = self.middle, self.sensors.relative
         self.tolerance = self.model.tolerance
-        self.stopped = ""
 
     def best(self) -> Fitted:
         """Where the readings are most probable."""
-        state = self._begun()
+        state, converged = self._begun(), False
         for turn in range(ITERATIONS):
             solved = self._posterior(state)
             change = solved.weights - (state.unknown - self.first)
             share = self._share(state.unknown, change)
             moves = self._moves(state, solved, change)
             self.report(turn / ITERATIONS, {"noise": solved.sigma})
-            if __import__("os").environ.get("DBG"): print(dict(zip(self.unknowns.names, np.exp(self.hyper).round(3))), solved.evidence, np.sqrt(solved.scale), len(state.solution.stages), [m.count for m in state.solution.grid.meshes])
             is_fine = state.tolerance <= COARSER * self.tolerance
-            if (moves < AT_REST and is_fine) or not self.deadline.allows(0.0):
+            converged = moves < AT_REST and is_fine
+            if converged or not self.deadline.allows(0.0):
                 break
             following = self._stepped(state, solved, share * change)
             if following is None:
                 break
             state = following
         solved = self._posterior(state)
-        return self._fitted(state, solved)
+        return self._fitted(state, solved, converged)
 
     def _begun(self) -> _State:
         try:
@@ -183,7 +213,12 @@ class Search:
         """Of a step, so much that no coefficient moves too far."""
         moves = [
             abs(log_of(node, raw + step) - log_of(node, raw))
-            for (_, node), raw, step in zip(self.coefficients.named, unknown, change, strict=False)
+            for (_, node), raw, step in zip(
+                self.coefficients.named,
+                unknown[self.unknowns.raws],
+                change[self.unknowns.raws],
+                strict=True,
+            )
         ]
         return min(1.0, STEP / max(max(moves, default=0.0), 1e-300))
 
@@ -192,7 +227,7 @@ class Search:
         read = (state.slopes @ change) / (solved.sigma * self.sensors.relative)
         size = float(np.sqrt(np.mean(read**2))) if len(read) else 0.0
         known = self._deviations(solved)
-        raws = np.abs(change[: len(known)]) / np.maximum(known, 1e-300)
+        raws = np.abs(change[self.unknowns.raws]) / np.maximum(known, 1e-300)
         return max(size, float(raws.max(initial=0.0)))
 
     def _stepped(self, state: _State, solved: Solved, change) -> _State | None:
@@ -270,19 +305,18 @@ class Search:
 
     def _deviations(self, solved: Solved) -> Float[np.ndarray, " k"]:
         """Of the coefficients."""
-        count = self.unknowns.coefficients
-        return solved.spread(np.eye(count, self.unknowns.count))
+        return solved.spread(np.eye(self.unknowns.count)[self.unknowns.raws])
 
-    def _fitted(self, state: _State, solved: Solved) -> Fitted:
+    def _fitted(self, state: _State, solved: Solved, converged: bool) -> Fitted:
         solution = state.solution
-        raws = state.unknown[: self.unknowns.coefficients]
-        asked = solved.weights[: len(raws)] + self.first[: len(raws)]
+        own = self.unknowns.raws
+        raws, asked = state.unknown[own], (solved.weights + self.first)[own]
         learnt = self.coefficients.learnt(raws, asked, self._deviations(solved))
         pieces = pieces_of(solution.grid, [stage.numbers[:, None] for stage in solution.stages])[0]
         with jax.enable_x64(True):
             model = self.model.with_pieces(edges_of(solution), pieces)
             pde = with_raws(self.task.pde, jnp.asarray(raws, jnp.float64))
-        return Fitted(model, pde, solution, solved, learnt)
+        return Fitted(model, pde, solution, solved, learnt, converged)
 
 
 def _simplex(middle):
@@ -293,3 +327,17 @@ def fit(task: Task, report: Report) -> Fitted:
     """The solution under which the readings of a task are most probable."""
     with beside_numpy(), blas_threads(SMALL):
         return Search(task, report).best()
+
+
+def solved_task(task: Task, progress: ProgressBar) -> Outcome:
+    """The fit of a task, and what is to be said of it."""
+    began = time.monotonic()
+    found = fit(task, lambda share, numbers: progress.update("solve", share, numbers))
+    settled = found.converged and are_settled(found.learnt)
+    history = History.empty(["data"], [name for name, _ in named_unknowns(task.pde)])
+    done = Fit(
+        found.model, found.pde, found.sigma, history, time.monotonic() - began,
+        stopped=ON_MESH if settled else UNSETTLED, learnt=found.learnt,
+    )  # fmt: skip
+    with beside_numpy(), blas_threads(SMALL):
+        return outcome_of(found, done, task, found.deviations, found.members)

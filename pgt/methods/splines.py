@@ -40,7 +40,11 @@ def legendre_values(
 ) -> Float[np.ndarray, "n k"]:
     """The Legendre polynomials, or a derivative of them, at positions in [-1, 1]."""
     unit = np.eye(degree + 1)
-    return legendre.legval(local, legendre.legder(unit, order)).T if order else legendre.legvander(local, degree)
+    return (
+        legendre.legval(local, legendre.legder(unit, order)).T
+        if order
+        else legendre.legvander(local, degree)
+    )
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,11 @@ class Mesh:
 
     def refined(self, chosen) -> "Mesh":
         """The same with some elements halved."""
-        middles = [(a + b) / 2 for a, b, is_split in zip(self.edges[:-1], self.edges[1:], chosen, strict=True) if is_split]
+        middles = [
+            (a + b) / 2
+            for a, b, is_split in zip(self.edges[:-1], self.edges[1:], chosen, strict=True)
+            if is_split
+        ]
         return Mesh(tuple(sorted((*self.edges, *middles))), self.points, self.periodic)
 
     def locate(
@@ -124,7 +132,9 @@ class Splines:
         values = values.reshape(mesh.count, degree + 1, self.size)
         return np.linalg.solve(legendre_values(inner, degree)[None], values)
 
-    def rows(self, positions: Float[np.ndarray, " n"], order: int = 0) -> Float[np.ndarray, "n size"]:
+    def rows(
+        self, positions: Float[np.ndarray, " n"], order: int = 0
+    ) -> Float[np.ndarray, "n size"]:
         """Values of all splines at positions, or of a derivative."""
         inside, local = self.mesh.locate(np.asarray(positions, float))
         polynomials = legendre_values(local, self.degree, order)
@@ -161,9 +171,13 @@ class Step:
         """The numbers of the state, then the others."""
         return self.points + self.order
 
-    def rows(self, positions: Float[np.ndarray, " n"], order: int = 0) -> Float[np.ndarray, "n size"]:
+    def rows(
+        self, positions: Float[np.ndarray, " n"], order: int = 0
+    ) -> Float[np.ndarray, "n size"]:
         """The functions at positions, or a derivative."""
-        found = legendre.legval(2 * np.asarray(positions) - 1, legendre.legder(self.pieces, order)).T
+        found = legendre.legval(
+            2 * np.asarray(positions) - 1, legendre.legder(self.pieces, order)
+        ).T
         return 2.0**order * found
 
     @cached_property

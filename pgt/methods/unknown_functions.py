@@ -14,9 +14,9 @@ import numpy as np
 from jaxtyping import Float
 from numpy.polynomial import legendre
 
+from pgt.ground.errors import InputError
 from pgt.methods.collocation import NOT_HERE, Grid, Open, Posed
 from pgt.methods.rows import raws_of
-from pgt.ground.errors import InputError
 from pgt.nn.scaling import Scaling
 
 MODES = {1: 24, 2: 10}  # of a function along an axis, by the number of axes that it depends on
@@ -40,7 +40,9 @@ class Line:
             return legendre.legvander(local, self.count - 1)
         waves = np.arange(1, self.count)
         turns = np.pi * local[:, None] * ((waves + 1) // 2)
-        return np.column_stack([np.ones(len(local)), np.where(waves % 2, np.cos(turns), np.sin(turns))])
+        return np.column_stack(
+            [np.ones(len(local)), np.where(waves % 2, np.cos(turns), np.sin(turns))]
+        )
 
     def root(self, length: float) -> Float[np.ndarray, "k k"]:
         """A root of the covariance of their weights, for correlations over `length` half extents."""
@@ -73,14 +75,13 @@ class Part(NamedTuple):
 
 
 class Unknowns:
-    """All that is unknown, as one vector: coefficients as they are learnt, then weights of functions."""
+    """All that is unknown, as one vector: weights of functions, then coefficients as they are learnt."""
 
     def __init__(self, problem: Posed, scaling: Scaling):
         self.problem, self.scaling = problem, scaling
-        self.coefficients = len(raws_of(problem.pde))
         self.given = self._given()
         self.parts: list[Part] = []
-        self.count = self.coefficients
+        self.count = 0
         domain = problem.domain
         for field in range(len(problem.fields)):
             for order in range(problem.order_in_time(field)):
@@ -89,12 +90,18 @@ class Unknowns:
         for value in problem.open:
             axes = tuple(axis for axis in domain.axes if axis != value.face.axis)
             self._add(value, axes, f"ends_{value.order}", 0)
+        self.raws = slice(self.count, self.count + len(raws_of(problem.pde)))
+        self.count = self.raws.stop
 
     def _add(self, what, axes, kind: str, order: int) -> None:
         domain = self.problem.domain
         count = MODES[max(min(len(axes), 2), 1)]
         lines = tuple(Line(*domain.bounds(a), count, a in domain.periodic) for a in axes)
-        moves = isinstance(what, Open) and what.order == 0 and self.problem.order_in_time(what.field) > 0
+        moves = (
+            isinstance(what, Open)
+            and what.order == 0
+            and self.problem.order_in_time(what.field) > 0
+        )
         size = int(np.prod([line.count for line in lines], dtype=int))
         if moves:
             size = size // lines[-1].count * (lines[-1].count - 1)
@@ -113,10 +120,18 @@ class Unknowns:
         found = {}
         for rows in self.problem.initial:
             for k, name in enumerate(rows.names):
-                field, derivative = (name, 0) if name in self.problem.fields else name.rsplit("_", 1)
+                field, derivative = (
+                    (name, 0) if name in self.problem.fields else name.rsplit("_", 1)
+                )
                 order = 0 if derivative == 0 else len(derivative)
-                if k >= rows.count or (order and set(derivative) != {"t"}) or field not in self.problem.fields:
-                    raise InputError(f"{NOT_HERE}: the initial {name} is neither a field nor a derivative in time.")
+                if (
+                    k >= rows.count
+                    or (order and set(derivative) != {"t"})
+                    or field not in self.problem.fields
+                ):
+                    raise InputError(
+                        f"{NOT_HERE}: the initial {name} is neither a field nor a derivative in time."
+                    )
                 found[self.problem.fields.index(field), order] = (rows, k)
         return found
 
@@ -124,16 +139,22 @@ class Unknowns:
 
     def initial(self, grid: Grid, field: int, order: int, unknown: Float[np.ndarray, " p"]):
         """The numbers of the initial state in space, and their slopes in all that is unknown."""
-        places, fits = zip(*(s.fitting for s in grid.splines[field]), strict=True) if grid.meshes else ((), ())
+        places, fits = (
+            zip(*(s.fitting for s in grid.splines[field]), strict=True) if grid.meshes else ((), ())
+        )
         fit = reduce(np.kron, fits, np.ones((1, 1)))
         axes = np.meshgrid(*places, indexing="ij")
         points = np.stack([a.ravel() for a in axes], axis=1) if places else np.zeros((1, 0))
         if (field, order) in self.given:
             rows, k = self.given[field, order]
             start = np.full((len(points), 1), self.problem.domain.bounds("t")[0])
-            found = rows.slopes(unknown[: self.coefficients], np.column_stack([points, start]), np.zeros((len(points), len(rows.names))))
+            found = rows.slopes(
+                unknown[self.raws],
+                np.column_stack([points, start]),
+                np.zeros((len(points), len(rows.names))),
+            )
             slopes = np.zeros((len(points), self.count))
-            slopes[:, : self.coefficients] = -found.by_raw[:, k]
+            slopes[:, self.raws] = -found.by_raw[:, k]
             return fit @ -found.values[:, k], fit @ slopes
         part = next(p for p in self.parts if p.what == (field, order))
         slopes = fit @ self._slopes(part, points)
@@ -146,7 +167,11 @@ class Unknowns:
         if part.moves:
             line = part.lines[-1]
             tables[-1] = (tables[-1] - line.values(np.array([line.low])))[:, 1:]
-        modes = reduce(lambda a, b: (a[:, :, None] * b[:, None]).reshape(len(a), -1), tables, np.ones((len(points), 1)))
+        modes = reduce(
+            lambda a, b: (a[:, :, None] * b[:, None]).reshape(len(a), -1),
+            tables,
+            np.ones((len(points), 1)),
+        )
         found = np.zeros((len(points), self.count))
         found[:, part.columns] = part.size * modes
         return found
@@ -168,7 +193,7 @@ class Unknowns:
         """A root of the prior's covariance, with the logarithms of what `names` names."""
         known = dict(zip(self.names, np.exp(hyper), strict=True))
         whole = np.zeros((self.count, self.count))
-        whole[: self.coefficients, : self.coefficients] = VAGUE * np.eye(self.coefficients)
+        whole[self.raws, self.raws] = VAGUE * np.eye(self.count - self.raws.start)
         for part in self.parts:
             roots = []
             for k, (line, axis) in enumerate(zip(part.lines, part.axes, strict=True)):
@@ -204,7 +229,9 @@ class OpenValues:
             mean = float(self.unknowns.scaling.mean[value.field]) if value.order == 0 else 0.0
             return values + mean, slopes
         if value.field not in self.starts:
-            self.starts[value.field] = self.unknowns.initial(self.grid, value.field, 0, self.unknown)
+            self.starts[value.field] = self.unknowns.initial(
+                self.grid, value.field, 0, self.unknown
+            )
         numbers, own = self.starts[value.field]
         rows = np.ones((len(points), 1))
         for k, spline in enumerate(self.grid.splines[value.field]):

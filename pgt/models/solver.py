@@ -1,6 +1,7 @@
 """Piecewise polynomials: the field of an equation that was solved on a mesh."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +16,9 @@ from pgt.models.base import AbstractFieldModel
 from pgt.nn.frozen import Frozen
 from pgt.nn.scaling import Scaling
 
-TOLERANCE = 1e-5  # of a field's spread: below any noise, and seconds for most equations in one coordinate
+TOLERANCE = (
+    1e-5  # of a field's spread: below any noise, and seconds for most equations in one coordinate
+)
 
 
 class Elements(Frozen):
@@ -52,6 +55,7 @@ class Solver(AbstractFieldModel):
     1e-05
     """
 
+    is_trained: ClassVar[bool] = False
     scaling: Scaling
     tolerance: float
     elements: Elements
@@ -59,7 +63,9 @@ class Solver(AbstractFieldModel):
 
     def __init__(self, scaling: Scaling, *, tolerance: Positive = TOLERANCE):
         if not tolerance < 0.1:
-            raise InputError(f"Solver(tolerance={tolerance}): write a number below 0.1, such as 1e-5.")
+            raise InputError(
+                f"Solver(tolerance={tolerance}): write a number below 0.1, such as 1e-5."
+            )
         self.scaling, self.tolerance = scaling, float(tolerance)
         low, high = (np.asarray(scaling.middle + s * scaling.half_extent, float) for s in (-1, 1))
         self.elements = Elements(tuple(np.array(pair) for pair in zip(low, high, strict=True)))
@@ -88,7 +94,9 @@ class Solver(AbstractFieldModel):
         dimension = len(self.elements.edges)
         inside, tables = [], []
         for axis, edges in enumerate(map(jnp.asarray, self.elements.edges)):
-            element = jnp.clip(jnp.searchsorted(edges, z[axis], side="right") - 1, 0, len(edges) - 2)
+            element = jnp.clip(
+                jnp.searchsorted(edges, z[axis], side="right") - 1, 0, len(edges) - 2
+            )
             low, high = edges[element], edges[element + 1]
             inside.append(element)
             local = (2 * z[axis] - low - high) / (high - low)
