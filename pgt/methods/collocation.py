@@ -138,6 +138,8 @@ def _open_values(problem: Posed, scaling: Scaling) -> list[Open]:
             continue
         column = problem.domain.index(axis)
         rows = {side: _fields_of_rows(problem, Face(axis, side)) for side in (0, 1)}
+        if len(rows[0]) + len(rows[1]) == sum(own[column] for own in problem.orders):
+            continue
         need = {
             (f, side): own[column] // 2 for f, own in enumerate(problem.orders) for side in (0, 1)
         }

@@ -75,12 +75,19 @@ Report = Callable[[float, dict[str, float]], None]
 class Prior:
     """What is known of the unknown before any reading, as the Gaussian model wants it."""
 
-    def __init__(self, root: Float[np.ndarray, "p p"]):
-        self.root, self.vectors = root, np.eye(len(root))
+    def __init__(self, root: Float[np.ndarray, "p p"], corners=None):
+        """`root` of the covariance; `corners`: linear rows that hold exactly, and what they are equal to."""
+        self.mean, self.root, self.vectors = np.zeros(len(root)), root, np.eye(len(root))
+        if corners is not None and len(corners[0]):
+            rows, target = corners
+            seen = rows @ root
+            inverse = np.linalg.pinv(seen)
+            self.mean = root @ (inverse @ target)
+            self.root = root - (root @ inverse) @ seen
 
     def prior(self, rho: float) -> Dense:
         """The same for every ρ: the equation holds."""
-        return Dense(np.zeros(len(self.root)), self.root)
+        return Dense(self.mean, self.root)
 
 
 @dataclass(frozen=True)
@@ -264,18 +271,19 @@ class Search:
     def _cost(self, state: _State, solved: Solved) -> float:
         """Twice the negative logarithm of the posterior, with what the evidence chose."""
         missed = (self.sensors.values - state.read) / (solved.sigma * solved.reduced.sigma)
-        prior = np.linalg.lstsq(self.root, state.unknown - self.first, rcond=1e-10)[0]
+        away = state.unknown - self.first - self.prior.mean
+        prior = np.linalg.lstsq(self.prior.root, away, rcond=1e-10)[0]
         return float(missed @ missed + prior @ prior / solved.scale)
 
     # ------------------------------------------------------------------------- the Gaussian model
 
     def _posterior(self, state: _State) -> Solved:
         """The posterior of the linearised model, with lengths, sizes and noise of greatest evidence."""
-        rows = self._rows(state)
+        rows, corners = self._rows(state), self._corners(state)
         if len(self.hyper):
-            self.hyper = self._most_probable(replace(rows, sigma=self.weighed))
-        self.root = self.unknowns.root(self.hyper)
-        solved = posterior_of(rows, self.task.problem.likelihood, basis=Prior(self.root))
+            self.hyper = self._most_probable(replace(rows, sigma=self.weighed), corners)
+        self.prior = Prior(self.unknowns.root(self.hyper), corners)
+        solved = posterior_of(rows, self.task.problem.likelihood, basis=self.prior)
         self.weighed = solved.reduced.sigma  # where outliers are expected, they count for less
         self.tolerance = max(self.model.tolerance, BELOW_NOISE * solved.sigma)
         return solved
@@ -288,13 +296,20 @@ class Search:
             self.sensors.common, self.sensors.fields,
         )  # fmt: skip
 
-    def _most_probable(self, rows: Rows):
+    def _corners(self, state: _State):
+        """Where unknown initial states and boundary values meet, rows that are to hold for all that is
+        unknown, counted from where it began."""
+        opened = self.unknowns.opened(state.solution.grid, state.unknown)
+        values, slopes = opened.corners()
+        return slopes, slopes @ (state.unknown - self.first) - values
+
+    def _most_probable(self, rows: Rows, corners):
         """The logarithms of lengths and sizes at the greatest evidence."""
         reduced = Reduced(rows, Prior(np.eye(self.unknowns.count)))
 
         def cost(hyper):
             away, tried = (hyper - self.middle) / WIDTH, copy(reduced)
-            tried.basis = Prior(self.unknowns.root(hyper))
+            tried.basis = Prior(self.unknowns.root(hyper), corners)
             return -tried.solved(0.0).evidence + 0.5 * away @ away
 
         found = scipy.optimize.minimize(

@@ -160,8 +160,13 @@ class Splines:
 
 @dataclass(frozen=True)
 class Step:
-    r"""One step in time, from 0 to 1: u(τ) = Σ_{i<m} s_i τ^i / i! + τ^m Σ_j c_j P_j(2τ - 1), with the state
-    s at its start."""
+    r"""One step in time, from 0 to 1, of a field of which the equation has m derivatives in time.
+
+    u(τ) = s_0 + τ Σ_j c_j P_j(2τ - 1) with the state s at its start: values and m - 1 derivatives. These
+    derivatives are polynomials of the same degree, equal to the slope of the one before at Radau's points:
+    the implicit Runge-Kutta method for a system of first order, stable for steps of any length. Without
+    derivatives in time, u(τ) = Σ_j c_j P_j(2τ - 1).
+    """
 
     points: int
     order: int
@@ -174,22 +179,30 @@ class Step:
     def rows(
         self, positions: Float[np.ndarray, " n"], order: int = 0
     ) -> Float[np.ndarray, "n size"]:
-        """The functions at positions, or a derivative."""
-        found = legendre.legval(
-            2 * np.asarray(positions) - 1, legendre.legder(self.pieces, order)
-        ).T
-        return 2.0**order * found
+        """The functions at positions, or their derivative."""
+        kept = min(order, max(self.order - 1, 0))
+        series = legendre.legder(self.series[kept], order - kept)
+        values = legendre.legval(2 * np.asarray(positions) - 1, series).T
+        return 2.0 ** (order - kept) * values
 
-    @cached_property
+    @property
     def pieces(self) -> Float[np.ndarray, "k size"]:
         """Coefficients of Legendre polynomials on the step."""
-        powers = [np.array([1.0])]
-        for _ in range(self.order):
-            powers.append(legendre.legmul(powers[-1], [0.5, 0.5]))  # times τ
-        state = [p / np.prod(np.arange(1, i + 1)) for i, p in enumerate(powers[: self.order])]
-        others = [legendre.legmul(powers[self.order], unit) for unit in np.eye(self.points)]
-        whole = np.zeros((self.size, self.size))
-        for column, series in enumerate((*state, *others)):
-            series = np.trim_zeros(np.atleast_1d(series), "b")
-            whole[: len(series), column] = series
-        return whole
+        return self.series[0]
+
+    @cached_property
+    def series(self) -> list[Float[np.ndarray, "k size"]]:
+        """The same of u and of its derivatives below the highest."""
+        if not self.order:
+            return [np.eye(self.points)]
+        whole = np.zeros((self.points + 1, self.size))
+        whole[0, 0] = 1.0
+        for j, unit in enumerate(np.eye(self.points)):
+            whole[: j + 2, self.order + j] = legendre.legmul(unit[: j + 1], [0.5, 0.5])  # times τ
+        found, at = [whole], np.concatenate([[-1.0], 2 * radau(self.points) - 1])
+        for order in range(1, self.order):
+            values = np.zeros((self.points + 1, self.size))
+            values[0, order] = 1.0
+            values[1:] = 2 * legendre.legval(at[1:], legendre.legder(found[-1])).T
+            found.append(np.linalg.solve(legendre.legvander(at, self.points), values))
+        return found

@@ -15,8 +15,9 @@ from jaxtyping import Float
 from numpy.polynomial import legendre
 
 from pgt.ground.errors import InputError
-from pgt.methods.collocation import NOT_HERE, Grid, Open, Posed
-from pgt.methods.rows import raws_of
+from pgt.methods.collocation import NOT_HERE, Face, Grid, Open, Posed
+from pgt.methods.rows import orders, raws_of
+from pgt.methods.splines import legendre_values
 from pgt.nn.scaling import Scaling
 
 MODES = {1: 24, 2: 10}  # of a function along an axis, by the number of axes that it depends on
@@ -33,11 +34,14 @@ class Line:
     count: int
     periodic: bool = False
 
-    def values(self, positions: Float[np.ndarray, " n"]) -> Float[np.ndarray, "n k"]:
-        """All of them at positions."""
+    def values(
+        self, positions: Float[np.ndarray, " n"], order: int = 0
+    ) -> Float[np.ndarray, "n k"]:
+        """All of them at positions, or of Legendre polynomials a derivative."""
         local = 2 * (np.asarray(positions) - self.low) / (self.high - self.low) - 1
         if not self.periodic:
-            return legendre.legvander(local, self.count - 1)
+            scale = (2 / (self.high - self.low)) ** order
+            return scale * legendre_values(local, self.count - 1, order)
         waves = np.arange(1, self.count)
         turns = np.pi * local[:, None] * ((waves + 1) // 2)
         return np.column_stack(
@@ -98,9 +102,7 @@ class Unknowns:
         count = MODES[max(min(len(axes), 2), 1)]
         lines = tuple(Line(*domain.bounds(a), count, a in domain.periodic) for a in axes)
         moves = (
-            isinstance(what, Open)
-            and what.order == 0
-            and self.problem.order_in_time(what.field) > 0
+            isinstance(what, Open) and self.problem.order_in_time(what.field) > 0
         )
         size = int(np.prod([line.count for line in lines], dtype=int))
         if moves:
@@ -232,9 +234,61 @@ class OpenValues:
             self.starts[value.field] = self.unknowns.initial(
                 self.grid, value.field, 0, self.unknown
             )
-        numbers, own = self.starts[value.field]
+        numbers, own = self._start(value.field)
         rows = np.ones((len(points), 1))
         for k, spline in enumerate(self.grid.splines[value.field]):
-            along = spline.rows(points[:, k])
+            across = domain.spatial_axes[k] == value.face.axis
+            along = spline.rows(points[:, k], value.order if across else 0)
             rows = (rows[:, :, None] * along[:, None]).reshape(len(points), -1)
         return values + rows @ numbers, slopes + rows @ own
+
+    def _start(self, field: int):
+        """The initial numbers of a field, and their slopes."""
+        if field not in self.starts:
+            self.starts[field] = self.unknowns.initial(self.grid, field, 0, self.unknown)
+        return self.starts[field]
+
+    # ------------------------------------------------------------------------------ corners
+
+    def corners(self) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, "k p"]]:
+        """What the equation says of initial state and boundary values where they meet: rows that are zero
+        where both belong to a field that is smooth there, and their slopes. Only of one coordinate, and
+        where neither is given: a state that was given may begin with a jump."""
+        unknowns, rows, slopes = self.unknowns, [], []
+        problem, domain = unknowns.problem, unknowns.problem.domain
+        if len(domain.spatial_axes) != 1 or not domain.has_time:
+            return np.zeros(0), np.zeros((0, self.count))
+        raws = self.unknown[unknowns.raws]
+        for face in dict.fromkeys(p.what.face for p in unknowns.parts if p.moves):
+            point = np.array([domain.bounds(face.axis)[face.side], domain.bounds("t")[0]])
+            known = [self._at_corner(name, face, point) for name in problem.equation.names]
+            values = np.array([0.0 if pair is None else pair[0] for pair in known])
+            found = problem.equation.slopes(raws, point[None], values[None])
+            for k in range(problem.equation.count):
+                weights = found.by_name[0, k]
+                if any(w and pair is None for w, pair in zip(weights, known, strict=True)):
+                    continue
+                row = sum(w * pair[1] for w, pair in zip(weights, known, strict=True) if pair)
+                row[unknowns.raws] += found.by_raw[0, k]
+                rows.append(found.values[0, k])
+                slopes.append(row)
+        return np.array(rows), np.array(slopes).reshape(len(rows), self.count)
+
+    def _at_corner(self, name: str, face: Face, point):
+        """A derivative at a corner and its slopes, by the initial state or the boundary value; None where
+        neither is unknown."""
+        unknowns = self.unknowns
+        field, terms = orders(name, unknowns.problem.pde.coords, unknowns.problem.fields)
+        if len(terms) > 1 or (field, 0) in unknowns.given:
+            return None
+        space, time = terms[0]
+        if time == 0 and unknowns.problem.order_in_time(field) == 1:
+            numbers, own = self._start(field)
+            row = self.grid.splines[field][0].rows(point[:1], space)[0]
+            return row @ numbers, row @ own
+        part = next((p for p in unknowns.parts if p.what == Open(face, field, 0)), None)
+        if part is None or (space, time) != (0, 1):
+            return None
+        row = np.zeros(self.count)
+        row[part.columns] = part.size * part.lines[-1].values(point[1:], 1)[0, 1:]
+        return row @ self.unknown, row
