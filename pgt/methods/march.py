@@ -17,7 +17,8 @@ from pgt.methods.collocation import Factor, Grid, Linearised, linearised
 from pgt.methods.splines import Mesh
 from pgt.methods.unknown_functions import Unknowns
 
-FIRST_ELEMENTS, MOST_ELEMENTS = 2, 64
+FIRST_ELEMENTS = 2
+MOST_ELEMENTS = {0: 1, 1: 64, 2: 8}  # along each axis, by the number of axes of space
 SHORTEST_ELEMENT, SHORTEST_STEP = 2.0**-20, 2.0**-20  # of the axis
 MOST_STEPS = 2000
 ITERATIONS = 12  # of Newton's method
@@ -61,7 +62,8 @@ class Solution:
         moving = [[slope @ directions for _, slope in own] for own in start]
         for stage in self.stages:
             found = np.zeros((grid.size, directions.shape[1]))
-            found[state] = _state_numbers(grid, moving, stage.length)
+            if state.any():
+                found[state] = _state_numbers(grid, moving, stage.length)
             known = stage.slopes.by_number[:, state] @ found[state]
             found[~state] = -stage.factor.solve(known + stage.slopes.by_unknown @ directions)
             yield found
@@ -263,7 +265,7 @@ def _rough(grid: Grid, unknowns: Unknowns, numbers, tolerance: float):
     """By axis of space, the elements in which the last coefficients of a field are not small."""
     errors = _errors_in_space(grid, unknowns, numbers)
     return [
-        (error > tolerance) & (mesh.count < MOST_ELEMENTS) & _can_halve(mesh)
+        (error > tolerance) & (mesh.count < MOST_ELEMENTS[len(errors)]) & _can_halve(mesh)
         for error, mesh in zip(errors, grid.meshes, strict=True)
     ]
 

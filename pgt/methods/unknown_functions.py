@@ -6,6 +6,7 @@ exp(-d²/2l²), projected onto the sum; its lengths and sizes are chosen by the 
 boundary value continues the initial state: what is unknown is by how much it has moved since.
 """
 
+import itertools
 from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
@@ -251,14 +252,74 @@ class OpenValues:
     # ------------------------------------------------------------------------------ corners
 
     def corners(self) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, "k p"]]:
-        """What the equation says of initial state and boundary values where they meet: rows that are zero
-        where both belong to a field that is smooth there, and their slopes. Only of one coordinate, and
-        where neither is given: a state that was given may begin with a jump."""
-        unknowns, rows, slopes = self.unknowns, [], []
-        problem, domain = unknowns.problem, unknowns.problem.domain
-        if len(domain.spatial_axes) != 1 or not domain.has_time:
-            return np.zeros(0), np.zeros((0, self.count))
-        raws = self.unknown[unknowns.raws]
+        """Rows that are zero where unknown functions meet as parts of one smooth field, and their slopes:
+        boundary values on two faces are equal at their corner; an unknown initial state fulfils conditions
+        that are given; where a boundary value begins, it changes as the equation says of that state."""
+        found = list(self._between_faces())
+        if self.unknowns.problem.domain.has_time:
+            found += self._of_conditions()
+            if len(self.unknowns.problem.domain.spatial_axes) == 1:
+                found += self._at_start()
+        rows = [np.zeros(0), *(values for values, _ in found)]
+        slopes = [np.zeros((0, self.count)), *(own for _, own in found)]
+        return np.concatenate(rows), np.concatenate(slopes)
+
+    def _between_faces(self):
+        """Differences of boundary values at the corners of a rectangle."""
+        domain = self.unknowns.problem.domain
+        parts = [p for p in self.unknowns.parts if isinstance(p.what, Open) and not p.what.order]
+        for first, second in itertools.combinations(parts, 2):
+            (axis, side), (other, end) = first.what.face, second.what.face
+            if axis == other or first.what.field != second.what.field:
+                continue
+            times = domain.bounds("t") if domain.has_time else (0.0, 0.0)
+            moments = np.linspace(*times, first.lines[-1].count)[1:] if domain.has_time else [0.0]
+            point = {axis: domain.bounds(axis)[side], other: domain.bounds(other)[end]}
+            rows = [[t if a == "t" else point[a] for a in domain.axes] for t in moments]
+            (values, slopes), (others, more) = (
+                self.at(part.what, np.array(rows)) for part in (first, second)
+            )
+            yield values - others, slopes - more
+
+    def _of_conditions(self):
+        """Conditions on faces, for the initial state."""
+        unknowns = self.unknowns
+        domain, raws = unknowns.problem.domain, self.unknown[unknowns.raws]
+        for given in unknowns.problem.given:
+            axes = [a for a in domain.spatial_axes if a != given.face.axis]
+            places = {a: np.linspace(*domain.bounds(a), MODES[2]) for a in axes}
+            places[given.face.axis] = np.array([domain.bounds(given.face.axis)[given.face.side]])
+            places["t"] = np.array(domain.bounds("t")[:1])
+            grids = np.meshgrid(*(places[a] for a in domain.axes), indexing="ij")
+            points = np.stack([g.ravel() for g in grids], axis=1)
+            known = [self._of_start(name, points) for name in given.rows.names]
+            if not known or any(pair is None for pair in known):
+                continue
+            found = given.rows.slopes(raws, points, np.stack([v for v, _ in known], axis=1))
+            for k in range(given.rows.count):
+                row = sum(found.by_name[:, k, [j]] * own for j, (_, own) in enumerate(known))
+                row[:, unknowns.raws] += found.by_raw[:, k]
+                yield found.values[:, k], row
+
+    def _of_start(self, name: str, points):
+        """A derivative of an unknown initial state at points, and its slopes; None where it is another."""
+        problem = self.unknowns.problem
+        field, terms = orders(name, problem.pde.coords, problem.fields)
+        if len(terms) > 1 or terms[0][-1] or (field, 0) in self.unknowns.given:
+            return None
+        if not problem.order_in_time(field):
+            return None
+        numbers, own = self._start(field)
+        rows = np.ones((len(points), 1))
+        for k, spline in enumerate(self.grid.splines[field]):
+            along = spline.rows(points[:, k], terms[0][k])
+            rows = (rows[:, :, None] * along[:, None]).reshape(len(points), -1)
+        return rows @ numbers, rows @ own
+
+    def _at_start(self):
+        """The equation at the ends of an axis where boundary values begin."""
+        unknowns = self.unknowns
+        problem, domain, raws = unknowns.problem, unknowns.problem.domain, self.unknown[unknowns.raws]
         for face in dict.fromkeys(p.what.face for p in unknowns.parts if p.moves):
             point = np.array([domain.bounds(face.axis)[face.side], domain.bounds("t")[0]])
             known = [self._at_corner(name, face, point) for name in problem.equation.names]
@@ -270,9 +331,7 @@ class OpenValues:
                     continue
                 row = sum(w * pair[1] for w, pair in zip(weights, known, strict=True) if pair)
                 row[unknowns.raws] += found.by_raw[0, k]
-                rows.append(found.values[0, k])
-                slopes.append(row)
-        return np.array(rows), np.array(slopes).reshape(len(rows), self.count)
+                yield found.values[:, k], row[None]
 
     def _at_corner(self, name: str, face: Face, point):
         """A derivative at a corner and its slopes, by the initial state or the boundary value; None where
@@ -282,10 +341,9 @@ class OpenValues:
         if len(terms) > 1 or (field, 0) in unknowns.given:
             return None
         space, time = terms[0]
-        if time == 0 and unknowns.problem.order_in_time(field) == 1:
-            numbers, own = self._start(field)
-            row = self.grid.splines[field][0].rows(point[:1], space)[0]
-            return row @ numbers, row @ own
+        if time == 0:
+            pair = self._of_start(name, point[None])
+            return None if pair is None else (pair[0][0], pair[1][0])
         part = next((p for p in unknowns.parts if p.what == Open(face, field, 0)), None)
         if part is None or (space, time) != (0, 1):
             return None
