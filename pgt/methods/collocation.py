@@ -1,15 +1,15 @@
 """An equation on a mesh of space: rows and slopes for one step in time, and what is missing at its ends.
 
-A field is a tensor product of splines along the axes of space and of a polynomial over a step in time. The
-equation holds at the points of the mesh, conditions on faces at those of the faces. Where fewer conditions
-are given than splines have numbers, values on a face are unknown functions. A steady equation is one step
-without time, an equation in t alone one without space.
+A field is a tensor product of splines along the axes of space and of a polynomial over a step in time.
+The equation holds at the points of the mesh, conditions on faces at those of the faces. Where fewer
+conditions are given than splines have numbers, values on a face are unknown functions. A steady equation
+is one step without time, an equation in t alone one without space.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.linalg
@@ -21,7 +21,7 @@ from pgt.data.domain import Domain
 from pgt.data.origin import Origin
 from pgt.data.regions import Faces, Seam
 from pgt.ground.errors import InputError
-from pgt.methods.rows import Rows, condition_rows, equation_rows, orders
+from pgt.methods.rows import Rows, condition_rows, equation_rows, orders, raws_of
 from pgt.methods.splines import Mesh, Splines, Step, radau
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition, Initial, Periodic
@@ -29,6 +29,7 @@ from pgt.physics.pde import AbstractPDE
 
 IN_TIME = 5  # points of a step: order nine at its end, six inside
 DENSE = 300  # unknowns of a step up to which a dense factorisation is the faster one
+PROBED = 16  # points at which the sign of a velocity is asked
 NOT_HERE = "the method solver cannot be used here"
 
 
@@ -94,7 +95,7 @@ def posed(
     equation = equation_rows(pde, scaling.origin)
     if equation.count != len(pde.fields):
         raise InputError(
-            f"{NOT_HERE}: {equation.count} equations for {len(pde.fields)} fields ({', '.join(pde.fields)}); "
+            f"{NOT_HERE}: {equation.count} equations for the fields {', '.join(pde.fields)}; "
             "it needs as many equations as fields."
         )
     highest = np.zeros((len(pde.fields), len(pde.coords)), int)
@@ -117,113 +118,94 @@ def posed(
             initial.append(rows)
         else:
             given += [Given(Face(axis, side), rows) for axis, side in region.pairs]
-    everything = tuple(tuple(int(k) for k in row) for row in highest)
+    by_field = tuple(tuple(int(k) for k in row) for row in highest)
     problem = Posed(
-        pde, domain, scaling.origin, equation, everything, tuple(given), tuple(initial), ()
+        pde, domain, scaling.origin, equation, by_field, tuple(given), tuple(initial), ()
     )
-    return Posed(
-        pde, domain, scaling.origin, equation, everything, tuple(given), tuple(initial),
-        tuple(_open_values(problem, scaling)),
-    )  # fmt: skip
+    return replace(problem, open=tuple(_open_values(problem, scaling)))
 
 
 # ------------------------------------------------------------------------- what is open at the ends
 
 
 def _open_values(problem: Posed, scaling: Scaling) -> list[Open]:
-    """The values on faces that no condition gives."""
+    """The values on faces that no condition gives. As many hold as the equation has derivatives along the
+    axis: half of them at each end, and of an odd number one more at one of them."""
     found = []
     for axis in problem.space:
         if axis in problem.domain.periodic:
             continue
         column = problem.domain.index(axis)
-        rows = {side: _fields_of_rows(problem, Face(axis, side)) for side in (0, 1)}
+        rows = {side: _asked_by_rows(problem, Face(axis, side)) for side in (0, 1)}
         if len(rows[0]) + len(rows[1]) == sum(own[column] for own in problem.orders):
             continue
-        need = {
-            (f, side): own[column] // 2 for f, own in enumerate(problem.orders) for side in (0, 1)
-        }
-        for f, own in enumerate(problem.orders):
-            if own[column] % 2:
-                need[f, _end_of_odd(problem, scaling, f, column, rows)] += 1
+        extra = {
+            f: _end_of_odd(problem, scaling, f, column, rows)
+            for f, own in enumerate(problem.orders) if own[column] % 2
+        }  # fmt: skip
         for side in (0, 1):
-            face = Face(axis, side)
-            known = dict.fromkeys(range(len(problem.fields)), 0)
-            for asked in rows[side]:
-                able = [f for f in asked if need[f, side] > known[f]]
-                if not able:
-                    raise InputError(
-                        f"{NOT_HERE}: more conditions at the {('lower', 'upper')[side]} end of {axis} than "
-                        "the equation can fulfil."
-                    )
-                known[max(able, key=lambda f: need[f, side] - known[f])] += 1
-            for f, count in known.items():
-                taken = _orders_given(problem, face, f)
-                free = [k for k in range(need[f, side] + len(taken)) if k not in taken]
-                found += [Open(face, f, k) for k in free[: need[f, side] - count]]
+            need = [
+                own[column] // 2 + (extra.get(f) == side) for f, own in enumerate(problem.orders)
+            ]
+            found += _open_on(Face(axis, side), need, rows[side])
     return found
 
 
-def _fields_of_rows(problem: Posed, face: Face) -> list[set[int]]:
-    """For every row of the conditions on a face, the fields that it depends on."""
-    found = []
+def _open_on(face: Face, need: list[int], rows: list[dict[int, int]]) -> list[Open]:
+    """What is open on a face where each field needs so many conditions and these rows are given: each of
+    them counts for a field that it asks for."""
+    taken: list[set[int]] = [set() for _ in need]
+    for asked in rows:
+        able = [f for f in asked if need[f] > len(taken[f])]
+        if not able:
+            end = f"the {('lower', 'upper')[face.side]} end of {face.axis}"
+            raise InputError(f"{NOT_HERE}: more conditions at {end} than the equation can fulfil.")
+        field = max(able, key=lambda f: need[f] - len(taken[f]))
+        order = asked[field]
+        taken[field].add(order if order not in taken[field] else max(taken[field]) + 1)
+    return [
+        Open(face, f, order)
+        for f, own in enumerate(taken)
+        for order in [k for k in range(need[f] + len(own)) if k not in own][: need[f] - len(own)]
+    ]
+
+
+def _asked_by_rows(problem: Posed, face: Face) -> list[dict[int, int]]:
+    """For every row of the conditions on a face, the fields that it depends on, and the highest
+    derivative of each across the face."""
+    found, column = [], problem.domain.index(face.axis)
     for given in problem.given:
         if given.face != face:
             continue
-        fields = [orders(n, problem.pde.coords, problem.fields)[0] for n in given.rows.names]
+        names = [orders(n, problem.pde.coords, problem.fields) for n in given.rows.names]
         point = problem.domain.lower + 0.37 * problem.domain.extent
-        point[problem.domain.index(face.axis)] = problem.domain.bounds(face.axis)[face.side]
-        raws = _raws(problem)
-        slopes = given.rows.slopes(raws, point[None], np.full((1, len(fields)), 0.7)).by_name[0]
-        found += [{f for f, slope in zip(fields, row, strict=True) if slope} for row in slopes]
-    return found
-
-
-def _orders_given(problem: Posed, face: Face, field: int) -> set[int]:
-    """The derivatives of a field across a face that conditions there ask for."""
-    column, found = problem.domain.index(face.axis), set()
-    for given in problem.given:
-        if given.face == face:
-            for name in given.rows.names:
-                own, terms = orders(name, problem.pde.coords, problem.fields)
-                if own == field:
-                    found |= {term[column] for term in terms}
+        point[column] = problem.domain.bounds(face.axis)[face.side]
+        raws, values = raws_of(problem.pde), np.full((1, len(names)), 0.7)
+        for row in given.rows.slopes(raws, point[None], values).by_name[0]:
+            asked: dict[int, int] = {}
+            for (field, terms), slope in zip(names, row, strict=True):
+                if slope:
+                    asked[field] = max(asked.get(field, 0), *(term[column] for term in terms))
+            found.append(asked)
     return found
 
 
 def _end_of_odd(problem: Posed, scaling: Scaling, field: int, column: int, rows) -> int:
     """The end at which a field of odd order has one condition more: where one is given, else where
     what it carries comes in."""
-    order = problem.orders[field][column]
+    order, fields = problem.orders[field][column], problem.fields
     more = [side for side in (0, 1) if sum(field in asked for asked in rows[side]) > order // 2]
-    if more:
-        return more[0]
-    axis = problem.pde.coords[column]
-    name = f"{problem.fields[field]}_{axis * order}"
-    if not problem.domain.has_time or f"{problem.fields[field]}_t" not in problem.equation.names:
-        return 0
-    names = problem.equation.names
-    points = problem.domain.even(16)
-    mean = [
-        scaling.mean[orders(n, problem.pde.coords, problem.fields)[0]]
-        if n in problem.fields
-        else 0.0
-        for n in names
-    ]
-    slopes = problem.equation.slopes(
-        _raws(problem), points, np.tile(np.asarray(mean, float), (16, 1))
-    )
-    here, time = (slopes.by_name[..., names.index(n)] for n in (name, f"{problem.fields[field]}_t"))
-    speed = float(
-        np.sum(here * time)
-    )  # of the sign of what multiplies the derivative, over that of u_t
+    names, in_time = problem.equation.names, f"{fields[field]}_t"
+    name = f"{fields[field]}_{problem.pde.coords[column] * order}"
+    if more or in_time not in names or name not in names:
+        return more[0] if more else 0
+    means = dict(zip(fields, np.asarray(scaling.mean, float), strict=True))
+    points = problem.domain.even(PROBED)
+    values = np.tile([means.get(n, 0.0) for n in names], (PROBED, 1))
+    slopes = problem.equation.slopes(raws_of(problem.pde), points, values).by_name
+    # Of the sign of what multiplies the derivative, over that of what multiplies u_t.
+    speed = float(np.sum(slopes[..., names.index(name)] * slopes[..., names.index(in_time)]))
     return int((speed < 0) != (order % 4 == 3))
-
-
-def _raws(problem: Posed) -> Float[np.ndarray, " p"]:
-    from pgt.methods.rows import raws_of
-
-    return raws_of(problem.pde)
 
 
 # ------------------------------------------------------------------------- one step
@@ -235,7 +217,7 @@ class _Block(NamedTuple):
 
     rows: Rows | None
     places: tuple[Float[np.ndarray, " m"], ...]  # along the axes of space
-    parts: tuple[tuple[int, int, np.ndarray | scipy.sparse.csr_array], ...]
+    parts: tuple[tuple[int, int, Any], ...]  # dense or sparse
     open: Open | None = None
 
 
@@ -331,12 +313,24 @@ class Grid:
         return np.stack([g.ravel() for g in columns], axis=1)
 
 
+@runtime_checkable
+class Opened(Protocol):
+    """The values that are open on faces, among all that is unknown (unknown_functions.py)."""
+
+    count: int
+    raws: slice
+
+    def at(self, value: Open, points: Float[np.ndarray, "n d"]) -> tuple[np.ndarray, np.ndarray]:
+        """Values at points of the face, and their slopes."""
+        ...
+
+
 class Linearised(NamedTuple):
-    """The rows of a step, and their slopes in its numbers, in the coefficients, and in the values that are
-    open."""
+    """The rows of a step, and their slopes in its numbers, in the coefficients, and in the values that
+    are open."""
 
     values: Float[np.ndarray, " m"]
-    by_number: np.ndarray | scipy.sparse.csr_array
+    by_number: Any  # dense or sparse
     by_unknown: Float[np.ndarray, "m p"]
 
 
@@ -345,7 +339,7 @@ def linearised(
     numbers: Float[np.ndarray, " n"],
     step: tuple[float, float],
     raws: Float[np.ndarray, " p"],
-    opened: "OpenValues",
+    opened: Opened,
 ) -> Linearised:
     """The rows at these numbers in the step from `step[0]` of length `step[1]`."""
     values, slopes, others = [], [], []
@@ -368,7 +362,7 @@ def linearised(
             ]
             slopes.append(_placed(grid, weighed))
             own = np.zeros((len(points), opened.count))
-            own[:, opened.unknowns.raws] = found.by_raw[:, k]
+            own[:, opened.raws] = found.by_raw[:, k]
             others.append(own)
     stack = np.concatenate if grid.is_dense else lambda parts: scipy.sparse.vstack(parts, "csr")
     return Linearised(np.concatenate(values), stack(slopes), np.concatenate(others))
@@ -397,15 +391,15 @@ def _placed(grid: Grid, weighed):
 class Factor:
     """A factorised square matrix."""
 
-    def __init__(self, matrix):
-        self.is_dense = isinstance(matrix, np.ndarray)
-        if self.is_dense:
-            self.parts = scipy.linalg.lu_factor(matrix, check_finite=False)
+    def __init__(self, matrix: Any):
+        self.dense = self.sparse = None
+        if isinstance(matrix, np.ndarray):
+            self.dense = scipy.linalg.lu_factor(matrix, check_finite=False)
         else:
-            self.parts = scipy.sparse.linalg.splu(matrix.tocsc())
+            self.sparse = scipy.sparse.linalg.splu(matrix.tocsc())
 
-    def solve(self, right):
+    def solve(self, right: np.ndarray) -> np.ndarray:
         """The solution for one or many right sides."""
-        if self.is_dense:
-            return scipy.linalg.lu_solve(self.parts, right, check_finite=False)
-        return self.parts.solve(np.ascontiguousarray(right))
+        if self.sparse is not None:
+            return self.sparse.solve(np.ascontiguousarray(right))
+        return scipy.linalg.lu_solve(self.dense, right, check_finite=False)

@@ -1,6 +1,7 @@
 """Which method fits which model.
 
-Networks and sums of sines are fitted by training/fit.py. A model that another method fits has its line here.
+Networks and sums of sines are fitted by training/fit.py. A model that another method fits has its line
+here.
 """
 
 from collections.abc import Callable, Mapping

@@ -195,7 +195,7 @@ def _solved(grid, unknowns, numbers, step, raws, opened, tolerance) -> Stage:
             if size > 1e-9 * first:  # the equation is not linear: slopes at the solution
                 numbers[free] -= more
                 factor = Factor(slopes.by_number[:, free])
-            return Stage(*step, numbers, factor, slopes)
+            return Stage(step[0], step[1], numbers, factor, slopes)
     raise Stuck("Newton's method did not converge")
 
 
@@ -275,7 +275,8 @@ def _can_halve(mesh: Mesh):
 
 
 def _errors_in_space(grid: Grid, unknowns: Unknowns, numbers) -> list[Float[np.ndarray, " n"]]:
-    """By axis and element, the largest of the last two coefficients of a field, in units of its spread."""
+    """By axis and element, the largest of the last two coefficients of a field, in units of its
+    spread."""
     found, sizes = [np.zeros(mesh.count) for mesh in grid.meshes], _sizes(grid, unknowns, numbers)
     for f, time in enumerate(grid.in_time):
         own = numbers[grid.own(f)].reshape(time.size, *(s.size for s in grid.splines[f]))

@@ -1,12 +1,13 @@
 """Equation and conditions as numbers at points, with their slopes in all that they ask for.
 
-The residual of an equation is a function of coordinates, coefficients and the derivatives it asks for. At a
-point it is differentiated in the derivatives and in the coefficients; where a field is linear in its
+The residual of an equation is a function of coordinates, coefficients and the derivatives it asks for.
+At a point it is differentiated in the derivatives and in the coefficients; where a field is linear in its
 numbers, that is all that Newton's method needs. The same functions serve every other method.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import equinox as eqx
 import jax
@@ -75,16 +76,18 @@ class Rows:
         found = self._compiled(raws, *padded)
         return Slopes(*(np.asarray(part)[:count] for part in found))
 
-    def __post_init__(self):
+    @cached_property
+    def _compiled(self) -> Callable:
         def both(raws, z, values):
             slopes = jax.jacfwd(self.at, argnums=(2, 0))(raws, z, values)
             return self.at(raws, z, values), *slopes
 
-        object.__setattr__(self, "_compiled", jax.jit(jax.vmap(both, in_axes=(None, 0, 0))))
+        return jax.jit(jax.vmap(both, in_axes=(None, 0, 0)))
 
 
 def equation_rows(pde: AbstractPDE, origin: Origin) -> Rows:
-    """Those of the equation, in the order of its residuals. Points and values are counted from `origin`."""
+    """Those of the equation, in the order of its residuals. Points and values are counted from
+    `origin`."""
     names = tuple(name for name in requested(pde) if name not in pde.coords)
     count = len(jax.eval_shape(lambda: resolve(pde).residual(_Zeros())))
 

@@ -2,9 +2,9 @@
 
 The solution of the equation is a function of coefficients, initial states and boundary values. Around the
 last solution it is linear in them: with the prior of unknown functions and noisy readings that is the
-Gaussian model of training/gaussian.py, which chooses noise and sizes by the evidence; lengths of functions
-are chosen here, by the same. Its mean is where the equation is solved next, its covariance at the end is
-the posterior.
+Gaussian model of training/gaussian.py, which chooses noise and sizes by the evidence; lengths of
+functions are chosen here, by the same. Its mean is where the equation is solved next, its covariance at
+the end is the posterior.
 
 Why steps in time are collocation on the host and not a compiled integrator: of heat on 64 points with 65
 unknown numbers, Kvaerno's fifth-order method in diffrax compiles for 5 s and then takes 0.4 s for each
@@ -28,8 +28,8 @@ from pgt.data.splits import Groups
 from pgt.ground.errors import InputError
 from pgt.ground.threads import blas_threads
 from pgt.ground.unknown import named_unknowns
-from pgt.methods.collocation import posed
-from pgt.methods.march import Solution, Stuck, rough_by, solve, solve_on
+from pgt.methods.collocation import Grid, posed
+from pgt.methods.march import Solution, Stuck, first_meshes, rough_by, solve, solve_on
 from pgt.methods.pieces import edges_of, pieces_of, values_of
 from pgt.methods.readings import Seen, Sensors
 from pgt.methods.rows import raws_of, with_raws
@@ -39,7 +39,7 @@ from pgt.models.solver import Solver
 from pgt.nn import batched
 from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
-from pgt.training.basis import Dense
+from pgt.training.basis import Basis, Dense
 from pgt.training.coefficients import STEP, Coefficients, Learnt, are_settled, log_of
 from pgt.training.deadline import Deadline
 from pgt.training.dense import beside_numpy
@@ -65,6 +65,7 @@ BELOW_NOISE = 0.02  # of the noise: errors of the mesh that nobody can see in wh
 ROUGHER = 10.0  # times the error for which a mesh was found: then another one is looked for
 COARSER = 3.0  # times the tolerance: for so much, a mesh serves as well
 FIRST_TOLERANCE = 1e-3  # of the spread, where nothing is known of the noise
+CLOSE = 0.05  # of a logarithm, and of the evidence: closer changes nothing
 SEARCH = 80  # evaluations of the evidence at one linearisation
 
 SMALL = 100  # of matrices, which several threads do not make faster
@@ -72,11 +73,12 @@ SMALL = 100  # of matrices, which several threads do not make faster
 Report = Callable[[float, dict[str, float]], None]
 
 
-class Prior:
+class Prior(Basis):
     """What is known of the unknown before any reading, as the Gaussian model wants it."""
 
     def __init__(self, root: Float[np.ndarray, "p p"], corners=None):
-        """`root` of the covariance; `corners`: linear rows that hold exactly, and what they are equal to."""
+        """`root` of the covariance; `corners`: linear rows that hold exactly, and what they are equal
+        to."""
         self.mean, self.root, self.vectors = np.zeros(len(root)), root, np.eye(len(root))
         if corners is not None and len(corners[0]):
             rows, target = corners
@@ -209,12 +211,19 @@ class Search:
 
     def _begun(self) -> _State:
         try:
-            return self._on_new_mesh(self.first, max(FIRST_TOLERANCE, self.tolerance))
+            return self._on_new_mesh(self._fulfilling(), max(FIRST_TOLERANCE, self.tolerance))
         except Stuck as stuck:
             raise InputError(
-                f"the equation could not be solved with its first coefficients ({stuck}): begin closer to what "
-                "is expected, give initial and boundary values, or name another model."
+                f"the equation could not be solved with its first coefficients ({stuck}): begin "
+                "closer to what is expected, give initial and boundary values, or name another model."
             ) from None
+
+    def _fulfilling(self) -> Float[np.ndarray, " p"]:
+        """First guesses for coefficients, and the most probable functions that agree where they meet."""
+        grid = Grid(self.problem, first_meshes(self.unknowns))
+        values, slopes = self.unknowns.opened(grid, self.first).corners()
+        slopes[:, self.unknowns.raws] = 0.0
+        return self.first + Prior(self.unknowns.root(self.hyper), (slopes, -values)).mean
 
     def _share(self, unknown, change) -> float:
         """Of a step, so much that no coefficient moves too far."""
@@ -314,7 +323,10 @@ class Search:
 
         found = scipy.optimize.minimize(
             cost, self.hyper, method="Nelder-Mead",
-            options={"maxfev": SEARCH, "xatol": 0.05, "fatol": 0.05, "initial_simplex": _simplex(self.hyper)},
+            options={
+                "maxfev": SEARCH, "xatol": CLOSE, "fatol": CLOSE,
+                "initial_simplex": _simplex(self.hyper),
+            },
         )  # fmt: skip
         return found.x
 

@@ -1,13 +1,13 @@
 r"""Piecewise polynomials along one axis, and the points at which an equation is to hold there.
 
 An axis is divided into elements with K points each. A field of which the equation has m derivatives along
-the axis is a polynomial of degree K + m - 1 in every element, with m - 1 continuous derivatives (de Boor and
-Swartz 1973). With N elements such a spline has N K + m numbers: one for each of the N K points, and m
+the axis is a polynomial of degree K + m - 1 in every element, with m - 1 continuous derivatives (de Boor
+and Swartz 1973). With N elements such a spline has N K + m numbers: one for each of the N K points, and m
 for what holds at the ends. On a periodic axis there are no ends, and N K numbers.
 
-With one long element this is spectral collocation, with many short ones it follows a front. Gauss's points
-serve in space; in time Radau's, whose last point is the end of the step: that is the implicit Runge-Kutta
-method Radau IIA.
+With one long element this is spectral collocation, with many short ones it follows a front. Gauss's
+points serve in space; in time Radau's, whose last point is the end of the step: that is the implicit
+Runge-Kutta method Radau IIA.
 """
 
 from dataclasses import dataclass
@@ -163,9 +163,9 @@ class Step:
     r"""One step in time, from 0 to 1, of a field of which the equation has m derivatives in time.
 
     u(τ) = s_0 + τ Σ_j c_j P_j(2τ - 1) with the state s at its start: values and m - 1 derivatives. These
-    derivatives are polynomials of the same degree, equal to the slope of the one before at Radau's points:
-    the implicit Runge-Kutta method for a system of first order, stable for steps of any length. Without
-    derivatives in time, u(τ) = Σ_j c_j P_j(2τ - 1).
+    derivatives are polynomials of the same degree, equal to the slope of the one before at Radau's
+    points: the implicit Runge-Kutta method for a system of first order, stable for steps of any length.
+    Without derivatives in time, u(τ) = Σ_j c_j P_j(2τ - 1).
     """
 
     points: int

@@ -1,15 +1,16 @@
 """Initial states and boundary values that nobody gave: functions with a smoothness prior.
 
-A function is a sum of Legendre polynomials along each axis, of waves along a periodic one, so many that the
-prior and not their number says how smooth it is. The prior is a Gaussian process with the covariance
+A function is a sum of Legendre polynomials along each axis, of waves along a periodic one, so many that
+the prior and not their number says how smooth it is. The prior is a Gaussian process with the covariance
 exp(-d²/2l²), projected onto the sum; its lengths and sizes are chosen by the evidence (solver.py). A
 boundary value continues the initial state: what is unknown is by how much it has moved since.
 """
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -22,6 +23,7 @@ from pgt.methods.splines import legendre_values
 from pgt.nn.scaling import Scaling
 
 MODES = {1: 24, 2: 10}  # of a function along an axis, by the number of axes that it depends on
+Pair = tuple[np.ndarray, np.ndarray]  # values, and their slopes in all that is unknown
 LEVEL = 5.0  # standard deviation of a function's mean, in sizes of the function: next to nothing is known
 VAGUE = 20.0  # of a coefficient's logarithm, logit or multiple of its unit, beside a function of size one
 
@@ -70,7 +72,7 @@ class Part(NamedTuple):
     """One unknown function: what it stands for, along which axes it varies, its columns among all that is
     unknown, and the unit of its size."""
 
-    what: tuple[int, int] | Open  # (field, derivative in time) of the initial state
+    what: Any  # an Open value, or (field, derivative in time) of the initial state
     lines: tuple[Line, ...]
     axes: tuple[str, ...]
     columns: slice
@@ -102,9 +104,7 @@ class Unknowns:
         domain = self.problem.domain
         count = MODES[max(min(len(axes), 2), 1)]
         lines = tuple(Line(*domain.bounds(a), count, a in domain.periodic) for a in axes)
-        moves = (
-            isinstance(what, Open) and self.problem.order_in_time(what.field) > 0
-        )
+        moves = isinstance(what, Open) and self.problem.order_in_time(what.field) > 0
         size = int(np.prod([line.count for line in lines], dtype=int))
         if moves:
             size = size // lines[-1].count * (lines[-1].count - 1)
@@ -123,10 +123,9 @@ class Unknowns:
         found = {}
         for rows in self.problem.initial:
             for k, name in enumerate(rows.names):
-                field, derivative = (
-                    (name, 0) if name in self.problem.fields else name.rsplit("_", 1)
-                )
-                order = 0 if derivative == 0 else len(derivative)
+                is_field = name in self.problem.fields
+                field, derivative = (name, "") if is_field else name.rsplit("_", 1)
+                order = len(derivative)
                 if (
                     k >= rows.count
                     or (order and set(derivative) != {"t"})
@@ -204,11 +203,11 @@ class Unknowns:
                 roots.append(root[1:] if part.moves and k == len(part.lines) - 1 else root)
             root = known.get(part.kind, 1.0) * reduce(np.kron, roots, np.ones((1, 1)))
             if part.moves:  # more functions were projected than are left
-                root = np.linalg.qr(root.T, mode="r").T
+                root = np.asarray(np.linalg.qr(root.T, mode="r")).T
             else:
                 level = np.zeros((len(root), 1))
                 level[0] = LEVEL
-                root = np.linalg.qr(np.column_stack([root, level]).T, mode="r").T
+                root = np.asarray(np.linalg.qr(np.column_stack([root, level]).T, mode="r")).T
             whole[part.columns, part.columns] = root
         return whole
 
@@ -218,7 +217,7 @@ class OpenValues:
 
     def __init__(self, unknowns: Unknowns, grid: Grid, unknown: Float[np.ndarray, " p"]):
         self.unknowns, self.grid, self.unknown = unknowns, grid, unknown
-        self.count = unknowns.count
+        self.count, self.raws = unknowns.count, unknowns.raws
         self.starts = {}
 
     def at(self, value: Open, points: Float[np.ndarray, "n d"]):
@@ -253,8 +252,9 @@ class OpenValues:
 
     def corners(self) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, "k p"]]:
         """Rows that are zero where unknown functions meet as parts of one smooth field, and their slopes:
-        boundary values on two faces are equal at their corner; an unknown initial state fulfils conditions
-        that are given; where a boundary value begins, it changes as the equation says of that state."""
+        boundary values on two faces are equal at their corner; an unknown initial state fulfils
+        conditions that are given; where a boundary value begins, it changes as the equation says of that
+        state."""
         found = list(self._between_faces())
         if self.unknowns.problem.domain.has_time:
             found += self._of_conditions()
@@ -264,7 +264,7 @@ class OpenValues:
         slopes = [np.zeros((0, self.count)), *(own for _, own in found)]
         return np.concatenate(rows), np.concatenate(slopes)
 
-    def _between_faces(self):
+    def _between_faces(self) -> Iterator[Pair]:
         """Differences of boundary values at the corners of a rectangle."""
         domain = self.unknowns.problem.domain
         parts = [p for p in self.unknowns.parts if isinstance(p.what, Open) and not p.what.order]
@@ -281,7 +281,7 @@ class OpenValues:
             )
             yield values - others, slopes - more
 
-    def _of_conditions(self):
+    def _of_conditions(self) -> Iterator[Pair]:
         """Conditions on faces, for the initial state."""
         unknowns = self.unknowns
         domain, raws = unknowns.problem.domain, self.unknown[unknowns.raws]
@@ -292,17 +292,19 @@ class OpenValues:
             places["t"] = np.array(domain.bounds("t")[:1])
             grids = np.meshgrid(*(places[a] for a in domain.axes), indexing="ij")
             points = np.stack([g.ravel() for g in grids], axis=1)
-            known = [self._of_start(name, points) for name in given.rows.names]
-            if not known or any(pair is None for pair in known):
+            asked = [self._of_start(name, points) for name in given.rows.names]
+            known = [pair for pair in asked if pair is not None]
+            if not known or len(known) < len(asked):
                 continue
             found = given.rows.slopes(raws, points, np.stack([v for v, _ in known], axis=1))
             for k in range(given.rows.count):
-                row = sum(found.by_name[:, k, [j]] * own for j, (_, own) in enumerate(known))
+                row = np.einsum("nj,jnp->np", found.by_name[:, k], [own for _, own in known])
                 row[:, unknowns.raws] += found.by_raw[:, k]
                 yield found.values[:, k], row
 
-    def _of_start(self, name: str, points):
-        """A derivative of an unknown initial state at points, and its slopes; None where it is another."""
+    def _of_start(self, name: str, points) -> Pair | None:
+        """A derivative of an unknown initial state at points, and its slopes; None where it is
+        another."""
         problem = self.unknowns.problem
         field, terms = orders(name, problem.pde.coords, problem.fields)
         if len(terms) > 1 or terms[0][-1] or (field, 0) in self.unknowns.given:
@@ -316,20 +318,23 @@ class OpenValues:
             rows = (rows[:, :, None] * along[:, None]).reshape(len(points), -1)
         return rows @ numbers, rows @ own
 
-    def _at_start(self):
+    def _at_start(self) -> Iterator[Pair]:
         """The equation at the ends of an axis where boundary values begin."""
         unknowns = self.unknowns
-        problem, domain, raws = unknowns.problem, unknowns.problem.domain, self.unknown[unknowns.raws]
+        problem, raws = unknowns.problem, self.unknown[unknowns.raws]
+        domain = problem.domain
         for face in dict.fromkeys(p.what.face for p in unknowns.parts if p.moves):
             point = np.array([domain.bounds(face.axis)[face.side], domain.bounds("t")[0]])
             known = [self._at_corner(name, face, point) for name in problem.equation.names]
-            values = np.array([0.0 if pair is None else pair[0] for pair in known])
-            found = problem.equation.slopes(raws, point[None], values[None])
+            nothing = 0.0, np.zeros(self.count)
+            values, slopes = zip(*(pair or nothing for pair in known), strict=True)
+            is_open = np.array([pair is None for pair in known])
+            found = problem.equation.slopes(raws, point[None], np.array([values]))
             for k in range(problem.equation.count):
                 weights = found.by_name[0, k]
-                if any(w and pair is None for w, pair in zip(weights, known, strict=True)):
+                if weights[is_open].any():
                     continue
-                row = sum(w * pair[1] for w, pair in zip(weights, known, strict=True) if pair)
+                row = weights @ np.array(slopes)
                 row[unknowns.raws] += found.by_raw[0, k]
                 yield found.values[:, k], row[None]
 

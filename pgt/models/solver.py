@@ -73,7 +73,9 @@ class Solver(AbstractFieldModel):
         self.pieces = np.asarray(scaling.mean, float).reshape(-1, *ones)
 
     def with_pieces(
-        self, edges: Sequence[Float[np.ndarray, " _"]], pieces: Float[np.ndarray, "c ..."]
+        self,
+        edges: Sequence[Float[Array | np.ndarray, " _"]],
+        pieces: Float[Array | np.ndarray, "c ..."],
     ) -> "Solver":
         """The same with another field: coefficients of Legendre polynomials, (fields, elements along each
         axis, degrees along each axis)."""

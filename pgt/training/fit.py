@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 import jax
 import numpy as np
@@ -31,6 +30,7 @@ from pgt.training.ensemble import held_out_errors
 from pgt.training.error_bars import Ensemble, Posterior
 from pgt.training.features import fit_features
 from pgt.training.found import (
+    Answer,
     Averaged,
     deviations,
     drawn_members,
@@ -162,23 +162,6 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
         found, fit, task, partial(deviations, found), partial(drawn_members, found), apart
     )
     return replace(outcome, is_average=isinstance(found, Averaged))
-
-
-class Answer(Protocol):
-    """An answer whose readings are a Gaussian model: a sum of sines, or a solution on a mesh."""
-
-    @property
-    def model(self) -> AbstractFieldModel: ...
-
-    @property
-    def sigma(self) -> float: ...
-
-    @property
-    def sigmas(self) -> Float[np.ndarray, " n"]: ...
-
-    def left_out(self, groups: Groups | None = None): ...
-
-    def without(self, inside: Int[np.ndarray, " m"]): ...
 
 
 def outcome_of(
