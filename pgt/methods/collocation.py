@@ -347,6 +347,7 @@ def linearised(
         points = grid.points(block, *step)
         table = [step[1] ** -time * (m @ numbers[grid.own(f)]) for f, time, m in block.parts]
         if block.rows is None:
+            assert block.open is not None  # a block is one or the other
             offset, basis = opened.at(block.open, points)
             values.append(table[0] - offset)
             slopes.append(_placed(grid, [(block.parts[0], np.ones(len(points)), step[1])]))

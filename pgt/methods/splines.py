@@ -199,7 +199,8 @@ class Step:
         whole[0, 0] = 1.0
         for j, unit in enumerate(np.eye(self.points)):
             whole[: j + 2, self.order + j] = legendre.legmul(unit[: j + 1], [0.5, 0.5])  # times τ
-        found, at = [whole], np.concatenate([[-1.0], 2 * radau(self.points) - 1])
+        found: list[np.ndarray] = [whole]
+        at = np.concatenate([[-1.0], 2 * radau(self.points) - 1])
         for order in range(1, self.order):
             values = np.zeros((self.points + 1, self.size))
             values[0, order] = 1.0

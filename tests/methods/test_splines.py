@@ -22,7 +22,7 @@ def test_as_many_derivatives_are_continuous_as_the_order_says():
     spline = Splines(Mesh((0.0, 0.5, 1.0), 4), 2)
     for order, is_continuous in ((0, True), (1, True), (2, False)):
         left, right = (spline.rows(np.array([0.5 + e]), order) for e in (-1e-13, 1e-13))
-        assert (np.abs(left - right).max() < 1e-6) is is_continuous
+        assert bool(np.abs(left - right).max() < 1e-6) is is_continuous
 
 
 def test_halved_elements_hold_the_same_splines():
