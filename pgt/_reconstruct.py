@@ -21,6 +21,7 @@ from pgt.ground.files import require_writable
 from pgt.ground.owner import owned
 from pgt.ground.unknown import named_unknowns
 from pgt.ground.version import __version__
+from pgt.methods.fit import fit_task
 from pgt.models.base import AbstractFieldModel
 from pgt.models.linearised import network_of
 from pgt.nn import frozen
@@ -37,7 +38,7 @@ from pgt.reconstruction.rival import in_time_left, is_surer, needs_rival, predic
 from pgt.training.assemble import Model, Task, assemble
 from pgt.training.budget import seconds_given
 from pgt.training.error_bars import ErrorBars
-from pgt.training.fit import Outcome, fit_task, with_posterior
+from pgt.training.fit import Outcome, with_posterior
 from pgt.training.linearity import linearity
 from pgt.training.loop import DIVERGED, Fit
 from pgt.training.scales import typical_residuals

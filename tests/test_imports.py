@@ -23,6 +23,7 @@ LINES = (
     ("nn", "kernels"),
     ("models", "physics"),
     ("training",),
+    ("methods",),
     ("trust",),
     ("reconstruction",),
     ("families",),

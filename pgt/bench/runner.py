@@ -28,10 +28,11 @@ from pgt.bench.stored import read_record, write_record
 from pgt.ground.files import in_one_piece
 from pgt.ground.provenance import provenance
 from pgt.ground.stage import stages_of
+from pgt.methods.fit import fit_task
 from pgt.reconstruction.result import Reconstruction
 from pgt.training.assemble import Task, assemble
 from pgt.training.budget import STEPS
-from pgt.training.fit import Outcome, fit_task
+from pgt.training.fit import Outcome
 from pgt.training.settings import Polish, Training
 from pgt.training.weighting import Fixed, Uncertainty
 from pgt.trust.references.given_values import with_conditions

@@ -16,6 +16,7 @@ from pgt.models.pgt import PGT as PGT
 from pgt.models.pinn import PINN as PINN
 from pgt.models.pinnsformer import PINNsFormer as PINNsFormer
 from pgt.models.siren import SIREN as SIREN
+from pgt.models.solver import Solver as Solver
 from pgt.models.wire import WIRE as WIRE
 from pgt.models.writer import WriterSizes as WriterSizes
 from pgt.nn.scaling import Scaling as Scaling

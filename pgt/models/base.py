@@ -39,6 +39,8 @@ class AbstractFieldModel(eqx.Module):
     """
 
     part: ClassVar[str] = "model"
+    # Whether its numbers are trained, with readings held out; others are solved for.
+    is_trained: ClassVar[bool] = True
     scaling: eqx.AbstractVar[Scaling]
 
     @abc.abstractmethod

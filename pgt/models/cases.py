@@ -15,6 +15,7 @@ from pgt.models.pgt import PGT
 from pgt.models.pinn import PINN
 from pgt.models.pinnsformer import PINNsFormer
 from pgt.models.siren import SIREN
+from pgt.models.solver import Solver
 from pgt.models.wire import WIRE
 
 
@@ -60,6 +61,14 @@ def _small_features(scaling, pde, seed: int) -> Features:
     return eqx.tree_at(lambda m: m.network.readout, model, readout)
 
 
+def _small_solver(scaling, pde, seed: int) -> Solver:
+    """With polynomials by chance on one element: before a fit its field is the same everywhere."""
+    model, dimension = Solver(scaling), len(scaling.middle)
+    shape = (len(scaling.mean), *(1,) * dimension, *(5,) * dimension)
+    pieces = np.random.default_rng(seed).normal(size=shape)
+    return model.with_pieces(model.elements.edges, pieces)
+
+
 def _small_siren(scaling, pde, seed: int) -> SIREN:
     return SIREN(scaling, width=12, layers=3, frequency=8.0, seed=seed)
 
@@ -84,6 +93,7 @@ ALL_MODELS = (
     ModelCase("deeponet", _small_deeponet),
     ModelCase("pinn", _small_pinn, reads=False),
     ModelCase("features", _small_features, reads=False),
+    ModelCase("solver", _small_solver, reads=False),
     ModelCase("siren", _small_siren, reads=False),
     ModelCase("wire", _small_wire, reads=False),
     ModelCase("pinnsformer", _small_pinnsformer, reads=False),

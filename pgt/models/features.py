@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import ClassVar
 
 import jax.numpy as jnp
 import numpy as np
@@ -128,6 +129,7 @@ class Features(AbstractFrame):
     (300, 2)
     """
 
+    is_trained: ClassVar[bool] = False
     scaling: Scaling
     kernel: NoKernel
     network: FeatureNetwork

@@ -16,6 +16,7 @@ from pgt.ground.checked import checked
 from pgt.ground.content import contents
 from pgt.ground.files import require_writable
 from pgt.ground.owner import owned
+from pgt.methods.fit import fit_task
 from pgt.models.base import AbstractFieldModel
 from pgt.physics.bordered import bordered
 from pgt.physics.conditions import AbstractCondition
@@ -26,7 +27,6 @@ from pgt.reconstruction.evaluation import Evaluation
 from pgt.training.assemble import Model, assemble, groups_of, held_out_by, matched
 from pgt.training.checkpoint import require_same
 from pgt.training.default_model import suited_model
-from pgt.training.fit import fit_task
 from pgt.training.identity import Identity, parts_of
 from pgt.training.settings import Training
 

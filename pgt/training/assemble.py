@@ -242,7 +242,7 @@ def held_out_rows(
     """The rows of the readings that are held out, as the settings say."""
     share = training.hold_out
     if share is None:
-        share = 0.0 if isinstance(model, Features) else HELD_OUT
+        share = HELD_OUT if model is None or model.is_trained else 0.0
     if share == 0 or len(observations) < 2:
         return np.zeros(0, int)
     groups = groups_of(observations, training, domain)
@@ -275,10 +275,11 @@ def check_error_bars(
     error_bars: ErrorBars | None, model: AbstractFieldModel, training: Training
 ) -> None:
     """Raise before the training where there would be no posterior after it."""
-    if isinstance(model, Features):
+    if not model.is_trained:
         if isinstance(error_bars, Ensemble):
+            name = type(model).__name__
             raise InputError(
-                f"error_bars={error_bars!r}: the posterior of Features is exact, and no training differs "
+                f"error_bars={error_bars!r}: the posterior of {name} is known, and no training differs "
                 'by chance; ask for a Posterior, in a run file name = "posterior".',
                 about="error_bars",
             )

@@ -8,7 +8,6 @@ first-order optimiser (benchmarks/newton.py). Others are trained first; their de
 from dataclasses import replace
 
 from pgt.models.base import AbstractFieldModel
-from pgt.models.features import Features
 from pgt.training.polish import polish_settings
 from pgt.training.settings import Training
 from pgt.training.system import is_whole
@@ -21,7 +20,7 @@ TRAINED = 0.6  # of the seconds, where a polish follows
 
 def budgeted(training: Training, model: AbstractFieldModel) -> Training:
     """The settings with nothing left open: how many steps, for how long, and the polish after them."""
-    if isinstance(model, Features):
+    if not model.is_trained:
         return training
     polish = polish_settings(model, training)
     if training.steps is not None or polish is False or not is_whole(model, polish):

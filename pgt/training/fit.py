@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 from pgt.data.splits import Groups, sensors, spared_sensors
 from pgt.ground.threads import blas_threads
 from pgt.ground.unknown import named_unknowns
+from pgt.models.base import AbstractFieldModel
 from pgt.models.features import Features
 from pgt.models.linearised import Apart
 from pgt.nn import batched
@@ -20,6 +21,7 @@ from pgt.nn.compiled import compiled
 from pgt.nn.frozen import count_parameters
 from pgt.nn.precision import is_double, precision
 from pgt.physics.bordered import wall_fields
+from pgt.physics.pde import AbstractPDE
 from pgt.training.assemble import Task
 from pgt.training.chance import beyond_noise
 from pgt.training.checkpoint import States
@@ -30,8 +32,8 @@ from pgt.training.ensemble import held_out_errors
 from pgt.training.error_bars import Ensemble, Posterior
 from pgt.training.features import fit_features
 from pgt.training.found import (
+    Answer,
     Averaged,
-    Found,
     deviations,
     drawn_members,
     errors_without,
@@ -138,15 +140,15 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
         is_at_summit=drawn.better is not None and drawn.about["is_clean"],
         shows_noise=not drawn.about["is_clean"],
         moved_to=drawn.about["cost"],
-        contradicted=_contradicted_by_network(fit, task),
+        contradicted=contradicted_by_sines(fit, task),
     )  # fmt: skip
     if asked:
         return replace(outcome, members=drawn.beside(apart))
     return replace(outcome, fit=replace(fit, learnt=_learnt(drawn)))
 
 
-def _contradicted_by_network(fit: Fit, task: Task) -> tuple[Contradicted, ...]:
-    """Conditions that readings contradict, by sines that follow a network."""
+def contradicted_by_sines(fit: Fit, task: Task) -> tuple[Contradicted, ...]:
+    """Conditions that readings contradict, by sines that follow the answer."""
     if not task.problem.conditions:
         return ()
     sines = following(fit.model, fit.pde, task.problem)
@@ -166,6 +168,30 @@ def _learnt(drawn: Drawn) -> dict[str, Learnt]:
 def _solved(task: Task, progress: ProgressBar) -> Outcome:
     """A sum of sines needs no training (features.py)."""
     found, fit = fit_features(task, lambda share, numbers: progress.update("solve", share, numbers))
+    samples = task.error_bars.samples if isinstance(task.error_bars, Posterior) else DRAWS
+    # Exact readings leave open what their posterior says; of noisy ones few sines are too sure.
+    is_clean = found.sigma <= CLEAN
+    apart = None if is_clean else left_open(fit.model, fit.pde, task.problem, samples)
+    outcome = outcome_of(
+        found, fit, task, partial(deviations, found), partial(drawn_members, found), apart
+    )
+    return replace(
+        outcome,
+        is_average=isinstance(found, Averaged),
+        contradicted=_contradicted(found, fit, task),
+    )
+
+
+def outcome_of(
+    found: Answer,
+    fit: Fit,
+    task: Task,
+    deviate: Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "k n c"]],
+    draw: Callable[[Posterior], tuple[AbstractFieldModel, AbstractPDE]],
+    apart: Apart | None = None,
+) -> Outcome:
+    """What is to be said of an answer in closed form: its errors at readings that are left out, and draws
+    from its posterior."""
     readings, left_out = task.problem.observations, None
     errors, sigmas = left_out_errors(found, readings, sensors(readings))
     if task.problem.likelihood == "gauss":
@@ -174,28 +200,23 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
     judged, around = left_out_errors(found, readings, spared)
     error = _error(fit, task) if len(task.held_out) else _size(judged, task.problem)
     noises, asked = noise_of_fields(found, readings), task.error_bars
-    samples = asked.samples if isinstance(asked, Posterior) else DRAWS
-    # Exact readings leave open what their posterior says; of noisy ones few sines are too sure.
-    is_clean = found.sigma <= CLEAN
-    apart = None if is_clean else left_open(fit.model, fit.pde, task.problem, samples)
     outcome = Outcome(
-        fit, error, left_out=left_out, misses=errors / sigmas, deviate=partial(deviations, found),
+        fit, error, left_out=left_out, misses=errors / sigmas, deviate=deviate,
         noise=found.sigma, noises=noises,
         at_least=0.0 if spared is None else _between_sensors(judged, found, task.problem, spared),
-        is_average=isinstance(found, Averaged), apart=apart,
+        apart=apart,
         without=None if len(task.held_out) else partial(_error_without, found, task.problem),
-        contradicted=_contradicted(found, fit, task),
     )  # fmt: skip
     if not isinstance(asked, Posterior):
         return outcome
-    models, pdes = drawn_members(found, asked)
+    models, pdes = draw(asked)
     stacked = (models, pdes, batched.repeat(readings, asked.samples))
     about = {
         "settings": repr(asked), "noise": found.sigma,
         "noise_of_fields": noises.tolist(),
         "unrest": 0.0, "leave_one_out": left_out is not None,
         # Sines that follow clean readings wherever these go: what draws say at them tells nothing.
-        "left_out_spread": around.tolist() if is_clean and left_out is not None else None,
+        "left_out_spread": around.tolist() if found.sigma <= CLEAN and left_out is not None else None,
     }  # fmt: skip
     return replace(outcome, members=Drawn(stacked, about).beside(apart))
 
@@ -214,7 +235,7 @@ def _seconds_left(fit: Fit, task: Task) -> float | None:
     return None if seconds is None else max(seconds - fit.seconds - fit.polish_seconds, 0.0)
 
 
-def _error_without(found: Found | Averaged, problem: Problem, rows: Int[np.ndarray, " m"]) -> float:
+def _error_without(found: Answer, problem: Problem, rows: Int[np.ndarray, " m"]) -> float:
     """As `held_out_error` would say it, had these rows not been fitted."""
     return _size(errors_without(found, problem.observations, rows), problem)
 
@@ -224,7 +245,7 @@ def _size(errors: Float[np.ndarray, " m"], problem: Problem) -> float:
 
 
 def _between_sensors(
-    errors: Float[np.ndarray, " m"], found: Found | Averaged, problem: Problem, which: Groups
+    errors: Float[np.ndarray, " m"], found: Answer, problem: Problem, which: Groups
 ) -> Float[np.ndarray, " c"]:
     """What is wrong with each field at sensors that others predict, where readings are missed by such
     `errors`; a field that was not read is known no better than the others."""

@@ -14,6 +14,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import equinox as eqx
 import jax
@@ -24,6 +25,7 @@ from jaxtyping import Float, Int
 from pgt.data.observations import Observations
 from pgt.data.splits import Groups, spared_sensors
 from pgt.ground.unknown import named_unknowns
+from pgt.models.base import AbstractFieldModel
 from pgt.models.features import Features, Sines
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
@@ -48,6 +50,27 @@ def cost_of_band(band: tuple[float, ...]) -> float:
     (3.0, 0.0)
     """
     return NARROW * sum(math.log2(max(b, POLYNOMIAL)) for b in band)
+
+
+class Answer(Protocol):
+    """An answer whose readings are those of a Gaussian model: a sum of sines, or a solution on a mesh."""
+
+    @property
+    def model(self) -> AbstractFieldModel: ...
+
+    @property
+    def sigma(self) -> float: ...
+
+    @property
+    def sigmas(self) -> Float[np.ndarray, " n"]: ...
+
+    def left_out(self, groups: Groups | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """What is wrong with the prediction of every measured value from the others, and its σ."""
+        ...
+
+    def without(self, inside: Int[np.ndarray, " m"]) -> tuple[np.ndarray, np.ndarray]:
+        """The same of some measured values, which are left out together."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -279,7 +302,7 @@ def deviations(
     return np.einsum("nm,kcm->knc", sines, steps) * np.asarray(found.model.scaling.spread)
 
 
-def noise_of_fields(found: Found | Averaged, readings: Observations) -> Float[np.ndarray, " c"]:
+def noise_of_fields(found: Answer, readings: Observations) -> Float[np.ndarray, " c"]:
     """The noise of the readings of each field, in units of its spread; the common one of fields that were
     not read."""
     counts = [len(readings.measured(name).rows) for name in readings.fields]
@@ -287,7 +310,7 @@ def noise_of_fields(found: Found | Averaged, readings: Observations) -> Float[np
     return np.array([np.median(part) if len(part) else found.sigma for part in parts])
 
 
-def left_out_errors(found: Found | Averaged, readings: Observations, which: Groups | None):
+def left_out_errors(found: Answer, readings: Observations, which: Groups | None):
     """What is wrong with the prediction of every measured value from the readings but that one, and
     its σ; with `which` sensor took each reading, from the other sensors."""
     if which is None:
@@ -297,7 +320,7 @@ def left_out_errors(found: Found | Averaged, readings: Observations, which: Grou
 
 
 def errors_without(
-    found: Found | Averaged, readings: Observations, rows: Int[np.ndarray, " m"]
+    found: Answer, readings: Observations, rows: Int[np.ndarray, " m"]
 ) -> Float[np.ndarray, " k"]:
     """What is wrong with the prediction of all values measured in some `rows`, in units of the spread,
     from the readings that are left: as a network is judged that was not shown those rows."""
@@ -305,9 +328,7 @@ def errors_without(
     return found.without(np.flatnonzero(np.isin(values, rows)))[0]
 
 
-def left_out_predictions(
-    found: Found | Averaged, readings: Observations
-) -> Float[np.ndarray, "n c"]:
+def left_out_predictions(found: Answer, readings: Observations) -> Float[np.ndarray, "n c"]:
     """What is said of every measured value by the others, or by other sensors where they can be spared;
     NaN where there is none. The readings are those of the problem, in its order."""
     predictions = np.full(np.shape(readings.values), np.nan)

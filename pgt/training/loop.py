@@ -30,6 +30,7 @@ MINIMUM_HELD_OUT = 5  # fewer readings say too little about the noise
 SMALLEST_RATE = 1e-3  # ten failures
 SPENT, NO_LONGER_FALLING = "budget spent", "held-out error stopped falling"
 SOLVED = "solved in closed form"
+ON_MESH = "solved on a mesh"
 UNSETTLED = "a coefficient had not come to rest"
 DIVERGED = "diverged: the loss stayed non-finite at a thousandth of the learning rate"
 

@@ -77,9 +77,9 @@ def solved_at_once(model: Features, task: Task, near: float | None = None) -> So
     rows = rows_of(model, task.pde, task.problem, points_of(model, task))
     if wall_fields(task.pde):
         rows = replace(rows, others=Functions(model, task).prior)
-    solved = _solved(rows, task.problem.likelihood, near, loosely=True)
+    solved = posterior_of(rows, task.problem.likelihood, near, loosely=True)
     if near is not None and abs(solved.peak.exponent - near) > CLOSE:  # better still beyond
-        solved = _solved(rows, task.problem.likelihood, loosely=True)
+        solved = posterior_of(rows, task.problem.likelihood, loosely=True)
     fitted, pde = with_weights(model, task.pde, solved.weights)
     return fitted, pde, solved, {}, {}
 
@@ -91,7 +91,7 @@ def solved_beside(model: Features, task: Task, priors: Iterable[Float[np.ndarray
     for others in priors:
         first = first or Given(rows.equation, rows.target, others)
         beside, basis = replace(rows, others=others), first.beside(others)
-        solved = _solved(beside, task.problem.likelihood, loosely=True, basis=basis)
+        solved = posterior_of(beside, task.problem.likelihood, loosely=True, basis=basis)
         yield *with_weights(model, task.pde, solved.weights), solved
 
 
@@ -148,7 +148,7 @@ def _turns(
         if not np.isfinite(rows.equation).all() or not np.isfinite(rows.target).all():
             break
         # While a coefficient is wrong, readings are missed by more than their noise: it is kept here.
-        solved = _solved(veiled(rows, max(veil, rows.given or 0.0)), likelihood, near)
+        solved = posterior_of(veiled(rows, max(veil, rows.given or 0.0)), likelihood, near)
         took = deadline.spent - before
         raws, asked = (COEFFICIENT_UNIT * w[fields:] for w in (weights, solved.weights))
         learnt = coefficients.learnt(raws, asked, _deviations(solved, fields))
@@ -176,7 +176,7 @@ def _turns(
 def readings_alone(model: Features, task: Task, veil: float = 0.0) -> Solved:
     """What they show without the equation, under that much noise at least."""
     rows = veiled(rows_of(model, task.pde, task.problem, 0), veil)
-    return _solved(rows, task.problem.likelihood)
+    return posterior_of(rows, task.problem.likelihood)
 
 
 def veiled(rows: Rows, veil: float) -> Rows:
@@ -196,7 +196,7 @@ def _deviations(solved: Solved, fields: int) -> Float[np.ndarray, " k"]:
     return np.where(shares > SILENT, np.inf, narrow * told)
 
 
-def _solved(
+def posterior_of(
     rows: Rows,
     likelihood: Likelihood,
     near: float | None = None,

@@ -6,7 +6,6 @@ import jax
 
 from pgt.ground.memory import require_memory
 from pgt.models.base import AbstractFieldModel
-from pgt.models.features import Features
 from pgt.nn import frozen
 from pgt.training.dense import on_host
 from pgt.training.polish import polish_settings
@@ -20,7 +19,7 @@ FEWER = "write some thousands"
 
 def check_room(training: Training, model: AbstractFieldModel) -> None:
     """Raise where a step on so many points needs more memory than there is, by the least estimate."""
-    if isinstance(model, Features):
+    if not model.is_trained:
         return  # which has points of its own
     room, units = room_for_arrays(), STREAMS * hidden_units(model)
     size = 8 if training.precision == "float64" else 4

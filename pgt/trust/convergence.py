@@ -7,7 +7,7 @@ import numpy as np
 
 from pgt.ground.numbers import number, percent
 from pgt.ground.stage import Stage
-from pgt.training.loop import DIVERGED, NO_LONGER_FALLING, SOLVED, UNSETTLED
+from pgt.training.loop import DIVERGED, NO_LONGER_FALLING, ON_MESH, SOLVED, UNSETTLED
 
 STILL_FALLING = 0.1  # of the error, in the last fifth of a run
 GOOD_COST = 1e-6  # of a polish, in squared units of the spread: a thousandth of it is left
@@ -65,9 +65,11 @@ def convergence(descent: Descent) -> tuple[bool | None, str]:
     if descent.stopped == DIVERGED:
         return False, f"Training {DIVERGED}."
     if descent.stopped == UNSETTLED:
-        return False, f"The field was solved for in closed form, but {UNSETTLED}."
+        return False, f"The field was solved for, but {UNSETTLED}."
     if descent.stopped == SOLVED:
         return True, "The field was solved for in closed form; there was nothing to converge."
+    if descent.stopped == ON_MESH:
+        return True, "The equation was solved on a mesh, and what is unknown of it came to rest."
     if descent.stages:  # they come last, and so decide
         return _of_stages(descent)
     if descent.stopped == NO_LONGER_FALLING:

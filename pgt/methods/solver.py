@@ -1,0 +1,371 @@
+"""The fit of a solver: Gauss-Newton's method for all that an equation leaves open.
+
+The solution of the equation is a function of coefficients, initial states and boundary values. Around the
+last solution it is linear in them: with the prior of unknown functions and noisy readings that is the
+Gaussian model of training/gaussian.py, which chooses noise and sizes by the evidence; lengths of
+functions are chosen here, by the same. Its mean is where the equation is solved next, its covariance at
+the end is the posterior.
+
+Why steps in time are collocation on the host and not a compiled integrator: of heat on 64 points with 65
+unknown numbers, Kvaerno's fifth-order method in diffrax compiles for 5 s and then takes 0.4 s for each
+linearisation; here nothing is compiled but the residual at a point, in 0.3 s, meshes may change, and a
+linearisation takes 0.1 s.
+"""
+
+import time
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.optimize
+from jaxtyping import Float, Int
+
+from pgt.data.splits import Groups
+from pgt.ground.errors import InputError
+from pgt.ground.threads import blas_threads
+from pgt.ground.unknown import named_unknowns
+from pgt.methods.collocation import Grid, posed
+from pgt.methods.march import Solution, Stuck, first_meshes, rough_by, solve, solve_on
+from pgt.methods.pieces import edges_of, pieces_of, values_of
+from pgt.methods.readings import Seen, Sensors
+from pgt.methods.rows import raws_of, with_raws
+from pgt.methods.unknown_functions import Unknowns
+from pgt.models.linearised import LinearisedModel
+from pgt.models.solver import Solver
+from pgt.nn import batched
+from pgt.physics.pde import AbstractPDE
+from pgt.training.assemble import Task
+from pgt.training.basis import Basis, Dense
+from pgt.training.coefficients import STEP, Coefficients, Learnt, are_settled, log_of
+from pgt.training.deadline import Deadline
+from pgt.training.dense import beside_numpy
+from pgt.training.error_bars import Posterior
+from pgt.training.fit import DRAWS, Outcome, contradicted_by_sines, outcome_of
+from pgt.training.gaussian import Reduced, Rows, Solved
+from pgt.training.history import History
+from pgt.training.loop import ON_MESH, UNSETTLED, Fit
+from pgt.training.one_band import posterior_of
+from pgt.training.progress import ProgressBar
+
+ITERATIONS = 40  # of Gauss-Newton's method
+HALVINGS = 8  # of a step that makes readings or unknown functions less probable
+LENGTH, SIZE = (
+    0.7,
+    1.0,
+)  # of unknown functions where a search begins: half extents, and sizes of others
+WIDTH = 1.5  # of the prior of the logarithms of these
+AT_REST = (
+    0.02  # standard deviations by which the next step would move what is read, or a coefficient
+)
+BELOW_NOISE = 0.02  # of the noise: errors of the mesh that nobody can see in what is read
+ROUGHER = 10.0  # times the error for which a mesh was found: then another one is looked for
+COARSER = 3.0  # times the tolerance: for so much, a mesh serves as well
+FIRST_TOLERANCE = 1e-3  # of the spread, where nothing is known of the noise
+CLOSE = 0.05  # of a logarithm, and of the evidence: closer changes nothing
+SEARCH = 80  # evaluations of the evidence at one linearisation
+
+SMALL = 100  # of matrices, which several threads do not make faster
+
+Report = Callable[[float, dict[str, float]], None]
+
+
+class Prior(Basis):
+    """What is known of the unknown before any reading, as the Gaussian model wants it."""
+
+    def __init__(self, root: Float[np.ndarray, "p p"], corners=None):
+        """`root` of the covariance; `corners`: linear rows that hold exactly, and what they are equal
+        to."""
+        self.mean, self.root, self.vectors = np.zeros(len(root)), root, np.eye(len(root))
+        if corners is not None and len(corners[0]):
+            rows, target = corners
+            seen = rows @ root
+            inverse = np.linalg.pinv(seen)
+            self.mean = root @ (inverse @ target)
+            self.root = root - (root @ inverse) @ seen
+
+    def prior(self, rho: float) -> Dense:
+        """The same for every ρ: the equation holds."""
+        return Dense(self.mean, self.root)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A solution and the posterior around it; what is asked of it is what is asked of a sum of sines
+    (training/found.py)."""
+
+    model: Solver
+    pde: AbstractPDE
+    solution: Solution
+    solved: Solved
+    learnt: dict[str, Learnt]
+    converged: bool
+
+    @property
+    def sigma(self) -> float:
+        """The noise of the readings, in units of their spread."""
+        return self.solved.sigma
+
+    @property
+    def sigmas(self) -> Float[np.ndarray, " n"]:
+        """The same of every measured value."""
+        return self.solved.sigma * self.solved.reduced.sigma
+
+    def left_out(self, groups: Groups | None = None):
+        """What is wrong with the prediction of every measured value from the others, and its σ."""
+        return self.solved.left_out(groups)
+
+    def without(self, inside: Int[np.ndarray, " m"]):
+        """The same of some measured values, which are left out together."""
+        return next(self.solved.without(inside))
+
+    def drawn(self, count: int) -> Float[np.ndarray, "count p"]:
+        """Steps from all that is unknown to what is drawn from the posterior, in pairs. Intervals of
+        coefficients are as wide as it says."""
+        own = self.solution.unknowns.raws
+        half = self.solved.draw(count // 2, last=own.stop - own.start)
+        return np.concatenate([half, -half])
+
+    def moved(self, steps: Float[np.ndarray, "k p"]) -> Float[np.ndarray, "k c ..."]:
+        """By how much the field's polynomials change with such steps, to first order."""
+        return pieces_of(self.solution.grid, list(self.solution.changes(steps.T)))
+
+    def deviations(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "k n c"]:
+        """How far fields drawn from the posterior are from the fit at points, in physical units."""
+        return values_of(edges_of(self.solution), self._moved_pieces, points)
+
+    @cached_property
+    def _moved_pieces(self):
+        return self.moved(self.drawn(DRAWS))
+
+    def members(self, settings: Posterior) -> tuple[LinearisedModel, AbstractPDE]:
+        """Models and equations drawn from the posterior, stacked, in pairs around the fit."""
+        steps = self.drawn(settings.samples)
+        raws = self.solution.unknown[self.solution.unknowns.raws]
+        moved = raws + steps[:, self.solution.unknowns.raws]
+        with jax.enable_x64(True):
+            bases = batched.repeat(self.model, len(steps))
+            pdes = [with_raws(self.pde, jnp.asarray(own, jnp.float64)) for own in moved]
+            return LinearisedModel(bases, jnp.asarray(self.moved(steps))), batched.stack(pdes)
+
+
+class _State:
+    """A solution, linearised: the readings of it, and their slopes."""
+
+    def __init__(self, solution: Solution, seen: Seen, tolerance: float, rough=None):
+        self.solution, self.seen, self.tolerance = solution, seen, tolerance
+        self.rough = rough_by(solution) if rough is None else rough  # when its mesh was found
+        self.unknown = solution.unknown
+        self.read = seen.values(solution)
+        self._slopes = None
+
+    @property
+    def slopes(self) -> Float[np.ndarray, "n p"]:
+        if self._slopes is None:
+            self._slopes = self.seen.slopes(self.solution, np.eye(len(self.unknown)))
+        return self._slopes
+
+
+class Search:
+    """Gauss-Newton's method, and where it is."""
+
+    def __init__(self, task: Task, report: Report):
+        assert isinstance(task.model, Solver)
+        self.task, self.report, self.model = task, report, task.model
+        self.deadline = Deadline(task.training.seconds)
+        problem = task.problem
+        self.problem = posed(task.pde, problem.domain, problem.conditions, self.model.scaling)
+        self.unknowns = Unknowns(self.problem, self.model.scaling)
+        self.sensors = Sensors(problem.observations, self.model.scaling)
+        self.coefficients = Coefficients(task.pde)
+        self.first = np.zeros(self.unknowns.count)
+        self.first[self.unknowns.raws] = raws_of(task.pde)
+        lengths = len({axis for part in self.unknowns.parts for axis in part.axes})
+        sizes = len(self.unknowns.names) - lengths
+        self.middle = np.log(np.r_[np.full(lengths, LENGTH), np.full(sizes, SIZE)])
+        self.hyper, self.weighed = self.middle, self.sensors.relative
+        self.tolerance = self.model.tolerance
+
+    def best(self) -> Fitted:
+        """Where the readings are most probable."""
+        state, converged = self._begun(), False
+        for turn in range(ITERATIONS):
+            solved = self._posterior(state)
+            change = solved.weights - (state.unknown - self.first)
+            share = self._share(state.unknown, change)
+            moves = self._moves(state, solved, change)
+            self.report(turn / ITERATIONS, {"noise": solved.sigma})
+            is_fine = state.tolerance <= COARSER * self.tolerance
+            converged = moves < AT_REST and is_fine
+            if converged or not self.deadline.allows(0.0):
+                break
+            following = self._stepped(state, solved, share * change)
+            if following is None:
+                break
+            state = following
+        solved = self._posterior(state)
+        return self._fitted(state, solved, converged)
+
+    def _begun(self) -> _State:
+        try:
+            return self._on_new_mesh(self._fulfilling(), max(FIRST_TOLERANCE, self.tolerance))
+        except Stuck as stuck:
+            raise InputError(
+                f"the equation could not be solved with its first coefficients ({stuck}): begin "
+                "closer to what is expected, give initial and boundary values, or name another model."
+            ) from None
+
+    def _fulfilling(self) -> Float[np.ndarray, " p"]:
+        """First guesses for coefficients, and the most probable functions that agree where they meet."""
+        grid = Grid(self.problem, first_meshes(self.unknowns))
+        values, slopes = self.unknowns.opened(grid, self.first).corners()
+        slopes[:, self.unknowns.raws] = 0.0
+        return self.first + Prior(self.unknowns.root(self.hyper), (slopes, -values)).mean
+
+    def _share(self, unknown, change) -> float:
+        """Of a step, so much that no coefficient moves too far."""
+        moves = [
+            abs(log_of(node, raw + step) - log_of(node, raw))
+            for (_, node), raw, step in zip(
+                self.coefficients.named,
+                unknown[self.unknowns.raws],
+                change[self.unknowns.raws],
+                strict=True,
+            )
+        ]
+        return min(1.0, STEP / max(max(moves, default=0.0), 1e-300))
+
+    def _moves(self, state: _State, solved: Solved, change) -> float:
+        """By how much a step moves what is read, in σ, and coefficients, in standard deviations."""
+        read = (state.slopes @ change) / (solved.sigma * self.sensors.relative)
+        size = float(np.sqrt(np.mean(read**2))) if len(read) else 0.0
+        known = self._deviations(solved)
+        raws = np.abs(change[self.unknowns.raws]) / np.maximum(known, 1e-300)
+        return max(size, float(raws.max(initial=0.0)))
+
+    def _stepped(self, state: _State, solved: Solved, change) -> _State | None:
+        """The step, or as much of it as makes the readings more probable; None where nothing does."""
+        before = self._cost(state, solved)
+        for halved in range(HALVINGS):
+            unknown = state.unknown + 0.5**halved * change
+            try:
+                following = self._solved_at(unknown, state)
+            except Stuck:
+                continue
+            if self._cost(following, solved) <= before * (1 + 1e-9) + 1e-9:
+                return following
+        return None
+
+    def _solved_at(self, unknown, state: _State) -> _State:
+        """The solution on the same mesh, or on a finer one where it asks for that."""
+        solution, tolerance = state.solution, self.tolerance
+        if state.tolerance <= COARSER * tolerance:
+            try:
+                found = solve_on(
+                    solution.grid, self.unknowns, unknown, solution.steps, tolerance, solution
+                )
+            except Stuck:
+                found = None
+            if found is not None and rough_by(found) <= ROUGHER * max(state.tolerance, state.rough):
+                return _State(found, state.seen, state.tolerance, state.rough)
+        return self._on_new_mesh(unknown, tolerance)
+
+    def _on_new_mesh(self, unknown, tolerance: float) -> _State:
+        found = solve(self.unknowns, unknown, tolerance)
+        return _State(found, self.sensors.seen_by(found), tolerance)
+
+    def _cost(self, state: _State, solved: Solved) -> float:
+        """Twice the negative logarithm of the posterior, with what the evidence chose."""
+        missed = (self.sensors.values - state.read) / (solved.sigma * solved.reduced.sigma)
+        away = state.unknown - self.first - self.prior.mean
+        prior = np.linalg.lstsq(self.prior.root, away, rcond=1e-10)[0]
+        return float(missed @ missed + prior @ prior / solved.scale)
+
+    # ------------------------------------------------------------------------- the Gaussian model
+
+    def _posterior(self, state: _State) -> Solved:
+        """The posterior of the linearised model, with lengths, sizes and noise of greatest evidence."""
+        rows, corners = self._rows(state), self._corners(state)
+        if len(self.hyper):
+            self.hyper = self._most_probable(replace(rows, sigma=self.weighed), corners)
+        self.prior = Prior(self.unknowns.root(self.hyper), corners)
+        solved = posterior_of(rows, self.task.problem.likelihood, basis=self.prior)
+        self.weighed = solved.reduced.sigma  # where outliers are expected, they count for less
+        self.tolerance = max(self.model.tolerance, BELOW_NOISE * solved.sigma)
+        return solved
+
+    def _rows(self, state: _State) -> Rows:
+        count = self.unknowns.count
+        values = self.sensors.values - state.read + state.slopes @ (state.unknown - self.first)
+        return Rows(
+            np.zeros((0, count)), np.zeros(0), state.slopes, values, self.sensors.relative,
+            self.sensors.common, self.sensors.fields,
+        )  # fmt: skip
+
+    def _corners(self, state: _State):
+        """Where unknown initial states and boundary values meet, rows that are to hold for all that is
+        unknown, counted from where it began."""
+        opened = self.unknowns.opened(state.solution.grid, state.unknown)
+        values, slopes = opened.corners()
+        return slopes, slopes @ (state.unknown - self.first) - values
+
+    def _most_probable(self, rows: Rows, corners):
+        """The logarithms of lengths and sizes at the greatest evidence."""
+        reduced = Reduced(rows, Prior(np.eye(self.unknowns.count)))
+
+        def cost(hyper):
+            away, tried = (hyper - self.middle) / WIDTH, copy(reduced)
+            tried.basis = Prior(self.unknowns.root(hyper), corners)
+            return -tried.solved(0.0).evidence + 0.5 * away @ away
+
+        found = scipy.optimize.minimize(
+            cost, self.hyper, method="Nelder-Mead",
+            options={
+                "maxfev": SEARCH, "xatol": CLOSE, "fatol": CLOSE,
+                "initial_simplex": _simplex(self.hyper),
+            },
+        )  # fmt: skip
+        return found.x
+
+    def _deviations(self, solved: Solved) -> Float[np.ndarray, " k"]:
+        """Of the coefficients."""
+        return solved.spread(np.eye(self.unknowns.count)[self.unknowns.raws])
+
+    def _fitted(self, state: _State, solved: Solved, converged: bool) -> Fitted:
+        solution = state.solution
+        own = self.unknowns.raws
+        raws, asked = state.unknown[own], (solved.weights + self.first)[own]
+        learnt = self.coefficients.learnt(raws, asked, self._deviations(solved))
+        pieces = pieces_of(solution.grid, [stage.numbers[:, None] for stage in solution.stages])[0]
+        with jax.enable_x64(True):
+            model = self.model.with_pieces(edges_of(solution), pieces)
+            pde = with_raws(self.task.pde, jnp.asarray(raws, jnp.float64))
+        return Fitted(model, pde, solution, solved, learnt, converged)
+
+
+def _simplex(middle):
+    return np.concatenate([middle[None], middle + 0.5 * np.eye(len(middle))])
+
+
+def fit(task: Task, report: Report) -> Fitted:
+    """The solution under which the readings of a task are most probable."""
+    with beside_numpy(), blas_threads(SMALL):
+        return Search(task, report).best()
+
+
+def solved_task(task: Task, progress: ProgressBar) -> Outcome:
+    """The fit of a task, and what is to be said of it."""
+    began = time.monotonic()
+    found = fit(task, lambda share, numbers: progress.update("solve", share, numbers))
+    settled = found.converged and are_settled(found.learnt)
+    history = History.empty(["data"], [name for name, _ in named_unknowns(task.pde)])
+    done = Fit(
+        found.model, found.pde, found.sigma, history, time.monotonic() - began,
+        stopped=ON_MESH if settled else UNSETTLED, learnt=found.learnt,
+    )  # fmt: skip
+    with beside_numpy(), blas_threads(SMALL):
+        outcome = outcome_of(found, done, task, found.deviations, found.members)
+        return replace(outcome, contradicted=contradicted_by_sines(done, task))
