@@ -22,6 +22,7 @@ LINES = (
     ("data",),
     ("nn", "kernels"),
     ("models", "physics"),
+    ("mesh",),
     ("training",),
     ("methods",),
     ("trust",),

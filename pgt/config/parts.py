@@ -193,7 +193,10 @@ class Parts:
         section, problem = self.tables.model, (self.observations, self.governing, self.domain)
         if section is None:
             seconds = self.training.seconds
-            return suited_model(*problem, self.error_bars, seconds=seconds, seed=seed)
+            return suited_model(
+                *problem, self.error_bars,
+                conditions=self.conditions, seconds=seconds, seed=seed,
+            )  # fmt: skip
         if section.builds is models.PGT:
             sizes = self._build.options(section, "model")
             with self.run.located("model"):

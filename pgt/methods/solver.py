@@ -28,12 +28,12 @@ from pgt.data.splits import Groups
 from pgt.ground.errors import InputError
 from pgt.ground.threads import blas_threads
 from pgt.ground.unknown import named_unknowns
-from pgt.methods.collocation import Grid, posed
-from pgt.methods.march import Solution, Stuck, first_meshes, rough_by, solve, solve_on
-from pgt.methods.pieces import edges_of, pieces_of, values_of
-from pgt.methods.readings import Seen, Sensors
-from pgt.methods.rows import raws_of, with_raws
-from pgt.methods.unknown_functions import Unknowns
+from pgt.mesh.collocation import Grid, posed
+from pgt.mesh.march import Solution, Stuck, first_meshes, rough_by, solve, solve_on
+from pgt.mesh.pieces import edges_of, pieces_of, values_of
+from pgt.mesh.readings import Seen, Sensors
+from pgt.mesh.rows import raws_of, with_raws
+from pgt.mesh.unknown_functions import Unknowns
 from pgt.models.linearised import LinearisedModel
 from pgt.models.solver import Solver
 from pgt.nn import batched

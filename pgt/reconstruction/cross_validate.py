@@ -84,7 +84,10 @@ def cross_validate(
     training = replace(training, hold_out_by=held_out_by(observations, training))
     parts = splits.folds(observations, folds, seed, groups_of(observations, training, domain))
     if model is None:
-        model = suited_model(observations, pde, domain, seconds=training.seconds, seed=seed)
+        model = suited_model(
+            observations, pde, domain,
+            conditions=conditions, seconds=training.seconds, seed=seed,
+        )  # fmt: skip
     elif not isinstance(model, AbstractFieldModel):
         model = model(seed)
     fits = _Fits(observations, pde, domain, tuple(conditions), model, training, seed, progress)

@@ -142,7 +142,8 @@ def assemble(
     training = replace(training, hold_out_by=held_out_by(observations, training))
     seeds = _seeds(error_bars, seed)
     with in_precision(training):
-        build = _builder(model, error_bars, observations, pde, domain, training.seconds)
+        about = observations, pde, domain, known
+        build = _builder(model, error_bars, about, training.seconds)
         networks = tuple(build(s) for s in seeds)
     if needs_double(networks[0].scaling.origin, pde, conditions):
         training = replace(training, precision="float64")
@@ -307,15 +308,14 @@ def _seeds(error_bars: ErrorBars | None, seed: int) -> tuple[int, ...]:
 def _builder(
     model: Model | None,
     error_bars: ErrorBars | None,
-    observations: Observations,
-    pde: AbstractPDE,
-    domain: Domain,
+    about: tuple[Observations, AbstractPDE, Domain, Sequence[AbstractCondition]],
     seconds: float | None,
 ) -> Callable[[int], AbstractFieldModel]:
     """The function of a seed that builds the network."""
     if model is None:
+        *problem, conditions = about
         return lambda seed: suited_model(
-            observations, pde, domain, error_bars, seconds=seconds, seed=seed
+            *problem, error_bars, conditions=conditions, seconds=seconds, seed=seed
         )
     if not isinstance(model, AbstractFieldModel):
         return lambda seed: _built(model, seed)

@@ -1,5 +1,6 @@
 """The model that suits a problem, where the user names none."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import jax
@@ -9,12 +10,16 @@ from pgt.data.observations import Observations
 from pgt.data.sampling import Sobol, Uniform
 from pgt.ground.arguments import Seed
 from pgt.ground.checked import checked
+from pgt.ground.unknown import named_unknowns
+from pgt.mesh.collocation import is_solvable
 from pgt.models.base import AbstractFieldModel
 from pgt.models.features import MOST, Features, usual_count
 from pgt.models.pgt import PGT
 from pgt.models.pinn import PINN
 from pgt.models.siren import SIREN
+from pgt.models.solver import Solver
 from pgt.nn.scaling import Scaling
+from pgt.physics.conditions import AbstractCondition
 from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.physics.pde import AbstractPDE
 from pgt.training.error_bars import Ensemble, ErrorBars
@@ -42,14 +47,18 @@ def suited_model(
     domain: Domain,
     error_bars: ErrorBars | None = None,
     *,
+    conditions: Sequence[AbstractCondition] = (),
     seconds: float | None = None,
     seed: Seed = 0,
 ) -> AbstractFieldModel:
-    """The model that a reconstruction uses where none is named: `Features` for a linear equation, which
-    it solves in closed form, and for one that is linear but for its unknown functions, which it solves
-    again and again; else a small tanh network, which second-order steps fit from the start, wider where
-    there are many `seconds`. An ensemble is made of networks, too: its members differ by chance, and a
-    solution does not.
+    """The model that a reconstruction uses where none is named.
+
+    * `Solver`, where coefficients are unknown and the equation can be solved on a mesh of one axis: where
+      it only has to hold roughly, wrong coefficients can be made up for.
+    * `Features` for another linear equation, which it solves in closed form, and for one that is linear
+      but for its unknown functions.
+    * Else a small tanh network, wider where there are many `seconds`. An ensemble is made of networks,
+      too: its members differ by chance, and a solution does not.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(), n=40)
@@ -60,6 +69,8 @@ def suited_model(
     """
     scaling = Scaling.fit(observations.aligned(pde.fields), domain)
     if not isinstance(error_bars, Ensemble):
+        if named_unknowns(pde) and is_solvable(pde, domain, conditions, scaling):
+            return Solver(scaling)
         if is_linear(pde, scaling):
             return Features(scaling, count=_count(scaling, domain), seed=seed, domain=domain)
         if is_linear_but_for_functions(pde, scaling):

@@ -3,10 +3,10 @@
 import numpy as np
 
 import pgt
-from pgt.methods.collocation import posed
-from pgt.methods.march import solve
-from pgt.methods.pieces import edges_of, pieces_of, values_of
-from pgt.methods.unknown_functions import Unknowns
+from pgt.mesh.collocation import posed
+from pgt.mesh.march import solve
+from pgt.mesh.pieces import edges_of, pieces_of, values_of
+from pgt.mesh.unknown_functions import Unknowns
 from pgt.nn.scaling import Scaling
 from pgt.training.dense import beside_numpy
 

@@ -17,9 +17,9 @@ from jaxtyping import Float
 from numpy.polynomial import legendre
 
 from pgt.ground.errors import InputError
-from pgt.methods.collocation import NOT_HERE, Face, Grid, Open, Posed
-from pgt.methods.rows import orders, raws_of
-from pgt.methods.splines import legendre_values
+from pgt.mesh.collocation import NOT_HERE, Face, Grid, Open, Posed
+from pgt.mesh.rows import orders, raws_of
+from pgt.mesh.splines import legendre_values
 from pgt.nn.scaling import Scaling
 
 MODES = {1: 24, 2: 10}  # of a function along an axis, by the number of axes that it depends on

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pgt.methods.splines import Mesh, Splines, Step, gauss, radau
+from pgt.mesh.splines import Mesh, Splines, Step, gauss, radau
 
 
 @pytest.mark.parametrize("periodic", [False, True])

@@ -5,8 +5,8 @@ import scipy.sparse
 from jaxtyping import Float
 
 from pgt.data.observations import Observations, cell_quadrature, typical
-from pgt.methods.collocation import Grid
-from pgt.methods.march import Solution
+from pgt.mesh.collocation import Grid
+from pgt.mesh.march import Solution
 from pgt.nn.scaling import Scaling
 
 

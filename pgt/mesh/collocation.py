@@ -21,8 +21,8 @@ from pgt.data.domain import Domain
 from pgt.data.origin import Origin
 from pgt.data.regions import Faces, Seam
 from pgt.ground.errors import InputError
-from pgt.methods.rows import Rows, condition_rows, equation_rows, orders, raws_of
-from pgt.methods.splines import Mesh, Splines, Step, radau
+from pgt.mesh.rows import Rows, condition_rows, equation_rows, orders, raws_of
+from pgt.mesh.splines import Mesh, Splines, Step, radau
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition, Initial, Periodic
 from pgt.physics.pde import AbstractPDE
@@ -123,6 +123,22 @@ def posed(
         pde, domain, scaling.origin, equation, by_field, tuple(given), tuple(initial), ()
     )
     return replace(problem, open=tuple(_open_values(problem, scaling)))
+
+
+def is_solvable(
+    pde: AbstractPDE,
+    domain: Domain,
+    conditions: Sequence[AbstractCondition],
+    scaling: Scaling,
+) -> bool:
+    """Whether this method solves the problem, and in seconds: in at most one coordinate of space."""
+    if len(domain.spatial_axes) > 1:
+        return False
+    try:
+        posed(pde, scaling.origin.domain(domain), conditions, scaling)
+    except InputError:
+        return False
+    return True
 
 
 # ------------------------------------------------------------------------- what is open at the ends

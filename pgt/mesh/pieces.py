@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from pgt.methods.collocation import Grid
-from pgt.methods.march import Solution
-from pgt.methods.splines import Mesh, legendre_values
+from pgt.mesh.collocation import Grid
+from pgt.mesh.march import Solution
+from pgt.mesh.splines import Mesh, legendre_values
 
 CHUNK = 1 << 22  # numbers that are gathered at once
 

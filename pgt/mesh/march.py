@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from pgt.methods.collocation import Factor, Grid, Linearised, linearised
-from pgt.methods.splines import Mesh
-from pgt.methods.unknown_functions import Unknowns
+from pgt.mesh.collocation import Factor, Grid, Linearised, linearised
+from pgt.mesh.splines import Mesh
+from pgt.mesh.unknown_functions import Unknowns
 
 FIRST_ELEMENTS = 2
 MOST_ELEMENTS = {0: 1, 1: 64, 2: 8}  # along each axis, by the number of axes of space
