@@ -14,7 +14,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -52,6 +52,7 @@ def cost_of_band(band: tuple[float, ...]) -> float:
     return NARROW * sum(math.log2(max(b, POLYNOMIAL)) for b in band)
 
 
+@runtime_checkable
 class Answer(Protocol):
     """An answer whose readings are those of a Gaussian model: a sum of sines, or a solution on a mesh."""
 

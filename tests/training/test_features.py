@@ -191,13 +191,13 @@ def test_the_most_probable_band_is_kept_and_every_trial_written_down():
 @pytest.fixture
 def solves(monkeypatch):
     """The clock stands still but for a second in every solve; what each had to solve."""
-    made, solve = [], one_band._solved
+    made, solve = [], one_band.posterior_of
 
     def counted(rows, *options, **more):
         made.append(rows.readings.shape[1])
         return solve(rows, *options, **more)
 
-    monkeypatch.setattr(one_band, "_solved", counted)
+    monkeypatch.setattr(one_band, "posterior_of", counted)
     monkeypatch.setattr(deadline, "seconds_of_solve", lambda size: 1e-3)
     monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: float(len(made))))
     return made
@@ -346,7 +346,7 @@ def test_no_other_band_is_looked_at_where_a_solve_does_not_say_how_probable_it_i
 def slow_search(monkeypatch, *, rival, seconds: float | None = 60.0):
     """Half of the sines are searched with; every solve takes 3 s by the clock."""
     monkeypatch.setattr(features, "QUICK", 30)
-    made, solve = [], one_band._solved
+    made, solve = [], one_band.posterior_of
     monkeypatch.setattr(
         one_band,
         "_solved",

@@ -13,7 +13,7 @@ from pgt.training.assemble import assemble
 from pgt.training.deadline import Deadline
 from pgt.training.found import PLAINLY, Found
 from pgt.training.gaussian import Rows, most_probable
-from pgt.training.one_band import SOFT, VEILS, _solved, solved_in_turn
+from pgt.training.one_band import SOFT, VEILS, posterior_of, solved_in_turn
 
 SPEED, DAMPING, LAST = 1.3, 0.3, 5.0
 STRING = Domain(x=(0, 1), t=(0, LAST))
@@ -103,7 +103,7 @@ def two_instruments(noise, given=None):
 def test_every_field_has_a_noise_of_its_own_where_readings_tell(noise):
     """Else the better instrument counts for too little, and the worse one is followed too closely."""
     truth, rows = two_instruments(noise)
-    solved, at_once = _solved(rows, "gauss"), most_probable(rows)
+    solved, at_once = posterior_of(rows, "gauss"), most_probable(rows)
     found = solved.sigma * solved.reduced.sigma[[0, -1]]
     np.testing.assert_allclose(found, noise, rtol=0.3)
     error, before = (np.linalg.norm(s.weights - truth) for s in (solved, at_once))
@@ -112,4 +112,4 @@ def test_every_field_has_a_noise_of_its_own_where_readings_tell(noise):
 
 def test_one_noise_suits_all_where_it_is_given_or_the_same():
     for rows in (two_instruments((0.1, 0.12))[1], two_instruments((0.02, 0.4), given=0.1)[1]):
-        assert _solved(rows, "gauss").evidence == most_probable(rows).evidence
+        assert posterior_of(rows, "gauss").evidence == most_probable(rows).evidence
