@@ -34,6 +34,7 @@ from pgt.training.features import fit_features
 from pgt.training.found import (
     Answer,
     Averaged,
+    Found,
     deviations,
     drawn_members,
     errors_without,
