@@ -199,9 +199,9 @@ def test_numbers_of_the_choosing_page_are_stored_ones():
 
 
 def test_what_pages_say_of_the_zoo_is_what_there_is():
-    paths = (DOCS / "zoo.md", DOCS / "choosing.md", ROOT / "README.md", ROOT / "CHANGELOG.md")
-    zoo, choosing, *others = (path.read_text(encoding="utf-8") for path in paths)
-    for page in (zoo, choosing, *others):
+    paths = (DOCS / "zoo.md", DOCS / "choosing.md", ROOT / "README.md")
+    zoo, choosing, readme = (path.read_text(encoding="utf-8") for path in paths)
+    for page in (zoo, choosing, readme):
         assert f"{len(catalogue.names())} problems" in page
     said = r"of (\d+) stated errors (\d+) are .*? ([\d.]+) times\s.*? ([\d.]+) times"
     ((runs, near, least, most),) = re.findall(said, choosing)

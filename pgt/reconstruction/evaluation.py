@@ -152,6 +152,8 @@ class Evaluation:
         asks for is a shift δ; what it leaves, r + Sδ, is smooth in the coordinates and so correlated: its
         covariance is that of clusters, the halves of the domain along each axis.
         """
+        if not named_unknowns(bare(self.pde)):  # those of a condition are in no equation
+            return {}
         names, table = self._slopes_by_coefficients(where.points)
         size = {key: np.sqrt(where.weights @ c**2) for key, c in table.items()}
         rows = [key[:-5] for key in table if key.endswith(" size") and size[key] > 0]

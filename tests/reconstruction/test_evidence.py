@@ -9,12 +9,10 @@ import wavy_result
 import pgt
 from pgt.ground.stage import Stage
 from pgt.reconstruction.evidence import evidence_of
-from pgt.trust import held_out
 
 
 @pytest.fixture
-def result(monkeypatch):
-    monkeypatch.setattr(held_out, "MOST_FOR_RBF", 0)  # interpolation is not the point
+def result():
     return wavy_result.result_with()
 
 
