@@ -19,6 +19,7 @@ from pgt.mesh.unknown_functions import Unknowns
 
 FIRST_ELEMENTS = 2
 MOST_ELEMENTS = {0: 1, 1: 64, 2: 8}  # along each axis, by the number of axes of space
+WORST_FIRST = 0.1  # of the largest error of an element: those with less wait
 SHORTEST_ELEMENT, SHORTEST_STEP = 2.0**-20, 2.0**-20  # of the axis
 MOST_STEPS = 2000
 ITERATIONS = 12  # of Newton's method
@@ -262,8 +263,11 @@ def _error_in_time(grid: Grid, unknowns: Unknowns, numbers) -> float:
 
 
 def _rough(grid: Grid, unknowns: Unknowns, numbers, tolerance: float):
-    """By axis of space, the elements in which the last coefficients of a field are not small."""
+    """By axis of space, the elements in which the last coefficients of a field are not small; the worst
+    ones first: what they get wrong may be all that is wrong in others."""
     errors = _errors_in_space(grid, unknowns, numbers)
+    worst = max((error.max(initial=0.0) for error in errors), default=0.0)
+    tolerance = max(tolerance, WORST_FIRST * worst)
     return [
         (error > tolerance) & (mesh.count < MOST_ELEMENTS[len(errors)]) & _can_halve(mesh)
         for error, mesh in zip(errors, grid.meshes, strict=True)

@@ -162,7 +162,7 @@ def _coverage(readings: Observations, domain: Domain) -> str:
 
 def _held_out(readings: Observations, task: Task) -> str:
     """How many readings, and how they are chosen."""
-    if not len(task.held_out) and isinstance(task.model, Features):
+    if not len(task.held_out) and not task.model.is_trained:
         return "nothing: each reading is predicted from all the others"
     if not len(task.held_out):
         return "nothing: no error can be told"
@@ -176,7 +176,7 @@ def _held_out(readings: Observations, task: Task) -> str:
 
 def _budget(task: Task) -> str:
     training, polish = task.training, task.training.polish
-    if isinstance(task.model, Features):
+    if not task.model.is_trained:
         return f"{how_solved(task)}, in seconds"
     if training.steps == 0 and polish:
         length = f"{polish.iterations}" if polish.seconds is None else f"{polish.seconds:g} s of"
@@ -186,7 +186,9 @@ def _budget(task: Task) -> str:
 
 
 def how_solved(task: Task) -> str:
-    """How a sum of sines is found: there is no step to repeat."""
+    """How a model that is not trained is found: there is no step to repeat."""
+    if not isinstance(task.model, Features):
+        return "solved on a mesh, what is unknown by linearising the solution again and again"
     if is_solved_at_once(task.pde, task.model.scaling):
         return "solved in closed form"
     return "solved by linearising the equation again and again"

@@ -14,7 +14,6 @@ import jax
 import jax.numpy as jnp
 
 from pgt.ground.unknown import named_unknowns
-from pgt.models.features import Features
 from pgt.nn.frozen import count_parameters
 from pgt.runs.check import how_solved
 from pgt.training.assemble import Task
@@ -75,7 +74,7 @@ class Rows(NamedTuple):
 
 def estimate(task: Task, say: Say) -> list[tuple[str, str]]:
     """Rows on memory and time; within seconds."""
-    if isinstance(task.model, Features):
+    if not task.model.is_trained:
         return [("time (estimate)", _of_solution(task))]
     training, rows, before, finish = task.training, [], 0.0, 0.0
     with task.in_precision():

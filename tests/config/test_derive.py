@@ -37,7 +37,7 @@ def test_the_zoo_has_the_arguments_of_its_classes(name):
 
 def test_models_have_the_options_of_their_classes():
     names = [name for name, part in parts("model").items() if part.__module__.startswith("pgt.")]
-    assert len(names) == 8
+    assert len(names) == 9
     for name in names:
         section = table_of("model", name)
         arguments = set(inspect.signature(section.builds).parameters)

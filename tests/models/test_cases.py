@@ -30,4 +30,4 @@ def test_every_model_of_the_library_is_among_the_cases_under_a_name_of_its_own()
 
 def test_only_functions_of_the_coordinate_do_not_read():
     blind = {case.name for case in ALL_MODELS if not case.reads}
-    assert blind == {"pinn", "siren", "wire", "pinnsformer", "features"}
+    assert blind == {"pinn", "siren", "wire", "pinnsformer", "features", "solver"}
