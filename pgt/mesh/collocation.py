@@ -264,6 +264,7 @@ class Grid:
         self.state = np.concatenate(state)
         self.is_dense = int((~self.state).sum()) <= DENSE
         self.blocks = self._blocks()
+        self.tables: dict[Any, Any] = {}  # of open values by points (unknown_functions.py)
 
     @property
     def size(self) -> int:

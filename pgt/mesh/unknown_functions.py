@@ -9,7 +9,7 @@ boundary value continues the initial state: what is unknown is by how much it ha
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from pgt.nn.scaling import Scaling
 MODES = {1: 24, 2: 10}  # of a function along an axis, by the number of axes that it depends on
 Pair = tuple[np.ndarray, np.ndarray]  # values, and their slopes in all that is unknown
 LEVEL = 5.0  # standard deviation of a function's mean, in sizes of the function: next to nothing is known
+MOST_KEPT = 2**25  # numbers of tables that are kept of one mesh: 256 MiB
 VAGUE = 20.0  # of a coefficient's logarithm, logit or multiple of its unit, beside a function of size one
 
 
@@ -53,19 +54,27 @@ class Line:
 
     def root(self, length: float) -> Float[np.ndarray, "k k"]:
         """A root of the covariance of their weights, for correlations over `length` half extents."""
-        if self.periodic:
-            at = -1 + 2 * np.arange(4 * self.count) / (4 * self.count)
-            chord = 2 * np.sin(np.pi * (at[:, None] - at) / 2) / np.pi
-            table = Line(-1.0, 1.0, self.count, True).values(at)
-            project = np.linalg.pinv(table)
-        else:
-            at, weights = legendre.leggauss(2 * self.count)
-            chord = at[:, None] - at
-            table = legendre.legvander(at, self.count - 1)
-            project = (table * weights[:, None]).T * (np.arange(self.count) + 0.5)[:, None]
-        covariance = project @ np.exp(-0.5 * (chord / length) ** 2) @ project.T
-        values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
-        return vectors * np.sqrt(np.maximum(values, 0.0))
+        return _root(self.count, self.periodic, length)
+
+
+@lru_cache(maxsize=64)  # functions along one axis share it
+def _root(count: int, periodic: bool, length: float) -> Float[np.ndarray, "k k"]:
+    distance, project = _projection(count, periodic)
+    covariance = project @ np.exp(-0.5 * (distance / length) ** 2) @ project.T
+    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+    return vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+@lru_cache(maxsize=8)
+def _projection(count: int, periodic: bool):
+    """Distances between points of an axis, and the matrix that gives weights of values there."""
+    if periodic:
+        at = -1 + 2 * np.arange(4 * count) / (4 * count)
+        chord = 2 * np.sin(np.pi * (at[:, None] - at) / 2) / np.pi
+        return chord, np.linalg.pinv(Line(-1.0, 1.0, count, True).values(at))
+    at, weights = legendre.leggauss(2 * count)
+    table = legendre.legvander(at, count - 1)
+    return at[:, None] - at, (table * weights[:, None]).T * (np.arange(count) + 0.5)[:, None]
 
 
 class Part(NamedTuple):
@@ -223,24 +232,30 @@ class OpenValues:
     def at(self, value: Open, points: Float[np.ndarray, "n d"]):
         """Values at points of the face, and their slopes."""
         part = next(p for p in self.unknowns.parts if p.what == value)
-        domain = self.unknowns.problem.domain
-        columns = [domain.index(axis) for axis in part.axes]
-        slopes = self.unknowns._slopes(part, points[:, columns])
+        slopes, rows = self._tables(value, part, points)
         values = slopes @ self.unknown
         if not part.moves:
             mean = float(self.unknowns.scaling.mean[value.field]) if value.order == 0 else 0.0
             return values + mean, slopes
-        if value.field not in self.starts:
-            self.starts[value.field] = self.unknowns.initial(
-                self.grid, value.field, 0, self.unknown
-            )
         numbers, own = self._start(value.field)
-        rows = np.ones((len(points), 1))
+        return values + rows @ numbers, slopes + rows @ own
+
+    def _tables(self, value: Open, part: Part, points: Float[np.ndarray, "n d"]):
+        """The functions of a part at points of a face, and the splines of its field there. They depend on
+        the mesh and the steps alone, so every solution on them shares the tables."""
+        kept, key = self.grid.tables, (value, points.tobytes())
+        if key in kept:
+            return kept[key]
+        domain = self.unknowns.problem.domain
+        columns = [domain.index(axis) for axis in part.axes]
+        slopes, rows = self.unknowns._slopes(part, points[:, columns]), np.ones((len(points), 1))
         for k, spline in enumerate(self.grid.splines[value.field]):
             across = domain.spatial_axes[k] == value.face.axis
             along = spline.rows(points[:, k], value.order if across else 0)
             rows = (rows[:, :, None] * along[:, None]).reshape(len(points), -1)
-        return values + rows @ numbers, slopes + rows @ own
+        if (len(kept) + 1) * (slopes.size + rows.size) < MOST_KEPT:
+            kept[key] = slopes, rows
+        return slopes, rows
 
     def _start(self, field: int):
         """The initial numbers of a field, and their slopes."""

@@ -11,12 +11,14 @@ from dataclasses import replace
 import numpy as np
 
 from pgt.models.features import Features
+from pgt.models.solver import Solver
 from pgt.reconstruction.expected_error import together
 from pgt.training.assemble import Task
 from pgt.training.budget import seconds_given
 from pgt.training.chance import is_less
 from pgt.training.features import POOR, is_contested
 from pgt.training.fit import Outcome
+from pgt.training.loop import UNSETTLED
 from pgt.training.overtaxed import bends_equation, is_overtaxed
 from pgt.training.polish import NOISY
 
@@ -31,6 +33,8 @@ def needs_rival(task: Task, outcome: Outcome, errors: dict | None, spent: float 
     seconds = seconds_given(task.training)
     if task.rival is None or (seconds is not None and seconds - spent < QUARTER * seconds):
         return False
+    if isinstance(task.model, Solver):
+        return outcome.fit.stopped == UNSETTLED
     if isinstance(task.model, Features):
         return errors is not None and is_contested(task) and together(errors, task)["value"] > POOR
     missed, fit = outcome.held_out_error, outcome.fit

@@ -33,6 +33,7 @@ from pgt.ground.unknown import Unknown
 from pgt.models.base import AbstractFieldModel
 from pgt.models.features import Features
 from pgt.models.linearised import network_of
+from pgt.models.solver import Solver
 from pgt.nn.precision import cast, precision
 from pgt.nn.scaling import Scaling
 from pgt.physics.bordered import bordered
@@ -181,8 +182,14 @@ def _rival(
     training: Training,
     error_bars: ErrorBars | None,
 ) -> "Callable[[], Task] | None":
-    """The task for whoever is asked next, where nobody named a model: a network after sines, a larger one
-    after a small one that takes second-order steps. The larger has no posterior to draw from."""
+    """The task for the model that is asked next, where nobody named one: after the solver what suits
+    otherwise, a network after sines, a larger one after a small one that takes second-order steps. The
+    larger has no posterior to draw from."""
+    if isinstance(model, Solver):
+        build = partial(suited_model, *about, error_bars, on_mesh=False, seconds=training.seconds)
+        return partial(
+            again, model=lambda seed: build(seed=seed), training=training, error_bars=error_bars
+        )
     if isinstance(model, Features):
         left = None if training.seconds is None else AFTER_SINES * training.seconds
         build = partial(network, *about, seconds=left)

@@ -48,6 +48,7 @@ def suited_model(
     error_bars: ErrorBars | None = None,
     *,
     conditions: Sequence[AbstractCondition] = (),
+    on_mesh: bool = True,
     seconds: float | None = None,
     seed: Seed = 0,
 ) -> AbstractFieldModel:
@@ -60,6 +61,8 @@ def suited_model(
     * Else a small tanh network, wider where there are many `seconds`. An ensemble is made of networks,
       too: its members differ by chance, and a solution does not.
 
+    Without `on_mesh`, it is the best of the others.
+
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(), n=40)
     >>> square = pgt.Domain(x=(0, 1), t=(0, 1))
@@ -69,7 +72,7 @@ def suited_model(
     """
     scaling = Scaling.fit(observations.aligned(pde.fields), domain)
     if not isinstance(error_bars, Ensemble):
-        if named_unknowns(pde) and is_solvable(pde, domain, conditions, scaling):
+        if on_mesh and named_unknowns(pde) and is_solvable(pde, domain, conditions, scaling):
             return Solver(scaling)
         if is_linear(pde, scaling):
             return Features(scaling, count=_count(scaling, domain), seed=seed, domain=domain)
