@@ -22,6 +22,7 @@ from pgt.ground.owner import owned
 from pgt.ground.unknown import named_unknowns
 from pgt.ground.version import __version__
 from pgt.methods.fit import fit_task
+from pgt.methods.solver import Unsolvable
 from pgt.models.base import AbstractFieldModel
 from pgt.models.linearised import network_of
 from pgt.nn import frozen
@@ -185,7 +186,13 @@ def _better_of_two(task: Task, folder: Path | None, progress: bool | None) -> _K
     def gives_way(outcome: Outcome, errors: dict | None = None) -> bool:
         return needs_rival(task, outcome, errors, time.monotonic() - began)
 
-    outcome, errors = _fitted(task, folder, progress, lambda outcome: not gives_way(outcome))
+    try:
+        outcome, errors = _fitted(task, folder, progress, lambda outcome: not gives_way(outcome))
+    except Unsolvable:
+        if task.rival is None:
+            raise
+        rival = in_time_left(task.rival(), time.monotonic() - began)
+        return _Kept(rival, *_fitted(rival, folder, progress), "rival")
     first = _Kept(task, outcome, errors, "named" if task.is_named else "suited")
     if task.rival is None or not gives_way(outcome, errors):
         return first
@@ -202,7 +209,7 @@ def _kept_after_all(fit: _Kept) -> _Kept:
     """With what was left out while it gave way. A posterior takes for noise what the model could not
     follow: no more is made of it than was asked for."""
     task, outcome = fit.task, fit.outcome
-    if task.error_bars is not None:
+    if task.error_bars is not None and outcome.deviate is None:
         with task.in_precision():
             outcome = with_posterior(outcome, task)
     return fit._replace(outcome=outcome, errors=field_errors(outcome, task))

@@ -73,6 +73,10 @@ SMALL = 100  # of matrices, which several threads do not make faster
 Report = Callable[[float, dict[str, float]], None]
 
 
+class Unsolvable(InputError):
+    """The equation has no solution with the first values of all that is unknown."""
+
+
 class Prior(Basis):
     """What is known of the unknown before any reading, as the Gaussian model wants it."""
 
@@ -213,7 +217,7 @@ class Search:
         try:
             return self._on_new_mesh(self._fulfilling(), max(FIRST_TOLERANCE, self.tolerance))
         except Stuck as stuck:
-            raise InputError(
+            raise Unsolvable(
                 f"the equation could not be solved with its first coefficients ({stuck}): begin "
                 "closer to what is expected, give initial and boundary values, or name another model."
             ) from None

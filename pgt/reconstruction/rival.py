@@ -52,7 +52,8 @@ def predicts_better(other: Outcome, outcome: Outcome, rival: Task) -> bool:
         missed = outcome.without(rows)
     if other.held_out_error is None or missed is None:
         return False
-    count = int(np.asarray(rival.held_out.mask).sum())
+    judges = rival.held_out if len(rival.held_out) else rival.problem.observations
+    count = int(np.asarray(judges.mask).sum())
     return is_less(other.held_out_error, missed, count)
 
 
