@@ -52,16 +52,16 @@ from pgt.training.one_band import posterior_of
 from pgt.training.progress import ProgressBar
 
 ITERATIONS = 40  # of Gauss-Newton's method
+HELD = 1e8  # weight of rows that hold exactly
 HALVINGS = 8  # of a step that makes readings or unknown functions less probable
-LENGTH, SIZE = (
-    0.7,
-    1.0,
-)  # of unknown functions where a search begins: half extents, and sizes of others
+# Of unknown functions where a search begins: in half extents, and relative to others.
+LENGTH, SIZE = 0.7, 1.0
 WIDTH = 1.5  # of the prior of the logarithms of these
-AT_REST = (
-    0.02  # standard deviations by which the next step would move what is read, or a coefficient
-)
-BELOW_NOISE = 0.02  # of the noise: errors of the mesh that nobody can see in what is read
+IN_ROUNDING = 0.1  # the same where no part of the step lowers the cost: errors of the mesh decide
+# Standard deviations by which the next step would move what is read, or a coefficient.
+AT_REST = 0.02
+# Errors of the mesh over the standard error of the fit at readings, which many readings make small.
+BELOW_ERROR = 0.05
 ROUGHER = 10.0  # times the error for which a mesh was found: then another one is looked for
 COARSER = 3.0  # times the tolerance: for so much, a mesh serves as well
 FIRST_TOLERANCE = 1e-3  # of the spread, where nothing is known of the noise
@@ -206,8 +206,9 @@ class Search:
             converged = moves < AT_REST and is_fine
             if converged or not self.deadline.allows(0.0):
                 break
-            following = self._stepped(state, solved, share * change)
+            following = self._stepped(state, solved, change, share)
             if following is None:
+                converged = is_fine and moves < IN_ROUNDING
                 break
             state = following
         solved = self._posterior(state)
@@ -250,18 +251,56 @@ class Search:
         raws = np.abs(change[self.unknowns.raws]) / np.maximum(known, 1e-300)
         return max(size, float(raws.max(initial=0.0)))
 
-    def _stepped(self, state: _State, solved: Solved, change) -> _State | None:
-        """The step, or as much of it as makes the readings more probable; None where nothing does."""
-        before = self._cost(state, solved)
+    def _stepped(self, state: _State, solved: Solved, change, share: float) -> _State | None:
+        """The step, or as much of it as makes the readings more probable; None where nothing does.
+
+        With other coefficients, other functions are most probable. The first linearization tells them
+        only roughly, since coefficients multiply fields: where its step fails, functions follow the
+        coefficients once more before these are moved by less (variable projection, Golub and Pereyra
+        1973)."""
+        most = self._cost(state, solved) * (1 + 1e-9) + 1e-9
         for halved in range(HALVINGS):
-            unknown = state.unknown + 0.5**halved * change
+            part = share * 0.5**halved
             try:
-                following = self._solved_at(unknown, state)
+                following = self._solved_at(self._toward(state, solved, change, part), state)
+                if self._cost(following, solved) <= most:
+                    return following
+                raws = following.unknown[self.unknowns.raws]
+                if len(raws):
+                    again = self._with_coefficients(following, solved, raws)
+                    following = self._solved_at(again, following)
+                    if self._cost(following, solved) <= most:
+                        return following
             except Stuck:
                 continue
-            if self._cost(following, solved) <= before * (1 + 1e-9) + 1e-9:
-                return following
         return None
+
+    def _toward(
+        self, state: _State, solved: Solved, change, part: float
+    ) -> Float[np.ndarray, " p"]:
+        """All that is unknown after a part of a step: functions are the most probable ones for the
+        coefficients."""
+        own = self.unknowns.raws
+        if own.start == own.stop:
+            return state.unknown + part * change
+        return self._with_coefficients(state, solved, state.unknown[own] + part * change[own])
+
+    def _with_coefficients(self, state: _State, solved: Solved, raws) -> Float[np.ndarray, " p"]:
+        """Coefficients with these values and, by the linearization, the most probable functions."""
+        own, root, mean = self.unknowns.raws, self.prior.root, self.first + self.prior.mean
+        sigma = solved.sigma * solved.reduced.sigma
+        missed = self.sensors.values - state.read + state.slopes @ (state.unknown - mean)
+        held = HELD / np.linalg.norm(root[own], axis=1)
+        rows = [
+            (state.slopes @ root) / sigma[:, None],
+            np.eye(len(root)) / np.sqrt(solved.scale),
+            held[:, None] * root[own],
+        ]
+        target = [missed / sigma, np.zeros(len(root)), held * (raws - mean[own])]
+        found = np.linalg.lstsq(np.concatenate(rows), np.concatenate(target), rcond=None)[0]
+        unknown = mean + root @ found
+        unknown[own] = raws
+        return unknown
 
     def _solved_at(self, unknown, state: _State) -> _State:
         """The solution on the same mesh, or on a finer one where it asks for that."""
@@ -298,7 +337,8 @@ class Search:
         self.prior = Prior(self.unknowns.root(self.hyper), corners)
         solved = posterior_of(rows, self.task.problem.likelihood, basis=self.prior)
         self.weighed = solved.reduced.sigma  # where outliers are expected, they count for less
-        self.tolerance = max(self.model.tolerance, BELOW_NOISE * solved.sigma)
+        standard_error = solved.sigma * np.sqrt(solved.determined / len(self.sensors.values))
+        self.tolerance = max(self.model.tolerance, BELOW_ERROR * float(standard_error))
         return solved
 
     def _rows(self, state: _State) -> Rows:

@@ -190,6 +190,11 @@ class Solved:
         """Of the readings along the singular vectors of B."""
         return self.scale * self.values**2 + self.sigma**2
 
+    @property
+    def determined(self) -> float:
+        """How many numbers the readings determine: the trace of the matrix that predicts them."""
+        return float(np.sum(self.scale * self.values**2 / self._variances))
+
     @cached_property
     def weights(self) -> Float[np.ndarray, " p"]:
         """The mean of the posterior."""
