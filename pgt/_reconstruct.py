@@ -241,9 +241,12 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "typical_residuals": _typical_residuals(fit, task),
         "conditions": [condition.kind for condition in task.problem.conditions],
         "contradicted_conditions": [
-            {"condition": one.condition, "sigmas": one.sigmas, "change": max(one.changes)}
+            {
+                "condition": one.condition, "sigmas": one.sigmas, "change": max(one.changes),
+                "missed": one.missed,
+            }
             for one in outcome.contradicted
-        ],
+        ],  # fmt: skip
         "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
         "parameter_count": frozen.count_parameters(network_of(fit.model)),
         "noise_floor": fit.noise_floor,

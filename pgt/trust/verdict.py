@@ -48,8 +48,9 @@ class Evidence:
     lost_coefficients : by learnt coefficient, why its value means nothing, where it does not.
     field_error : by field, the error to be expected over the whole domain, where it is known.
     unfulfilled : by equation, its residual relative to the size of its terms.
-    contradicted_conditions : those that readings contradict: the condition in words, by how many σ, and
-        how much of its spread it changes the field by.
+    contradicted_conditions : those that readings contradict: the condition in words, by how many σ,
+        how much of its spread it changes the field by, and by what share of its typical size the field
+        misses it.
     cells : in how much of the domain there are readings.
     conditions : the kinds of the conditions that were given.
     likelihood : of the readings, as `Training` names it.
@@ -229,14 +230,24 @@ def _large_residuals(evidence: Evidence) -> Doubts:
 
 def _contradicted_conditions(evidence: Evidence) -> Doubts:
     for found in evidence.contradicted_conditions:
-        change = float(found["change"])
+        sigmas, change, missed = (float(found[key]) for key in ("sigmas", "change", "missed"))
+        said = []
+        if sigmas > 0:
+            said.append(
+                f"the readings contradict this condition, by {number(sigmas, 2)} σ, and without it the "
+                f"field differs by {percent(change)} of its spread"
+            )
+        if missed > UNFULFILLED:
+            said.append(
+                f"the field misses this condition by {percent(missed)} of its typical size or more at half "
+                "of its places"
+            )
         yield Doubt(
             "contradicted_condition",
-            f"{found['condition']}: the readings contradict this condition, by "
-            f"{number(found['sigmas'], 2)} σ. Without it the field differs by {percent(change)} of its "
-            "spread. Check its values and units, and the times and places of the readings.",
+            f"{found['condition']}: {'; '.join(said)}. Check its values and units, and the times and "
+            "places of the readings.",
             dict(found),
-            is_grave=change > MATTERS,
+            is_grave=change > MATTERS or missed > CONTRADICTED,
         )
 
 

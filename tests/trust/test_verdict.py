@@ -366,9 +366,20 @@ def test_nothing_has_converged_to_a_solution_where_the_equation_does_not_hold():
 
 def test_a_contradicted_condition_is_named_and_grave_where_it_matters():
     wall = {"condition": "Dirichlet at the lower end of x", "sigmas": 6.1, "change": 0.13}
+    wall |= {"missed": 0.01}
     verdict = judge(heat(contradicted_conditions=[wall]))
     (doubt,) = verdict.doubts
     assert "Dirichlet at the lower end of x" in str(doubt)
     assert "6.1" in str(doubt)
     assert verdict.exit_code == 4
     assert judge(heat(contradicted_conditions=[wall | {"change": 0.01}])).exit_code == 0
+
+
+def test_a_condition_that_the_field_misses_at_most_places_is_named_and_grave():
+    wall = {"condition": "Dirichlet at the lower end of x", "sigmas": 0.0, "change": 0.0}
+    verdict = judge(heat(contradicted_conditions=[wall | {"missed": 1.9}]))
+    (doubt,) = verdict.doubts
+    assert "Dirichlet at the lower end of x" in str(doubt)
+    assert "190" in str(doubt)
+    assert "σ" not in str(doubt)
+    assert verdict.exit_code == 4
