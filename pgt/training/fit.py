@@ -25,6 +25,7 @@ from pgt.training.chance import beyond_noise
 from pgt.training.checkpoint import States
 from pgt.training.coefficients import Learnt
 from pgt.training.contradicted import Contradicted, contradicted
+from pgt.training.displaced import Displaced, displaced
 from pgt.training.drawn import Drawn, away_from_answer
 from pgt.training.ensemble import held_out_errors
 from pgt.training.error_bars import Ensemble, Posterior
@@ -86,6 +87,7 @@ class Outcome:
     without: Callable[[Int[np.ndarray, " m"]], float] | None = None
     moved_to: float | None = None  # the cost at the summit, where the answer was moved there
     contradicted: tuple[Contradicted, ...] = ()  # conditions that readings contradict
+    displaced: Displaced | None = None  # the sensor that reads as if it were elsewhere, or late, or off
 
     @property
     def noise_by_field(self) -> Float[np.ndarray, " c"] | float:
@@ -138,19 +140,19 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
         is_at_summit=drawn.better is not None and drawn.about["is_clean"],
         shows_noise=not drawn.about["is_clean"],
         moved_to=drawn.about["cost"],
-        contradicted=_contradicted_by_network(fit, task),
+        **_doubts_by_network(fit, task),
     )  # fmt: skip
     if asked:
         return replace(outcome, members=drawn.beside(apart))
     return replace(outcome, fit=replace(fit, learnt=_learnt(drawn)))
 
 
-def _contradicted_by_network(fit: Fit, task: Task) -> tuple[Contradicted, ...]:
-    """Conditions that readings contradict, by sines that follow a network."""
-    if not task.problem.conditions:
-        return ()
-    sines = following(fit.model, fit.pde, task.problem)
-    return tuple(contradicted(sines, fit.pde, task.problem, NODES))
+def _doubts_by_network(fit: Fit, task: Task) -> dict:
+    """Conditions that readings contradict and a sensor at fault, by sines that follow a network."""
+    if not task.problem.conditions and sensors(task.problem.observations) is None:
+        return {}
+    answer = following(fit.model, fit.pde, task.problem), fit.pde, task.problem, NODES
+    return {"contradicted": tuple(contradicted(*answer)), "displaced": displaced(*answer)}
 
 
 def _learnt(drawn: Drawn) -> dict[str, Learnt]:
@@ -184,7 +186,7 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
         at_least=0.0 if spared is None else _between_sensors(judged, found, task.problem, spared),
         is_average=isinstance(found, Averaged), apart=apart,
         without=None if len(task.held_out) else partial(_error_without, found, task.problem),
-        contradicted=_contradicted(found, fit, task),
+        **_doubts(found, fit, task),
     )  # fmt: skip
     if not isinstance(asked, Posterior):
         return outcome
@@ -200,13 +202,15 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
     return replace(outcome, members=Drawn(stacked, about).beside(apart))
 
 
-def _contradicted(found: Found | Averaged, fit: Fit, task: Task) -> tuple[Contradicted, ...]:
-    """Conditions that readings contradict, by the sines of the most probable band."""
+def _doubts(found: Found | Averaged, fit: Fit, task: Task) -> dict:
+    """Conditions that readings contradict and a sensor at fault, by the sines of the most probable band."""
     best = found.parts[0] if isinstance(found, Averaged) else found
     others = Functions(best.model, task).prior if wall_fields(task.pde) else None
-    left = _seconds_left(fit, task)
-    points = points_of(best.model, task)
-    return tuple(contradicted(best.model, best.pde, task.problem, points, others, left))
+    answer = best.model, best.pde, task.problem, points_of(best.model, task), others
+    began, left = time.monotonic(), _seconds_left(fit, task)
+    conditions = tuple(contradicted(*answer, left))
+    is_late = left is not None and time.monotonic() - began >= left
+    return {"contradicted": conditions, "displaced": None if is_late else displaced(*answer)}
 
 
 def _seconds_left(fit: Fit, task: Task) -> float | None:

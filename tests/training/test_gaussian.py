@@ -181,6 +181,33 @@ def test_a_few_draws_have_the_covariance_of_the_last_weights_exactly(readings):
     np.testing.assert_array_equal(solved.draw(1, last=2), solved.draw(1))  # too few for it
 
 
+@CASES
+def test_the_evidence_beside_a_direction_is_that_of_the_formula(readings, equations, given):
+    rows = problem(readings, equations, given=given)
+    solved = Reduced(rows).solved(0.5)
+    column = np.random.default_rng(3).normal(size=readings)
+    expected = max(_evidences_beside(rows, solved, column))
+    assert solved.evidence_beside(column) == pytest.approx(expected, abs=2e-3)
+    nothing = solved.evidence_beside(np.zeros(readings))
+    assert nothing == pytest.approx(solved.evidence, abs=1e-9)
+
+
+def _evidences_beside(rows, solved, column):
+    """At every σ/s that is tried, and where s² is free at many of it."""
+    levels = solved.levels
+    growths = np.geomspace(1e-2, 4, 401) if levels.is_free else [1.0]
+    best = int(np.argmax(levels.evidence))
+    near = range(max(best - 12, 0), min(best + 12, len(levels.scale)))
+    for k in near:  # elsewhere inverses have no digits, and nothing is probable
+        dense = Dense(rows, _moved(solved, levels.scale[k], levels.sigma[k]))
+        inside, covariance = dense.prior, dense.covariance
+        noise = dense.noise
+        for growth in growths:
+            dense.prior, dense.noise = growth * inside, growth * noise
+            dense.covariance = growth * covariance + np.outer(column, column)
+            yield dense.evidence
+
+
 def _settled(solved):
     """As if σ and s² were known."""
     best = int(np.argmax(solved.levels.evidence))
