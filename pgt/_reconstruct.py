@@ -242,7 +242,9 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "conditions": [condition.kind for condition in task.problem.conditions],
         "contradicted_conditions": [
             {
-                "condition": one.condition, "sigmas": one.sigmas, "change": max(one.changes),
+                "condition": one.condition,
+                "sigmas": one.sigmas,
+                "change": max(one.changes),
                 "missed": one.missed,
             }
             for one in outcome.contradicted

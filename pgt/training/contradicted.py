@@ -32,7 +32,9 @@ from pgt.training.gaussian import Solved, most_probable
 from pgt.training.losses import Problem
 
 VERY_STRONG = 5.0  # of the log-evidence, by Kass and Raftery
-MISSED = 0.25  # of the typical size of a condition: the share at which an equation does not hold either
+MISSED = (
+    0.25  # of the typical size of a condition: the share at which an equation does not hold either
+)
 PLACES = 256  # where two fields are compared
 
 

@@ -25,7 +25,9 @@ from pgt.training.feature_rows import rows_of, slopes_of
 from pgt.training.gaussian import Rows, scanned
 from pgt.training.losses import Problem
 
-MOVED = 0.1  # of the extent of an axis, and of the spread of a field: what is usual of wrong sensors
+MOVED = (
+    0.1  # of the extent of an axis, and of the spread of a field: what is usual of wrong sensors
+)
 STRONG = 3.0  # of the log-evidence, by Kass and Raftery (1995)
 
 
@@ -98,6 +100,4 @@ def _place_of(problem: Problem, which, sensor: int) -> tuple[float, ...]:
     """Along the axes of space, counted from zero."""
     readings = problem.origin.physical(problem.observations)
     first = np.asarray(readings.points, float)[np.flatnonzero(which == sensor)[0]]
-    return tuple(
-        float(at) for at, axis in zip(first, readings.coords, strict=True) if axis != "t"
-    )
+    return tuple(float(at) for at, axis in zip(first, readings.coords, strict=True) if axis != "t")

@@ -39,7 +39,9 @@ UNSEEN = 1e-17  # of the largest column: what no reading can tell from nothing
 ROUNDED_OFF = 1e-10  # of the largest eigenvalue: an inverse that has no digits there is not asked
 DIGITS = 1e-14  # of the largest singular value: what is smaller is rounding
 SMALLEST_SIGMA = 1e-14  # of the spread of the readings: they have no more digits
-LEAST_BESIDE = 1e-12  # σ, and σ/s beside the largest singular value, in which products have digits left
+LEAST_BESIDE = (
+    1e-12  # σ, and σ/s beside the largest singular value, in which products have digits left
+)
 CLEAN = 1e-3  # of the spread: with less noise than that, what is wrong is what sines cannot follow
 PLAINLY = 10.0  # of the log-evidence: such a difference is no chance
 NEGLIGIBLE = (
@@ -199,7 +201,9 @@ class Solved:
         # dlog τ to dlog of the share of noise: readings that are nothing but noise are one case of many.
         signal = (scale * np.sum(squares) + self.told) / count
         evidence = evidence + np.log(np.maximum(signal / (signal + noise), TINY))
-        if beside is not None:  # where noise is no more than rounding, a direction explains rounding
+        if (
+            beside is not None
+        ):  # where noise is no more than rounding, a direction explains rounding
             largest = float(self.values.max(initial=0.0))
             is_rounded = (noise < LEAST_BESIDE**2) | (tau2 < (LEAST_BESIDE * largest) ** 2)
             evidence = np.where(is_rounded, -np.inf, evidence)
