@@ -248,7 +248,7 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
                 "missed": one.missed,
             }
             for one in outcome.contradicted
-        ],  # fmt: skip
+        ],
         "displaced_sensor": None if outcome.displaced is None else asdict(outcome.displaced),
         "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
         "parameter_count": frozen.count_parameters(network_of(fit.model)),

@@ -12,9 +12,9 @@ The difference between the two fields is what the condition does to the answer.
 
 That ratio alone does not name every wrong condition. Without an initial state, say, the most probable
 answer to a wrong wall is often a narrow band in which equation and condition are both so soft that the
-field passes by the wall, and there the readings tell nothing for or against it. But then the answer itself
-does not fulfill the condition, at most of its nodes, by a large share of its typical size: one of the two
-is wrong, like an equation of whose terms that much is left over.
+field passes by the wall, and there the readings tell nothing for or against it. But then the answer
+itself does not fulfill the condition, at most of its nodes, by a large share of its typical size: one of
+the two is wrong, like an equation of whose terms that much is left over.
 """
 
 import time
@@ -82,8 +82,8 @@ def contradicted(
 
 
 def _against(model: Features, pde: AbstractPDE, problem: Problem, points: int, others, seconds):
-    """The number of every condition that makes the readings less probable, by how much, and the changes of
-    the fields without it."""
+    """The number of every condition that makes the readings less probable, by how much, and the changes
+    of the fields without it."""
     asked = [k for k, one in enumerate(problem.conditions) if one.kind != "gauge"]
     if not asked or problem.likelihood != "gauss":
         return

@@ -205,7 +205,8 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
 
 
 def _doubts(found: Found | Averaged, fit: Fit, task: Task) -> dict:
-    """Conditions that readings contradict and a sensor at fault, by the sines of the most probable band."""
+    """Conditions that readings contradict and a sensor at fault, by the sines of the most probable
+    band."""
     best = found.parts[0] if isinstance(found, Averaged) else found
     others = Functions(best.model, task).prior if wall_fields(task.pde) else None
     answer = best.model, best.pde, task.problem, points_of(best.model, task), others

@@ -166,9 +166,9 @@ class Solved:
         """The greatest evidence at this ρ where readings may also be wrong along one direction: `column`
         times a normal number of standard deviation 1.
 
-        In closed form, K being the covariance of the readings, by K + v vᵀ (Sherman and Morrison): log det
-        grows by log(1 + vᵀK⁻¹v), and the misfit rᵀK⁻¹r falls by (vᵀK⁻¹r)² / (1 + vᵀK⁻¹v). Where s² is free it
-        is chosen once more.
+        In closed form, K being the covariance of the readings, by K + v vᵀ (Sherman and Morrison): log
+        det grows by log(1 + vᵀK⁻¹v), and the misfit rᵀK⁻¹r falls by (vᵀK⁻¹r)² / (1 + vᵀK⁻¹v). Where s² is
+        free it is chosen once more.
         """
         left, column = self._left, column / self.reduced.sigma
         along = left.T @ column
@@ -378,18 +378,18 @@ class Solved:
 
 
 def _scale_beside(count: int, others, told, size):
-    """The most probable s² of `count` squares, one of which, `told`, has the variance s² + `size`, and all
-    others s²; by the fixed point of its condition, from where the one counts as all others do and from
-    where it does not count."""
+    """The most probable s² of `count` squares, one of which, `told`, has the variance s² + `size`, and
+    all others s²; by the fixed point of its condition, from where the one counts as all others do and
+    from where it does not count."""
     starts = (others + told) / count, others / max(count - 1, 1)
-    best, least = None, np.inf
+    best, least = starts[0], np.full(np.shape(starts[0]), np.inf)
     for scale in starts:
         for _ in range(SCALINGS):
             share = scale / (scale + size)
             scale = (others + told * share**2) / (count - 1 + share)
         cost = (count - 1) * np.log(scale) + np.log(scale + size)
         cost = cost + others / scale + told / (scale + size)
-        best = scale if best is None else np.where(cost < least, scale, best)
+        best = np.where(cost < least, scale, best)
         least = np.minimum(cost, least)
     return best
 

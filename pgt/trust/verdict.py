@@ -51,8 +51,9 @@ class Evidence:
     contradicted_conditions : those that readings contradict: the condition in words, by how many σ,
         how much of its spread it changes the field by, and by what share of its typical size the field
         misses it.
-    displaced_sensor : the place of a sensor that reads as if it stood elsewhere, or its clock or zero were
-        wrong, the cause that is most probable, and the log-evidence that some sensor does; None where none.
+    displaced_sensor : the place of a sensor that reads as if it stood elsewhere, or its clock or zero
+        were wrong, the cause that is most probable, and the log-evidence that some sensor does;
+        None where none.
     cells : in how much of the domain there are readings.
     conditions : the kinds of the conditions that were given.
     likelihood : of the readings, as `Training` names it.
@@ -157,8 +158,8 @@ def _beside_doubts(
     errors: Mapping[str, FieldError], doubts: Sequence[Doubt]
 ) -> dict[str, FieldError]:
     """The errors expected, each with the doubts that say that it may be larger: whoever prints the one
-    prints the other. A doubt of one field says nothing of the others; and one that has a number for its error
-    says so only where that is larger than what is expected."""
+    prints the other. A doubt of one field says nothing of the others; and one that has a number for its
+    error says so only where that is larger than what is expected."""
     found = {}
     for name, error in errors.items():
         said = []
@@ -274,8 +275,8 @@ def _contradicted_conditions(evidence: Evidence) -> Doubts:
             )
         if missed > UNFULFILLED:
             said.append(
-                f"the field misses this condition by {percent(missed)} of its typical size or more at half "
-                "of its places"
+                f"the field misses this condition by {percent(missed)} of its typical size or more at "
+                "half of its places"
             )
         yield Doubt(
             "contradicted_condition",
@@ -348,9 +349,9 @@ def _displaced_sensor(evidence: Evidence) -> Doubts:
     what = f"its position along {cause}" if cause in space else f"its {cause}"
     yield Doubt(
         "displaced_sensor",
-        f"Equation and readings agree plainly better where a sensor is at fault, most probably that at {where}, "
-        f"as if {what} were wrong. The field follows what it reads, and may be wrong by more than is "
-        "expected. Check times, positions and zeros of the sensors.",
+        "Equation and readings agree plainly better where a sensor is at fault, most probably that at "
+        f"{where}, as if {what} were wrong. The field follows what it reads, and may be wrong by more than "
+        "is expected. Check times, positions and zeros of the sensors.",
         {"cause": cause, "evidence": found["evidence"], **place},
     )
 

@@ -47,7 +47,8 @@ def test_a_wrong_boundary_value_is_named_and_the_right_one_beside_it_is_not():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_wall_that_the_field_passes_by_is_named_where_the_evidence_is_silent(seed):
-    """In a band of next to straight lines, which is the most probable one, equation and walls are soft."""
+    """In a band of next to straight lines, which is the most probable one, equation and walls are
+    soft."""
     (wrong,) = found(12, left=0.5, seed=seed, band=(0.125, 0.03125))
     assert wrong.condition == "Dirichlet at the lower end of x"
     assert wrong.evidence == 0.0

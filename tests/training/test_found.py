@@ -72,8 +72,8 @@ def test_members_are_drawn_from_the_posterior(noisy):
 
 def _spread_of_all_scales(found, fit, points):
     """The standard deviation of a mixture: of every ρ and σ/s, as probable as the readings make it, the
-    variance times n/(n - 2), the mean of n/χ² where s² is not known, and the square of how far its mean is
-    from the fit."""
+    variance times n/(n - 2), the mean of n/χ² where s² is not known, and the square of how far its mean
+    is from the fit."""
     sines = field_rows(found.model, points)
     evidences, parts = zip(*found.solved.plausible(), strict=True)
     shares = np.exp(np.array(evidences) - max(evidences))
