@@ -350,8 +350,8 @@ def _displaced_sensor(evidence: Evidence) -> Doubts:
     yield Doubt(
         "displaced_sensor",
         "Equation and readings agree plainly better where a sensor is at fault, most probably that at "
-        f"{where}, as if {what} were wrong. The field follows what it reads, and may be wrong by more than "
-        "is expected. Check times, positions and zeros of the sensors.",
+        f"{where}, as if {what} were wrong. The field follows what it reads, and may be wrong by more "
+        "than is expected. Check times, positions and zeros of the sensors.",
         {"cause": cause, "evidence": found["evidence"], **place},
     )
 
