@@ -249,9 +249,15 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "typical_residuals": _typical_residuals(fit, task),
         "conditions": [condition.kind for condition in task.problem.conditions],
         "contradicted_conditions": [
-            {"condition": one.condition, "sigmas": one.sigmas, "change": max(one.changes)}
+            {
+                "condition": one.condition,
+                "sigmas": one.sigmas,
+                "change": max(one.changes),
+                "missed": one.missed,
+            }
             for one in outcome.contradicted
         ],
+        "displaced_sensor": None if outcome.displaced is None else asdict(outcome.displaced),
         "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
         "parameter_count": frozen.count_parameters(network_of(fit.model)),
         "noise_floor": fit.noise_floor,

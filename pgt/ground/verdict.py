@@ -19,6 +19,7 @@ Kind = Literal[
     "contradicted_noise",
     "far_readings",
     "drifting_sensors",
+    "displaced_sensor",
     "no_held_out",
     "few_held_out",
     "worse_than_interpolation",
@@ -99,6 +100,7 @@ class FieldError:
     low, high : between which it probably lies; how often it does, `pgt bench zoo` counts.
     inside, outside : the same near readings and far from them; None where all places are one or the
         other, or where nothing says that it is larger far from readings.
+    doubted : why the error may be larger than that, in words; empty where no doubt says so.
 
     >>> print(FieldError(0.019, 0.008, 0.04).in_words.replace("\N{NO-BREAK SPACE}", " "))
     1.9 % of the spread, probably between 0.8 % and 4 %
@@ -109,17 +111,19 @@ class FieldError:
     high: float
     inside: float | None = None
     outside: float | None = None
+    doubted: str = ""
 
     @property
     def in_words(self) -> str:
-        """Value and interval, and both parts where there are two."""
+        """Value and interval, both parts where there are two, and why it may be larger."""
         between = f"probably between {percent(self.low)} and {percent(self.high)}"
-        whole = f"{percent(self.value)} of the spread, {between}"
-        if self.inside is None or self.outside is None:
-            return whole
-        return (
-            f"{whole}; near readings {percent(self.inside)}, far from them {percent(self.outside)}"
-        )
+        parts = [f"{percent(self.value)} of the spread, {between}"]
+        if self.inside is not None and self.outside is not None:
+            near, far = percent(self.inside), percent(self.outside)
+            parts.append(f"near readings {near}, far from them {far}")
+        if self.doubted:
+            parts.append(f"doubtful, it may be larger: {self.doubted}")
+        return "; ".join(parts)
 
 
 @dataclass(frozen=True)

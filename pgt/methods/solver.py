@@ -44,7 +44,7 @@ from pgt.training.coefficients import STEP, Coefficients, Learnt, are_settled, l
 from pgt.training.deadline import Deadline
 from pgt.training.dense import beside_numpy
 from pgt.training.error_bars import Posterior
-from pgt.training.fit import DRAWS, Outcome, contradicted_by_sines, outcome_of
+from pgt.training.fit import DRAWS, Outcome, doubts_by_sines, outcome_of
 from pgt.training.gaussian import Reduced, Rows, Solved
 from pgt.training.history import History
 from pgt.training.loop import ON_MESH, UNSETTLED, Fit
@@ -412,4 +412,4 @@ def solved_task(task: Task, progress: ProgressBar) -> Outcome:
     )  # fmt: skip
     with beside_numpy(), blas_threads(SMALL):
         outcome = outcome_of(found, done, task, found.deviations, found.members)
-        return replace(outcome, contradicted=contradicted_by_sines(done, task))
+        return replace(outcome, **doubts_by_sines(done, task))

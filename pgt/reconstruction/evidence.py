@@ -51,6 +51,7 @@ def evidence_of(result: "Reconstruction", folds: CrossValidation | None = None) 
         cells=cells(np.concatenate([r.points for r in readings]), result.domain),
         conditions=result.record.get("conditions", ()),
         contradicted_conditions=result.record.get("contradicted_conditions", ()),
+        displaced_sensor=result.record.get("displaced_sensor"),
         likelihood=result.record.get("likelihood", "gauss"),
         extent=np.asarray(result.domain.extent, float),
         named=partial(suspicion.named, origins=result.record.get("origins", ())),

@@ -228,7 +228,10 @@ def _equation(data: ReportData) -> str:
 def _cards(data: ReportData) -> str:
     took = [data.summary.get(key) for key in ("seconds", "polish_seconds")]
     seconds = sum(t for t in took if isinstance(t, int | float))
-    expected = [f"{name} {percent(e.value)}" for name, e in data.verdict.field_error.items()]
+    expected = [
+        f"{name} {percent(error.value)}{' (doubtful)' if error.doubted else ''}"
+        for name, error in data.verdict.field_error.items()
+    ]
     cards = [
         ("expected error, whole domain", listed(expected) if expected else "not known"),
         ("held-out error, of the spread", relative_errors(data) or "not known"),

@@ -17,7 +17,8 @@ register. Where things are, in the order in which a fit meets them:
     second-order steps  polish, shares (of its budget), system (what is solved), rows, jacobian, descent,
                         least_squares, dense, evidence (noise and prior), instruments, posterior,
                         summit (the field there), jackknife, drawn, left_open
-    second thoughts     overtaxed, restart, chance, contradicted (conditions that readings deny)
+    second thoughts     overtaxed, restart, chance, contradicted (conditions that readings deny),
+                        displaced (sensors at fault)
     interrupted work    checkpoint, identity
 """
 

@@ -93,6 +93,21 @@ def _sines_at(sines: Sines, unit: Float[Array, "*n d"]) -> Float[Array, "*n m"]:
     return sines(unit)
 
 
+def slopes_of(
+    model: Features, points: Float[np.ndarray, "n d"], axis: int
+) -> Float[np.ndarray, "n c"]:
+    """The derivatives of the fields along an axis, in units of their spreads over the whole axis."""
+    unit = np.asarray(model.scaling.to_unit(np.asarray(points, float)))
+    with beside_numpy():
+        sines = np.asarray(_sine_slopes_at(model.network.sines, jnp.asarray(unit), axis))
+    return 2 * sines @ np.asarray(model.network.readout, float).T  # an axis is from -1 to 1
+
+
+@compiled
+def _sine_slopes_at(sines: Sines, unit: Float[Array, "n d"], axis: int):
+    return jax.vmap(lambda at: sines(at, (axis,)))(unit)
+
+
 def _readings(model: Features, problem: Problem):
     """Rows and values of all measured numbers, σ of each relative to the common one, that one where it is
     known, and the number of the field that was read."""
@@ -123,10 +138,32 @@ def _physics(model: Features, pde: AbstractPDE, problem: Problem, points: int):
         inside = nodes_of(domain, points)
         rows = _Equation(pde, dict(problem.equation_scales), problem.origin)
         yield _linearised(model, rows, inside)
-    per_axis = max(round(points ** (1 / domain.dimension)), LEAST_NODES)
+    for function, nodes in _conditions(pde, problem, points):
+        yield _linearised(model, function, nodes)
+
+
+def _conditions(pde: AbstractPDE, problem: Problem, points: int):
+    """The rows of every condition, and where they are asked for."""
+    dimension = problem.domain.dimension
+    per_axis = max(round(points ** (1 / dimension)), LEAST_NODES)
     for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
-        nodes = np.asarray(condition.nodes(2 * per_axis ** max(domain.dimension - 1, 1)), float)
-        yield _linearised(model, _Condition(condition, scale, pde), nodes)
+        nodes = condition.nodes(2 * per_axis ** max(dimension - 1, 1))
+        yield _Condition(condition, scale, pde), np.asarray(nodes, float)
+
+
+def condition_misses(
+    model: Features, pde: AbstractPDE, problem: Problem, points: int
+) -> list[float]:
+    """By how much each condition is missed at half of its nodes, relative to its typical size; of rows of
+    several kinds, that which is missed most. The median leaves out corners where conditions disagree,
+    whose layers no finite sum of sines follows."""
+    with beside_numpy():
+        model, pde, problem = cast((model, pde, problem), jnp.float64)
+        rows = [
+            np.asarray(_values_and_slopes(model, function, jnp.asarray(nodes))[0])
+            for function, nodes in _conditions(pde, problem, points)
+        ]
+    return [float(np.median(np.abs(part), axis=0).max(initial=0.0)) for part in rows]
 
 
 def nodes_of(domain: Domain, points: int) -> Float[np.ndarray, "n d"]:

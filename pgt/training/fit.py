@@ -27,6 +27,7 @@ from pgt.training.chance import beyond_noise
 from pgt.training.checkpoint import States
 from pgt.training.coefficients import Learnt
 from pgt.training.contradicted import Contradicted, contradicted
+from pgt.training.displaced import Displaced, displaced
 from pgt.training.drawn import Drawn, away_from_answer
 from pgt.training.ensemble import held_out_errors
 from pgt.training.error_bars import Ensemble, Posterior
@@ -89,6 +90,9 @@ class Outcome:
     without: Callable[[Int[np.ndarray, " m"]], float] | None = None
     moved_to: float | None = None  # the cost at the summit, where the answer was moved there
     contradicted: tuple[Contradicted, ...] = ()  # conditions that readings contradict
+    displaced: Displaced | None = (
+        None  # the sensor that reads as if it were elsewhere, or late, or off
+    )
 
     @property
     def noise_by_field(self) -> Float[np.ndarray, " c"] | float:
@@ -141,19 +145,19 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
         is_at_summit=drawn.better is not None and drawn.about["is_clean"],
         shows_noise=not drawn.about["is_clean"],
         moved_to=drawn.about["cost"],
-        contradicted=contradicted_by_sines(fit, task),
+        **doubts_by_sines(fit, task),
     )  # fmt: skip
     if asked:
         return replace(outcome, members=drawn.beside(apart))
     return replace(outcome, fit=replace(fit, learnt=_learnt(drawn)))
 
 
-def contradicted_by_sines(fit: Fit, task: Task) -> tuple[Contradicted, ...]:
-    """Conditions that readings contradict, by sines that follow the answer."""
-    if not task.problem.conditions:
-        return ()
-    sines = following(fit.model, fit.pde, task.problem)
-    return tuple(contradicted(sines, fit.pde, task.problem, NODES))
+def doubts_by_sines(fit: Fit, task: Task) -> dict:
+    """Conditions that readings contradict and a sensor at fault, by sines that follow the answer."""
+    if not task.problem.conditions and sensors(task.problem.observations) is None:
+        return {}
+    answer = following(fit.model, fit.pde, task.problem), fit.pde, task.problem, NODES
+    return {"contradicted": tuple(contradicted(*answer)), "displaced": displaced(*answer)}
 
 
 def _learnt(drawn: Drawn) -> dict[str, Learnt]:
@@ -179,7 +183,7 @@ def _solved(task: Task, progress: ProgressBar) -> Outcome:
     return replace(
         outcome,
         is_average=isinstance(found, Averaged),
-        contradicted=_contradicted(found, fit, task),
+        **_doubts(found, fit, task),
     )
 
 
@@ -222,13 +226,16 @@ def outcome_of(
     return replace(outcome, members=Drawn(stacked, about).beside(apart))
 
 
-def _contradicted(found: Found | Averaged, fit: Fit, task: Task) -> tuple[Contradicted, ...]:
-    """Conditions that readings contradict, by the sines of the most probable band."""
+def _doubts(found: Found | Averaged, fit: Fit, task: Task) -> dict:
+    """Conditions that readings contradict and a sensor at fault, by the sines of the most probable
+    band."""
     best = found.parts[0] if isinstance(found, Averaged) else found
     others = Functions(best.model, task).prior if wall_fields(task.pde) else None
-    left = _seconds_left(fit, task)
-    points = points_of(best.model, task)
-    return tuple(contradicted(best.model, best.pde, task.problem, points, others, left))
+    answer = best.model, best.pde, task.problem, points_of(best.model, task), others
+    began, left = time.monotonic(), _seconds_left(fit, task)
+    conditions = tuple(contradicted(*answer, left))
+    is_late = left is not None and time.monotonic() - began >= left
+    return {"contradicted": conditions, "displaced": None if is_late else displaced(*answer)}
 
 
 def _seconds_left(fit: Fit, task: Task) -> float | None:

@@ -39,11 +39,15 @@ UNSEEN = 1e-17  # of the largest column: what no reading can tell from nothing
 ROUNDED_OFF = 1e-10  # of the largest eigenvalue: an inverse that has no digits there is not asked
 DIGITS = 1e-14  # of the largest singular value: what is smaller is rounding
 SMALLEST_SIGMA = 1e-14  # of the spread of the readings: they have no more digits
+LEAST_BESIDE = (
+    1e-12  # σ, and σ/s beside the largest singular value, in which products have digits left
+)
 CLEAN = 1e-3  # of the spread: with less noise than that, what is wrong is what sines cannot follow
 PLAINLY = 10.0  # of the log-evidence: such a difference is no chance
 NEGLIGIBLE = (
     6.0  # of the log-evidence: what is less probable by that is not drawn once in a hundred times
 )
+SCALINGS = 30  # steps of a fixed point
 TINY = np.finfo(float).tiny
 NEARLY = 1.0  # of the log-evidence: noisy readings hardly tell a softer equation from a stiff one
 
@@ -103,6 +107,21 @@ class Levels(NamedTuple):
     is_free: bool
 
 
+class Beside(NamedTuple):
+    """A direction v along which readings may be wrong: its parts along the left singular vectors, the
+    square of what is outside of them, and that times the misfit of the readings there."""
+
+    along: Float[np.ndarray, " k"]
+    outside: float
+    missed: float
+
+    def over(self, variances, tau2, seen):
+        """vᵀK⁻¹v and vᵀK⁻¹r, with K in units of s²."""
+        size = np.sum(self.along[:, None] ** 2 / variances, axis=0) + self.outside / tau2
+        product = (self.along * seen)[:, None]
+        return size, np.sum(product / variances, axis=0) + self.missed / tau2
+
+
 class Peak(NamedTuple):
     """The greatest evidence, and log10 of the ρ that has it."""
 
@@ -130,22 +149,39 @@ class Solved:
         self.peak = Peak(self.evidence, exponent)
         self.tried: list[Solved] = [self]
 
-    def _levels(self) -> "Levels":
+    def _levels(self, beside: "Beside | None" = None) -> "Levels":
         """Those of σ and s² that are tried; a σ that was given is kept as long as none that is larger is
         plainly more probable."""
         given, veil = self.reduced.given, self.reduced.veil
         if given is None and not veil:
-            return self._among(TAUS**2)
+            return self._among(TAUS**2, beside=beside)
         known = max(given or 0.0, veil)
-        kept = self._among(known**2 / SCALES, SCALES)
+        kept = self._among(known**2 / SCALES, SCALES, beside=beside)
         if veil >= known:
             return kept
-        larger = self._among(TAUS**2, least=known)
+        larger = self._among(TAUS**2, least=known, beside=beside)
         return larger if larger.evidence.max() > kept.evidence.max() + PLAINLY else kept
 
-    def _among(self, tau2, scale=None, least: float = SMALLEST_SIGMA) -> "Levels":
+    def evidence_beside(self, column: Float[np.ndarray, " n"]) -> float:
+        """The greatest evidence at this ρ where readings may also be wrong along one direction: `column`
+        times a normal number of standard deviation 1.
+
+        In closed form, K being the covariance of the readings, by K + v vᵀ (Sherman and Morrison): log
+        det grows by log(1 + vᵀK⁻¹v), and the misfit rᵀK⁻¹r falls by (vᵀK⁻¹r)² / (1 + vᵀK⁻¹v). Where s² is
+        free it is chosen once more.
+        """
+        left, column = self._left, column / self.reduced.sigma
+        along = left.T @ column
+        is_whole = left.shape[0] == left.shape[1]  # nothing is outside but rounding
+        outside = np.zeros(len(column)) if is_whole else column - left @ along
+        found = Beside(along, float(outside @ outside), float(outside @ self._misfit))
+        return float(self._levels(found).evidence.max())
+
+    def _among(
+        self, tau2, scale=None, least: float = SMALLEST_SIGMA, beside: "Beside | None" = None
+    ) -> "Levels":
         """Some σ²/s², with the s² of each that is most probable where it is not said, and σ at least
-        that."""
+        that; `beside`: where readings may be wrong along one direction."""
         count, rank = self.reduced.count, len(self.values)
         squares = self.values[:, None] ** 2
         total = np.sum(self.seen[:, None] ** 2 / (squares + tau2), axis=0) + self.rest / tau2
@@ -153,11 +189,24 @@ class Solved:
         if scale is None:
             scale = np.maximum(total / count, least**2 / tau2)
         logs = np.sum(np.log(squares + tau2), axis=0) + (count - rank) * np.log(tau2)
+        if beside is not None:
+            size, overlap = beside.over(squares + tau2, tau2, self.seen)
+            told = np.minimum(overlap**2 / np.maximum(size, TINY), (1 - ROUNDED_OFF) * total)
+            if is_free:
+                scale = np.maximum(_scale_beside(count, total - told, told, size), least**2 / tau2)
+            logs = logs + np.log1p(size / scale)
+            total = total - told * size / (scale + size)
         evidence = -0.5 * (count * np.log(scale) + logs + total / scale)
         noise = scale * tau2
         # dlog τ to dlog of the share of noise: readings that are nothing but noise are one case of many.
         signal = (scale * np.sum(squares) + self.told) / count
         evidence = evidence + np.log(np.maximum(signal / (signal + noise), TINY))
+        if (
+            beside is not None
+        ):  # where noise is no more than rounding, a direction explains rounding
+            largest = float(self.values.max(initial=0.0))
+            is_rounded = (noise < LEAST_BESIDE**2) | (tau2 < (LEAST_BESIDE * largest) ** 2)
+            evidence = np.where(is_rounded, -np.inf, evidence)
         evidence = evidence - float(np.sum(np.log(self.reduced.sigma)))
         return Levels(evidence, scale, np.sqrt(noise), is_free)
 
@@ -349,6 +398,23 @@ class Solved:
         return product, block
 
 
+def _scale_beside(count: int, others, told, size):
+    """The most probable s² of `count` squares, one of which, `told`, has the variance s² + `size`, and
+    all others s²; by the fixed point of its condition, from where the one counts as all others do and
+    from where it does not count."""
+    starts = (others + told) / count, others / max(count - 1, 1)
+    best, least = starts[0], np.full(np.shape(starts[0]), np.inf)
+    for scale in starts:
+        for _ in range(SCALINGS):
+            share = scale / (scale + size)
+            scale = (others + told * share**2) / (count - 1 + share)
+        cost = (count - 1) * np.log(scale) + np.log(scale + size)
+        cost = cost + others / scale + told / (scale + size)
+        best = np.where(cost < least, scale, best)
+        least = np.minimum(cost, least)
+    return best
+
+
 def shared_out(shares: Float[np.ndarray, " k"], count: int) -> list[int]:
     """So many draws in proportion to shares, as evenly as whole numbers can be."""
     ends = np.round(np.cumsum(shares) / np.sum(shares) * count).astype(int)
@@ -376,8 +442,7 @@ def most_probable(
     many sines that fulfils an equation ever better is left with no freedom at last, though the equation
     has many solutions: of these it would take one for certain.
     """
-    with blas_threads(rows.readings.shape[1]):
-        tried = _tried(rows, near, basis)
+    tried = scanned(rows, near, basis)
     best = max(tried, key=lambda solved: solved.evidence)
     likely = [solved for solved in tried if solved.evidence > best.evidence - NEGLIGIBLE]
     found = best if not loosely or best.sigma <= CLEAN else _softest(best, tried)
@@ -404,8 +469,15 @@ def _softest(best: Solved, tried: list[Solved]) -> Solved:
     return softest
 
 
-def _tried(rows: Rows, near: float | None, basis: Basis | Given | None) -> list[Solved]:
+def scanned(
+    rows: Rows, near: float | None = None, basis: Basis | Given | None = None
+) -> list[Solved]:
     """The model at several ρ, closest around that of greatest evidence."""
+    with blas_threads(rows.readings.shape[1]):
+        return _scanned(rows, near, basis)
+
+
+def _scanned(rows: Rows, near: float | None, basis: Basis | Given | None) -> list[Solved]:
     reduced = Reduced(rows, basis)
     if not len(rows.equation):
         return [reduced.solved(COARSE[0])]

@@ -2,7 +2,7 @@
 doubtful. It is data; whoever prints it decides nothing."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -48,8 +48,12 @@ class Evidence:
     lost_coefficients : by learnt coefficient, why its value means nothing, where it does not.
     field_error : by field, the error to be expected over the whole domain, where it is known.
     unfulfilled : by equation, its residual relative to the size of its terms.
-    contradicted_conditions : those that readings contradict: the condition in words, by how many σ, and
-        how much of its spread it changes the field by.
+    contradicted_conditions : those that readings contradict: the condition in words, by how many σ,
+        how much of its spread it changes the field by, and by what share of its typical size the field
+        misses it.
+    displaced_sensor : the place of a sensor that reads as if it stood elsewhere, or its clock or zero
+        were wrong, the cause that is most probable, and the log-evidence that some sensor does;
+        None where none.
     cells : in how much of the domain there are readings.
     conditions : the kinds of the conditions that were given.
     likelihood : of the readings, as `Training` names it.
@@ -70,6 +74,7 @@ class Evidence:
     field_error: Mapping[str, FieldError] = field(default_factory=dict)
     unfulfilled: Mapping[str, float] = field(default_factory=dict)
     contradicted_conditions: Sequence[Mapping[str, Any]] = ()
+    displaced_sensor: Mapping[str, Any] | None = None
     cells: Cells | None = None
     conditions: Sequence[str] = ()
     likelihood: str = "gauss"
@@ -126,13 +131,45 @@ def judge(evidence: Evidence) -> Verdict:
         *doubts_of_noise(contradicted, dict(evidence.fitted.units)),
         *_far_readings(evidence, misfits),
         *_drifting_sensors(evidence, misfits),
+        *_displaced_sensor(evidence),
         *_too_few_held_out(evidence),
         *_worse_than_interpolation(errors),
         *_undetermined_fields(evidence),
         *_untold_functions(evidence),
         *_doubtful_coefficients(evidence),
     )
-    return Verdict(converged, reason, errors, doubts, evidence.unseen.folds, evidence.field_error)
+    expected = _beside_doubts(evidence.field_error, doubts)
+    return Verdict(converged, reason, errors, doubts, evidence.unseen.folds, expected)
+
+
+# Doubts that mean that a field may be wrong by more than is expected, in words. Those of places
+# (undetermined_places) tell of the expected error itself.
+LARGER = {
+    "not_converged": "the fit has not converged",
+    "not_finite": "predictions are not finite",
+    "large_error": "the held-out error is large",
+    "large_residual": "the equation does not hold",
+    "contradicted_condition": "a condition does not hold",
+    "displaced_sensor": "a sensor may be at fault",
+}
+
+
+def _beside_doubts(
+    errors: Mapping[str, FieldError], doubts: Sequence[Doubt]
+) -> dict[str, FieldError]:
+    """The errors expected, each with the doubts that say that it may be larger: whoever prints the one
+    prints the other. A doubt of one field says nothing of the others; and one that has a number for its
+    error says so only where that is larger than what is expected."""
+    found = {}
+    for name, error in errors.items():
+        said = []
+        for doubt in doubts:
+            reason, least = LARGER.get(doubt.kind), doubt.numbers.get("of_spread", np.inf)
+            if reason and doubt.numbers.get("field", name) == name and least > error.value:
+                known = f", {percent(least)} of the spread" if np.isfinite(least) else ""
+                said.append(f"{reason}{known}")
+        found[name] = replace(error, doubted="; ".join(dict.fromkeys(said)))
+    return found
 
 
 def _is_at_noise(evidence: Evidence, errors: Mapping[str, HeldOut]) -> bool:
@@ -229,14 +266,24 @@ def _large_residuals(evidence: Evidence) -> Doubts:
 
 def _contradicted_conditions(evidence: Evidence) -> Doubts:
     for found in evidence.contradicted_conditions:
-        change = float(found["change"])
+        sigmas, change, missed = (float(found[key]) for key in ("sigmas", "change", "missed"))
+        said = []
+        if sigmas > 0:
+            said.append(
+                f"the readings contradict this condition, by {number(sigmas, 2)} σ, and without it the "
+                f"field differs by {percent(change)} of its spread"
+            )
+        if missed > UNFULFILLED:
+            said.append(
+                f"the field misses this condition by {percent(missed)} of its typical size or more at "
+                "half of its places"
+            )
         yield Doubt(
             "contradicted_condition",
-            f"{found['condition']}: the readings contradict this condition, by "
-            f"{number(found['sigmas'], 2)} σ. Without it the field differs by {percent(change)} of its "
-            "spread. Check its values and units, and the times and places of the readings.",
+            f"{found['condition']}: {'; '.join(said)}. Check its values and units, and the times and "
+            "places of the readings.",
             dict(found),
-            is_grave=change > MATTERS,
+            is_grave=change > MATTERS or missed > CONTRADICTED,
         )
 
 
@@ -289,6 +336,24 @@ def _drifting_sensors(evidence: Evidence, misfits: pd.DataFrame) -> Doubts:
             "drifts, or the equation does not describe what it reads.",
             {"sensors": count},
         )
+
+
+def _displaced_sensor(evidence: Evidence) -> Doubts:
+    found = evidence.displaced_sensor
+    if found is None:
+        return
+    space = [axis for axis in evidence.fitted.coords if axis != "t"]
+    place = dict(zip(space, found["place"], strict=True))
+    where = ", ".join(f"{axis} = {_at(axis, evidence, at)}" for axis, at in place.items())
+    cause = str(found["cause"])
+    what = f"its position along {cause}" if cause in space else f"its {cause}"
+    yield Doubt(
+        "displaced_sensor",
+        "Equation and readings agree plainly better where a sensor is at fault, most probably that at "
+        f"{where}, as if {what} were wrong. The field follows what it reads, and may be wrong by more "
+        "than is expected. Check times, positions and zeros of the sensors.",
+        {"cause": cause, "evidence": found["evidence"], **place},
+    )
 
 
 def _too_few_held_out(evidence: Evidence) -> Doubts:

@@ -42,14 +42,19 @@ class Dense:
         self.posterior = self.prior - gain @ seen @ self.prior
 
     @property
-    def evidence(self):
-        """Without its constant, n/2 log 2π; with the prior of the share of noise."""
+    def likelihood(self):
+        """Its logarithm, without its constant, n/2 log 2π."""
         square = self.misfit @ np.linalg.solve(self.covariance, self.misfit)
+        return -0.5 * (np.linalg.slogdet(self.covariance)[1] + square)
+
+    @property
+    def evidence(self):
+        """With the prior of the share of noise."""
         seen = self.rows.readings / self.rows.sigma[:, None]
         said = np.trace(seen @ self.prior @ seen.T) + np.sum((seen @ self.prior_mean) ** 2)
         noise = np.trace(self.noise / self.rows.sigma**2)
         prior = np.log(said / (said + noise))
-        return -0.5 * (np.linalg.slogdet(self.covariance)[1] + square) + prior
+        return self.likelihood + prior
 
     def without(self, inside):
         """Error and σ of the prediction of some readings by the others."""
@@ -87,11 +92,22 @@ def test_mean_spread_and_evidence_are_those_of_the_formulas(readings, equations,
 def test_no_other_scale_or_sigma_is_more_probable(readings, equations, given):
     rows = problem(readings, equations, given=given)
     solved = Reduced(rows).solved(0.5)
-    for scale in (0.5, 1.0, 2.0):
-        for sigma in (1.0,) if given else (0.5, 1.0, 2.0):
-            moved = _moved(solved, scale * solved.scale, sigma * solved.sigma)
-            # σ/s, or s where σ is given, is looked for in steps.
-            assert Dense(rows, moved).evidence <= solved.evidence + 0.01
+    levels = solved.levels
+    best = int(np.argmax(levels.evidence))
+    # Farther off, a σ/s is so small that inverses have no digits.
+    near = np.arange(max(best - 12, 0), min(best + 13, len(levels.scale)))
+    for k in near:
+        dense = Dense(rows, _moved(solved, levels.scale[k], levels.sigma[k]))
+        assert levels.evidence[k] == pytest.approx(dense.evidence, abs=1e-8)
+        assert dense.evidence <= solved.evidence + 1e-8
+        # σ/s is tried in steps, and where it is free, each with the s that has the greatest likelihood.
+        for factor in (0.5, 0.99, 1.01, 2.0) if given is None else ():
+            sizes = factor * levels.scale[k], np.sqrt(factor) * levels.sigma[k]
+            assert Dense(rows, _moved(solved, *sizes)).likelihood < dense.likelihood
+    if given is not None:
+        assert levels.sigma == pytest.approx(given)
+    steps = np.diff(np.log10(levels.scale if given is not None else levels.sigma**2 / levels.scale))
+    np.testing.assert_allclose(np.abs(steps), 0.25 if given is not None else 0.5, rtol=1e-6)
 
 
 def test_a_noise_that_is_plainly_too_small_is_not_kept():
@@ -180,6 +196,34 @@ def test_a_few_draws_have_the_covariance_of_the_last_weights_exactly(readings):
     expected = Dense(rows, solved).posterior[-2:, -2:]
     np.testing.assert_allclose(last.T @ last / 5, expected, rtol=1e-9)
     np.testing.assert_array_equal(solved.draw(1, last=2), solved.draw(1))  # too few for it
+
+
+@CASES
+def test_the_evidence_beside_a_direction_is_that_of_the_formula(readings, equations, given):
+    rows = problem(readings, equations, given=given)
+    solved = Reduced(rows).solved(0.5)
+    column = np.random.default_rng(3).normal(size=readings)
+    expected = max(_evidences_beside(rows, solved, column))
+    assert solved.evidence_beside(column) == pytest.approx(expected, abs=2e-3)
+    nothing = solved.evidence_beside(np.zeros(readings))
+    assert nothing == pytest.approx(solved.evidence, abs=1e-9)
+
+
+def _evidences_beside(rows, solved, column):
+    """At every σ/s that is tried, and where s² is free at many of it."""
+    levels = solved.levels
+    growths = np.geomspace(1e-2, 4, 401) if levels.is_free else [1.0]
+    best = int(np.argmax(levels.evidence))
+    near = range(max(best - 12, 0), min(best + 12, len(levels.scale)))
+    for k in near:  # elsewhere inverses have no digits, and nothing is probable
+        dense = Dense(rows, _moved(solved, levels.scale[k], levels.sigma[k]))
+        inside, covariance, noise = dense.prior, dense.covariance, dense.noise
+        found = []
+        for growth in growths:
+            dense.prior, dense.noise = growth * inside, growth * noise
+            dense.covariance = growth * covariance + np.outer(column, column)
+            found.append((dense.likelihood, dense.evidence))
+        yield max(found)[1]
 
 
 def _settled(solved):

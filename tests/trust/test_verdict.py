@@ -10,6 +10,7 @@ import verdict_cases as cases
 
 from pgt.data import Observations
 from pgt.data.cells import Cells
+from pgt.ground.numbers import percent
 from pgt.ground.stage import Stage
 from pgt.ground.verdict import FieldError, HeldOut, Kind
 from pgt.training.loop import DIVERGED, NO_LONGER_FALLING, SOLVED, SPENT
@@ -366,9 +367,42 @@ def test_nothing_has_converged_to_a_solution_where_the_equation_does_not_hold():
 
 def test_a_contradicted_condition_is_named_and_grave_where_it_matters():
     wall = {"condition": "Dirichlet at the lower end of x", "sigmas": 6.1, "change": 0.13}
+    wall |= {"missed": 0.01}
     verdict = judge(heat(contradicted_conditions=[wall]))
     (doubt,) = verdict.doubts
     assert "Dirichlet at the lower end of x" in str(doubt)
     assert "6.1" in str(doubt)
     assert verdict.exit_code == 4
     assert judge(heat(contradicted_conditions=[wall | {"change": 0.01}])).exit_code == 0
+
+
+def test_a_condition_that_the_field_misses_at_most_places_is_named_and_grave():
+    wall = {"condition": "Dirichlet at the lower end of x", "sigmas": 0.0, "change": 0.0}
+    verdict = judge(heat(contradicted_conditions=[wall | {"missed": 1.9}]))
+    (doubt,) = verdict.doubts
+    assert "Dirichlet at the lower end of x" in str(doubt)
+    assert "190" in str(doubt)
+    assert "σ" not in str(doubt)
+    assert verdict.exit_code == 4
+
+
+def test_an_expected_error_says_itself_that_a_doubt_makes_it_larger():
+    small = {"u": FieldError(0.016, 0.01, 0.03)}
+    assert judge(heat(field_error=small)).field_error["u"].doubted == ""
+    verdict = judge(heat(off=1.0, field_error=small))
+    large = next(doubt for doubt in verdict.doubts if doubt.kind == "large_error")
+    assert percent(large.numbers["of_spread"]) in verdict.field_error["u"].in_words
+    # An error that is stated as large as the doubt's does not contradict it.
+    wide = {"u": FieldError(1.1 * large.numbers["of_spread"], 0.1, 5.0)}
+    assert "held-out" not in judge(heat(off=1.0, field_error=wide)).field_error["u"].doubted
+    wall = {"condition": "Initial", "sigmas": 0.0, "change": 0.0, "missed": 1.9}
+    found = judge(heat(field_error=small, contradicted_conditions=[wall])).field_error["u"]
+    assert "condition" in found.in_words
+
+
+def test_a_sensor_at_fault_is_named_by_its_place_and_cause():
+    sensor = {"place": (0.25,), "cause": "clock", "evidence": 4.2}
+    doubt = one(heat(displaced_sensor=sensor), "displaced_sensor")
+    assert "x = 0.25" in doubt.sentence
+    assert "clock" in doubt.sentence
+    assert (doubt.numbers["cause"], doubt.numbers["evidence"]) == ("clock", 4.2)
