@@ -25,6 +25,7 @@ from pgt.methods.fit import fit_task
 from pgt.methods.solver import Unsolvable
 from pgt.models.base import AbstractFieldModel
 from pgt.models.linearised import network_of
+from pgt.models.solver import Solver
 from pgt.nn import frozen
 from pgt.nn.precision import is_double, precision
 from pgt.physics.conditions import AbstractCondition
@@ -186,13 +187,14 @@ def _better_of_two(task: Task, folder: Path | None, progress: bool | None) -> _K
     def gives_way(outcome: Outcome, errors: dict | None = None) -> bool:
         return needs_rival(task, outcome, errors, time.monotonic() - began)
 
+    instead = "after solver" if isinstance(task.model, Solver) else "rival"
     try:
         outcome, errors = _fitted(task, folder, progress, lambda outcome: not gives_way(outcome))
     except Unsolvable:
         if task.rival is None:
             raise
         rival = in_time_left(task.rival(), time.monotonic() - began)
-        return _Kept(rival, *_fitted(rival, folder, progress), "rival")
+        return _Kept(rival, *_fitted(rival, folder, progress), instead)
     first = _Kept(task, outcome, errors, "named" if task.is_named else "suited")
     if task.rival is None or not gives_way(outcome, errors):
         return first
@@ -200,7 +202,7 @@ def _better_of_two(task: Task, folder: Path | None, progress: bool | None) -> _K
     is_better = partial(predicts_better, outcome=outcome, rival=rival)
     other, others = _fitted(rival, folder, progress, is_better)
     if is_better(other) and not is_surer(outcome, errors, others, task):
-        return _Kept(rival, other, others, "rival")
+        return _Kept(rival, other, others, instead)
     first = first._replace(choice="suited over rival")
     return first if errors is not None else _kept_after_all(first)
 

@@ -63,6 +63,8 @@ def is_surer(outcome: Outcome, errors: dict | None, others: dict | None, task: T
     and may have been lucky with a few noisy ones."""
     if outcome.misses is None or errors is None or others is None:
         return False
+    if outcome.fit.stopped == UNSETTLED:  # its coefficients are not those of greatest probability
+        return False
     is_honest = float(np.sqrt(np.mean(outcome.misses**2))) < HONEST
     return is_honest and together(errors, task)["value"] < together(others, task)["value"]
 

@@ -161,7 +161,11 @@ def how_it_ended(summary: Mapping) -> str:
     return f"The fit ended: {stopped}." if stopped else ""
 
 
-KINDS = {"Features": "a sum of sines", "PINN": "a small tanh network"}
+KINDS = {
+    "Features": "a sum of sines",
+    "PINN": "a small tanh network",
+    "Solver": "the equation, solved on a mesh",
+}
 
 
 def which_model(summary: Mapping) -> str:
@@ -180,6 +184,10 @@ def _why(name: str, choice: str, summary: Mapping) -> str:
         if name == "Features" or not linearity.startswith("linear"):
             return asked
         return f"{asked} The equation is {linearity}: where no model is named, a sum of sines solves it."
+    if choice == "after solver":
+        return f"{AFTER_SOLVER} {_why(name, 'suited', summary)}"
+    if name == "Solver":
+        return ON_MESH + (OVER_OTHER if choice == "suited over rival" else "")
     if name == "Features":
         return SOLVED.get(linearity, SOLVED_ANYHOW) + (
             OVER_NETWORK if choice == "suited over rival" else ""
@@ -203,6 +211,17 @@ def _why(name: str, choice: str, summary: Mapping) -> str:
     return f"The equation is not linear, so a small tanh network was fitted{how}.{over}"
 
 
+ON_MESH = (
+    "Coefficients are unknown, so the equation was solved on a mesh, and they were fitted through its "
+    "solution."
+)
+OVER_OTHER = (
+    " They did not come to rest; another model was fitted as well, and judged to be no better."
+)
+AFTER_SOLVER = (
+    "The equation was first solved on a mesh, where its coefficients did not come to rest or it had no "
+    "solution."
+)
 SOLVED = {
     "linear": "The equation is linear, so the field was solved for in closed form.",
     "linear but for its coefficients": (

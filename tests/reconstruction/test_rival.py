@@ -191,3 +191,24 @@ def test_sines_that_know_their_error_stay_where_it_is_the_smaller(misses, own, o
     said = expecting(own), expecting(others)
     assert is_surer(outcome, *said, TASK) == surer
     assert not is_surer(missing_by(0.1), *said, TASK)
+
+
+def test_an_equation_that_has_no_solution_at_the_first_guess_is_left_to_another_model():
+    """With its first coefficient, u grows without bound before the readings end."""
+    t = np.linspace(0, 2, 15)
+    readings = {"t": t, "u": 1 / (1 + 0.5 * t)}
+    equation = pgt.Equation("u_t = k*u^2", k=pgt.Unknown(20.0))
+    result = pgt.reconstruct(
+        readings, equation, pgt.Domain(t=(0, 2)), training=pgt.Training(seconds=10.0)
+    )
+    assert result.summary["model"] != "Solver"
+    assert result.summary["model_choice"] == "after solver"
+
+
+def test_unknown_coefficients_are_fitted_through_the_solution():
+    t = np.linspace(0, 2, 15)
+    readings = {"t": t, "u": np.exp(-0.7 * t)}
+    equation = pgt.Equation("u_t = -k*u", k=pgt.Unknown(0.2, positive=True))
+    result = pgt.reconstruct(readings, equation, pgt.Domain(t=(0, 2)))
+    assert result.summary["model"] == "Solver"
+    assert result.parameters["k"] == pytest.approx(0.7, abs=1e-4)

@@ -114,6 +114,18 @@ def test_the_expected_error_comes_before_that_at_readings():
             "A small network was fitted as well, and judged to be no better.",
         ),
         (
+            {"model": "Solver", "model_choice": "suited"},
+            "solved on a mesh, and they were fitted through its solution. Model: Solver (the equation",
+        ),
+        (
+            {"model": "Solver", "model_choice": "suited over rival"},
+            "another model was fitted as well, and judged to be no better.",
+        ),
+        (
+            {"model": "PINN", "model_choice": "after solver"},
+            "or it had no solution. The equation is not linear, so a small tanh network was fitted.",
+        ),
+        (
             {"model": "PINN", "model_choice": "suited", "training": {"steps": 0}},
             "not linear, so a small tanh network was fitted, with Gauss-Newton steps on all",
         ),
