@@ -72,9 +72,14 @@ def determined_dual(
 ) -> Determined:
     """From K, the coefficients' columns of J A^(-1/2), and the number of rows that are readings."""
     size = len(kernel)
-    # Of a coefficient that nothing holds, K is so large that K + 1 is singular to rounding.
+    inverse = jnp.linalg.inv(kernel + jnp.eye(size))
+    # With a coefficient that nothing holds, K is so large that K + 1 is singular to rounding.
     rounding = size * jnp.finfo(kernel.dtype).eps * jnp.max(jnp.diag(kernel))
-    inverse = jnp.linalg.inv(kernel + (1 + rounding) * jnp.eye(size))
+    inverse = jax.lax.cond(
+        jnp.isfinite(inverse).all(),
+        lambda: inverse,
+        lambda: jnp.linalg.inv(kernel + (1 + rounding) * jnp.eye(size)),
+    )
     # What a coefficient is not held by costs digits: no row determines less than nothing for that.
     left = jnp.clip(1 - jnp.diag(inverse), 0.0, 1.0)
     of_coefficients = jnp.clip(

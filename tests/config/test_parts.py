@@ -55,7 +55,7 @@ def test_readings_are_found_beside_the_run_file(load, folder, monkeypatch):
 def test_the_model_is_left_to_the_library(load):
     short = re.sub(r"\[model\].*?(?=\[training\])", "", HEAT, flags=re.DOTALL)
     left, named = build_all(load(short)), build_all(load(short + '[model]\nname = "pgt"'))
-    suited = suited_model(*_problem(left), left.error_bars, seed=3)
+    suited = suited_model(*_problem(left), left.error_bars, conditions=left.conditions, seed=3)
     assert eqx.tree_equal(left.model(3), suited)
     assert left.named_model is None
     assert left.kernel is None

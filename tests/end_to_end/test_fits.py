@@ -179,8 +179,13 @@ CASES = {
     "linear equation, closed form, every format": Case(
         SQUARE, heat, 1e-8, HEAT, formats=("nc", "csv", "vtk", "png"), predicts=True,
     ),
-    "closed form with an unknown coefficient": Case(
+    "solver with an unknown coefficient": Case(
         SQUARE, heat, 1e-2, LEARNT_HEAT, n=24, noise=0.002, known={"diffusivity": 0.1},
+        answer="Solver",
+    ),
+    "closed form with an unknown coefficient, by name": Case(
+        SQUARE, heat, 1e-2, LEARNT_HEAT, '[model]\nname = "features"\n', n=24, noise=0.002,
+        known={"diffusivity": 0.1}, choice="named",
     ),
     "unknown function of space, solved iteratively": Case(
         {"x": (0.0, 1.0)}, layered, 1e-8,
@@ -277,7 +282,7 @@ CASES = {
     "an equation in time alone, its coefficient unknown": Case(
         SECOND, cooled, 5e-3,
         '[pde]\nequations = ["T_t = -k*(T - 20)"]\nk = {unknown = true, initial = 0.2}\n',
-        n=30, noise=0.002, known={"k": 0.5},
+        n=30, noise=0.002, known={"k": 0.5}, answer="Solver",
     ),
     "dates in the column of the time": Case(
         {"x": (0.0, 1.0), "t": (0.0, 1000.0)}, warm, 1e-6,

@@ -72,7 +72,7 @@ def test_a_lost_origin_is_named():
                 "model": lambda seed: pgt.Features(SCALING, seed=seed),
                 "error_bars": pgt.Ensemble(),
             },
-            "posterior of Features is exact",
+            "posterior of Features is known",
         ),
     ],
 )

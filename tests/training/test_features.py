@@ -349,7 +349,7 @@ def slow_search(monkeypatch, *, rival, seconds: float | None = 60.0):
     made, solve = [], one_band.posterior_of
     monkeypatch.setattr(
         one_band,
-        "_solved",
+        "posterior_of",
         lambda rows, *options, **more: made.append(0) or solve(rows, *options, **more),
     )
     monkeypatch.setattr(deadline, "seconds_of_solve", lambda size: 1e-3)

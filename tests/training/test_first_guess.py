@@ -22,8 +22,8 @@ def string() -> pgt.Observations:
 
 
 def found(pde, deadline=None, **training):
-    task = assemble(string(), pde, DOMAIN, training=pgt.Training(**training))
-    assert isinstance(task.model, Features)
+    model = Features(pgt.Scaling.fit(string(), DOMAIN))
+    task = assemble(string(), pde, DOMAIN, model=model, training=pgt.Training(**training))
     begins = begun(task.model, task, deadline or Deadline(None), BAND)
     return task, begins
 
