@@ -43,6 +43,7 @@ from pgt.training.basis import Basis, Dense
 from pgt.training.coefficients import STEP, Coefficients, Learnt, are_settled, log_of
 from pgt.training.deadline import Deadline
 from pgt.training.dense import beside_numpy
+from pgt.training.displaced import displaced_by
 from pgt.training.error_bars import Posterior
 from pgt.training.fit import DRAWS, Outcome, doubts_by_sines, outcome_of
 from pgt.training.gaussian import Reduced, Rows, Solved
@@ -412,4 +413,6 @@ def solved_task(task: Task, progress: ProgressBar) -> Outcome:
     )  # fmt: skip
     with beside_numpy(), blas_threads(SMALL):
         outcome = outcome_of(found, done, task, found.deviations, found.members)
-        return replace(outcome, **doubts_by_sines(done, task))
+        doubts = doubts_by_sines(done, task, found.sigma)
+        doubts |= {"displaced": displaced_by([found.solved], found.model, task.problem)}
+        return replace(outcome, **doubts)

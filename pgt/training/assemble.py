@@ -320,9 +320,9 @@ def _builder(
 ) -> Callable[[int], AbstractFieldModel]:
     """The function of a seed that builds the network."""
     if model is None:
-        *problem, conditions = about
+        readings, pde, domain, conditions = about
         return lambda seed: suited_model(
-            *problem, error_bars, conditions=conditions, seconds=seconds, seed=seed
+            readings, pde, domain, error_bars, conditions=conditions, seconds=seconds, seed=seed
         )
     if not isinstance(model, AbstractFieldModel):
         return lambda seed: _built(model, seed)

@@ -13,22 +13,27 @@ where a gain is the logarithm of how much more probable the readings become. Rea
 are said to be pay for the freedom: they lose. Every gain costs a product with what is decomposed anyway.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 from scipy.special import logsumexp
 
 from pgt.data.splits import sensors
+from pgt.models.base import AbstractFieldModel
 from pgt.models.features import Features
+from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE
-from pgt.training.feature_rows import rows_of, slopes_of
-from pgt.training.gaussian import Rows, scanned
+from pgt.training.dense import beside_numpy
+from pgt.training.feature_rows import rows_of
+from pgt.training.gaussian import Rows, Solved, scanned
 from pgt.training.losses import Problem
 
-MOVED = (
-    0.1  # of the extent of an axis, and of the spread of a field: what is usual of wrong sensors
-)
+# Of the extent of an axis, and of the spread of a field: what is usual of wrong sensors.
+MOVED = 0.1
 # Of the log-evidence that one sensor is at fault; by Kass and Raftery (1995) 1 is positive, 3 strong. Of
 # 12 sets that were right none came above -1, of 24 with a wrong clock or wrong places two stay below 2.
 PLAIN = 2.0
@@ -53,14 +58,22 @@ def displaced(
 ) -> Displaced | None:
     """Whether some sensor reads as if it were elsewhere or late or off; `model` and `pde` are the answer,
     and `others` the prior of unknown functions. None where nothing says so, or no sensor stands still."""
-    readings = problem.observations
-    which = sensors(readings)
-    if which is None or problem.likelihood != "gauss" or not problem.equation_scales:
+    if not _are_asked(problem):
         return None
     rows = rows_of(model, pde, problem, points)
     if not (np.isfinite(rows.equation).all() and np.isfinite(rows.target).all()):
         return None
-    tried = scanned(Rows(**{**vars(rows), "others": others}))
+    return displaced_by(scanned(Rows(**{**vars(rows), "others": others})), model, problem)
+
+
+def displaced_by(
+    tried: Sequence[Solved], model: AbstractFieldModel, problem: Problem
+) -> Displaced | None:
+    """The same by posteriors whose readings are those of the problem, in its order; `model` is the
+    answer."""
+    if not _are_asked(problem):
+        return None
+    which = sensors(problem.observations)
     without = max(solved.evidence for solved in tried)
     asked = list(_hypotheses(model, problem, which))
     gains = np.array(
@@ -74,18 +87,35 @@ def displaced(
     return Displaced(place, cause, evidence)
 
 
-def _hypotheses(model: Features, problem: Problem, which):
+def _are_asked(problem: Problem) -> bool:
+    """Whether there are sensors that stand still, with normal noise, and an equation between them."""
+    is_normal = problem.likelihood == "gauss"
+    has_equation = bool(problem.equation_scales)
+    return is_normal and has_equation and sensors(problem.observations) is not None
+
+
+def _slopes(model: AbstractFieldModel, problem: Problem) -> Float[np.ndarray, "n c d"]:
+    """The derivatives of the fields at the readings, in units of their spreads over each axis."""
+    extent, spread = problem.domain.extent, np.asarray(model.scaling.spread, float)
+    with beside_numpy():
+        exact, readings = cast((model, problem.observations), jnp.float64)
+        context = exact.encode(readings)
+        slope = jax.vmap(jax.jacfwd(lambda z: exact.decode(context, z)))
+        found = np.asarray(slope(jnp.asarray(readings.points)))
+    return found * np.asarray(extent, float) / spread[:, None]
+
+
+def _hypotheses(model: AbstractFieldModel, problem: Problem, which):
     """(sensor, cause, how its readings are wrong by the usual size of it), in units of the spread."""
     readings = problem.observations
-    points = np.asarray(readings.points, float)
     measured = [readings.measured(name).rows for name in readings.fields]
+    slopes = _slopes(model, problem)
     by_cause = {
-        "clock" if axis == "t" else axis: slopes_of(model, points, k)
-        for k, axis in enumerate(readings.coords)
+        "clock" if axis == "t" else axis: slopes[..., k] for k, axis in enumerate(readings.coords)
     }
     parts = {
-        cause: np.concatenate([slopes[rows, c] for c, rows in enumerate(measured)])
-        for cause, slopes in by_cause.items()
+        cause: np.concatenate([own[rows, c] for c, rows in enumerate(measured)])
+        for cause, own in by_cause.items()
     }
     field = np.repeat(np.arange(len(measured)), [len(rows) for rows in measured])
     parts |= {

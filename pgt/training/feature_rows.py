@@ -93,21 +93,6 @@ def _sines_at(sines: Sines, unit: Float[Array, "*n d"]) -> Float[Array, "*n m"]:
     return sines(unit)
 
 
-def slopes_of(
-    model: Features, points: Float[np.ndarray, "n d"], axis: int
-) -> Float[np.ndarray, "n c"]:
-    """The derivatives of the fields along an axis, in units of their spreads over the whole axis."""
-    unit = np.asarray(model.scaling.to_unit(np.asarray(points, float)))
-    with beside_numpy():
-        sines = np.asarray(_sine_slopes_at(model.network.sines, jnp.asarray(unit), axis))
-    return 2 * sines @ np.asarray(model.network.readout, float).T  # an axis is from -1 to 1
-
-
-@compiled
-def _sine_slopes_at(sines: Sines, unit: Float[Array, "n d"], axis: int):
-    return jax.vmap(lambda at: sines(at, (axis,)))(unit)
-
-
 def _readings(model: Features, problem: Problem):
     """Rows and values of all measured numbers, σ of each relative to the common one, that one where it is
     known, and the number of the field that was read."""

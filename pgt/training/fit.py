@@ -47,7 +47,7 @@ from pgt.training.functions import Functions
 from pgt.training.gaussian import CLEAN
 from pgt.training.history import median
 from pgt.training.identity import identity_of
-from pgt.training.left_open import following, left_open
+from pgt.training.left_open import following, left_open, misses
 from pgt.training.likelihood import cut_off, misfit_size
 from pgt.training.loop import DIVERGED, Fit, train
 from pgt.training.losses import Problem
@@ -57,6 +57,7 @@ from pgt.training.posterior import laplace_members
 from pgt.training.progress import ProgressBar
 from pgt.training.step import held_out_error
 
+FOLLOWED = 0.3  # of the noise: what sines may miss of an answer, a tenth of the noise's square
 DRAWS = 32  # from the posterior, to say how far the field may be wrong
 
 
@@ -145,18 +146,22 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
         is_at_summit=drawn.better is not None and drawn.about["is_clean"],
         shows_noise=not drawn.about["is_clean"],
         moved_to=drawn.about["cost"],
-        **doubts_by_sines(fit, task),
+        **doubts_by_sines(fit, task, drawn.about["noise"]),
     )  # fmt: skip
     if asked:
         return replace(outcome, members=drawn.beside(apart))
     return replace(outcome, fit=replace(fit, learnt=_learnt(drawn)))
 
 
-def doubts_by_sines(fit: Fit, task: Task) -> dict:
-    """Conditions that readings contradict and a sensor at fault, by sines that follow the answer."""
+def doubts_by_sines(fit: Fit, task: Task, noise: float) -> dict:
+    """Conditions that readings contradict and a sensor at fault, by sines that follow the answer; nothing
+    where these miss it by more than a part of the noise, and would blame sensors for it."""
     if not task.problem.conditions and sensors(task.problem.observations) is None:
         return {}
-    answer = following(fit.model, fit.pde, task.problem), fit.pde, task.problem, NODES
+    sines = following(fit.model, fit.pde, task.problem)
+    if misses(sines, fit.model, task.problem) > FOLLOWED * noise:
+        return {}
+    answer = sines, fit.pde, task.problem, NODES
     return {"contradicted": tuple(contradicted(*answer)), "displaced": displaced(*answer)}
 
 

@@ -119,16 +119,31 @@ def following(model: AbstractFieldModel, pde: AbstractPDE, problem: Problem) -> 
     band = (model.band if isinstance(model, Features) else None) or usual_band
     sines = Features(scaling, count=count).with_sines(count, band)
     nodes = nodes_of(problem.domain, NODES)
-    with jax.enable_x64(True):
-        exact, readings = cast((model, problem.observations), jnp.float64)
-        context = exact.encode(readings)
-        values = np.asarray(jax.vmap(lambda z: exact.decode(context, z))(jnp.asarray(nodes)))
-    target = (values - np.asarray(scaling.mean)) / np.asarray(scaling.spread)
+    target = _values(model, problem, nodes)
     rows = np.concatenate([field_rows(sines, nodes), SMOOTH * np.eye(count)])
     padded = np.concatenate([target, np.zeros((count, fields))])
     weights = weights_of(sines, pde)
     weights[: fields * count] = np.linalg.lstsq(rows, padded, rcond=None)[0].T.ravel()
     return with_weights(sines, pde, weights)[0]
+
+
+def misses(sines: Features, model: AbstractFieldModel, problem: Problem) -> float:
+    """How far a sum of sines is from the model that it follows, at the places of the readings: the root
+    mean square of the worst field, in units of its spread."""
+    places = np.asarray(problem.observations.points, float)
+    followed = field_rows(sines, places) @ np.asarray(sines.network.readout, float).T
+    away = followed - _values(model, problem, places)
+    return float(np.sqrt(np.mean(away**2, axis=0)).max())
+
+
+def _values(model: AbstractFieldModel, problem: Problem, places: Float[np.ndarray, "n d"]):
+    """The fields of a model at places, about their mean and in units of their spread."""
+    scaling = model.scaling
+    with jax.enable_x64(True):
+        exact, readings = cast((model, problem.observations), jnp.float64)
+        context = exact.encode(readings)
+        values = np.asarray(jax.vmap(lambda z: exact.decode(context, z))(jnp.asarray(places)))
+    return (values - np.asarray(scaling.mean)) / np.asarray(scaling.spread)
 
 
 def _root(seen: Float[np.ndarray, "m p"], held: float) -> Float[np.ndarray, "p p"]:

@@ -190,7 +190,9 @@ def _of_field(away: Float[np.ndarray, "k n"], spreads, weights, near) -> FieldEr
         return FieldError(value, *bounds)
     inside, outside = (_over(part, away, weights) for part in (near, ~near))
     # Draws that differ more near readings than far from them tell of chance, and nothing of the places.
-    return FieldError(value, *bounds, *((inside, outside) if outside >= inside else ()))
+    if outside < inside:
+        return FieldError(value, *bounds)
+    return FieldError(value, *bounds, inside, outside)
 
 
 def spread_of(

@@ -12,6 +12,7 @@ the error is taken to be as much larger as it was in the median outside the hull
 fits of six equations.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -53,10 +54,11 @@ def error_by_missed(missed: Missed, spread: float, far: float = 0.0) -> FieldErr
     scale = np.sqrt(1 - far + far * FARTHER**2) / spread
     low = np.sqrt(max(square - SURE * chance, square / SURE**2)) * scale / UNSURE
     high = np.sqrt(square + SURE * chance) * scale * UNSURE
-    parts = [None, None]
-    if 0 < far < 1:
-        parts = [factor * np.sqrt(square) / spread for factor in (1.0, FARTHER)]
-    return FieldError(float(np.sqrt(square) * scale), float(low), float(high), *parts)
+    found = FieldError(float(np.sqrt(square) * scale), float(low), float(high))
+    if not 0 < far < 1:
+        return found
+    near = float(np.sqrt(square) / spread)
+    return replace(found, inside=near, outside=FARTHER * near)
 
 
 def _explained(missed: Missed) -> float:
