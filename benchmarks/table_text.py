@@ -25,6 +25,7 @@ def in_per_cent(share: float) -> str:
 
 METHODS = {
     "Features": "sum of sines",
+    "Solver": "equation solved on a mesh",
     "PINN": "tanh network, Gauss–Newton",
     "SIREN": "SIREN, SOAP",
     "PGT": "PGT, SOAP",
