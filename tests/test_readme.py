@@ -220,7 +220,7 @@ def test_tables_of_all_kinds(tmp_path):
     assert "all 1,000,000 weights" in text
     assert "| as usual | 5.0 | – | 1 GB | CPU, `abc` |" in text
     assert "| grid to CSV | 0.50 GiB | 45 | CPU, `abc` |" in text
-    assert "| A rod | sum of sines | 27 | CPU, `abc` |" in text
+    assert "| A rod | sum of sines | 27 | – | CPU, `abc` |" in text
     each = "1.0e-03 / 2.0e-03 / 3.0e-03"
     assert (
         f"| wake from u and v | PGT, SOAP | u / v / p: snapshot {each}, volume {each}, 100 s |"
