@@ -21,6 +21,7 @@ from pgt.training.fit import Outcome
 from pgt.training.loop import UNSETTLED
 from pgt.training.overtaxed import bends_equation, is_overtaxed
 from pgt.training.polish import NOISY
+from pgt.trust.held_out import held_out_errors, left_out_in_turn
 
 QUARTER = 0.25  # of the seconds: sines leave a third to the other model (training/features.py)
 HONEST = 1.5  # of their own σ: readings left out are missed by no more, root mean square
@@ -34,13 +35,27 @@ def needs_rival(task: Task, outcome: Outcome, errors: dict | None, spent: float 
     if task.rival is None or (seconds is not None and seconds - spent < QUARTER * seconds):
         return False
     if isinstance(task.model, Solver):
-        return outcome.fit.stopped == UNSETTLED
+        return outcome.fit.stopped == UNSETTLED or _is_worse_than_interpolation(task, outcome)
     if isinstance(task.model, Features):
         return errors is not None and is_contested(task) and together(errors, task)["value"] > POOR
     missed, fit = outcome.held_out_error, outcome.fit
     if missed is None or missed <= NOISY:
         return False
     return is_overtaxed(fit.model, task.problem) or bends_equation(fit.model, fit.pde, task.problem)
+
+
+def _is_worse_than_interpolation(task: Task, outcome: Outcome) -> bool:
+    """Whether readings are predicted from each other better without the equation, and by more than chance
+    explains: coefficients at rest may be those of a local optimum, far from the readings."""
+    if outcome.left_out is None:
+        return False
+    readings = task.problem.origin.physical(task.problem.observations)
+    unseen = left_out_in_turn(readings, outcome.left_out, task.domain)
+    spreads = {name: float(readings.measured(name).values.std()) for name in readings.fields}
+    return any(
+        found.is_significant and (found.of_spread or 0.0) > (found.interpolated_of_spread or 0.0)
+        for found in held_out_errors(unseen, spreads).values()
+    )
 
 
 def predicts_better(other: Outcome, outcome: Outcome, rival: Task) -> bool:

@@ -216,11 +216,12 @@ ON_MESH = (
     "solution."
 )
 OVER_OTHER = (
-    " They did not come to rest; another model was fitted as well, and judged to be no better."
+    " They did not come to rest, or interpolation predicted the readings better; another model was "
+    "fitted as well, and judged to be no better."
 )
 AFTER_SOLVER = (
-    "The equation was first solved on a mesh, where its coefficients did not come to rest or it had no "
-    "solution."
+    "The equation was first solved on a mesh: it had no solution there, its coefficients did not come to "
+    "rest, or interpolation predicted the readings better."
 )
 SOLVED = {
     "linear": "The equation is linear, so the field was solved for in closed form.",

@@ -212,3 +212,18 @@ def test_unknown_coefficients_are_fitted_through_the_solution():
     result = pgt.reconstruct(readings, equation, pgt.Domain(t=(0, 2)))
     assert result.summary["model"] == "Solver"
     assert result.parameters["k"] == pytest.approx(0.7, abs=1e-4)
+
+
+def test_a_local_optimum_that_interpolation_beats_is_left_to_another_model():
+    """From a diffusivity sixty times too small, the solver comes to rest far from the readings."""
+    random = np.random.default_rng(4)
+    x, t = (a.ravel() for a in np.meshgrid(np.linspace(0, 1, 7), np.linspace(0, 1, 20)))
+    modes = ((1, 1.0, 0.0), (2, 0.4, 0.5))
+    u = sum(
+        a * np.exp(-0.25 * (k * np.pi) ** 2 * t) * np.sin(k * np.pi * x + b) for k, a, b in modes
+    )
+    readings = {"x": x, "t": t, "u": u + 0.01 * random.standard_normal(len(x))}
+    equation = pgt.Heat(pgt.Unknown(0.25 / 60, positive=True))
+    result = pgt.reconstruct(readings, equation, pgt.Domain(x=(0, 1), t=(0, 1)))
+    assert result.parameters["diffusivity"] == pytest.approx(0.25, rel=0.1)
+    assert result.summary["model_choice"] == "after solver"

@@ -16,7 +16,7 @@ from pgt.data import Domain, Observations
 from pgt.data.splits import Groups
 from pgt.trust.references.coordinates import unit
 
-MOST_READINGS = 1500  # of a field, drawn from all of them: the work grows as their number cubed
+MOST_READINGS = 1000  # of a field, drawn from all of them: the work grows as their number cubed
 SEARCHED = 200  # readings by which ℓ and s are found
 MIN_READINGS = 4
 STARTS = ((0.3, 1e-4), (0.15, 1e-2))  # ℓ and s
