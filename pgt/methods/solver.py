@@ -6,10 +6,9 @@ Gaussian model of training/gaussian.py, which chooses noise and sizes by the evi
 functions are chosen here, by the same. Its mean is where the equation is solved next, its covariance at
 the end is the posterior.
 
-Why steps in time are collocation on the host and not a compiled integrator: of heat on 64 points with 65
-unknown numbers, Kvaerno's fifth-order method in diffrax compiles for 5 s and then takes 0.4 s for each
-linearisation; here nothing is compiled but the residual at a point, in 0.3 s, meshes may change, and a
-linearisation takes 0.1 s.
+Steps in time are collocation on the host and not a compiled integrator. Only the residual at a point is
+compiled here, so meshes may change between solutions; a compiled integrator compiles once for every mesh,
+which takes longer than a small fit.
 """
 
 import time

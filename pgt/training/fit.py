@@ -91,9 +91,7 @@ class Outcome:
     without: Callable[[Int[np.ndarray, " m"]], float] | None = None
     moved_to: float | None = None  # the cost at the summit, where the answer was moved there
     contradicted: tuple[Contradicted, ...] = ()  # conditions that readings contradict
-    displaced: Displaced | None = (
-        None  # the sensor that reads as if it were elsewhere, or late, or off
-    )
+    displaced: Displaced | None = None  # the sensor that reads as if elsewhere, or late, or off
 
     @property
     def noise_by_field(self) -> Float[np.ndarray, " c"] | float:
