@@ -15,11 +15,11 @@ export PYTHONDONTWRITEBYTECODE =
 help: ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-install: $(READY) ## create .venv with the locked dependencies and pgt itself
+install: $(READY) ## create .venv with the locked dependencies, pgt and its benchmarks
 
 # Once, and again whenever the lock or the project file changes. Modules are compiled when they are
 # first imported: to compile all of every package takes as long as to install them.
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock pyproject.toml benchmarks/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "pgt needs Python 3.11 or newer, but $(PYTHON) is: $$($(PYTHON) --version 2>&1)" >&2; \
 	  echo "Name a newer one, for example: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
@@ -27,7 +27,7 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	  --no-deps --no-build-isolation --editable .
+	  --no-deps --no-build-isolation --editable . --editable benchmarks
 	@touch $@
 
 demo: $(READY) ## reconstruct the heat equation from 100 readings, into runs/heat
@@ -51,11 +51,11 @@ test: $(READY) ## lint, and docstring examples and all tests but those marked sl
 	@$(MAKE) --no-print-directory --jobs 2 types tests
 
 tests: style
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --doctest-modules pgt tests
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --doctest-modules pgt benchmarks/pgt_bench tests
 
 cover: $(READY) ## the same tests with the share of lines they run, 93 % at least
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --doctest-modules pgt tests \
-	  --cov=pgt --cov-report=term:skip-covered --cov-fail-under=93
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --doctest-modules pgt benchmarks/pgt_bench tests \
+	  --cov=pgt --cov=pgt_bench --cov-report=term:skip-covered --cov-fail-under=93
 
 smoke: $(READY) ## the tests marked slow: four tables, variants of models and settings, longer fits and guides, all examples
 	$(BIN)/pytest -n 2 --dist worksteal -m slow tests

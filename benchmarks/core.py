@@ -21,11 +21,11 @@ import jax.numpy as jnp
 import numpy as np
 
 import pgt
-from pgt.bench.zoo.runner import ZooRun, execute
 from pgt.ground.provenance import provenance
+from pgt.methods.first_order.training_step import BudgetClock, initialize, run_steps
 from pgt.physics import Dirichlet, Heat, Initial, NavierStokes2D
-from pgt.training.assemble import assemble
-from pgt.training.step import Clock, run_steps, start
+from pgt.problem.assembly import assemble
+from pgt_bench.zoo.runner import ZooRun, execute
 
 RESULTS = Path(__file__).parent / "results"
 THREE_MODES = {1: 0.5, 3: 0.7, 5: -0.6}
@@ -71,7 +71,7 @@ def _heat(modes, conditions, noise, seeds, chosen):
 
 
 def _transformer(readings, seed):
-    return pgt.default_model(readings, Heat(0.01), SQUARE, seed=seed)
+    return pgt.PGT.for_problem(readings, Heat(0.01), SQUARE, seed=seed)
 
 
 def _sized(readings, sizes, seed):
@@ -205,8 +205,8 @@ def step_case(readings=1500, collocation=4000, steps=50, optimiser="soap", **mod
 def timed_steps(task, training, steps: int) -> tuple[float, list[float]]:
     """Seconds to the first step, and milliseconds of later ones, five times so many."""
     began = time.monotonic()
-    state, fixed = start(task.model, task.pde, task.problem, training, 0.0)
-    clock, key = Clock(jnp.asarray(0.1), jnp.asarray(0.0)), jax.random.key(0)
+    state, fixed = initialize(task.model, task.pde, task.problem, training, 0.0)
+    clock, key = BudgetClock(jnp.asarray(0.1), jnp.asarray(0.0)), jax.random.key(0)
 
     def run(state, count):
         about = task.problem, task.held_out, key, clock, jnp.asarray(count), training

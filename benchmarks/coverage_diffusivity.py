@@ -47,7 +47,7 @@ def draw(seed: int, model: str) -> dict:
     network = (
         pgt.SIREN(scaling, seed=seed, **SIREN)
         if model == "siren"
-        else pgt.default_model(readings, pde, SQUARE, seed=seed)
+        else pgt.PGT.for_problem(readings, pde, SQUARE, seed=seed)
     )
     began = time.monotonic()
     result = pgt.reconstruct(

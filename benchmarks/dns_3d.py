@@ -78,7 +78,7 @@ def _siren(readings, pde, domain, options):
 
 
 def _pgt(readings, pde, domain, options):
-    return pgt.default_model(
+    return pgt.PGT.for_problem(
         readings, pde, domain, seed=options.seed, decoder_width=options.width, decoder_layers=4,
         frequency=options.frequency, anchors=ANCHORS,
     )  # fmt: skip

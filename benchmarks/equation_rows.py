@@ -114,18 +114,18 @@ def on_system(name: str, k: int) -> dict:
     truth = family.dataset(system)
     readings = pgt.sample(truth, n=COUNT, seed=k)
     known = {c: float(value) for c, value in system.coefficients.items()}
-    answer = network(readings, known)
+    answer = network(readings, known, law=False).by
     mesh = np.meshgrid(*family.axes.values(), indexing="ij")
     grid = np.stack([m.ravel() for m in mesh], axis=-1)
     with jax.enable_x64(True):
-        written, scaling = cast((answer.written.network, answer.scaling), jnp.float64)
+        written, scaling = cast((answer.field.network, answer.scaling), jnp.float64)
         pde, is_ring = family.equation(**known), bool(scaling.periodic[0])
         values = np.asarray(scaling.standardise(np.asarray(readings.values, float)))[:, 0]
         true = np.asarray(scaling.standardise(truth.u.to_numpy().reshape(-1, 1)))[:, 0]
         asked = jnp.asarray(scaling.to_unit(grid))
         seen = jnp.asarray(scaling.to_unit(np.asarray(readings.points, float))), values
         layers = written.layers
-        start = np.concatenate([layers.readout[0], written.amounts[0], layers.offset])
+        start = np.concatenate([layers.readout[0], written.amplitudes[0], layers.offset])
         own, both = (np.asarray(functions(written, asked, is_ring, more)) for more in (False, True))
         best = own @ np.linalg.lstsq(own, true, rcond=1e-12)[0]
         found = {"answer": [error(own @ start, true)], "best": [error(best, true)]}

@@ -49,9 +49,9 @@ def wake(pgt, case: str) -> float:
         anchors=128 if case == "anchors" else 0, **WAKE_MODEL,
     )  # fmt: skip
     training = pgt.Training(steps=1, collocation=2000, hold_out=0.0, polish=False)
-    from pgt.training.assemble import assemble
-    from pgt.training.loop import train
-    from pgt.training.progress import ProgressBar
+    from pgt.ground.progress import ProgressBar
+    from pgt.methods.first_order.training_loop import train
+    from pgt.problem.assembly import assemble
 
     task = assemble(readings, pde, domain, model=network, training=training)
     train(task, checkpoint=None, progress=ProgressBar(False))
@@ -60,12 +60,11 @@ def wake(pgt, case: str) -> float:
 
 def burgers(pgt, case: str) -> float:
     """To the first second-order step of the network that suits the problem."""
-    from pgt.training.assemble import assemble
-    from pgt.training.polish import polish
+    from pgt.methods.second_order.gauss_newton import polish
 
     readings = pgt.sample(pgt.datasets.burgers(0.05), 150)
     marks, began = [], time.monotonic()
-    task = assemble(readings, pgt.Burgers(0.05), pgt.Domain(x=(-1, 1), t=(0, 1)))
+    task = choose(readings, pgt.Burgers(0.05), pgt.Domain(x=(-1, 1), t=(0, 1))).first
     settings = pgt.Polish(iterations=1)
     polish(
         task.model, task.pde, task.problem, settings, task.held_out,

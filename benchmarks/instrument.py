@@ -136,7 +136,7 @@ def bands_heat_draw(seed: int) -> dict:
         readings,
         Heat(0.01),
         HEAT,
-        model=pgt.default_model(readings, Heat(0.01), HEAT, seed=seed),
+        model=pgt.PGT.for_problem(readings, Heat(0.01), HEAT, seed=seed),
         training=pgt.Training(steps=200, collocation=500, polish=pgt.Polish(evidence=True)),
         error_bars=pgt.Posterior(samples=64),
         seed=seed,

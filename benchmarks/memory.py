@@ -40,7 +40,7 @@ def stored_run(folder: Path) -> None:
     training = pgt.Training(steps=2, collocation=16, polish=False)
     domain = pgt.Domain(x=(0, 1), t=(0, 1))
     pde = pgt.Heat(0.01)
-    network = pgt.default_model(readings, pde, domain)
+    network = pgt.PGT.for_problem(readings, pde, domain)
     pgt.reconstruct(readings, pde, domain, model=network, training=training).save(folder)
 
 

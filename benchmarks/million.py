@@ -19,9 +19,9 @@ import jax
 
 import pgt
 from pgt.ground.provenance import provenance
+from pgt.methods.second_order.gauss_newton import polish
 from pgt.nn.frozen import count_parameters
-from pgt.training.assemble import assemble
-from pgt.training.polish import polish
+from pgt.problem.assembly import assemble
 
 RESULTS = Path(__file__).parent / "results"
 WAKE = pgt.Domain(x=(1, 8), y=(-2, 2), t=(0, 19.9))

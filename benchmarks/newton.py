@@ -21,10 +21,10 @@ import numpy as np
 from numpy.polynomial.hermite import hermgauss
 
 import pgt
-from pgt.training.assemble import assemble
-from pgt.training.loop import train
-from pgt.training.polish import polish
-from pgt.training.progress import ProgressBar
+from pgt.ground.progress import ProgressBar
+from pgt.methods.first_order.training_loop import train
+from pgt.methods.second_order.gauss_newton import polish
+from pgt.problem.assembly import assemble
 
 
 class Case(NamedTuple):

@@ -6,8 +6,8 @@
 
 Runs on the GPU are compiled side by side and timed in a few lanes, always full, so that every method has
 the same share of the card; records say how many. The heat equation is fitted beside them, one core for
-each run. Runs that differ by their seeds are trained at once (pgt/bench/abreast.py). What matters most
-comes first; nothing begins that would end after the budget.
+each run. Runs that differ by their seeds are trained at once (pgt_bench/batched_seeds.py). What matters
+most comes first; nothing begins that would end after the budget.
 """
 
 import argparse
@@ -33,7 +33,7 @@ PROBE = "import jax; print(jax.devices()[0].platform, jax.numpy.ones(9).sum())"
 
 def bundles(device: str, preset: str | None = None) -> list[list]:
     """Runs that one process makes one after the other, in the order of their importance."""
-    from pgt.bench.experiments import runs
+    from pgt_bench.experiments import runs
 
     def of(table: str, **wanted) -> list:
         found = [
@@ -53,7 +53,7 @@ def bundles(device: str, preset: str | None = None) -> list[list]:
 
 def _on_gpu(of):
     """(what belongs together, run); networks only."""
-    from pgt.bench.experiments import has_recipe
+    from pgt_bench.experiments import has_recipe
 
     tables = [
         *of("wake", recipe="ours", budget="seconds"), *of("ablation"), *of("noise"),
@@ -75,7 +75,7 @@ def _shape(problem) -> tuple:
 
 def _on_cpu(of):
     """Heat, one bundle for the seeds of a run; what needs no training on the wake."""
-    from pgt.bench.experiments import has_recipe
+    from pgt_bench.experiments import has_recipe
 
     kernels = [run for run in of("gamma") if run.problem.kind == "heat"]
     heat = list(dict.fromkeys([*of("heat"), *kernels]))
@@ -97,8 +97,8 @@ def work(arguments) -> None:
     """Take bundles nobody has taken yet, until there is no time for another."""
     if arguments.core is not None:
         os.sched_setaffinity(0, arguments.core)
-    from pgt.bench.runner import groups, record_path, sweep
-    from pgt.bench.stored import write_record
+    from pgt_bench.runner import groups, record_path, sweep
+    from pgt_bench.stored import write_record
 
     shared = {"lanes": arguments.lanes, "mps": arguments.mps} if arguments.worker == "gpu" else {}
 
@@ -126,7 +126,7 @@ def work(arguments) -> None:
 
 
 def _expected(run) -> float:
-    from pgt.bench.presets import scale_of
+    from pgt_bench.presets import scale_of
 
     if run.preset == "smoke":
         return 0.0
@@ -236,7 +236,7 @@ def shared_card(wanted: bool):
 
 def tell_missing(arguments) -> None:
     """How many runs of each kind have a record."""
-    from pgt.bench.runner import record_path
+    from pgt_bench.runner import record_path
 
     for device in ("gpu", "cpu"):
         found = bundles(device, "smoke" if arguments.tiny else None)

@@ -20,18 +20,18 @@ from pathlib import Path
 import jax
 
 import pgt
-from pgt.families.card import judged
-from pgt.families.pretraining import advance, start
-from pgt.families.sensing import Guide
+from pgt.families.networks.card import evaluate
+from pgt.families.networks.pretraining import advance_pool, initial_state
+from pgt.families.sensing import KernelGuide
 
-pretraining = sys.modules["pgt.families.pretraining"]
+pretraining = sys.modules["pgt.families.networks.pretraining"]
 SIZES = {
-    "advection_diffusion": pgt.WriterSizes(basis=32, modes=10),
-    "heat": pgt.WriterSizes(basis=32, modes=10),
-    "wave": pgt.WriterSizes(basis=32, modes=10, swings=True),
-    "burgers": pgt.WriterSizes(width=128, blocks=4, basis=80),
+    "advection_diffusion": pgt.HyperSirenSizes(basis=32, modes=10),
+    "heat": pgt.HyperSirenSizes(basis=32, modes=10),
+    "wave": pgt.HyperSirenSizes(basis=32, modes=10, swings=True),
+    "burgers": pgt.HyperSirenSizes(width=128, blocks=4, basis=80),
 }
-SENSING = pgt.families.Sensing(most=128)
+SENSING = pgt.families.Sensing(max_readings=128)
 PRECISIONS = ("highest", "tensorfloat32", "bfloat16")
 NOT_YET = {"errors": {}, "factors": {}, "misfit": 1.0, "told": []}
 
@@ -72,7 +72,7 @@ def train(name: str, seconds: float, out: Path) -> None:
     network = pgt.pretrain(name, recipe(seconds), sizes=SIZES[name], progress=False)
     network.save(out / f"{name}.safetensors")
     found = {"family": name, "steps": network.card.steps, "seconds": round(time.time() - began)}
-    writer = network.writer
+    writer = network.network
     found |= {
         "fading": _told(writer.modes.fading), "swinging": _told(writer.modes.swinging),
         "pace": _told(writer.pace),
@@ -88,21 +88,21 @@ def _told(part) -> list:
 def judge(path: Path) -> None:
     network = pgt.Pretrained.load(path)
     card = network.card
-    guide = Guide(card.kernel)
-    found = judged(network.writer, network.family, card.sensing, guide, card.seed)
-    pgt.Pretrained(network.writer, network.family, replace(card, **found)).save(path)
+    guide = KernelGuide(card.kernel)
+    found = evaluate(network.network, network.family, card.sensing, guide, card.seed)
+    pgt.Pretrained(network.network, network.family, replace(card, **found)).save(path)
     print(path.stem, json.dumps(found["errors"]), flush=True)
 
 
 def steps_a_second(name: str, precision: str, pools: int = 3) -> float:
     """Of training; the readout is solved in full precision whatever the encoder has."""
     family, training = pgt.families.get(name), recipe(1.0)
-    state = start(family, SIZES[name], 0)
-    arrays, rate, took = (state.writer, state.moments, state.key), jax.numpy.asarray(1e-4), []
+    state = initial_state(family, SIZES[name], 0)
+    arrays, rate, took = (state.network, state.moments, state.key), jax.numpy.asarray(1e-4), []
     with jax.default_matmul_precision(precision):
         for _ in range(pools + 1):
             began = time.perf_counter()
-            *arrays, loss = advance(*arrays, rate, family, training, 0)
+            *arrays, loss = advance_pool(*arrays, rate, family, training, 0)
             loss.block_until_ready()
             took.append(time.perf_counter() - began)
     return training.steps_of_a_pool / min(took[1:])

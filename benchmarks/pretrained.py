@@ -20,7 +20,7 @@ import numpy as np
 import pgt
 from pgt.families import shipped, shipped_names
 from pgt.ground.provenance import provenance
-from pgt.trust.references.interpolation import gaussian_process
+from pgt.uncertainty.references.interpolation import gaussian_process
 
 RESULTS = Path(__file__).parent / "results"
 COUNT, NOISE = 64, 0.05

@@ -1,14 +1,13 @@
-"""Seconds to the same error: the answer of a network, refined, against a reconstruction from nothing.
+"""Seconds to the same error: a network, the law of its family, and a reconstruction from nothing.
 
     python benchmarks/refined.py --systems 20 [--family burgers] [--out FOLDER] [--seconds 300]
 
 For every network that comes with the library, on systems that it has not seen, 64 clean readings of each:
-the answer at once; refined with the law and the solver of its family (`Pretrained.refined`); the same
-from the law alone, without the network (`pgt.families.assimilate`); and `pgt.reconstruct` with all
-defaults and a limit in seconds, which knows the equation and what holds at the edge, but not the law;
-where the equation is not linear, also with the network's answer to start from. One system before the
-others compiles. Errors are relative to the spread of the field. Leaves `refined.json`; families that are
-not run keep their rows.
+the answer of the network; that of the law and the solver of its family (`pgt.families.assimilate`); and
+`pgt.reconstruct` with all defaults and a limit in seconds, which knows the equation and what holds at
+the edge, but not the law; where the equation is not linear, also with the network's answer to start from.
+One system before the others compiles. Errors are relative to the spread of the field. Leaves
+`refined.json`; families that are not run keep their rows.
 """
 
 import argparse
@@ -27,7 +26,7 @@ from pgt.ground.provenance import provenance
 RESULTS = Path(__file__).parent / "results"
 COUNT = 64
 LINEAR = ("advection_diffusion", "heat", "wave")  # which sines solve at once
-LABELS = ("at once", "refined", "from the law", "from nothing", "from the network")
+LABELS = ("at once", "from the law", "from nothing", "from the network")
 FIRST_KEY = 3 * 10**6  # far from the seeds of training, cards and other benchmarks
 
 
@@ -50,8 +49,7 @@ def on_system(name: str, k: int, limit: float) -> dict:
     known = {coefficient: float(value) for coefficient, value in system.coefficients.items()}
     conditions = [pgt.Dirichlet("x", u=0.0)] if name in ("heat", "wave") else []
     asked: dict[str, Callable] = {
-        "at once": lambda: network(readings, known).grid(**family.axes),
-        "refined": lambda: network.refined(readings, known, draws=0).grid(),
+        "at once": lambda: network(readings, known, law=False).grid(**family.axes),
         "from the law": lambda: assimilate(family, readings, known, draws=0).grid(),
         "from nothing": lambda: pgt.reconstruct(
             readings, family.equation(**known), family.domain, conditions,
@@ -82,10 +80,7 @@ def summary(rows: list[dict]) -> dict:
             "median": float(np.median(errors)), "tenth": float(np.quantile(errors, 0.9)),
             "seconds": float(np.median(seconds)),
         }  # fmt: skip
-    pairs = [(row["refined"], row["from nothing"]) for row in rows]
-    reached = [one[1] / other[1] if one[0] <= other[0] else np.inf for one, other in pairs]
-    share = float(np.median(reached))
-    return found | {"share of the seconds": share if np.isfinite(share) else None}
+    return found
 
 
 def main() -> None:

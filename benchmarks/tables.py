@@ -37,7 +37,6 @@ from tables_families import (
     pretrained_table,
     refined_table,
     throughput_table,
-    wakes_table,
     yardstick_table,
 )
 from tables_short import short_table
@@ -119,7 +118,6 @@ def _by_heading(found: dict, zoo: Path) -> dict[str, tuple[str | None, ...]]:
             throughput_table(found),
             refined_table(found),
             yardstick_table(found),
-            wakes_table(found),
         ),
     }
 

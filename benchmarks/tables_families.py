@@ -2,7 +2,7 @@
 
 from table_text import as_row, as_table, measured_on
 
-YARDSTICK = ("zero-shot", "refined", "floor", "interpolated")
+YARDSTICK = ("zero-shot", "floor", "interpolated")
 
 
 LAW, NETWORK, PROCESS = "law and solver", "network", "Gaussian process, no equation"
@@ -63,8 +63,7 @@ def refined_table(found: dict) -> str | None:
         return None
     labels = {
         "at once": "network",
-        "refined": "refined from the network",
-        "from the law": "refined from the law",
+        "from the law": "`assimilate`",
         "from nothing": "`pgt.reconstruct`",
         "from the network": "`pgt.reconstruct` from the network",
     }
@@ -79,11 +78,11 @@ def refined_table(found: dict) -> str | None:
         for name, family in result["families"].items()
     ]
     return as_table(
-        f"The same networks (without the law) and what starts from their answers, on other systems, "
+        "The same networks (without the law) on other systems, beside methods without a network; "
         f"{result['readings']} clean readings of each: median of the relative error and of the seconds, "
-        "after one system that compiles. Refined: second-order steps through the solver of the family "
-        "to its most probable system, from the network's answer or without it. `pgt.reconstruct` knows "
-        "the equation and not the law, with all defaults of its commit and a limit of 10 s; from the "
+        "after one system that compiles. `assimilate`: second-order steps through the solver of the "
+        "family to its most probable system. `pgt.reconstruct` knows the equation and not the law, "
+        "with all defaults of its commit and a limit of 10 s; from the "
         "network: with the network's answer as its start, where the equation is not linear:",
         f"| family | systems | {' | '.join(labels.values())} | measured on |",
         rows,
@@ -120,11 +119,10 @@ def yardstick_table(found: dict) -> str | None:
         "scored; inverse: the reverse; Burgers: five sensors at 128 times. Relative error in %, median "
         "(worst tenth), and seconds: of a system, and of the next one read at the same places. At once: "
         "a Gaussian conditional in closed form; for Burgers the law of the library's family, in a few "
-        "second-order steps. Refined: the state at the start by a few more second-order steps, seconds "
-        "counted from the readings on. Iterated: second-order steps through the solver; where readings "
+        "second-order steps. Iterated: second-order steps through the solver; where readings "
         "are linear in what is random, the closed form itself. Interpolated: thin plates, for Burgers a "
         "Gaussian process of 256 of the 640 readings, which the network sees as well:",
-        "| law | systems | at once | refined | iterated | interpolated | "
+        "| law | systems | at once | iterated | interpolated | "
         f"{' | '.join(result['published'])} | measured on |",
         rows,
     )
@@ -143,38 +141,6 @@ def published(who: dict, law: str, direction: str) -> str:
     """Forward and inverse stand together, one number alone."""
     numbers = who.get(law, "–")
     return str(numbers[direction == "inverse"] if isinstance(numbers, list) else numbers)
-
-
-_KINDS = {"patterns": "patterns of the simulations (POD), closed form"}
-
-
-def wakes_table(found: dict) -> str | None:
-    if "wakes" not in found:
-        return None
-    result, rows = found["wakes"], []
-    for case, kinds in result["cases"].items():
-        for kind, scores in kinds.items():
-            cells = (
-                " / ".join(f"{100 * scores[label][name]['median']:.2g}" for name in "uvp")
-                for label in ("clean", "noise")
-            )
-            took = f"{result['milliseconds'][kind]:.0f} ms"
-            where = f"{measured_on(result)}; simulations `{result['simulated']['commit']}`"
-            who = _KINDS[kind] if kind in _KINDS else str(kind)
-            rows.append(as_row(case, who, *cells, took, where))
-    beside = result["simulated"]["flows"]["100"]["beside the packaged"]
-    return as_table(
-        f"The wake of a cylinder at Re = 100 from simulations of our own at Re = 40 to 140 without it "
-        f"(`benchmarks/wakes`): {result['sensors']} sensors read u and v at one instant and four before, "
-        f"within {result['span']:g} units of time; relative error of u / v / p in % at that instant, "
-        f"median of {result['systems']} phases and sets of sensors. Our simulation has "
-        f"{result['simulated']['cells']} cells to a diameter and a Strouhal number of "
-        f"{beside['strouhal']:.4f}; the packaged one, by finite elements, has "
-        f"{beside['strouhal of the packaged']:.4f}, and ours is apart from it by "
-        f"{100 * beside['u']:.2g} / {100 * beside['v']:.2g} / {100 * beside['p']:.2g} % of u / v / p:",
-        "| readings of | answered by | clean | 5 % noise | one answer | measured on |",
-        rows,
-    )
 
 
 def throughput_table(found: dict) -> str | None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 from table_text import as_row, as_table, device_of
 
-from pgt.bench.zoo.methods import OURS, RIVALS
-from pgt.bench.zoo.summary import Found, geometric_mean
+from pgt_bench.zoo.methods import OURS, RIVALS
+from pgt_bench.zoo.summary import Found, geometric_mean
 
 MACHINES = {"gpu": "an H200, 60 s each", "cpu": "two cores, 120 s each"}
 OPTIONAL = "jinns"  # the rival that has not run everywhere

@@ -192,7 +192,7 @@ def judged(case: Case) -> dict:
         "doubts": list(verdict.kinds),
         "held_out": found and found.of_spread,
         "interpolation": found and found.interpolated_of_spread,
-        "residual": max(evidence.unfulfilled.values(), default=0.0),
+        "residual": max(evidence.relative_residuals.values(), default=0.0),
         "expected": {n: e.value for n, e in verdict.field_error.items()}.get("u"),
         "seconds": time.monotonic() - began,
     }

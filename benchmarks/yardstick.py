@@ -7,14 +7,11 @@ own. Forward: the source or the state at the start is read and the field scored;
 Burgers: five sensors at 128 times, the whole field scored. Relative errors in per cent, median and worst
 tenth.
 
-* floor: the law and the solver are known; the most probable system (pgt/families/conditioning.py).
+* floor: the law and the solver are known; the most probable system (pgt/families/assimilation.py).
 * zero-shot: as much is known, but nothing is iterated: a Gaussian conditional in closed form and one run
-  of the solver. Where readings are linear in what is random this is the floor itself. The state before
-  a flow comes from readings that are taken back along it. For Burgers it is what the network that comes
-  with the library answers, by the law of its family; "network" is the network itself, which knows 256 of
-  the 640 readings.
-* refined: the state before a flow by Gauss-Newton from the answer at once, whose seconds it includes,
-  with slopes in closed form; what takes them through the solver is the floor.
+  of the solver. Where readings are linear in what is random this is the floor itself. For Burgers it is
+  what the network that comes with the library answers, by the law of its family; "network" is the
+  network itself, which knows 256 of the 640 readings.
 * interpolated: thin plates through the source or the state, then the solver; for Burgers a Gaussian
   process of those 256.
 
@@ -34,16 +31,15 @@ import numpy as np
 from scipy.interpolate import RBFInterpolator
 
 import pgt
-from pgt.families.asking import precisely
-from pgt.families.conditioning import Errors, condition, with_rows
-from pgt.families.flow_before import Backward, made, noise_of
-from pgt.families.navier_stokes import vorticity
-from pgt.families.poisson import WAVES, above
-from pgt.families.square import cosine_modes, cosines
-from pgt.families.torus import Torus
+from pgt.families.assimilation import readings_and_rows
+from pgt.families.laws.navier_stokes import STEPS_PER_TIME, torque, vorticity
+from pgt.families.laws.poisson import WAVES, source_and_field
+from pgt.families.laws.pseudo_spectral import Torus
+from pgt.families.laws.square import cosine_modes, cosines
+from pgt.families.observation_operator import double_precision
 from pgt.ground.provenance import provenance
-from pgt.training import dense
-from pgt.trust.references.interpolation import gaussian_process
+from pgt.inference import linear_algebra
+from pgt.uncertainty.references.interpolation import gaussian_process
 
 RESULTS = Path(__file__).parent / "results"
 NODES, COUNT, SENSORS = 128, 500, 5
@@ -51,7 +47,6 @@ VISCOSITY = 1e-2  # of Burgers
 THIN = 1e-3  # viscosity of flows, over one unit of time
 PRECISE = 1e-6  # of the readings' size: the σ of readings without noise
 FIRST = 10**6  # of the seeds
-REFINED = 4  # steps of Gauss-Newton after an answer at once
 INTERPOLATED = 10  # systems of Burgers: a Gaussian process takes longer than all else together
 LAWS = ("poisson", "helmholtz", "navier_stokes", "burgers")
 PUBLISHED = {
@@ -83,11 +78,14 @@ class Law(eqx.Module):
 
     def effect(self, cause):
         if self.name == "navier_stokes":
-            return _back(np.zeros(1, int)).later(cause)
+            torus = Torus(NODES)
+            return torus.values(
+                torus.evolve(cause, THIN, torque(torus), 2, 1.0, STEPS_PER_TIME)[-1]
+            )
         places = np.linspace(0, 1, NODES)
         back = jnp.asarray(np.linalg.inv(np.cos(np.pi * np.outer(places, np.arange(WAVES)))))
         square = 1.0 if self.name == "helmholtz" else 0.0
-        return above(back @ cause @ back.T, places, square)[..., 1]
+        return source_and_field(back @ cause @ back.T, places, square)[..., 1]
 
     def seen(self, z, nodes, is_effect: bool):
         cause = self.cause(z)
@@ -111,26 +109,25 @@ def read(law: Law, z, nodes, is_effect: bool):
 
 @eqx.filter_jit
 def linearised(law: Law, z, nodes, is_effect: bool):
-    return with_rows(lambda z: law.seen(z, nodes, is_effect), z, COUNT)
+    return readings_and_rows(lambda z: law.seen(z, nodes, is_effect), z, COUNT)
 
 
 # ------------------------------------------------------------------------------- one problem
 
 
-def on_law(name: str, systems: int, sets: int, seconds: float, is_closed: bool) -> dict:
-    """Both directions; systems share `sets` choices of nodes."""
+def on_law(name: str, systems: int, sets: int, seconds: float) -> dict:
+    """Both directions, of flows the forward one; systems share `sets` choices of nodes."""
     law, found = Law(name), {"forward": [], "inverse": []}
-    began, spare = time.perf_counter(), name == "navier_stokes"
+    began = time.perf_counter()
+    directions = [(False, "forward"), (True, "inverse")][: 1 if name == "navier_stokes" else 2]
     for chosen in range(sets):
         nodes = np.random.default_rng(FIRST + chosen).choice(NODES**2, COUNT, replace=False)
-        for is_effect, label in ((False, "forward"), (True, "inverse")):
-            solve = (
-                None if is_effect and spare else linear_solver(law, nodes, is_effect, chosen == 0)
-            )
+        for is_effect, label in directions:
+            solve = linear_solver(law, nodes, is_effect, chosen == 0)
             for k in range(chosen, systems, sets):
                 if time.perf_counter() - began > seconds:
                     break
-                found[label].append(on_system(law, nodes, is_effect, k, solve, is_closed))
+                found[label].append(on_system(law, nodes, is_effect, k, solve))
                 print(name, label, k, found[label][-1], flush=True)
     return {label: summary(rows) for label, rows in found.items() if rows}
 
@@ -141,28 +138,26 @@ def linear_solver(law: Law, nodes: np.ndarray, is_effect: bool, is_first: bool) 
     if is_first:  # compiles
         linearised(law, zero, nodes, is_effect)[1].block_until_ready()
     began = time.perf_counter()
-    rows = dense.local(linearised(law, zero, nodes, is_effect)[1])
-    gram = dense.gram(rows, dual=True)
+    rows = linear_algebra.local(linearised(law, zero, nodes, is_effect)[1])
+    gram = linear_algebra.gram(rows, dual=True)
     variance = PRECISE**2 * np.diag(np.asarray(gram)).mean()
-    factor = dense.factorised(gram, np.full(COUNT, variance))
+    factor = linear_algebra.factorised(gram, np.full(COUNT, variance))
     assert factor is not None
     prepared = time.perf_counter() - began
 
     def solve(values):
-        return rows.T @ dense.solved(factor, dense.local(values)), prepared
+        return rows.T @ linear_algebra.solved(factor, linear_algebra.local(values)), prepared
 
     return solve
 
 
-def on_system(law: Law, nodes, is_effect: bool, k: int, solve: Callable | None, is_closed: bool):
+def on_system(law: Law, nodes, is_effect: bool, k: int, solve: Callable):
     """Error and seconds of every method."""
     z = jnp.asarray(np.random.default_rng(2 * FIRST + k).standard_normal(NODES**2))
     cause = cause_of(law, z)
     effect = effect_of(law, cause)
     given, wanted = (effect, cause) if is_effect else (cause, effect)
     values = np.asarray(given).ravel()[nodes]
-    if solve is None:
-        return flow_before(law, nodes, values, np.asarray(wanted), is_closed)
     began = time.perf_counter()
     mean, prepared = solve(values)
     found = cause_of(law, jnp.asarray(mean))
@@ -195,40 +190,6 @@ def thin_plates(nodes: np.ndarray, values: np.ndarray, is_periodic: bool) -> np.
     return plates(mesh.reshape(-1, 2)).reshape(NODES, NODES)
 
 
-# ------------------------------------------------------------------------------- flows back in time
-
-
-def flow_before(law: Law, nodes, values, wanted: np.ndarray, is_closed: bool) -> dict:
-    """The vorticity at the start: in closed form, by rough Gauss-Newton from there, and by exact."""
-    size = np.sqrt(np.mean(values**2))
-    back = _back(nodes)
-    made(back.refined(values, back.at_once(values), 1).mean)  # compiles
-    began = time.perf_counter()
-    start = back.at_once(values)
-    rows = {"zero-shot": (relative(made(start), wanted), time.perf_counter() - began)}
-    refined = made(back.refined(values, start, REFINED).mean)
-    rows["refined"] = (relative(refined, wanted), time.perf_counter() - began)
-    if is_closed:
-        return rows
-    errors = Errors(np.full(COUNT, PRECISE * size), np.full(COUNT, size))
-    began = time.perf_counter()
-    found = condition(
-        lambda z: read(law, jnp.asarray(z), nodes, True),
-        lambda z: linearised(law, jnp.asarray(z), nodes, True),
-        values, errors, noise_of(refined), 4,
-    )  # fmt: skip
-    cause = cause_of(law, jnp.asarray(found.mean))
-    return rows | {
-        "floor": (relative(cause, wanted), time.perf_counter() - began),
-        "steps": (found.steps, 0.0),
-    }
-
-
-def _back(nodes: np.ndarray) -> Backward:
-    places = np.stack(np.unravel_index(nodes, (NODES, NODES)), axis=-1) / NODES
-    return Backward.of(places, THIN, 1.0)
-
-
 # ------------------------------------------------------------------------------- Burgers
 
 
@@ -239,11 +200,11 @@ def on_burgers(systems: int, seconds: float, methods: list[str]) -> dict:
     for k in range(systems):
         if time.perf_counter() - began > seconds:
             break
-        with precisely():
+        with double_precision():
             z = np.random.default_rng(2 * FIRST + k).standard_normal((2, 64))
             drawn = {"viscosity": jnp.asarray(known["viscosity"])}
             values = np.asarray(evolved(family, jnp.asarray(z), drawn))
-        truth = family.dataset(pgt.families.System(drawn, values))
+        truth = family.dataset(pgt.families.SampledSystem(drawn, values))
         where = np.random.default_rng(FIRST + k).choice(NODES, SENSORS, replace=False)
         readings = pgt.Observations.from_xarray(truth.isel(x=np.sort(where)))
         rows.append(burgers_rows(family, network, known, readings, truth, k, methods))
@@ -308,11 +269,11 @@ def main() -> None:
     file = folder / "yardstick.json"
     record = json.loads(file.read_text()) if file.exists() else {"laws": {}}
     for name in asked.only or LAWS:
-        with precisely():
+        with double_precision():
             if name == "burgers":
                 found = on_burgers(asked.systems, asked.seconds, asked.method)
             else:
-                found = on_law(name, asked.systems, asked.sets, asked.seconds, asked.closed)
+                found = on_law(name, asked.systems, asked.sets, asked.seconds)
         record["laws"][name] = {"rows": found} | provenance()
         record |= {"readings": COUNT, "nodes": NODES, "published": PUBLISHED}
         file.write_text(json.dumps(record, indent=1) + "\n")
@@ -327,7 +288,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--systems", type=int, default=100)
     parser.add_argument("--sets", type=int, default=10, help="choices of nodes to read")
     parser.add_argument("--seconds", type=float, default=600.0, help="for each law, at the most")
-    parser.add_argument("--closed", action="store_true", help="no Gauss-Newton for flows")
     parser.add_argument("--method", action="append", default=[], help="of Burgers' rows, by name")
     parser.add_argument("--only", action="append", default=[], choices=LAWS)
     parser.add_argument("--out", default=str(RESULTS))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 def main() -> None:
     asked = _arguments()
-    from pgt.bench.zoo.runner import runs, sweep
+    from pgt_bench.zoo.runner import runs, sweep
 
     methods = tuple(filter(None, asked.method.split(",")))
     todo = runs(

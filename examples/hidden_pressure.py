@@ -20,7 +20,7 @@ result = pgt.reconstruct(
     readings,
     pde,
     domain,
-    model=pgt.default_model(readings, pde, domain),  # the transformer, through anchors
+    model=pgt.PGT.for_problem(readings, pde, domain),  # the transformer, through anchors
     training=pgt.Training(steps=steps, collocation=50 if is_tiny else 1000),
 )
 

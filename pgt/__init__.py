@@ -25,6 +25,7 @@ if _TYPE_CHECKING:  # the same for editors and type checkers
     from pgt import metrics as metrics
     from pgt import plots as plots
     from pgt._reconstruct import reconstruct as reconstruct
+    from pgt._reconstruct import solve as solve
     from pgt.data import *  # noqa: F403
     from pgt.families import Pretrained as Pretrained
     from pgt.families import Pretraining as Pretraining
@@ -34,12 +35,13 @@ if _TYPE_CHECKING:  # the same for editors and type checkers
     from pgt.physics import *  # noqa: F403
     from pgt.reconstruction import *  # noqa: F403
     from pgt.training import *  # noqa: F403
-    from pgt.trust import *  # noqa: F403
+    from pgt.uncertainty import *  # noqa: F403
 
-_FOLDERS = ("data", "kernels", "physics", "models", "training", "trust", "reconstruction")
+_FOLDERS = ("data", "kernels", "physics", "models", "training", "uncertainty", "reconstruction")
 _MODULES = ("datasets", "families", "io", "metrics", "plots")
 _DOORS = {
     "reconstruct": "_reconstruct",
+    "solve": "_reconstruct",
     "pretrain": "families",
     "Pretraining": "families",
     "Pretrained": "families",

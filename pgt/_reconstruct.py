@@ -1,62 +1,71 @@
-"""The front door."""
+"""The two front doors: `reconstruct` a field from readings, `solve` an equation without any."""
 
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.families.pretrained import Pretrained
-from pgt.families.shipped import shipped
-from pgt.ground.arguments import Seed
+from pgt.families.networks.pretrained import Pretrained, shipped
+from pgt.ground.arguments import Positive, Seed
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError, warn_of
 from pgt.ground.files import require_writable
 from pgt.ground.owner import owned
 from pgt.ground.unknown import named_unknowns
 from pgt.ground.version import __version__
-from pgt.methods.fit import fit_task
-from pgt.methods.solver import Unsolvable
+from pgt.methods.finished_fit import DIVERGED, Fit
+from pgt.methods.plan import Plan, choose
+from pgt.methods.solver.forward import TOLERANCE, is_determined
+from pgt.methods.solver.solution_fit import Unsolvable
 from pgt.models.base import AbstractFieldModel
 from pgt.models.linearised import network_of
 from pgt.models.solver import Solver
 from pgt.nn import frozen
 from pgt.nn.precision import is_double, precision
+from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.gauge import fixed_fields
 from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.physics.overlap import warn_of_overlap
 from pgt.physics.pde import AbstractPDE
+from pgt.problem.assembly import Model, Task
+from pgt.problem.budget import total_seconds
+from pgt.problem.field_scales import typical_residuals
+from pgt.problem.linearity import linearity
+from pgt.reconstruction.candidates import fit_task
 from pgt.reconstruction.evaluation import Evaluation
-from pgt.reconstruction.expected_error import field_errors, together, unfollowed
+from pgt.reconstruction.fallback import (
+    NO_SOLUTION,
+    has_smaller_stated_error,
+    has_time_left,
+    predicts_better,
+    why_poor,
+    with_time_left,
+)
 from pgt.reconstruction.result import Reconstruction
-from pgt.reconstruction.rival import in_time_left, is_surer, needs_rival, predicts_better
-from pgt.training.assemble import Model, Task, assemble
-from pgt.training.budget import seconds_given
+from pgt.reconstruction.stated_error import combined_error, correlated_misfits, field_errors
 from pgt.training.error_bars import ErrorBars
-from pgt.training.fit import Outcome, with_posterior
-from pgt.training.linearity import linearity
-from pgt.training.loop import DIVERGED, Fit
-from pgt.training.scales import typical_residuals
 from pgt.training.settings import Training
-from pgt.trust.field_error import places
-from pgt.trust.members import Members
+from pgt.uncertainty.field_error import domain_points
+from pgt.uncertainty.members import Members
+from pgt.uncertainty.outcome import Outcome, with_posterior
 
 
 @checked
 def reconstruct(
-    observations: Readings,
+    observations: Readings | None,
     pde: Governing,
     domain: Where,
     conditions: Sequence[AbstractCondition] = (),
     *,
-    model: Model | None = None,
+    model: Model | str | None = None,
+    method: str | None = None,
     start: Pretrained | str | None = None,
     training: Training | None = None,
     error_bars: ErrorBars | None = None,
@@ -64,29 +73,33 @@ def reconstruct(
     checkpoint: str | Path | None = None,
     progress: bool | None = None,
 ) -> Reconstruction:
-    """Scattered readings and an equation in, a continuous field out.
+    """The continuous field that fits scattered readings and a governing equation.
 
     Parameters
     ----------
     observations, pde, domain
         What was measured, the equation it obeys, and where. Fields of the equation that were not
         measured are hidden and inferred. A DataFrame, Dataset or dict whose columns are the coordinates
-        and fields serves as readings, an equation's text as equation, a dict of bounds as domain.
+        and fields serves as readings, an equation's text as equation, a dict of bounds as domain. None:
+        there are no readings, and conditions determine the field; see `solve`.
     conditions
         `Initial`, `Dirichlet`, `Neumann`, `Periodic`, where they are known; `Gauge` for a hidden field
         that the equations leave open.
     model
-        A model, or a function that builds one from a seed, as an ensemble needs. Default: what suits
-        the problem: `Features` for a linear equation, which it solves in closed form, else a small
-        `PINN`. `default_model(...)` is a PGT of a size that suits it.
+        A model, the name of one ("pgt", "siren", ...), or a function that builds one from a seed, as an
+        ensemble needs. Default: what suits the problem (`pgt.methods.plan`); the result's
+        `summary["plan"]` says what was tried, why, and what came of it.
+    method
+        How it is fitted: "closed-form", "solver", "second-order" or "first-order"; default: as suits
+        the problem.
     start
         A network that was trained over a family of such systems (`pgt.pretrain`), or the name of one that
-        comes with the library: its answer is where second-order steps begin.
+        comes with the library: second-order steps start from its answer.
     training
-        Settings; default `Training()`.
+        Settings of the fit; default `Training()`.
     error_bars
-        `Ensemble()`: fits that differ by chance, trained at once; `Posterior()`: the fit's own, after
-        the polish. The result then says how sure it is; see `Reconstruction.at`.
+        `Ensemble()`: fits from random starts, trained at once; `Posterior()`: the posterior of the fit
+        after second-order steps. The result then has error bars; see `Reconstruction.at`.
     seed
         The only source of randomness: the same seed on the same machine gives the same numbers.
     checkpoint
@@ -107,25 +120,76 @@ def reconstruct(
     >>> result.grid(x=5, t=[0.5]).u.shape
     (1, 5)
     """
+    began = time.monotonic()
     observations, pde, domain = as_problem(observations, pde, domain)
     if start is not None:
-        model = _begun(start, observations, pde, domain, model)
-    task = assemble(
-        observations, pde, domain, conditions,
-        model=model, training=training, error_bars=error_bars, seed=seed,
+        model = _pretrained_start(start, observations, pde, domain, model)
+    plan = choose(
+        observations, pde, domain, conditions, model=model, method=method,
+        training=training, error_bars=error_bars, seed=seed,
     )  # fmt: skip
     warn_of_overlap(conditions, domain)
-    return solve(task, checkpoint=checkpoint, progress=progress)
+    return run_plan(plan, checkpoint=checkpoint, progress=progress, began=began)
 
 
-def _begun(
+@checked
+def solve(
+    pde: Governing,
+    domain: Where,
+    conditions: Sequence[AbstractCondition] = (),
+    *,
+    seconds: Positive | None = None,
+    tolerance: Positive = TOLERANCE,
+    progress: bool | None = None,
+) -> Reconstruction:
+    """The solution of an equation with its initial and boundary values: no readings, a field out.
+
+    The result is that of `reconstruct`. `field_error` states the error of every field, which is measured
+    by a solution of higher order on the same mesh; `summary["stopped"]` says whether it is below the
+    tolerance, or the seconds were used up, or the mesh was at its largest.
+
+    Parameters
+    ----------
+    pde, domain
+        As in `reconstruct`: a box of at most two coordinates of space, with time or without.
+    conditions
+        The initial state, and as many boundary values as the equation needs; axes of the domain may be
+        periodic. What is missing is named.
+    seconds
+        To be used at most; None: as long as it takes.
+    tolerance
+        The error, root mean square over the domain, relative to the spread of each field.
+    progress
+        Show a progress bar; default: when standard error is a terminal.
+
+    >>> import numpy as np
+    >>> import pgt
+    >>> line = pgt.Domain(x=(0, 1), t=(0, 1))
+    >>> walls = pgt.Initial(u="sin(pi*x)"), pgt.Dirichlet("x", u=0.0)
+    >>> result = solve("u_t = 0.1*u_xx", line, walls)
+    >>> bool(abs(result.at(x=0.5, t=1.0).u.item() - np.exp(-0.1 * np.pi**2)) < 1e-6)
+    True
+    >>> result.field_error["u"].value < 1e-6
+    True
+    """
+    _, pde, domain = as_problem(None, pde, domain)
+    scaling = Scaling.fit(Observations.none(domain.axes, pde.fields), domain)
+    is_determined(pde, domain, conditions, scaling, is_required=True)
+    model = Solver(scaling, tolerance=tolerance)
+    training = Training(seconds=seconds)
+    return reconstruct(
+        None, pde, domain, conditions, model=model, training=training, progress=progress
+    )
+
+
+def _pretrained_start(
     start: Pretrained | str,
     observations: Observations,
     pde: AbstractPDE,
     domain: Domain,
     model: object,
 ) -> AbstractFieldModel:
-    """What a pretrained network says of these readings, as the model that is fitted."""
+    """The answer of a pretrained network to these readings, as the model that is fitted."""
     if model is not None:
         raise InputError("reconstruct(model=..., start=...): give one of them; both are models.")
     trained = shipped(start) if isinstance(start, str) else start
@@ -133,41 +197,54 @@ def _begun(
     if answer.outside:
         warn_of(
             f"the start lies outside what the network was trained on ({'; '.join(answer.outside)}): "
-            "the fit goes on from there, but may do better without start=."
+            "the fit continues from there, but may be better without start=."
         )
     return answer.model()
 
 
-def solve(
-    task: Task, *, checkpoint: str | Path | None = None, progress: bool | None = None
+def run_plan(
+    plan: Plan,
+    *,
+    checkpoint: str | Path | None = None,
+    progress: bool | None = None,
+    began: float | None = None,
 ) -> Reconstruction:
-    """The result of an assembled task; the other arguments are those of `reconstruct`."""
+    """The result of a plan; the other arguments are those of `reconstruct`. The seconds count from when
+    the work on it `began`, by the monotonic clock; default: now."""
+    began = time.monotonic() if began is None else began
     if checkpoint:
         require_writable(Path(checkpoint), "write another checkpoint=")
         with owned(Path(checkpoint), below=True):
-            return _solved(task, Path(checkpoint), progress)
-    return _solved(task, None, progress)
+            return _timed(plan, Path(checkpoint), progress, began)
+    return _timed(plan, None, progress, began)
 
 
-class _Kept(NamedTuple):
-    """The fit that became the result, by field the error expected of it, and why its model was taken."""
+def _timed(plan: Plan, folder: Path | None, progress: bool | None, began: float) -> Reconstruction:
+    result = to_reconstruction(*_best_answer(plan, folder, progress, began))
+    result.record["wall_seconds"] = time.monotonic() - began
+    result.record["total_seconds"] = total_seconds(plan.first.training)
+    return result
+
+
+class _Answer(NamedTuple):
+    """A fit; its stated errors by field, None where they were not computed; and the plan as data,
+    with the outcome of each candidate.
+    """
 
     task: Task
     outcome: Outcome
     errors: dict | None
-    choice: str
+    plan: list[dict[str, str]]
 
 
-def _solved(task: Task, folder: Path | None, progress: bool | None) -> Reconstruction:
-    return finished(*_better_of_two(task, folder, progress))
-
-
-def finished(task: Task, outcome: Outcome, errors: dict | None, choice: str) -> Reconstruction:
-    """The result of a fit that was made; the arguments are those of `_Kept`."""
-    fit, origin, drawn = outcome.fit, task.problem.origin, outcome.members
-    members = None if drawn is None else Members.of(*drawn.stacked)
+def to_reconstruction(
+    task: Task, outcome: Outcome, errors: dict | None, plan: list[dict[str, str]]
+) -> Reconstruction:
+    """The result of a finished fit; the arguments are the fields of `_Answer`."""
+    fit, origin, samples = outcome.fit, task.problem.origin, outcome.members
+    members = None if samples is None else Members.of(*samples.stacked)
     with task.in_precision():
-        record = _record(outcome, task, errors) | {"model_choice": choice}
+        record = _record(outcome, task, errors) | {"plan": plan}
     if _has_diverged(outcome):
         record |= {"stopped": DIVERGED, "field_error": None, "expected_error": None}
         warn_of(
@@ -176,59 +253,103 @@ def finished(task: Task, outcome: Outcome, errors: dict | None, choice: str) -> 
         )
     return Reconstruction(
         fit.model, fit.pde, origin.physical(task.problem.observations),
-        origin.physical(task.held_out), record, task.domain, members, outcome.left_out,
+        origin.physical(task.held_out), record, task.domain, members, outcome.left_out_predictions,
     )  # fmt: skip
 
 
-def _better_of_two(task: Task, folder: Path | None, progress: bool | None) -> _Kept:
-    """The fit of the task, or that of its rival where its model may not have followed the field."""
-    began = time.monotonic()
+def _best_answer(plan: Plan, folder: Path | None, progress: bool | None, began: float) -> _Answer:
+    """The best answer of a plan.
 
-    def gives_way(outcome: Outcome, errors: dict | None = None) -> bool:
-        return needs_rival(task, outcome, errors, time.monotonic() - began)
+    The next candidate is fitted where the answer so far may be poor and there is time left; it is
+    kept where it predicts held-out readings better.
+    """
+    tried = plan.described()
+    best: _Answer | None = None
+    kept = 0
+    for index, candidate in enumerate(plan.candidates):
+        is_last = index + 1 == len(plan.candidates)
+        task = with_time_left(plan.task(index) if index else plan.first, time.monotonic() - began)
+        try:
+            answer, is_better, why = _fit_candidate(
+                task, candidate.method, best, is_last, began, folder, progress
+            )
+        except Unsolvable:
+            if is_last:
+                raise
+            tried[index]["outcome"] = f"not kept: {NO_SOLUTION}"
+            continue
+        if best is None or is_better:
+            if best is not None:
+                tried[kept]["outcome"] += "; the next candidate is better"
+            best, kept = answer, index
+        else:
+            tried[index]["outcome"] = "not kept: it does not predict held-out readings better"
+        if not why:
+            break
+        tried[index]["outcome"] = f"the next candidate is tried: {why}"
+    assert best is not None  # the last candidate answers or raises
+    for index, one in enumerate(tried):
+        one.setdefault("outcome", "kept" if index == kept else "not tried")
+    if tried[kept]["outcome"] != "kept":
+        tried[kept]["outcome"] += "; this answer is kept"
+    best = best._replace(plan=tried)
+    return best if best.errors is not None else _with_errors(best)
 
-    instead = "after solver" if isinstance(task.model, Solver) else "rival"
-    try:
-        outcome, errors = _fitted(task, folder, progress, lambda outcome: not gives_way(outcome))
-    except Unsolvable:
-        if task.rival is None:
-            raise
-        rival = in_time_left(task.rival(), time.monotonic() - began)
-        return _Kept(rival, *_fitted(rival, folder, progress), instead)
-    first = _Kept(task, outcome, errors, "named" if task.is_named else "suited")
-    if task.rival is None or not gives_way(outcome, errors):
-        return first
-    rival = in_time_left(task.rival(), time.monotonic() - began)
-    is_better = partial(predicts_better, outcome=outcome, rival=rival)
-    other, others = _fitted(rival, folder, progress, is_better)
-    if is_better(other) and not is_surer(outcome, errors, others, task):
-        return _Kept(rival, other, others, instead)
-    first = first._replace(choice="suited over rival")
-    return first if errors is not None else _kept_after_all(first)
+
+def _fit_candidate(
+    task: Task,
+    method: str,
+    best: _Answer | None,
+    is_last: bool,
+    began: float,
+    folder: Path | None,
+    progress: bool | None,
+) -> tuple[_Answer, bool, str]:
+    """The answer of one candidate, whether it is better than the best so far, and why the next is
+    fitted (empty where it is not).
+    """
+    decided: dict[str, Any] = {}
+
+    def why_next(outcome: Outcome, errors: dict | None) -> str:
+        if is_last or not has_time_left(task, time.monotonic() - began):
+            return ""
+        return why_poor(method, task, outcome, errors)
+
+    def is_kept(outcome: Outcome) -> bool:
+        if not decided:
+            decided["better"] = best is None or predicts_better(outcome, best.outcome, task)
+            decided["why"] = why_next(outcome, None)
+        return decided["better"] and not decided["why"]
+
+    outcome = fit_task(task, checkpoint=folder, progress=progress, is_kept=is_kept)
+    errors = field_errors(outcome, task) if is_kept(outcome) else None
+    is_better = decided["better"] and not (
+        best is not None and has_smaller_stated_error(best.outcome, best.errors, errors, best.task)
+    )
+    why = decided["why"] or ("" if errors is None else why_next(outcome, errors))
+    return _Answer(task, outcome, errors, []), is_better, why
 
 
-def _kept_after_all(fit: _Kept) -> _Kept:
-    """With what was left out while it gave way. A posterior takes for noise what the model could not
-    follow: no more is made of it than was asked for."""
-    task, outcome = fit.task, fit.outcome
-    if task.error_bars is not None and outcome.deviate is None:
+def _with_errors(answer: _Answer) -> _Answer:
+    """The answer with the posterior and the stated errors that were omitted while another was to
+    replace it.
+
+    A posterior takes the misfit of a poor model for noise, so it is computed only where it was
+    asked for.
+    """
+    task, outcome = answer.task, answer.outcome
+    if task.error_bars is not None and outcome.deviations_at is None:
         with task.in_precision():
             outcome = with_posterior(outcome, task)
-    return fit._replace(outcome=outcome, errors=field_errors(outcome, task))
+    return answer._replace(outcome=outcome, errors=field_errors(outcome, task))
 
 
 def _has_diverged(outcome: Outcome) -> bool:
-    """Whether nothing came of the fit: no finite loss, cost or error."""
+    """Whether the fit has no finite loss, cost or error."""
     fit, error = outcome.fit, outcome.held_out_error
     last = [cost for stage in fit.stages[-1:] for cost in stage.costs[-1:]]
     numbers = [*last, *([] if error is None else [error])]
     return fit.stopped == DIVERGED or not np.isfinite(numbers).all()
-
-
-def _fitted(task: Task, checkpoint: Path | None, progress: bool | None, is_kept=lambda fit: True):
-    """The fit, and by field the error expected of it, where it is kept."""
-    outcome = fit_task(task, checkpoint=checkpoint, progress=progress, is_kept=is_kept)
-    return outcome, field_errors(outcome, task) if is_kept(outcome) else None
 
 
 def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
@@ -239,8 +360,8 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "seconds": fit.seconds,
         "first_step_seconds": fit.first_step_seconds,
         "stopped": _why_stopped(fit),
-        "learnt": {name: asdict(known) for name, known in fit.learnt.items()},
-        "coefficient_moves": _coefficient_moves(fit, task),
+        "learned_coefficients": {name: asdict(known) for name, known in fit.learnt.items()},
+        "coefficient_shifts": _coefficient_shifts(fit, task),
         "first_guesses": {name: float(node.value) for name, node in named_unknowns(task.pde)},
         "version": __version__,
         "jax": jax.__version__,
@@ -255,58 +376,60 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
                 "condition": one.condition,
                 "sigmas": one.sigmas,
                 "change": max(one.changes),
-                "missed": one.missed,
+                "violation": one.violation,
             }
-            for one in outcome.contradicted
+            for one in outcome.contradicted_conditions
         ],
-        "displaced_sensor": None if outcome.displaced is None else asdict(outcome.displaced),
+        "displaced_sensor": outcome.displaced_sensor and asdict(outcome.displaced_sensor),
         "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
         "parameter_count": frozen.count_parameters(network_of(fit.model)),
         "noise_floor": fit.noise_floor,
         "held_out_error": outcome.held_out_error,
         "field_error": errors,
-        "expected_error": None if errors is None else together(errors, task),
+        "expected_error": None if errors is None else combined_error(errors, task),
         "model": type(network_of(fit.model)).__name__,
         "linearity": linearity(task.pde, task.model.scaling),
         "stages": [stage.plain for stage in fit.stages],
         "polish_seconds": fit.polish_seconds,
-        "ran_out_of": seconds_given(task.training) if _ran_out(fit) else None,
-        "moved_to": outcome.moved_to,
-    } | _of_members(outcome, task)
+        "exhausted_seconds": total_seconds(task.training) if _ran_out(fit) else None,
+        "map_estimate_cost": outcome.map_estimate_cost,
+    } | _member_record(outcome, task)
 
 
 def _why_stopped(fit: Fit) -> str:
-    """Of the last stage, where there are stages: what came before them, they followed."""
+    """The reason of the last stage, where there are stages; they follow first-order training."""
     if fit.stopped == DIVERGED or not fit.stages:
         return fit.stopped
     return fit.stages[-1].reason
 
 
 def _ran_out(fit: Fit) -> bool:
-    """Whether the clock ended the last stage."""
+    """Whether the time limit ended the last stage."""
     return bool(fit.stages) and fit.stages[-1].ended == "seconds"
 
 
-def _coefficient_moves(fit: Fit, task: Task) -> dict[str, float]:
-    """By what share of itself the residual that is left over may move each unknown coefficient."""
+def _coefficient_shifts(fit: Fit, task: Task) -> dict[str, float]:
+    """The share of itself by which the remaining residual may shift each unknown coefficient."""
     if not named_unknowns(fit.pde):
         return {}
-    asked = Evaluation(fit.model, fit.pde, task.problem.observations, None, task.domain)
-    return asked.moves_of_coefficients(places(task.domain))
+    field = Evaluation(fit.model, fit.pde, task.problem.observations, None, task.domain)
+    return field.coefficient_shifts(domain_points(task.domain))
 
 
-def _of_members(outcome: Outcome, task: Task) -> dict:
-    """What error bars were made of, and what of the fields these do not know of."""
+def _member_record(outcome: Outcome, task: Task) -> dict:
+    """The record of the members, with the part of the misfit that a posterior does not contain."""
     if outcome.members is None:
         return {}
-    is_posterior = outcome.deviate is not None
-    lost = {"unfollowed": unfollowed(outcome, task)} if is_posterior else {}
-    return {"members": outcome.members.about | lost}
+    is_posterior = outcome.deviations_at is not None
+    misfits = {"correlated_misfit": correlated_misfits(outcome, task)} if is_posterior else {}
+    return {"members": outcome.members.record | misfits}
 
 
 def _typical_residuals(fit: Fit, task: Task) -> dict[str, float]:
-    """Of fields as large as the readings, by the coefficients that were learnt: a first guess may be off
-    by far, and its terms would make every residual look small."""
+    """The residuals of fields as large as the readings, by the learned coefficients.
+
+    A first guess may be far too large, and its terms would make every residual look small.
+    """
     known = task.problem.equation_scales
     if known and named_unknowns(fit.pde):
         with precision(is_double(fit.pde)):

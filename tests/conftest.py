@@ -66,7 +66,7 @@ check_types = beartype.beartype(
     conf=beartype.BeartypeConf(is_pep484_tower=True, violation_type=jaxtyping.TypeCheckError)
 )
 jaxtyping.install_import_hook(
-    "pgt", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
+    ["pgt", "pgt_bench"], "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
 )
 
 # Test programs run for moments: compiling them is the cost, and optimising them saves nothing. Set

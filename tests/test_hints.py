@@ -12,14 +12,15 @@ import pgt
 from pgt.config import load_run
 from pgt.data.splits import blocks, split
 from pgt.runs.check import prepare
-from pgt.trust.intervals import RESTLESS, _on_its_way
+from pgt.uncertainty.intervals import MAX_REMAINING_STEP, _step_note
 
 PACKAGE = Path(pgt.__file__).parent
 # Where sentences are made that the command line and the report print.
 SEEN_THERE = (
-    "trust/verdict.py", "trust/convergence.py", "trust/intervals.py", "trust/suspicion.py",
+    "uncertainty/verdict.py", "uncertainty/convergence.py",
+    "uncertainty/intervals.py", "uncertainty/misfits.py",
     "ground/verdict.py", "data/splits.py", "data/limits.py", "data/cells.py",
-    "training/checkpoint.py", "report/sentences.py", "runs/check.py", "runs/fit.py",
+    "problem/checkpoint.py", "report/sentences.py", "runs/check.py", "runs/fit.py",
 )  # fmt: skip
 PYTHON = re.compile(
     r"\b(Polish|Training|Posterior|Ensemble|reconstruct)\(|\bcheckpoint=|\bpgt\.[a-zA-Z]"
@@ -66,10 +67,10 @@ def test_keys_that_are_advised_are_keys(tmp_path, override):
     prepared(tmp_path, overrides=[override], **NETWORK)
 
 
-def test_a_polish_that_had_not_come_to_rest_is_given_more(tmp_path):
-    assert "give training.polish more iterations" in _on_its_way(2 * RESTLESS)
-    _, task = prepared(tmp_path, overrides=["training.polish.iterations=500"], **NETWORK)
-    assert task.training.polish.iterations == 500
+def test_a_polish_that_had_not_converged_is_given_more_iterations(tmp_path):
+    assert "give training.polish more iterations" in _step_note(2 * MAX_REMAINING_STEP)
+    _, plan = prepared(tmp_path, overrides=["training.polish.iterations=500"], **NETWORK)
+    assert plan.first.training.polish.iterations == 500
 
 
 def test_an_ensemble_of_sines_becomes_a_posterior(tmp_path):

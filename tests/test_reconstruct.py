@@ -7,8 +7,11 @@ import pytest
 import xarray as xr
 
 import pgt
+from pgt import _reconstruct as front
 from pgt.bench.zoo import catalogue
 from pgt.data import Observations
+from pgt.problem.assembly import assemble
+from pgt.problem.budget import total_seconds
 
 DECAY = 0.1 * np.pi**2
 
@@ -241,6 +244,25 @@ def test_a_fit_that_diverged_is_said_and_marked(training):
         )
     assert result.summary["stopped"].startswith("diverged")
     assert (result.verdict().converged, result.field_error) == (False, {})
+
+
+def test_seconds_count_from_when_the_call_began(monkeypatch):
+    """What assembling took is not given to the fit once more."""
+    given, fit = [], front.fit_task
+
+    def watched(task, **options):
+        given.append(total_seconds(task.training))
+        return fit(task, **options)
+
+    monkeypatch.setattr(front, "fit_task", watched)
+    readings, domain = pgt.sample(pgt.datasets.heat(), n=30), pgt.Domain(x=(0, 1), t=(0, 1))
+    model = pgt.Features(pgt.Scaling.fit(readings, domain), count=30, band=4.0)
+    training = pgt.Training(seconds=90.0)
+    task = assemble(readings, pgt.Heat(0.01), domain, model=model, training=training)
+    result = front.solve(task, progress=False, began=time.monotonic() - 40.0)
+    assert 30.0 < given[0] < 50.0
+    assert 40.0 < result.summary["wall_seconds"] < 90.0
+    assert result.summary["total_seconds"] == 90.0
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """The networks of the study: two that Γ guides, and their rivals, which it does not.
 
-    writer      the library's own (pgt/models/writer.py): an encoder writes a SIREN, its readout is solved
+    writer      the library's own (pgt/models/hypernetwork.py): an encoder makes a SIREN, whose readout
+                is solved
     answerer    the PGT of the paper: encoder, cross-attention of the query, FiLM-SIREN
     perceiver   the same answer from latents that have asked all readings (as Senseiver); Γ has no place
     deeponet    a branch that reads all readings as one long vector, a trunk
@@ -18,8 +19,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 from systems import NUMBERS
 
+from pgt.models.hypernetwork import HyperSiren, HyperSirenSizes
 from pgt.models.network import AbstractNetwork, UnitReadings
-from pgt.models.writer import Writer, WriterSizes
 from pgt.nn.attention import Attention, Projection, attend, with_one
 from pgt.nn.block import Block, Dense, Mlp
 from pgt.nn.draw import Draw, zeros
@@ -322,9 +323,9 @@ class Fourier(AbstractNetwork):
 # ------------------------------------------------------------------------------ by name
 
 
-def _writer(place: Place, draw: Draw) -> Writer:
-    sizes = WriterSizes(width=WIDTH, blocks=BLOCKS, heads=HEADS, frequency=FREQUENCY)
-    return Writer(place, 1, NUMBERS, sizes, draw)
+def _writer(place: Place, draw: Draw) -> HyperSiren:
+    sizes = HyperSirenSizes(width=WIDTH, blocks=BLOCKS, heads=HEADS, frequency=FREQUENCY)
+    return HyperSiren(place, 1, NUMBERS, sizes, draw)
 
 
 NETWORKS = {

@@ -13,8 +13,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 import pgt
-from pgt.families.dimensionless import centred
-from pgt.families.sensing import Nodes
+from pgt.families.family import centered
+from pgt.families.sensing import NodeGrid
 from pgt.kernels import AdvectionDiffusionKernel, HeatKernel, WaveKernel
 from pgt.kernels.base import AbstractKernel
 from pgt.kernels.combine import NoKernel
@@ -73,7 +73,9 @@ class Guide(NamedTuple):
 
 def world(name: str) -> World:
     family = pgt.families.get(name)
-    return World(jnp.asarray(Nodes.of(family).points), jnp.asarray("x" in family.domain.periodic))
+    return World(
+        jnp.asarray(NodeGrid.of(family).points), jnp.asarray("x" in family.domain.periodic)
+    )
 
 
 def training_systems(name: str, count: int) -> Systems:
@@ -86,7 +88,7 @@ def systems_of_test(name: str, count: int, outside: bool) -> Systems:
     return _systems(pgt.families.get(name), drawn_for_test(name, count, outside))
 
 
-def drawn_for_test(name: str, count: int, outside: bool) -> pgt.families.System:
+def drawn_for_test(name: str, count: int, outside: bool) -> pgt.families.SampledSystem:
     """Systems that no training saw; outside: the first coefficient half its least or twice its
     greatest."""
     family = pgt.families.get(name)
@@ -100,7 +102,7 @@ def drawn_for_test(name: str, count: int, outside: bool) -> pgt.families.System:
 
 def _systems(family, drawn) -> Systems:
     known, count = drawn.coefficients, len(drawn.values)
-    told = [centred(known[name], *bounds) for name, bounds in family.ranges.items()]
+    told = [centered(known[name], *bounds) for name, bounds in family.ranges.items()]
     told += [jnp.zeros(count)] * (NUMBERS - len(told))
     return Systems(drawn.values.reshape(count, -1), jnp.stack(told, axis=-1), _physics(known))
 

@@ -9,6 +9,8 @@ from rich.table import Table
 
 from pgt.cli.messages import console, mistakes_are_messages
 
+EXAMPLE_READINGS = 64  # of each system in the figure
+
 
 def pretrain(
     family: Annotated[
@@ -72,14 +74,13 @@ def _stem(family: str) -> str:
 
 def _family(name: str, equation: str | None, *options: str):
     """The family of that name, the simulations in a folder, or what a file of Python has."""
+    from pgt.cli.user_families import family_in_file, family_in_folder
     from pgt.families import get
-    from pgt.families.family_file import family_in_file
-    from pgt.families.folder import family_in
     from pgt.ground.errors import InputError
 
     coefficients, periodic, crop = (text.replace(",", " ").split() for text in options)
     if Path(name).is_dir():
-        return family_in(Path(name), equation, coefficients, periodic, _counts(crop))
+        return family_in_folder(Path(name), equation, coefficients, periodic, _counts(crop))
     if equation or coefficients or periodic or crop:
         raise InputError(
             f"there is no folder {name!r}; --equation, --coefficients, --periodic and --crop are for "
@@ -107,9 +108,27 @@ def _counts(words: list[str]) -> dict[str, int]:
 def _draw(trained, path: Path) -> None:
     """The error by number of readings, and three systems: beside the file."""
     from pgt import plots
-    from pgt.families.examples import examples
 
-    plots.save(plots.unseen(trained.card.errors, examples(trained)), path)
+    plots.save(plots.unseen(trained.card.errors, _examples(trained)), path)
+
+
+def _examples(trained, count: int = 3) -> list[tuple]:
+    """Truth, answer and readings of systems that neither training nor the card used."""
+    import jax
+
+    from pgt.data.synthetic import sample
+    from pgt.families.networks.card import HELD_OUT, SYSTEMS
+
+    family, card = trained.family, trained.card
+    root, found, fields = jax.random.key(card.seed + HELD_OUT), [], list(family.fields)
+    for k in range(count):
+        system = family.draw(jax.random.fold_in(root, SYSTEMS + k))
+        truth = family.dataset(system)
+        readings = sample(truth, n=min(EXAMPLE_READINGS, card.sensing.max_readings), seed=k)
+        known = {name: float(value) for name, value in system.coefficients.items()}
+        answer = trained(readings, known).grid(**family.axes)
+        found.append((truth[fields], answer[fields], readings))
+    return found
 
 
 def _show(card, target: Path) -> None:

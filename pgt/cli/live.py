@@ -19,7 +19,7 @@ def live(
     model: Annotated[
         Path,
         typer.Argument(
-            help="A name such as heat or wake, of what is shipped, or the file of a model."
+            help="A name such as heat or burgers, of what is shipped, or the file of a model."
         ),
     ],
     stream: Annotated[
@@ -39,7 +39,7 @@ def live(
 ) -> None:
     """A page on this machine: drag sensors, add noise, drop some, turn a coefficient; the field, its
     error and the truth follow at once. With --stream the field follows readings that arrive."""
-    from pgt.live.serve import check_packages, listen, serve, warning_of
+    from pgt.live.server import check_packages, listen, serve, warning_of
 
     with mistakes_are_messages():
         check_packages()
@@ -52,7 +52,7 @@ def live(
 
 
 def _session(model: Path, stream: str | None, window: int) -> "Session":
-    from pgt.live.pretrained import open_model
+    from pgt.live.rig import open_model
     from pgt.live.session import Session
     from pgt.live.stream import Stream, source_of
 

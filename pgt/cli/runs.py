@@ -11,7 +11,7 @@ from rich.table import Table
 from pgt.cli.interrupt import saying
 from pgt.cli.messages import console, mistakes_are_messages, stoppable
 from pgt.ground.errors import InputError
-from pgt.ground.verdict import INCOMPLETE, NOT_CONVERGED, HeldOut, Verdict
+from pgt.ground.verdict import INCOMPLETE, NOT_CONVERGED, HeldOutError, Verdict
 
 if TYPE_CHECKING:  # help does not wait for JAX
     from pgt.reconstruction.cross_validation import CrossValidation
@@ -104,10 +104,10 @@ def check(
 
         if picture := draw(run):
             typer.echo(f"{picture}: the shape, its walls and the readings.", err=True)
-        parts, task = prepare(run)
-        rows = describe(run, parts, task)
+        parts, plan = prepare(run)
+        rows = describe(run, parts, plan)
         if not quick:
-            rows += estimate(task, lambda line: typer.echo(f"{line} ...", err=True))
+            rows += estimate(plan.first, lambda line: typer.echo(f"{line} ...", err=True))
     console().print(_two_columns(rows, str(run_file)))
 
 
@@ -136,8 +136,8 @@ def fit(
     again = _again(run_file, output, overrides, seconds, folds)
     with mistakes_are_messages(), saying(lambda: "Stopped before it began."):
         run = load_run(run_file, overrides)
-        from pgt.reconstruction.learnt import known_intervals
-        from pgt.reconstruction.shown import learnt
+        from pgt.reconstruction.display import coefficient_texts
+        from pgt.reconstruction.estimates import known_intervals
         from pgt.report.sentences import (
             expected_errors,
             how_it_ended,
@@ -153,14 +153,15 @@ def fit(
                 run, output, resume=resume, seconds=seconds, say=printed.print, folds=folds,
                 overwrite=overwrite,
             )  # fmt: skip
-    coefficients = [f"Learnt: {name} = {said}." for name, said in learnt(result).items()]
+    coefficients = [f"Learnt: {name} = {said}." for name, said in coefficient_texts(result).items()]
     if coefficients and not known_intervals(result):
         coefficients.append('For their intervals write a table [error_bars], name = "ensemble".')
     said = which_model(result.summary), how_it_ended(result.summary)
     for line in (*expected_errors(verdict), *coefficients, *said):
         printed.print(line, soft_wrap=True, highlight=False)
     in_turn = is_left_out_in_turn(verdict, result.observations, result.held_out)
-    printed.print(_held_out(verdict, crossed, in_turn))
+    if len(result.observations):
+        printed.print(_held_out(verdict, crossed, in_turn))
     for doubt in verdict.doubts:
         printed.print(f"Note: {doubt.sentence}", style="yellow", soft_wrap=True)
     _require_all(failures, f"the fit itself is saved in {output}.")
@@ -282,7 +283,7 @@ def _held_out(verdict: Verdict, folds: "CrossValidation | None", in_turn: bool) 
     return table
 
 
-def _of_spread(relative: float | None, found: HeldOut) -> float | None:
+def _of_spread(relative: float | None, found: HeldOutError) -> float | None:
     """A number that is relative to the size of the readings, relative to their spread."""
     if relative is None or not found.relative or found.of_spread is None:
         return None

@@ -10,7 +10,7 @@ from pgt.io.survey import Survey
 def observations(found: Survey, folder: Path) -> str:
     """The table [observations] for files that were looked at; paths start in `folder`."""
     files = [_relative(file, folder) for file in found.files]
-    lines = [commented(f"{', '.join(found.table.said)}.")] if found.table.said else []
+    lines = [commented(f"{', '.join(found.table.notes)}.")] if found.table.notes else []
     lines += [
         commented(f"{n}: {count} of {all_} readings hidden.")
         for n, (count, all_) in found.hidden.items()

@@ -8,7 +8,7 @@ import numpy as np
 from pgt.config.run import RunFile
 from pgt.data.dates import dates, seconds
 from pgt.ground.errors import InputError
-from pgt.io.stamps import since, split_origin
+from pgt.io.time_stamps import elapsed_since, split_origin
 
 
 def bounds_of(run: RunFile, units: Callable[[], Mapping[str, str]]) -> dict[str, tuple[float, ...]]:
@@ -28,7 +28,7 @@ def _counted(pair: tuple[str, ...], unit: str) -> tuple[float, ...]:
             'when they count: `units={"t": "s since 2024-03-01"}`.'
         )
     moments = dates(seconds("t", np.array(pair, object)))
-    low, high = since(moments, origin, plain or "s").tolist()
+    low, high = elapsed_since(moments, origin, plain or "s").tolist()
     if not low < high:
         raise InputError(f"{pair[0]} is not before {pair[1]}; write [first, last].")
     return low, high

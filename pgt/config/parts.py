@@ -14,13 +14,12 @@ from pgt.config.run import RunFile
 from pgt.config.schema import did_you_mean
 from pgt.ground.parser import parse_equation
 from pgt.io import Columns, Dialect, read_columns
-from pgt.io.readers import observations_of
+from pgt.io.readers import build_observations
 from pgt.kernels.base import AbstractKernel
 from pgt.nn.scaling import Scaling
 from pgt.physics.bordered import bordered
 from pgt.physics.gauge import check_gauges
 from pgt.physics.quantities import parts_of
-from pgt.training.default_model import default_model, suited_model
 from pgt.training.error_bars import ErrorBars
 from pgt.training.settings import Training
 
@@ -34,7 +33,7 @@ class Parts:
 
     def __init__(self, run: RunFile):
         self.run = run
-        axes = dict.fromkeys(run.observations.coords, "")  # whose units may be unknown
+        axes = dict.fromkeys(run.domain.axes, "")  # whose units may be unknown
         pde = in_run_units(run, lambda: axes | self.columns.units)
         self.has_amounts = pde != run.pde  # coefficients that were converted
         self.tables = run.model_copy(update={"pde": pde}).checked(described())
@@ -45,7 +44,8 @@ class Parts:
         """The domain, with the units of its axes."""
         run = self.run
         axes = bounds_of(run, lambda: self.columns.units)
-        units = {n: unit for n, unit in (run.observations.units or {}).items() if n in axes}
+        given = (run.observations and run.observations.units) or {}
+        units = {n: unit for n, unit in given.items() if n in axes}
         section = self.tables.domain.shape
         shape = None if section is None else self._build.part(section, "domain", "shape")
         with run.located("domain", *(("shape",) if shape is not None else ())):
@@ -55,6 +55,8 @@ class Parts:
     def columns(self) -> Columns:
         """What the files of readings hold, and how they were understood."""
         section, run = self.run.observations, self.run
+        if section is None:
+            return Columns({})
         dialect = None if section.dialect is None else Dialect(**section.dialect.given())
         with run.located("observations", "file"):
             return read_columns(
@@ -72,8 +74,10 @@ class Parts:
     def observations(self) -> data.Observations:
         """The readings, all of them inside the domain."""
         section, domain = self.run.observations, self.domain
+        if section is None:
+            return data.Observations.none(domain.axes, self.pde.fields)
         with self.run.located("observations", "file"):
-            return observations_of(
+            return build_observations(
                 self.columns,
                 self.run.observations_paths,
                 coords=section.coords,
@@ -97,7 +101,7 @@ class Parts:
                 f"{', '.join(axes)}; give both the same.",
                 "pde",
             )
-        for index, field in enumerate(run.observations.fields):
+        for index, field in enumerate(run.observations.fields if run.observations else ()):
             if field not in pde.fields:
                 hint = did_you_mean(field, pde.fields)
                 if len(pde.fields) == 1 and not isinstance(section, Equations):
@@ -126,7 +130,8 @@ class Parts:
             condition = self._build.part(section, "conditions", index)
             with run.located("conditions", index):
                 condition.check(domain, pde.fields)
-                check_gauges([*conditions, condition], pde, run.observations.fields)
+                measured = run.observations.fields if run.observations else ()
+                check_gauges([*conditions, condition], pde, measured)
             conditions.append(condition)
         return tuple(conditions)
 
@@ -185,22 +190,17 @@ class Parts:
 
     @property
     def named_model(self) -> Callable[[int], models.AbstractFieldModel] | None:
-        """`model`, where the file has a [model]; None: what suits the problem."""
+        """`model`, where the file has a [model]; None: what suits the problem, or the method."""
         return None if self.tables.model is None else self.model
 
     def model(self, seed: int) -> models.AbstractFieldModel:
-        """The network of a seed; what the file leaves out is as it suits the problem."""
+        """The model of [model] for a seed; what the file leaves out is as it suits the problem."""
         section, problem = self.tables.model, (self.observations, self.governing, self.domain)
-        if section is None:
-            seconds = self.training.seconds
-            return suited_model(
-                *problem, self.error_bars,
-                conditions=self.conditions, seconds=seconds, seed=seed,
-            )  # fmt: skip
+        assert section is not None  # see `named_model`
         if section.builds is models.PGT:
             sizes = self._build.options(section, "model")
             with self.run.located("model"):
-                return default_model(*problem, seed=seed, **sizes)
+                return models.PGT.for_problem(*problem, seed=seed, **sizes)
         scaling = Scaling.fit(self.observations.aligned(self.governing.fields), self.domain)
         known = {"scaling": scaling, "seed": seed, "kernel": self.kernel, "domain": self.domain}
         return self._build.part(section, "model", known=known)

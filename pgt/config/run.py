@@ -16,6 +16,7 @@ from pgt.config import messages
 from pgt.config.schema import Array, Section, did_you_mean, wrong
 from pgt.config.sections import DomainSection, ObservationsSection, OutputSection
 from pgt.config.source import LocatedError, Source, read_source
+from pgt.ground.arguments import MethodName
 from pgt.ground.errors import InputError
 
 # The argument or field that a message of the library is about: `Heat(source): ...`, `field 'q'`.
@@ -42,9 +43,8 @@ class RunFile(Section):
     """
 
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
-    observations: Annotated[
-        ObservationsSection, Field(examples=['[observations] with file = "sensors.csv"'])
-    ]
+    method: MethodName | None = None
+    observations: ObservationsSection | None = None  # an equation may be solved without readings
     domain: Annotated[DomainSection, Field(examples=["[domain] with x = [0, 1] and t = [0, 1]"])]
     pde: Annotated[Described, Field(examples=['[pde] with name = "heat" and diffusivity = 0.01'])]
     conditions: Annotated[tuple[Described, ...], Array] = ()
@@ -56,6 +56,8 @@ class RunFile(Section):
 
     @model_validator(mode="after")
     def _check_axes(self):
+        if self.observations is None:
+            return self
         axes, coords = self.domain.axes, self.observations.coords
         for axis in coords:
             if axis not in axes:
@@ -97,12 +99,14 @@ class RunFile(Section):
     @property
     def observations_paths(self) -> tuple[Path, ...]:
         """The files of readings; a relative path starts in the run file's folder."""
-        return tuple(self.path.parent / file for file in self.observations.files)
+        files = () if self.observations is None else self.observations.files
+        return tuple(self.path.parent / file for file in files)
 
     @property
     def sensors_path(self) -> Path | None:
         """The table of sensors, where there is one."""
-        return self.path.parent / self.observations.sensors if self.observations.sensors else None
+        found = None if self.observations is None else self.observations.sensors
+        return self.path.parent / found if found else None
 
     def error(self, message: str, *key: str | int) -> InputError:
         """An error that names the file, the line and the key: `raise run.error("...", "pde")`."""

@@ -17,7 +17,8 @@ from pydantic_core import PydanticCustomError
 
 from pgt.ground.arguments import LARGEST
 
-TOP_LEVEL = ("observations", "domain", "pde", "conditions", "model", "training", "output", "seed")
+SCALARS = ("seed", "method")
+TOP_LEVEL = ("observations", "domain", "pde", "conditions", "model", "training", "output", *SCALARS)
 
 
 def wrong(message: str, *key: str | int) -> NoReturn:
@@ -75,7 +76,7 @@ def _no_such_key(name: str, known: Iterable[str]) -> str:
         return (
             f"'{name}' is no part of this table; write it at the top of the file, before the first "
             "[table]."
-            if name == "seed"
+            if name in SCALARS
             else f"'{name}' is a table of its own; write [{name}] on its own line."
         )
     return f"there is no such key{did_you_mean(name, known)}"

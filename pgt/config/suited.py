@@ -15,7 +15,7 @@ def in_fitting_units(found: Survey, about: About) -> Survey:
     needed, or the readings have one of another kind, they stay as they are.
     """
     table = found.table
-    values, units, said = dict(table.values), dict(table.units), list(table.said)
+    values, units, said = dict(table.values), dict(table.units), list(table.notes)
     given = {name: unit for name, unit in units.items() if unit.strip() != "1"}
     names = dict(zip(about.measured, about.measured, strict=True))
     fitting = fitting_units(about, found.coords, given, names) if about.equation else {}
@@ -26,4 +26,4 @@ def in_fitting_units(found: Survey, about: About) -> Survey:
         values[name] = values[name] * scale[0] + scale[1]
         said.append(f"{name} converted from {given[name]} to {needed}")
         units[name] = str(needed)
-    return replace(found, table=replace(table, values=values, units=units, said=tuple(said)))
+    return replace(found, table=replace(table, values=values, units=units, notes=tuple(said)))

@@ -19,8 +19,8 @@ from pgt.ground.errors import InputError
 from pgt.ground.parser import parse_equation
 from pgt.ground.registry import parts
 from pgt.ground.trees import CONSTANTS, names_in
-from pgt.io.called import no_lengths
-from pgt.io.found import sensor_hint
+from pgt.io.column_aliases import explain_angles
+from pgt.io.selection import explain_sensor_positions
 from pgt.io.survey import Survey
 from pgt.physics import AbstractPDE, Equation
 from pgt.physics.about import About
@@ -102,7 +102,7 @@ def _check_axes(about: About, found: Survey) -> None:
 def _hint(axis: str, found: Survey) -> str:
     """What else may be meant where an axis is missing."""
     read = (*found.columns.values(), *found.unused)
-    return no_lengths(read) or sensor_hint(axis)
+    return explain_angles(read) or explain_sensor_positions(axis)
 
 
 def _with_units(lines: Sequence[str], pde: str | Sequence[str], found: Survey) -> list[str]:
@@ -234,6 +234,7 @@ _PAGE = """\
 # A # without a blank after it switches a setting off: remove it to use the setting.
 
 seed = 0  # the only source of randomness
+#method = "second-order"  # or "closed-form", "solver", "first-order"; default: as suits the problem
 
 [observations]
 {observations}

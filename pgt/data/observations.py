@@ -178,6 +178,20 @@ class Observations(eqx.Module):
             points, values, noise=noise, width=width, units=units, duplicates=duplicates
         )
 
+    @classmethod
+    @checked
+    def none(cls, coords: Sequence[str], fields: Sequence[str]) -> "Observations":
+        """No readings at all, of an equation that is solved without any.
+
+        >>> len(Observations.none(("x", "t"), ("u",)))
+        0
+        """
+        values = np.zeros((0, len(fields)))
+        return cls(
+            np.zeros((0, len(coords))), values, values.astype(bool), values, None, tuple(coords),
+            tuple(fields),
+        )  # fmt: skip
+
     def __len__(self) -> int:
         return len(self.points)
 

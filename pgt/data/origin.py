@@ -9,7 +9,7 @@ in double precision, before anything else is computed:
 Models, kernels, collocation points and readings that are fitted are local. Equations and conditions are
 written in physical numbers, and see them: whatever asks for a coordinate, or for the value of a field,
 that has an origin is given local + origin, and the fit is then computed in double precision, where that
-sum keeps its digits (`needs_double` in training/assemble.py). Derivatives are the same in both. Answers
+sum keeps its digits (`needs_double` in problem/assembly.py). Derivatives are the same in both. Answers
 are local + origin in double precision.
 
 Where nothing is far from zero there is no origin, and local is physical.

@@ -9,7 +9,7 @@ import xarray as xr
 
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
-from pgt.io.mat import read_arrays
+from pgt.io.arrays import read_mat_arrays
 
 _PACKAGED = "cylinder_wake_re100.nc"
 _EQUATION = "incompressible Navier-Stokes, density 1"
@@ -46,7 +46,7 @@ def _read_netcdf(path: Path) -> xr.Dataset:
 
 def _read_mat(path: Path) -> xr.Dataset:
     try:
-        contents = read_arrays(path.read_bytes())
+        contents = read_mat_arrays(path.read_bytes())
     except (InputError, OSError) as error:
         raise InputError(f"{str(path)!r} is not a readable .mat file: {error}") from None
     arrays = {}

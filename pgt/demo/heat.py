@@ -16,11 +16,11 @@ from pgt.datasets import heat
 from pgt.demo.files import write_files
 from pgt.ground.files import require_writable
 from pgt.ground.provenance import provenance
+from pgt.models.pgt import PGT
 from pgt.physics import Dirichlet, Heat, Initial
 from pgt.reconstruction.result import Reconstruction
-from pgt.training.default_model import default_model
 from pgt.training.settings import Training
-from pgt.trust.references.interpolation import gaussian_process
+from pgt.uncertainty.references.interpolation import gaussian_process
 
 READINGS, DIFFUSIVITY = 100, 0.01
 SQUARE = Domain(x=(0, 1), t=(0, 1))
@@ -71,7 +71,7 @@ def _reconstructed(
 ) -> tuple[Reconstruction, float]:
     """The field and the seconds it took: by the defaults alone, or of a PGT with this training."""
     pde, conditions = Heat(DIFFUSIVITY), [Dirichlet("x", u=0.0), Initial(u="sin(4*pi*x)")]
-    model = None if training is None else default_model(readings, pde, SQUARE, seed=seed)
+    model = None if training is None else PGT.for_problem(readings, pde, SQUARE, seed=seed)
     began = time.monotonic()
     result = reconstruct(
         readings, pde, SQUARE, conditions,

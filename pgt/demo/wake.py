@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import xarray as xr
 
@@ -14,14 +15,14 @@ from pgt.datasets import cylinder_wake
 from pgt.demo.files import write_files
 from pgt.ground.files import require_writable
 from pgt.ground.provenance import provenance
+from pgt.models.pgt import PGT
 from pgt.physics import NavierStokes2D
 from pgt.reconstruction.result import Reconstruction
-from pgt.training.default_model import default_model
 from pgt.training.settings import Training
 
 READINGS, VISCOSITY = 1500, 0.01
 BOX = Domain(x=(1, 8), y=(-2, 2), t=(0, 19.9))
-SIZES = {"width": 32, "anchors": 48, "decoder_width": 64}
+SIZES: dict[str, Any] = {"width": 32, "anchors": 48, "decoder_width": 64}
 TRAINING = Training(collocation=600, batch=500, polish=False)
 EVERY, QUICK_EVERY = 8, 40  # of the 200 snapshots one is compared, drawn and kept
 
@@ -57,7 +58,7 @@ def wake_demo(
         readings,
         pde,
         BOX,
-        model=default_model(readings, pde, BOX, seed=seed, **SIZES),
+        model=PGT.for_problem(readings, pde, BOX, seed=seed, **SIZES),
         training=training,
         seed=seed,
         progress=progress,

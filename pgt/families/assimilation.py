@@ -1,57 +1,77 @@
-r"""Readings and a family whose law is known: the most probable system behind them.
+r"""The most probable system of a family behind readings, with a law that is taken for granted.
 
-A system of a family is its coefficients and independent standard normals. The solver turns both into
-fields, and conditioning.py finds the normals that readings make most probable. Nothing is trained, and no
-answer from so many readings can be better on average where the solver is linear: the law is all there is
-to know. Networks over a family are measured against it.
+A system is its coefficients and independent standard normals z, from which the solver computes the
+fields. `assimilate` minimizes
+
+$$ \tfrac12 |z|^2 + \tfrac12 (y - G(z))^T R^{-1} (y - G(z)) $$
+
+for readings y = G(z) + e with errors of variance R, by Gauss–Newton steps; one step suffices where the
+solver is linear, and no other answer then has a smaller mean square error. An unknown noise level is that
+of greatest evidence. While the linearization is inaccurate its error counts as noise, so that steps far
+from the solution trust the readings less. Networks over a family are measured against this answer.
 """
 
 import dataclasses
 import math
 from collections.abc import Mapping
 from itertools import product
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Float
+from jaxtyping import Array, Float
 from scipy.special import ndtri
 
 from pgt.data.asked import as_points
 from pgt.data.observations import Observations
-from pgt.families.asking import Asking, asked, grid_for, precisely
-from pgt.families.at_once import REACH, against, at_once, is_small
-from pgt.families.conditioning import SETTLED, Conditioned, Errors, condition, with_rows
-from pgt.families.family import AbstractFamily
-from pgt.families.given import given_numbers, guessed, is_its_equation
-from pgt.families.posing import Posed, as_posed
-from pgt.families.registry import as_family
-from pgt.families.said import Asked, Said, on_grid
-from pgt.families.solved import AbstractSolved
-from pgt.families.stencil import Stencil
+from pgt.families.family import AbstractFamily, as_family
+from pgt.families.fast_map import MAX_NOISE, compare_at, estimate_one, is_small
+from pgt.families.field_bands import AxisRequest, FieldBand, on_grid
+from pgt.families.known_coefficients import known_coefficients
+from pgt.families.laws.solved import AbstractSolved
+from pgt.families.linear_gaussian import LinearPosterior, condition_by_evidence
+from pgt.families.observation_operator import (
+    FAST_NODES,
+    FINE_NODES,
+    AssimilationProblem,
+    ObservationOperator,
+    PointEvaluator,
+    double_precision,
+    problem_of,
+)
 from pgt.ground.arguments import Count, Limits
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
+from pgt.inference import linear_algebra
 from pgt.physics.pde import AbstractPDE
 
-Draws = Annotated[int, Limits(at_least=0)]
-FEW = 2000  # unknowns, up to which bands cost little
-DRAWS = 64  # of the posterior, for bands
-DOUBTED = 0.03  # of the spread: more may come of a coefficient that the search began far from
-SUSPECT = 0.3  # of the spread: noise that large means another law
-TRIED = {1: 7, 2: 4}  # values of a coefficient, by how many are not known
+DrawCount = Annotated[int, Limits(at_least=0)]
+REACH = 1.6449  # The half-width of a band of 90 % in standard deviations.
+# Noise levels that are tried, in units of the spread.
+LEVELS = 1e-4 * 10 ** np.arange(0, 4.1, 0.25)
+CONVERGED = 0.02  # The error of the linearization at the readings, in units of their noise.
+MAX_HALVINGS = 6  # of a step
+CHUNK = 32  # rows of the Jacobian that are computed together
+DRAWS = 64  # The number of posterior draws that make the bands.
+MAX_UNKNOWNS_FOR_DRAWS = 2000  # Up to this size bands are cheap and made by default.
+# Noise above this level, in units of the spread, may come from a poor start of an unknown coefficient.
+RESTART_NOISE = 0.03
+START_VALUES = {
+    1: 7,
+    2: 4,
+}  # Starting values per unknown coefficient, by the number of unknown ones.
 
 
-class Assimilated(eqx.Module):
-    """The most probable system behind readings, with bands by Laplace's approximation.
+class Assimilation(eqx.Module):
+    """The most probable system behind readings, with bands by the Laplace approximation.
 
-    `coefficients` has those that were found among those that were given, `bands` what the former lie
-    between with 90 %. `noise_level` is the σ of the readings that was found, in units of the spread of
-    their field; where it was given, that of readings that have none. `outside` says in words why the
-    readings are not those of a system of the family.
+    `coefficients` holds the known and the estimated ones, `bands` the 90 % intervals of the latter.
+    `noise_level` is the σ of readings without a given one, in units of the spread of their field.
+    `spread` is the standard deviation of the fields at the family's nodes. `outside` says in words how
+    the readings contradict the family; `is_lawful` says whether the answer may still be used.
     """
 
     family: AbstractSolved
@@ -60,42 +80,38 @@ class Assimilated(eqx.Module):
     noise_level: float
     outside: tuple[str, ...]
     steps: int
-    asking: Asking
     unknowns: Float[np.ndarray, " n"]
-    draws: Float[np.ndarray, "k n"]
-    apart: Float[np.ndarray, "*grid c"] | None = None  # by what readings say against the law
+    spread: Float[np.ndarray, "*grid c"] | None
+    is_lawful: bool = True
 
     @property
     def noise(self) -> Float[np.ndarray, "..."]:
-        """The standard normals that make the state."""
+        """The standard normals of the state."""
         shape = self.family.noise_shape
         return self.unknowns[: math.prod(shape)].reshape(shape)
 
-    def at(self, points: Float[np.ndarray, "m d"]) -> Said:
-        """Most probable field and band at points, one a row; NaN as a band where none was asked for."""
-        points = as_points(points, self.family.domain)
-        fine = grid_for(self.family, points)
-        stencil = Stencil.of(points, fine.axes, fine.domain)
-        with precisely():
-            asking = eqx.tree_at(lambda a: (a.family, a.stencil), self.asking, (fine, stencil))
-            mean = np.asarray(_fields(asking, jnp.asarray(self.unknowns)))
-            reach = np.full_like(mean, np.nan)
-            if len(self.draws):
-                spread = np.asarray(_spread(asking, mean, jnp.asarray(self.draws)))
-                reach = REACH * np.hypot(spread, self._apart(points))
-        return Said(mean, mean - reach, mean + reach, list(self.outside))
+    def mean_and_spread(
+        self, points: Float[np.ndarray, "m d"]
+    ) -> tuple[Float[np.ndarray, "m c"], Float[np.ndarray, "m c"]]:
+        """Fields and standard deviations at points, one a row; NaN where no spread was computed."""
+        shape = (*(len(line) for line in self.family.axes.values()), len(self.family.fields))
+        table = np.full(shape, np.nan) if self.spread is None else self.spread
+        with double_precision():
+            at = PointEvaluator.of(self.family, np.asarray(points, float))
+            numbers = {name: np.asarray(value) for name, value in self.coefficients.items()}
+            mean, spread = _evaluate(at, jnp.asarray(self.unknowns), numbers, table)
+            return np.asarray(mean), np.asarray(spread)
 
-    def _apart(self, points: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "m c"] | float:
-        if self.apart is None:
-            return 0.0
-        between = Stencil.of(points, self.family.axes, self.family.domain, order=2)
-        return np.asarray(between(self.apart))
+    def at(self, points: Float[np.ndarray, "m d"]) -> FieldBand:
+        """The most probable field and its band at points, one a row."""
+        mean, spread = self.mean_and_spread(as_points(points, self.family.domain))
+        return FieldBand(mean, mean - REACH * spread, mean + REACH * spread, list(self.outside))
 
-    def grid(self, **axes: Asked) -> xr.Dataset:
-        """Fields and bands (`u`, `u_low`, `u_high`) on a grid, by default the family's."""
-        about = self.coefficients | {"outside": "; ".join(self.outside)}
+    def grid(self, **axes: AxisRequest) -> xr.Dataset:
+        """Fields and bands (`u`, `u_low`, `u_high`) on a grid, by default at the family's nodes."""
+        attributes = self.coefficients | {"outside": "; ".join(self.outside)}
         asked = axes or self.family.axes
-        return on_grid(self.at, self.family.domain, self.family.fields, asked, about)
+        return on_grid(self.at, self.family.domain, self.family.fields, asked, attributes)
 
 
 @checked
@@ -104,29 +120,29 @@ def assimilate(
     readings: Observations,
     coefficients: Mapping | AbstractPDE | None = None,
     *,
-    start: xr.Dataset | None = None,
-    draws: Draws | None = None,
+    fast: bool = False,
+    draws: DrawCount | None = None,
     steps: Count = 25,
-) -> Assimilated:
+) -> Assimilation:
     """The most probable system of a family, given readings and the coefficients that are known.
 
     Parameters
     ----------
     family
-        One that computes its systems, or its name; its law is taken for granted.
+        A family with a solver, or its name; its law is taken for granted.
     readings
-        Of any of its fields, in its own units; where their noise is not known it is estimated.
+        Readings of any of its fields, in its own units; unknown noise is estimated.
     coefficients
-        Those that are known; the others are estimated within the family's ranges.
-    start
-        Fields at the nodes of the family to begin from, as an answer of a `Pretrained`; else the mean of
-        the law. Where the solver is linear this changes nothing.
+        The known ones; the others are estimated within the family's ranges.
+    fast
+        Search in one compiled program with the coarse solver, in milliseconds instead of seconds. It
+        needs all coefficients and a family of few unknowns.
     draws
-        From the posterior, for the bands; by default 64, and none where there are many unknowns.
+        The number of posterior draws for the bands; by default 64, and none for many unknowns. The fast
+        search has its bands in closed form.
     steps
-        At the most.
+        The largest number of Gauss–Newton steps with the accurate solver.
 
-    >>> import jax
     >>> import pgt
     >>> family = pgt.families.get("heat")
     >>> truth = family.dataset(family.draw(jax.random.key(1), {"diffusivity": 0.02}))
@@ -134,33 +150,27 @@ def assimilate(
     >>> bool(abs(found.grid().u - truth.u).max() < 1e-3), found.steps
     (True, 1)
     """
-    solved = solving(as_family(family))
-    if solved.forgets:
+    solved = as_solved(as_family(family))
+    if solved.unidentifiable:
         raise InputError(
-            f"assimilate: readings of {solved.name} do not lead back to its state: {solved.forgets}; use "
-            "pgt.reconstruct with the equation."
+            f"assimilate: readings of {solved.name} do not determine its state: "
+            f"{solved.unidentifiable}; use pgt.reconstruct with the equation."
         )
     readings = readings.wrapped(solved.domain).aligned(solved.fields)
     readings.check_inside(solved.domain)
-    known = known_of(solved, coefficients)
-    with precisely():
-        asking, values, errors = asked(solved, readings, known)
-        first = _started(asking, start)
-        found = _conditioned(asking, values, errors, first, 1)
-        if found.missed > SETTLED and steps > 1:  # the solver is not linear
-            begun = _nearer(solved, readings, known, start, found)
-            found = _conditioned(asking, values, errors, begun, steps - 1)
-        if len(known) < len(solved.ranges) and (found.level > DOUBTED or found.missed > 1):
-            others = _with_coefficients(asking, values, errors, first)
-            again = _conditioned(asking, values, errors, others, steps)
-            found = min(found, again, key=lambda f: f.linear.evidence)
-        count = (DRAWS if asking.size <= FEW else 0) if draws is None else draws
-        answer = _assimilated(asking, found, len(values), errors, count, solved)
-        return _doubted(answer, as_posed(asking, values, errors))
+    known = known_coefficients(solved, coefficients)
+    if fast:
+        return _assimilate_fast(solved, readings, known)
+    with double_precision():
+        problem = problem_of(solved, readings, known, FINE_NODES)
+        found = _search(solved, problem, readings, known, steps)
+        cheap = problem.operator.size <= MAX_UNKNOWNS_FOR_DRAWS
+        count = (DRAWS if cheap else 0) if draws is None else draws
+        return _checked_law(_summary(solved, problem, found, count), problem)
 
 
-def solving(family: AbstractFamily) -> AbstractSolved:
-    """The family, which must be one that computes its systems."""
+def as_solved(family: AbstractFamily) -> AbstractSolved:
+    """The family, which must have a solver."""
     if not isinstance(family, AbstractSolved):
         raise InputError(
             f"assimilate: {family.name} holds systems and computes none; give a family that solves its "
@@ -169,162 +179,227 @@ def solving(family: AbstractFamily) -> AbstractSolved:
     return family
 
 
-def known_of(
-    family: AbstractSolved, given: Mapping | AbstractPDE | None, asker: str = "assimilate"
-) -> dict[str, float]:
-    """The coefficients that are known, by name; an `Unknown` of an equation is none of them. `asker` is
-    the function that the user called."""
-    numbers = given_numbers(family, given or {})
-    if not is_its_equation(family, given or {}):
-        raise InputError(
-            f"{asker}: the equation is not that of the family {family.name!r}, whose law and solver "
-            "are taken at their word; use pgt.reconstruct with your equation."
-        )
-    for name in guessed(family, given or {}):
-        del numbers[name]
-    return numbers
+def _assimilate_fast(
+    family: AbstractSolved, readings: Observations, known: dict[str, float]
+) -> Assimilation:
+    missing = [name for name in family.ranges if name not in known]
+    if missing or not is_small(family):
+        reason = f"needs the coefficient {missing[0]!r}" if missing else "needs fewer unknowns"
+        raise InputError(f"assimilate(fast=True) of {family.name} {reason}; leave fast=False.")
+    with double_precision():
+        problem = problem_of(family, readings, known, FAST_NODES)
+        found = jax.tree.map(np.asarray, estimate_one(problem, family))
+    has_noise, real = bool(problem.is_given.any()), problem.is_real
+    noise = float(found.level) * float(np.median((problem.sigma / problem.unit)[real]))
+    lawful = bool(found.is_lawful(has_noise))
+    outside = found.comparison.doubts(known) if lawful else found.contradictions(has_noise, noise)
+    return Assimilation(
+        family, known, {}, noise, tuple(outside), int(found.steps), found.unknowns, found.spread,
+        lawful,
+    )  # fmt: skip
 
 
-# ------------------------------------------------------------------------------- the search
+# ------------------------------------------------------------------------------- the accurate search
 
 
-def _conditioned(asking: Asking, values, errors: Errors, start, steps: int) -> Conditioned:
-    count, rough, last = len(values), asking.rough(), {}
+class _SearchResult(NamedTuple):
+    """The most probable z, its posterior, the noise level, and the error of the last linearization in
+    units of the noise."""
 
-    def read(z):
-        if z.tobytes() not in last:  # a step begins where the one before it ended
-            last.clear()
-            last[z.tobytes()] = _read(asking, jnp.asarray(z))[:count]
-        return last[z.tobytes()]
-
-    def linearised(z):
-        # Where a step ends is decided by the readings, not by the slopes: these may be rough.
-        return read(z), _rows(rough, jnp.asarray(z))[:count]
-
-    return condition(read, linearised, values, errors, start, steps)
+    mean: Float[np.ndarray, " n"]
+    posterior: LinearPosterior
+    level: float
+    missed: float
+    steps: int
 
 
-def _nearer(
+def _search(
     family: AbstractSolved,
+    problem: AssimilationProblem,
     readings: Observations,
     known: dict[str, float],
-    start,
-    found: Conditioned,
-) -> Float[np.ndarray, " n"]:
-    """Where to go on from: where the rough solver has settled, which costs less than a step of this."""
-    if start is not None or len(known) < len(family.ranges) or not is_small(family):
-        return found.mean
-    quick = at_once(family, readings, known)
-    return found.mean if quick is None else np.asarray(quick.found.unknowns)
+    steps: int,
+) -> _SearchResult:
+    """From the mean of the law and, for unknown coefficients, from other starts where that fails."""
+    operator = problem.operator
+    is_known = len(known) == len(family.ranges)
+    zero = np.zeros(operator.size)
+    found = _gauss_newton(problem, zero, 1)
+    if found.missed > CONVERGED and steps > 1:  # The solver is not linear.
+        start = found.mean
+        if is_known and is_small(family):  # The fast search is cheaper than one accurate step.
+            quick = _assimilate_fast(family, readings, known)
+            start = quick.unknowns if quick.is_lawful else start
+        found = _gauss_newton(problem, np.asarray(start), steps - 1)
+    if not is_known and (found.level > RESTART_NOISE or found.missed > 1):
+        again = _gauss_newton(problem, _coefficient_start(problem, zero), steps)
+        found = min(found, again, key=lambda f: f.posterior.cost)
+    return found
 
 
-def _started(asking: Asking, field: xr.Dataset | None) -> Float[np.ndarray, " n"]:
-    """The noise of a field's state: at its first instant, or anywhere where there is no time."""
-    if field is None:
-        return np.zeros(asking.size)
-    family = asking.family
-    names = [name for name in family.fields if name in field]
-    if not names or not set(family.axes) <= set(field.dims):
-        raise InputError(
-            f"assimilate(start=...): write a dataset of {', '.join(family.fields)} over "
-            f"{', '.join(family.axes)}, as `Answer.grid` gives it."
-        )
-    first = field.isel(t=[0]) if "t" in family.axes else field
-    readings = Observations.from_xarray(first[names], names)
-    few = readings.take(np.arange(0, len(readings), math.ceil(len(readings) / 256)))
-    known = {name: float(value) for name, value in asking.known.items()}
-    start, values, errors = asked(family, few.wrapped(family.domain).aligned(family.fields), known)
-    return _conditioned(start.rough(), values, errors, np.zeros(start.size), 1).mean
+def _gauss_newton(
+    problem: AssimilationProblem, start: Float[np.ndarray, " n"], most: int
+) -> _SearchResult:
+    """At most `most` steps, each as long as it lowers the cost."""
+    real, operator = problem.is_real, problem.operator
+    values, unit = problem.values[real], problem.unit[real]
+    known = np.where(problem.is_given, problem.sigma, 0.0)[real]
+    coarse, last = operator.coarse(), {}
+
+    def read(z):
+        if z.tobytes() not in last:  # A step starts where the last one ended.
+            last.clear()
+            last[z.tobytes()] = np.asarray(_readings(operator, jnp.asarray(z)))[real]
+        return last[z.tobytes()]
+
+    def variances(everywhere: bool):
+        """With noise at every level where σ is unknown, or `everywhere`."""
+        is_open = (known == 0) | everywhere
+        levels = LEVELS if is_open.any() else LEVELS[:1]
+        return [known**2 + (np.where(is_open, level, 0.0) * unit) ** 2 for level in levels]
+
+    # The given σ is trusted only where the linearization is accurate.
+    cautions = (True, False) if (known > 0).any() else (True,)
+    z, step = start, 0
+    while True:
+        here = read(z)
+        # The coarse solver suffices for derivatives: the readings decide where a step ends.
+        rows = linear_algebra.local(np.asarray(_rows(coarse, jnp.asarray(z)))[real])
+        origin = here - np.asarray(
+            rows @ linear_algebra.local(z)
+        )  # The linearized readings: origin + J z.
+        step += 1
+        for everywhere in cautions:
+            posterior, number = condition_by_evidence(rows, values - origin, variances(everywhere))
+            found, reached = _line_search(read, values, here, z, posterior)
+            expected = origin + np.asarray(rows @ linear_algebra.local(found))
+            missed = float(np.sqrt(np.mean((reached - expected) ** 2 / posterior.variance)))
+            is_converged = missed < CONVERGED and found is posterior.mean
+            if not is_converged:
+                break
+        z = found
+        if is_converged or step >= most:
+            return _SearchResult(z, posterior, float(LEVELS[number]), missed, step)
 
 
-def _with_coefficients(asking: Asking, values, errors: Errors, start):
-    """A start whose unknown coefficients are those, of a few, under which readings are most probable."""
-    names = [name for name in asking.family.ranges if name not in asking.known]
-    if len(names) not in TRIED:
+def _line_search(read, values, here, z, posterior: LinearPosterior):
+    """The posterior mean, or a shorter step that lowers the cost; and the readings there."""
+
+    def cost(z, here) -> float:
+        return float(z @ z + np.sum((values - here) ** 2 / posterior.variance))
+
+    before, share = cost(z, here), 1.0
+    for _ in range(MAX_HALVINGS):
+        found = posterior.mean if share == 1 else z + share * (posterior.mean - z)
+        reached = np.asarray(read(found))
+        if cost(found, reached) <= before * (1 + 1e-9):
+            return found, reached
+        share /= 2
+    return found, reached
+
+
+def _coefficient_start(problem: AssimilationProblem, start) -> Float[np.ndarray, " n"]:
+    """A start with the unknown coefficients, of a few, that make the readings most probable."""
+    operator = problem.operator
+    names = [name for name in operator.family.ranges if name not in operator.known]
+    if len(names) not in START_VALUES:
         return start
-    count = TRIED[len(names)]
+    count = START_VALUES[len(names)]
     normals = ndtri((np.arange(count) + 0.5) / count)
-    size, best = math.prod(asking.family.noise_shape), (np.inf, start)
+    size, best = math.prod(operator.family.noise_shape), (np.inf, start)
     for chosen in product(normals, repeat=len(names)):
-        held = asking.coefficients(jnp.concatenate([jnp.zeros(size), jnp.asarray(chosen)]))
-        fixed = eqx.tree_at(lambda a: a.known, asking, held)
-        found = _conditioned(fixed, values, errors, start[:size], 4)
-        best = min(best, (found.linear.evidence, np.append(found.mean, chosen)), key=lambda b: b[0])
+        held = operator.coefficients(jnp.concatenate([jnp.zeros(size), jnp.asarray(chosen)]))
+        fixed = eqx.tree_at(lambda p: p.operator.known, problem, held)
+        found = _gauss_newton(fixed, start[:size], 4)
+        best = min(best, (found.posterior.cost, np.append(found.mean, chosen)), key=lambda b: b[0])
     return best[1]
 
 
-def _assimilated(
-    asking: Asking, found: Conditioned, count: int, errors: Errors, draws: int, family
-) -> Assimilated:
-    drawn = found.mean + found.linear.drawn(0, draws) if draws else np.zeros((0, asking.size))
-    coefficients = asking.coefficients(jnp.asarray(found.mean))
-    around = jax.vmap(asking.coefficients)(jnp.asarray(drawn)) if draws else {}
-    bands = {
-        name: tuple(np.quantile(values, (0.05, 0.95)).tolist())
-        for name, values in around.items()
-        if name not in asking.known
-    }
-    return Assimilated(
-        family,
-        {name: float(value) for name, value in coefficients.items()},
-        bands,
-        found.level,
-        outside_of(found, count, errors),
-        found.steps,
-        asking,
-        found.mean,
-        drawn,
-    )
+# ------------------------------------------------------------------------------- the summary
 
 
-def _doubted(answer: Assimilated, question: Posed) -> Assimilated:
-    """With what the readings say against the law, where that costs little."""
-    if not is_small(answer.family) or not answer.asking.known:
-        return answer
-    beyond, apart = jax.tree.map(
-        np.asarray, against(question, answer.family, jnp.asarray(answer.unknowns))
-    )
-    known = {name: float(value) for name, value in answer.asking.known.items()}
-    outside = (*answer.outside, *beyond.doubts(known))
-    return dataclasses.replace(answer, outside=outside, apart=apart)
+def _summary(
+    family: AbstractSolved, problem: AssimilationProblem, found: _SearchResult, draws: int
+) -> Assimilation:
+    operator, spread, bands = problem.operator, None, {}
+    coefficients = operator.coefficients(jnp.asarray(found.mean))
+    if draws:
+        own = eqx.tree_at(lambda a: a.family, operator, family)
+        drawn = jnp.asarray(found.mean + found.posterior.draw(0, draws))
+        spread = np.asarray(_spread(own, jnp.asarray(found.mean), drawn))
+        bands = {
+            name: tuple(np.quantile(values, (0.05, 0.95)).tolist())
+            for name, values in jax.vmap(operator.coefficients)(drawn).items()
+            if name not in operator.known
+        }
+    numbers = {name: float(value) for name, value in coefficients.items()}
+    return Assimilation(
+        family, numbers, bands, found.level, _contradictions(problem, found), found.steps,
+        found.mean, spread,
+    )  # fmt: skip
 
 
-def outside_of(found: Conditioned, count: int, errors: Errors) -> tuple[str, ...]:
-    """What speaks against the law."""
-    said = []
-    ratio = found.linear.surprise / count
-    if bool((errors.known > 0).all()) and ratio > 1 + 5 * math.sqrt(2 / count):
-        said.append(
+def _contradictions(problem: AssimilationProblem, found: _SearchResult) -> tuple[str, ...]:
+    sentences, given = [], problem.is_given[problem.is_real]
+    ratio = found.posterior.chi_square / len(given)
+    if given.all() and ratio > 1 + 5 * math.sqrt(2 / len(given)):
+        sentences.append(
             f"the readings are {math.sqrt(ratio):.1f} times as far from the family's mean as its own are"
         )
-    if bool((errors.known == 0).any()) and found.level > SUSPECT:
-        said.append(
+    if not given.all() and found.level > MAX_NOISE:
+        sentences.append(
             f"no system of the family comes nearer to its readings than {100 * found.level:.0f} % of them"
         )
     if found.missed > 1:
-        said.append(f"after {found.steps} steps it is still on its way")
-    return tuple(said)
+        sentences.append(f"after {found.steps} steps the search has not converged")
+    return tuple(sentences)
 
 
-@eqx.filter_jit
-def _read(asking: Asking, unknowns):
-    return asking(unknowns)
-
-
-@eqx.filter_jit
-def _rows(asking: Asking, unknowns):
-    return with_rows(asking, unknowns, len(asking.columns))[1]
-
-
-@eqx.filter_jit
-def _fields(asking: Asking, unknowns):
-    return asking.stencil(asking.values(unknowns))
-
-
-@eqx.filter_jit
-def _spread(asking: Asking, mean, draws):
-    """Of draws around a field, at every point."""
-    misses = jax.lax.map(
-        lambda one: (asking.stencil(asking.values(one)) - mean) ** 2, draws, batch_size=8
+def _checked_law(answer: Assimilation, problem: AssimilationProblem) -> Assimilation:
+    """With the comparison of laws, where that is cheap."""
+    known = {name: float(value) for name, value in problem.operator.known.items()}
+    if not is_small(answer.family) or not known:
+        return answer
+    comparison, distance = jax.tree.map(
+        np.asarray, compare_at(problem, answer.family, jnp.asarray(answer.unknowns))
     )
+    outside = (*answer.outside, *comparison.doubts(known))
+    spread = None if answer.spread is None else np.hypot(answer.spread, distance)
+    return dataclasses.replace(answer, outside=outside, spread=spread)
+
+
+@eqx.filter_jit
+def _readings(operator: ObservationOperator, unknowns):
+    return operator(unknowns)
+
+
+@eqx.filter_jit
+def _rows(operator: ObservationOperator, unknowns):
+    return readings_and_rows(operator, unknowns, len(operator.columns))[1]
+
+
+def readings_and_rows(
+    read, z: Float[Array, " n"], count: int
+) -> tuple[Float[Array, " m"], Float[Array, "m n"]]:
+    """`count` readings and their derivatives, by columns or by rows, whichever are fewer."""
+    is_forward = z.size <= 2 * count
+    # The barrier keeps the compiler from folding the solver into constants, which takes minutes.
+    units = jax.lax.optimization_barrier(jnp.eye(z.size if is_forward else count, dtype=z.dtype))
+    if is_forward:
+        here, push = jax.linearize(read, z)
+        return here, jax.lax.map(push, units, batch_size=CHUNK).T
+    here, pull = jax.vjp(read, z)
+    return here, jax.lax.map(lambda unit: pull(unit)[0], units, batch_size=CHUNK)
+
+
+@eqx.filter_jit
+def _evaluate(at: PointEvaluator, unknowns, coefficients, spread):
+    return at(unknowns, coefficients, spread)
+
+
+@eqx.filter_jit
+def _spread(operator: ObservationOperator, mean, draws):
+    """The root mean square deviation of draws from a field, at every node."""
+    center = operator.fields(mean)
+    misses = jax.lax.map(lambda one: (operator.fields(one) - center) ** 2, draws, batch_size=8)
     return jnp.sqrt(jnp.mean(misses, axis=0))

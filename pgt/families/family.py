@@ -1,4 +1,4 @@
-"""What a family is: a law from which systems are drawn."""
+"""What a family is: a distribution over systems of one equation; and the families by name."""
 
 import abc
 import inspect
@@ -10,27 +10,46 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
-from pgt.families.system import System
 from pgt.ground.arguments import Limits, Positive
+from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
+from pgt.ground.parser import suggestion
+from pgt.ground.registry import parts
 from pgt.ground.types import Key
 from pgt.ground.unknown import Unknown, is_unknown
 from pgt.nn.scaling import Scaling
 from pgt.physics.pde import AbstractPDE
 
-Range = tuple[Positive, Positive]  # of a coefficient: the least and the greatest that are drawn
-Nodes = Annotated[int, Limits(at_least=2, at_most=10_000)]  # along an axis
+Range = tuple[Positive, Positive]  # The least and the greatest value of a coefficient.
+Nodes = Annotated[int, Limits(at_least=2, at_most=10_000)]  # The number of nodes along an axis.
+Number = float | Float[Array | np.ndarray, "..."]
 Coefficients = Mapping[str, float | Float[Array | np.ndarray, ""]]
 
 
-class AbstractFamily(eqx.Module):
-    """A law from which systems are drawn: one equation, many coefficients and states.
+class SampledSystem(eqx.Module):
+    """One system of a family: its coefficients, named as in the equation, and its fields at the nodes.
 
-    A network that is trained over a family answers for each of its systems at once. Everything is a
-    pure function of a key and works under `jit` and `vmap`.
+    The last axis of `values` counts the fields; the others are the axes of the domain in order. Under
+    `vmap` every array has one more leading axis.
+
+    >>> import pgt
+    >>> system = pgt.families.get("heat").draw(jax.random.key(0))
+    >>> system.values.shape, sorted(system.coefficients)
+    ((64, 65, 1), ['diffusivity'])
+    """
+
+    coefficients: dict[str, Float[Array, "..."]]
+    values: Float[Array, "*grid c"]
+
+
+class AbstractFamily(eqx.Module):
+    """A distribution over systems: one equation, many coefficients and initial states.
+
+    A network that is trained over a family answers for each of its systems without training. Every
+    method is a pure function of its key and works under `jit` and `vmap`.
 
     >>> import pgt
     >>> isinstance(pgt.families.get("burgers"), AbstractFamily)
@@ -38,49 +57,47 @@ class AbstractFamily(eqx.Module):
     """
 
     part: ClassVar[str] = "family"
-    # Whether the same key draws the same system from what `without_systems` leaves.
-    keeps_systems: ClassVar[bool] = True
     name: eqx.AbstractVar[str]
     fields: eqx.AbstractVar[tuple[str, ...]]
 
     def __init_subclass__(cls, **settings):
         super().__init_subclass__(**settings)
-        written = vars(cls).get("axes")
-        if isinstance(written, dict):
-            # JAX remembers the precision in which it first met an array that stays: give it new ones.
-            fresh = property(lambda _: {name: np.array(line) for name, line in written.items()})
+        declared = vars(cls).get("axes")
+        if isinstance(declared, dict):
+            # JAX caches the precision of an array that it meets again, so each access gets new arrays.
+            fresh = property(lambda _: {name: np.array(line) for name, line in declared.items()})
             type.__setattr__(cls, "axes", fresh)
 
     @property
     @abc.abstractmethod
     def domain(self) -> Domain:
-        """Where the systems live; the same for all."""
+        """The domain, the same for all systems."""
 
     @property
     @abc.abstractmethod
     def axes(self) -> dict[str, np.ndarray]:
-        """The nodes along every axis of the domain, in its order; a period is not closed."""
+        """The nodes along every axis of the domain, in its order; the end of a period is not a node."""
 
     @property
     @abc.abstractmethod
     def ranges(self) -> dict[str, tuple[float, float]]:
-        """Between which bounds each coefficient lies."""
+        """The bounds of each coefficient."""
 
     @abc.abstractmethod
-    def draw(self, key: Key, coefficients: Coefficients | None = None) -> System:
-        """A system; coefficients that are given are not drawn."""
+    def draw(self, key: Key, coefficients: Coefficients | None = None) -> SampledSystem:
+        """A random system; coefficients that are given are fixed."""
 
     @abc.abstractmethod
     def equation(self, **coefficients: Any) -> AbstractPDE:
-        """The equation, with its coefficients as a user would give them."""
+        """The equation with these coefficients."""
 
     @abc.abstractmethod
     def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " k"]:
-        """What a network is told of a system: dimensionless, about -1 to 1 within the family."""
+        """The dimensionless numbers that a network receives, about -1 to 1 within the family."""
 
     @property
-    def told(self) -> tuple[str, ...]:
-        """What `numbers` are, in words; those beyond the coefficients say how large the field is."""
+    def number_names(self) -> tuple[str, ...]:
+        """The names of `numbers`; those beyond the coefficients describe the size of the field."""
         scaling = jax.eval_shape(lambda: _unit_scaling(self))
         ones = {name: jax.ShapeDtypeStruct((), jnp.float32) for name in self.ranges}
         count = jax.eval_shape(self.numbers, ones, scaling).size
@@ -88,28 +105,24 @@ class AbstractFamily(eqx.Module):
         return (*names, "the size of the field", "its mean", *("a number",) * 9)[:count]
 
     def pde(self, coefficients: Coefficients) -> AbstractPDE:
-        """The equation of a system; its coefficients may be traced by JAX."""
-        check_names(self, coefficients, whole=True)
-        return filled(self.equation, coefficients)
+        """The equation of a system; JAX may trace its coefficients."""
+        check_names(self, coefficients, complete=True)
+        return with_traced_coefficients(self.equation, coefficients)
 
-    def settled(self, coefficients: Coefficients) -> dict[str, float]:
-        """Those that a system which is drawn with these has: where few are stored, the nearest."""
+    def nearest_coefficients(self, coefficients: Coefficients) -> dict[str, float]:
+        """The coefficients of the system that `draw` returns for these."""
         return {name: float(value) for name, value in coefficients.items()}
 
-    def stored(self, key: Key) -> Int[Array, ""] | None:
-        """Which of the systems that it keeps a key draws; None where every draw is a new one."""
-        return None
-
-    def parted(self) -> "tuple[AbstractFamily, AbstractFamily]":
-        """To train on, and to judge by: where few systems are kept, some are not shown to a network."""
+    def split(self) -> "tuple[AbstractFamily, AbstractFamily]":
+        """The families to train on and to validate on; they differ where few systems are stored."""
         return self, self
 
     def without_systems(self) -> "AbstractFamily":
-        """What of the family a file of a trained network keeps: all but stored systems."""
+        """The family as the file of a trained network holds it, without stored systems."""
         return self
 
-    def dataset(self, system: System) -> xr.Dataset:
-        """A system as labelled data, to be looked at, sampled or stored."""
+    def dataset(self, system: SampledSystem) -> xr.Dataset:
+        """A system as labeled data."""
         axes, values = self.axes, np.asarray(system.values)
         coefficients = {name: float(value) for name, value in system.coefficients.items()}
         fields = {name: (tuple(axes), values[..., i]) for i, name in enumerate(self.fields)}
@@ -117,7 +130,7 @@ class AbstractFamily(eqx.Module):
 
 
 def _unit_scaling(family: AbstractFamily) -> Scaling:
-    """Of fields with spread 1 on the family's own domain."""
+    """The scaling of fields with mean 0 and spread 1 on the family's domain."""
     domain, c = family.domain, len(family.fields)
     return Scaling(
         middle=jnp.asarray((domain.lower + domain.upper) / 2, jnp.float32),
@@ -128,34 +141,73 @@ def _unit_scaling(family: AbstractFamily) -> Scaling:
     )  # fmt: skip
 
 
-def check_names(family: AbstractFamily, coefficients: Coefficients, whole: bool = False) -> None:
-    """Refuse a coefficient that the family does not have, and where the whole is wanted one too few."""
+# ------------------------------------------------------------------------------- by name
+
+
+def names() -> tuple[str, ...]:
+    """The names of all families, including those of installed packages.
+
+    >>> "heat" in names()
+    True
+    """
+    return tuple(parts("family"))
+
+
+@checked
+def get(name: str, **settings) -> AbstractFamily:
+    """The family of that name; its arguments, such as `nodes` or the range of a coefficient, follow.
+
+    >>> get("heat", diffusivity=(0.01, 0.02)).ranges
+    {'diffusivity': (0.01, 0.02)}
+    """
+    known = parts("family")
+    if name not in known:
+        listed = ", ".join(known)
+        raise InputError(
+            f"there is no family {name!r}; they are {listed}.{suggestion(name, known)}"
+        )
+    return known[name](**settings)
+
+
+def as_family(given: AbstractFamily | str) -> AbstractFamily:
+    """The family itself, or the one of that name."""
+    return get(given) if isinstance(given, str) else given
+
+
+# ------------------------------------------------------------------------------- coefficients
+
+
+def check_names(family: AbstractFamily, coefficients: Coefficients, complete: bool = False) -> None:
+    """Refuse coefficients that the family does not have and, if `complete`, missing ones."""
     known = tuple(family.ranges)
     for name in coefficients:
         if name not in known:
             listed = ", ".join(known) or "none"
             raise InputError(f"{family.name} has no coefficient {name!r}; its own: {listed}.")
     missing = [name for name in known if name not in coefficients]
-    if whole and missing:
+    if complete and missing:
         raise InputError(f"{family.name}: give its coefficient {missing[0]!r} as well.")
 
 
-def filled(equation: Callable[..., AbstractPDE], coefficients: Coefficients) -> AbstractPDE:
-    """An equation whose coefficients may be traced, which its constructor could not look at.
+def with_traced_coefficients(
+    equation: Callable[..., AbstractPDE], coefficients: Coefficients
+) -> AbstractPDE:
+    """An equation whose coefficients JAX may trace.
 
-    It is made with unknowns in their places, which are then filled.
+    Its constructor checks values, which a traced number does not have. So the equation is built with
+    unknowns, which the coefficients then replace.
     """
     with jax.ensure_compile_time_eval():
         places = {name: Unknown(1.0, positive=True) for name in coefficients}
-        pde = _called(equation, places)
+        pde = _call_equation(equation, places)
     given = {id(place): coefficients[name] for name, place in places.items()}
     return jax.tree.map(lambda n: given.get(id(n), n), pde, is_leaf=is_unknown)
 
 
-def _called(equation: Callable[..., AbstractPDE], coefficients: dict) -> AbstractPDE:
+def _call_equation(equation: Callable[..., AbstractPDE], coefficients: dict) -> AbstractPDE:
     try:
         inspect.signature(equation).bind(**coefficients)
-    except (TypeError, ValueError) as error:  # ValueError: a builtin says nothing of itself
+    except (TypeError, ValueError) as error:  # A builtin without a signature raises ValueError.
         listed = ", ".join(coefficients) or "none"
         raise InputError(
             f"the equation does not take these coefficients, {listed}: {error}."
@@ -168,8 +220,40 @@ def _called(equation: Callable[..., AbstractPDE], coefficients: dict) -> Abstrac
     return pde
 
 
+def log_uniform(key: Key, low: float, high: float) -> Float[Array, ""]:
+    """A random number between two positive bounds, uniform in its logarithm."""
+    return jnp.exp(jax.random.uniform(key, minval=np.log(low), maxval=np.log(high)))
+
+
+# ------------------------------------------------------------------------------- dimensionless
+
+
+def centered(number: Number, low: float, high: float) -> Float[Array, "..."]:
+    """The logarithm of a number, scaled to -1 at `low` and 1 at `high`; 0 where these are equal.
+
+    >>> centered(0.1, 0.01, 1.0).round(6).item(), centered(1.0, 1.0, 1.0).item()
+    (0.0, 0.0)
+    """
+    middle, half = np.log(low * high) / 2, np.log(high / low) / 2
+    return (jnp.log(number) - middle) / (half or 1.0)
+
+
+def extents(scaling: Scaling) -> Float[Array, " d"]:
+    """The lengths of the axes, with time last."""
+    return 2 * jnp.asarray(scaling.half_extent)
+
+
+def field_sizes(scaling: Scaling, typical: float, unit: Number = 1.0) -> list[Float[Array, ""]]:
+    """The log-spread and the mean of the first field, which a nonlinear equation depends on.
+
+    Both are in units of `unit`, such as L / T for a velocity, and of the family's `typical` spread.
+    """
+    spread, mean = jnp.asarray(scaling.spread)[0], jnp.asarray(scaling.mean)[0]
+    return [jnp.log(spread / unit / typical), mean / unit / typical]
+
+
 def nodes_of(domain: Domain, **counts: int) -> dict[str, np.ndarray]:
-    """Evenly spaced nodes by axis: both ends, or one where the axis is periodic.
+    """Evenly spaced nodes by axis, with both ends, or without the upper one on a periodic axis.
 
     >>> {a: n.tolist() for a, n in nodes_of(Domain(x=(0, 1), periodic=("x",)), x=4).items()}
     {'x': [0.0, 0.25, 0.5, 0.75]}
@@ -178,8 +262,3 @@ def nodes_of(domain: Domain, **counts: int) -> dict[str, np.ndarray]:
         axis: np.linspace(*domain.bounds(axis), counts[axis], endpoint=axis not in domain.periodic)
         for axis in domain.axes
     }
-
-
-def log_uniform(key: Key, low: float, high: float) -> Float[Array, ""]:
-    """A number between two positive ones, all orders of magnitude being equally likely."""
-    return jnp.exp(jax.random.uniform(key, minval=np.log(low), maxval=np.log(high)))

@@ -1,5 +1,6 @@
-"""What sensors see of a system, drawn anew whenever it is looked at: how many, where, how noisy."""
+"""Readings of many systems: drawn at random for training, or given as plain arrays."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from pgt.families.family import AbstractFamily
-from pgt.families.system import System
+from pgt.data.domain import Domain
+from pgt.families.family import AbstractFamily, SampledSystem
 from pgt.ground.arguments import Count, Share
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
@@ -20,100 +21,106 @@ from pgt.models.frame import Gamma
 from pgt.models.network import UnitReadings
 from pgt.nn.scaling import Scaling
 
-STATIONS = (3, 24)  # sensors that stand still and read again and again
+# The least and the greatest number of stations: fixed sensors that read repeatedly.
+STATIONS = (3, 24)
+TOLERANCE = 1e-6  # The distance, in shares of an axis, below which two positions are the same.
 
 
 @checked
 @dataclass(frozen=True)
 class Sensing:
-    """How systems are looked at.
+    """The random layout of sensors in training.
 
     Parameters
     ----------
-    least, most
-        Readings, drawn log-uniformly between these.
-    noise
-        The largest σ of the readings, relative to the spread of their field: half of the systems have
-        none, the others any up to this.
-    stations
-        The share of systems that are read at a few places again and again, where there is a time.
-    hidden
-        The share of systems in which a field, chosen at random, is not read at all, where there are
-        several.
-    every
-        The share of systems that are read at places which stand still, all of them at every instant.
+    min_readings, max_readings
+        The bounds of the number of readings, which is log-uniform.
+    max_noise
+        The largest σ of the readings, relative to the spread of their field. Half of the systems have
+        no noise; the σ of the others is uniform.
+    station_share
+        The share of systems that a few stations read at random instants, where there is a time axis.
+    hidden_share
+        The share of systems of several fields in which one random field is not read.
     reads
-        The fields that are read at all, such as ("u", "v") where nobody measures a pressure; all of
-        them where none is named.
+        The fields that sensors measure, such as ("u", "v"); all fields where none is named.
 
-    >>> Sensing(most=64).least
+    >>> Sensing(max_readings=64).min_readings
     12
     """
 
-    least: Count = 12
-    most: Count = 256
-    noise: Share = 0.1
-    stations: Share = 0.3
-    hidden: Share = 0.3
-    every: Share = 0.0
+    min_readings: Count = 12
+    max_readings: Count = 256
+    max_noise: Share = 0.1
+    station_share: Share = 0.3
+    hidden_share: Share = 0.3
     reads: tuple[str, ...] = ()
 
 
-class Seen(NamedTuple):
-    """A system as a network meets it: readings, and what the field is at points nobody read."""
+class SensedSystem(NamedTuple):
+    """A system as a network meets it: its readings, and the true field at other points."""
 
     readings: UnitReadings
     points: Float[Array, "q d"]
-    truth: Float[Array, "q c"]  # standardised as the readings are
-    size: Float[Array, " c"]  # spread of the true fields, standardised alike
+    truth: Float[Array, "q c"]  # standardized like the readings
+    size: Float[Array, " c"]  # the spread of the true fields, standardized like the readings
     coefficients: dict[str, Array]
     scaling: Scaling
 
 
-class Nodes(eqx.Module):
-    """The nodes of a family's grid in unit coordinates, and how many there are of each instant."""
+class NodeGrid(eqx.Module):
+    """The nodes of a family in unit coordinates, and the number of instants at each place."""
 
     points: Float[Array | np.ndarray, "n d"]
-    instants: int = eqx.field(static=True)  # 1 where there is no time
+    instants: int = eqx.field(static=True)  # 1 without a time axis
 
     @staticmethod
-    def of(family: AbstractFamily) -> "Nodes":
+    def of(family: AbstractFamily) -> "NodeGrid":
         axes, domain = family.axes, family.domain
         mesh = np.meshgrid(*axes.values(), indexing="ij")
         points = np.stack([m.ravel() for m in mesh], axis=-1)
         middle, half = (domain.lower + domain.upper) / 2, domain.extent / 2
         unit = ((points - middle) / half).astype(np.float32)
         last = list(axes)[-1]
-        return Nodes(unit, len(axes["t"]) if last == "t" else 1)
+        return NodeGrid(unit, len(axes["t"]) if last == "t" else 1)
 
 
-def look(
+class KernelGuide(eqx.Module):
+    """The choice of the kernel that guides the encoder: "none", or "equation", that of the equation."""
+
+    name: str = eqx.field(static=True, default="none")
+
+    def __call__(self, family: AbstractFamily, coefficients: dict[str, Array]) -> AbstractKernel:
+        return NoKernel() if self.name == "none" else family.pde(coefficients).kernel()
+
+
+def sense(
     key: Array,
-    system: System,
+    system: SampledSystem,
     family: AbstractFamily,
-    nodes: Nodes,
+    nodes: NodeGrid,
     sensing: Sensing,
     queries: int,
-    kernel: "Guide",
+    guide: KernelGuide,
     exactly: tuple[Int[Array, ""], Float[Array, ""]] | None = None,
-) -> Seen:
-    """One system, sensed at random; `exactly`: so many readings with that noise."""
+) -> SensedSystem:
+    """Random readings of one system; `exactly` fixes their number and their noise."""
     keys = jax.random.split(key, 6)
     values = system.values.reshape(-1, system.values.shape[-1])  # n c
-    chosen = _places(keys[0], nodes, sensing)
-    count, level = exactly or (_count(keys[1], sensing), _noise(keys[3], sensing))
-    mask = _mask(keys[2], count, values.shape[-1], sensing) & _may_be_read(family, sensing)
+    chosen = _draw_places(keys[0], nodes, sensing)
+    count, level = exactly or (_draw_count(keys[1], sensing), _draw_noise(keys[3], sensing))
+    mask = _draw_mask(keys[2], count, values.shape[-1], sensing) & _is_read(family, sensing)
     noise = level * jnp.std(values, axis=0)
     read = values[chosen] + noise * jax.random.normal(keys[4], (len(chosen), values.shape[-1]))
     asked = jax.random.randint(keys[5], (queries,), 0, len(values))
     scaling = scaling_of(family, read, mask)
     readings = unit_readings(
-        family, system.coefficients, scaling, jnp.asarray(nodes.points)[chosen], read, mask, kernel
+        family, system.coefficients, scaling, jnp.asarray(nodes.points)[chosen], read, mask, guide
     )
     truth = jnp.asarray(scaling.standardise(values[asked]))
     size = jnp.std(values, axis=0) / jnp.asarray(scaling.spread)
     points = jnp.asarray(nodes.points)[asked]
-    return Seen(readings, points, truth, size, dict(system.coefficients), scaling)
+    return SensedSystem(readings, points, truth, size, dict(system.coefficients), scaling)
 
 
 def unit_readings(
@@ -123,26 +130,25 @@ def unit_readings(
     points: Float[Array, "n d"],
     read: Float[Array, "n c"],
     mask: Bool[Array, "n c"],
-    kernel: "Guide",
+    guide: KernelGuide,
 ) -> UnitReadings:
-    """Readings at unit points in the frame of their system."""
+    """Readings at unit points as a network takes them."""
     values = jnp.where(mask, scaling.standardise(read), 0.0)
-    gamma = Gamma(kernel(family, coefficients), scaling)
+    gamma = Gamma(guide(family, coefficients), scaling)
     return UnitReadings(points, values, mask, gamma, family.numbers(coefficients, scaling))
 
 
 def scaling_of(
     family: AbstractFamily, read: Float[Array, "n c"], mask: Bool[Array, "n c"]
 ) -> Scaling:
-    """What `Scaling.fit` does, of arrays that JAX traces. A field that nobody reads has the family's
-    usual spread, as it is near that of the others."""
+    """`Scaling.fit` for arrays that JAX traces; a field without readings has the spread of the others."""
     domain = family.domain
     counts = jnp.maximum(jnp.sum(mask, axis=0), 1)
     mean = jnp.sum(jnp.where(mask, read, 0.0), axis=0) / counts
     spread = jnp.sqrt(jnp.sum(jnp.where(mask, (read - mean) ** 2, 0.0), axis=0) / counts)
     seen = jnp.any(mask, axis=0)
-    usual = jnp.sqrt(jnp.sum(jnp.where(seen, spread**2, 0.0)) / jnp.maximum(jnp.sum(seen), 1))
-    spread = jnp.where(seen, spread, usual)
+    typical = jnp.sqrt(jnp.sum(jnp.where(seen, spread**2, 0.0)) / jnp.maximum(jnp.sum(seen), 1))
+    spread = jnp.where(seen, spread, typical)
     number = jnp.maximum(jnp.sum(jnp.any(mask, axis=-1)), 2)
     extent = jnp.asarray(domain.extent, jnp.float32)
     return Scaling(
@@ -155,40 +161,33 @@ def scaling_of(
     )
 
 
-class Guide(eqx.Module):
-    """Which Γ a family's encoder is guided by: "none", or "equation", the kernel of the equation."""
-
-    name: str = eqx.field(static=True, default="none")
-
-    def __call__(self, family: AbstractFamily, coefficients: dict[str, Array]) -> AbstractKernel:
-        return NoKernel() if self.name == "none" else family.pde(coefficients).kernel()
+# ------------------------------------------------------------------------------- random draws
 
 
-# ------------------------------------------------------------------------------- draws
-
-
-def _count(key: Array, sensing: Sensing) -> Int[Array, ""]:
-    low, high = np.log(sensing.least), np.log(sensing.most + 1)
+def _draw_count(key: Array, sensing: Sensing) -> Int[Array, ""]:
+    low, high = np.log(sensing.min_readings), np.log(sensing.max_readings + 1)
     return jnp.exp(jax.random.uniform(key, (), minval=low, maxval=high)).astype(int)
 
 
-def _noise(key: Array, sensing: Sensing) -> Float[Array, ""]:
-    level = jax.random.uniform(key, (), minval=-sensing.noise, maxval=sensing.noise)
+def _draw_noise(key: Array, sensing: Sensing) -> Float[Array, ""]:
+    level = jax.random.uniform(key, (), minval=-sensing.max_noise, maxval=sensing.max_noise)
     return jnp.maximum(level, 0.0)
 
 
-def _mask(key: Array, count: Int[Array, ""], fields: int, sensing: Sensing) -> Bool[Array, "n c"]:
-    """The first `count` are read; now and then a field is not."""
-    read = jnp.arange(sensing.most)[:, None] < count
+def _draw_mask(
+    key: Array, count: Int[Array, ""], fields: int, sensing: Sensing
+) -> Bool[Array, "n c"]:
+    """The first `count` rows, in some systems without one of the fields."""
+    read = jnp.arange(sensing.max_readings)[:, None] < count
     if fields == 1:
         return read
     first, second = jax.random.split(key)
-    hides = jax.random.uniform(first) < sensing.hidden
+    hides = jax.random.uniform(first) < sensing.hidden_share
     which = jax.random.randint(second, (), 0, fields)
     return read & ~(hides & (jnp.arange(fields) == which))
 
 
-def _may_be_read(family: AbstractFamily, sensing: Sensing) -> Bool[np.ndarray, " c"]:
+def _is_read(family: AbstractFamily, sensing: Sensing) -> Bool[np.ndarray, " c"]:
     for name in sensing.reads:
         if name not in family.fields:
             known = ", ".join(family.fields)
@@ -198,9 +197,9 @@ def _may_be_read(family: AbstractFamily, sensing: Sensing) -> Bool[np.ndarray, "
     return np.array([not sensing.reads or name in sensing.reads for name in family.fields])
 
 
-def _places(key: Array, nodes: Nodes, sensing: Sensing) -> Int[Array, " n"]:
-    """Nodes anywhere, or those of a few stations at any time, or of many at every time."""
-    total, most = len(nodes.points), sensing.most
+def _draw_places(key: Array, nodes: NodeGrid, sensing: Sensing) -> Int[Array, " n"]:
+    """Random nodes, or those of a few stations at random instants."""
+    total, most = len(nodes.points), sensing.max_readings
     anywhere, which, where, when, number = jax.random.split(key, 5)
     scattered = jax.random.randint(anywhere, (most,), 0, total)
     if nodes.instants == 1:
@@ -210,15 +209,108 @@ def _places(key: Array, nodes: Nodes, sensing: Sensing) -> Int[Array, " n"]:
     stations = jax.random.randint(where, (STATIONS[1],), 0, total // nodes.instants)
     at, instant = jax.random.split(when)
     station = stations[jax.random.randint(at, (most,), 0, count)]
-    still = station * nodes.instants + jax.random.randint(instant, (most,), 0, nodes.instants)
-    chance = jax.random.uniform(which)
-    found = jnp.where(chance < sensing.stations, still, scattered)
-    many = jax.random.fold_in(where, 1)
-    return jnp.where(chance >= 1 - sensing.every, _at_every_instant(many, nodes, most), found)
+    fixed = station * nodes.instants + jax.random.randint(instant, (most,), 0, nodes.instants)
+    return jnp.where(jax.random.uniform(which) < sensing.station_share, fixed, scattered)
 
 
-def _at_every_instant(key: Array, nodes: Nodes, most: int) -> Int[Array, " n"]:
-    """One place after the other, each at all instants."""
-    row, total = np.arange(most), len(nodes.points)
-    stations = jax.random.randint(key, (most,), 0, total // nodes.instants)
-    return stations[row // nodes.instants] * nodes.instants + row % nodes.instants
+# ------------------------------------------------------------------------------- plain arrays
+
+
+class SensorBatch(NamedTuple):
+    """k systems with n readings each, in the family's domain; missing values are masked."""
+
+    points: Float[np.ndarray, "k n d"]
+    values: Float[np.ndarray, "k n c"]
+    mask: Bool[np.ndarray, "k n c"]
+    coefficients: dict[str, Float[np.ndarray, " k"]]
+    at: Float[np.ndarray, "m d"]
+
+    @property
+    def counts(self) -> list[int]:
+        """The number of readings of each system."""
+        return self.mask.any(axis=-1).sum(axis=-1).tolist()
+
+    def has_stations(self, domain: Domain) -> list[bool]:
+        """Whether the sensors of each system are stations."""
+        rows = zip(self.points, self.mask, strict=True)
+        return [are_stations(points[mask.any(axis=-1)], domain) for points, mask in rows]
+
+    @staticmethod
+    def of(family: AbstractFamily, points, values, coefficients: Mapping, at) -> "SensorBatch":
+        """Checked arrays: shapes fit, readings lie inside the domain, coefficients are numbers."""
+        domain = family.domain
+        axes, fields = ", ".join(domain.axes), ", ".join(family.fields)
+        points = _as_array(
+            "points", points, (None, None, domain.dimension), f"system, reading, ({axes})"
+        )
+        systems, count = points.shape[:2]
+        shape = (systems, count, len(family.fields))
+        values = _as_array("values", values, shape, f"system, reading, ({fields})", may_miss=True)
+        at = _as_array("at", at, (None, domain.dimension), f"point, ({axes})")
+        mask = np.isfinite(values)
+        read = np.any(mask, axis=2)
+        if not read.any(axis=1).all():
+            raise InputError(f"answers: system {int(np.argmin(read.any(axis=1)))} has no reading.")
+        places = np.where(read[..., None], points, domain.lower)
+        flat = domain.box.wrapped(places.reshape(-1, domain.dimension), domain.periodic)
+        places = flat.reshape(points.shape)
+        _check_inside(places, domain)
+        numbers = {
+            name: _as_coefficient(family, name, coefficients, systems) for name in family.ranges
+        }
+        return SensorBatch(places, np.where(mask, values, 0.0), mask, numbers, at)
+
+
+def are_stations(points: Float[np.ndarray, "n d"], domain: Domain) -> bool:
+    """Whether the readings come from a few fixed sensors that read repeatedly."""
+    if "t" not in domain.axes:
+        return False
+    space = [i for i, axis in enumerate(domain.axes) if axis != "t"]
+    unit = ((points - domain.lower) / domain.extent)[:, space]
+    places = len(np.unique(np.round(unit / TOLERANCE), axis=0))
+    return places <= min(STATIONS[1], len(points) / 2)
+
+
+def _as_array(
+    name: str, given, shape: tuple[int | None, ...], words: str, may_miss: bool = False
+) -> np.ndarray:
+    try:
+        found = np.asarray(given, float)
+    except (TypeError, ValueError):
+        found = np.zeros(())
+    fits = found.ndim == len(shape) and all(
+        wanted in (None, size) for wanted, size in zip(shape, found.shape, strict=True)
+    )
+    if not fits:
+        raise InputError(f"answers: {name} has shape {found.shape}; its axes are {words}.")
+    if np.isinf(found).any() or (not may_miss and np.isnan(found).any()):
+        missing = "; write NaN for a missing value" if may_miss else ""
+        raise InputError(f"answers: {name} has a number that is not finite{missing}.")
+    return found
+
+
+def _check_inside(points: Float[np.ndarray, "k n d"], domain: Domain) -> None:
+    slack = TOLERANCE * domain.extent
+    beyond = (points < domain.lower - slack) | (points > domain.upper + slack)
+    if beyond.any():
+        system, row, axis = (int(i) for i in np.argwhere(beyond)[0])
+        name = domain.axes[axis]
+        low, high = domain.bounds(name)
+        raise InputError(
+            f"answers: {int(beyond.any(axis=-1).sum())} reading(s) outside the domain {name} = ({low:g}, "
+            f"{high:g}), the first of system {system}: {name} = {points[system, row, axis]:g}."
+        )
+
+
+def _as_coefficient(
+    family: AbstractFamily, name: str, given: Mapping, systems: int
+) -> Float[np.ndarray, " k"]:
+    if name not in given:
+        raise InputError(f"answers: {family.name} needs the coefficient {name!r} of every system.")
+    found = np.asarray(given[name], float)
+    if found.shape != (systems,) or not (np.isfinite(found) & (found > 0)).all():
+        raise InputError(
+            f"answers: {name} has shape {found.shape}; write a number above 0 for each of the {systems} "
+            "systems."
+        )
+    return found

@@ -1,28 +1,38 @@
-"""Simulations that a user brings."""
+"""A family from a folder of simulations: one NetCDF file for each, all on one grid."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import xarray as xr
 from jaxtyping import Array, Bool, Float, Int
 
 from pgt.data.domain import Domain
-from pgt.families.dimensionless import Number, centred, extents
-from pgt.families.family import AbstractFamily, Coefficients, check_names, filled
-from pgt.families.simulation_files import read_folder, without_repeated_ends
-from pgt.families.system import System
+from pgt.families.family import (
+    AbstractFamily,
+    Coefficients,
+    Number,
+    SampledSystem,
+    centered,
+    check_names,
+    extents,
+    with_traced_coefficients,
+)
 from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.types import Key
+from pgt.io.netcdf import NETCDF_ENDINGS, read_field
 from pgt.nn.scaling import Scaling
 from pgt.physics.pde import AbstractPDE
 
-Kind = TypeVar("Kind", bound="Simulations")
-FIFTH = 5  # one of so many files judges a network that was trained on the others
+VALIDATION_STRIDE = 5  # Every fifth file validates a network that is trained on the others.
+# A repeated end node differs by less than this share of the field's variation along the axis.
+REPEAT_TOLERANCE = 1e-5
 
 
 @checked
@@ -30,23 +40,23 @@ class Simulations(AbstractFamily):
     """A folder of NetCDF files, each of them one simulation; a draw takes one of them.
 
     All have the same grid. They are held in memory, in single precision; compile a draw with
-    `equinox.filter_jit(family.draw)`, which takes them as arguments and not as constants.
+    `equinox.filter_jit(family.draw)`, which passes them as arguments and not as constants.
 
     Parameters
     ----------
     folder
-        Where the files are: .nc, .nc4 or .cdf.
+        The folder with the files: .nc, .nc4 or .cdf.
     pde
-        The equation, called with the coefficients by name: `pgt.NavierStokes2D`, for example. Its
-        coordinates and fields are those that every file must have.
+        The equation, called with the coefficients by name: `pgt.NavierStokes2D`, for example. Every
+        file must have its coordinates and fields.
     coefficients
         Their names; each file has them as attributes, or as variables that are one number.
     crop
-        How many nodes of an axis a draw shows, from a random one on: {"t": 33}. The axis is then counted
-        from the start of the window, which is right where the equation holds alike everywhere along it.
+        The number of nodes of an axis that a draw shows, from a random one on: {"t": 33}. The axis
+        starts at zero in each window, so the equation must not depend on it explicitly.
     periodic
         Axes whose period is one step longer than their nodes; a last node that repeats the first in all
-        files is not counted.
+        files is dropped.
 
     >>> import tempfile
     >>> import pgt
@@ -61,13 +71,12 @@ class Simulations(AbstractFamily):
     """
 
     name: ClassVar[str] = "simulations"
-    keeps_systems: ClassVar[bool] = False
     fields: tuple[str, ...] = eqx.field(static=True)
     form: Callable[..., AbstractPDE] | None = eqx.field(static=True)
     region: Domain = eqx.field(static=True)
     nodes: tuple[tuple[str, tuple[float, ...]], ...] = eqx.field(static=True)
     bounds: tuple[tuple[str, tuple[float, float]], ...] = eqx.field(static=True)
-    usual: tuple[float, ...] = eqx.field(static=True)
+    spreads: tuple[float, ...] = eqx.field(static=True)
     values: Float[Array | np.ndarray, "files *grid c"]
     given: Float[Array | np.ndarray, "files k"]
 
@@ -80,17 +89,19 @@ class Simulations(AbstractFamily):
         periodic: Sequence[str] = (),
     ):
         names = tuple(coefficients)
-        equation = filled(pde, dict.fromkeys(names, 1.0))
+        equation = with_traced_coefficients(pde, dict.fromkeys(names, 1.0))
         self.form, self.fields = pde, tuple(equation.fields)
-        stored = read_folder(folder, equation.coords, self.fields, names)
-        found = without_repeated_ends(stored, periodic)
-        shown = {axis: _shown(axis, n, dict(crop or {})) for axis, n in found.axes.items()}
+        files = read_folder(folder, equation.coords, self.fields, names)
+        found = without_repeated_ends(files, periodic)
+        shown = {axis: _window(axis, n, dict(crop or {})) for axis, n in found.axes.items()}
         _check_crop(found.axes, dict(crop or {}), tuple(periodic))
-        bounds: Any = bounds_of(shown, tuple(periodic))
-        self.region = Domain(periodic=periodic, **bounds)
+        self.region = Domain(periodic=periodic, **_bounds_of(shown, tuple(periodic)))
         self.nodes = tuple((axis, tuple(nodes.tolist())) for axis, nodes in shown.items())
         self.values, self.given = found.values, found.coefficients.astype(np.float32)
-        self.usual = tuple(spread_of(found.values[..., i]) for i in range(len(self.fields)))
+        self.spreads = tuple(
+            float(found.values[..., i].std(dtype=np.float64)) or 1.0
+            for i in range(len(self.fields))
+        )
         ends = zip(names, found.coefficients.min(0), found.coefficients.max(0), strict=True)
         self.bounds = tuple((name, (float(low), float(high))) for name, low, high in ends)
 
@@ -106,10 +117,14 @@ class Simulations(AbstractFamily):
     def ranges(self) -> dict[str, tuple[float, float]]:
         return dict(self.bounds)
 
-    def draw(self, key: Key, coefficients: Coefficients | None = None) -> System:
-        """A simulation; where coefficients are given, that whose own, which it keeps, are nearest."""
-        for_axes = jax.random.split(key, 1 + len(self.nodes))[1:]
-        which = self._nearest(coefficients) if coefficients else self.stored(key)
+    def draw(self, key: Key, coefficients: Coefficients | None = None) -> SampledSystem:
+        """A simulation, or the one whose own coefficients are nearest to those given."""
+        for_file, *for_axes = jax.random.split(key, 1 + len(self.nodes))
+        which = (
+            self._nearest(coefficients)
+            if coefficients
+            else jax.random.randint(for_file, (), 0, len(self.values))
+        )
         sizes = [len(nodes) for _, nodes in self.nodes]
         whole = jnp.asarray(self.values)[which]
         starts = [
@@ -117,11 +132,7 @@ class Simulations(AbstractFamily):
             for own, full, size in zip(for_axes, whole.shape[:-1], sizes, strict=True)
         ]
         values = jax.lax.dynamic_slice(whole, (*starts, 0), (*sizes, len(self.fields)))
-        return System(self._row(which), values)
-
-    def stored(self, key: Key) -> Int[Array, ""]:
-        for_file = jax.random.split(key, 1 + len(self.nodes))[0]
-        return jax.random.randint(for_file, (), 0, len(self.values))
+        return SampledSystem(self._coefficients_of(which), values)
 
     def equation(self, **coefficients: Any) -> AbstractPDE:
         if self.form is None:
@@ -131,70 +142,71 @@ class Simulations(AbstractFamily):
             )
         return self.form(**coefficients)
 
-    def parted(self) -> "tuple[Simulations, Simulations]":
-        """Every fifth of three or more judges; of fewer all do both, and what they say is too good."""
-        judges = np.arange(len(self.values)) % FIFTH == FIFTH // 2
-        if not judges.any():
+    def split(self) -> "tuple[Simulations, Simulations]":
+        """Every fifth file validates; of fewer than three files all do both, with optimistic errors."""
+        validates = np.arange(len(self.values)) % VALIDATION_STRIDE == VALIDATION_STRIDE // 2
+        if not validates.any():
             return self, self
-        return self.taken(~judges), self.taken(judges)
-
-    def taken(self, which: Bool[np.ndarray, " files"]) -> "Simulations":
-        """Some of the simulations, as a family with the ranges of all."""
-        kept = ("values", "given")
-        return replaced(self, **{name: np.asarray(getattr(self, name))[which] for name in kept})
+        return self._subset(~validates), self._subset(validates)
 
     def without_systems(self) -> "Simulations":
-        """With one of the simulations, as an example, and without the equation, which may be code."""
-        return replaced(self, form=None, values=np.asarray(self.values[:1]), given=self.given[:1])
+        """The family with one example, and without the equation, which may be code."""
+        return _replaced(self, form=None, values=np.asarray(self.values[:1]), given=self.given[:1])
 
     def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " k"]:
-        """Coefficients within their ranges, and all scales against those of the files."""
-        told = [_told(coefficients[name], *ends) for name, ends in self.ranges.items()]
-        usual = jnp.asarray(self.usual)
-        sizes, means = jnp.log(jnp.asarray(scaling.spread) / usual), scaling.mean / usual
+        """Coefficients within their ranges, and all scales relative to those of the files."""
+        scaled = [_scaled(coefficients[name], *ends) for name, ends in self.ranges.items()]
+        spreads = jnp.asarray(self.spreads)
+        sizes, means = jnp.log(jnp.asarray(scaling.spread) / spreads), scaling.mean / spreads
         lengths = jnp.log(extents(scaling) / self.domain.extent)
-        return jnp.concatenate([jnp.asarray(told), sizes, means, lengths])
+        return jnp.concatenate([jnp.asarray(scaled), sizes, means, lengths])
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def number_names(self) -> tuple[str, ...]:
         scaled = (f"the scaled {name}" for name in self.ranges)
         sizes, means = ([f"the {what} of {f}" for f in self.fields] for what in ("size", "mean"))
         return (*scaled, *sizes, *means, *(f"the extent of {axis}" for axis in self.domain.axes))
 
-    def settled(self, coefficients: Coefficients) -> dict[str, float]:
-        """Those of the nearest file."""
-        row = self._row(self._nearest(coefficients))
+    def nearest_coefficients(self, coefficients: Coefficients) -> dict[str, float]:
+        """The coefficients of the nearest file."""
+        row = self._coefficients_of(self._nearest(coefficients))
         return {name: float(value) for name, value in row.items()}
 
-    def _row(self, which) -> dict[str, Array]:
-        """The coefficients of one file."""
+    def _subset(self, which: Bool[np.ndarray, " files"]) -> "Simulations":
+        """Some of the simulations, as a family with the ranges of all."""
+        return _replaced(
+            self, values=np.asarray(self.values)[which], given=np.asarray(self.given)[which]
+        )
+
+    def _coefficients_of(self, which: Int[Array, ""]) -> dict[str, Array]:
         return dict(zip(self.ranges, jnp.asarray(self.given)[which], strict=True))
 
-    def _nearest(self, coefficients: Coefficients):
+    def _nearest(self, coefficients: Coefficients) -> Int[Array, ""]:
         check_names(self, coefficients)
-        apart = jnp.zeros(len(self.given))
+        distance = jnp.zeros(len(self.given))
         for i, (name, ends) in enumerate(self.ranges.items()):
             if name in coefficients:
-                apart += (_told(coefficients[name], *ends) - _told(self.given[:, i], *ends)) ** 2
-        return jnp.argmin(apart)
+                miss = _scaled(coefficients[name], *ends) - _scaled(self.given[:, i], *ends)
+                distance += miss**2
+        return jnp.argmin(distance)
 
 
-def replaced(family: Kind, **fields: Any) -> Kind:
-    """A family with other fields, made without its constructor, which reads files."""
+def _replaced(family: Simulations, **fields: Any) -> Simulations:
+    """A copy with other fields, made without the constructor, which reads files."""
     found = object.__new__(type(family))
     for name, value in (vars(family) | fields).items():
         object.__setattr__(found, name, value)
     return found
 
 
-def _told(value: Number, low: float, high: float):
-    """Where a coefficient lies within its range: in orders of magnitude, unless some are not positive."""
+def _scaled(value: Number, low: float, high: float):
+    """A coefficient scaled to -1 to 1 within its range, in its logarithm where all are positive."""
     if low > 0:
-        return centred(value, low, high)
+        return centered(value, low, high)
     return (jnp.asarray(value) - (low + high) / 2) / ((high - low) / 2 or 1.0)
 
 
-def _shown(axis: str, nodes: np.ndarray, crop: dict[str, int]) -> np.ndarray:
+def _window(axis: str, nodes: np.ndarray, crop: dict[str, int]) -> np.ndarray:
     """The nodes of a draw."""
     return nodes if axis not in crop else nodes[: crop[axis]] - nodes[0]
 
@@ -217,13 +229,128 @@ def _check_crop(axes: dict[str, np.ndarray], crop: dict[str, int], periodic: tup
             )
 
 
-def bounds_of(axes: dict[str, np.ndarray], periodic: tuple[str, ...]):
-    """From the first node to the last, and where an axis is periodic one step beyond."""
+def _bounds_of(axes: dict[str, np.ndarray], periodic: tuple[str, ...]) -> dict[str, Any]:
+    """From the first node to the last, and one step further on a periodic axis."""
     return {
         axis: (float(n[0]), float(n[-1] + (n[1] - n[0] if axis in periodic else 0.0)))
         for axis, n in axes.items()
     }
 
 
-def spread_of(values: np.ndarray) -> float:
-    return float(values.std(dtype=np.float64)) or 1.0
+# ------------------------------------------------------------------------------- files
+
+
+class SimulationFiles(NamedTuple):
+    """The content of a folder: nodes, fields (file, *axes, field) and coefficients (file, name)."""
+
+    axes: dict[str, np.ndarray]
+    values: np.ndarray
+    coefficients: np.ndarray
+
+
+def read_folder(
+    folder: str | os.PathLike,
+    coords: Sequence[str],
+    fields: Sequence[str],
+    coefficients: Sequence[str],
+) -> SimulationFiles:
+    """The content of all files in the order of their names."""
+    paths = sorted(p for p in Path(folder).glob("*") if p.suffix.lower() in NETCDF_ENDINGS)
+    if not paths:
+        raise InputError(
+            f"Simulations: there is no NetCDF file ({', '.join(NETCDF_ENDINGS)}) in "
+            f"{os.fspath(folder)!r}."
+        )
+    axes, values, numbers = {}, [], []
+    for path in paths:
+        dataset = read_field(path)
+        found = {axis: _nodes_in(path, dataset, axis) for axis in coords}
+        axes = axes or found
+        _check_same_grid(path, paths[0], found, axes)
+        values.append(_fields_in(path, dataset, coords, fields))
+        numbers.append([_coefficient_in(path, dataset, name) for name in coefficients])
+    table = np.asarray(numbers, float).reshape(len(paths), -1)
+    return SimulationFiles(axes, np.stack(values), table)
+
+
+def without_repeated_ends(files: SimulationFiles, periodic: Sequence[str]) -> SimulationFiles:
+    """The same without last nodes that repeat the first node of a period.
+
+    Such a node would lengthen the period by one step. Its fields equal those of the first node in every
+    file. Fields that do not vary along the axis cannot tell.
+    """
+    axes, values = dict(files.axes), files.values
+    for number, axis in enumerate(axes, start=1):
+        if axis not in periodic or values.shape[number] < 3:
+            continue
+        first, last = (values.take(end, axis=number) for end in (0, -1))
+        variation = float(values.std(axis=number).max())
+        if variation > 0 and np.abs(last - first).max() < REPEAT_TOLERANCE * variation:
+            values = values.take(range(values.shape[number] - 1), axis=number)
+            axes[axis] = axes[axis][:-1]
+    return SimulationFiles(axes, values, files.coefficients)
+
+
+def _nodes_in(path: Path, dataset: xr.Dataset, axis: str) -> np.ndarray:
+    if axis not in dataset.coords:
+        listed = ", ".join(map(str, dataset.coords)) or "none"
+        raise InputError(f"{path.name}: there is no coordinate {axis!r}; it has {listed}.")
+    nodes = np.asarray(dataset[axis].values, float)
+    if nodes.ndim != 1 or nodes.size < 2 or not (np.diff(nodes) > 0).all():
+        raise InputError(
+            f"{path.name}: the coordinate {axis!r} must have at least two values that increase."
+        )
+    return nodes
+
+
+def _check_same_grid(path: Path, first: Path, found: dict, axes: dict) -> None:
+    for axis, nodes in found.items():
+        same = nodes.size == axes[axis].size
+        if not same or not np.allclose(nodes, axes[axis], atol=1e-6 * np.ptp(axes[axis])):
+            raise InputError(
+                f"{path.name}: its values of {axis!r} are not those of {first.name}; put all "
+                "simulations on one grid."
+            )
+
+
+def _fields_in(path: Path, dataset: xr.Dataset, coords: Sequence[str], fields: Sequence[str]):
+    found = []
+    for name in fields:
+        if name not in dataset.data_vars:
+            listed = ", ".join(map(str, dataset.data_vars))
+            raise InputError(f"{path.name}: there is no field {name!r}; it has {listed}.")
+        if set(dataset[name].dims) != set(coords):
+            raise InputError(
+                f"{path.name}: the field {name!r} lies over {', '.join(map(str, dataset[name].dims))}; "
+                f"the equation has the coordinates {', '.join(coords)}."
+            )
+        found.append(np.asarray(dataset[name].transpose(*coords).values, np.float32))
+        if not np.isfinite(found[-1]).all():
+            missing = int((~np.isfinite(found[-1])).sum())
+            raise InputError(
+                f"{path.name}: the field {name!r} is not finite at {missing} of {found[-1].size} nodes; "
+                "fill them, or leave the file out."
+            )
+    return np.stack(found, axis=-1)
+
+
+def _coefficient_in(path: Path, dataset: xr.Dataset, name: str) -> float:
+    """The value of an attribute or else of a variable without dimensions."""
+    held = dataset.attrs.get(name, dataset.get(name))
+    write = f"dataset.attrs[{name!r}] = ..."
+    if held is None:
+        raise InputError(
+            f"{path.name}: the coefficient {name!r} is missing; write it as an attribute of the file, "
+            f"{write}, or as a variable that is one number."
+        )
+    try:
+        value = float(np.asarray(held).item())
+    except (TypeError, ValueError):
+        value = np.nan
+    if not np.isfinite(value):
+        shown = repr(held) if isinstance(held, str) else np.asarray(held)
+        raise InputError(
+            f"{path.name}: the coefficient {name!r} is {shown}, which is no number; write one without "
+            f"its unit, {write}."
+        )
+    return value

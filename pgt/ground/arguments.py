@@ -9,7 +9,10 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
+
+# How a model may be fitted: methods/plan.py.
+MethodName = Literal["closed-form", "solver", "second-order", "first-order"]
 
 LARGEST = 1e30  # beyond it nothing is left of single precision's range; no unit needs it
 

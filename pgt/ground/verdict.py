@@ -1,4 +1,4 @@
-"""What is said of a fit, as data: `pgt.trust` decides it; report, terminal and exit code print it."""
+"""What is stated about a fit, as data: `pgt.uncertainty` decides; report and terminal print."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from pgt.ground.numbers import percent
 Kind = Literal[
     "not_converged",
     "not_finite",
-    "lost_coefficient",
+    "unidentified_coefficient",
     "large_error",
     "undetermined_places",
     "unread_places",
@@ -52,7 +52,7 @@ class Doubt:
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutError:
     """How well one field is predicted where it was measured but not fitted.
 
     Attributes
@@ -97,7 +97,7 @@ class FieldError:
     Attributes
     ----------
     value : the expected root-mean-square error over the domain, relative to the field's spread there.
-    low, high : between which it probably lies; how often it does, `pgt bench zoo` counts.
+    low, high : between which it probably lies.
     inside, outside : the same near readings and far from them; None where all places are one or the
         other, or where nothing says that it is larger far from readings.
     doubted : why the error may be larger than that, in words; empty where no doubt says so.
@@ -139,14 +139,14 @@ class Verdict:
     folds : how many fits predicted all readings in turn; None: the readings were held out of this fit.
     field_error : by field, hidden ones too, the error expected over the whole domain, where it is known.
 
-    >>> fine = Verdict(True, "The held-out error had levelled off.", {"u": HeldOut(9, 0.1, 0.02)})
+    >>> fine = Verdict(True, "The held-out error had levelled off.", {"u": HeldOutError(9, 0.1, 0.02)})
     >>> fine.converged, fine.kinds, fine.held_out["u"].relative
     (True, (), 0.02)
     """
 
     converged: bool | None
     reason: str
-    held_out: Mapping[str, HeldOut]
+    held_out: Mapping[str, HeldOutError]
     doubts: tuple[Doubt, ...] = ()
     folds: int | None = None
     field_error: Mapping[str, FieldError] = field(default_factory=dict)

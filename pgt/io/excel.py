@@ -14,94 +14,101 @@ import pandas as pd
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
-from pgt.io._files import need, understood
-from pgt.io.above import HIGH
-from pgt.io.columns import Columns, check_count
-from pgt.io.encoding import ZIP, check_is_no_other, most_unpacked
-from pgt.io.headings import Places, parse_headings
-from pgt.io.layout import check_another_heading, check_names, check_upright, find_rows
-from pgt.io.placed import LOOKED_AT, in_heading
-from pgt.io.stacked import named
-from pgt.io.suffixed import without_units
-from pgt.io.table import Convert, Table, select, titled
-from pgt.io.unstacked import unstacked
+from pgt.io.columns import Columns, check_row_count
+from pgt.io.encoding import ZIP, check_file_start, max_unpacked_bytes
+from pgt.io.file_access import missing_package, wrap_library_errors
+from pgt.io.header import (
+    MAX_HEADING_LINES,
+    MAX_HEADING_ROW,
+    complete_headings,
+    merge_heading_rows,
+    merge_position_rows,
+)
+from pgt.io.headings import Positions, parse_headings
+from pgt.io.layout import (
+    check_heading,
+    check_orientation,
+    explain_second_heading,
+    find_layout_of_rows,
+)
+from pgt.io.selection import select_columns
+from pgt.io.table import CellTable, Converter, LoadedColumns
 
-OTHERS = (".xls", ".ods")
+OTHER_WORKBOOKS = (".xls", ".ods")
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 _FORMULA = re.compile(
     rb"<c\b([^>]*)>\s*(?:<f\b[^>]*/>|<f\b[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>|</c>)"
 )
-Row = tuple[int, list[str]]
-LARGEST = 500 << 20  # bytes of a workbook when it is unpacked
+SheetRow = tuple[int, list[str]]
+MAX_WORKBOOK_BYTES = 500 << 20  # of the unpacked workbook
 
 
 @register(".xlsx", ".xlsm", kind="reader")
-def read(
+def read_workbook(
     path: Path,
     coords: tuple[str, ...],
     others: tuple[str, ...],
     *,
-    sensors: dict[str, Places] | None = None,
+    sensors: dict[str, Positions] | None = None,
     dialect: Dialect | None = None,
 ) -> Columns:
-    """The columns `coords` and `others` of the only sheet, or of the one that the dialect names."""
+    """The columns `coords` and `others` of the only sheet, or of the sheet that the dialect names."""
     dialect = dialect or Dialect()
-    return select(sheet_of(path, dialect), coords, others, sensors, dialect)
+    return select_columns(open_sheet(path, dialect), coords, others, sensors, dialect)
 
 
-@register(*OTHERS, kind="reader")
-def read_others(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:
-    """Other workbooks are not read."""
-    raise other_workbook()
+@register(*OTHER_WORKBOOKS, kind="reader")
+def refuse_other_workbook(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) -> Columns:
+    """Refuse workbooks of other formats."""
+    raise unreadable_workbook()
 
 
-def other_workbook() -> InputError:
+def unreadable_workbook() -> InputError:
     return InputError("this kind of workbook is not read; save it as .xlsx, or as CSV.")
 
 
-def sheet_of(path: Path, dialect: Dialect) -> Table:
+def open_sheet(path: Path, dialect: Dialect) -> CellTable:
     """The table in a workbook."""
-    name, rows = _sheet(path, dialect)
+    name, rows = _read_sheet(path, dialect)
     if not rows:
         raise InputError("the sheet is empty; write one heading line with the column names first.")
-    rows = [*in_heading(rows[:LOOKED_AT]), *rows[LOOKED_AT:]]
-    layout = find_rows([cells for _, cells in rows])
+    rows = [*merge_position_rows(rows[:MAX_HEADING_ROW]), *rows[MAX_HEADING_ROW:]]
+    layout = find_layout_of_rows([cells for _, cells in rows])
     number, names = rows[layout.heading]
-    names = named(
-        names, [cells for _, cells in rows[max(layout.heading - HIGH, 0) : layout.heading]]
-    )
-    check_names(number, names)
-    check_upright(number, names, [cells[0] for _, cells in rows[layout.first :]])
+    above = rows[max(layout.heading - MAX_HEADING_LINES, 0) : layout.heading]
+    names = merge_heading_rows(names, [cells for _, cells in above])
+    check_heading(number, names)
+    check_orientation(number, names, [cells[0] for _, cells in rows[layout.first :]])
     if len(rows) <= layout.first:
         raise InputError(f"row {number} is the heading, and nothing follows it.")
     units = None if layout.units is None else rows[layout.units][1]
-    below = _with_merged(path, name, rows[layout.first :])
-    check_count(len(below))
+    below = _fill_merged_cells(path, name, rows[layout.first :])
+    check_row_count(len(below))
 
-    def load(converters: dict[int, Convert]) -> tuple[dict[int, np.ndarray], np.ndarray]:
+    def load(converters: dict[int, Converter]) -> LoadedColumns:
         lines = np.array([line for line, _ in below])
-        columns = {place: [cells[place] for _, cells in below] for place in converters}
-        with check_another_heading(below, names, number):
-            values = {place: read(columns[place], lines) for place, read in converters.items()}
+        columns = {at: [cells[at] for _, cells in below] for at in converters}
+        with explain_second_heading(below, names, number):
+            values = {at: convert(columns[at], lines) for at, convert in converters.items()}
         return values, lines
 
-    said = (f"sheet {name!r}", *layout.said, *_hidden_rows(path))
+    notes = (f"sheet {name!r}", *layout.notes, *_note_hidden_rows(path))
     sample = [cells for _, cells in below]
-    headings = titled(parse_headings(names, units), sample)
-    table = Table(headings, sample, load, said, {}, path.name.partition(".")[0])
-    return unstacked(without_units(table))
+    headings = complete_headings(parse_headings(names, units), sample)
+    stem = path.name.partition(".")[0]
+    return CellTable(headings, sample, load, notes, {}, stem).normalized()
 
 
-def _sheet(path: Path, dialect: Dialect) -> tuple[str, list[Row]]:
+def _read_sheet(path: Path, dialect: Dialect) -> tuple[str, list[SheetRow]]:
     """The name of the sheet, and its rows that are not empty, as text."""
     _check_size(path)
     _check_formulas(path)
     try:
-        import openpyxl  # noqa: F401  # an extra: only those who have workbooks need it
+        import openpyxl  # noqa: F401  # an optional dependency
     except ImportError:
-        raise need("openpyxl", "a workbook", "excel") from None
-    with understood("a workbook"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about styles and such, which no reading depends on
+        raise missing_package("openpyxl", "a workbook", "excel") from None
+    with wrap_library_errors("a workbook"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about styles, which do not matter
         frames = pd.read_excel(
             path, sheet_name=None, header=None, dtype=object, engine="openpyxl", na_filter=False
         )
@@ -116,18 +123,21 @@ def _sheet(path: Path, dialect: Dialect) -> tuple[str, list[Row]]:
     if len(filled) > 1:
         first = next(iter(filled))
         raise InputError(
-            f"the sheets {', '.join(map(repr, filled))} all hold something; say which to read: "
+            f"the sheets {', '.join(map(repr, filled))} all hold something; choose one: "
             f'`dialect=pgt.io.Dialect(sheet="{first}")`.'
         )
     for name, frame in filled.items():
-        rows = [(n, [_text(v) for v in row]) for n, row in enumerate(frame.to_numpy(), 1)]
+        rows = [(n, [_cell_text(v) for v in row]) for n, row in enumerate(frame.to_numpy(), 1)]
         return name, [(n, cells) for n, cells in rows if any(cells) and cells[0][:1] != "#"]
     return "", []
 
 
 def _hidden_sheets(path: Path) -> set[str]:
-    """The names of sheets that the workbook does not show."""
-    with understood("a workbook"), zipfile.ZipFile(path) as archive:  # some number it
+    """The names of hidden sheets."""
+    with (
+        wrap_library_errors("a workbook"),
+        zipfile.ZipFile(path) as archive,
+    ):  # name may be numbered
         parts = [name for name in archive.namelist() if re.fullmatch(r"xl/workbook\d*\.xml", name)]
         texts = [archive.read(name).decode("utf-8", "replace") for name in parts]
     sheets = [sheet for text in texts for sheet in re.findall(r"<(?:\w+:)?sheet\s[^>]*>", text)]
@@ -139,22 +149,23 @@ def _hidden_sheets(path: Path) -> set[str]:
     }
 
 
-def _hidden_rows(path: Path) -> list[str]:
-    """That rows which the workbook does not show are read, too, where it has one sheet."""
-    with understood("a workbook"), zipfile.ZipFile(path) as archive:
-        sheets = [archive.read(name) for name in archive.namelist() if _SHEET.fullmatch(name)]
-    count = (
-        len(re.findall(rb'<row\b[^>]*\shidden="(?:1|true)"', sheets[0])) if len(sheets) == 1 else 0
-    )
-    return [f"{count} hidden row{'s' if count > 1 else ''} read, too"] if count else []
+def _note_hidden_rows(path: Path) -> list[str]:
+    """A note that hidden rows are read, too, for a workbook of one sheet."""
+    sheets = _read_sheet_parts(path)
+    hidden = re.findall(rb'<row\b[^>]*\shidden="(?:1|true)"', sheets[0]) if len(sheets) == 1 else []
+    return [f"{len(hidden)} hidden row{'s' if len(hidden) > 1 else ''} read, too"] if hidden else []
 
 
-def _with_merged(path: Path, sheet: str, rows: list[Row]) -> list[Row]:
-    """The rows with the value of cells that are merged downwards in each of their rows."""
-    with understood("a workbook"), zipfile.ZipFile(path) as archive:
-        sheets = [name for name in archive.namelist() if _SHEET.fullmatch(name)]
-        if not rows or not any(b"<mergeCell " in archive.read(name) for name in sheets):
-            return rows
+def _read_sheet_parts(path: Path) -> list[bytes]:
+    """The XML of all sheets."""
+    with wrap_library_errors("a workbook"), zipfile.ZipFile(path) as archive:
+        return [archive.read(name) for name in archive.namelist() if _SHEET.fullmatch(name)]
+
+
+def _fill_merged_cells(path: Path, sheet: str, rows: list[SheetRow]) -> list[SheetRow]:
+    """The rows, with the value of cells that are merged downwards repeated in each row."""
+    if not rows or not any(b"<mergeCell " in part for part in _read_sheet_parts(path)):
+        return rows
     import openpyxl
 
     by_number = {number: list(cells) for number, cells in rows}
@@ -163,21 +174,20 @@ def _with_merged(path: Path, sheet: str, rows: list[Row]) -> list[Row]:
         if area.min_row not in by_number or area.min_col != area.max_col:
             continue
         for number in range(area.min_row + 1, area.max_row + 1):
-            cells = by_number.get(number)
-            if cells is not None:
-                cells[area.min_col - 1] = by_number[area.min_row][area.min_col - 1]
+            if number in by_number:
+                by_number[number][area.min_col - 1] = by_number[area.min_row][area.min_col - 1]
     return list(by_number.items())
 
 
 def _check_size(path: Path) -> None:
     with path.open("rb") as file:
         start = file.read(100)
-    check_is_no_other(start)
+    check_file_start(start)
     if not start.startswith(ZIP[:2]):
         raise InputError("this is no workbook; if it is a table as text, give it the ending .csv.")
-    with understood("a workbook"), zipfile.ZipFile(path) as archive:
+    with wrap_library_errors("a workbook"), zipfile.ZipFile(path) as archive:
         size = sum(part.file_size for part in archive.infolist())
-    if size > (most := most_unpacked(path, LARGEST)):
+    if size > (most := max_unpacked_bytes(path, MAX_WORKBOOK_BYTES)):
         raise InputError(
             f"the workbook unpacks to {size >> 20:,} MiB; at most {most >> 20} are read of one of its "
             "size. Save the sheet as CSV."
@@ -185,13 +195,10 @@ def _check_size(path: Path) -> None:
 
 
 def _check_formulas(path: Path) -> None:
-    """Refuse formulas that nobody computed: programs that write workbooks leave that to Excel."""
-    with understood("a workbook"), zipfile.ZipFile(path) as archive:
-        sheets = [name for name in archive.namelist() if _SHEET.fullmatch(name)]
-        texts = [archive.read(name) for name in sheets]
-    for text in texts:
+    """Refuse formulas without a value: programs that write workbooks leave computing them to Excel."""
+    for text in _read_sheet_parts(path):
         for cell in _FORMULA.finditer(text):
-            if b't="str"' not in cell[1]:  # text that is empty
+            if b't="str"' not in cell[1]:  # an empty text is a value
                 where = re.search(rb'r="([A-Z]+\d+)"', cell[1])
                 raise InputError(
                     f"the formula in {where[1].decode() if where else 'a cell'} has no value; open the "
@@ -199,18 +206,18 @@ def _check_formulas(path: Path) -> None:
                 )
 
 
-def _text(value) -> str:
+def _cell_text(value) -> str:
     if value is None or value is pd.NaT:
         return ""
-    if isinstance(value, datetime.datetime):  # a date alone has midnight for its time
+    if isinstance(value, datetime.datetime):  # a plain date has the time of midnight
         return value.isoformat(" ").removesuffix(" 00:00:00")
     if isinstance(value, datetime.timedelta):
-        return _hours(value)
+        return _format_duration(value)
     return str(value).strip()
 
 
-def _hours(value: datetime.timedelta) -> str:
-    """A length of time as hours, minutes and seconds, beyond a day too."""
+def _format_duration(value: datetime.timedelta) -> str:
+    """A duration as hours, minutes and seconds, also beyond a day."""
     minutes, seconds = divmod(value.total_seconds(), 60.0)
     hours, minutes = divmod(int(minutes), 60)
     return f"{hours}:{minutes:02d}:{f'{seconds:09.6f}'.rstrip('0').rstrip('.')}"

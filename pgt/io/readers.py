@@ -1,10 +1,10 @@
-"""Readings and points out of any known kind of file."""
+"""The front doors for readings and points in files of any known kind, and tables of sensors."""
 
 import inspect
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,17 +24,26 @@ from pgt.ground.checked import checked
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.ground.registry import parts
-from pgt.io._files import check_is_file, check_suffix, naming
-from pgt.io.called import warn_of_angles
-from pgt.io.cells import read_sensors
+from pgt.io.column_aliases import (
+    SENSOR_NAMES,
+    SPACE_AXES,
+    is_axis_alias,
+    normalize_name,
+    warn_of_angles,
+)
 from pgt.io.columns import Columns
-from pgt.io.headings import Places, parse_heading
-from pgt.io.sentinels import check_axis
-from pgt.io.together import together
+from pgt.io.excel import open_sheet
+from pgt.io.file_access import check_is_file, check_suffix, name_file_in_errors
+from pgt.io.headings import Positions, parse_heading
+from pgt.io.merge import check_axis_sentinels, merge_tables
+from pgt.io.number_format import NumberFormat, find_number_format, is_number_like
+from pgt.io.parquet import open_parquet_table
+from pgt.io.table import CellTable, Converter
+from pgt.io.text import TEXT_ENDINGS, open_text_table
 
 Files = str | os.PathLike | Sequence[str | os.PathLike]
-VALID = "valid?"  # no field can be called that
-_ROWS = re.compile(r"\brow(s?) (\d+)(?: and (\d+))?")
+VALIDITY_COLUMN = "valid?"  # cannot be the name of a field
+_ROW_NUMBERS = re.compile(r"\brow(s?) (\d+)(?: and (\d+))?")
 
 
 @checked
@@ -57,13 +66,13 @@ def read_observations(
     ----------
     files : one, or several whose rows are taken together; a missing value is a hidden reading.
     coords, fields : names as the equation uses them.
-    columns : the file's own names where they differ: ``{"x": "position", "T": "TC*"}``.
-    units : by name: numbers that the file gives in another unit are converted.
+    columns : the names in the file where they differ: ``{"x": "position", "T": "TC*"}``.
+    units : by name; numbers that the file has in another unit are converted.
     noise : σ: one number, or by field a number or the name of a column of the file.
     duplicates : "error", or "mean" to average repeated readings of one field at one point.
     domain : refuse readings outside of it, and numbers with which nothing can be computed in it.
-    sensors : a table of the names of sensors and their positions, where each is a column or a file.
-    dialect : how the table is written, where that does not show.
+    sensors : a table of names and positions, where each sensor is a column or a file.
+    dialect : how the table is written, where the file does not show it.
 
     Raises
     ------
@@ -82,10 +91,10 @@ def read_observations(
         files, coords=coords, fields=fields, columns=columns, units=units, noise=noise,
         sensors=sensors, dialect=dialect,
     )  # fmt: skip
-    return observations_of(table, files, coords=coords, duplicates=duplicates, domain=domain)
+    return build_observations(table, files, coords=coords, duplicates=duplicates, domain=domain)
 
 
-def observations_of(
+def build_observations(
     table: Columns,
     files: Files,
     *,
@@ -93,9 +102,9 @@ def observations_of(
     duplicates: str = "error",
     domain: Domain | None = None,
 ) -> Observations:
-    """Readings from columns that `read_columns` gave; errors name the files."""
+    """Readings from the columns of `read_columns`; errors name the files."""
     coords = (coords,) if isinstance(coords, str) else coords
-    with naming(spoken(files)), _lines_for_rows(table):
+    with name_file_in_errors(describe_files(files)), _lines_in_errors(table):
         readings = Observations.from_arrays(
             {name: table.values[name] for name in coords},
             {name: column for name, column in table.values.items() if name not in coords},
@@ -121,7 +130,7 @@ def read_columns(
     sensors: str | os.PathLike | None = None,
     dialect: Dialect | None = None,
 ) -> Columns:
-    r"""The columns of files as `read_observations` takes them, with what was found and done said.
+    r"""The columns of files as `read_observations` takes them, with notes on what was found and done.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -133,30 +142,34 @@ def read_columns(
     >>> found.values["T"].tolist()
     [20.5, 21.0, nan, 21.5]
     """
-    with naming(spoken(files)):
+    with name_file_in_errors(describe_files(files)):
         coords = check_names("coords", coords)
         fields = check_names("fields", fields) if fields != () else ()
         check_coords_and_fields((), fields)
         check_units(units, coords + fields)
-        own = _own_names(coords + fields, columns)
+        own = _names_in_file(coords + fields, columns)
     by_field = noise if isinstance(noise, Mapping) else {}
     sigma = {f"σ {name}": heading for name, heading in by_field.items() if isinstance(heading, str)}
-    places = read_sensors(None if sensors is None else Path(sensors), dialect or Dialect(), coords)
-    beside = sigma | ({VALID: dialect.valid} if dialect is not None and dialect.valid else {})
+    places = read_sensor_positions(
+        None if sensors is None else Path(sensors), dialect or Dialect(), coords
+    )
+    beside = sigma | (
+        {VALIDITY_COLUMN: dialect.valid} if dialect is not None and dialect.valid else {}
+    )
     tables = []
-    for path in _paths(files):
-        with naming(path), _in_own_names(own):
-            table = _read(path, own, coords, list(beside.values()), places, dialect)
-            tables.append(_without_invalid(_renamed(table, own | beside), fields))
-    with naming(spoken(files)):
-        called, missing = [path.name for path in _paths(files)], (dialect or Dialect()).missing
+    for path in _as_paths(files):
+        with name_file_in_errors(path), _translate_hints(own):
+            table = _read_file(path, own, coords, list(beside.values()), places, dialect)
+            tables.append(_hide_invalid_rows(_rename_columns(table, own | beside), fields))
+    with name_file_in_errors(describe_files(files)):
+        called, missing = [path.name for path in _as_paths(files)], (dialect or Dialect()).missing
         spread = {name: name.removeprefix("σ ") for name in sigma}
-        found = together(tables, called, units or {}, missing, fields, spread)
-    found = _with_place_or_reading(found, coords, fields)
+        found = merge_tables(tables, called, units or {}, missing, fields, spread)
+    found = _drop_empty_rows(found, coords, fields)
     if missing is None and fields:
-        with naming(spoken(files)), _lines_for_rows(found):
+        with name_file_in_errors(describe_files(files)), _lines_in_errors(found):
             for axis in coords:
-                check_axis(axis, found.values[axis])
+                check_axis_sentinels(axis, found.values[axis])
     if sigma:
         noise = {name: found.values.get(f"σ {name}", value) for name, value in by_field.items()}
     warn_of_angles(coords, own)
@@ -171,7 +184,7 @@ def read_points(
     columns: Mapping[str, str] | None = None,
     units: Mapping[str, str] | None = None,
 ) -> np.ndarray:
-    r"""Positions (n, d) from a file, columns in the order of `coords`; the rest as for readings.
+    r"""Positions (n, d) from a file, with columns in the order of `coords`; otherwise as for readings.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -183,12 +196,12 @@ def read_points(
     coords = (coords,) if isinstance(coords, str) else coords
     table = read_columns(path, coords=coords, fields=(), columns=columns, units=units)
     points = np.stack([table.values[name] for name in coords], axis=1)
-    with naming(spoken(path)), _lines_for_rows(table):
+    with name_file_in_errors(describe_files(path)), _lines_in_errors(table):
         check_points(points, tuple(coords))
     return points
 
 
-def _paths(files: Files) -> list[Path]:
+def _as_paths(files: Files) -> list[Path]:
     if isinstance(files, str | os.PathLike):
         return [Path(files)]
     paths = [Path(file) for file in files]
@@ -197,36 +210,36 @@ def _paths(files: Files) -> list[Path]:
     return paths
 
 
-def spoken(files: Files) -> Path:
-    """How messages call one file, or several."""
-    first, *others = _paths(files)
+def describe_files(files: Files) -> Path:
+    """The name of one file, or of several, in messages."""
+    first, *others = _as_paths(files)
     return Path(f"{first} and {len(others)} more") if others else first
 
 
-def _renamed(table: Columns, own: Mapping[str, str]) -> Columns:
+def _rename_columns(table: Columns, own: Mapping[str, str]) -> Columns:
+    """The columns under the names of the equation, with their units."""
     values = {name: table.values[column] for name, column in own.items()}
-    said = {column: unit for column in own.values() if (unit := parse_heading(column).unit)}
-    units = {
-        n: unit for n, column in own.items() if (unit := table.units.get(column, said.get(column)))
-    }
-    return replace(table, values=values, units=units)
+    units = {n: table.units.get(c, parse_heading(c).unit) for n, c in own.items()}
+    return replace(table, values=values, units={n: unit for n, unit in units.items() if unit})
 
 
-def _without_invalid(table: Columns, fields: Sequence[str]) -> Columns:
-    """The table with no readings in the rows whose column `VALID` is 0 or below, or empty."""
-    if VALID not in table.values:
+def _hide_invalid_rows(table: Columns, fields: Sequence[str]) -> Columns:
+    """The table without readings in rows whose column of validity is 0 or below, or empty."""
+    if VALIDITY_COLUMN not in table.values:
         return table
     values = dict(table.values)
-    invalid = ~(values.pop(VALID) > 0)
+    invalid = ~(values.pop(VALIDITY_COLUMN) > 0)
     values |= {name: np.where(invalid, np.nan, values[name]) for name in fields}
     count = int(invalid.sum())
-    said = (f"{count} row{'s' if count != 1 else ''} marked as invalid hidden",) if count else ()
-    return replace(table, values=values, said=(*table.said, *said))
+    notes = [f"{count} row{'s' if count != 1 else ''} marked as invalid hidden"] if count else []
+    return replace(table, values=values, notes=(*table.notes, *notes))
 
 
-def _with_place_or_reading(table: Columns, coords: Sequence[str], fields: Sequence[str]) -> Columns:
-    """The table without rows that have neither: below the readings some files say whose they are, and
-    arrays of profiles are filled up to one length."""
+def _drop_empty_rows(table: Columns, coords: Sequence[str], fields: Sequence[str]) -> Columns:
+    """The table without rows that have neither position nor reading.
+
+    Some files end with notes, and arrays of profiles are filled up to one length.
+    """
     if not fields:
         return table
     some = np.all if table.lines is not None else np.any
@@ -235,19 +248,18 @@ def _with_place_or_reading(table: Columns, coords: Sequence[str], fields: Sequen
     if not empty.any() or empty.all():
         return table
     values = {name: column[~empty] for name, column in table.values.items()}
-    sensors = None if table.sensors is None else table.sensors[~empty]
+    lines, sensors = (None if c is None else c[~empty] for c in (table.lines, table.sensors))
     count = int(empty.sum())
-    said = f"{count} row{'s' if count > 1 else ''} without place or reading left out"
-    lines = None if table.lines is None else table.lines[~empty]
-    return replace(table, values=values, lines=lines, sensors=sensors, said=(*table.said, said))
+    note = f"{count} row{'s' if count > 1 else ''} without position or reading left out"
+    return replace(table, values=values, lines=lines, sensors=sensors, notes=(*table.notes, note))
 
 
-def _own_names(names: tuple[str, ...], columns: Mapping[str, str] | None) -> dict[str, str]:
-    """The name each coordinate and field has in the file."""
+def _names_in_file(names: tuple[str, ...], columns: Mapping[str, str] | None) -> dict[str, str]:
+    """The name of each coordinate and field in the file."""
     for name in columns or {}:
         if name not in names:
             raise InputError(
-                f"`columns` names {name!r}.{closest(name, names)} Write the equation's name first: "
+                f"`columns` has {name!r}.{closest(name, names)} Write the name in the equation first: "
                 '`columns={"x": "name in the file"}`.'
             )
     own = dict(zip(names, names, strict=True)) | dict(columns or {})
@@ -261,12 +273,12 @@ def _own_names(names: tuple[str, ...], columns: Mapping[str, str] | None) -> dic
     return own
 
 
-def _read(
+def _read_file(
     path: Path,
     own: Mapping[str, str],
     coords: Sequence[str],
     sigma: Sequence[str],
-    sensors: dict[str, Places] | None,
+    sensors: dict[str, Positions] | None,
     dialect: Dialect | None,
 ) -> Columns:
     check_is_file(path)
@@ -280,13 +292,15 @@ def _read(
     takes = inspect.signature(reader).parameters
     for name in options:
         if name not in takes:
-            raise InputError(f"a file {suffix} is no table of cells: `{name}` says nothing of it.")
+            raise InputError(
+                f"a file {suffix} is no table of cells, and `{name}` does not apply to it."
+            )
     return reader(path, where, tuple(others), **options)
 
 
 @contextmanager
-def _in_own_names(own: Mapping[str, str]) -> Iterator[None]:
-    """Readers know the file's names; a hint on `columns` begins with the equation's."""
+def _translate_hints(own: Mapping[str, str]) -> Iterator[None]:
+    """In hints on `columns`, replace the names of the file by those of the equation."""
     try:
         yield
     except InputError as error:
@@ -299,8 +313,8 @@ def _in_own_names(own: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def _lines_for_rows(table: Columns) -> Iterator[None]:
-    """Observations count rows from 0; whoever opens a text file looks for a line."""
+def _lines_in_errors(table: Columns) -> Iterator[None]:
+    """In errors, replace the rows of `Observations`, counted from 0, by the lines of the file."""
     lines = table.lines
     try:
         yield
@@ -310,8 +324,108 @@ def _lines_for_rows(table: Columns) -> Iterator[None]:
 
         def line(match: re.Match) -> str:
             rows = [int(row) for row in match.groups()[1:] if row]
-            if max(rows) >= len(lines):  # not a row, but a name that looks like one
+            if max(rows) >= len(lines):  # a name that looks like a row
                 return match[0]
             return f"line{match[1]} {' and '.join(str(lines[row]) for row in rows)}"
 
-        raise InputError(_ROWS.sub(line, str(error))) from None
+        raise InputError(_ROW_NUMBERS.sub(line, str(error))) from None
+
+
+_TABLE_OPENERS = {".xlsx": open_sheet, ".xlsm": open_sheet, ".parquet": open_parquet_table}
+CELL_ENDINGS = (*_TABLE_OPENERS, *TEXT_ENDINGS)  # of files that are tables of cells
+
+
+@contextmanager
+def open_table(path: Path, dialect: Dialect) -> Iterator[CellTable]:
+    """The table of cells in a file, whose columns can be loaded while it is open."""
+    if opener := _TABLE_OPENERS.get(check_suffix(path, CELL_ENDINGS)):
+        yield opener(path, dialect)
+        return
+    with open_text_table(path, dialect) as table:
+        yield table
+
+
+def read_sensor_positions(
+    path: Path | None, dialect: Dialect, asked: Sequence[str] = ()
+) -> dict[str, Positions] | None:
+    """Positions by the name of the sensor; None where there is no file.
+
+    `asked` are the coordinates of the readings.
+    """
+    if path is None:
+        return None
+    with name_file_in_errors(path):
+        check_is_file(path)
+        with open_table(path, dialect) as table:
+            return _parse_sensor_table(table, dialect, asked)
+
+
+def _parse_sensor_table(
+    table: CellTable, dialect: Dialect, asked: Sequence[str] = ()
+) -> dict[str, Positions]:
+    """Positions by the name of the sensor; `asked` are the coordinates of the readings."""
+    axes = _find_axis_columns(table, [axis for axis in SPACE_AXES if axis in asked])
+    named = _find_name_column(table, axes.values())
+    if not axes or named is None:
+        listed = ", ".join(repr(heading.text) for heading in table.headings)
+        raise InputError(
+            "a table of sensors has a column of names, such as 'sensor', and the columns of their "
+            f"positions among x, y and z; this one has {listed}."
+        )
+    number_format = find_number_format((c for p in axes.values() for c in table.cells(p)), dialect)
+    found: dict[str, Positions] = {}
+    converters = {at: _parse_numbers(number_format, axis) for axis, at in axes.items()}
+    raw, lines = table.load(converters | {named: _tidy_texts})
+    for row, name in enumerate(raw[named]):
+        if name in found:
+            raise InputError(f"line {lines[row]}: the sensor {name!r} stands here twice.")
+        given = {
+            axis: float(raw[at][row]) for axis, at in axes.items() if not np.isnan(raw[at][row])
+        }
+        found[name] = {
+            axis: (value, table.headings[axes[axis]].unit) for axis, value in given.items()
+        }
+    return found
+
+
+def _find_axis_columns(table: CellTable, asked: Sequence[str]) -> dict[str, int]:
+    """By axis, the column of positions; a single depth or distance lies along the only axis asked for."""
+    headings = table.headings
+    found: dict[str, int] = {}
+    for axis in SPACE_AXES:
+        exact = [at for at, h in enumerate(headings) if h.name.lower() == axis]
+        if len(exact) > 1:
+            raise InputError(f"two columns are named {axis!r}; rename one of them.")
+        alike = [at for at, h in enumerate(headings) if is_axis_alias(h.name, axis)]
+        if filled := [at for at in exact or alike if _holds_any_number(table, at)]:
+            found[axis] = filled[0]
+    only = next(iter(found)) if len(found) == 1 else None
+    is_letter = only is not None and headings[found[only]].name.lower() == only
+    return {asked[0]: found[only]} if only and len(asked) == 1 and not is_letter else found
+
+
+def _holds_any_number(table: CellTable, column: int) -> bool:
+    """Whether a column holds positions, and not names of places."""
+    return any(is_number_like(cell) for cell in table.cells(column) if cell)
+
+
+def _tidy_texts(cells: list[str], lines: np.ndarray) -> np.ndarray:
+    return np.array([" ".join(cell.split()) for cell in cells], dtype=object)
+
+
+def _parse_numbers(marks: NumberFormat, axis: str) -> Converter:
+    return lambda cells, lines: marks.numbers(cells, lines, axis)
+
+
+def _find_name_column(table: CellTable, taken: Collection[int]) -> int | None:
+    """The column of names: by its heading, or the first whose cells are no numbers."""
+    free = [column for column in range(len(table.headings)) if column not in taken]
+    for column in free:
+        words = normalize_name(table.headings[column].name).split()
+        if any(word in SENSOR_NAMES for word in words):
+            return column
+    for column in free:
+        cells = table.cells(column)
+        if cells and not any(is_number_like(cell) for cell in cells):
+            return column
+    return None

@@ -1,7 +1,7 @@
-"""What files of readings hold, guessed from what they say: the start of a run file."""
+"""What files of readings hold, as far as headings and cells show it: the start of a run file."""
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,47 +10,50 @@ import numpy as np
 from pgt.data._duplicates import groups
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
-from pgt.io import excel
-from pgt.io._files import check_is_file, check_suffix, naming, understood
-from pgt.io.beside import table_of_sensors
-from pgt.io.called import (
+from pgt.ground.registry import parts
+from pgt.io.arrays import list_mat_names, list_npz_names
+from pgt.io.column_aliases import (
     AXES,
-    CALLED,
-    COUNTERS,
-    as_the_equation,
-    is_called,
-    no_lengths,
-    spelt,
+    AXIS_ALIASES,
+    COUNTER_NAMES,
+    SPACE_AXES,
+    explain_angles,
+    is_axis_alias,
+    normalize_name,
+    rename_axes_for_equation,
 )
-from pgt.io.cells import CELLS, open_cells, read_sensors
-from pgt.io.columns import SHOWN, Columns
-from pgt.io.fields import not_used, of_columns, of_sensors
-from pgt.io.found import JOINED
-from pgt.io.guessed import Guess, check_one_time, length_of, may_be
-from pgt.io.headings import Heading, Places, parse_headings, placed_along
-from pgt.io.marks import is_number_like
-from pgt.io.names import NAMES
-from pgt.io.pivots import pivoted
-from pgt.io.readers import read_columns
-from pgt.io.stamps import is_stamp
-from pgt.io.table import Table, as_text
-from pgt.io.tecplot import ZONE_TIME
-from pgt.io.times import add_times
-from pgt.io.told import (
-    check_one_kind,
-    check_places,
-    check_told_apart,
-    flags,
-    is_numeric,
-    take_out_valid,
-    unit_of_all,
+from pgt.io.column_roles import (
+    ColumnRoles,
+    check_not_mixed,
+    check_one_quantity,
+    check_one_time,
+    check_sensor_positions,
+    find_column_fields,
+    find_common_unit,
+    find_sensor_fields,
+    find_time_columns,
+    find_unused_sensors,
+    may_be_axis,
+    note_unused_flags,
+    remove_validity_column,
 )
-from pgt.io.varying import without_constant
+from pgt.io.columns import MAX_NAMES_SHOWN, ArrayNames, Columns
+from pgt.io.dialects.tecplot import ZONE_TIME
+from pgt.io.excel import OTHER_WORKBOOKS, unreadable_workbook
+from pgt.io.file_access import check_is_file, check_suffix, name_file_in_errors, wrap_library_errors
+from pgt.io.header import place_by_grid
+from pgt.io.headings import Heading, Positions, find_length_axis, parse_headings, place_by_lengths
+from pgt.io.netcdf import NETCDF_ENDINGS, list_netcdf_names
+from pgt.io.number_format import is_number_like, is_numeric_column
+from pgt.io.readers import CELL_ENDINGS, open_table, read_columns, read_sensor_positions
+from pgt.io.selection import COLUMN_JOINER, explain_sensor_positions
+from pgt.io.table import CellTable, as_text
+from pgt.io.time_stamps import is_time_stamp
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What was found: names as the equation uses them, and the file's own where they differ."""
+    """What was found: names as the equation uses them, and the names in the file where they differ."""
 
     files: tuple[Path, ...]
     sensors: Path | None
@@ -58,18 +61,18 @@ class Survey:
     fields: tuple[str, ...]
     columns: dict[str, str]
     table: Columns
-    repeated: int  # readings of one field at one place and time, beyond the first
+    repeated: int  # readings of one field at one position and time, beyond the first
     unused: tuple[str, ...] = ()
-    dialect: Dialect | None = None  # with what the files themselves say
+    dialect: Dialect | None = None  # completed by what the files show
 
     @property
     def lacks_places(self) -> bool:
-        """Whether several columns change in time only: they may be sensors whose places are missing."""
+        """Whether several columns change in time only: they may be sensors without positions."""
         return self.coords == ("t",) and len(self.fields) + len(self.unused) > 1
 
     @property
     def bounds(self) -> dict[str, tuple[float, float]]:
-        """The box around the readings; where they all have one position, a unit beyond it."""
+        """The box around the readings; along an axis of one position it extends a unit beyond it."""
         found = {}
         for axis in self.coords:
             column = self.table.values[axis]
@@ -79,7 +82,7 @@ class Survey:
 
     @property
     def hidden(self) -> dict[str, tuple[int, int]]:
-        """By field, how many of how many readings are missing."""
+        """By field, the number of missing readings, and of all readings."""
         counts = {n: int(np.isnan(self.table.values[n]).sum()) for n in self.fields}
         return {name: (count, len(self.table)) for name, count in counts.items() if count}
 
@@ -94,221 +97,311 @@ def survey(
     axes: Sequence[str] = (),
     axes_in_order: bool = False,
 ) -> Survey:
-    """Look at files of readings. `measured` are the fields of an equation, if one is known, and `axes`
-    its coordinates; `axes_in_order` says that they are x, then y, then z, whatever they are called in
-    the files."""
+    """What files of readings hold.
+
+    `measured` are the fields of an equation, if one is known, and `axes` its coordinates;
+    `axes_in_order` maps the axes of space in the files to x, y and z in this order.
+    """
     files = [Path(file) for file in files]
     if sensors is None:
-        sensors = table_of_sensors(files, dialect or Dialect())
+        sensors = _find_sensor_table(files, dialect or Dialect())
         files = [file for file in files if file != sensors]
-    places = read_sensors(sensors, dialect or Dialect(), axes) or {}
+    positions = read_sensor_positions(sensors, dialect or Dialect(), axes) or {}
     given = dict(columns or {})
-    with naming(files[0]):
-        guess = _look(files[0], places, given, dialect or Dialect(), axes)
-        fields = _fields(guess, measured, given)
+    with name_file_in_errors(files[0]):
+        roles = _look_at_file(files[0], positions, given, dialect or Dialect(), axes)
+        fields = _find_fields(roles, measured, given)
     if not set(given) & set(AXES):
-        guess.coords = as_the_equation(guess.coords, axes, axes_in_order)
-    if guess.valid is not None:
-        dialect = replace(dialect or Dialect(), valid=guess.valid)
-    coords = tuple(axis for axis in AXES if axis in guess.coords)
-    own = {a: guess.coords[a] for a in coords if guess.coords[a] not in ("", a)} | fields
+        roles.coords = rename_axes_for_equation(roles.coords, axes, axes_in_order)
+    if roles.valid is not None:
+        dialect = replace(dialect or Dialect(), valid=roles.valid)
+    coords = tuple(axis for axis in AXES if axis in roles.coords)
+    own = {a: roles.coords[a] for a in coords if roles.coords[a] not in ("", a)} | fields
     own = {name: heading for name, heading in own.items() if heading != name} | given
     table = read_columns(
-        files,
-        coords=coords,
-        fields=tuple(fields),
-        columns=own,
-        sensors=sensors,
-        dialect=dialect,
+        files, coords=coords, fields=tuple(fields), columns=own, sensors=sensors, dialect=dialect
     )
-    if guess.unit and len(fields) == 1:
-        table = replace(table, units=dict.fromkeys(fields, guess.unit) | table.units)
-    taken = {*own.values(), *fields, *guess.coords.values(), *coords}
-    told = [axis for axis in coords if own.get(axis) != ZONE_TIME]  # of one zone it says little
-    table, coords = without_constant(table, coords, (*axes, *given) if axes else told)
+    if roles.unit and len(fields) == 1:
+        table = replace(table, units=dict.fromkeys(fields, roles.unit) | table.units)
+    taken = {*own.values(), *fields, *roles.coords.values(), *coords}
+    kept = [
+        axis for axis in coords if own.get(axis) != ZONE_TIME
+    ]  # the time of one zone is constant
+    table, coords = drop_constant_axes(table, coords, (*axes, *given) if axes else kept)
     own = {name: heading for name, heading in own.items() if name in (*coords, *fields)}
-    unused = tuple(h.text for h in guess.numeric if h.text not in taken and h.name not in taken)
-    unused += tuple(not_used(guess, own, tuple(fields)))
-    repeated = _repeated(table, coords, tuple(fields))
-    _check_repeated(files[0], guess, coords if repeated else ())
-    table = replace(table, said=(*table.said, *flags(guess.words, guess.valid)))
+    unused = tuple(h.text for h in roles.numeric if h.text not in taken and h.name not in taken)
+    unused += tuple(find_unused_sensors(roles, own, tuple(fields)))
+    repeated = _count_repeated(table, coords, tuple(fields))
+    if repeated and coords == ("t",):
+        with name_file_in_errors(files[0]):
+            check_sensor_positions(roles)
+    table = replace(table, notes=(*table.notes, *note_unused_flags(roles.words, roles.valid)))
     return Survey(
         tuple(files), sensors, coords, tuple(fields), own, table, repeated, unused, dialect
     )
 
 
-def _check_repeated(path: Path, guess: Guess, coords: Sequence[str]) -> None:
-    if tuple(coords) == ("t",):
-        with naming(path):
-            check_places(guess)
-
-
-def _look(
+def _look_at_file(
     path: Path,
-    sensors: dict[str, Places],
+    sensors: dict[str, Positions],
     given: dict[str, str],
     dialect: Dialect,
     axes: Sequence[str],
-) -> Guess:
+) -> ColumnRoles:
     check_is_file(path)
-    if check_suffix(path, (*CELLS, *NAMES, *excel.OTHERS)) in excel.OTHERS:
-        raise excel.other_workbook()
-    if path.suffix.lower() in NAMES:
-        with understood("a file of arrays"):
-            names = NAMES[path.suffix.lower()](path)
-        headings = parse_headings([*names])  # of a structure the last name tells
-        called = [n if n != name else "" for name, n in names.items()]
-        headings = [
-            replace(h, name=word or h.name.rpartition(".")[2])
-            for h, word in zip(headings, called, strict=True)
-        ]
-        guess = _guess(headings, headings, {}, given)
-        full = {heading.name: heading.text for heading in reversed(headings)}  # found by that alone
-        guess.coords |= {
-            a: full.get(name, name) for a, name in guess.coords.items() if a not in given
-        }
-        return guess
-    with open_cells(path, dialect) as table:
-        table = _with_lengths(table, sensors, given, axes)
+    ending = check_suffix(path, (*CELL_ENDINGS, *ARRAY_NAME_READERS, *OTHER_WORKBOOKS))
+    if ending in OTHER_WORKBOOKS:
+        raise unreadable_workbook()
+    if path.suffix.lower() in ARRAY_NAME_READERS:
+        return _look_at_arrays(path, given)
+    with open_table(path, dialect) as table:
+        table = _place_by_headings(table, sensors, given, axes)
         filled = [{cell for cell in table.cells(at) if cell} for at in range(len(table.headings))]
         columns = [*zip(table.headings, filled, strict=True)]
-        numeric = [h for h, c in columns if is_numeric([*c]) and not c <= {*sensors}]
-        placed = [h for h, c in columns if _may_be_axis(h, [*c], sensors)]
-        guess = _guess(placed, numeric, sensors, given)
-        guess.names = [heading.text for heading in table.headings if heading.text]
-        guess.constant = {heading.text for heading, c in columns if len(c) == 1}
-        guess.words = {
-            h.text: _shown(c) for h, c in columns if h.text and c and not is_numeric([*c])
+        numeric = [h for h, c in columns if is_numeric_column([*c]) and not c <= {*sensors}]
+        possible = [h for h, c in columns if _may_be_coordinate(h, [*c], sensors)]
+        roles = _guess_roles(possible, numeric, sensors, given)
+        roles.names = [heading.text for heading in table.headings if heading.text]
+        roles.constant = {heading.text for heading, c in columns if len(c) == 1}
+        roles.words = {
+            h.text: _example_cell(c)
+            for h, c in columns
+            if h.text and c and not is_numeric_column([*c])
         }
-        check_one_kind(columns, given)
-        guess.kinds = table.kinds
-        guess.unit = unit_of_all(columns)
-        take_out_valid(guess, table, given, dialect)
-        add_times(guess, table, given)
+        check_one_quantity(columns, given)
+        roles.quantities = table.quantities
+        roles.unit = find_common_unit(columns)
+        remove_validity_column(roles, table, given, dialect)
+        find_time_columns(roles, table, given)
         if not set(given) - set(AXES):
-            check_told_apart(guess, table, sensors)
-        if not guess.numeric and not guess.sensors:
-            table.load({0: as_text})  # which says what is wrong with its rows
-        _add_places(guess, table, sensors, axes)
-        _add_lengths(guess)
-        return guess
+            check_not_mixed(roles, table, sensors)
+        if not roles.numeric and not roles.sensors:
+            table.load({0: as_text})  # raises what is wrong with its rows
+        _add_given_axes(roles, table, sensors, axes)
+        _add_length_axis(roles)
+        return roles
 
 
-def _may_be_axis(heading: Heading, cells: Sequence[str], sensors: Container[str]) -> bool:
-    """Whether a column may be a coordinate: names of sensors and of places are none."""
-    is_letter = heading.name.lower() in AXES or is_called(heading.name, "t") or not cells
-    return is_letter or (is_numeric(cells) and not all(cell in sensors for cell in cells))
+def _look_at_arrays(path: Path, given: dict[str, str]) -> ColumnRoles:
+    with wrap_library_errors("a file of arrays"):
+        names = ARRAY_NAME_READERS[path.suffix.lower()](path)
+    # What the attributes say; else the last part of "structure.name".
+    headings = [
+        replace(heading, name=known if known != heading.text else heading.name.rpartition(".")[2])
+        for heading, known in zip(parse_headings([*names]), names.values(), strict=True)
+    ]
+    roles = _guess_roles(headings, headings, {}, given)
+    full = {heading.name: heading.text for heading in reversed(headings)}
+    roles.coords |= {a: full.get(n, n) for a, n in roles.coords.items() if a not in given}
+    return roles
 
 
-def _shown(cells: set[str]) -> str:
-    """A cell that is no number, best one with digits in it."""
+def _may_be_coordinate(heading: Heading, cells: Sequence[str], sensors: Container[str]) -> bool:
+    """Whether a column may be a coordinate; columns of names of sensors are none."""
+    is_letter = heading.name.lower() in AXES or is_axis_alias(heading.name, "t") or not cells
+    return is_letter or (is_numeric_column(cells) and not all(cell in sensors for cell in cells))
+
+
+def _example_cell(cells: set[str]) -> str:
+    """A cell that is no number, if possible one with digits in it."""
     others = sorted(cell for cell in cells if not is_number_like(cell)) or sorted(cells)
     return next((cell for cell in others if re.search(r"\d", cell)), others[0])
 
 
-def _with_lengths(table: Table, sensors: dict[str, Places], given, axes: Sequence[str]) -> Table:
-    """Where no column is an axis of space, lengths in headings are places along that of the equation."""
-    space = [axis for axis in AXES[:3] if axis in axes]
-    is_placed = any(
-        h.places or any(is_called(h.name, axis) for axis in AXES[:3]) for h in table.headings
-    )
-    if not (sensors or any(h.places for h in table.headings) or len({*given} & {*AXES}) > 1):
+def _place_by_headings(
+    table: CellTable, sensors: dict[str, Positions], given: Mapping[str, str], axes: Sequence[str]
+) -> CellTable:
+    """The table, whose headings are positions where no column is an axis of space."""
+    space = [axis for axis in SPACE_AXES if axis in axes]
+    has_positions = any(h.positions for h in table.headings)
+    if not (sensors or has_positions or len({*given} & {*AXES}) > 1):
         first, last = table.headings[0], table.headings[-1]
-        is_clear = is_called(first.name, "t") or is_stamp(
-            last.text
-        )  # not, if x and y are as likely
-        grid = pivoted(table.headings, axes or (("x", "t") if is_clear else ()))
-        if any(h.places for h in grid):
+        is_clear = is_axis_alias(first.name, "t") or is_time_stamp(last.text)  # not x beside y
+        grid = place_by_grid(table.headings, axes or (("x", "t") if is_clear else ()))
+        if any(h.positions for h in grid):
             return replace(table, headings=grid)
-    if is_placed or sensors or table.fixed or set(given) & set(AXES[:3]) or len(space) > 1:
+    is_placed = has_positions or any(
+        is_axis_alias(h.name, axis) for h in table.headings for axis in SPACE_AXES
+    )
+    if is_placed or sensors or table.fixed_positions or set(given) & set(SPACE_AXES):
         return table
-    return replace(table, headings=placed_along(table.headings, space[0] if space else "x"))
+    if len(space) > 1:
+        return table
+    return replace(table, headings=place_by_lengths(table.headings, space[0] if space else "x"))
 
 
-def _guess(headings: Sequence[Heading], numeric, sensors: dict[str, Places], given) -> Guess:
-    guess = Guess({axis: given[axis] for axis in AXES if axis in given})
-    guess.names = [heading.text for heading in headings if heading.text]
-    for axis, words in CALLED.items():
+def _guess_roles(
+    headings: Sequence[Heading],
+    numeric: Sequence[Heading],
+    sensors: dict[str, Positions],
+    given: Mapping[str, str],
+) -> ColumnRoles:
+    roles = ColumnRoles({axis: given[axis] for axis in AXES if axis in given})
+    roles.names = [heading.text for heading in headings if heading.text]
+    for axis, words in AXIS_ALIASES.items():
         if axis == "t" and axis not in given:
             check_one_time(headings)
         for word in words:
-            found = [h for h in headings if word == spelt(h.name) and may_be(axis, h)]
+            found = [h for h in headings if word == normalize_name(h.name) and may_be_axis(axis, h)]
             found.sort(key=lambda h: h.name != axis)  # beside x, X is the number of a row
-            if found and axis not in guess.coords:
+            if found and axis not in roles.coords:
                 is_short = found[0].name == axis and found[0].text.startswith(axis)
-                guess.coords[axis] = axis if is_short else found[0].text
-    taken = {text for texts in guess.coords.values() for text in texts.split(JOINED)}
-    taken |= {axis.upper() for axis in AXES[:3] if guess.coords.get(axis) == axis}
+                roles.coords[axis] = axis if is_short else found[0].text
+    taken = {text for texts in roles.coords.values() for text in texts.split(COLUMN_JOINER)}
+    taken |= {axis.upper() for axis in SPACE_AXES if roles.coords.get(axis) == axis}
     for heading in numeric:
-        if heading.places or {heading.text, heading.name} & set(sensors):
-            guess.sensors.append(heading)
-        elif not {heading.text, heading.name} & taken and heading.name.lower() not in COUNTERS:
-            guess.numeric.append(heading)
-    return guess
+        names = {heading.text, heading.name}
+        if heading.positions or names & set(sensors):
+            roles.sensors.append(heading)
+        elif not names & taken and heading.name.lower() not in COUNTER_NAMES:
+            roles.numeric.append(heading)
+    return roles
 
 
-def _add_places(guess: Guess, table: Table, sensors: dict[str, Places], axes) -> None:
-    """The axes along which positions are given beside the columns; a time above them may be any."""
-    beside = [heading.places for heading in guess.sensors] + [table.fixed, *sensors.values()]
+def _add_given_axes(
+    roles: ColumnRoles, table: CellTable, sensors: dict[str, Positions], axes
+) -> None:
+    """Add the axes of positions outside of the columns; a time among them only where it is asked for."""
+    beside = [heading.positions for heading in roles.sensors] + [
+        table.fixed_positions,
+        *sensors.values(),
+    ]
     for axis in AXES:
-        asked = beside if axis != "t" or "t" in axes else beside[: len(guess.sensors)]
-        if axis not in guess.coords and any(axis in places for places in asked):
-            guess.coords[axis] = ""
+        asked = beside if axis != "t" or "t" in axes else beside[: len(roles.sensors)]
+        if axis not in roles.coords and any(axis in places for places in asked):
+            roles.coords[axis] = ""
 
 
-def _add_lengths(guess: Guess) -> None:
-    """The only column of lengths that is called a depth, a position, ... of something, where no axis of
-    space is found: "Fibre length [m]", "Soil depth (cm)"."""
-    if set(guess.coords) & set(AXES[:3]):
+def _add_length_axis(roles: ColumnRoles) -> None:
+    """Take the only column of lengths as the axis of space, where none is found: "Soil depth (cm)"."""
+    if set(roles.coords) & set(SPACE_AXES):
         return
-    found = [(axis, heading) for heading in guess.numeric if (axis := length_of(heading))]
+    found = [(axis, heading) for heading in roles.numeric if (axis := find_length_axis(heading))]
     if len(found) == 1:
         axis, heading = found[0]
-        guess.coords[axis] = heading.text
-        guess.numeric = [other for other in guess.numeric if other != heading]
+        roles.coords[axis] = heading.text
+        roles.numeric = [other for other in roles.numeric if other != heading]
 
 
-def _fields(guess: Guess, measured: Sequence[str], given: dict[str, str]) -> dict[str, str]:
-    """By the equation's name, the heading of each field."""
-    if not guess.coords:
+def _find_fields(
+    roles: ColumnRoles, measured: Sequence[str], given: dict[str, str]
+) -> dict[str, str]:
+    """By the name in the equation, the heading of each field."""
+    if not roles.coords:
         raise InputError(
-            "no column is called x, y, z or t, and no heading gives a position; say which is which: "
-            f'`columns={{"x": "name in the file"}}`.{_there_are(guess)}{no_lengths(guess.names)}'
+            "no column is called x, y, z or t, and no heading gives a position; name the columns: "
+            f'`columns={{"x": "name in the file"}}`.{_list_columns(roles)}{explain_angles(roles.names)}'
         )
     named = {name: heading for name, heading in given.items() if name not in AXES}
     if named:
         return named
-    if guess.sensors:
-        return of_sensors(guess.sensors, measured)
-    if not guess.numeric:
+    if roles.sensors:
+        return find_sensor_fields(roles.sensors, measured)
+    if not roles.numeric:
         raise InputError(
-            "there is no column of readings beside the coordinates: numbers."
-            f"{_there_are(guess)}{_there_stands(guess)}"
+            "there is no column of readings, which are numbers, beside the coordinates."
+            f"{_list_columns(roles)}{_show_text_cell(roles)}"
         )
-    return of_columns(guess.numeric, measured, guess.constant, guess.kinds)
+    return find_column_fields(roles.numeric, measured, roles.constant, roles.quantities)
 
 
-def _there_are(guess: Guess) -> str:
-    shown = guess.names if len(guess.names) <= SHOWN else [*guess.names[:SHOWN], "…"]
+def _list_columns(roles: ColumnRoles) -> str:
+    shown = (
+        roles.names
+        if len(roles.names) <= MAX_NAMES_SHOWN
+        else [*roles.names[:MAX_NAMES_SHOWN], "…"]
+    )
     return f" There are: {', '.join(shown)}."
 
 
-def _there_stands(guess: Guess) -> str:
-    """What a column holds in place of numbers."""
-    words = {text: cell for text, cell in guess.words.items() if text not in guess.coords.values()}
-    heading, cell = next(iter(words.items()), ("", ""))
-    return (
-        f" In {heading!r} stands {cell[:40]!r}: write numbers alone, and a unit into the heading, as in "
-        "T [°C]."
-        if heading
-        else ""
-    )
+def _show_text_cell(roles: ColumnRoles) -> str:
+    """The content of a column in place of numbers, and how to write it."""
+    for heading, cell in roles.words.items():
+        if heading not in roles.coords.values():
+            return (
+                f" The column {heading!r} holds {cell[:40]!r}: write numbers alone, and a unit into the "
+                "heading, as in T [°C]."
+            )
+    return ""
 
 
-def _repeated(table: Columns, coords: Sequence[str], fields: Sequence[str]) -> int:
+def _count_repeated(table: Columns, coords: Sequence[str], fields: Sequence[str]) -> int:
     points = np.stack([table.values[axis] for axis in coords], axis=1)
     count = 0
     for name in fields:
         measured = points[np.isfinite(points).all(axis=1) & ~np.isnan(table.values[name])]
         count += len(measured) - len(np.unique(groups(measured))) if len(measured) else 0
     return count
+
+
+def drop_constant_axes(
+    table: Columns, coords: Sequence[str], wanted: Sequence[str]
+) -> tuple[Columns, tuple[str, ...]]:
+    """The table without axes of one value, and the axes that are left.
+
+    A simulation writes z = 0 beside every point of a plane. Axes that are `wanted` stay, and so do all
+    axes of space where none varies.
+
+    >>> flat = Columns({"x": np.array([0.0, 1.0]), "z": np.zeros(2), "u": np.ones(2)})
+    >>> drop_constant_axes(flat, ("x", "z"), ("x",))[1]
+    ('x',)
+    """
+    space = [axis for axis in coords if axis in SPACE_AXES]
+    constant = [axis for axis in coords if (table.values[axis] == table.values[axis][:1]).all()]
+    if set(space) <= set(constant):
+        return table, tuple(coords)
+    dropped = [axis for axis in constant if axis not in wanted]
+    notes = [
+        f"{axis} left out, since it is {table.values[axis][0]:g} everywhere" for axis in dropped
+    ]
+    values = {name: column for name, column in table.values.items() if name not in dropped}
+    units = {name: unit for name, unit in table.units.items() if name not in dropped}
+    left = replace(table, values=values, units=units, notes=(*table.notes, *notes))
+    return left, tuple(axis for axis in coords if axis not in dropped)
+
+
+def _find_sensor_table(files: Sequence[Path], dialect: Dialect) -> Path | None:
+    """The one of several files that gives positions for the columns, names or files of the others."""
+    for file in files if len(files) > 1 else ():
+        try:
+            names = read_sensor_positions(file, dialect) or {}
+        except InputError:
+            continue
+        others = [other for other in files if other != file]
+        if any(other.name.partition(".")[0] in names for other in others):
+            return file
+        if _is_named_in(names, others[0], dialect):
+            return file
+        if check_suffix(others[0], parts("reader")) in CELL_ENDINGS and _has_only_positions(
+            file, names, dialect
+        ):
+            raise InputError(
+                f"{file}: this looks like a table of sensors.{explain_sensor_positions('x', names)}"
+            )
+    return None
+
+
+def _has_only_positions(path: Path, sensors: Mapping[str, Positions], dialect: Dialect) -> bool:
+    """Whether a table holds only names of sensors and positions."""
+    axes = {axis for places in sensors.values() for axis in places}
+    with open_table(path, dialect) as table:
+        filled = [heading for heading in table.headings if heading.text]
+        return len(filled) == 1 + len(axes) and not any(map(is_time_stamp, sensors))
+
+
+def _is_named_in(names: Container[str], path: Path, dialect: Dialect) -> bool:
+    """Whether columns of a table, or cells in it, have such names."""
+    try:
+        with open_table(path, dialect) as table:
+            cells = (cell for place in range(len(table.headings)) for cell in table.cells(place))
+            texts = (text for heading in table.headings for text in (heading.text, heading.name))
+            return any(text in names for text in (*texts, *cells))
+    except InputError:
+        return False
+
+
+ARRAY_NAME_READERS: dict[str, Callable[[Path], ArrayNames]] = {
+    **dict.fromkeys(NETCDF_ENDINGS, list_netcdf_names),
+    ".npz": list_npz_names,
+    ".mat": list_mat_names,
+}

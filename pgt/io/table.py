@@ -1,339 +1,335 @@
-"""Columns out of a table of cells: long, one column per quantity, or wide, one column per sensor.
+"""A table of cells, and the two changes that every reader makes to it.
 
-In a wide table the position of a sensor stands in its heading, or in a table of sensors beside it. In
-one with a column of names, or with one file per sensor, it is found by the name.
+Units in cells ("21.3 °C", "60 s") move to the headings. Readings of several quantities in one column
+get a column for each quantity:
+
+    time, sensor, quantity,    value          time, sensor, temperature, humidity
+    0,    S1,     temperature, 21.5     ->    0,    S1,     21.5,        45
+    0,    S1,     humidity,    45
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from pgt.data.units import conversion
-from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
-from pgt.io.called import AXES, is_good
-from pgt.io.clocks import SAID, past_midnight
-from pgt.io.columns import Columns, absent, check_count
-from pgt.io.found import by_field_and_place, places_of, positions, sensor_hint, texts_of
-from pgt.io.headings import Heading, Places, placed_along
-from pgt.io.marks import Marks, find_marks, is_number_like, is_plain
-from pgt.io.ordinals import joined
-from pgt.io.pivots import pivoted, with_corner
-from pgt.io.spellings import is_compact
-from pgt.io.stamps import is_stamp
-from pgt.io.zones import has_zone, to_utc, zone_in
+from pgt.io.column_aliases import (
+    AXES,
+    COUNTER_NAMES,
+    FLAG_NAMES,
+    QUANTITY_NAMES,
+    UNIT_NAMES,
+    VALIDITY_NAMES,
+    VALUE_NAMES,
+    is_axis_alias,
+    normalize_name,
+)
+from pgt.io.headings import Heading, Positions, parse_heading, parse_unit
+from pgt.io.number_format import MISSING_WORDS, NO_READING_WORDS, is_number_like, is_numeric_column
+from pgt.io.time_stamps import is_time_stamp
 
-SAY_COMMA = '`dialect=pgt.io.Dialect(decimal=",")`'
-Convert = Callable[[list[str], np.ndarray], np.ndarray]
-Load = Callable[[dict[int, Convert]], tuple[dict[int, np.ndarray], np.ndarray]]
+# Cells and their line numbers to values.
+Converter = Callable[[list[str], np.ndarray], np.ndarray]
+LoadedColumns = tuple[dict[int, np.ndarray], np.ndarray]  # values by column, and line numbers
+Loader = Callable[[dict[int, Converter]], LoadedColumns]
 
 
 @dataclass(frozen=True)
-class Table:
-    """Headings, a few rows to look at, and how to load whole columns by their places.
+class CellTable:
+    """The headings of a table, its first rows, and a function that loads whole columns by index.
 
-    `fixed` are positions that hold for every row; `called` is what a table of sensors may call the
-    file; `kinds` are columns that stood below each other as one.
+    Attributes
+    ----------
+    headings, sample : headings, and rows of cells that show what columns hold.
+    load : reads columns, each with its own converter.
+    notes : how the file was understood.
+    fixed_positions : positions that hold for every row.
+    file_stem : the name by which a table of sensors may refer to the file.
+    quantities : the quantities that stood below each other in one column.
     """
 
     headings: Sequence[Heading]
     sample: Sequence[Sequence[str]]
-    load: Load
-    said: tuple[str, ...] = ()
-    fixed: Places = field(default_factory=dict)
-    called: str = ""
-    kinds: tuple[str, ...] = ()
+    load: Loader
+    notes: tuple[str, ...] = ()
+    fixed_positions: Positions = field(default_factory=dict)
+    file_stem: str = ""
+    quantities: tuple[str, ...] = ()
 
-    def cells(self, place: int) -> list[str]:
-        """What stands in a column, in the sample."""
-        return [row[place].strip() for row in self.sample if place < len(row)]
+    def cells(self, column: int) -> list[str]:
+        """The cells of a column in the sample."""
+        return [row[column].strip() for row in self.sample if column < len(row)]
 
-
-def titled(headings: Sequence[Heading], sample: Sequence[Sequence[str]]) -> list[Heading]:
-    """The headings, with the axes that a corner such as "t/x" names; a first column of times without a
-    name, as pandas writes its index, is "time"."""
-    first = [row[0].strip() for row in sample if row and row[0].strip()]
-    is_free = headings[0].text == "" and all(h.name.lower() != "time" for h in headings)
-    if is_free and first and all(is_stamp(cell) and not is_number_like(cell) for cell in first):
-        return [Heading("time", "time"), *headings[1:]]
-    return with_corner(headings)
-
-
-class Plan(NamedTuple):
-    """Which columns make up what: by name, by field and position, and what holds for every row."""
-
-    single: dict[str, tuple[int, ...]]
-    wide: dict[str, dict[tuple[float, ...], int]]
-    axes: tuple[str, ...]  # those of the positions in `wide`
-    fixed: Places
-    named_by: int | None  # the column with the names of sensors
-
-
-def select(
-    table: Table,
-    coords: tuple[str, ...],
-    others: tuple[str, ...],
-    sensors: dict[str, Places] | None,
-    dialect: Dialect,
-) -> Columns:
-    """The columns that were asked for, by those names."""
-    table = _with_lengths(table, coords, sensors)
-    plan = _plan(table, coords, others, sensors or {})
-    count = max((len(by_place) for by_place in plan.wide.values()), default=1)
-    marks = _marks(table, plan, dialect)
-    _check_marks(table, marks, dialect)
-    raw, lines = table.load(_converters(table, plan, coords, marks, dialect.valid))
-    check_count(count * len(lines))
-    values = {
-        name: joined([(table.headings[p], raw[p]) for p in places], lines, dialect.dates)
-        for name, places in plan.single.items()
-    }
-    zones = _to_utc(values, raw, table, plan)
-    clocks = {
-        n for n, p in plan.single.items() if raw[p[0]].dtype == object and _is_number(values[n])
-    }
-    values |= {axis: np.full(len(lines), value) for axis, (value, _) in plan.fixed.items()}
-    said, called = [*table.said, *marks.said, *zones], None
-    if plan.named_by is not None:
-        names = raw[plan.named_by]
-        values |= _by_name(names, lines, sensors or {}, [c for c in coords if c not in values])
-        said.append(f"{len(set(names))} sensors")
-        called = names
-    said += _past_midnight(values, clocks, coords, lines)
-    units = _units(table, plan, sensors or {}, coords) | dict.fromkeys(clocks, "s")
-    if plan.wide:
-        called = np.tile(_called(table, plan), len(lines))
-        values, lines = _melted(plan, values, raw, lines)
-        of = ("times", "places") if plan.axes == ("t",) else ("sensors", "time stamps")
-        said += [f"{count} {of[0]}", f"{len(lines) // count} {of[1]}"]
-    words = {0: [], 1: ["1 word in place of a reading hidden"]}
-    said += words.get(marks.words, [f"{marks.words} words in place of readings hidden"])
-    found = {name: values[name] for name in (*coords, *others)}
-    return Columns(found, units, lines, tuple(said), sensors=called)
-
-
-def _with_lengths(table: Table, coords: Sequence[str], sensors: dict[str, Places] | None) -> Table:
-    """Where one axis of space is given nowhere, lengths in headings are places along it."""
-    space = [axis for axis in AXES if axis in coords and not places_of(table.headings, axis)]
-    if len(space) == 1 and not sensors and not any(h.places for h in table.headings):
-        grid = pivoted(table.headings, space)
-        if any(heading.places for heading in grid):
-            return replace(table, headings=grid)
-    lost = [
-        c
-        for c in coords
-        if c in "xyz" and c not in table.fixed and not places_of(table.headings, c)
-    ]
-    if len(lost) != 1 or sensors or any(heading.places for heading in table.headings):
-        return table
-    return replace(table, headings=placed_along(table.headings, lost[0]))
-
-
-def _plan(table: Table, coords, others, sensors: dict[str, Places]) -> Plan:
-    found = {name: places_of(table.headings, name) for name in (*coords, *others)}
-    single = {name: places for name, places in found.items() if places}
-    lost = [name for name in coords if name not in single]
-    by_column = positions(table.headings, sensors)
-    if lost and by_column:  # a column of one sensor, named in full, is a wide table of one
-        single = {n: p for n, p in single.items() if n in coords or not set(p) & set(by_column)}
-    unread = [name for name in others if name not in single]
-    taken = {place for places in single.values() for place in places}
-    if unread and lost and by_column:
-        free = {place: at for place, at in by_column.items() if place not in taken}
-        fixed = {a: table.fixed[a] for a in lost if a in table.fixed and not _has(free, a)}
-        axes = tuple(axis for axis in lost if axis not in fixed)
-        return Plan(
-            single, by_field_and_place(table.headings, unread, free, axes), axes, fixed, None
-        )
-    fixed = {axis: table.fixed[axis] for axis in lost if axis in table.fixed}
-    fixed |= {a: at for a, at in sensors.get(table.called, {}).items() if a in lost}
-    lost = [axis for axis in lost if axis not in fixed]
-    named_by = _names_column(table, sensors, taken) if lost else None
-    for name in (*(lost if named_by is None else ()), *unread):
-        raise absent(name, texts_of(table.headings), sensor_hint(name, sensors))
-    return Plan(single, {}, (), fixed, named_by)
-
-
-def _has(positions: dict[int, Places], axis: str) -> bool:
-    return any(axis in at for at in positions.values())
-
-
-def _names_column(table: Table, sensors: dict[str, Places], taken: set[int]) -> int | None:
-    """The column whose cells are names of sensors."""
-    for place in range(len(table.headings)):
-        cells = table.cells(place)
-        if (
-            place not in taken
-            and cells
-            and sum(cell in sensors for cell in cells) > 0.5 * len(cells)
-        ):
-            return place
-    return None
-
-
-def _by_name(names: np.ndarray, lines: np.ndarray, sensors: dict[str, Places], axes: list[str]):
-    """Coordinates of rows whose sensor is named in them."""
-    for name, line in zip(names, lines, strict=True):
-        for axis in axes:
-            if axis not in sensors.get(name, {}):
-                raise InputError(
-                    f"line {line}: the table of sensors has no {axis!r} for {name!r}; add it there."
-                )
-    return {axis: np.array([sensors[name][axis][0] for name in names]) for axis in axes}
-
-
-def _is_text(table: Table, place: int) -> bool:
-    """Whether a column holds times; digits alone are a date only where all are, and have no unit."""
-    cells = [cell for cell in table.cells(place) if cell]
-    if not cells or not is_stamp(cells[0]):
-        return False
-    is_bare = table.headings[place].unit is None
-    return not is_number_like(cells[0]) or (is_bare and all(map(is_compact, cells)))
-
-
-def _check_marks(table: Table, marks: Marks, dialect: Dialect) -> None:
-    """Refuse decimal commas beside columns with decimal points: "0060,1" may be two numbers in a cell."""
-    if dialect.decimal is None and marks.decimal == ",":
-        for place in range(len(table.headings)):
-            cells = [cell for cell in table.cells(place) if cell]
-            if cells and all(map(is_plain, cells)) and any("." in cell for cell in cells):
-                point = next(cell for cell in cells if "." in cell)
-                raise InputError(
-                    f"column {table.headings[place].text!r} has decimal points ({point}), others have "
-                    f"commas in their numbers; if these are decimals, say so: {SAY_COMMA}."
-                )
-
-
-def _marks(table: Table, plan: Plan, dialect: Dialect) -> Marks:
-    """The marks of the numbers that are read; where these leave them open, those of the other columns."""
-    try:
-        return find_marks(_numeric_cells(table, plan), dialect)
-    except InputError as error:
-        places = [p for p in range(len(table.headings)) if not _is_text(table, p)]
-        try:
-            return find_marks((c for p in places for c in table.cells(p)), dialect)
-        except InputError:
-            raise error from None
-
-
-def _numeric_cells(table: Table, plan: Plan) -> Iterable[str]:
-    places = {p for at in plan.single.values() if len(at) == 1 for p in at}
-    places |= {place for by_place in plan.wide.values() for place in by_place.values()}
-    return (c for p in places if not _is_text(table, p) for c in table.cells(p))
-
-
-def _converters(
-    table: Table, plan: Plan, coords: Sequence[str], marks: Marks, valid: str | None
-) -> dict[int, Convert]:
-    """How each column is read: as numbers, or kept as text where it is times or names."""
-
-    def number(place: int) -> Convert:
-        name = table.headings[place].text
-        return lambda cells, lines: marks.numbers(cells, lines, name, place in axes)
-
-    axes = {place for name in coords for place in plan.single.get(name, ())}
-    wide = {place for by_place in plan.wide.values() for place in by_place.values()}
-    found = {place: number(place) for place in wide}
-    for name, places in plan.single.items():
-        is_time = len(places) > 1 or any(name in coords and _is_text(table, p) for p in places)
-        found |= {p: as_text if is_time else number(p) for p in places}
-        if name == valid:
-            found |= {p: _truth(number(p)) for p in places}
-    return found if plan.named_by is None else found | {plan.named_by: as_text}
-
-
-def _truth(number: Convert) -> Convert:
-    """Numbers, or words such as TRUE, OK and Bad in their place."""
-    words: dict[bool | None, str] = {True: "1", False: "0"}
-    return lambda cells, lines: number(
-        [c if is_plain(c) else words.get(is_good(c), c) for c in cells], lines
-    )
+    def normalized(self) -> "CellTable":
+        """The table with units in headings, and one column for each quantity."""
+        return unstack_quantities(move_units_to_headings(self))
 
 
 def as_text(cells: list[str], lines: np.ndarray) -> np.ndarray:
-    """A column kept as it is written."""
+    """The cells of a column, unchanged."""
     return np.array([cell.strip() for cell in cells], dtype=object)
 
 
-def _to_utc(
-    values: dict[str, np.ndarray], raw: dict[int, np.ndarray], table: Table, plan: Plan
-) -> list[str]:
-    """Bring times whose heading has a zone to UTC, as those are already that have one themselves."""
-    said = []
-    for name, places in plan.single.items():
-        zone = next((z for p in places if (z := zone_in(table.headings[p].text))), None)
-        own = any(has_zone(text) for place in places if zone for text in raw[place])
-        if zone and not own and values[name].dtype.kind == "M":
-            values[name] = to_utc(pd.Series(values[name]), zone).to_numpy("datetime64[us]")
-            said.append(f"times from {zone} to UTC")
-    return said
+MAX_AMOUNT_LENGTH = 40  # characters of a cell that holds a number and a unit
+_AMOUNT = re.compile(
+    r"(?P<number>[+\u2212-]?\s?(?:\d[\d.,'\u00a0\u202f]*|[.,]\d+)(?:[eE][+-]?\d+)?)"
+    r"(?P<blank>\s*)(?P<unit>[^\W\d_]\D*\d?|[°º˚%‰].*)"
+)
 
 
-def _is_number(column: np.ndarray) -> bool:
-    return column.dtype.kind == "f"
+class CellAmount(NamedTuple):
+    """A number and its unit, as they are written in a cell."""
+
+    number: str
+    unit: str
 
 
-def _past_midnight(values: dict[str, np.ndarray], clocks: set[str], coords, lines) -> list[str]:
-    """Add the days that times of day leave out."""
-    said = []
-    for name in clocks:
-        others = [values[c] for c in coords if c in values and c != name and _is_number(values[c])]
-        found = past_midnight(values[name], others, lines)
-        said += [] if np.array_equal(found, values[name], equal_nan=True) else [SAID]
-        values[name] = found
-    return said
+def parse_amount(cell: str) -> CellAmount | None:
+    """The number and the unit of a cell; None where it does not hold both.
+
+    >>> parse_amount("21,3 °C"), parse_amount("-60s"), parse_amount("5 apples"), parse_amount("1A")
+    (CellAmount(number='21,3', unit='°C'), CellAmount(number='-60', unit='s'), None, None)
+    """
+    cell = cell.strip()
+    found = _AMOUNT.fullmatch(cell) if cell[:1] and len(cell) <= MAX_AMOUNT_LENGTH else None
+    if found is None or is_time_stamp(cell) or not _is_cell_unit(found["unit"]):
+        return None
+    if not found["blank"] and re.fullmatch(r"[A-Z]", found["unit"]):  # "1A" may name a sensor
+        return None
+    return CellAmount(found["number"].strip(), found["unit"].strip())
 
 
-def _called(table: Table, plan: Plan) -> np.ndarray:
-    """By place, the heading of its column; of several fields there, of the first."""
-    first: dict[tuple[float, ...], str] = {}
-    for by_place in plan.wide.values():
-        for at, place in by_place.items():
-            first.setdefault(at, table.headings[place].text)
-    return np.array([*first.values()], object)
+@cache
+def _is_cell_unit(text: str) -> bool:
+    return parse_unit(text) is not None or text.strip() == "F"
 
 
-def _melted(plan: Plan, values: dict[str, np.ndarray], raw: dict[int, np.ndarray], lines):
-    """One row per instant and sensor; sensors of one place share a row."""
-    places = list(dict.fromkeys(at for by_place in plan.wide.values() for at in by_place))
-    rows = len(lines)
-    melted = {name: np.repeat(column, len(places)) for name, column in values.items()}
-    for index, axis in enumerate(plan.axes):
-        melted[axis] = np.tile([at[index] for at in places], rows)
-    nothing = np.full(rows, np.nan)
-    for name, by_place in plan.wide.items():
-        columns = [raw[by_place[at]] if at in by_place else nothing for at in places]
-        melted[name] = np.stack(columns, axis=1).ravel()
-    return melted, np.repeat(lines, len(places))
+def move_units_to_headings(table: CellTable) -> CellTable:
+    """The table with plain numbers in its cells, and the units of the cells in the headings."""
+    units = {at: unit for at in range(len(table.headings)) if (unit := _unit_in_cells(table, at))}
+    if not units:
+        return table
+    headings = [replace(h, unit=units.get(at, h.unit)) for at, h in enumerate(table.headings)]
+    sample = [
+        [_number_of(cell) if at in units else cell for at, cell in enumerate(row)]
+        for row in table.sample
+    ]
+
+    def load(converters: dict[int, Converter]) -> LoadedColumns:
+        own = {
+            at: _convert_amounts(converters[at], table.headings[at].text, unit)
+            for at, unit in units.items()
+            if at in converters
+        }
+        return table.load(converters | own)
+
+    notes = (*table.notes, "units in cells")
+    return replace(table, headings=headings, sample=sample, load=load, notes=notes)
 
 
-def _units(table: Table, plan: Plan, sensors: dict[str, Places], coords) -> dict[str, str]:
-    """Units by name: of a column, of the columns of a field, and of positions."""
-    units = {}
-    for name, places in plan.single.items():
-        units[name] = table.headings[places[0]].unit if len(places) == 1 else None
-    for name, by_place in plan.wide.items():
-        units[name] = _common(name, [table.headings[p].unit for p in by_place.values()])
-    units |= {axis: unit for axis, (_, unit) in plan.fixed.items()}
-    at = [*positions(table.headings, sensors).values(), *sensors.values()]
-    for axis in coords:
-        if axis not in units:
-            units[axis] = _common(axis, [places[axis][1] for places in at if axis in places])
-    return {name: unit for name, unit in units.items() if unit}
+def _number_of(cell: str) -> str:
+    found = parse_amount(cell)
+    return cell if found is None else found.number
 
 
-def _common(name: str, units: Iterable[str | None]) -> str | None:
-    """The one unit of several sensors."""
-    units = list(units)
-    known = next((unit for unit in units if unit), None)
-    for unit in units:
-        if known is None or unit is None:
-            continue
-        if conversion(unit, known) not in ((1.0, 0.0),):
+def _unit_in_cells(table: CellTable, at: int) -> str | None:
+    """The unit in the first cell of a column, where most cells have a unit."""
+    cells = (cell for row in table.sample if at < len(row) and (cell := row[at].strip()))
+    filled = [cell for cell in cells if not _is_missing(cell)]
+    if not filled or is_number_like(filled[0]) or not all(map(parse_amount, filled[:1])):
+        return None
+    amounts = [found for cell in filled if (found := parse_amount(cell))]
+    if len(amounts) < 0.5 * len(filled):
+        return None
+    heading = table.headings[at]
+    unit = parse_heading(f"{heading.name} [{amounts[0].unit}]").unit
+    if unit and heading.unit and conversion(unit, heading.unit) != (1.0, 0.0):
+        raise InputError(
+            f"the heading {heading.text!r} says {heading.unit!r}, and its cells {amounts[0].unit!r}, "
+            f"as in {filled[0]!r}; correct one of them."
+        )
+    return unit
+
+
+def _is_missing(cell: str) -> bool:
+    return cell.lower() in MISSING_WORDS or cell.lower() in NO_READING_WORDS
+
+
+def _convert_amounts(convert: Converter, name: str, unit: str) -> Converter:
+    """A converter of cells with units to numbers in one unit."""
+
+    def converted(cells: list[str], lines: np.ndarray) -> np.ndarray:
+        amounts = [parse_amount(cell) for cell in cells]
+        values = convert([a.number if a else c for a, c in zip(amounts, cells, strict=True)], lines)
+        to = _amount_conversions(amounts, cells, lines, name, unit)
+        return values if values.dtype == object else values * to[:, 0] + to[:, 1]
+
+    return converted
+
+
+def _amount_conversions(
+    amounts: Sequence[CellAmount | None],
+    cells: Sequence[str],
+    lines: np.ndarray,
+    name: str,
+    unit: str,
+) -> np.ndarray:
+    """By cell, the scale and offset that convert its number to the unit of the column."""
+    known: dict[str, tuple[float, float] | None] = {}
+    found = np.tile([1.0, 0.0], (len(cells), 1))
+    for row, (amount, cell) in enumerate(zip(amounts, cells, strict=True)):
+        if amount is None and not is_number_like(cell.strip()):
+            continue  # no reading; the converter reports other text
+        own = amount.unit if amount else ""
+        if own not in known:
+            parsed = parse_heading(f"{name} [{own}]").unit or parse_unit(own)
+            known[own] = conversion(parsed, unit) if parsed and own else None
+        if (to := known[own]) is None:
             raise InputError(
-                f"{name!r} is in {known!r} at one sensor and in {unit!r} at another; write one unit."
+                f"line {lines[row]}, column {name!r}: {cell.strip()!r} is not in {unit!r} like the "
+                "others; write all in one unit."
             )
-    return known
+        found[row] = to
+    return found
+
+
+MAX_QUANTITIES = 200  # in one column; a column with more names holds something else
+
+
+@dataclass(frozen=True)
+class QuantityStack:
+    """The columns of the names, values and units of stacked quantities, and these names."""
+
+    name_column: int
+    value_column: int
+    unit_column: int | None
+    names: tuple[str, ...]
+
+    @property
+    def columns(self) -> list[int]:
+        both = [self.name_column, self.value_column]
+        return both if self.unit_column is None else [*both, self.unit_column]
+
+
+def unstack_quantities(table: CellTable) -> CellTable:
+    """The table with a column for each quantity; unchanged where nothing is stacked."""
+    stack = _find_stack(table)
+    if stack is None:
+        return table
+    units = _units_by_quantity(table, stack)
+    headings = [
+        Heading("", "") if at in stack.columns else h for at, h in enumerate(table.headings)
+    ]
+    for name in stack.names:
+        heading = parse_heading(name)
+        headings.append(replace(heading, unit=units.get(name, heading.unit)))
+    width = len(table.headings)
+    sample = [_unstack_row(row, width, stack) for row in table.sample]
+
+    def load(converters: dict[int, Converter]) -> LoadedColumns:
+        return _load_unstacked(table, stack, units, converters)
+
+    name = table.headings[stack.name_column].text
+    notes = (*table.notes, f"{len(stack.names)} quantities below each other, by {name!r}")
+    return replace(
+        table, headings=headings, sample=sample, load=load, notes=notes, quantities=stack.names
+    )
+
+
+def _unstack_row(row: Sequence[str], width: int, stack: QuantityStack) -> list[str]:
+    cells = [*row, *[""] * (width - len(row))]
+    name, value = cells[stack.name_column].strip(), cells[stack.value_column]
+    return [*cells, *(value if name == other else "" for other in stack.names)]
+
+
+def _find_stack(table: CellTable) -> QuantityStack | None:
+    """The stacked quantities of a table; None where there are none, or it is unclear which."""
+    found: list[tuple[int, tuple[str, ...]]] = []
+    for at, heading in enumerate(table.headings):
+        if heading.name.lower() in QUANTITY_NAMES:
+            names = dict.fromkeys(c for c in table.cells(at) if c.lower() not in MISSING_WORDS)
+            if 1 < len(names) <= MAX_QUANTITIES and not is_numeric_column([*names]):
+                found.append((at, tuple(names)))
+    value = _find_value_column(table) if len(found) == 1 else None
+    if value is None:
+        return None
+    units = [at for at, h in enumerate(table.headings) if h.name.lower() in UNIT_NAMES]
+    return QuantityStack(found[0][0], value, units[0] if units else None, found[0][1])
+
+
+def _find_value_column(table: CellTable) -> int | None:
+    """The only column of readings: by its name, or because no other holds numbers."""
+    numeric = [at for at in range(len(table.headings)) if is_numeric_column(table.cells(at))]
+    named = [at for at in numeric if normalize_name(table.headings[at].name) in VALUE_NAMES]
+    if not named:
+        named = [at for at in numeric if not _is_no_reading(table.headings[at])]
+    return named[0] if len(named) == 1 else None
+
+
+def _is_no_reading(heading: Heading) -> bool:
+    """Whether a column of numbers is a coordinate, a counter or a flag."""
+    name = heading.name.lower()
+    is_axis = heading.name != "T" and any(is_axis_alias(heading.name, axis) for axis in AXES)
+    return is_axis or name in (*COUNTER_NAMES, *FLAG_NAMES, *VALIDITY_NAMES)
+
+
+def _units_by_quantity(table: CellTable, stack: QuantityStack) -> dict[str, str]:
+    """By quantity, the unit in the column of units."""
+    if stack.unit_column is None:
+        return {}
+    found: dict[str, str] = {}
+    names, units = table.cells(stack.name_column), table.cells(stack.unit_column)
+    for name, text in zip(names, units, strict=False):
+        if unit := parse_unit(text):
+            found.setdefault(name, unit)
+    return found
+
+
+def _load_unstacked(
+    table: CellTable, stack: QuantityStack, units: dict[str, str], converters: dict[int, Converter]
+) -> LoadedColumns:
+    width = len(table.headings)
+    own = {at: convert for at, convert in converters.items() if at < width}
+    asked = {at: stack.names[at - width] for at in converters if at >= width}
+    raw, lines = table.load(own | dict.fromkeys(stack.columns, as_text))
+    if not asked:
+        return {at: raw[at] for at in own}, lines
+    kept = np.isin(raw[stack.name_column], [*asked.values()])
+    raw, lines = {at: column[kept] for at, column in raw.items()}, lines[kept]
+    _check_stack_units(raw, lines, stack, units)
+    names = raw[stack.name_column]
+    row = _group_rows([raw[at] for at in own], names)
+    _, first = np.unique(row, return_index=True)
+    values = {at: raw[at][first] for at in own}
+    for at, name in asked.items():
+        cells, where = np.full(len(first), "", object), lines[first].copy()
+        chosen = names == name
+        cells[row[chosen]], where[row[chosen]] = raw[stack.value_column][chosen], lines[chosen]
+        values[at] = converters[at](cells.tolist(), where)
+    return values, lines[first]
+
+
+def _group_rows(keys: Sequence[np.ndarray], names: np.ndarray) -> np.ndarray:
+    """By reading, its row in the result. Quantities with equal keys share a row; repeats get new ones."""
+    frame = pd.DataFrame(dict(enumerate([*keys, names])))
+    repeats = frame.groupby([*frame.columns], dropna=False, sort=False).cumcount()
+    shared = frame.drop(columns=len(keys)).assign(repeats=repeats)
+    return shared.groupby([*shared.columns], dropna=False, sort=False).ngroup().to_numpy()
+
+
+def _check_stack_units(
+    raw: dict[int, np.ndarray], lines: np.ndarray, stack: QuantityStack, units: dict[str, str]
+) -> None:
+    if stack.unit_column is None:
+        return
+    for name, text, line in zip(raw[stack.name_column], raw[stack.unit_column], lines, strict=True):
+        if (unit := parse_unit(text)) and unit != units.get(name, unit):
+            raise InputError(
+                f"line {line}: {name!r} is in {text!r}, and in {units[name]!r} above; write one unit."
+            )

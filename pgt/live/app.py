@@ -1,4 +1,4 @@
-"""The server's routes: three files, the set-up, answers, and the state of a stream."""
+"""The server's routes: files, the setup, answers, and the state of a stream."""
 
 from collections.abc import Callable
 from importlib import resources
@@ -13,9 +13,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pgt.ground.errors import InputError
-from pgt.live.guard import refusal
-from pgt.live.session import Session
-from pgt.live.wish import read_wish
+from pgt.live.server import refusal
+from pgt.live.session import Session, read_request
 
 FILES = {  # by path: the package and the name of the file, its type
     "/": ("pgt.live", "page.html", "text/html"),
@@ -32,9 +31,9 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-MOST_BYTES = 200_000  # of a wish: some thousand sensors
-MOST_READ = 100_000_000  # and thrown away, so that the sender hears why
-LONGEST_WAIT = 1.0  # seconds until the page asks again for the state of a stream
+MAX_REQUEST_BYTES = 200_000  # about a thousand sensors
+MAX_READ_BYTES = 100_000_000  # of a request that is too large, so that the sender gets an answer
+MAX_WAIT_SECONDS = 1.0  # before the state of a stream without news is sent
 
 
 class Guarded:
@@ -63,7 +62,7 @@ def live_app(session: Session, bound: str = "127.0.0.1") -> Starlette:
     async def answer(request: Request) -> Response:
         if "application/json" not in request.headers.get("content-type", ""):
             return _trouble("send JSON, with Content-Type: application/json.")
-        return await _tried(lambda text: session.answer(read_wish(text, session.rig)), request)
+        return await _tried(lambda text: session.answer(read_request(text, session.rig)), request)
 
     async def stream(request: Request) -> Response:
         seen = request.query_params.get("seen", "-1")
@@ -88,7 +87,7 @@ def _file(package: str, name: str, kind: str) -> Callable:
 
 
 async def _tried(work: Callable[[bytes], dict], request: Request) -> Response:
-    """The answer, or one sentence; the model's own failures are the server's fault, not the page's."""
+    """The answer, or one sentence; a failure of the model has the status of a server error."""
     try:
         return _told(await run_in_threadpool(work, await _body(request)))
     except InputError as error:
@@ -100,16 +99,16 @@ async def _tried(work: Callable[[bytes], dict], request: Request) -> Response:
 
 
 async def _body(request: Request) -> bytes:
-    """All that was sent, unless it is too much."""
+    """The body of a request of acceptable size."""
     kept, count = bytearray(), 0
     async for part in request.stream():
         count += len(part)
-        if count <= MOST_BYTES:
+        if count <= MAX_REQUEST_BYTES:
             kept += part
-        elif count > MOST_READ:
+        elif count > MAX_READ_BYTES:
             break
-    if count > MOST_BYTES:
-        raise InputError(f"more than {MOST_BYTES} bytes are too many: send fewer sensors.")
+    if count > MAX_REQUEST_BYTES:
+        raise InputError(f"more than {MAX_REQUEST_BYTES} bytes are too many: send fewer sensors.")
     return bytes(kept)
 
 
@@ -118,7 +117,7 @@ def _state(session: Session, seen: str) -> Response:
         return _trouble("no readings arrive here: start it with --stream.", 404)
     if not seen.removeprefix("-").isdecimal() or len(seen) > 15:
         return _trouble("seen: the number of lines that you know is wanted.")
-    return _told(session.stream.state(int(seen), LONGEST_WAIT))
+    return _told(session.stream.state(int(seen), MAX_WAIT_SECONDS))
 
 
 def _told(content: dict) -> JSONResponse:

@@ -1,34 +1,38 @@
-"""Readings that arrive while the page is open: from a file that grows, or from standard input."""
+"""Readings that arrive while the page is open, from a growing file or from standard input."""
 
+import csv
+import math
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import sleep
 
 import numpy as np
 
 from pgt.ground.errors import InputError
-from pgt.live.rows import LONGEST, Heading
-from pgt.live.source import Rig
+from pgt.ground.numbers import listed, number
+from pgt.live.rig import AbstractRig
 
-WINDOW = 1024  # newest readings that are answered
-NAMED = 5  # bad lines that are told in words
-PAUSE = 0.2  # seconds between two looks at a file
-PATIENCE = 5  # looks after which a last line without an end counts as whole
+WINDOW = 1024  # The number of the newest readings that are answered.
+MAX_NAMED = 5  # The number of bad lines that are reported in words.
+POLL_SECONDS = 0.2  # between two reads of a file
+MAX_POLLS = 5  # A last line without an end counts as complete after so many reads.
 
 
 class Stream:
-    """The newest readings, and what was wrong with the others. One thread writes, others read."""
+    """The newest readings, and the errors of bad lines. One thread writes, others read."""
 
-    def __init__(self, rig: Rig, window: int = WINDOW, say: Callable[[str], None] = lambda _: None):
+    def __init__(
+        self, rig: AbstractRig, window: int = WINDOW, say: Callable[[str], None] = lambda _: None
+    ):
         self.rig, self.say = rig, say
         self.rows: deque[np.ndarray] = deque(maxlen=window)
-        self.bad: deque[str] = deque(maxlen=NAMED)
+        self.bad: deque[str] = deque(maxlen=MAX_NAMED)
         self.lines = self.count = self.bad_count = 0
         self.heading: Heading | None = None
-        self.trouble: str | None = None  # why nothing more will be read
+        self.trouble: str | None = None  # the reason why no more lines are read
         self.ended = False
         self.changed = threading.Condition()
 
@@ -39,7 +43,7 @@ class Stream:
         return thread
 
     def read(self, lines: Iterable[bytes]) -> None:
-        """Take lines until they end, or until the heading is useless."""
+        """Take lines until they end, or until the heading is unusable."""
         try:
             for line in lines:
                 self.take(line)
@@ -52,7 +56,7 @@ class Stream:
             self.changed.notify_all()
 
     def take(self, line: bytes) -> None:
-        """One line: a reading, or one more that is bad."""
+        """One line: a reading or a bad line."""
         with self.changed:
             self.lines += 1
             try:
@@ -75,8 +79,8 @@ class Stream:
     def _name(self, sentence: str) -> None:
         self.bad.append(sentence)
         self.bad_count += 1
-        if self.bad_count <= NAMED:
-            more = "; further ones are counted on the page" if self.bad_count == NAMED else ""
+        if self.bad_count <= MAX_NAMED:
+            more = "; further ones are counted on the page" if self.bad_count == MAX_NAMED else ""
             self.say(f"{sentence}{more}.")
 
     def _give_up(self, sentence: str) -> None:
@@ -91,7 +95,7 @@ class Stream:
         return rows[:, :width], rows[:, width:]
 
     def state(self, seen: int = -1, seconds: float = 0.0) -> dict:
-        """How far it is, as soon as more lines than those seen have come, or after some seconds."""
+        """The counts, once there are more lines than `seen` or after some seconds."""
         with self.changed:
             self.changed.wait_for(lambda: self.lines > seen or self.ended, seconds)
             return {
@@ -101,15 +105,15 @@ class Stream:
 
 
 def whole_lines(readline: Callable[[int], bytes], more: Callable[[], bool]) -> Iterator[bytes]:
-    """Lines as they are finished; `more` waits at the end, and says whether any may still come.
+    """Lines as they are completed; at the end `more` waits and says whether others may follow.
 
-    Of a line that is too long only the beginning is kept.
+    Only the beginning of a line that is too long is kept.
     """
     begun, looks = b"", 0
     while True:
-        part = readline(LONGEST)
-        begun = (begun + part)[: LONGEST + 1]
-        if part.endswith(b"\n") or (begun and looks >= PATIENCE and not part):
+        part = readline(MAX_LINE_BYTES)
+        begun = (begun + part)[: MAX_LINE_BYTES + 1]
+        if part.endswith(b"\n") or (begun and looks >= MAX_POLLS and not part):
             yield begun
             begun, looks = b"", 0
         elif part:
@@ -122,8 +126,8 @@ def whole_lines(readline: Callable[[int], bytes], more: Callable[[], bool]) -> I
             return
 
 
-def follow(path: Path, pause: float = PAUSE) -> Iterator[bytes]:
-    """The lines of a file and those that are added later; one that was emptied is read anew."""
+def follow(path: Path, pause: float = POLL_SECONDS) -> Iterator[bytes]:
+    """The lines of a file and those that are appended later; a truncated file is read again."""
     with path.open("rb") as file:
 
         def more() -> bool:
@@ -143,3 +147,84 @@ def source_of(name: str, standard_input: Callable[[int], bytes]) -> Iterator[byt
     if not path.is_file():
         raise InputError(f"{name}: there is no such file of readings; write - for standard input.")
     return follow(path)
+
+
+# ------------------------------------------------------------------------------- lines of text
+
+
+MAX_LINE_BYTES = 10_000
+SEPARATORS = ",;\t"
+MAX_SHOWN = 40  # characters of a bad text in a message
+MISSING_VALUES = ("", "nan", "na", "null", "none", "-")
+
+
+class Heading:
+    """The columns of a table; reads its lines."""
+
+    def __init__(self, line: bytes, axes: Mapping[str, np.ndarray], fields: Sequence[str]):
+        text = _text(line)
+        self.separator = next((mark for mark in SEPARATORS if mark in text), ",")
+        self.names = [name.strip() for name in self._cells(text)]
+        self.axes, self.fields = axes, fields
+        if missing := [axis for axis in axes if axis not in self.names]:
+            raise InputError(
+                f"the heading {_shown(text)} lacks {listed(missing)}; columns of this model are "
+                f"{listed([*axes, *fields])}."
+            )
+        if not set(fields) & set(self.names):
+            raise InputError(f"the heading {_shown(text)} has none of {listed(fields)}.")
+        if twice := [name for name in self.names if self.names.count(name) > 1]:
+            raise InputError(f"the heading {_shown(text)} names {twice[0]} twice.")
+
+    def read(self, line: bytes) -> np.ndarray | None:
+        """Coordinates, then fields; None for an empty line and for a repeated heading."""
+        text = _text(line)
+        cells = [cell.strip() for cell in self._cells(text)]
+        if not any(cells) or cells == self.names:
+            return None
+        if len(cells) != len(self.names):
+            raise InputError(f"{len(cells)} cells instead of {len(self.names)}")
+        by_name = dict(zip(self.names, cells, strict=True))
+        place = [self._coordinate(axis, by_name[axis]) for axis in self.axes]
+        values = [_value(name, by_name.get(name, "")) for name in self.fields]
+        if all(map(math.isnan, values)):
+            raise InputError("no field has a value")
+        return np.array([*place, *values])
+
+    def _cells(self, text: str) -> list[str]:
+        try:
+            return next(csv.reader([text], delimiter=self.separator), [])
+        except csv.Error as error:
+            raise InputError(str(error)) from None
+
+    def _coordinate(self, axis: str, cell: str) -> float:
+        value = _number(axis, cell)
+        low, high = float(self.axes[axis][0]), float(self.axes[axis][-1])
+        if not low <= value <= high:
+            bounds = f"{number(low)} to {number(high)}"
+            raise InputError(f"{axis} = {_shown(cell)} lies outside of {bounds}")
+        return value
+
+
+def _value(name: str, cell: str) -> float:
+    return math.nan if cell.lower() in MISSING_VALUES else _number(name, cell)
+
+
+def _number(name: str, cell: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"{name} = {_shown(cell)} is not a finite number")
+    return value
+
+
+def _text(line: bytes) -> str:
+    if len(line) > MAX_LINE_BYTES:
+        raise InputError(f"it is longer than {MAX_LINE_BYTES} bytes")
+    return line.decode("utf-8-sig", "replace").strip("\r\n")
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…")

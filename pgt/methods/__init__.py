@@ -1,5 +1,9 @@
-"""Ways to fit a field, beside the training of networks and the closed form of sines.
+"""Four ways to fit a field, and the plan that says which are tried.
 
-fit      which method fits which model
-solver   the equation as a hard constraint: Gauss-Newton's method through its solution, and the posterior
+plan           candidates: a method, a model and the reason
+closed_form    sums of sines for linear equations: one solve for each band that is tried
+solver         the equation solved on a mesh, unknowns fitted through its solution
+second_order   Gauss-Newton steps in float64 on all weights, or on the decoder alone
+first_order    gradient steps on large networks
+finished_fit   what all of them return; history and coefficients: parts of it
 """

@@ -1,10 +1,11 @@
 """What a model is: readings in, a field that can be asked anywhere out."""
 
 import abc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar, NamedTuple
 
 import equinox as eqx
+import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from pgt.data.observations import Observations
@@ -57,6 +58,17 @@ class AbstractFieldModel(eqx.Module):
 
     def halves(self) -> Halves | None:
         """`decode` in two steps, for a faster second-order step; None where it is one."""
+        return None
+
+    def on_grid(
+        self,
+        axes: Sequence[Float[np.ndarray, " _"]],
+        along: Sequence[int] = (),
+        tuned: Float[Array | np.ndarray, "k ..."] | None = None,
+    ) -> Float[np.ndarray, "k c *shape"] | None:
+        """All fields on the grid of these positions along each coordinate, or their derivative along the
+        axes listed, for each of the values `tuned` of what is tunable; default: its own, k = 1. None
+        where the model has no faster way than point by point, or is not linear in what is tunable."""
         return None
 
     @property

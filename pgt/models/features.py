@@ -4,9 +4,10 @@ import math
 from collections.abc import Sequence
 from typing import ClassVar
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Complex, Float, PyTree
 
 from pgt.data.domain import Domain
 from pgt.ground.arguments import Positive, Seed, Size
@@ -14,10 +15,12 @@ from pgt.ground.checked import checked
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
 from pgt.kernels.combine import NoKernel
+from pgt.models.exact_waves import Symbol, exact_waves
 from pgt.models.frame import AbstractFrame
 from pgt.models.local import AbstractLocal, Local
 from pgt.models.multipoles import Multipoles
 from pgt.models.network import AbstractNetwork, UnitReadings
+from pgt.models.tensor_grid import waves_on_grid
 from pgt.models.wave_vectors import wave_vectors
 from pgt.nn.frozen import Frozen
 from pgt.nn.scaling import Scaling
@@ -30,7 +33,9 @@ FIRST_BAND = 8.0  # in unit coordinates, from where a search begins: two and a h
 class Sines(Frozen):
     """φ_k(z) = sin(w_k·z + b_k) in unit coordinates; the first is constant.
 
-    Derivatives are exact: each adds a quarter of a wave to the phase and a factor w.
+    With `growth` g, each times exp(g_k·z - |g_k|₁), which is 1 at the corner where it is largest.
+    Derivatives are exact: each adds a quarter of a wave to the phase and a factor w; with growth, the
+    phase and the size of g + i w.
 
     >>> sines = Sines.draw(4, (2.0,), (False,), seed=0)
     >>> z = jnp.array([0.3])
@@ -42,6 +47,7 @@ class Sines(Frozen):
     frequencies: Float[Array | np.ndarray, "m d"]
     phases: Float[Array | np.ndarray, " m"]
     local: AbstractLocal | None = None
+    growth: Float[Array | np.ndarray, "m d"] | None = None
 
     @staticmethod
     def draw(
@@ -69,6 +75,8 @@ class Sines(Frozen):
 
     def __call__(self, z: Float[Array, "*n d"], along: Sequence[int] = ()) -> Float[Array, "*n m"]:
         """The sines, or their derivative along the axes listed, in unit coordinates."""
+        if self.growth is not None:
+            return self._growing(z, along)
         w = jnp.asarray(self.frequencies)
         factor = jnp.ones(len(w), w.dtype)
         for axis in along:
@@ -78,12 +86,85 @@ class Sines(Frozen):
             return waves
         return jnp.concatenate([waves, self.local(z, tuple(along))], axis=-1)
 
+    def _growing(self, z: Float[Array, "*n d"], along: Sequence[int]) -> Float[Array, "*n m"]:
+        w, g = jnp.asarray(self.frequencies), jnp.asarray(self.growth)
+        size, turn = jnp.ones(len(w), w.dtype), jnp.zeros(len(w), w.dtype)
+        for axis in along:
+            size = size * jnp.hypot(g[:, axis], w[:, axis])
+            turn = turn + jnp.arctan2(w[:, axis], g[:, axis])
+        envelope = jnp.exp(z @ g.T - jnp.sum(jnp.abs(g), axis=1))
+        return size * envelope * jnp.sin(z @ w.T + (self.phases + turn))
+
+    def on_grid(
+        self,
+        weights: Float[Array | np.ndarray, "r m"],
+        axes: Sequence[Float[np.ndarray, " _"]],
+        along: Sequence[int] = (),
+    ) -> Float[np.ndarray, "r *shape"] | None:
+        """Weighted sums, or their derivative along the axes listed, on the grid of these unit positions;
+        None where functions of a shape that moves do not factorize."""
+        weights, count = np.asarray(weights, float), len(self.phases)
+        if self.local is None:
+            own = self.frequencies, self.phases
+            return waves_on_grid(*own, weights, axes, along, self.growth)
+        others = self.local.on_grid(weights[:, count:], axes, tuple(along))
+        if others is None:
+            return None
+        own = weights[:, :count]
+        return others + waves_on_grid(self.frequencies, self.phases, own, axes, along)
+
+
+def _complex(pairs: Float[np.ndarray, "*n m"]) -> Complex[np.ndarray, "*n k"]:
+    """Neighbors as real and imaginary part."""
+    return pairs[..., ::2] + 1j * pairs[..., 1::2]
+
 
 class FeatureNetwork(AbstractNetwork):
     """u(z) = A φ(z): only A is ever fitted."""
 
     sines: Sines
     readout: Float[Array | np.ndarray, "c m"]
+    # Of waves that satisfy a system of equations: the fields in each of them, real and imaginary part.
+    amplitudes: Float[Array | np.ndarray, "2 k c"] | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the field satisfies its equation whatever the weights."""
+        return self.amplitudes is not None
+
+    @property
+    def size(self) -> int:
+        """How many weights there are to be found."""
+        return self.readout.shape[1] if self.is_exact else self.readout.size
+
+    def weights(self) -> Float[np.ndarray, " p"]:
+        """What the fit finds: the readout, or the real and imaginary parts of the waves."""
+        readout = np.asarray(self.readout, float)
+        return readout.ravel() if self.amplitudes is None else self.tied(readout.reshape(1, -1))[0]
+
+    def readouts(
+        self, weights: Float[Array | np.ndarray, "n p"]
+    ) -> Float[Array | np.ndarray, "n c m"]:
+        """The readout that belongs to each row of weights: conj(v) a in a pair of a cosine and a sine."""
+        if self.amplitudes is None:
+            return weights.reshape(len(weights), *self.readout.shape)
+        found = _complex(np.asarray(weights, float))[:, None] * np.conj(self._amplitudes).T
+        return np.stack([np.real(found), np.imag(found)], axis=-1).reshape(
+            len(weights), len(found[0]), -1
+        )
+
+    def tied(self, rows: Float[np.ndarray, "n q"]) -> Float[np.ndarray, "n p"]:
+        """Rows that act on the readout as rows that act on the weights."""
+        if self.amplitudes is None:
+            return rows
+        by_field = _complex(rows.reshape(len(rows), *self.readout.shape))
+        found = np.einsum("nck,kc->nk", by_field, self._amplitudes)
+        return np.stack([np.real(found), np.imag(found)], axis=-1).reshape(len(rows), self.size)
+
+    @property
+    def _amplitudes(self) -> Complex[np.ndarray, "k c"]:
+        real, imaginary = np.asarray(self.amplitudes, float)
+        return real + 1j * imaginary
 
     def encode(self, readings: UnitReadings) -> tuple[()]:
         """Nothing: the readings only enter the fit."""
@@ -100,13 +181,15 @@ class FeatureNetwork(AbstractNetwork):
 
 @register("features")
 class Features(AbstractFrame):
-    r"""A sum of random sines, fitted in closed form (training/features.py).
+    r"""A sum of random sines, fitted in closed form (methods/closed_form/band_search.py).
 
     $$ u(z) = \sum_k a_k \sin(w_k \cdot z + b_k), \qquad w_k \sim U(\pm\text{band}) $$
 
     Of a linear equation, with its conditions, readings and cell averages, this leaves a linear problem
     for the weights a: no training, a posterior that is exact, and the most accurate model there is for
-    smooth fields. Nonlinear equations are linearised again and again around the field found so far.
+    smooth fields. Where such an equation has no source and known constant coefficients, waves that
+    satisfy it (models/exact_waves.py) are tried in place of the sines. Nonlinear equations are linearised
+    again and again around the field found so far.
 
     Parameters
     ----------
@@ -137,6 +220,7 @@ class Features(AbstractFrame):
     count: int | None
     seed: int
     local: AbstractLocal | None = None
+    symbol: Symbol | None = None
 
     def __init__(
         self,
@@ -150,6 +234,7 @@ class Features(AbstractFrame):
         self.scaling, self.kernel = scaling, NoKernel()
         self.count, self.seed = count, seed
         self.local = None if domain is None else _local(domain, len(scaling.mean))
+        self.symbol = None
         self.band, self.network = self._drawn(count, band)
 
     def _drawn(
@@ -159,6 +244,8 @@ class Features(AbstractFrame):
         given = None if band is None else _per_axis(band, len(scaling.middle))
         chosen = given or (FIRST_BAND,) * len(scaling.middle)
         count = count or usual_count(scaling)
+        if self.symbol is not None:
+            return given, _exact(self.symbol, count, chosen, scaling.periodic, self.seed)
         local = self.local and self.local.within(chosen[-1], scaling.periodic[-1])
         sines = Sines.draw(count, chosen, scaling.periodic, self.seed, local)
         return given, FeatureNetwork(sines, np.zeros((len(scaling.mean), sines.count)))
@@ -169,12 +256,44 @@ class Features(AbstractFrame):
         drawn, network = self._drawn(count, tuple(band))
         return self._but(count=count, band=drawn, network=network)
 
+    def satisfying(self, symbol: Symbol) -> "Features | None":
+        """The same with waves that satisfy an equation in place of sines; None where there are none."""
+        scaling = self.scaling
+        if not symbol.holds_constants:
+            scaling = eqx.tree_at(lambda s: s.mean, scaling, np.zeros_like(scaling.mean))
+        # All fields share a wave and its weight: as many as there are sines of a single field.
+        count = self.count or COUNTS[min(len(scaling.middle), len(COUNTS)) - 1]
+        other = self._but(symbol=symbol, scaling=scaling, local=None, count=count)
+        band, network = other._drawn(count, self.band)
+        return other._but(band=band, network=network) if network.sines.count else None
+
     @checked
     def with_seed(self, seed: Seed) -> "Features":
         """The same with as many sines of the same band, drawn anew."""
         other = self._but(seed=seed)
-        _, network = other._drawn(len(self.network.sines.phases), self.band)
+        count = self.count if self.symbol else len(self.network.sines.phases)
+        _, network = other._drawn(count, self.band)
         return other._but(network=network)
+
+    def on_grid(
+        self,
+        axes: Sequence[Float[np.ndarray, " _"]],
+        along: Sequence[int] = (),
+        tuned: Float[Array | np.ndarray, "k c m"] | None = None,
+    ) -> Float[np.ndarray, "k c *shape"] | None:
+        """The sines factorize on a grid: a few matrix products for all of its points."""
+        scaling = self.scaling
+        middle, half = (np.asarray(a, float) for a in (scaling.middle, scaling.half_extent))
+        mean, spread = (np.asarray(a, float) for a in (scaling.mean, scaling.spread))
+        unit = [(np.asarray(z, float) - m) / h for z, m, h in zip(axes, middle, half, strict=True)]
+        size = spread / np.prod(half[list(along)])
+        readouts = np.asarray(self.network.readout if tuned is None else tuned, float)
+        weights = (size[:, None] * readouts).reshape(-1, readouts.shape[-1])
+        found = self.network.sines.on_grid(weights, unit, along)
+        if found is None:
+            return None
+        found = found.reshape(-1, len(spread), *found.shape[1:])
+        return found if along else found + mean.reshape(-1, *[1] * len(axes))
 
     def _but(self, **changed) -> "Features":
         """The same but for what changed; the functions of a shape are found once."""
@@ -182,6 +301,18 @@ class Features(AbstractFrame):
         for name in Features.__dataclass_fields__:
             object.__setattr__(other, name, changed.get(name, getattr(self, name)))
         return other
+
+
+def _exact(
+    symbol: Symbol, count: int, band: tuple[float, ...], periodic: tuple[bool, ...], seed: int
+) -> FeatureNetwork:
+    """About half as many waves, a cosine and a sine of each."""
+    kappa, amplitudes = exact_waves(symbol, max(count // 2, 1), band, periodic, seed)
+    waves, size = np.repeat(kappa, 2, axis=0), 2 * len(kappa)
+    phases = np.tile([np.pi / 2, 0.0], len(kappa))
+    sines = Sines(np.imag(waves), phases, None, np.real(waves))
+    parts = np.stack([np.real(amplitudes), np.imag(amplitudes)])
+    return FeatureNetwork(sines, np.zeros((symbol.fields, size)), parts)
 
 
 def usual_count(scaling: Scaling) -> int:

@@ -13,8 +13,8 @@ from pgt.models.features import Features
 from pgt.nn.scaling import Scaling
 
 
-class Apart(eqx.Module):
-    """A sum of sines that fades out towards the places that were read::
+class NullSpaceField(eqx.Module):
+    """A sum of sines that fades out toward the places of the readings::
 
     a(z) = min(|z - nearest|² , 1) (u(z) - mean),     distances in units of `reach`
     """
@@ -24,8 +24,8 @@ class Apart(eqx.Module):
     reach: Float[Array | np.ndarray, " d"]
 
     def __call__(self, z: Point) -> Float[Array, " c"]:
-        away = (jnp.asarray(z) - jnp.asarray(self.places)) / jnp.asarray(self.reach)
-        nearest = jnp.min(jnp.sum(away**2, axis=-1))
+        offsets = (jnp.asarray(z) - jnp.asarray(self.places)) / jnp.asarray(self.reach)
+        nearest = jnp.min(jnp.sum(offsets**2, axis=-1))
         return jnp.minimum(nearest, 1.0) * (self.sines.decode((), z) - self.sines.scaling.mean)
 
 
@@ -34,23 +34,23 @@ class LinearisedModel(AbstractFieldModel):
 
         u(z) = u_θ(z) + d/dε u_{θ + ε δ}(z)
 
-    A sample of a Laplace posterior: δ is Gaussian, and so is u, with the mean u_θ. A direction that
-    the readings and the equation leave open may be long, where θ + δ itself would be another field.
-    `apart` is what no θ can say: by what a field may differ where nothing was read.
+    It is a sample of a Laplace posterior: δ is Gaussian, and so is u, with the mean u_θ. A
+    direction that readings and equation do not determine may be long, where θ + δ itself would be
+    another field. `null_space` is a difference that no θ can express, where nothing was measured.
     """
 
     base: AbstractFieldModel
     direction: PyTree[Float[Array | np.ndarray, "..."]]
-    apart: Apart | None = None
+    null_space: NullSpaceField | None = None
 
     def __init__(
         self,
         base: AbstractFieldModel,
         direction: PyTree[Float[Array | np.ndarray, "..."]],
-        apart: Apart | None = None,
+        null_space: NullSpaceField | None = None,
     ):
         """`direction` has the structure of `base.tunable()`."""
-        self.base, self.direction, self.apart = base, direction, apart
+        self.base, self.direction, self.null_space = base, direction, null_space
 
     @property
     def scaling(self) -> Scaling:
@@ -69,7 +69,7 @@ class LinearisedModel(AbstractFieldModel):
 
         value, change = jax.jvp(at, (self.base.tunable(),), (self.direction,))
         moved = value + change
-        return moved if self.apart is None else moved + self.apart(z)
+        return moved if self.null_space is None else moved + self.null_space(z)
 
     def tunable(self) -> PyTree:
         """The base's."""
@@ -77,5 +77,5 @@ class LinearisedModel(AbstractFieldModel):
 
 
 def network_of(model: AbstractFieldModel) -> AbstractFieldModel:
-    """The model itself, or that which it was moved from."""
+    """The model itself, or the base of a linearized one."""
     return model.base if isinstance(model, LinearisedModel) else model

@@ -16,7 +16,7 @@ few slow waves; where the shape moves, they move with it (carried.py).
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import equinox as eqx
@@ -27,7 +27,9 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.data.shapes.features import corners_of, holes_of
-from pgt.models.carried import Carry, groups
+from pgt.models.moving_basis import Carry, groups
+from pgt.models.tensor_grid import waves_on_axis
+from pgt.nn.compiled import compiled
 from pgt.nn.frozen import Frozen
 
 # The largest k of functions that are harmonic, of those whose Laplacian is harmonic, and so on; each
@@ -39,6 +41,7 @@ TIMES = 4, 4, 3  # frequencies beside the constant, where there is time
 CENTRES = 6, 3, 1
 MOST = 1000  # functions, those of all fields together
 CLOSEST = 1e-12  # to a corner
+CHUNK = 1 << 12  # places of a grid at which functions are evaluated at once: memory grows with them
 
 
 class AbstractLocal(Frozen):
@@ -86,6 +89,36 @@ class AbstractLocal(Frozen):
         direction = jnp.zeros_like(z).at[..., axis].set(1.0)
         return jax.jvp(lambda y: self(y, tuple(rest)), (z,), (direction,))[1]
 
+    @property
+    def moves(self) -> bool:
+        """Whether the functions are carried along with a shape."""
+        return self.carry is not None
+
+    def on_grid(
+        self,
+        weights: Float[np.ndarray, "r m"],
+        axes: Sequence[Float[np.ndarray, " _"]],
+        along: tuple[int, ...] = (),
+    ) -> Float[np.ndarray, "r *shape"] | None:
+        """Weighted sums, or their derivative along the axes listed, on the grid of these unit positions:
+        functions of space times waves in time. None where the functions move."""
+        if self.moves:
+            return None
+        dimension, rows = len(self.middle), len(weights)
+        space = np.stack(np.meshgrid(*axes[:dimension], indexing="ij"), axis=-1)
+        has_time = len(axes) > dimension
+        in_space = tuple(axis for axis in along if axis < dimension)
+        in_time = len(along) - len(in_space)
+        if in_time and not len(self.beats):
+            return np.zeros((rows, *(len(z) for z in axes)))
+        coefficients = weights.reshape(rows, self.in_space, -1).transpose(1, 0, 2)
+        sums = _sums(self, space.reshape(-1, dimension), coefficients, in_space, has_time)
+        sums = sums.reshape(*space.shape[:-1], rows, -1)
+        if not has_time:
+            return np.moveaxis(sums[..., 0], -1, 0)
+        waves = waves_on_axis(self.beats, axes[-1], in_time)
+        return np.moveaxis(sums @ waves, -2, 0)
+
     def _values(self, z):
         parts = self.still(z)
         if not len(self.beats):
@@ -123,6 +156,10 @@ class Together(AbstractLocal):
     @property
     def in_space(self) -> int:
         return sum(part.in_space for part in self.parts)
+
+    @property
+    def moves(self) -> bool:
+        return any(part.moves for part in self.parts)
 
     def still(self, z: Float[Array, "*n d"]) -> Float[Array, "*n m"]:
         return jnp.concatenate([part.still(z) for part in self.parts], axis=-1)
@@ -220,6 +257,35 @@ class Local(AbstractLocal):
         values = jnp.exp(size[..., None] * (turns + rises))
         values = values * jnp.cos(angle[..., None] * turns - quarter)
         return values.reshape(*values.shape[:-2], -1)
+
+
+def _sums(
+    local: AbstractLocal,
+    places: Float[np.ndarray, "n k"],
+    coefficients: Float[np.ndarray, "m r b"],
+    along: tuple[int, ...],
+    has_time: bool,
+) -> Float[np.ndarray, "n r b"]:
+    """Functions of space at places, or their derivatives, summed with coefficients."""
+    unit = np.pad(places, ((0, 0), (0, int(has_time))))
+    parts = [
+        _still(local, jnp.resize(unit[start : start + CHUNK], (CHUNK, unit.shape[1])), along)
+        for start in range(0, len(unit), CHUNK)
+    ]
+    flat = coefficients.reshape(len(coefficients), -1)
+    sums = [np.asarray(part, float) @ flat for part in parts]
+    return np.concatenate(sums)[: len(unit)].reshape(-1, *coefficients.shape[1:])
+
+
+@compiled
+def _still(local: AbstractLocal, unit: Float[Array, "n d"], along: tuple[int, ...]):
+    def derivative(z, axes):
+        if not axes:
+            return local.still(z)
+        direction = jnp.zeros_like(z).at[..., axes[0]].set(1.0)
+        return jax.jvp(lambda y: derivative(y, axes[1:]), (z,), (direction,))[1]
+
+    return derivative(unit, along)
 
 
 def _polar(away):

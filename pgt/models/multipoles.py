@@ -14,8 +14,8 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.data.shapes.features import holes_of
-from pgt.models.carried import Carry, groups
 from pgt.models.local import CENTRES, CLOSEST, AbstractLocal, Together, first_of_size, together
+from pgt.models.moving_basis import Carry, groups
 
 # The largest l of multipoles, of those times r², and so on; fewer where there are many holes or fields.
 DEGREES = (3, 2, 1), (3, 1), (2,)

@@ -7,7 +7,7 @@
 Shapes in trailing comments: n readings, m context tokens, w width, h heads, c fields.
 """
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import equinox as eqx
 import jax
@@ -15,6 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from pgt.data.domain import Domain
+from pgt.data.observations import Observations
 from pgt.ground.arguments import Limits, Positive, Seed, Size
 from pgt.ground.errors import InputError
 from pgt.ground.registry import register
@@ -28,6 +30,8 @@ from pgt.nn.embedding import Embedding
 from pgt.nn.film import ConcatDecoder, FilmDecoder
 from pgt.nn.frozen import Frozen
 from pgt.nn.scaling import Scaling
+
+MANY_READINGS = 300  # beyond this, anchors gather the readings
 
 DecoderName = Literal["film-siren", "siren", "film-mlp", "mlp"]
 DECODERS = {
@@ -265,3 +269,45 @@ class PGT(AbstractFrame):
         embedding, fields = Embedding(scaling.periodic), len(scaling.mean)
         self.scaling, self.kernel = scaling, kernel
         self.network = PGTNetwork(embedding, fields, sizes, Draw(seed))
+
+    @classmethod
+    def for_problem(
+        cls,
+        observations: Any,
+        pde: Any,
+        domain: Any,
+        *,
+        kernel: AbstractKernel | None = None,
+        seed: Seed = 0,
+        **sizes,
+    ) -> "PGT":
+        """A PGT sized for a problem: a small decoder, fit for second-order steps, in up to two
+        coordinates; a wide one beyond; every reading a token while they are few, anchors when they are
+        many.
+
+        `observations`, `pde` and `domain` are an `Observations`, an equation and a `Domain`. `kernel` is
+        that of the equation, unless another is given: `kernel=NoKernel()` is the
+        ablation of the Green's function. `sizes` are further arguments of `PGT` that are to be otherwise.
+
+        >>> import pgt
+        >>> readings = pgt.sample(pgt.datasets.heat(), n=400)
+        >>> square = pgt.Domain(x=(0, 1), t=(0, 1))
+        >>> model = PGT.for_problem(readings, pgt.Heat(0.01), square)
+        >>> type(model).__name__, len(model.network.anchors.points)
+        ('PGT', 64)
+        """
+        if not isinstance(observations, Observations) or not isinstance(domain, Domain):
+            raise InputError(
+                "PGT.for_problem takes an Observations and a Domain; for tables and texts write "
+                'pgt.reconstruct(..., model="pgt").'
+            )
+        small = domain.dimension <= 2
+        suited = {
+            "width": 32 if small else 64,
+            "decoder_width": 20 if small else 128,
+            "decoder_layers": 3 if small else 4,
+            "frequency": 5.0 if small else 8.0,
+            "anchors": 0 if len(observations) <= MANY_READINGS else 64,
+        }
+        scaling = Scaling.fit(observations.aligned(pde.fields), domain)
+        return cls(scaling, kernel or pde.kernel(), seed=seed, **(suited | sizes))

@@ -30,7 +30,7 @@ class Elements(Frozen):
 @register("solver")
 class Solver(AbstractFieldModel):
     r"""The equation as a hard constraint: it is solved on a mesh, and what is not known of it is fitted
-    (methods/solver.py).
+    (methods/solver/solution_fit.py).
 
     $$ F(u; c) = 0, \qquad u = u_0 \text{ at the start}, \qquad u = g \text{ on the faces} $$
 

@@ -26,7 +26,7 @@ Where = Domain | Mapping[str, Any]
 
 
 def as_problem(
-    readings: Readings, pde: Governing, domain: Where
+    readings: Readings | None, pde: Governing, domain: Where
 ) -> tuple[Observations, AbstractPDE, Domain]:
     """Readings, equation and domain.
 
@@ -49,7 +49,9 @@ def as_problem(
     return found, pde, domain
 
 
-def _as_readings(readings: Readings, pde: AbstractPDE, domain: Domain) -> Observations:
+def _as_readings(readings: Readings | None, pde: AbstractPDE, domain: Domain) -> Observations:
+    if readings is None:
+        return Observations.none(domain.axes, pde.fields)
     if isinstance(readings, Observations):
         return readings
     names = [str(name) for name in readings]

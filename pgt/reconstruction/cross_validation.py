@@ -1,28 +1,51 @@
-"""The result of a cross-validation: every reading beside what a fit without it says."""
+"""Cross-validation: every reading predicted by a fit without it."""
 
-from dataclasses import dataclass
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import equinox as eqx
 import numpy as np
 from jaxtyping import Float, Int
 
+from pgt.data import splits
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.ground import serialise
-from pgt.trust.held_out import Unseen, interpolated_in_turn, misfit
+from pgt.ground.arguments import Seed
+from pgt.ground.checked import checked
+from pgt.ground.content import contents
+from pgt.ground.files import require_writable
+from pgt.ground.owner import owned
+from pgt.methods.plan import choose
+from pgt.models.base import AbstractFieldModel
+from pgt.physics.bordered import bordered
+from pgt.physics.conditions import AbstractCondition
+from pgt.physics.given import Governing, Readings, Where, as_problem
+from pgt.physics.pde import AbstractPDE
+from pgt.problem.assembly import Model, assemble, held_out_by, held_out_groups, match_fields
+from pgt.problem.checkpoint import Identity, identity_parts, require_same
+from pgt.reconstruction.candidates import fit_task
+from pgt.reconstruction.evaluation import Evaluation
+from pgt.training.settings import Training
+from pgt.uncertainty.held_out import HeldOutPredictions, interpolate_left_out, misfit
 
 FILE = "cross_validation"
 
 
 @dataclass(frozen=True)
-class FieldError:
-    """How well one field is predicted at readings that were not fitted.
+class CrossValidationError:
+    """The error of one field at readings that were not fitted.
 
-    `relative` is the root mean square error `rmse` over the root mean square of the readings, None
-    where these are all zero;
-    `by_fold` is the error of each fold over that same size, so that `relative`² is their mean square,
-    weighted by the readings of each; None where a fold has none. `spread` is their standard deviation.
+    Attributes
+    ----------
+    readings : how many.
+    rmse : the root mean square error.
+    relative : the same over the root mean square of the readings; None where these are all zero.
+    by_fold : the error of each fold over that same size, so that `relative`² is their mean square,
+        weighted by the readings of each; None where a fold has none.
+    spread : the standard deviation of `by_fold`.
     """
 
     readings: int
@@ -33,13 +56,13 @@ class FieldError:
 
 
 class CrossValidation(eqx.Module):
-    """Every reading beside the prediction of a fit that never saw it.
+    """Every reading beside the prediction of a fit that did not see it.
 
     Attributes
     ----------
     observations : all readings, with the fields of the equation.
     predictions : (n, c) every field at every reading; NaN in rows without a measured value.
-    fold : (n,) the fold in which a reading was held out, from 0; -1 where it holds no measured value.
+    fold : (n,) the fold in which a reading was held out, from 0; -1 where it has no measured value.
     by : "reading", "sensor" or "block": what the folds are made of.
 
     >>> readings = Observations.from_arrays({"x": [0.0, 0.5, 1.0]}, {"u": [3.0, 4.0, 0.0]})
@@ -56,11 +79,11 @@ class CrossValidation(eqx.Module):
 
     @property
     def folds(self) -> int:
-        """How many there are."""
+        """The number of folds."""
         return int(self.fold.max()) + 1
 
     @property
-    def errors(self) -> dict[str, FieldError]:
+    def errors(self) -> dict[str, CrossValidationError]:
         """The error of each measured field, over all folds and in each of them."""
         hidden = self.observations.hidden_fields
         return {
@@ -69,7 +92,7 @@ class CrossValidation(eqx.Module):
             if name not in hidden
         }
 
-    def _error(self, column: int, name: str) -> FieldError:
+    def _error(self, column: int, name: str) -> CrossValidationError:
         rows, _, truth, _ = self.observations.measured(name)
         guess = self.predictions[rows, column]
         rmse, relative = misfit(guess, truth)
@@ -79,12 +102,12 @@ class CrossValidation(eqx.Module):
         by_fold = tuple(e / size if e is not None and size > 0 else None for e in errors)
         known = [error for error in by_fold if error is not None]
         spread = float(np.std(known, ddof=1)) if len(known) > 1 else None
-        return FieldError(len(rows), rmse, relative, by_fold, spread)
+        return CrossValidationError(len(rows), rmse, relative, by_fold, spread)
 
-    def unseen(self, domain: Domain) -> Unseen:
-        """The readings as judges of a fit, beside interpolation of the others in each fold."""
-        simple = interpolated_in_turn(self.observations, domain, self.fold)
-        return Unseen(self.observations, self.predictions, simple, self.folds)
+    def as_held_out(self, domain: Domain) -> HeldOutPredictions:
+        """The readings with their predictions, beside interpolation of the other folds."""
+        simple = interpolate_left_out(self.observations, domain, self.fold)
+        return HeldOutPredictions(self.observations, self.predictions, simple, self.folds)
 
     def save(self, folder: str | Path) -> None:
         """Write everything into `folder` (safetensors + JSON)."""
@@ -92,5 +115,142 @@ class CrossValidation(eqx.Module):
 
     @staticmethod
     def load(folder: str | Path) -> "CrossValidation | None":
-        """Read what `save` wrote; None where there is nothing."""
+        """The result that `save` wrote; None where there is none."""
         return serialise.load(folder, FILE) if serialise.exists(folder, FILE) else None
+
+
+Report = Callable[[str], None]
+
+
+@checked
+def cross_validate(
+    observations: Readings,
+    pde: Governing,
+    domain: Where,
+    conditions: Sequence[AbstractCondition] = (),
+    *,
+    folds: int = 5,
+    model: Model | None = None,
+    training: Training | None = None,
+    seed: Seed = 0,
+    checkpoint: str | Path | None = None,
+    progress: bool | None = None,
+    say: Report | None = None,
+) -> CrossValidation:
+    """The predictions of every reading by fits that did not see it.
+
+    The problem is fitted `folds` times, each time without one part of the readings. The parts are
+    disjoint and contain every reading once. The fit that predicts a part does not use it for
+    anything: noise is estimated and training stopped with a share `training.hold_out` of the
+    others, as in `reconstruct`. All fits start from one model, whose scales are those of all
+    readings.
+
+    Parameters
+    ----------
+    observations, pde, domain, conditions, model, training, seed, progress
+        As in `reconstruct`; a budget is that of one fit. `training.hold_out_by` says whether the parts
+        are made of single readings, of whole sensors or of whole blocks of space and time.
+    folds
+        The number of parts, from 2 to the number of readings.
+    checkpoint
+        A folder to save progress in; finished fits are not repeated after a kill.
+    say
+        A function that is called with a line for each fit: `print`, for example.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat({1: 1.0}), n=60)
+    >>> domain = pgt.Domain(x=(0, 1), t=(0, 1))
+    >>> network = pgt.PINN(pgt.Scaling.fit(readings, domain), width=8, layers=2)
+    >>> brief = pgt.Training(steps=3, collocation=20, polish=False)
+    >>> found = cross_validate(
+    ...     readings, pgt.Heat(0.01), domain, folds=2, model=network, training=brief
+    ... )
+    >>> found.predictions.shape, found.errors["u"].readings, len(found.errors["u"].by_fold)
+    ((60, 1), 60, 2)
+    """
+    observations, pde, domain = as_problem(observations, pde, domain)
+    pde, conditions = bordered(pde, conditions)
+    training = training or Training()
+    observations = match_fields(observations, pde, domain)
+    training = replace(training, hold_out_by=held_out_by(observations, training))
+    parts = splits.folds(observations, folds, seed, held_out_groups(observations, training, domain))
+    if model is None:
+        plan = choose(observations, pde, domain, conditions, training=training, seed=seed)
+        model = plan.candidates[0].build(seed)
+    elif not isinstance(model, AbstractFieldModel):
+        model = model(seed)
+    fits = _Fits(observations, pde, domain, tuple(conditions), model, training, seed, progress)
+    if not checkpoint:
+        return fits.of(parts, None, say)
+    require_writable(Path(checkpoint), "write another checkpoint=")
+    with owned(Path(checkpoint), below=True):
+        return fits.of(parts, Path(checkpoint), say)
+
+
+def _is_done(folder: Path | None) -> bool:
+    return folder is not None and serialise.exists(folder.parent, folder.name)
+
+
+@dataclass(frozen=True)
+class _Fits:
+    """What all fits share."""
+
+    observations: Observations
+    pde: AbstractPDE
+    domain: Domain
+    conditions: tuple[AbstractCondition, ...]
+    model: AbstractFieldModel
+    training: Training
+    seed: int
+    progress: bool | None
+
+    def of(self, parts: Sequence[np.ndarray], folder: Path | None, say: Report | None):
+        """The cross-validation, every part predicted by the fit without it."""
+        count = len(self.observations)
+        predictions, fold = np.full(self.observations.values.shape, np.nan), np.full(count, -1)
+        for number, rows in enumerate(parts):
+            place = folder / f"fold-{number + 1}" if folder else None
+            if say is not None:
+                task = f"{count - len(rows)} readings, to predict {len(rows)} others"
+                done = "finished before" if _is_done(place) else task
+                say(f"fold {number + 1} of {len(parts)}: {done}")
+            predictions[rows], fold[rows] = self.predictions_or_stored(rows, place), number
+        by = held_out_by(self.observations, self.training)
+        return CrossValidation(self.observations, predictions, fold, by)
+
+    def predictions_or_stored(self, rows: np.ndarray, folder: Path | None) -> np.ndarray:
+        """The predictions of these rows, stored beside the checkpoint in `folder` once they are
+        made.
+        """
+        if folder is None:
+            return self.predicted(rows, None)
+        beside, name, identity = folder.parent, folder.name, self.identity(rows)
+        if _is_done(folder):
+            saved = serialise.load(beside, name)
+            require_same(beside, saved["identity"], identity)
+            return saved["predictions"]
+        predictions = self.predicted(rows, folder)
+        saved = {"identity": identity, "predictions": predictions}
+        serialise.save(beside, name, saved, copy=False)
+        shutil.rmtree(folder, ignore_errors=True)  # the checkpoint of a finished fit is not needed
+        return predictions
+
+    def predicted(self, rows: np.ndarray, checkpoint: Path | None) -> np.ndarray:
+        others = self.observations.take(np.setdiff1d(np.arange(len(self.observations)), rows))
+        task = assemble(
+            others, self.pde, self.domain, self.conditions,
+            model=self.model, training=self.training, seed=self.seed,
+        )  # fmt: skip
+        # Only the predictions are kept, which need no posterior.
+        outcome = fit_task(
+            task, checkpoint=checkpoint, progress=self.progress, is_kept=lambda outcome: False
+        )
+        fit = outcome.fit
+        field = Evaluation(fit.model, fit.pde, task.problem.observations, None, self.domain)
+        return field.predict_readings(self.observations.take(rows))
+
+    def identity(self, rows: np.ndarray) -> Identity:
+        return {"seed": self.seed, "training": contents(self.training)} | identity_parts(
+            self.observations, self.pde, self.domain, self.conditions, self.model,
+            {"held out": rows},
+        )  # fmt: skip

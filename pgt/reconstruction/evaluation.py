@@ -1,4 +1,4 @@
-"""Asking a fitted field: at points or on a grid, in chunks, the answers as xarray."""
+"""Evaluation of a fitted field at points or on a grid, in chunks; the answers are xarray datasets."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,18 +24,36 @@ from pgt.physics.bordered import bare
 from pgt.physics.derivatives import differentiate, residual, residual_and_size
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.quantities import parts_of, quantity, units_of
-from pgt.trust.field_error import Places
-from pgt.trust.members import Members, checked_quantiles, quantile_name, required, statistics
+from pgt.reconstruction.grid_evaluation import on_tensor_grid
+from pgt.uncertainty.field_error import DomainPoints
+from pgt.uncertainty.members import (
+    Members,
+    checked_quantiles,
+    member_statistics,
+    quantile_name,
+    require_members,
+)
 
-NEGLIGIBLE = 0.1  # of the typical residual: terms smaller than that do not tell a good fit
-# Points evaluated at once: each attends to every token, so memory grows with them. Of fewer points there
-# are always so many at once: a large network takes seconds to compile for every other number of them.
-CHUNK, FEW = 1 << 13, 1 << 10
+# Terms smaller than this share of the typical residual do not show that an equation is fulfilled.
+MIN_TERM_SIZE = 0.1
+# The number of points that are evaluated at once: each attends to every token, so memory grows with
+# it. Up to one chunk of points is evaluated in small chunks of fixed size, since a large network
+# takes seconds to compile for every other size.
+CHUNK = 1 << 13
+SMALL_CHUNK = 1 << 10
 
 
-class Asked(NamedTuple):
-    """values(field, z) of one point; units by name; quantiles of members, None for the fit alone; whether
-    the values are quantities of the field, so that those far from zero have an origin."""
+class Query(NamedTuple):
+    """What is evaluated at each point.
+
+    Attributes
+    ----------
+    values : (field, z) ↦ the values of one point by name.
+    units : by name.
+    quantiles : of the members; None for the fit alone.
+    is_field : whether the values are quantities of the field, so that those far from zero have an
+        origin.
+    """
 
     values: Callable
     units: dict[str, str]
@@ -45,9 +63,12 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A model with the readings it encodes, counted from its origin; its members where there are any; and
-    what the answers are labelled with: axes, units, attributes. Points and answers are in physical
-    numbers, counted from zero."""
+    """A model that can be evaluated anywhere.
+
+    It has the readings that the model encodes, counted from its origin, its members where there are
+    any, and the labels of the answers: axes, units, attributes. Points and answers are physical
+    numbers, counted from zero.
+    """
 
     model: AbstractFieldModel
     pde: AbstractPDE
@@ -57,8 +78,8 @@ class Evaluation:
     units: Mapping[str, str] = field(default_factory=dict)
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
-    def asked(self, quantities: Sequence[str] | None, quantiles=None) -> Asked:
-        """The function of one point that answers, the units of the answers, and their statistics."""
+    def query(self, quantities: Sequence[str] | None, quantiles=None) -> Query:
+        """The query of these quantities, with statistics of the members."""
         coords, fields, own = self.pde.coords, self.pde.fields, self.pde.quantities
         quantities = (*fields, *own) if quantities is None else quantities
         if isinstance(quantities, str):
@@ -68,35 +89,66 @@ class Evaluation:
         def values(field, z):
             local = differentiate(field, parts, coords, fields)(z)
             table = local.counted_from(self.origin)
-            # What is far from zero would lose its digits here: `physical_columns` adds its origin.
+            # Values far from zero would lose digits here: `physical_columns` adds the origin.
             return {
                 n: local(n) if n in fields else quantity(n, table, coords, fields, own)
                 for n in quantities
             }
 
-        asked = self._quantiles(quantiles)
+        checked = self._quantiles(quantiles)
         units = {name: units_of(name, dict(self.units), coords, fields) for name in quantities}
-        endings = ("",) if asked is None else ("", "_std", *(f"_{quantile_name(p)}" for p in asked))
+        endings = (
+            ("",) if checked is None else ("", "_std", *(f"_{quantile_name(p)}" for p in checked))
+        )
         named = {f"{n}{end}": unit for n, unit in units.items() if unit for end in endings}
-        return Asked(values, named, asked, is_field=True)
+        return Query(values, named, checked, is_field=True)
 
-    def scattered(self, points, asked: Asked) -> xr.Dataset:
+    def scattered(self, points, query: Query) -> xr.Dataset:
         """The answers at points."""
         points = as_points(points, self.domain)
-        require_points(len(points), f"{len(points)} points", self._columns(asked))
-        table = self._evaluate(asked, lambda rows: points[rows], len(points))
+        require_points(len(points), f"{len(points)} points", self._columns(query))
+        table = self._evaluate(query, lambda rows: points[rows], len(points))
         coords = {a: ("point", points[:, i]) for i, a in enumerate(self.domain.axes)}
         coords |= self._outside(("point",), outside(points, self.domain))
         data = {name: ("point", column) for name, column in table.items()}
-        found = self._dataset(data, coords, asked.units)
+        found = self._dataset(data, coords, query.units)
         return found if self.domain.shape is None else masked(found, self.domain)
 
-    def gridded(self, axes: Mapping, asked: Asked) -> xr.Dataset:
-        """The answers on a grid, its points made a chunk at a time."""
-        require_grid(axes, self.domain, self._columns(asked))
+    def gridded(self, axes: Mapping, query: Query) -> xr.Dataset:
+        """The answers on a grid."""
+        require_grid(axes, self.domain, self._columns(query))
         positions = as_axes(axes, self.domain)
         # Time first, then z, y, x: the order in which fields are stored and drawn.
         dims = tuple(reversed(self.domain.axes))
+        shape = tuple(len(positions[d]) for d in dims)
+        table = self._at_once(query, positions)
+        if table is None:
+            table = self._at_nodes(query, positions, dims)
+        data = {name: (dims, column.reshape(shape)) for name, column in table.items()}
+        coords = {a: (a, p) for a, p in positions.items()}
+        coords |= self._outside(dims, outside_grid(positions, self.domain, dims))
+        found = self._dataset(data, coords, query.units)
+        return found if self.domain.shape is None else masked(found, self.domain)
+
+    def _at_once(self, query: Query, positions: Mapping) -> dict[str, np.ndarray] | None:
+        """The answers on a grid by models that have a way for all of its points; else None."""
+        starts = self.origin.along(self.domain.axes)
+        axes = [
+            np.asarray(positions[axis], float) - start
+            for axis, start in zip(self.domain.axes, starts, strict=True)
+        ]
+        of = self.model if query.quantiles is None else require_members(self.members)
+        with precision(is_double((self.model, self.members))):
+            columns = on_tensor_grid(of, len(self.pde.fields), query.values, axes, query.quantiles)
+        if columns is None:
+            return None
+        origin = self.origin if query.is_field else HERE
+        return origin.physical_columns({name: column.T for name, column in columns.items()})
+
+    def _at_nodes(
+        self, query: Query, positions: Mapping, dims: tuple[str, ...]
+    ) -> dict[str, np.ndarray]:
+        """The answers on a grid, its points made a chunk at a time."""
         shape = tuple(len(positions[d]) for d in dims)
 
         def points(rows: slice) -> np.ndarray:
@@ -105,37 +157,34 @@ class Evaluation:
             )
             return np.stack([positions[a][index[a]] for a in self.domain.axes], axis=-1)
 
-        table = self._evaluate(asked, points, int(np.prod(shape)))
-        data = {name: (dims, column.reshape(shape)) for name, column in table.items()}
-        coords = {a: (a, p) for a, p in positions.items()}
-        coords |= self._outside(dims, outside_grid(positions, self.domain, dims))
-        found = self._dataset(data, coords, asked.units)
-        return found if self.domain.shape is None else masked(found, self.domain)
+        return self._evaluate(query, points, int(np.prod(shape)))
 
-    def unfulfilled(
+    def relative_residuals(
         self, points: np.ndarray, typical: Mapping[str, float] | None = None
     ) -> dict[str, float]:
-        """Of every equation, its residual at points relative to the size of its terms.
+        """By equation, its residual at points relative to the size of its terms.
 
-        Where all of them are small beside the residual of any field that varies as much (`typical`), as
-        in a field that hardly changes, that is what it is relative to: else rounding would count.
+        Where all terms are small beside the residual of a typical field (`typical`), as in a field
+        that hardly changes, the residual is relative to that: else rounding would count.
         """
 
         def rows(field, z):
             both = residual_and_size(self.pde, field, z, self.origin)
             return {f"{name} {k}": pair[k] for name, pair in both.items() for k in range(2)}
 
-        table = self._evaluate(Asked(rows, {}, None), lambda chosen: points[chosen], len(points))
+        table = self._evaluate(Query(rows, {}, None), lambda chosen: points[chosen], len(points))
         size = {name: float(np.sqrt(np.mean(column**2))) for name, column in table.items()}
         names = dict.fromkeys(name[:-2] for name in size)
-        least = {n: NEGLIGIBLE * (typical or {}).get(n, 0.0) for n in names}
+        least = {n: MIN_TERM_SIZE * (typical or {}).get(n, 0.0) for n in names}
         terms = {n: max(size[f"{n} 1"], least[n]) for n in names}
         return {n: size[f"{n} 0"] / terms[n] for n in names if terms[n] > 0}
 
-    def shares_of_coefficients(self, points: np.ndarray) -> dict[str, float]:
-        """Of every unknown coefficient of the equations, how much of one hangs on it: by how much its
-        residual would change by another percent of the coefficient, relative to a percent of its terms.
-        Where there are several equations, the one in which it matters most."""
+    def coefficient_sensitivities(self, points: np.ndarray) -> dict[str, float]:
+        """By unknown coefficient, how much of its equation depends on it.
+
+        It is the relative change of the residual by a relative change of the coefficient, in units
+        of the size of the terms; with several equations, the largest.
+        """
         names, table = self._slopes_by_coefficients(points)
         size = {key: float(np.sqrt(np.mean(column**2))) for key, column in table.items()}
         equations = [key[:-5] for key in size if key.endswith(" size") and size[key] > 0]
@@ -145,11 +194,11 @@ class Evaluation:
             if equations
         }
 
-    def moves_of_coefficients(self, where: Places) -> dict[str, float]:
-        """By unknown coefficient, by what share of itself the residual that is left over may move it.
+    def coefficient_shifts(self, where: DomainPoints) -> dict[str, float]:
+        """By unknown coefficient, the share of itself by which the remaining residual may shift it.
 
-        The residual r is regressed on its derivatives S by all coefficients over the domain. What this
-        asks for is a shift δ; what it leaves, r + Sδ, is smooth in the coordinates and so correlated: its
+        The residual r is regressed on its derivatives S by all coefficients over the domain, which
+        gives a shift δ. The rest, r + Sδ, is smooth in the coordinates and so correlated: its
         covariance is that of clusters, the halves of the domain along each axis.
         """
         if not named_unknowns(bare(self.pde)):  # those of a condition are in no equation
@@ -183,8 +232,11 @@ class Evaluation:
         return dict(zip(np.array(names)[known].tolist(), moves.tolist(), strict=True))
 
     def _slopes_by_coefficients(self, points: np.ndarray) -> tuple[list[str], dict]:
-        """The names of unknown coefficients; by equation its "residual", the "size" of its terms and, by
-        the number of each coefficient, the derivative by a share of it."""
+        """The names of unknown coefficients, and the derivatives of the residuals by them.
+
+        By equation, these are its "residual", the "size" of its terms and, by the number of each
+        coefficient, the derivative by a share of it.
+        """
         pde = bare(self.pde)
         nodes, tree = jax.tree.flatten(pde, is_leaf=is_unknown)
         names = [name for name, _ in named_unknowns(pde)]
@@ -205,40 +257,42 @@ class Evaluation:
                 )
             }  # fmt: skip
 
-        asked = Asked(rows, {}, None)
-        return names, self._evaluate(asked, lambda chosen: points[chosen], len(points))
+        query = Query(rows, {}, None)
+        return names, self._evaluate(query, lambda chosen: points[chosen], len(points))
 
     def members_at(self, points: np.ndarray) -> dict[str, np.ndarray]:
-        """(k, n) by field: what every member says."""
-        asked = self.asked(self.pde.fields).values
-        said = required(self.members).evaluate(asked, self._local(points))
-        return self.origin.physical_columns(said)
+        """(k, n) by field: the values of every member."""
+        query = self.query(self.pde.fields)
+        columns = require_members(self.members).evaluate(query.values, self._local(points))
+        return self.origin.physical_columns(columns)
 
-    def each(self, quantities: Sequence[str], points: np.ndarray) -> dict[str, np.ndarray]:
-        """(k, n) by quantity: what every member says of it; without members what the fit says, k = 1."""
-        asked = self.asked(quantities)._replace(quantiles=None)
+    def evaluate_by_member(
+        self, quantities: Sequence[str], points: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """(k, n) by quantity: the values of every member; without members those of the fit, k = 1."""
+        query = self.query(quantities)._replace(quantiles=None)
         if self.members is not None:
-            said = self.members.evaluate(asked.values, self._local(points))
-            return self.origin.physical_columns(said)
-        found = self._evaluate(asked, lambda rows: points[rows], len(points))
+            columns = self.members.evaluate(query.values, self._local(points))
+            return self.origin.physical_columns(columns)
+        found = self._evaluate(query, lambda rows: points[rows], len(points))
         return {name: np.asarray(column, float)[None] for name, column in found.items()}
 
-    def of_readings(self, readings: Observations) -> Float[np.ndarray, "n c"]:
-        """What the field says of readings, its mean over their boxes; with members their mean."""
+    def predict_readings(self, readings: Observations) -> Float[np.ndarray, "n c"]:
+        """The predictions of readings, means over their boxes; with members their mean."""
         if self.members is not None:
-            return self.members_of_readings(readings).mean(axis=0)
+            return self.predict_readings_by_member(readings).mean(axis=0)
         if not len(readings):
             return np.zeros((0, len(self.pde.fields)))
         return readings.read(self.values_at)
 
-    def members_of_readings(self, readings: Observations) -> Float[np.ndarray, "k n c"]:
-        """What every member says of readings."""
+    def predict_readings_by_member(self, readings: Observations) -> Float[np.ndarray, "k n c"]:
+        """The predictions of readings by every member."""
         if not len(readings):
-            return np.zeros((len(required(self.members)), 0, len(self.pde.fields)))
+            return np.zeros((len(require_members(self.members)), 0, len(self.pde.fields)))
 
         def values(points):
-            said = self.members_at(points)
-            return np.stack([said[name] for name in self.pde.fields], axis=-1)
+            columns = self.members_at(points)
+            return np.stack([columns[name] for name in self.pde.fields], axis=-1)
 
         return readings.read(values)
 
@@ -247,67 +301,69 @@ class Evaluation:
         points, zero = self._local(points), self.origin.along(self.pde.fields)
         with precision(is_double(self.model)):
             context = _encode(self.model, self.readings)
-            size = FEW if len(points) <= CHUNK else CHUNK
+            size = SMALL_CHUNK if len(points) <= CHUNK else CHUNK
             starts = range(0, len(points), size)
             parts = [
-                _decode(
-                    self.model, context, jax.numpy.asarray(_filled_up(points[k : k + size], size))
-                )
+                _decode(self.model, context, jax.numpy.asarray(_padded(points[k : k + size], size)))
                 for k in starts
             ]
             return np.concatenate([np.asarray(part, float) for part in parts])[: len(points)] + zero
 
-    def _columns(self, asked: Asked) -> int:
-        """Values of a point: every field, with its statistics where there are members."""
-        return len(self.pde.fields) * (1 if asked.quantiles is None else 2 + len(asked.quantiles))
+    def _columns(self, query: Query) -> int:
+        """The number of values of a point: every field, with its statistics where there are
+        members.
+        """
+        return len(self.pde.fields) * (1 if query.quantiles is None else 2 + len(query.quantiles))
 
     def _outside(self, dims: tuple[str, ...], beyond: np.ndarray) -> dict[str, tuple]:
-        """The coordinate that marks points outside the domain, where there are any; and a warning."""
+        """The coordinate that marks points outside the domain, where there are any; it also warns
+        of them.
+        """
         if not beyond.any():
             return {}
-        said = "the field is a guess" if self.domain.shape is None else "the answer is NaN"
+        values = "the field is a guess" if self.domain.shape is None else "the answer is NaN"
         warn_of(
             f"{beyond.sum()} of {beyond.size} points lie outside {self.domain}: nothing was fitted "
-            f"there, and {said}. The coordinate `outside` of the answer marks them."
+            f"there, and {values}. The coordinate `outside` of the answer marks them."
         )
         return {"outside": (dims, beyond)}
 
     def _quantiles(self, quantiles) -> tuple[float, ...] | None:
-        """Those asked for; None where there are no members to take them of."""
+        """The given quantiles; None where there are no members."""
         if quantiles is not None:
-            required(self.members)
+            require_members(self.members)
         return None if self.members is None else checked_quantiles(quantiles)
 
-    def _evaluate(self, asked: Asked, points: Callable, count: int) -> dict[str, np.ndarray]:
-        """Values at `count` points, asked for and computed a chunk at a time."""
+    def _evaluate(self, query: Query, points: Callable, count: int) -> dict[str, np.ndarray]:
+        """The values at `count` points, made and computed a chunk at a time."""
         with precision(is_double((self.model, self.members))):
-            answer, size = self._answers(asked, count)
+            answer, size = self._answers(query, count)
             columns: dict[str, np.ndarray] = {}
             for start in range(0, max(count, 1), size):
                 chunk = self._local(points(slice(start, min(start + size, count))))
                 if not len(chunk):
                     raise InputError("no points were given: write at least one.")
-                for name, part in answer(_filled_up(chunk, size)).items():
+                for name, part in answer(_padded(chunk, size)).items():
                     column = columns.setdefault(name, np.empty(count, part.dtype))
                     column[start : start + len(chunk)] = np.asarray(part)[: len(chunk)]
-        origin = self.origin if asked.is_field else HERE
+        origin = self.origin if query.is_field else HERE
         return origin.physical_columns(columns)
 
     @property
     def origin(self) -> Origin:
-        """Where the model's coordinates and values are counted from."""
+        """The origin of the model's coordinates and values."""
         return self.model.scaling.origin
 
     def _local(self, points: np.ndarray) -> np.ndarray:
         return self.origin.local(points, self.domain.axes)
 
-    def _answers(self, asked: Asked, count: int) -> tuple[Callable, int]:
+    def _answers(self, query: Query, count: int) -> tuple[Callable, int]:
         """points ↦ columns by name, and how many points to give it at a time."""
-        if self.members is None or asked.quantiles is None:
-            return _compiled(self.model, self.readings, asked.values), min(CHUNK, max(count, 1))
-        each, quantiles = self.members.answers(asked.values), asked.quantiles
-        size = self.members.points_at_once(count)
-        return lambda points: statistics(each(points), quantiles), size
+        if self.members is None or query.quantiles is None:
+            return _compiled(self.model, self.readings, query.values), min(CHUNK, max(count, 1))
+        each, quantiles = self.members.compiled_values(query.values), query.quantiles
+        size = self.members.chunk_size(count)
+        return lambda points: member_statistics(each(points), quantiles), size
 
     def _dataset(self, data: dict, coords: dict, units: dict) -> xr.Dataset:
         axes = {name: unit for name, unit in self.units.items() if name in self.domain.axes}
@@ -321,9 +377,11 @@ class Evaluation:
 
 
 def masked(dataset: xr.Dataset, domain: Domain) -> xr.Dataset:
-    """NaN where places lie outside the shape, and a coordinate `mask` that is 1 inside and 0 outside.
+    """The dataset with NaN outside the shape, and a coordinate `mask` that is 1 inside and 0
+    outside.
 
-    Of a grid it lies over the axes of space, and over time where the shape moves; else over the points.
+    On a grid the mask lies over the axes of space, and over time where the shape moves; else over
+    the points.
     """
     over = tuple(axis for axis in reversed(domain.axes) if axis != "t" or domain.moves)
     columns = [dataset[axis].to_numpy() for axis in over]
@@ -340,7 +398,7 @@ def masked(dataset: xr.Dataset, domain: Domain) -> xr.Dataset:
     return dataset.where(mask == 1).assign_coords(mask=mask)
 
 
-@compiled  # once for all that is asked of a result
+@compiled  # compiled once for all queries of a result
 def _encode(model: AbstractFieldModel, observations: Observations):
     return model.encode(observations)
 
@@ -350,8 +408,8 @@ def _decode(model: AbstractFieldModel, context, points):
     return jax.vmap(lambda z: model.decode(context, z))(points)
 
 
-def _filled_up(chunk: np.ndarray, size: int) -> np.ndarray:
-    """The last chunk is filled up, so that one compiled program serves them all."""
+def _padded(chunk: np.ndarray, size: int) -> np.ndarray:
+    """The chunk, padded to the size of all others, so that one compiled program serves them."""
     return np.resize(chunk, (size, chunk.shape[1]))
 
 

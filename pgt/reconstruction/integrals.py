@@ -1,9 +1,10 @@
-"""What a fitted field says on walls and in all: values, fluxes, forces, totals, with error bars.
+"""Integrals of a fitted field over walls and the domain: values, fluxes, forces, totals, with error
+bars.
 
-Normals point out of the domain: into a cylinder that is an obstacle. Error bars are the spread of the
-members' own integrals, so that errors which cancel along a wall do so here as well; and by how much a sum
-over half as many places differs, which is more than what is wrong with the sum: at a sharp corner that
-is more than readings without noise leave open.
+Normals point out of the domain: into a cylinder that is an obstacle. Error bars are the spread of
+the members' own integrals, so that errors that cancel along a wall cancel here as well, combined
+with the difference to a sum over half as many places. That difference is more than the error of the
+sum; at a sharp corner it exceeds the spread of a fit of exact readings.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,29 +30,41 @@ from pgt.physics.bordered import bare
 from pgt.physics.wall_conditions import PRESSURE, velocity_in
 from pgt.reconstruction.evaluation import Evaluation
 
-PLACES, MOST_ON_AXIS = 4096, 256  # inside, of which a total is taken
-ON_WALL = 1 << 13  # of the plane: all points of one shape, fewer of each where walls share a name
-INSTANTS = 11  # where time is not named
+# The number of points inside the domain for a total, and their largest number along an axis.
+MAX_POINTS_INSIDE = 4096
+MAX_POINTS_PER_AXIS = 256
+# The number of points on the walls of a plane: all on one shape, fewer on each where walls share a
+# name.
+MAX_POINTS_ON_WALL = 1 << 13
+# The number of instants, where none are given.
+DEFAULT_INSTANTS = 11
 
-Values = dict[str, Float[np.ndarray, "k _"]]  # of every member at every place
-Sums = dict[str, np.ndarray]  # of every member
+Values = dict[str, Float[np.ndarray, "k _"]]  # (members, places)
+Sums = dict[str, np.ndarray]  # by member
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part of the boundary, or the inside: places, normals, and what each place stands for; the same
-    with half as many places, where a sum over them is not exact; of a wall that moves its velocity."""
+class IntegrationPart:
+    """A part of the boundary, or the inside of the domain.
+
+    Attributes
+    ----------
+    places, normals : points and outer normals.
+    weight : the length, area or volume that each place represents.
+    coarser : the same with half as many places, where a sum over them is not exact.
+    velocities : of a moving wall.
+    """
 
     places: Float[np.ndarray, "n k"]
     normals: Float[np.ndarray, "n k"]
     weight: float | Float[np.ndarray, " n"]
-    coarser: "Part | None" = None
+    coarser: "IntegrationPart | None" = None
     velocities: Float[np.ndarray, "n k"] | None = None
 
 
 @dataclass(frozen=True)
 class Integrals:
-    """Asked of a `Reconstruction` as `result.integrals`.
+    """Integrals of a fitted field, as `result.integrals` of a `Reconstruction`.
 
     A wall is named as in a condition: `"cylinder"`, or `axis="x", side="upper"` for an end of the box;
     `where` chooses a part of it. `t` is an instant or several, 11 over the whole time by default; where
@@ -66,11 +79,11 @@ class Integrals:
         self, wall: str | None = None, quantities: Sequence[str] | None = None, t=None, **which
     ) -> xr.Dataset:
         """Fields, derivatives, and `u_n`, the slope of every field across the wall, at its places."""
-        parts, fields = self._walls(wall, t, evenly=True, **which), self.evaluation.pde.fields
+        parts, fields = self._walls(wall, t, is_even=True, **which), self.evaluation.pde.fields
         asked = tuple(quantities or fields)
         slopes = [f"{f}_{a}" for f in fields for a in self._space]
 
-        def table(values: Values, part: Part) -> Values:
+        def table(values: Values, part: IntegrationPart) -> Values:
             across = {f"{f}_n": self._across(values, f, part) for f in fields}
             return {name: values[name] for name in asked} | across
 
@@ -90,7 +103,7 @@ class Integrals:
         """∫ −coefficient ∂u/∂n dS: what is conducted out of the domain through a wall."""
         names = [f"{field}_{a}" for a in self._space]
 
-        def table(values: Values, part: Part) -> Values:
+        def table(values: Values, part: IntegrationPart) -> Values:
             return {"flux": -coefficient * part.weight * self._across(values, field, part)}
 
         return self._summed(self._walls(wall, t, **which), names, table, t)
@@ -101,7 +114,7 @@ class Integrals:
         moves: its own velocity is taken off."""
         velocity = self._velocity()
 
-        def table(values: Values, part: Part) -> Values:
+        def table(values: Values, part: IntegrationPart) -> Values:
             own = np.zeros_like(part.normals) if part.velocities is None else part.velocities
             past = (values[name] - own[:, k] for k, name in enumerate(velocity))
             along = sum(flow * part.normals[:, k] for k, flow in enumerate(past))
@@ -125,7 +138,7 @@ class Integrals:
         mu = self._viscosity() if viscosity is None else viscosity
         names = (PRESSURE, *(f"{u}_{a}" for u in velocity for a in self._space))
 
-        def table(values: Values, part: Part) -> Values:
+        def table(values: Values, part: IntegrationPart) -> Values:
             traction = _traction(values, velocity, self._space, part.normals, mu)
             found = {f"f{a}": -part.weight * traction[k] for k, a in enumerate(self._space)}
             if len(self._space) == 2:
@@ -138,7 +151,7 @@ class Integrals:
     @checked
     def total(self, quantity: str = "u", t=None) -> xr.Dataset:
         """∫ u dV over the domain, of a field or any other quantity."""
-        count = min(PLACES, MOST_ON_AXIS ** len(self._space))
+        count = min(MAX_POINTS_INSIDE, MAX_POINTS_PER_AXIS ** len(self._space))
         parts = [_inside(space, count, _inside(space, count // 2)) for space in self._spaces(t)]
         return self._summed(
             parts, (quantity,), lambda values, part: {"total": part.weight * values[quantity]}, t
@@ -155,8 +168,9 @@ class Integrals:
         return self._domain.spatial_axes
 
     def _spaces(self, t) -> list[Domain]:
-        """The domain without its time, as it is at the instants that are asked for; once, where it is the
-        same at all of them."""
+        """The domain without its time, at the given instants; once, where it is the same at all of
+        them.
+        """
         domain, moments = self._domain, self._instants(t)
         if moments is None:
             return [domain]
@@ -170,18 +184,18 @@ class Integrals:
         side: str = "both",
         where: str | None = None,
         *,
-        evenly: bool = False,
-    ) -> list[Part]:
-        """A wall at the instants that are asked for; once, where it stands still."""
+        is_even: bool = False,
+    ) -> list[IntegrationPart]:
+        """A wall at the given instants; once, where it does not move."""
         if wall is None and len(self._space) == 1:
-            return [_ends(self._domain.walls(axis, side, where), self._domain)]
+            return [_end_points(self._domain.walls(axis, side, where), self._domain)]
         if not self._domain.moves:
-            return [_wall(space, wall, axis, side, where, evenly) for space in self._spaces(t)]
+            return [_wall(space, wall, axis, side, where, is_even) for space in self._spaces(t)]
         moments, found = self._instants(t), []
         assert moments is not None  # what moves has a time
         for moment in moments.tolist():
             with said_of(f"at t = {moment:g}"):
-                part = _wall(self._domain.at(moment), wall, axis, side, where, evenly)
+                part = _wall(self._domain.at(moment), wall, axis, side, where, is_even)
             found.append(part if wall is None else _moving(part, self._domain, wall, moment))
         return found
 
@@ -200,7 +214,7 @@ class Integrals:
             )
         return float(given.value if isinstance(given, Unknown) else given)
 
-    def _across(self, values: Values, field: str, part: Part) -> np.ndarray:
+    def _across(self, values: Values, field: str, part: IntegrationPart) -> np.ndarray:
         slopes = (values[f"{field}_{a}"] * part.normals[:, k] for k, a in enumerate(self._space))
         return np.asarray(sum(slopes))
 
@@ -209,16 +223,20 @@ class Integrals:
             return None
         low, high = self._domain.bounds("t")
         if t is None:
-            return np.linspace(low, high, INSTANTS)
+            return np.linspace(low, high, DEFAULT_INSTANTS)
         found = np.atleast_1d(seconds("t", t) if are_dates(t) else as_numbers("t", t))
         if found.ndim != 1 or not found.size or not np.isfinite(found).all():
             raise InputError(f"t={t!r}: write an instant, or a list of them.")
         return found
 
     def _each_instant(
-        self, parts: list[Part], names, table: Callable[[Values, Part], Values], t
+        self,
+        parts: list[IntegrationPart],
+        names,
+        table: Callable[[Values, IntegrationPart], Values],
+        t,
     ) -> list[Values]:
-        """By instant, from the part that is its own, or the only one."""
+        """The table of every instant, from its own part of the boundary or the only one."""
         moments = self._instants(t)
         if moments is not None and beyond("t", moments, self._domain).any():
             warn_of(
@@ -230,11 +248,15 @@ class Integrals:
         for part, column in zip(own, columns, strict=True):
             times = (np.full(len(part.places), moment) for moment in column)
             points = np.column_stack([part.places, *times])
-            found.append(table(self.evaluation.each(names, points), part))
+            found.append(table(self.evaluation.evaluate_by_member(names, points), part))
         return found
 
     def _summed(
-        self, parts: list[Part], names, table: Callable[[Values, Part], Values], t
+        self,
+        parts: list[IntegrationPart],
+        names,
+        table: Callable[[Values, IntegrationPart], Values],
+        t,
     ) -> xr.Dataset:
         found = _sums(self._each_instant(parts, names, table, t))
         coarser = [part.coarser for part in parts if part.coarser is not None]
@@ -246,8 +268,9 @@ class Integrals:
     def _dataset(
         self, found: list[Sums], t, dims: tuple[str, ...], coarse: list[Sums] | None = None
     ) -> xr.Dataset:
-        """Means over the members and, where there are several, their spread, with what a `coarse` sum
-        differs by; by instant."""
+        """Means over the members by instant, and where there are several their spread, combined
+        with the difference to a `coarse` sum.
+        """
         moments = self._instants(t)
         single = moments is None or (t is not None and np.ndim(t) == 0)
         if moments is not None and are_counted(self.evaluation.units):
@@ -267,44 +290,49 @@ class Integrals:
         return xr.Dataset(data, coords)
 
 
-def _wall(space: Domain, wall: str | None, axis, side: str, where: str | None, evenly: bool):
-    """For a sum with all its corners and ends; else `evenly` spread places, each with its normal."""
+def _wall(space: Domain, wall: str | None, axis, side: str, where: str | None, is_even: bool):
+    """The part of the boundary, for a sum with all its corners and ends; else evenly spread places,
+    each with its normal.
+    """
     parts = space.boundary(wall, axis, side, where)
-    if not evenly and len(space.axes) == 2:
-        return Part(*gathered(parts, ON_WALL), Part(*gathered(parts, ON_WALL // 2)))
+    if not is_even and len(space.axes) == 2:
+        return IntegrationPart(
+            *gathered(parts, MAX_POINTS_ON_WALL),
+            IntegrationPart(*gathered(parts, MAX_POINTS_ON_WALL // 2)),
+        )
     found = Spread.on(space.box, parts)
     places, normals = np.asarray(found.places, float), np.asarray(found.normals, float)
-    return _alike(places, normals, float(found.area))
+    return _equal_weights(places, normals, float(found.area))
 
 
-def _moving(part: Part, domain: Domain, wall: str, moment: float) -> Part:
+def _moving(part: IntegrationPart, domain: Domain, wall: str, moment: float) -> IntegrationPart:
     """The same with the velocity of the wall."""
     points = np.column_stack([part.places, np.full(len(part.places), moment)])
     coarser = part.coarser and _moving(part.coarser, domain, wall, moment)
     return replace(part, velocities=domain.wall_velocity(wall, points), coarser=coarser)
 
 
-def _inside(space: Domain, count: int, coarser: Part | None = None) -> Part:
+def _inside(space: Domain, count: int, coarser: IntegrationPart | None = None) -> IntegrationPart:
     places, weights = space.quadrature(count)
-    return Part(places, np.zeros_like(places), weights, coarser)
+    return IntegrationPart(places, np.zeros_like(places), weights, coarser)
 
 
-def _alike(places, normals, area: float) -> Part:
-    """Places that stand for as much of a wall each; every second of them says how rough that is."""
-    half = Part(places[::2], normals[::2], area / len(places[::2]))
-    return Part(places, normals, area / len(places), half)
+def _equal_weights(places, normals, area: float) -> IntegrationPart:
+    """Places with equal weights; every second of them is the coarser part."""
+    half = IntegrationPart(places[::2], normals[::2], area / len(places[::2]))
+    return IntegrationPart(places, normals, area / len(places), half)
 
 
 def _sums(found: list[Values]) -> list[Sums]:
     return [{name: values.sum(axis=1) for name, values in one.items()} for one in found]
 
 
-def _ends(found: Faces | Spread | Swept, domain: Domain) -> Part:
-    """Ends of a line, each a place that stands for itself."""
+def _end_points(found: Faces | Spread | Swept, domain: Domain) -> IntegrationPart:
+    """The ends of a line, each a place of weight 1."""
     assert isinstance(found, Faces)
     places = [[domain.bounds(axis)[side]] for axis, side in found.pairs]
     normals = [[2.0 * side - 1.0] for _, side in found.pairs]
-    return Part(np.array(places), np.array(normals), 1.0)
+    return IntegrationPart(np.array(places), np.array(normals), 1.0)
 
 
 def _traction(values: Values, velocity, space, normals, viscosity: float) -> list[np.ndarray]:

@@ -1,8 +1,8 @@
-"""The result: a field that can be asked anywhere."""
+"""The result of a fit: a field that can be evaluated anywhere."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import equinox as eqx
 import numpy as np
@@ -22,25 +22,24 @@ from pgt.ground.manifest import kept_up
 from pgt.ground.stage import Stage, stages_of
 from pgt.ground.unknown import named_unknowns
 from pgt.ground.verdict import Doubt, FieldError, Verdict
+from pgt.methods.history import History
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.precision import is_double, precision
 from pgt.physics.derivatives import residual
 from pgt.physics.pde import AbstractPDE
-from pgt.reconstruction import shown, unfitted
+from pgt.problem.checkpoint import TRAINING_FILE as CHECKPOINT
+from pgt.reconstruction import display, held_out_predictions
 from pgt.reconstruction.cross_validation import CrossValidation
-from pgt.reconstruction.evaluation import Asked, Evaluation
-from pgt.reconstruction.evidence import evidence_of
-from pgt.reconstruction.functions import function_grids
+from pgt.reconstruction.estimates import function_grids, known_intervals
+from pgt.reconstruction.evaluation import Evaluation, Query
 from pgt.reconstruction.integrals import Integrals
-from pgt.reconstruction.learnt import known_intervals
-from pgt.reconstruction.stored import load_stored
-from pgt.training.history import History
-from pgt.trust import sensors, suspicion
-from pgt.trust.calibration import calibrate
-from pgt.trust.coverage import LEVELS, bands, coverage_table, predicted_noise
-from pgt.trust.intervals import Estimate, intervals
-from pgt.trust.members import Members, required
-from pgt.trust.verdict import Evidence, judge
+from pgt.reconstruction.verdict_evidence import evidence_of
+from pgt.uncertainty import misfits, sensor_placement
+from pgt.uncertainty.calibration import calibrate
+from pgt.uncertainty.coverage import LEVELS, bands, coverage_table, noise_model
+from pgt.uncertainty.intervals import Estimate, intervals
+from pgt.uncertainty.members import Members, require_members
+from pgt.uncertainty.verdict import Evidence, judge
 
 FILE = "reconstruction"
 Of = Literal["field", "reading"]
@@ -51,10 +50,11 @@ class Reconstruction(eqx.Module):
     """A fitted field: values, derivatives, hidden fields and coefficients, in physical units.
 
     `at` and `grid` give xarray Datasets; `residual` says how well the equation holds; `parameters`
-    are the learnt coefficients; `history` is the course of training; `summary` how the run went;
+    are the learned coefficients; `history` is the course of training; `summary` describes the run;
     `verdict` says how far to trust it, `doubts` what is doubtful; `plot` and `report` show it.
 
-    `left_out` is what the others say of each reading, where that is known in closed form (`Features`).
+    `left_out_predictions` are the predictions of each reading from all others, where the method has
+    a closed form.
 
     Where error bars were asked for, `members` are the fields they are made of. `at` and `grid` then
     give the mean over the members (`u`), their standard deviation (`u_std`) and the quantiles asked
@@ -86,7 +86,7 @@ class Reconstruction(eqx.Module):
     record: dict
     domain: Domain = eqx.field(static=True)
     members: Members | None = None
-    left_out: Float[np.ndarray, "n c"] | None = None
+    left_out_predictions: Float[np.ndarray, "n c"] | None = None
 
     # ------------------------------------------------------------------------------ evaluate
 
@@ -114,7 +114,7 @@ class Reconstruction(eqx.Module):
         if (points is None) != bool(axes):
             raise InputError("at: write either points, or every axis by name: at(x=0.5, t=0.5).")
         of = self.evaluation
-        return of.scattered(axes if points is None else points, of.asked(quantities, quantiles))
+        return of.scattered(axes if points is None else points, of.query(quantities, quantiles))
 
     @checked
     def grid(
@@ -123,12 +123,13 @@ class Reconstruction(eqx.Module):
         quantiles: float | Sequence[float] | None = None,
         **axes,
     ) -> xr.Dataset:
-        """Values on a grid; per axis a number of positions (default 50) or the positions themselves.
+        """Values on a grid; per axis a number of positions (default 50) or the positions
+        themselves.
 
         `result.grid(x=101, t=[0.5])` is a profile of 101 positions at one instant.
         """
         of = self.evaluation
-        return of.gridded(axes, of.asked(quantities, quantiles))
+        return of.gridded(axes, of.query(quantities, quantiles))
 
     @checked
     def functions(self, quantiles: float | Sequence[float] | None = None, **axes) -> xr.Dataset:
@@ -137,44 +138,44 @@ class Reconstruction(eqx.Module):
 
     @checked
     def residual(self, points=None, **axes) -> xr.Dataset:
-        """What is left of each equation, in physical units, at points (as in `at`) or on a grid."""
+        """The residual of each equation, in physical units, at points (as in `at`) or on a grid."""
 
         def rows(field, z):
             return residual(self.pde, field, z, self.model.scaling.origin)
 
         check_either("residual", points, axes)
-        asked, of = Asked(rows, {}, None), self.evaluation
-        return of.gridded(axes, asked) if points is None else of.scattered(points, asked)
+        query, of = Query(rows, {}, None), self.evaluation
+        return of.gridded(axes, query) if points is None else of.scattered(points, query)
 
     @checked
     def predict_readings(
         self, readings: Observations, members: bool = False
     ) -> Float[np.ndarray, "*k n c"]:
-        """What the field says of readings, averages over boxes included: (n, c), a column per field.
+        """The predictions of readings, averages over boxes included: (n, c), a column per field.
 
-        With `members` what each of them says, (k, n, c).
+        With `members` those of each member, (k, n, c).
         """
         of, readings = self.evaluation, readings.aligned(self.pde.fields)
-        return of.members_of_readings(readings) if members else of.of_readings(readings)
+        return of.predict_readings_by_member(readings) if members else of.predict_readings(readings)
 
     @property
     def integrals(self) -> Integrals:
-        """Values on walls, and what flows, is conducted or pushes through them; totals."""
+        """Values on walls, fluxes, flows and forces through them, and totals."""
         return Integrals(self.evaluation)
 
     # ------------------------------------------------------------------------------ know
 
     @property
     def parameters(self) -> dict[str, float]:
-        """The coefficients that were learnt, by the name they have in the equation."""
-        pde = self.pde if self.members is None else self.members.middle()
+        """The learned coefficients, by their name in the equation."""
+        pde = self.pde if self.members is None else self.members.median_equation()
         with precision(is_double(pde)):
             return {name: float(node.value) for name, node in named_unknowns(pde)}
 
     @property
     def history(self) -> xr.Dataset:
-        """How training went, by step: `loss` and `weight` of every term, the `held_out` error, and every
-        learnt `coefficient`.
+        """The course of training, by step: `loss` and `weight` of every term, the `held_out` error,
+        and every learned `coefficient`.
 
         `history.loss.sel(term="data")` is the misfit of the readings, and
         `history.coefficient.sel(unknown="viscosity")` a coefficient by its name in `parameters`.
@@ -183,22 +184,22 @@ class Reconstruction(eqx.Module):
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        """Those of a least-squares fit: their costs, and why each ended."""
+        """The stages of a least-squares fit: their costs, and why each ended."""
         return stages_of(self.record)
 
     @property
     def summary(self) -> dict:
-        """How the run went: seconds, held-out error, why it stopped, settings, seed, versions."""
+        """The record of the run: seconds, held-out error, why it stopped, settings, seed, versions."""
         return {name: value for name, value in self.record.items() if name != "history"}
 
     # ------------------------------------------------------------------------------ trust
 
     @checked
     def verdict(self, folds: CrossValidation | None = None) -> Verdict:
-        """Whether the fit converged, its error at readings that were not fitted, and what is doubtful.
+        """Whether the fit converged, its error at held-out readings, and what is doubtful.
 
-        Where there are `folds` (see `cross_validate`), their readings are the judges: all of them, not
-        those held out of one fit.
+        With `folds` (see `cross_validate`) all readings judge the fit, instead of those held out of
+        it.
         """
         return judge(self.evidence(folds))
 
@@ -209,22 +210,27 @@ class Reconstruction(eqx.Module):
 
     @property
     def field_error(self) -> dict[str, FieldError]:
-        """By field, the error to be expected over the whole domain, relative to the field's spread; empty
-        where nothing tells. `pgt.trust.field_error` says how it is known."""
+        """By field, the stated error over the whole domain, relative to the field's spread; empty
+        where it is not known.
+
+        `pgt.uncertainty.field_error` explains how it is computed.
+        """
         found = self.record.get("field_error") or {}
         return {name: FieldError(**error) for name, error in found.items()}
 
     @checked
     def evidence(self, folds: CrossValidation | None = None) -> Evidence:
-        """What `verdict` rests on: readings beside predictions, the course of training, what is open."""
+        """The evidence of `verdict`: readings beside predictions, the course of training, doubts
+        about unknowns.
+        """
         return evidence_of(self, folds)
 
     @checked
     def intervals(self, level: Level = 0.9) -> dict[str, Estimate]:
-        """The learnt coefficients with their intervals, and whether the readings determine them.
+        """The learned coefficients with their intervals, and whether the readings determine them.
 
-        Without error bars they are those of the fit's own posterior, where it is known anyway;
-        `pgt.trust.intervals.intervals` says what stands in an `Estimate`.
+        Without error bars they are those of the fit's own posterior, where it is known;
+        `pgt.uncertainty.intervals.intervals` describes an `Estimate`.
         """
         return known_intervals(self, level) or intervals(self.members, level)
 
@@ -232,84 +238,99 @@ class Reconstruction(eqx.Module):
     def coverage(self, levels: Sequence[Level] = LEVELS) -> xr.Dataset:
         """How often bands of these levels hold readings, their width, and the CRPS.
 
-        The readings were held out; with a posterior also the others, each left out in turn.
-        Needs error bars; `pgt.trust.coverage.coverage_table` says what stands in the table.
+        The readings were held out; with a posterior also the others, each left out in turn. Needs
+        error bars; `pgt.uncertainty.coverage.coverage_table` describes the table.
         """
         if not len(levels):
             raise InputError("coverage(levels=()): write at least one level, such as (0.5, 0.9).")
-        return coverage_table(unfitted.predictions(self), levels)
+        return coverage_table(held_out_predictions.predicted_readings(self), levels)
 
     @checked
     def band(self, points=None, level: Level = 0.9, of: Of = "field", **axes) -> xr.Dataset:
         """`u`, `u_lower` and `u_upper`, calibrated as in `coverage`, at points or on a grid.
 
-        `of` is "field", or "reading" for where a new, noisy reading would lie. What is promised, and
-        what is not, stands in pgt/trust/calibration.py.
+        `of` is "field", or "reading" for where a new, noisy reading would lie. What is guaranteed,
+        and what is not, is described in pgt/uncertainty/calibration.py.
         """
         check_either("band", points, axes)
-        found = {name: calibrate(p) for name, p in unfitted.predictions(self).items()}
+        found = {
+            name: calibrate(p) for name, p in held_out_predictions.predicted_readings(self).items()
+        }
         values = self.grid(**axes) if points is None else self.at(points)
-        modelled = predicted_noise(self.model, unfitted.read_by(self), self.pde.fields)
-        members, about = required(self.members), self.record.get("members", {})
-        lost = about.get("unfollowed", {})
-        return bands(values, found, level, of, modelled, members.drawn, lost)
+        noise = noise_model(
+            self.model, held_out_predictions.encoded_readings(self), self.pde.fields
+        )
+        members, record = require_members(self.members), self.record.get("members", {})
+        misfit = record.get("correlated_misfit", {})
+        return bands(values, found, level, of, noise, members.independent, misfit)
 
     @checked
     def suggest_sensors(self, n: Count, candidates=None) -> xr.Dataset:
-        """n places where one more reading would say most, the most telling first.
+        """n places where one more reading reduces the variance most, the most informative first.
 
-        `candidates` are points as in `at`, of which those outside the domain's shape are left out;
-        default: 2048 that fill the domain.
+        `candidates` are points as in `at`; those outside the domain's shape are ignored. Default:
+        2048 that fill the domain.
         """
-        noise = {name: calibrate(p).noise for name, p in unfitted.predictions(self).items()}
+        noise = {
+            name: calibrate(p).noise
+            for name, p in held_out_predictions.predicted_readings(self).items()
+        }
         points = (
-            sensors.candidates(self.domain)
+            sensor_placement.candidates(self.domain)
             if candidates is None
-            else sensors.possible(as_points(candidates, self.domain), self.domain)
+            else sensor_placement.inside_shape(as_points(candidates, self.domain), self.domain)
         )
         if not len(points):
             raise InputError(
                 "suggest_sensors(candidates=...): there are none, or none inside the domain's shape; "
                 "give some points."
             )
-        return sensors.suggest_places(
+        return sensor_placement.suggest_sensors(
             points, self.domain, self.evaluation.members_at(points), n, noise
         )
 
     def misfits(self) -> pd.DataFrame:
-        """Every reading beside what the field says of it, and how far apart they are in σ."""
+        """Every reading beside its prediction, and their difference in σ."""
         parts = (self.observations, self.held_out)
         fitted, held_out = ((part, self.predict_readings(part)) for part in parts)
-        return suspicion.misfit_table(fitted, held_out)
+        return misfits.misfit_table(fitted, held_out)
 
     @checked
     def suspicious(self, n: Count = 10) -> pd.DataFrame:
-        """The n readings, fitted or held out, that are farthest from the field in units of their σ; with
-        their sensors and lines where the run of a file left them."""
-        return self._named(suspicion.suspicious(self.misfits(), n))
+        """The n readings, fitted or held out, with the largest misfits in units of their σ.
+
+        They have their sensors and lines where the readings came from a file.
+        """
+        return self._named(misfits.largest_misfits(self.misfits(), n))
 
     def drifting(self) -> pd.DataFrame:
-        """Sensors (one place, many times) whose readings differ from the field by an offset or a trend
-        that is no chance; `pgt.trust.suspicion.drifting` says what stands in the table."""
-        return self._named(suspicion.drifting(self.misfits(), self.domain.axes))
+        """Sensors (one place, many times) whose misfits have a significant offset or trend in time.
+
+        `pgt.uncertainty.misfits.drifting_sensors` describes the table.
+        """
+        return self._named(misfits.drifting_sensors(self.misfits(), self.domain.axes))
 
     def _named(self, table: pd.DataFrame) -> pd.DataFrame:
-        return suspicion.named(table, self.record.get("origins", ()))
+        return misfits.with_sensor_names(table, self.record.get("origins", ()))
 
     @property
     def noise(self) -> dict[str, float]:
-        """σ of the readings of each field in its units: as given, else estimated from held-out ones."""
-        return suspicion.noise_by_field(self.misfits())
+        """σ of the readings of each field in its units: as given, else estimated from held-out
+        ones.
+        """
+        return misfits.noise_by_field(self.misfits())
 
     # ------------------------------------------------------------------------------ show
 
     def __repr__(self) -> str:
-        return shown.in_brief(self)
+        return display.short_text(self)
 
-    if not TYPE_CHECKING:  # a checker knows the names
+    if not TYPE_CHECKING:  # a type checker knows the names
 
         def __getattr__(self, name: str):
-            raise AttributeError(shown.no_such_name(type(self), name), name=name, obj=self)
+            raise AttributeError(
+                display.unknown_name_message(type(self), name), name=name, obj=self
+            )
 
     @checked
     def plot(self, name: str | None = None, **axes) -> Any:
@@ -317,12 +338,12 @@ class Reconstruction(eqx.Module):
 
         `name` is one of the fields, by default all; the axes are those of `grid`.
         """
-        return shown.plot(self, name, axes)
+        return display.plot(self, name, axes)
 
     @checked
     def report(self, path: str | Path = "report.html", **axes) -> Path:
-        """Write all that is known of the fit as one page, which works offline; returns the file."""
-        return shown.report(self, Path(path), axes)
+        """The file of a page with everything that is known about the fit; the page works offline."""
+        return display.report(self, Path(path), axes)
 
     # ------------------------------------------------------------------------------ keep
 
@@ -345,9 +366,28 @@ class Reconstruction(eqx.Module):
 
     @property
     def evaluation(self) -> Evaluation:
-        """The field as it is asked: model, readings, members and what answers are labelled with."""
+        """The field for evaluation: model, readings, members and the labels of the answers."""
         return Evaluation(
-            self.model, self.pde, unfitted.read_by(self), self.members, self.domain,
+            self.model, self.pde, held_out_predictions.encoded_readings(self), self.members, self.domain,
             units=dict(self.observations.units) | dict(self.domain.units),
-            attributes=shown.provenance(self),
+            attributes=display.provenance(self),
         )  # fmt: skip
+
+
+Kind = TypeVar("Kind")
+
+
+def load_stored(folder: Path, name: str, kind: type[Kind], classes: Sequence[type] = ()) -> Kind:
+    """The object of that kind that was saved as `name` in `folder`."""
+    if not serialise.exists(folder, name) and serialise.exists(folder, CHECKPOINT):
+        raise InputError(
+            f"{folder} holds a checkpoint, the state of a fit that is not finished, and no result: call "
+            "`reconstruct` again with checkpoint= this folder, or `pgt fit` with --resume."
+        )
+    found = serialise.load(folder, name, classes)
+    if not isinstance(found, kind):
+        raise InputError(
+            f"{folder / name}.safetensors holds a {type(found).__name__}, not a {kind.__name__}; give a "
+            "folder that `Reconstruction.save` or `pgt fit` wrote."
+        )
+    return found

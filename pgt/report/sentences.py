@@ -8,7 +8,7 @@ import numpy as np
 from pgt.data.observations import Observations
 from pgt.ground.numbers import digits_between, listed, number, percent
 from pgt.ground.stage import stages_of
-from pgt.ground.verdict import HeldOut, Verdict
+from pgt.ground.verdict import HeldOutError, Verdict
 from pgt.report.contents import ReportData
 
 IN_TURN = "each reading was predicted from all the others (leave-one-out)"
@@ -127,7 +127,7 @@ def interpolated_errors(data: ReportData) -> str:
     return listed(errors) if errors else ""
 
 
-def beside_interpolation(found: HeldOut) -> str:
+def beside_interpolation(found: HeldOutError) -> str:
     """The error of interpolation without physics, and whether the two differ by more than chance."""
     theirs = found.interpolated_of_spread
     if theirs is None or found.of_spread is None:
@@ -169,71 +169,17 @@ KINDS = {
 
 
 def which_model(summary: Mapping) -> str:
-    """Which model answers and why; empty where that was not written down."""
-    name, choice = summary.get("model"), summary.get("model_choice")
-    if name is None or choice is None:
+    """Which candidate of the plan answers, why it was tried, and what came of those before it; empty
+    where that was not written down."""
+    plan = [one for one in summary.get("plan") or () if one["outcome"] != "not tried"]
+    if not plan:
         return ""
+    said = [
+        one["reason"]
+        if one["outcome"] == "kept"
+        else f"{one['reason']} {one['model']}: {one['outcome']}."
+        for one in plan
+    ]
+    name = str(summary.get("model"))
     kind = f" ({KINDS[name]})" if name in KINDS else ""
-    return f"{_why(str(name), str(choice), summary)} Model: {name}{kind}."
-
-
-def _why(name: str, choice: str, summary: Mapping) -> str:
-    linearity = str(summary.get("linearity", ""))
-    if choice == "named":
-        asked = "The model is the one that was asked for."
-        if name == "Features" or not linearity.startswith("linear"):
-            return asked
-        return f"{asked} The equation is {linearity}: where no model is named, a sum of sines solves it."
-    if choice == "after solver":
-        return f"{AFTER_SOLVER} {_why(name, 'suited', summary)}"
-    if name == "Solver":
-        return ON_MESH + (OVER_OTHER if choice == "suited over rival" else "")
-    if name == "Features":
-        return SOLVED.get(linearity, SOLVED_ANYHOW) + (
-            OVER_NETWORK if choice == "suited over rival" else ""
-        )
-    settings = summary.get("training")
-    at_once = isinstance(settings, Mapping) and settings.get("steps") == 0
-    how = ", with Gauss-Newton steps on all of its weights from the start" if at_once else ""
-    if choice == "rival" and name != "PINN":
-        return (
-            "A small network did not follow the readings to within their noise, so a larger one, a "
-            f"{name}, was trained; it predicts held-out readings better."
-        )
-    if choice == "rival":
-        return (
-            f"The equation is {linearity}, so a sum of sines was solved for first. A small tanh network "
-            f"was fitted after it{how}; it predicts held-out readings better."
-        )
-    if "Ensemble" in str((summary.get("members") or {}).get("settings")):
-        return f"The members of an ensemble are small tanh networks that differ by chance{how}."
-    over = OVER_LARGER if choice == "suited over rival" else ""
-    return f"The equation is not linear, so a small tanh network was fitted{how}.{over}"
-
-
-ON_MESH = (
-    "Coefficients are unknown, so the equation was solved on a mesh, and they were fitted through its "
-    "solution."
-)
-OVER_OTHER = (
-    " They did not come to rest, or interpolation predicted the readings better; another model was "
-    "fitted as well, and judged to be no better."
-)
-AFTER_SOLVER = (
-    "The equation was first solved on a mesh: it had no solution there, its coefficients did not come to "
-    "rest, or interpolation predicted the readings better."
-)
-SOLVED = {
-    "linear": "The equation is linear, so the field was solved for in closed form.",
-    "linear but for its coefficients": (
-        "The equation is linear but for its unknown coefficients, so the field was solved for in closed "
-        "form, once for each of their iterates."
-    ),
-    "linear but for its functions": (
-        "The equation is linear but for its unknown functions, so the field was solved for iteratively, "
-        "linearized at each iterate."
-    ),
-}
-SOLVED_ANYHOW = "The field was solved for."
-OVER_NETWORK = " A small network was fitted as well, and judged to be no better."
-OVER_LARGER = " A larger network was trained as well, and judged to be no better."
+    return " ".join([*said, f"Model: {name}{kind}."])

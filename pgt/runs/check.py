@@ -1,5 +1,6 @@
 """Everything about a run that can be said before anything is trained."""
 
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from pgt.data.cells import cells
 from pgt.ground.errors import InputError
 from pgt.ground.numbers import interval
 from pgt.ground.unknown import named_unknowns
-from pgt.io._files import naming
-from pgt.io.readers import spoken
+from pgt.io.file_access import name_file_in_errors
+from pgt.io.readers import describe_files
 from pgt.kernels import NoKernel
+from pgt.methods.plan import Plan, choose
 from pgt.models.features import Features
+from pgt.models.solver import Solver
 from pgt.nn.frozen import count_parameters
 from pgt.physics import Equation
 from pgt.physics.bordered import functions_of
@@ -25,13 +28,13 @@ from pgt.physics.dimensions import check_dimensions, coefficient_units
 from pgt.physics.homogeneous import check_homogeneous
 from pgt.physics.overlap import TOUCHED, on_ends, warn_of_overlap
 from pgt.physics.well_posed import warn_of_growth
-from pgt.training.assemble import Task, assemble, groups_of
-from pgt.training.linearity import is_solved_at_once
-from pgt.training.optimisers import described
+from pgt.problem.assembly import Task, held_out_groups
+from pgt.problem.linearity import is_solved_by_one_solve
+from pgt.training.optimisers import describe_optimiser
 
 
-def prepare(run: RunFile, seconds: float | None = None) -> tuple[Parts, Task]:
-    """The parts of a run file, each built once, and the task that is assembled from them; any mistake
+def prepare(run: RunFile, seconds: float | None = None) -> tuple[Parts, Plan]:
+    """The parts of a run file, each built once, and what is tried on them; any mistake
     is an `InputError` that names file, line and key. `seconds`: a budget in place of the file's."""
     parts = Parts(run)
     readings, pde, domain = parts.observations, parts.pde, parts.domain
@@ -41,18 +44,24 @@ def prepare(run: RunFile, seconds: float | None = None) -> tuple[Parts, Task]:
     quantities, _ = parts.quantities, parts.kernel  # a mistake there shows before the training
     with run.located("output", "grid"):
         require_grid(run.output.grid, domain, len(quantities))
-    with run.located("observations", "file"), naming(spoken(run.observations_paths)):
-        _check_enough(readings)
-        task = assemble(
-            readings, pde, domain, conditions,
-            model=parts.named_model, training=training, error_bars=error_bars, seed=run.seed,
+    with ExitStack() as stack:
+        if run.observations is not None:
+            stack.enter_context(run.located("observations", "file"))
+            stack.enter_context(name_file_in_errors(describe_files(run.observations_paths)))
+            _check_enough(readings)
+        else:
+            stack.enter_context(run.located("conditions"))
+        plan = choose(
+            readings, pde, domain, conditions, model=parts.named_model, method=run.method,
+            training=training, error_bars=error_bars, seed=run.seed,
         )  # fmt: skip
+        _ = plan.first  # whatever is wrong with its task shows before the training
         check_dimensions(pde, _units(readings, domain))
         if parts.has_amounts:
             check_homogeneous(pde, _units(readings, domain))
     warn_of_growth(pde)
     warn_of_overlap(conditions, domain)
-    return parts, task
+    return parts, plan
 
 
 def _units(observations: Observations, domain: Domain) -> dict[str, str]:
@@ -70,16 +79,15 @@ def _check_enough(observations: Observations) -> None:
         )
 
 
-def describe(run: RunFile, parts: Parts, task: Task) -> list[tuple[str, str]]:
+def describe(run: RunFile, parts: Parts, plan: Plan) -> list[tuple[str, str]]:
     """(what, how much) of a run, in the order in which a reader asks."""
     readings, domain, pde = parts.observations, parts.domain, parts.pde
+    task = plan.first
     units = _units(readings, domain)
-    rows = [("readings", f"{len(readings)} in {spoken(run.observations_paths).name}")]
-    rows.append(("read as", ", ".join(parts.columns.said) or "columns by name"))
-    rows += [_column(readings, name) for name in readings.fields]
+    rows = [] if run.observations is None else _readings(run, parts)
     rows += [_axis(readings, domain, axis) for axis in domain.axes]
     rows += [("shape", _shape(domain))] if domain.shape is not None else []
-    rows.append(("coverage", _coverage(readings, domain)))
+    rows += [("coverage", _coverage(readings, domain))] if len(readings) else []
     hidden = [name for name in pde.fields if name not in readings.fields]
     rows.append(("hidden fields", ", ".join(hidden) or "none"))
     learnt = [f"{name} (from {float(n.value):.4g})" for name, n in named_unknowns(task.pde)]
@@ -93,8 +101,26 @@ def describe(run: RunFile, parts: Parts, task: Task) -> list[tuple[str, str]]:
     rows.append(("held out", _held_out(readings, task)))
     rows.append(("error bars", repr(task.error_bars) if task.error_bars else "none"))
     network = f"{type(task.model).__name__}, {count_parameters(task.model):,} parameters"
-    rows += [("model", network), *_kernel(parts)]
+    rows += [("model", network), *_kernel(parts), *_plan(plan)]
     return [*rows, ("budget", _budget(task))]
+
+
+def _plan(plan: Plan) -> list[tuple[str, str]]:
+    """What is tried, in order, and why."""
+    return [
+        (f"plan, {number}", f"{one.method} ({one.model}): {one.reason}")
+        for number, one in enumerate(plan.candidates, 1)
+    ]
+
+
+def _readings(run: RunFile, parts: Parts) -> list[tuple[str, str]]:
+    """How many there are, how their file was understood, and the values of each field."""
+    readings = parts.observations
+    rows = [
+        ("readings", f"{len(readings)} in {describe_files(run.observations_paths).name}"),
+        ("read as", ", ".join(parts.columns.notes) or "columns by name"),
+    ]
+    return rows + [_column(readings, name) for name in readings.fields]
 
 
 def _kernel(parts: Parts) -> list[tuple[str, str]]:
@@ -119,6 +145,8 @@ def _column(readings: Observations, name: str) -> tuple[str, str]:
 def _axis(readings: Observations, domain: Domain, axis: str) -> tuple[str, str]:
     points = np.asarray(readings.points)[:, readings.coords.index(axis)]
     unit = dict(domain.units).get(axis) or dict(readings.units).get(axis) or ""
+    if not len(points):
+        return axis, f"domain {interval(*domain.bounds(axis))} {unit}".rstrip()
     measured = f"readings from {interval(points.min(), points.max())}"
     return axis, f"{measured}, domain {interval(*domain.bounds(axis))} {unit}".rstrip()
 
@@ -162,12 +190,14 @@ def _coverage(readings: Observations, domain: Domain) -> str:
 
 def _held_out(readings: Observations, task: Task) -> str:
     """How many readings, and how they are chosen."""
+    if not len(readings):
+        return "nothing: there are no readings"
     if not len(task.held_out) and not task.model.is_trained:
         return "nothing: each reading is predicted from all the others"
     if not len(task.held_out):
         return "nothing: no error can be told"
     count = f"{len(task.held_out)} of {len(readings)} readings"
-    groups = groups_of(readings, task.training, task.domain)
+    groups = held_out_groups(readings, task.training, task.domain)
     if groups is None:
         return f"{count}, one by one at random"
     kind = "sensors" if task.training.hold_out_by == "sensor" else "blocks"
@@ -182,13 +212,16 @@ def _budget(task: Task) -> str:
         length = f"{polish.iterations}" if polish.seconds is None else f"{polish.seconds:g} s of"
         return f"{length} second-order steps on all weights"
     length = f"{training.steps} steps" if training.seconds is None else f"{training.seconds:g} s"
-    return f"{length} of {described(training.optimiser)}, {training.collocation} collocation points"
+    optimiser = describe_optimiser(training.optimiser)
+    return f"{length} of {optimiser}, {training.collocation} collocation points"
 
 
 def how_solved(task: Task) -> str:
     """How a model that is not trained is found: there is no step to repeat."""
+    if isinstance(task.model, Solver) and not len(task.problem.observations):
+        return "solved on a mesh"
     if not isinstance(task.model, Features):
         return "solved on a mesh, what is unknown by linearising the solution again and again"
-    if is_solved_at_once(task.pde, task.model.scaling):
+    if is_solved_by_one_solve(task.pde, task.model.scaling):
         return "solved in closed form"
     return "solved by linearising the equation again and again"

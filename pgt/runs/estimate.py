@@ -14,15 +14,14 @@ import jax
 import jax.numpy as jnp
 
 from pgt.ground.unknown import named_unknowns
+from pgt.methods.second_order.jacobian import COPIES_OF_CHUNK, JacobianLayout
+from pgt.methods.second_order.least_squares_system import memory_limit
+from pgt.methods.second_order.residual_rows import point_count, reading_mask
 from pgt.nn.frozen import count_parameters
+from pgt.problem.assembly import Task
+from pgt.problem.budget import hidden_units, polish_settings, tunes_all_weights
 from pgt.runs.check import how_solved
-from pgt.training.assemble import Task
-from pgt.training.jacobian import COPIES, Plan
-from pgt.training.polish import polish_settings
-from pgt.training.room import hidden_units
-from pgt.training.rows import point_count, reading_mask
 from pgt.training.settings import Polish
-from pgt.training.system import is_whole, memory_of
 
 COMPILING = 15.0  # seconds of a step, and of a polish, on two cores
 # Of every point and weight, operations of a step; of every point and hidden unit, numbers that it keeps
@@ -69,7 +68,7 @@ class Rows(NamedTuple):
 
     def memory(self, limit: float) -> float:
         """Bytes of one iteration, where derivatives may take so many."""
-        return min(8.0 * COPIES * self.count * self.size, limit) + 16.0 * min(self) ** 2
+        return min(8.0 * COPIES_OF_CHUNK * self.count * self.size, limit) + 16.0 * min(self) ** 2
 
 
 def estimate(task: Task, say: Say) -> list[tuple[str, str]]:
@@ -111,9 +110,9 @@ def _seconds_each(function: Callable, array) -> float:
 
 
 def rows_of_polish(task: Task, settings: Polish) -> Rows:
-    """How many rows and numbers the polish has, as training/rows.py will make them."""
+    """How many rows and numbers the polish has, as second_order/residual_rows.py makes them."""
     model, problem = task.model, task.problem
-    tuned = model if is_whole(model, settings) else model.tunable()
+    tuned = model if tunes_all_weights(model, settings) else model.tunable()
     size = count_parameters(tuned) + len(named_unknowns(task.pde))
     points = point_count(settings, problem, size, fresh=False)
     per_axis = 2 * round(points ** (1 / problem.domain.dimension))
@@ -123,8 +122,8 @@ def rows_of_polish(task: Task, settings: Polish) -> Rows:
 
 
 def _of_solution(task: Task) -> str:
-    rival = "; a network after it, should sines not follow the field" if task.rival else ""
-    return f"seconds: {how_solved(task)}{rival}"
+    following = "; another candidate after it, should it be poor" if task.has_fallback else ""
+    return f"seconds: {how_solved(task)}{following}"
 
 
 def _points(task: Task) -> int:
@@ -155,8 +154,8 @@ def _of_steps(task: Task, each: float) -> list[tuple[str, str]]:
 
 
 def _of_polish(rows: Rows, settings: Polish) -> str:
-    limit = memory_of(settings)
-    whole = Plan.of(*rows, limit).whole
+    limit = memory_limit(settings)
+    whole = JacobianLayout.of(*rows, limit).whole
     pieces = "" if whole else ", in pieces"
     return (
         f"about {_size(rows.memory(limit))}, {rows.count:,} rows of {rows.size:,} weights{pieces}"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import xarray as xr
 
 from pgt import io, plots
-from pgt._reconstruct import solve
+from pgt._reconstruct import run_plan
 from pgt.config import RunFile
 from pgt.config.parts import Parts
 from pgt.ground.attempts import Attempts
@@ -21,10 +21,11 @@ from pgt.ground.owner import owned
 from pgt.ground.provenance import provenance
 from pgt.ground.stage import Stage
 from pgt.ground.verdict import Verdict
-from pgt.io.readers import spoken
-from pgt.reconstruction.cross_validate import cross_validate
-from pgt.reconstruction.cross_validation import CrossValidation
-from pgt.reconstruction.learnt import known_intervals
+from pgt.io.readers import describe_files
+from pgt.problem.assembly import Task
+from pgt.problem.checkpoint import identity_of
+from pgt.reconstruction.cross_validation import CrossValidation, cross_validate
+from pgt.reconstruction.estimates import known_intervals
 from pgt.reconstruction.result import Reconstruction
 from pgt.report import Tables, write_report
 from pgt.runs.check import prepare
@@ -40,9 +41,7 @@ from pgt.runs.folder import (
     work_files,
 )
 from pgt.runs.report import MOST_SUSPICIOUS, UNJUDGED, report_data, with_origins
-from pgt.training.assemble import Task
-from pgt.training.identity import identity_of
-from pgt.trust.suspicion import far, named
+from pgt.uncertainty.misfits import far_readings, with_sensor_names
 
 Say = Callable[[str], None]
 COURSE = "convergence.png"
@@ -73,24 +72,22 @@ def fit(
     Nothing in the folder is touched before it is known that this run belongs there.
     """
     check_folder(folder, resume, folds, overwrite)
-    parts, task = prepare(run, seconds)
+    parts, plan = prepare(run, seconds)
     with owned(folder):
         check_folder(folder, resume, folds, overwrite)  # it may have had another owner meanwhile
-        identity = identity_of(task) | {"folds": folds}
+        identity = identity_of(plan.first) | {"folds": folds}
         claim(folder, identity, resume=resume, overwrite=overwrite)
         before = stamps(folder)
         with in_one_piece(folder / RUN_FILE) as path:
             path.write_text(written_down(run), encoding="utf-8")
         if not resume:
             sign(folder, identity)
-        found = _cross_validated(run, parts, task, folds, folder, say)
-        say(
-            f"{spoken(run.observations_paths).name}: {', '.join(parts.columns.said) or 'columns by name'}"
-        )
-        say(f"{len(parts.observations)} readings; training (the first run also compiles)")
-        result, attempts = solve(task, checkpoint=folder / CHECKPOINT), Attempts()
+        found = _cross_validated(run, parts, plan.first, folds, folder, say)
+        say(_about_readings(run, parts))
+        result, attempts = run_plan(plan, checkpoint=folder / CHECKPOINT), Attempts()
         origins = partial(with_origins, result, parts.columns)
-        result = attempts("the lines of suspicious readings", origins, result)
+        if run.observations is not None:
+            result = attempts("the lines of suspicious readings", origins, result)
         result.save(folder)  # first: nothing that fails below can lose it
         verdict = write_results(run, parts, result, found, folder, attempts)
         names = changed_since(folder, before)
@@ -100,6 +97,17 @@ def fit(
         )  # last: of all that was written
     say(f"written to {folder}: {', '.join(names)}")
     return Finished(result, verdict, found, attempts.failures)
+
+
+def _about_readings(run: RunFile, parts: Parts) -> str:
+    """What there is to fit."""
+    if run.observations is None:
+        return "no readings; solving the equation (the first run also compiles)"
+    name = describe_files(run.observations_paths).name
+    how = ", ".join(parts.columns.notes) or "columns by name"
+    return (
+        f"{name}: {how}\n{len(parts.observations)} readings; training (the first run also compiles)"
+    )
 
 
 def _cross_validated(
@@ -168,10 +176,10 @@ def _export_field(field: xr.Dataset, result: Reconstruction, path: Path) -> None
 
 
 def _draw_field(field: xr.Dataset, result: Reconstruction, path: Path) -> None:
-    suspects = far(result.misfits()).head(MOST_SUSPICIOUS)
+    suspects = far_readings(result.misfits()).head(MOST_SUSPICIOUS)
     figure = plots.field(
         _drawable(field), sensors=result.observations, domain=result.domain,
-        held_out=result.held_out, suspects=named(suspects, result.record.get("origins", ())),
+        held_out=result.held_out, suspects=with_sensor_names(suspects, result.record.get("origins", ())),
     )  # fmt: skip
     plots.save(figure, path)
 
@@ -190,7 +198,7 @@ def numbers(
 ) -> dict:
     """What `metrics.json` holds."""
     kept = (
-        "model", "model_choice", "seconds", "polish_seconds", "first_step_seconds", "stopped", "seed",
+        "model", "plan", "seconds", "polish_seconds", "first_step_seconds", "stopped", "seed",
         "parameter_count",
     )  # fmt: skip
     return {

@@ -8,9 +8,8 @@ from pgt.ground import manifest, serialise
 from pgt.ground.errors import InputError
 from pgt.ground.files import require_writable
 from pgt.ground.serialise import exists
+from pgt.problem.checkpoint import POLISH_FILE, TRAINING_FILE, Identity, describe_difference
 from pgt.reconstruction import cross_validation, result
-from pgt.training.checkpoint import NAME, POLISH_NAME, difference
-from pgt.training.identity import Identity
 
 RUN_FILE, CHECKPOINT, METRICS, REPORT = "run.toml", "checkpoint", "metrics.json", "report.html"
 FOLDS, IDENTITY = "folds", "identity"
@@ -19,8 +18,8 @@ FOLDS, IDENTITY = "folds", "identity"
 def is_begun(folder: Path) -> bool:
     """Whether a run in this folder can be continued, or was finished there."""
     members = (folder / CHECKPOINT).glob("member_*")
-    polished = any(exists(member, POLISH_NAME) for member in members)
-    begun = exists(folder / CHECKPOINT, NAME) or polished or (folder / FOLDS).is_dir()
+    polished = any(exists(member, POLISH_FILE) for member in members)
+    begun = exists(folder / CHECKPOINT, TRAINING_FILE) or polished or (folder / FOLDS).is_dir()
     return begun or exists(folder, result.FILE)
 
 
@@ -71,8 +70,8 @@ def require_same_run(folder: Path, identity: Identity) -> None:
     saved = serialise.load(folder / CHECKPOINT, IDENTITY)
     if saved != identity:
         raise InputError(
-            f"{folder} holds another run ({difference(saved, identity)}). Undo the change to continue "
-            "it, begin anew with --overwrite, or name another folder with -o."
+            f"{folder} holds another run ({describe_difference(saved, identity)}). Undo the change "
+            "to continue it, begin anew with --overwrite, or name another folder with -o."
         )
 
 

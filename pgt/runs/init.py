@@ -50,7 +50,7 @@ def from_files(
     said = [f"{len(found.table)} rows of {', '.join(found.fields)} over {', '.join(found.coords)}"]
     own = {n: heading for n in found.fields if (heading := found.columns.get(n))}
     said += [f"{n} is {h!r}" for n, h in own.items() if parse_heading(h).name != n]
-    said += found.table.said
+    said += found.table.notes
     if found.repeated:
         said.append(f"{found.repeated} readings that repeat a place and time are averaged")
     said += [f"not used: {' and '.join(found.unused)}"] if found.unused else []

@@ -16,8 +16,8 @@ from pgt.ground.owner import owned
 from pgt.models.linearised import network_of
 from pgt.physics.bordered import bare
 from pgt.reconstruction.cross_validation import CrossValidation
+from pgt.reconstruction.display import coefficient_texts, seconds_of
 from pgt.reconstruction.result import Reconstruction
-from pgt.reconstruction.shown import learnt, seconds_of
 from pgt.report import write_report
 from pgt.runs.folder import METRICS, REPORT, RUN_FILE
 from pgt.runs.report import report_data
@@ -116,7 +116,7 @@ def info(folder: Path) -> list[tuple[str, str]]:
         ("training", f"{seconds_of(summary):.1f} s, {summary['stopped']}"),
         ("seed, version", f"{summary['seed']}, pgt {summary['version']}, jax {summary['jax']}"),
     ]
-    rows += [(name, f"learnt: {said}") for name, said in learnt(result).items()]
+    rows += [(name, f"learnt: {said}") for name, said in coefficient_texts(result).items()]
     rows += _of_metrics(found, folder / METRICS)
     if RUN_FILE in changed_files(folder):
         rows.append(

@@ -13,20 +13,25 @@ from pgt.data.outlines import outlines, outlines_in_time
 from pgt.ground.attempts import Attempts, Strict
 from pgt.ground.errors import InputError
 from pgt.ground.verdict import Verdict
-from pgt.io.columns import Columns
-from pgt.io.origins import named
+from pgt.io.columns import Columns, add_sensor_and_line
 from pgt.physics.bordered import bare
 from pgt.physics.dimensions import coefficient_units
 from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE
 from pgt.reconstruction.cross_validation import CrossValidation
-from pgt.reconstruction.learnt import known_intervals
+from pgt.reconstruction.estimates import known_intervals
 from pgt.reconstruction.result import Reconstruction
 from pgt.report import Readings, ReportData, Tables
-from pgt.trust.held_out import Unseen
-from pgt.trust.intervals import LEVEL
-from pgt.trust.suspicion import WHERE, drifting, far, noise_by_field, suspicious
-from pgt.trust.verdict import Evidence, judge
+from pgt.uncertainty.held_out import HeldOutPredictions
+from pgt.uncertainty.intervals import DEFAULT_LEVEL
+from pgt.uncertainty.misfits import (
+    READING_KEYS,
+    drifting_sensors,
+    far_readings,
+    largest_misfits,
+    noise_by_field,
+)
+from pgt.uncertainty.verdict import Evidence, judge
 
 MOST_SUSPICIOUS = 10  # readings far from the field that are shown
 MOST_NAMED = 100  # whose sensors and lines are kept
@@ -55,10 +60,10 @@ def report_data(
     if result.members is not None:
         error_bars = field[[f"{n}_std" for n in names]].rename({f"{n}_std": n for n in names})
     evidence, start = attempt("the evidence", lambda: result.evidence(folds)), start_of(field)
-    unseen = _nobody(result) if evidence is None else evidence.unseen
+    judged = _nobody(result) if evidence is None else evidence.judged
     fitted, held_out, judges = (
         readings_from(part, start)
-        for part in (result.observations, result.held_out, unseen.readings)
+        for part in (result.observations, result.held_out, judged.readings)
     )
     verdict = None if evidence is None else attempt("the verdict", lambda: judge(evidence))
     residual = attempt("the residual", lambda: counted_from(result.residual(**axes), start))
@@ -67,7 +72,7 @@ def report_data(
         tables = attempt("the tables", lambda: _tables(result, evidence, start or 0.0))
     return ReportData(
         field=counted_from(field[names], start),
-        readings=Readings(fitted, held_out, judges, unseen.predictions),
+        readings=Readings(fitted, held_out, judges, judged.predictions),
         verdict=verdict or UNJUDGED,
         history=result.history,
         summary=result.summary | {"equation": equation_of(result)},
@@ -81,21 +86,21 @@ def report_data(
 UNJUDGED = Verdict(None, "The verdict could not be formed.", {})
 
 
-def _nobody(result: Reconstruction) -> Unseen:
+def _nobody(result: Reconstruction) -> HeldOutPredictions:
     """No reading judges a result of which nothing could be found out."""
     none = result.held_out.take(np.zeros(0, int))
-    return Unseen(none, np.zeros((0, len(none.fields))))
+    return HeldOutPredictions(none, np.zeros((0, len(none.fields))))
 
 
 def with_origins(result: Reconstruction, columns: Columns) -> Reconstruction:
     """The result with the sensors and lines of what may be suspected, as the files say them; it keeps
     them in its record, for whoever loads it."""
     misfits, axes = result.misfits(), result.domain.axes
-    suspects = (suspicious(misfits, MOST_NAMED), drifting(misfits, axes))
+    suspects = (largest_misfits(misfits, MOST_NAMED), drifting_sensors(misfits, axes))
     rows = [
-        {key: row[key] for key in (*WHERE, "sensor", "line") if key in row}
+        {key: row[key] for key in (*READING_KEYS, "sensor", "line") if key in row}
         for table in suspects
-        for row in named(table, columns, axes).to_dict("records")
+        for row in add_sensor_and_line(table, columns, axes).to_dict("records")
     ]
     known = [row for row in rows if row.get("sensor") or row.get("line")]
     return replace(result, record=result.record | {"origins": known}) if known else result
@@ -140,7 +145,7 @@ def _numbers(pde: AbstractPDE) -> dict[str, float]:
 def _tables(result: Reconstruction, evidence: Evidence, start: float) -> Tables:
     """What else is known; dates are counted in seconds from `start`, as in the figures."""
     misfits, axes = evidence.misfits, result.domain.axes
-    suspects = evidence.named(far(misfits).head(MOST_SUSPICIOUS))
+    suspects = evidence.named(far_readings(misfits).head(MOST_SUSPICIOUS))
     if start:
         misfits, suspects = (table.assign(t=table["t"] - start) for table in (misfits, suspects))
     return Tables(
@@ -148,8 +153,8 @@ def _tables(result: Reconstruction, evidence: Evidence, start: float) -> Tables:
         coverage=_coverage(result),
         noise=noise_by_field(misfits),
         suspicious=suspects,
-        drifting=evidence.named(drifting(misfits, axes)),
-        level=LEVEL if known_intervals(result) else None,
+        drifting=evidence.named(drifting_sensors(misfits, axes)),
+        level=DEFAULT_LEVEL if known_intervals(result) else None,
         walls=_walls(result.domain, start),
     )
 

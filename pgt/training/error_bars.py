@@ -1,7 +1,9 @@
-"""How error bars are made: one frozen record per way."""
+"""The settings of error bars: an ensemble of fits, or a posterior around one fit."""
 
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
+
+import numpy as np
 
 from pgt.ground.arguments import Limits
 from pgt.ground.errors import InputError
@@ -11,10 +13,10 @@ from pgt.ground.registry import register
 @register("ensemble", kind="error bars")
 @dataclass(frozen=True)
 class Ensemble:
-    """Error bars from fits that differ in nothing but chance, trained at once.
+    """Error bars from fits that differ only in their random numbers, trained at once.
 
-    Every member has its own initial weights and residual points; with `bootstrap` also its own draw,
-    with replacement, of the readings. The readings held out are the same, and unseen by all.
+    Every member has its own initial weights and residual points; with `bootstrap` also its own draw of
+    the readings, with replacement. The held-out readings are the same for all members.
 
     >>> Ensemble(members=4, bootstrap=True)
     Ensemble(members=4, bootstrap=True)
@@ -32,11 +34,11 @@ class Ensemble:
 @register("posterior", kind="error bars")
 @dataclass(frozen=True)
 class Posterior:
-    """Error bars from the Gaussian posterior around one fit (Laplace's approximation).
+    """Error bars from the Gaussian posterior around one fit (Laplace approximation).
 
-    The polished numbers, decoder weights and unknown coefficients, are drawn `samples` times, in pairs
-    on opposite sides of the fit, so that their mean is the fit itself. It needs the least-squares
-    polish, and costs little beside it.
+    Decoder weights and unknown coefficients are drawn `samples` times, in pairs on opposite sides of the
+    fit, so that their mean is the fit itself. This needs the least-squares polish and takes little time
+    compared with it.
 
     >>> Posterior(samples=32)
     Posterior(samples=32)
@@ -57,3 +59,19 @@ class Posterior:
 
 
 ErrorBars = Ensemble | Posterior
+
+
+def member_seeds(seed: int, count: int) -> list[int]:
+    """A seed for each member. The first is `seed` itself; ensembles of different seeds have no seed in
+    common.
+
+    >>> seeds = member_seeds(0, 3)
+    >>> seeds[0], len(set(seeds) | set(member_seeds(1, 3)))
+    (0, 6)
+    """
+    others = np.random.SeedSequence(seed).generate_state(count - 1)
+    return [seed, *(int(other) >> 1 for other in others)]  # 31 bits, as JAX needs without x64
+
+
+# The number of posterior samples for the stated error of the field.
+POSTERIOR_DRAWS = 32

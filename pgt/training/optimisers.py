@@ -1,8 +1,9 @@
-"""Directions from Optax, step length from a schedule over the share of the budget that is spent.
+"""First-order optimizers: a direction from Optax, times a learning rate with a schedule.
 
-An optimiser is any Optax transformation of the gradient into the direction of a step, such as
-`optax.scale_by_adam()`. The learning rate, its sign and its schedule are not its business: the step
-multiplies by them. What it counts in whole numbers is common to all members of an ensemble.
+An optimizer is any Optax transformation of the gradient into the direction of a step, such as
+`optax.scale_by_adam()`. It has no learning rate, sign or schedule: the training step multiplies by them.
+The schedule depends on the share of the budget that is spent. All members of an ensemble share the
+integer counters of an optimizer.
 """
 
 import inspect
@@ -18,10 +19,14 @@ from pgt.ground.errors import InputError
 from pgt.ground.registry import parts, register
 from pgt.training.soap import scale_by_soap
 
-WARM_UP, HOLD, LAST = 0.02, 0.4, 1e-3
+# The learning rate rises linearly until the first share of the budget and is constant until the second
+# one.
+WARM_UP_SHARE, CONSTANT_SHARE = 0.02, 0.4
+# Then it falls as a cosine to this share of its value.
+FINAL_RATE_SHARE = 1e-3
 
 
-# Sides beyond 512 are not rotated: their QR would cost more than the step itself.
+# Sides of more than 512 are not rotated, since their QR would take longer than the step itself.
 @register("soap", kind="optimiser")
 def soap(
     b1: Share = 0.95,
@@ -36,7 +41,7 @@ def soap(
 
 @register("adam", kind="optimiser")
 def adam(b1: Share = 0.9, b2: Share = 0.999, eps: Positive = 1e-8) -> optax.GradientTransformation:
-    """Moments of the gradient (Kingma & Ba 2015)."""
+    """Adam (Kingma & Ba 2015)."""
     return optax.scale_by_adam(b1, b2, eps)
 
 
@@ -44,60 +49,61 @@ def adam(b1: Share = 0.9, b2: Share = 0.999, eps: Positive = 1e-8) -> optax.Grad
 def adamw(
     b1: Share = 0.9, b2: Share = 0.999, eps: Positive = 1e-8, weight_decay: NotNegative = 1e-4
 ) -> optax.GradientTransformation:
-    """Adam with weights that decay (Loshchilov & Hutter 2019): those of the network, and neither the
-    coefficients of the equation nor what a weighting learns."""
-    network_alone = (True, False, False)
-    decay = optax.add_decayed_weights(weight_decay, mask=network_alone)
+    """Adam with weight decay (Loshchilov & Hutter 2019) of the network only, not of the equation's
+    coefficients and the weights of the losses."""
+    network_only = (True, False, False)
+    decay = optax.add_decayed_weights(weight_decay, mask=network_only)
     return optax.chain(optax.scale_by_adam(b1, b2, eps), decay)
 
 
 @register("lion", kind="optimiser")
 def lion(b1: Share = 0.9, b2: Share = 0.99) -> optax.GradientTransformation:
-    """The sign of a mean gradient (Chen et al. 2023); wants a learning rate a tenth of Adam's."""
+    """Lion, the sign of a mean gradient (Chen et al. 2023); it needs a tenth of Adam's learning rate."""
     return optax.scale_by_lion(b1, b2)
 
 
 def direction(optimiser: str | optax.GradientTransformation) -> optax.GradientTransformation:
-    """The update before it is multiplied by the learning rate."""
+    """The transformation of the gradient into a direction, before the learning rate."""
     return parts("optimiser")[optimiser]() if isinstance(optimiser, str) else optimiser
 
 
 def schedule(progress: Float[Array, ""]) -> Float[Array, ""]:
-    """Share of the learning rate: up over 2 %, constant to 40 %, cosine down to 0.1 % at the end."""
-    rise = jnp.clip(progress / WARM_UP, 0.0, 1.0)
-    fall = jnp.clip((progress - HOLD) / (1 - HOLD), 0.0, 1.0)
-    return rise * (LAST + (1 - LAST) * 0.5 * (1 + jnp.cos(jnp.pi * fall)))
+    """Factor on the learning rate: rising over 2 %, constant to 40 %, then a cosine to 0.1 %."""
+    rise = jnp.clip(progress / WARM_UP_SHARE, 0.0, 1.0)
+    fall = jnp.clip((progress - CONSTANT_SHARE) / (1 - CONSTANT_SHARE), 0.0, 1.0)
+    return rise * (FINAL_RATE_SHARE + (1 - FINAL_RATE_SHARE) * 0.5 * (1 + jnp.cos(jnp.pi * fall)))
 
 
-def described(optimiser: str | optax.GradientTransformation) -> str:
-    """A name, or a transformation with its settings: the same in every process.
+def describe_optimiser(optimiser: str | optax.GradientTransformation) -> str:
+    """The name of an optimizer, or its transformation with settings, equal in every process.
 
-    >>> described(optax.scale_by_yogi(b1=0.8))
+    >>> describe_optimiser(optax.scale_by_yogi(b1=0.8))
     'scale_by_yogi(b1=0.8, b2=0.999, eps=0.001, eps_root=0.0)'
     """
-    return optimiser if isinstance(optimiser, str) else _described(optimiser)
+    return optimiser if isinstance(optimiser, str) else _describe(optimiser)
 
 
-def _described(value: Any, depth: int = 8) -> str:
-    """A function is described by the name of what made it and the values that it closed over."""
+def _describe(value: Any, depth: int = 8) -> str:
+    """The text for a value; a function is described by the name of its factory and the values it closes
+    over."""
     if isinstance(value, optax.GradientTransformation):
-        return _described(value.update, depth)
+        return _describe(value.update, depth)
     if isinstance(value, int | float | str | bool | None):
         return repr(value)
     if depth and isinstance(value, tuple):
-        return f"({', '.join(_described(item, depth - 1) for item in value)})"
+        return f"({', '.join(_describe(item, depth - 1) for item in value)})"
     if not depth or not inspect.isfunction(value):
         return type(value).__name__
     maker = value.__qualname__.partition(".<locals>")[0]
     inside = inspect.getclosurevars(value).nonlocals
-    if maker == "with_extra_args_support":  # Optax's own wrapping says nothing
-        return _described(inside["tx"], depth)
-    return f"{maker}({', '.join(f'{n}={_described(v, depth - 1)}' for n, v in inside.items())})"
+    if maker == "with_extra_args_support":  # a wrapper of Optax
+        return _describe(inside["tx"], depth)
+    return f"{maker}({', '.join(f'{n}={_describe(v, depth - 1)}' for n, v in inside.items())})"
 
 
 @cache
 def check_direction(optimiser: optax.GradientTransformation) -> None:
-    """Raise for a whole optimiser, such as `optax.adam(1e-3)`: negated twice, it would climb."""
+    """Raise for a complete optimizer, such as `optax.adam(1e-3)`, whose sign would be changed twice."""
     if not isinstance(optimiser, optax.GradientTransformation):
         raise InputError(
             f"Training(optimiser={optimiser!r}): write the name of one, such as 'soap', or an Optax "

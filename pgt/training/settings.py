@@ -1,4 +1,4 @@
-"""How to train: one frozen record, so that a run is reproducible from what it says."""
+"""The settings of a fit as frozen dataclasses, from which a run is reproducible."""
 
 from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Literal
@@ -9,39 +9,40 @@ from pgt.data.sampling import AbstractSampler, Uniform
 from pgt.data.splits import HeldOutBy
 from pgt.ground.arguments import Count, Limits, PartOf, Positive, Share
 from pgt.ground.checked import checked
-from pgt.training.likelihood import Likelihood
-from pgt.training.optimisers import check_direction, described
+from pgt.inference.likelihood import Likelihood
+from pgt.training.optimisers import check_direction, describe_optimiser
 from pgt.training.weighting import AbstractWeighting, Uncertainty
 
 
 @checked
 @dataclass(frozen=True)
 class Polish:
-    """Levenberg–Marquardt in float64: second-order steps on all weights, or on the decoder alone.
+    """Levenberg-Marquardt in float64: second-order steps on all weights, or on the decoder only.
 
     Parameters
     ----------
     iterations, seconds
-        The budget; None: no limit on the seconds.
+        The budget; None stands for no limit on the seconds.
     points
-        Residual points of a step; None: so many that there are more rows than weights, where that can
-        be afforded.
+        Residual points of a step; None chooses so many that there are more rows than weights, within
+        limits of time.
     equation_weight
-        The weight of the residual beside the readings.
+        The weight of the equation relative to the readings.
     patience
-        Stop when the held-out error has not improved for so many iterations.
+        Stop when the held-out error has not improved for this many iterations.
     evidence
-        Fit under a prior on the weights whose strength the readings themselves tell
-        (training/evidence.py), as noise requires; None: where the noise is given or held-out readings
-        cannot be predicted.
+        Whether to fit under a prior on the weights, with the strength of greatest evidence, as noisy
+        readings require (methods/second_order/least_squares.py). None does so if the noise is given or
+        held-out readings are not predicted.
     weights
-        "all", or "decoder": what the readings are encoded with stays as it was trained; None: "all" in
-        networks that encode nothing.
+        "all", or "decoder", which does not change the encoder of the readings; None stands for "all" in
+        networks without an encoder.
     fresh
-        The share of the budget in which every step sees residual points of its own; after it they are
-        fixed. None: 1 where all weights are tuned, 0 with the decoder alone.
+        The share of the budget in which every step uses fresh residual points; after it they are fixed.
+        None stands for 1 if all weights are tuned, and for 0 with the decoder only.
     memory
-        Gigabytes that the derivatives of the rows may take; None: 2, and a fifth of the memory of a GPU.
+        Gigabytes that the derivatives of the rows may take; None stands for 2, or for a fifth of the
+        memory of a GPU.
 
     >>> Polish(iterations=50, seconds=10.0).patience
     40
@@ -66,35 +67,36 @@ class Training:
     Parameters
     ----------
     steps, seconds
-        The budget. `steps` of the optimiser, none where it is 0; None: 2000, but none before a polish
-        that tunes all weights, which does better from the start (training/budget.py). `seconds` are
-        those of the whole fit; results then depend on the machine's speed.
+        The budget. `steps` are those of the first-order optimizer; None stands for 2000, or for 0 before
+        a polish that tunes all weights, which does better from the start (problem/budget.py). `seconds`
+        are those of the whole fit; results then depend on the speed of the machine.
     optimiser
-        "soap", "adam", "adamw", "lion", the name of one that you registered, or any Optax transformation
-        that gives the direction of a step, such as `optax.scale_by_yogi()`: learning rate and schedule
+        "soap", "adam", "adamw", "lion", the name of a registered optimizer, or any Optax transformation
+        that gives the direction of a step, such as `optax.scale_by_yogi()`. Learning rate and schedule
         are applied to it.
     batch, collocation, condition_points
         Readings, residual points and points per condition in one step. Without collocation points (0)
-        the equation is not fitted: readings and conditions alone.
+        only readings and conditions are fitted, not the equation.
     hold_out
-        The share of readings that is never fitted. It estimates the noise, stops training that no
-        longer helps, and gives the error reported for the fit. None: a tenth, of readings that are chosen
-        one by one at most a hundred, but nothing where each can be predicted from the others in closed
-        form (`Features`).
+        The share of readings that is never fitted. Their error estimates the noise, stops training that
+        no longer helps, and is reported for the fit. None stands for a tenth, but at most a hundred
+        single readings, and for 0 if each reading can be predicted from the others in closed form
+        (`Features`).
     hold_out_by
-        "reading": they are chosen one by one; "sensor": all that one place has read, together; "block":
-        in whole blocks of space and time, which are harder to predict. Their error is that of places far
-        from readings, and says less of the noise. None: by sensor where ten or more stand still, since
-        one reading among many of its own sensor is too easy to predict; else by reading.
+        "reading" holds out single readings; "sensor" holds out all readings of a sensor; "block" holds
+        out blocks of space and time, which are harder to predict, so that their error is that far from
+        readings and tells less about the noise. None stands for "sensor" if there are ten or more fixed
+        sensors, since a single reading among many of its own sensor is too easy to predict; otherwise for
+        "reading".
     patience
         Stop when the held-out error has not improved for this share of the budget.
     likelihood
-        "gauss"; with outliers among the readings "student" or "huber", which let a reading that is far
-        from all others go (training/likelihood.py). Errors of held-out readings then leave outliers out.
+        "gauss"; for readings with outliers "student" or "huber", in which a reading far from the fit has
+        little weight (inference/likelihood.py). Held-out errors then exclude outliers.
     precision
         "float32" or "float64".
     polish
-        A least-squares finish; None: decided by the size of the decoder; False: none.
+        Second-order steps after training. None uses them if the decoder is small; False never.
 
     >>> Training(steps=500, polish=False).optimiser
     'soap'
@@ -126,7 +128,8 @@ class Training:
             check_direction(self.optimiser)
 
     def of_a_step(self) -> "Training":
-        """What one step depends on: all else at its default, so that another budget compiles nothing."""
+        """The settings that one step depends on, with defaults for all others, so that another budget
+        needs no compilation."""
         held_out, budget = (
             ("hold_out", "hold_out_by"),
             ("steps", "seconds", "patience", "check_every"),
@@ -137,9 +140,9 @@ class Training:
 
     def describe(self) -> dict:
         """The settings as plain data, for a run's records."""
-        plain = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
-        return plain | {"optimiser": described(self.optimiser)}
+        plain = {f.name: _plain_value(getattr(self, f.name)) for f in fields(self)}
+        return plain | {"optimiser": describe_optimiser(self.optimiser)}
 
 
-def _plain(value):
+def _plain_value(value):
     return value if isinstance(value, int | float | str | bool | None) else repr(value)

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, Int
 
 from pgt.ground.errors import InputError
 
-_VECTORS = "vectors"  # the group that holds every leaf with fewer than two axes
+_VECTORS = "vectors"  # the group of all leaves with fewer than two axes
 
 
 class SoapState(NamedTuple):
@@ -48,8 +48,8 @@ def scale_by_soap(
         M ← b1 M + (1 − b1) G           V ← b2 V + (1 − b2) (Q_Lᵀ G Q_R)²
         update = Q_L [ (Q_Lᵀ M Q_R) / (√V + eps) ] Q_Rᵀ        (M and V bias-corrected)
 
-    The first call only finds the bases (by `eigh`) and returns zeros; every `refresh_every` steps
-    they follow their factors by one power iteration, Q ← QR(P Q), columns and V in the order of the
+    The first call only computes the bases (by `eigh`) and returns zeros; every `refresh_every` steps
+    they are updated by one power iteration, Q ← QR(P Q), columns and V in the order of the
     eigenvalues. A side longer than `max_dimension` is not rotated. Scalars and vectors get plain
     Adam. The leading axes of a leaf with three or more are a stack of matrices.
 
@@ -136,7 +136,9 @@ def _keep(factor, basis, square):
 
 def _initialise(factor, basis, square):
     del basis
-    return _in_turn(lambda stack: jnp.linalg.eigh(stack)[1][..., ::-1], factor), square
+    return _decompose_in_sequence(
+        lambda stack: jnp.linalg.eigh(stack)[1][..., ::-1], factor
+    ), square
 
 
 def _refresh(sides):
@@ -149,7 +151,7 @@ def _refresh(sides):
         sorted_power = {
             d: jnp.take_along_axis(p, order[d][..., None, :], axis=-1) for d, p in power.items()
         }
-        turned = _in_turn(_orthonormal, sorted_power)
+        turned = _decompose_in_sequence(_orthonormal, sorted_power)
         turned = {
             d: jnp.where(jnp.all(jnp.isfinite(q), axis=(-2, -1), keepdims=True), q, basis[d])
             for d, q in turned.items()
@@ -162,8 +164,8 @@ def _refresh(sides):
 def _orthonormal(stack):
     """The Q of a QR decomposition.
 
-    On a GPU the batched Householder QR of the vendor's library took two thirds of a training step;
-    on a CPU it is fast, and what replaces it on the GPU is slow to compile.
+    On a GPU the batched Householder QR of the vendor's library took two thirds of a training step.
+    On a CPU it is fast, and its replacement on the GPU would be slow to compile.
     """
     return jax.lax.platform_dependent(
         stack, cpu=lambda a: jnp.linalg.qr(a)[0], default=_cholesky_orthonormal
@@ -187,12 +189,12 @@ def _cholesky_orthonormal(stack):
     return q
 
 
-def _in_turn(decompose, stacks):
-    """One stack after the other, never two at once.
+def _decompose_in_sequence(decompose, stacks):
+    """The decomposition of each stack, one after the other.
 
-    On the CPU a batched decomposition waits for helpers from the pool of threads it runs in; two of
-    them at once can take every thread, each waiting for ever. XLA runs together whatever is
-    independent, so each stack is made to depend on the result before it.
+    On the CPU a batched decomposition waits for other threads of the pool that it runs in. Two of them at
+    once can take every thread and wait forever. XLA runs independent operations at once, so each stack is
+    made to depend on the result before it.
     """
     done, nothing = {}, 0.0
     for dimension, stack in stacks.items():

@@ -1,4 +1,4 @@
-"""How the named losses become one number."""
+"""Weightings: the combination of the named losses into one number."""
 
 import abc
 from collections.abc import Collection, Mapping
@@ -18,15 +18,15 @@ Weight = Annotated[NotNegative, Keyed("loss term", "{data = 1, bc = 10}")]
 
 
 class AbstractWeighting(eqx.Module):
-    """Combines mean-square losses by name: total = Σ_k w_k L_k + penalty.
+    """A combination of mean-square losses by name: total = Σ_k w_k L_k + penalty.
 
-    A weighting itself never changes. What it learns is split in two PyTrees made by `init`:
+    A weighting itself never changes. Its state consists of two PyTrees made by `init`:
     `learnable` is trained together with the model (gradient descent on `total`), `memory` is
     replaced by `update`. The gradient norm of every term is computed only for a weighting that
     `needs_gradient_norms`.
 
-    `floors` names the smallest believable standard deviation of a term (the noise of the readings);
-    names left out have none. `progress` runs from 0 to 1 over the training: every term but the data
+    `floors` has the smallest believable standard deviation of a term by name (the noise of the readings);
+    other terms have none. `progress` runs from 0 to 1 over the training: every term but the data
     (named `data`, or `data_` and more) is multiplied by `pde_ramp ** progress`, which lets the
     equation grow towards a hard constraint.
 
@@ -54,7 +54,7 @@ class AbstractWeighting(eqx.Module):
     def penalty(
         self, learnable: dict, losses: Named, floors: Named, progress: float | Scalar
     ) -> Scalar | float:
-        """What is added to the weighted sum, and gives `learnable` its gradient."""
+        """A number added to the weighted sum, which gives `learnable` its gradient."""
 
     @abc.abstractmethod
     def update(self, memory: dict, gradient_norms: Named | None, losses: Named) -> dict:
@@ -83,23 +83,22 @@ class AbstractWeighting(eqx.Module):
 
 @register("uncertainty")
 class Uncertainty(AbstractWeighting):
-    """Learnt standard deviations (Kendall, Gal & Cipolla 2018), with the log term::
+    """Learned standard deviations (Kendall, Gal & Cipolla 2018), with the log term::
 
         total = Σ_k r_k [ L_k / (2 σ_k²) + log σ_k ],      σ_k = exp(s_k),  s_k = 0 at the start
 
-    The minimum over s_k is σ_k = √L_k. The ramp r_k stands outside the bracket: inside it, σ_k
-    would simply grow with it and undo it.
+    The minimum over s_k is σ_k = √L_k. The ramp r_k is outside the bracket: inside it, σ_k would grow
+    with the ramp and cancel it.
 
-    Readings can be memorised, so σ must not follow the loss below the noise. With a floor f_k the
+    Readings can be memorized, so σ must not follow the loss below the noise. With a floor f_k the
     weight uses max(σ_k, f_k), and s_k descends as if the loss were max(L_k, f_k²), pulled up where
     it is below the floor: σ_k heads for max(√L_k, f_k) from either side, also when a floor moves.
     `smallest` is the floor of every term, for losses that reach zero.
 
-    A constant field solves most equations exactly: a weight that may grow without bound can trap the
-    fit there, with σ of the equation at zero and the readings forgotten; short of that, an equation
-    with too large a weight makes training slow. Therefore no equation outweighs the readings, unless
-    these have noise (a floor): then by up to `stiffest`, approached geometrically as training goes on,
-    and by no more than 1/σ_data².
+    A constant field solves most equations exactly. A weight without an upper bound could trap the fit
+    there, with σ of the equation at zero and readings of no weight; and a large weight of the equation
+    makes training slow. Therefore no equation outweighs the readings, unless these have noise (a floor):
+    then by up to `stiffest`, approached geometrically during training, and by no more than 1/σ_data².
 
     >>> weighting = Uncertainty()
     >>> learnable, memory = weighting.init(("data", "pde"))
@@ -129,13 +128,13 @@ class Uncertainty(AbstractWeighting):
         terms = []
         for name, s in learnable.items():
             floor = lowest[name]
-            held = jax.lax.stop_gradient(jnp.maximum(s, jnp.log(floor)))
-            goal = jax.lax.stop_gradient(jnp.maximum(losses[name], floor**2))
-            short = jnp.maximum(jnp.log(floor) - s, 0)
-            # The value is log σ as used; the gradient is the slope of Kendall's term at the held s,
-            # with the loss held up, and a spring towards the floor from below.
-            slope = jax.lax.stop_gradient(1 - jnp.exp(-2 * held) * goal - short)
-            value = held + slope * (s - jax.lax.stop_gradient(s))
+            floored = jax.lax.stop_gradient(jnp.maximum(s, jnp.log(floor)))
+            target = jax.lax.stop_gradient(jnp.maximum(losses[name], floor**2))
+            deficit = jnp.maximum(jnp.log(floor) - s, 0)
+            # The value is the log σ in use. The gradient is that of Kendall's term with s and the loss at
+            # least at the floor, minus a pull towards the floor from below.
+            slope = jax.lax.stop_gradient(1 - jnp.exp(-2 * floored) * target - deficit)
+            value = floored + slope * (s - jax.lax.stop_gradient(s))
             terms.append(self.ramp(name, progress) * value)
         return jnp.sum(jnp.stack(terms))
 
@@ -157,7 +156,7 @@ class Uncertainty(AbstractWeighting):
 
 @register("fixed")
 class Fixed(AbstractWeighting):
-    """Weights that stay: total = Σ_k r_k w_k L_k, with w_k = 1 for the terms not named.
+    """Constant weights: total = Σ_k r_k w_k L_k, with w_k = 1 for the terms not named.
 
     >>> weighting = Fixed(pde=10.0)
     >>> learnable, memory = weighting.init(("data", "pde"))
@@ -199,7 +198,7 @@ class GradientNorm(AbstractWeighting):
 
         w_k ← decay · w_k + (1 − decay) · mean_j ‖∇L_j‖ / ‖∇L_k‖
 
-    `gradient_norms` are those of the bare losses. A term whose gradient is zero or not finite keeps
+    `gradient_norms` are those of the unweighted losses. A term whose gradient is zero or not finite keeps
     its weight.
 
     >>> weighting = GradientNorm(decay=0.0)

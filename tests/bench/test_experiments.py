@@ -3,10 +3,10 @@
 import pytest
 
 import pgt
-from pgt.bench.experiments import TABLES, has_recipe, runs
-from pgt.bench.methods import METHODS, REFERENCES
-from pgt.bench.presets import PRESETS, scale_of
-from pgt.bench.runner import training_for
+from pgt_bench.experiments import TABLES, has_recipe, runs
+from pgt_bench.methods import METHODS, REFERENCES
+from pgt_bench.presets import PRESETS, scale_of
+from pgt_bench.runner import training_for
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -1,11 +1,22 @@
 """Figures draw what the records hold, and nothing where there is none."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from made_records import made, store
 
-from pgt.bench.figures import FIGURES, heat_contributions, heat_convergence, heat_losses
-from pgt.bench.records import Records
+from pgt_bench.experiments import GAMMA, NOISE
+from pgt_bench.figures import (
+    COLOURS,
+    FIGURES,
+    gamma_ratios,
+    heat_contributions,
+    heat_convergence,
+    heat_losses,
+    noise_curves,
+)
+from pgt_bench.records import Records
 
 
 def stored(folder, methods):
@@ -44,3 +55,41 @@ def test_terms_of_the_loss_are_named_in_words(tmp_path):
         assert figure is not None
         names = {text.get_text() for text in figure.axes[0].texts}
         assert names == {"data", "equation", "boundary", "initial"}
+
+
+def store_seed(folder, run, seed, error):
+    seeded = dataclasses.replace(run, seed=seed)
+    store(folder, seeded, made(seeded, error))
+
+
+def test_a_mean_has_bars_from_the_smallest_to_the_largest(tmp_path):
+    shown = Records(tmp_path)
+    run = next(r for r in shown.runs("noise") if r.method == NOISE[0] and r.problem.noise == 0.05)
+    for seed, error in enumerate((1e-3, 2e-3, 6e-3)):
+        store_seed(tmp_path, run, seed, error)
+    figure = noise_curves(shown)
+    assert figure is not None
+    (drawn,) = figure.axes[0].containers
+    line, _, (bars,) = drawn.lines
+    np.testing.assert_allclose(line.get_xydata(), [[0.05, 6e-3]])  # u and 3u: twice the mean of u
+    np.testing.assert_allclose(bars.get_segments()[0], [[0.05, 2e-3], [0.05, 12e-3]])
+
+
+def test_a_kernel_is_compared_with_none_seed_by_seed(tmp_path):
+    shown = Records(tmp_path)
+    runs = {r.method: r for r in shown.runs("gamma") if r.problem == shown.runs("gamma")[0].problem}
+    for seed, error in ((0, 2e-3), (1, 8e-3), (2, 1.0)):
+        store_seed(tmp_path, runs["gamma-heat"], seed, error)
+    for seed, error in ((0, 4e-3), (1, 1e-3)):  # the third seed has nothing to stand beside
+        store_seed(tmp_path, runs[GAMMA[0]], seed, error)
+    figure = gamma_ratios(shown)
+    assert figure is not None
+    ours = [
+        line.get_ydata()
+        for axes in figure.axes
+        for line in axes.lines
+        if line.get_color() == COLOURS["gamma-heat"] and len(line.get_ydata())
+    ]
+    dots, mean = ours
+    np.testing.assert_allclose(dots, [0.5, 8.0])
+    np.testing.assert_allclose(mean, [2.0])  # geometric

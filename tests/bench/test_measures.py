@@ -9,8 +9,11 @@ import xarray as xr
 from wavy_result import BOX, PDE, Wavy, measured
 
 import pgt
-from pgt.bench import measures
-from pgt.bench.problems import Setup
+from pgt.nn.frozen import count_parameters
+from pgt.problem.assembly import assemble
+from pgt_bench import measures
+from pgt_bench.measures import step_cost
+from pgt_bench.problems import HeatProblem, Setup
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +64,15 @@ def test_a_long_history_is_thinned_evenly_in_the_logarithm_and_keeps_both_ends(r
     assert kept["step"][:5] == [1, 2, 3, 4, 5]
     assert kept["loss"]["data"][0] == kept["coefficient"]["nu"][0] == 0.33333
     assert len(kept["held_out"]) == len(kept["weight"]["data"]) == len(kept["step"])
+
+
+def test_flops_of_a_step_are_those_of_its_matrix_products():
+    """Data only, Adam: forward, and backward twice that; two operations a weight and reading."""
+    setup = HeatProblem(200, known=False).load(0)
+    model = pgt.PINN(pgt.Scaling.fit(setup.observations, setup.domain), width=64, layers=4)
+    training = pgt.Training(optimiser="adam", collocation=0, hold_out=0.0)
+    task = assemble(setup.observations, setup.pde, setup.domain, model=model, training=training)
+    cost = step_cost(task)
+    expected = 3 * 2 * count_parameters(model) * 200
+    assert 0.8 * expected < cost["flops"] < 1.5 * expected
+    assert cost["peak_bytes"] > 4 * 3 * count_parameters(model)  # weights and Adam's two moments

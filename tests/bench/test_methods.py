@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.bench.methods import FEW, METHODS, REFERENCES, scaling_of
-from pgt.bench.presets import scale_of
-from pgt.bench.problems import HeatProblem, WakeProblem
 from pgt.kernels import HeatKernel, LearnableStrength, NoKernel
+from pgt_bench.methods import FEW, METHODS, REFERENCES, scaling_of
+from pgt_bench.presets import scale_of
+from pgt_bench.problems import HeatProblem, WakeProblem
 
 SIZES = scale_of("heat", "smoke").sizes
 

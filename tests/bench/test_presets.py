@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import pgt
-from pgt.bench.presets import SCALES, scale_of
+from pgt_bench.presets import SCALES, scale_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "results.md"
 

@@ -3,7 +3,7 @@
 import pytest
 
 import pgt
-from pgt.bench.problems import ONE_MODE, HeatProblem, WakeProblem, middle_of
+from pgt_bench.problems import ONE_MODE, HeatProblem, WakeProblem, middle_of
 
 
 def test_noise_of_the_wake_is_the_papers():

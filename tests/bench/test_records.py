@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 from made_records import a_run, made
 
-from pgt.bench import records, tables
-from pgt.bench.records import cell
-from pgt.training.loop import DIVERGED
+from pgt.methods.finished_fit import DIVERGED
+from pgt_bench import records, tables
+from pgt_bench.records import cell
 
 
 def test_a_history_is_read_as_it_is_written_now_and_as_it_once_was():

@@ -4,10 +4,10 @@ import fresh_python
 import pytest
 from made_records import store_everything
 
-from pgt.bench import results
-from pgt.bench.figures import FIGURES
-from pgt.bench.records import Records
 from pgt.ground.errors import InputError
+from pgt_bench import results
+from pgt_bench.figures import FIGURES
+from pgt_bench.records import Records
 
 ROOT = fresh_python.ROOT
 

@@ -7,12 +7,12 @@ import jax
 import pytest
 from compiled_programs import let_go_of_compiled_programs
 
-from pgt.bench import runner
-from pgt.bench.experiments import TABLES, WAYS, Run, has_recipe, runs
-from pgt.bench.methods import METHODS, REFERENCES
-from pgt.bench.presets import PRESETS, scale_of
-from pgt.bench.problems import HeatProblem, WakeProblem
-from pgt.bench.runner import groups, record_path, sweep, training_for
+from pgt_bench import runner
+from pgt_bench.experiments import TABLES, WAYS, Run, has_recipe, runs
+from pgt_bench.methods import METHODS, REFERENCES
+from pgt_bench.presets import PRESETS, scale_of
+from pgt_bench.problems import HeatProblem, WakeProblem
+from pgt_bench.runner import groups, record_path, sweep, training_for
 
 
 @pytest.fixture(scope="session")

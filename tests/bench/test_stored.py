@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from pgt.bench.stored import read_record, write_record
 from pgt.ground.errors import InputError
+from pgt_bench.stored import read_record, write_record
 
 
 def test_a_record_survives_the_file(tmp_path):

@@ -3,11 +3,14 @@
 import shutil
 
 import jax
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import pgt
+from pgt.cli.families import _examples
 from pgt.cli.main import app
+from pgt.families.networks.card import HELD_OUT, SYSTEMS
 
 
 def run(*arguments):
@@ -56,7 +59,7 @@ WRITTEN = """
 import jax.numpy as jnp
 import numpy as np
 import pgt
-from pgt.families.heat import HeatFamily
+from pgt.families.laws.heat import HeatFamily
 
 
 class Slow(HeatFamily):
@@ -129,3 +132,16 @@ def test_options_of_a_folder_need_one(tmp_path):
     found = run("heat", "-o", tmp_path / "mine.safetensors", "--equation", "heat")
     assert found.exit_code == 2
     assert "for simulations in a folder" in " ".join(found.output.split())
+
+
+def test_the_figure_shows_other_systems_than_those_of_the_card():
+    trained = pgt.families.shipped("heat")
+    (truth, answer, readings), other = _examples(trained, 2)
+    assert truth.u.dims == answer.u.dims
+    assert len(readings) == 64
+    assert float(((truth.u - answer.u) ** 2).mean() ** 0.5 / truth.u.std()) < 0.3
+    keys = jax.random.split(jax.random.key(trained.card.seed + HELD_OUT), SYSTEMS)
+    held_out = jax.jit(jax.vmap(trained.family.draw))(keys[:64]).values
+    for field in (truth, other[0]):
+        apart = np.abs(np.asarray(held_out)[..., 0] - field.u.to_numpy()).max(axis=(1, 2))
+        assert apart.min() > 1e-3

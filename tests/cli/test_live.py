@@ -6,21 +6,21 @@ from typer.testing import CliRunner
 
 from pgt.cli import app
 from pgt.ground.errors import InputError
-from pgt.live import pretrained, serve
+from pgt.live import rig, server
 
 
 @pytest.fixture
 def started(monkeypatch, tmp_path):
     """What would be served; the model is one of the tests."""
     found = []
-    monkeypatch.setattr(pretrained, "open_model", lambda path: live_rigs.rod())
+    monkeypatch.setattr(rig, "open_model", lambda path: live_rigs.rod())
 
     def run(session, bound, host, say, open_browser):
         assert bound.getsockname()[1] > 0
         found.append((session, host, open_browser))
         say("http://there/")
 
-    monkeypatch.setattr(serve, "serve", run)
+    monkeypatch.setattr(server, "serve", run)
     monkeypatch.chdir(tmp_path)
     return found
 
@@ -53,7 +53,7 @@ def test_readings_from_standard_input(monkeypatch):
         state = session.stream.state(seen=3, seconds=20)
         found.append((state["readings"], state["bad"], len(session.stream.readings()[0])))
 
-    monkeypatch.setattr(serve, "serve", run)
+    monkeypatch.setattr(server, "serve", run)
     result = live("heat.safetensors", "--stream", "-", "--window", "1", input=text)
     assert result.exit_code == 0, result.output
     assert found == [(2, 1, 1)]
@@ -91,7 +91,7 @@ def test_missing_packages_are_one_message(started, monkeypatch):
     def missing():
         raise InputError("the live page needs uvicorn")
 
-    monkeypatch.setattr(serve, "check_packages", missing)
+    monkeypatch.setattr(server, "check_packages", missing)
     result = live("heat.safetensors")
     assert result.exit_code == 2
     assert "needs uvicorn" in result.output

@@ -1,4 +1,6 @@
-"""The command line: fast help, its version, and every public name."""
+"""The command line: fast help, its version, commands of other packages, and every public name."""
+
+from importlib.metadata import EntryPoint, EntryPoints
 
 import fresh_python
 import pytest
@@ -6,7 +8,7 @@ from typer.testing import CliRunner
 
 import pgt
 from pgt import cli
-from pgt.cli import app
+from pgt.cli import app, main
 
 
 def invoke(*arguments):
@@ -23,6 +25,66 @@ def test_help_does_not_wait_for_jax():
     found = fresh_python.run("-c", code)
     assert found.returncode == 0, found.stderr
     assert "demo" in found.stdout
+
+
+# ------------------------------------------------------------------------------- commands of others
+
+
+@pytest.fixture
+def offered(monkeypatch):
+    """Installs commands: names, and what their packages offer by them."""
+
+    def install(**commands):
+        found = [EntryPoint(name, value, main.PLUGINS) for name, value in commands.items()]
+        monkeypatch.setattr(
+            main, "entry_points", lambda group: EntryPoints(found).select(group=group)
+        )
+
+    return install
+
+
+def test_a_command_of_another_package_is_listed_and_runs(offered):
+    offered(bench="pgt_bench.command:bench")
+    assert " bench " in invoke("--help").output
+    assert "audit" in invoke("bench", "--help").output
+    mistaken = invoke("bench", "heat", "--preset", "huge")
+    assert (mistaken.exit_code, "smoke, cpu, gpu" in mistaken.output) == (2, True)
+
+
+def test_where_the_benchmarks_are_not_installed_one_sentence_says_how(offered):
+    offered()
+    assert " bench " not in invoke("--help").output
+    missing = invoke("bench", "heat")
+    assert missing.exit_code == 2
+    assert "pip install ./benchmarks" in missing.output
+    assert missing.output.count("\n") == 1
+
+
+def test_a_command_that_cannot_be_loaded_is_named(offered):
+    offered(odd="no_such_package.command:app")
+    found = invoke("odd")
+    assert found.exit_code == 2
+    assert "'odd'" in found.output
+    assert "no_such_package" in found.output
+    assert found.exception is None or isinstance(found.exception, SystemExit)
+
+
+def test_a_package_cannot_replace_a_command(offered):
+    offered(fit="pgt_bench.command:bench")
+    assert invoke("--help").output.count("│ fit ") == 1
+    assert "audit" not in invoke("fit", "--help").output
+
+
+def test_other_packages_are_looked_for_only_where_they_matter(monkeypatch):
+    def search(**_):
+        raise AssertionError("looked for commands of other packages")
+
+    monkeypatch.setattr(main, "entry_points", search)
+    assert invoke("--version").exit_code == 0
+    assert invoke("check", "--help").exit_code == 0
+
+
+# ------------------------------------------------------------------------------- names
 
 
 def test_version():

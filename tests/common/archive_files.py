@@ -236,7 +236,7 @@ NO_TABLES = {
     "quantities below each other": (b"time,x,metric,a,b\n0,0,temp,20,1\n0,0,hum,45,2\n",
                                     "several quantities stand below each other"),
     "units below each other": (b"time,x,unit,value\n0,0,degC,20\n0,0,degF,68\n",
-                               "write them in one unit"),
+                               "'degC', 'degF'"),
     "below absolute zero": (b"x,t,T [degC]\n0,0,20\n1,0,21\n2,0,-300\n", "is below absolute zero"),
     "hours, or what": (b"DATE,TIME,x,T\n20240312,0,0,1\n20240312,1,0,2\n20240313,0,0,3\n",
                        "may be hours, hours and minutes, or seconds"),

@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from pgt.live.source import Answer, Coefficient, Rig, grid_shape, nodes
+from pgt.live.rig import AbstractRig, CoefficientRange, RigAnswer, grid_shape, nodes
 
 HALF = 1.645  # of a band that holds nine tenths, in standard deviations
 FLOOR = 0.02  # the noise that is always reckoned with
 
 
-class SineRig(Rig):
+class SineRig(AbstractRig):
     """Amplitudes of modes that decay by the heat equation: linear, so its answer is exact."""
 
     fields = ("u",)
-    coefficients = (Coefficient("diffusivity", 0.01, 0.1, 0.03),)
+    coefficients = (CoefficientRange("diffusivity", 0.01, 0.1, 0.03),)
 
     def __init__(self, axes, modes):
         self.axes = {name: np.linspace(0, 1, size) for name, size in axes.items()}
@@ -40,7 +40,7 @@ class SineRig(Rig):
         half = HALF * np.sqrt(np.einsum("mk,kl,ml->m", at, covariance, at))
         shape = (*grid_shape(self.axes, instant), 1)
         few = [] if len(points) > 3 else ["Fewer than four readings: no system was like that."]
-        return Answer(*(p.reshape(shape) for p in (mean, mean - half, mean + half)), few)
+        return RigAnswer(*(p.reshape(shape) for p in (mean, mean - half, mean + half)), few)
 
 
 def rod():

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import uvicorn
 
 from pgt.live.app import live_app
-from pgt.live.serve import address_of, listen
+from pgt.live.server import address_of, listen
 
 SECONDS = 20
 

@@ -216,13 +216,13 @@ LOGGERS = {
     ),
     "words in place of readings": File(
         {"a.csv": wide(PLACED, values=(T[0], (22.25, "OVER"), T[2]))}, HIDDEN,
-        "semicolons, decimal commas, 2 sensors, 3 time stamps, 1 word in place of a reading hidden, "
+        "semicolons, decimal commas, 2 sensors, 3 time stamps, 1 word in place of readings hidden, "
         f"t in {STAMPED}",
         AT, {"x": "m", "t": STAMPED}, ORIGIN,
     ),
     "a thousand or a decimal": File(
         {"a.csv": long("x;t;T", "{x};{t};1,234").replace("0.1", "1").replace("0.5", "2")},
-        message=r"'1,234' may be 1234 or 1.234. Say which mark is the decimal one: .*decimal=",
+        message=r"'1,234' may be 1234 or 1.234. .*decimal=",
     ),
     "thousands that show": File(
         {"a.csv": long("x;t;T", "{x};{t};{T}", rows=[(x, t, f"1.{int(10 * T):03d},5") for x, t, T in ROWS]
@@ -242,7 +242,7 @@ LOGGERS = {
     ),
     "Excel without saying which sheet": File(
         {"a.xlsx": lambda: workbook(("Log", DATED), ("About", [["rod 3"]]))}, options=AT,
-        message=r"the sheets 'Log', 'About' all hold something; say which to read: .*sheet=\"Log\"",
+        message=r"the sheets 'Log', 'About' all hold something.*sheet=\"Log\"",
     ),
     "no positions anywhere": File(
         {"a.csv": wide("Time;TC1;TC2")}, options=AT,
@@ -251,7 +251,7 @@ LOGGERS = {
     "a sentinel or a reading": File(
         {"a.csv": long("x;t;T", "{x};{t};{T}", rows=[(x, t, 40 * T - 999 - 820) for x, t, T in ROWS])
                   .replace("-459.0\n", "-999\n").replace(";-999.0\n", ";-999\n")},
-        message=r"'T': -999 may be a reading, or stand for none.*missing=\[-999\]",
+        message=r"'T': -999 may be a reading.*missing=\[-999\]",
     ),
 }  # fmt: skip
 

@@ -5,17 +5,22 @@ from functools import cache
 from pathlib import Path
 
 import pgt
-from pgt.families import card, judged_law
-from pgt.models.writer import WriterSizes
+from pgt.families.networks import card, law_calibration
+from pgt.models.hypernetwork import HyperSirenSizes
 
 # Judged by few systems, and always by as many: for every other number all is compiled once more.
 card.SYSTEMS = card.TRIED = 32
-judged_law.SYSTEMS = judged_law.FIRST
+law_calibration.SYSTEMS = law_calibration.FIRST
 
 FAMILY = pgt.families.get("heat", nodes=12, times=9)
-SIZES = WriterSizes(width=8, blocks=1, heads=2, basis=8, layers=2)
+SIZES = HyperSirenSizes(width=8, blocks=1, heads=2, basis=8, layers=2)
 QUICK = pgt.Pretraining(
-    steps=8, batch=4, queries=16, pool=8, reuse=2, sensing=pgt.families.Sensing(least=6, most=16)
+    steps=8,
+    batch=4,
+    queries=16,
+    pool=8,
+    reuse=2,
+    sensing=pgt.families.Sensing(min_readings=6, max_readings=16),
 )
 
 
@@ -29,4 +34,4 @@ def with_law(folder: Path | None = None) -> pgt.Pretrained:
 def trained(folder: Path | None = None) -> pgt.Pretrained:
     """One that has to answer by itself."""
     found = with_law(folder)
-    return pgt.Pretrained(found.writer, found.family, replace(found.card, law=None))
+    return pgt.Pretrained(found.network, found.family, replace(found.card, law=None))

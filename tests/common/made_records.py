@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pgt.bench import experiments, records
-from pgt.bench.experiments import has_recipe
-from pgt.bench.records import Records
-from pgt.bench.runner import record_path
+from pgt_bench import experiments, records
+from pgt_bench.experiments import has_recipe
+from pgt_bench.records import Records
+from pgt_bench.runner import record_path
 
 
 def measures(error: float) -> dict:

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from pgt.bench.stored import write_record
-from pgt.bench.zoo.catalogue import ALL
-from pgt.bench.zoo.methods import METHODS, OURS
+from pgt_bench.stored import write_record
+from pgt_bench.zoo.catalogue import ALL
+from pgt_bench.zoo.methods import METHODS, OURS
 
 
 def record(problem: str, method: str, error: float | None, **more) -> dict:

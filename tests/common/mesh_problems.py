@@ -3,12 +3,12 @@
 import numpy as np
 
 import pgt
-from pgt.mesh.collocation import posed
-from pgt.mesh.march import solve
-from pgt.mesh.pieces import edges_of, pieces_of, values_of
-from pgt.mesh.unknown_functions import Unknowns
+from pgt.inference.linear_algebra import beside_numpy
+from pgt.methods.solver.collocation import posed
+from pgt.methods.solver.march import solve
+from pgt.methods.solver.piecewise import edges_of, pieces_of, values_of
+from pgt.methods.solver.unknown_functions import Unknowns
 from pgt.nn.scaling import Scaling
-from pgt.training.dense import beside_numpy
 
 LINE = pgt.Domain(x=(0, 1), t=(0, 1))
 

@@ -243,7 +243,7 @@ PLANES = {
 # What nobody can read, or only the user can decide, with what is said.
 REFUSED = {
     "zones at one place": (
-        'VARIABLES = "x", "T"\n' + 2 * 'ZONE T="a"\n0 1\n1 2\n', "neither says its SOLUTIONTIME"),
+        'VARIABLES = "x", "T"\n' + 2 * 'ZONE T="a"\n0 1\n1 2\n', "SOLUTIONTIME"),
     "the year first": ("time,x,T\n24/03/13,0,1\n24/03/14,0,2\n", "may have the year first"),
     "two times": ("time,x,t\n0,0,1\n60,0,2\n", "'t' and 'time' may both be the time"),
     "one name twice": ("x,t,T,T\n0,0,1,2\n1,0,1,2\n", "two columns are named 'T'; rename one"),
@@ -251,10 +251,10 @@ REFUSED = {
     "binary": ('"TOB1","CR1000"\n"S","RN"\n', "convert it to TOA5"),
     "a range": ("x,t,T\n0,0,1\n1,0,0.5-100\n2,0,3\n", "'0.5-100' is not a number"),
     "hours or minutes": ("time,x,T\n10:00,0,1\n10:01,0,2\n", "may be hours and minutes, or minutes and"),
-    "99 of buoys": ("x,t,T\n0,0,1\n1,0,99.0\n2,0,1.5\n", "99 may be a reading, or stand for none"),
+    "99 of buoys": ("x,t,T\n0,0,1\n1,0,99.0\n2,0,1.5\n", "99 may be a reading"),
     "the clock of a place put back": (
         "time (Europe/Berlin),x,T\n2024-10-27 02:50:00,0,1\n2024-10-27 02:55:00,0,2\n", "twice or never"),
     "units in two places": (
-        "x (mm),t (s),T\nm,s,K\n0,0,1\n1,0,2\n", "says 'mm', and the row of units below it 'm'"),
+        "x (mm),t (s),T\nm,s,K\n0,0,1\n1,0,2\n", "and the row of units below it 'm'"),
     "angles": ("lat,lon,T\n50,7,1\n51,7,2\n", "Angles such as 'lat' are no lengths"),
 }  # fmt: skip

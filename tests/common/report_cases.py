@@ -9,7 +9,7 @@ from verdict_cases import evidence, heat_field, readings_of
 from pgt import datasets
 from pgt.ground.verdict import Doubt, Verdict
 from pgt.report import Readings, ReportData, Tables
-from pgt.trust.verdict import Evidence, judge
+from pgt.uncertainty.verdict import Evidence, judge
 
 SUMMARY = {
     "stopped": "held-out error stopped falling", "seconds": 31.4, "version": "0.1.0", "seed": 7,
@@ -46,8 +46,8 @@ def report(
 
 def judged(field: xr.Dataset, found: Evidence, **more) -> ReportData:
     """A report of a field on which this was found."""
-    unseen = found.unseen
-    readings = Readings(found.fitted, found.held_out, unseen.readings, unseen.predictions)
+    judged = found.judged
+    readings = Readings(found.fitted, found.held_out, judged.readings, judged.predictions)
     given = {"history": history("data"), "summary": SUMMARY} | more
     return ReportData(field, readings, judge(found), **given)
 

@@ -42,7 +42,10 @@ def _tables() -> Tables:
     tables["A table of values"] = (values.Table, None)
     tables.update(_chosen("[model] with name = {}", "model"))
     pgt_table, _ = tables["[model] with name = pgt"]
-    tables["[model] with name = pgt"] = (pgt_table, None)  # `default_model` chooses, not the class
+    tables["[model] with name = pgt"] = (
+        pgt_table,
+        None,
+    )  # `PGT.for_problem` chooses, not the class
     tables.update(_chosen("[model.kernel] with name = {}", "kernel"))
     tables["[training]"] = (section_of(pgt.Training), pgt.Training)
     tables["[training.polish]"] = (section_of(pgt.Polish), pgt.Polish)

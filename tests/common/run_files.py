@@ -91,7 +91,8 @@ def build_all(run: RunFile) -> Parts:
     vars(parts)["observations"] = readings(run)
     for name in ("domain", "training", "error_bars", "conditions", "quantities", "pde"):
         getattr(parts, name)
-    parts.model(run.seed)
+    if parts.named_model is not None:
+        parts.model(run.seed)
     return parts
 
 

@@ -6,13 +6,13 @@ import xarray as xr
 from pgt import datasets
 from pgt.data import Observations, sample
 from pgt.data.splits import split
-from pgt.training.loop import NO_LONGER_FALLING
-from pgt.trust.convergence import Descent
-from pgt.trust.held_out import Unseen
-from pgt.trust.suspicion import misfit_table
-from pgt.trust.verdict import Evidence
+from pgt.methods.finished_fit import HELD_OUT_ERROR_STALLED
+from pgt.uncertainty.convergence import Descent
+from pgt.uncertainty.held_out import HeldOutPredictions
+from pgt.uncertainty.misfits import misfit_table
+from pgt.uncertainty.verdict import Evidence
 
-RESTED = Descent(NO_LONGER_FALLING)
+RESTED = Descent(HELD_OUT_ERROR_STALLED)
 
 
 def at_readings(field: xr.Dataset, readings: Observations) -> np.ndarray:
@@ -28,7 +28,11 @@ def evidence(
     """The field as if it had been fitted; what it says of held-out readings is `off` by so much."""
     said = [at_readings(field, fitted), at_readings(field, held_out) + off]
     table = misfit_table((fitted, said[0]), (held_out, said[1]))
-    given = {"unseen": Unseen(held_out, said[1]), "descent": RESTED, "misfits": table} | more
+    given = {
+        "judged": HeldOutPredictions(held_out, said[1]),
+        "descent": RESTED,
+        "misfits": table,
+    } | more
     return Evidence(fitted, held_out, **given)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pgt
 from pgt.models.base import AbstractFieldModel
 from pgt.nn.scaling import Scaling
-from pgt.trust.members import Members
+from pgt.uncertainty.members import Members
 
 
 class Wavy(AbstractFieldModel):

@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from pgt import datasets
-from pgt.bench.zoo.problem import ZooProblem
-from pgt.bench.zoo.truth import Formula
 from pgt.physics.derivatives import residual as residual_at
+from pgt_bench.zoo.problem import ZooProblem
+from pgt_bench.zoo.truth import Formula
 
 POINTS = 40
 

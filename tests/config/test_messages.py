@@ -28,8 +28,8 @@ def swap(old, new):
 
 BROKEN = [
     # (text, where, what): the file and its line come first, then the key
-    ("", "line 1, observations", "this is missing; add for example [observations]"),
-    ("# nothing\n", "line 1, observations", "missing"),
+    ("", "line 1, domain", "this is missing; add for example [domain]"),
+    ("# nothing\n", "line 1, domain", "missing"),
     ("seed", "line 1", "not TOML"),
     (HEAT + "\nsteps = = 3", "line 48, column 9", "not TOML"),
     (HEAT + "\nk = 1,2e-5", "line 48, column 6", "A decimal has a point: 1.2e-5."),

@@ -13,7 +13,6 @@ from pgt.config import load_run
 from pgt.config.parts import Parts
 from pgt.config.template import template
 from pgt.io import Columns
-from pgt.training.default_model import suited_model
 
 
 @pytest.fixture(scope="module")
@@ -55,15 +54,13 @@ def test_readings_are_found_beside_the_run_file(load, folder, monkeypatch):
 def test_the_model_is_left_to_the_library(load):
     short = re.sub(r"\[model\].*?(?=\[training\])", "", HEAT, flags=re.DOTALL)
     left, named = build_all(load(short)), build_all(load(short + '[model]\nname = "pgt"'))
-    suited = suited_model(*_problem(left), left.error_bars, conditions=left.conditions, seed=3)
-    assert eqx.tree_equal(left.model(3), suited)
     assert left.named_model is None
     assert left.kernel is None
-    assert eqx.tree_equal(named.model(3), pgt.default_model(*_problem(named), seed=3))
+    assert eqx.tree_equal(named.model(3), pgt.PGT.for_problem(*_problem(named), seed=3))
     assert named.named_model == named.model
     assert named.kernel == named.pde.kernel()
     narrow = build_all(load(short + '[model]\nname = "pgt"\nwidth = 8\nheads = 2'))
-    sized = pgt.default_model(*_problem(narrow), seed=3, width=8, heads=2)
+    sized = pgt.PGT.for_problem(*_problem(narrow), seed=3, width=8, heads=2)
     assert eqx.tree_equal(narrow.model(3), sized)
 
 
@@ -86,7 +83,7 @@ def test_the_dimension_follows_the_domain(load):
     text = text.replace("[domain]", "[domain]\ny = [0, 1]")
     assert build_all(load(text)).pde.coords == ("x", "y", "t")
     with pytest.raises(
-        InputError, match=r"run.toml, line 20, pde: the equation has the coordinates x"
+        InputError, match=r"run.toml, line 21, pde: the equation has the coordinates x"
     ):
         build_all(load(text.replace('name = "heat"', 'name = "heat"\ndimension = 1')))
 

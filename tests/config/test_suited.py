@@ -9,10 +9,10 @@ from pgt.cli import app
 from pgt.config import load_run
 from pgt.config.parts import Parts
 from pgt.data.units import conversion
+from pgt.methods.closed_form.design_rows import rows_of
 from pgt.models.features import Features
 from pgt.nn.scaling import Scaling
-from pgt.training.assemble import assemble
-from pgt.training.feature_rows import rows_of
+from pgt.problem.assembly import assemble
 
 # The units of places, times, velocities and of the viscosity in the run file.
 SYSTEMS = {

@@ -6,7 +6,7 @@ import pytest
 import pgt
 from pgt.data.sight import in_sight, parted
 from pgt.data.splits import blocks
-from pgt.training.assemble import groups_of
+from pgt.problem.assembly import held_out_groups
 
 ROOMS = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.Rectangle(x=(0.95, 1.05), y=(-1, 0.8)))
 LEFT, RIGHT, DOOR = [0.8, 0.6], [1.2, 0.6], [1.0, 0.9]
@@ -51,7 +51,7 @@ def test_readings_on_two_sides_of_a_wall_are_not_held_out_together(seed):
     where = dict(zip("xy", points.T, strict=True))
     readings = pgt.Observations.from_arrays(where, {"u": points[:, 0]})
     by_block = pgt.Training(hold_out_by="block")
-    plain, found = blocks(readings), groups_of(readings, by_block, rooms)
+    plain, found = blocks(readings), held_out_groups(readings, by_block, rooms)
     assert found is not None
     on_the_left = points[:, 0] < 0.95
     assert any(len(np.unique(on_the_left[plain == group])) == 2 for group in plain)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import pgt
 from pgt.data.splits import MOST_BLOCKS, READINGS_PER_BLOCK, blocks, folds, parts, sensors, split
 from pgt.ground.errors import InputError
-from pgt.training.assemble import held_out_rows
-from pgt.trust.references.interpolation import rbf
+from pgt.problem.assembly import held_out_rows
+from pgt.uncertainty.references.interpolation import rbf
 
 
 def scattered(n, seed=0, axes=("x", "t"), hidden=()):

@@ -112,7 +112,7 @@ def test_file_and_caller_must_agree(tmp_path):
     assert dict(read_observations(path, **names, units={"x": "1 mm"}).units)["x"] == "1 mm"
     metres = read_observations(path, **names, units={"x": "m"})
     assert (dict(metres.units)["x"], metres.points.ravel().tolist()) == ("m", [0.0, 0.5])
-    said = read_columns(path, **names, units={"x": "m", "u": "degC"}).said
+    said = read_columns(path, **names, units={"x": "m", "u": "degC"}).notes
     assert said == ("x converted from mm to m", "u converted from K to degC")
     with pytest.raises(
         InputError, match=r"probe\.nc: 'u' is in 'K' by the file.*'Pa'.*no multiple"

@@ -19,8 +19,9 @@ from typer.testing import CliRunner
 import pgt
 from pgt.cli import app
 from pgt.cli.interrupt import INTERRUPTED
+from pgt.methods.plan import NAMED
+from pgt.problem.checkpoint import StageStates
 from pgt.runs.predict import load
-from pgt.training.checkpoint import States
 
 Truth = Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]]
 ALWAYS = {
@@ -58,7 +59,7 @@ class Case:
     code: int = 0
     stages: tuple[str, ...] = ()
     answer: str = "Features"
-    choice: str = "suited"
+    choice: str = "first"
     known: Mapping[str, float] = field(default_factory=dict)
     within: float = 0.05  # of a coefficient, relative
     predicts: bool = False
@@ -217,7 +218,7 @@ CASES = {
     ),
     "a fallback network after sines that cannot follow": Case(
         SQUARE, pulse, 0.5, '[pde]\nequations = ["u_t = -0.6*u_x"]\n', steps(5), n=100,
-        answer="Features", choice="suited over rival",
+        answer="Features", choice="first of two",
     ),
     "first-order steps, SOAP and SIREN": Case(
         SQUARE, heat, 5e-2, HEAT,
@@ -368,7 +369,7 @@ def inside(case: Case, points: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 def interrupt(folder: Path, out: Path, calls: int, monkeypatch) -> None:
     """Begin the run, and stop it after so many states were written down."""
-    keep, seen = States.keep, []
+    keep, seen = StageStates.keep, []
 
     def killing(self, stage, state):
         keep(self, stage, state)
@@ -377,8 +378,8 @@ def interrupt(folder: Path, out: Path, calls: int, monkeypatch) -> None:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("pgt.training.checkpoint.SECONDS_BETWEEN", 0.0)
-        patch.setattr(States, "keep", killing)
+        patch.setattr("pgt.problem.checkpoint.SECONDS_BETWEEN", 0.0)
+        patch.setattr(StageStates, "keep", killing)
         found = command("fit", folder / "run.toml", "-o", out)
     assert found.exit_code == INTERRUPTED, found.output
     assert "--resume" in found.output
@@ -409,8 +410,17 @@ def read_strictly(path: Path) -> dict:
     return json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
 
 
+def choice(plan: list[dict]) -> str:
+    """How the answer was chosen, by what came of the candidates."""
+    if plan[0]["reason"] == NAMED:
+        return "named"
+    if plan[0]["outcome"] == "kept":
+        return "first"
+    return "first of two" if plan[0]["outcome"].endswith("is kept") else "second"
+
+
 def check_numbers(case: Case, found: dict) -> None:
-    assert (found["model"], found["model_choice"]) == (case.answer, case.choice)
+    assert (found["model"], choice(found["plan"])) == (case.answer, case.choice)
     assert found["exit_code"] == case.code
     assert tuple(stage["name"] for stage in found["stages"]) == case.stages
     for stage in found["stages"]:

@@ -1,6 +1,8 @@
 """The contract that every family keeps."""
 
 import functools
+import re
+from pathlib import Path
 from typing import ClassVar
 
 import equinox as eqx
@@ -11,8 +13,18 @@ import pytest
 
 import pgt
 from pgt.families import AbstractSolved
-from pgt.families.asking import precisely
-from pgt.families.family import filled, log_uniform, nodes_of
+from pgt.families.family import (
+    SampledSystem,
+    centered,
+    extents,
+    field_sizes,
+    get,
+    log_uniform,
+    names,
+    nodes_of,
+    with_traced_coefficients,
+)
+from pgt.families.observation_operator import double_precision
 from pgt.nn.scaling import Scaling
 
 FEW = {"nodes": 16, "times": 5}
@@ -140,7 +152,11 @@ def test_a_system_is_shown_as_labelled_data(name):
 
 
 def test_an_equation_is_filled_with_what_its_constructor_could_not_look_at():
-    found = jax.jit(lambda v: filled(pgt.AdvectionDiffusion, {"velocity": v, "diffusivity": 0.1}))
+    found = jax.jit(
+        lambda v: with_traced_coefficients(
+            pgt.AdvectionDiffusion, {"velocity": v, "diffusivity": 0.1}
+        )
+    )
     assert float(found(jnp.asarray(0.5)).velocity[0]) == 0.5
     with pytest.raises(pgt.InputError, match="give its coefficient 'diffusivity'"):
         pgt.families.get("heat").pde({})
@@ -185,7 +201,7 @@ class Written(AbstractSolved):
 def test_nodes_of_a_class_serve_double_and_single_precision_in_turn():
     """JAX remembers the precision in which it first met an array that stays."""
     family, rate = Written(), {"rate": 0.7}
-    with precisely():
+    with double_precision():
         _, push = jax.linearize(lambda z: family.solve(z, {"rate": jnp.asarray(0.7)}), jnp.ones(2))
         assert push(jnp.ones(2)).dtype == jnp.float64
     keys = jax.random.split(jax.random.key(0), 3)
@@ -193,3 +209,83 @@ def test_nodes_of_a_class_serve_double_and_single_precision_in_turn():
     assert drawn.values.dtype == jnp.float32
     family.axes["x"][0] = 5.0
     assert family.axes["x"][0] == 0.0
+
+
+def test_systems_travel_through_vmap():
+    system = SampledSystem({"a": jnp.ones(())}, jnp.ones((3, 1)))
+    many = jax.vmap(lambda scale: jax.tree.map(lambda leaf: scale * leaf, system))(jnp.arange(4.0))
+    assert many.values.shape == (4, 3, 1)
+    assert many.coefficients["a"].tolist() == [0, 1, 2, 3]
+
+
+def test_the_families_are_known_by_name_and_made_with_other_settings():
+    assert {"heat", "advection_diffusion", "wave", "burgers"} <= set(names())
+    assert all(get(name).name == name for name in names())
+    assert get("heat", nodes=9).axes["x"].size == 9
+
+
+def test_a_wrong_name_is_answered_with_the_near_one():
+    with pytest.raises(pgt.InputError, match=r"no family 'heet'; .*Did you mean 'heat'\?"):
+        get("heet")
+    with pytest.raises(pgt.InputError, match="name must be"):
+        get(3)
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "families.md"
+MARKS = "<!-- families:begin -->", "<!-- families:end -->"
+
+
+def row(family):
+    """What the page says of a family."""
+    what = re.sub(r"\s+", " ", type(family).__doc__.partition("\n\n")[0]).strip()
+    periodic = family.domain.periodic
+    axes = [
+        f"{axis}{'*' * (axis in periodic)} {'{:g} to {:g}'.format(*family.domain.bounds(axis))}"
+        for axis in family.domain.axes
+    ]
+    nodes = " × ".join(str(len(found)) for found in family.axes.values())
+    bounds = [f"{name} {low:g} to {high:g}" for name, (low, high) in family.ranges.items()]
+    cells = (
+        f"`{family.name}`",
+        what,
+        ", ".join(family.fields),
+        ", ".join(axes),
+        nodes,
+        ", ".join(bounds),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def table():
+    head = "| name | what | fields | axes | nodes | coefficients |\n|---|---|---|---|---|---|"
+    return "\n".join([head, *(row(get(name)) for name in sorted(names()))])
+
+
+def test_the_page_lists_every_family_with_its_law_and_ranges():
+    begin, end = MARKS
+    shown = PAGE.read_text(encoding="utf-8").partition(begin)[2].partition(end)[0].strip()
+    assert shown == table(), f"write this into {PAGE.name}:\n{table()}"
+
+
+SCALING = Scaling(
+    middle=np.zeros(2),
+    half_extent=np.array([2.0, 5.0]),
+    mean=np.array([3.0]),
+    spread=np.array([2.0]),
+    resolution=np.ones(2),
+    periodic=(False, False),
+)
+
+
+def test_a_range_goes_from_minus_one_to_one():
+    found = [float(centered(number, 0.01, 1.0)) for number in (0.01, 0.1, 1.0)]
+    np.testing.assert_allclose(found, [-1, 0, 1], atol=1e-6)
+    assert float(centered(2.0, 2.0, 2.0)) == 0
+    assert abs(float(centered(4.0, 2.0, 2.0)) - np.log(2)) < 1e-6
+
+
+def test_lengths_and_sizes_are_those_of_the_scaling():
+    assert extents(SCALING).tolist() == [4, 10]
+    spread, mean = field_sizes(SCALING, typical=0.5, unit=jnp.asarray(2.0))
+    assert abs(float(spread) - np.log(2)) < 1e-6
+    assert float(mean) == 3.0

@@ -8,23 +8,31 @@ import pytest
 from made_pretrained import FAMILY
 
 import pgt
-from pgt.families.sensing import Guide, Nodes, Sensing, look, scaling_of
-from pgt.families.system import System
+from pgt.families.family import SampledSystem
+from pgt.families.sensing import (
+    KernelGuide,
+    NodeGrid,
+    Sensing,
+    SensorBatch,
+    are_stations,
+    scaling_of,
+    sense,
+)
 
-SENSING = Sensing(least=5, most=20, noise=0.1, stations=0.0)
+SENSING = Sensing(min_readings=5, max_readings=20, max_noise=0.1, station_share=0.0)
 
 
 def seen(seed=0, sensing=SENSING, exactly=None, guide="none"):
-    return _seen(jax.random.key(seed), sensing, exactly, Guide(guide))
+    return _seen(jax.random.key(seed), sensing, exactly, KernelGuide(guide))
 
 
 @eqx.filter_jit
 def _seen(key, sensing, exactly, guide):
-    return look(key, FAMILY.draw(key), FAMILY, Nodes.of(FAMILY), sensing, 7, guide, exactly)
+    return sense(key, FAMILY.draw(key), FAMILY, NodeGrid.of(FAMILY), sensing, 7, guide, exactly)
 
 
 def test_the_nodes_are_those_of_the_grid():
-    nodes = Nodes.of(FAMILY)
+    nodes = NodeGrid.of(FAMILY)
     x, t = FAMILY.axes.values()
     assert nodes.points.shape == (len(x) * len(t), 2)
     np.testing.assert_allclose(nodes.points[1], [2 * x[0] - 1, 2 * t[1] - 1], atol=1e-6)
@@ -32,7 +40,7 @@ def test_the_nodes_are_those_of_the_grid():
 
 def test_clean_readings_are_the_standardised_truth():
     key = jax.random.key(0)
-    system, nodes = FAMILY.draw(key), Nodes.of(FAMILY)
+    system, nodes = FAMILY.draw(key), NodeGrid.of(FAMILY)
     found = seen(exactly=(jnp.asarray(12), jnp.asarray(0.0))).readings
     assert int(found.mask.sum()) == 12
     flat = np.asarray(system.values).reshape(-1)
@@ -50,7 +58,7 @@ def test_numbers_of_readings_stay_within_their_bounds():
 
 
 def test_noise_is_as_large_as_asked():
-    many = Sensing(least=400, most=400, stations=0.0)
+    many = Sensing(min_readings=400, max_readings=400, station_share=0.0)
     clean, noisy = (seen(3, many, (jnp.asarray(400), jnp.asarray(level))) for level in (0.0, 0.1))
     spread = float(
         jnp.std(noisy.readings.values * noisy.size**-1 - clean.readings.values * clean.size**-1)
@@ -59,7 +67,9 @@ def test_noise_is_as_large_as_asked():
 
 
 def test_stations_stand_still():
-    points = np.asarray(seen(1, Sensing(least=20, most=20, stations=0.999)).readings.points)
+    points = np.asarray(
+        seen(1, Sensing(min_readings=20, max_readings=20, station_share=0.999)).readings.points
+    )
     assert len(np.unique(points[:, 0])) < 12
     assert len(np.unique(points[:, 1])) > 4
 
@@ -78,26 +88,70 @@ def test_the_equation_may_guide():
     assert float(jnp.ptp(readings.gamma(points, points))) > 0
 
 
-def test_many_places_are_read_at_every_instant():
-    sensing = Sensing(least=27, most=27, stations=0.0, every=0.999)
-    points = np.asarray(seen(2, sensing).readings.points)
-    instants = len(FAMILY.axes["t"])
-    places, times = points.reshape(-1, instants, 2).transpose(2, 0, 1)
-    assert (places == places[:, :1]).all()
-    assert (times == times[:1]).all()
-    assert len(np.unique(times)) == instants
-
-
 def test_what_nobody_measures_is_hidden():
     family = pgt.families.get("darcy", nodes=8)
-    system = System({"recharge": jnp.ones(())}, jnp.arange(128.0).reshape(8, 8, 2))
+    system = SampledSystem({"recharge": jnp.ones(())}, jnp.arange(128.0).reshape(8, 8, 2))
 
     @eqx.filter_jit
     def mask(sensing):
         key = jax.random.key(0)
-        return look(key, system, family, Nodes.of(family), sensing, 3, Guide()).readings.mask
+        return sense(
+            key, system, family, NodeGrid.of(family), sensing, 3, KernelGuide()
+        ).readings.mask
 
-    found = mask(Sensing(least=9, most=9, hidden=0.0, reads=("h",)))
+    found = mask(Sensing(min_readings=9, max_readings=9, hidden_share=0.0, reads=("h",)))
     np.testing.assert_array_equal(found, np.tile([False, True], (9, 1)))
     with pytest.raises(pgt.InputError, match="no field 'w', but k, h"):
         mask(Sensing(reads=("w",)))
+
+
+HEAT, RING = pgt.families.get("heat"), pgt.families.get("burgers")
+POINTS, VALUES = np.full((2, 3, 2), 0.5), np.ones((2, 3, 1))
+GIVEN, AT = {"diffusivity": [0.01, 0.02]}, np.zeros((4, 2))
+
+
+def test_what_was_not_read_is_masked_wherever_it_is():
+    points, values = POINTS.copy(), VALUES.copy()
+    points[0, 1], values[0, 1] = 7.0, np.nan
+    found = SensorBatch.of(HEAT, points, values, GIVEN, AT)
+    assert found.mask[..., 0].tolist() == [[True, False, True], [True, True, True]]
+    assert np.isfinite(found.values).all()
+    assert found.points.max() <= 1
+
+
+def test_a_reading_beyond_the_seam_is_put_inside():
+    found = SensorBatch.of(
+        RING, POINTS + np.array([0.75, 0.0]), VALUES, {"viscosity": [0.01, 0.01]}, AT
+    )
+    np.testing.assert_allclose(found.points[..., 0], 0.25)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"points": POINTS[..., :1]}, r"points has shape \(2, 3, 1\); its axes are .*\(x, t\)"),
+        ({"points": POINTS + 1}, r"6 reading\(s\) outside the domain x = \(0, 1\)"),
+        ({"points": POINTS * np.nan}, "points has a number that is not finite"),
+        ({"values": VALUES[:1]}, r"values has shape \(1, 3, 1\)"),
+        ({"values": VALUES * np.inf}, "write NaN"),
+        ({"values": VALUES * np.nan}, "system 0 has no reading"),
+        ({"coefficients": {}}, "needs the coefficient 'diffusivity'"),
+        ({"coefficients": {"diffusivity": [0.01]}}, "for each of the 2 systems"),
+        ({"coefficients": {"diffusivity": [0.01, -1]}}, "a number above 0"),
+        ({"at": "here"}, "at has shape"),
+    ],
+)
+def test_what_is_wrong_is_said(changed, words):
+    right = {"points": POINTS, "values": VALUES, "coefficients": GIVEN, "at": AT}
+    with pytest.raises(pgt.InputError, match=words):
+        SensorBatch.of(HEAT, **right | changed)
+
+
+def test_a_few_sensors_that_read_again_and_again_stand_still():
+    few, scattered = np.repeat([0.1, 0.7], 8), np.linspace(0, 1, 16)
+    t = np.tile(np.linspace(0, 1, 8), 2)
+    places = np.stack([np.stack([x, t], axis=-1) for x in (few, scattered)])
+    assert [are_stations(one, HEAT.domain) for one in places] == [True, False]
+    batch = SensorBatch.of(HEAT, places, np.ones((2, 16, 1)), GIVEN, AT)
+    assert batch.has_stations(HEAT.domain) == [True, False]
+    assert not are_stations(places[0], pgt.Domain(x=(0, 1), y=(0, 1)))

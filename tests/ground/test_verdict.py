@@ -5,19 +5,19 @@ from typing import get_args
 
 import pytest
 
-from pgt.ground.verdict import Doubt, HeldOut, Kind, Verdict
+from pgt.ground.verdict import Doubt, HeldOutError, Kind, Verdict
 
 
 def test_doubts_keep_their_order():
     doubts = (Doubt("large_error", "It is off."), Doubt("far_readings", "One is far away."))
-    verdict = Verdict(False, "Still falling.", {"u": HeldOut(9, 0.1, 0.02)}, doubts)
+    verdict = Verdict(False, "Still falling.", {"u": HeldOutError(9, 0.1, 0.02)}, doubts)
     assert verdict.kinds == ("large_error", "far_readings")
     assert [str(doubt) for doubt in verdict.doubts] == ["It is off.", "One is far away."]
     assert set(verdict.kinds) <= set(get_args(Kind))
 
 
 def test_what_is_not_known_is_none_and_not_zero():
-    held_out = HeldOut(3, 0.5, None)
+    held_out = HeldOutError(3, 0.5, None)
     assert (held_out.interpolated_relative, held_out.of_spread) == (None, None)
     verdict = Verdict(None, "No step was taken.", {})
     assert (verdict.doubts, verdict.kinds, verdict.folds) == ((), (), None)

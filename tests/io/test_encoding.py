@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from pgt.ground.errors import InputError
 from pgt.io import encoding, read_columns
-from pgt.io.encoding import numbered, opened
+from pgt.io.encoding import iterate_lines, open_text_file
 
 TEXT = "x [µm];T [°C]\n1;2\n"
 
 
 def lines(path):
-    with opened(path) as (file, said):
-        return list(numbered(file)), said
+    with open_text_file(path) as (file, said):
+        return list(iterate_lines(file)), said
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_damage_is_said(tmp_path, data, message):
 
 
 def test_a_line_without_end_is_refused_early(tmp_path, monkeypatch):
-    monkeypatch.setattr(encoding, "LONGEST_LINE", 100)
+    monkeypatch.setattr(encoding, "MAX_LINE_CHARACTERS", 100)
     path = tmp_path / "a.csv"
     path.write_text("x\n" + "1" * 101)
     with pytest.raises(InputError, match="line 2 has more than 100 characters"):
@@ -132,24 +132,24 @@ def test_a_zipped_text_may_be_read_twice_and_large(tmp_path):
 def test_what_unpacks_to_far_more_than_a_table_is_refused_early(
     tmp_path, module, piece, monkeypatch
 ):
-    monkeypatch.setattr(encoding, "HARMLESS", 1 << 20)
+    monkeypatch.setattr(encoding, "HARMLESS_BYTES", 1 << 20)
     path = tmp_path / "a.csv.packed"
     with module.open(path, "wb") as file:
         file.write(b"x,t,u\n")
         for _ in range(5):
             file.write(piece)
     taken = []
-    read = encoding._Bounded.readinto
+    read = encoding._BoundedStream.readinto
     monkeypatch.setattr(
-        encoding._Bounded, "readinto", lambda *a: taken.append(len(a[1])) or read(*a)
+        encoding._BoundedStream, "readinto", lambda *a: taken.append(len(a[1])) or read(*a)
     )
     with pytest.raises(InputError, match=r"unpacks to more than \d+ MiB"):
         lines(path)
-    assert sum(taken) <= (1 << 20) + 200 * path.stat().st_size + encoding.CHUNK
+    assert sum(taken) <= (1 << 20) + 200 * path.stat().st_size + encoding._CHUNK_BYTES
 
 
 def test_a_table_that_packs_well_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(encoding, "HARMLESS", 1)
+    monkeypatch.setattr(encoding, "HARMLESS_BYTES", 1)
     path = tmp_path / "a.csv"
     path.write_bytes(gzip.compress("".join(f"{i},0.0,1.0\n" for i in range(20_000)).encode()))
     assert len(lines(path)[0]) == 20_000
@@ -174,7 +174,7 @@ def test_a_packed_file_that_is_damaged_is_said(tmp_path, start):
     ],
 )
 def test_cells_in_quotation_marks_may_have_several_lines(text, expected):
-    assert list(numbered(io.StringIO(text, newline=""))) == expected
+    assert list(iterate_lines(io.StringIO(text, newline=""))) == expected
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_sheets_that_are_not_read(tmp_path, sheets, dialect, message):
 def test_large_workbooks_and_missing_packages(tmp_path, monkeypatch):
     path = write(tmp_path, workbook(("A", CELLS)), "a.xlsx")
     with monkeypatch.context() as patched:
-        patched.setattr(excel, "LARGEST", 100)
+        patched.setattr(excel, "MAX_WORKBOOK_BYTES", 100)
         with pytest.raises(InputError, match="the workbook unpacks to"):
             read_columns(path, **NAMES)
     monkeypatch.setitem(sys.modules, "openpyxl", None)
@@ -57,7 +57,7 @@ def test_large_workbooks_and_missing_packages(tmp_path, monkeypatch):
 def test_dates_and_lengths_of_time_are_text_as_one_writes_it():
     moment = datetime.datetime(2024, 3, 12)
     texts = [moment, moment.replace(hour=10), datetime.timedelta(days=1, hours=2, seconds=0.5)]
-    assert [excel._text(value) for value in texts] == [
+    assert [excel._cell_text(value) for value in texts] == [
         "2024-03-12", "2024-03-12 10:00:00", "26:00:00.5",
     ]  # fmt: skip
 
@@ -119,9 +119,9 @@ def test_hidden_sheets_and_rows(tmp_path):
     book = openpyxl.load_workbook(io.BytesIO(workbook(("A & B", CELLS), ("old", CELLS))))
     book["old"].sheet_state = "hidden"
     book.save(tmp_path / "a.xlsx")
-    assert "sheet 'A & B'" in survey([tmp_path / "a.xlsx"]).table.said
-    assert "sheet 'old'" in survey([tmp_path / "a.xlsx"], dialect=Dialect(sheet="old")).table.said
+    assert "sheet 'A & B'" in survey([tmp_path / "a.xlsx"]).table.notes
+    assert "sheet 'old'" in survey([tmp_path / "a.xlsx"], dialect=Dialect(sheet="old")).table.notes
     book = openpyxl.load_workbook(io.BytesIO(workbook(("A", CELLS))))
     book["A"].row_dimensions[3].hidden = True
     book.save(tmp_path / "a.xlsx")
-    assert "1 hidden row read, too" in survey([tmp_path / "a.xlsx"]).table.said
+    assert "1 hidden row read, too" in survey([tmp_path / "a.xlsx"]).table.notes

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
 from pgt.io import layout
-from pgt.io.layout import find_layout, find_rows, fits, split
+from pgt.io.layout import find_layout, find_layout_of_rows, is_fitting_width, split_line
 
 
 def found(text, **options):
@@ -54,24 +54,29 @@ def test_what_was_said_decides():
 
 def test_rows_that_are_split_already():
     rows = [["made by me", ""], ["x", "t"], ["m", "s"], ["1", "2"], ["3", "4"]]
-    assert find_rows(rows) == ("", 1, 2, 3)
-    assert find_rows(rows).said == ["1 line above the heading", "units in a row of their own"]
-    assert find_rows([["a"]]) == ("", 0, None, 1)
+    assert find_layout_of_rows(rows) == ("", 1, 2, 3)
+    assert find_layout_of_rows(rows).notes == [
+        "1 line above the heading",
+        "units in a row of their own",
+    ]
+    assert find_layout_of_rows([["a"]]) == ("", 0, None, 1)
 
 
 def test_one_more_separator_at_the_end():
-    assert [fits(3, False, 3, False), fits(4, True, 3, False), fits(2, False, 3, True)] == [
-        True
-    ] * 3
-    assert not fits(4, False, 3, False)
-    assert not fits(2, False, 3, False)
+    assert [
+        is_fitting_width(3, False, 3, False),
+        is_fitting_width(4, True, 3, False),
+        is_fitting_width(2, False, 3, True),
+    ] == [True] * 3
+    assert not is_fitting_width(4, False, 3, False)
+    assert not is_fitting_width(2, False, 3, False)
 
 
 def test_many_columns_are_refused_at_once(tmp_path):
     names = [f"c{n}" for n in range(50_000)]
     start = time.perf_counter()
     with pytest.raises(InputError, match="50,000 cells; at most 10,000 columns"):
-        layout.check_names(1, names)
+        layout.check_heading(1, names)
     path = tmp_path / "a.csv"
     path.write_text("\n".join([",".join(names), *[",".join(["1.5"] * 50_000)] * 2]))
     from pgt.io import read_columns
@@ -93,13 +98,13 @@ def test_any_text_has_a_layout_or_a_reason(text, space):
 
 
 def test_only_blanks_and_tabs_are_blanks():
-    assert split(1, " a \tb\x1dc \n", " ") == ["a", "b\x1dc"]
+    assert split_line(1, " a \tb\x1dc \n", " ") == ["a", "b\x1dc"]
 
 
 def test_quotation_marks_enclose_cells():
-    assert split(1, '"a;b"; c\n', ";") == ["a;b", "c"]
+    assert split_line(1, '"a;b"; c\n', ";") == ["a;b", "c"]
     with pytest.raises(InputError, match="line 7: the quotation marks"):
-        split(7, '"a;b\n', ";")
+        split_line(7, '"a;b\n', ";")
 
 
 @pytest.mark.parametrize(
@@ -116,6 +121,8 @@ def test_rows_about_columns_are_no_heading(text, expected):
 
 
 def test_the_mark_that_is_proposed_is_one_of_those_that_are_there():
-    assert re.search(r'tabs and spaces.*separator="tab"', str(layout._unclear(1, ["\t", " "])))
+    assert re.search(
+        r'tabs and spaces.*separator="tab"', str(layout._ambiguous_separator(1, ["\t", " "]))
+    )
     with pytest.raises(InputError, match="line 1 holds numbers where the column names"):
-        layout.check_names(1, split(1, "0,5\t1,5\n", found("0,5\t1,5\n0,7\t1,7")[0]))
+        layout.check_heading(1, split_line(1, "0,5\t1,5\n", found("0,5\t1,5\n0,7\t1,7")[0]))

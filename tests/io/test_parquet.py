@@ -1,9 +1,10 @@
+""""""
+
 import datetime
 import decimal
 
 import numpy as np
 import pandas as pd
-import pyarrow
 import pyarrow.parquet
 import pytest
 from sensor_files import read

@@ -1,19 +1,22 @@
+"""Tables of cells in whatever file. A table of sensors and their positions."""
+
 import contextlib
 import re
 
 import numpy as np
-import pyarrow
 import pyarrow.parquet
 import pytest
 import scipy.io
 import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
-from logger_files import LOGGERS, written
+from logger_files import CELLS, LOGGERS, workbook, written
 from sensor_files import VALID, T, U, X, check, read, write, write_mat, write_npz
 
+from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
-from pgt.io import Dialect, read_columns, read_points
+from pgt.io import read_columns, read_points
+from pgt.io.readers import open_table, read_sensor_positions
 from pgt.io.survey import survey
 
 
@@ -36,7 +39,7 @@ def test_what_stands_below_the_readings_is_no_reading(tmp_path):
     text = "well;x;t;u\nB1;0,5;0;1,5\nB2;0,7;0;\nSource: the county;;;\nDate: 5 March;;;\n"
     path = write(tmp_path, text)
     found = read_columns(path, coords=("x", "t"), fields=("u",))
-    assert found.said[-1] == "2 rows without place or reading left out"
+    assert found.notes[-1] == "2 rows without position or reading left out"
     assert (len(found), list(found.lines)) == (2, [2, 3])
     assert read(path).mask.tolist() == [[True], [False]]
     path = write(tmp_path, text.replace("B2;0,7;0;", "B2;;0;2,5"))
@@ -47,7 +50,7 @@ def test_what_stands_below_the_readings_is_no_reading(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"columns": {"X": "x"}}, "`columns` names 'X'.*equation's name first"),
+        ({"columns": {"X": "x"}}, "`columns` has 'X'"),
         ({"columns": {"x": "t"}}, "'t' would be read twice"),
         ({"units": {"w": "m"}}, "`units` names 'w'"),
         ({"noise": {"u": "sigma"}}, "no column 'sigma'"),
@@ -197,7 +200,7 @@ def test_files_as_loggers_write_them(tmp_path, name):
     found = read_logger(tmp_path, file)
     rows = np.stack([found.values[name] for name in ("x", "t", "T")], axis=1)
     np.testing.assert_allclose(rows, file.rows, rtol=1e-14)
-    assert ", ".join(found.said) == file.said
+    assert ", ".join(found.notes) == file.said
     assert (found.units, found.origin) == (file.units, file.origin)
 
 
@@ -242,3 +245,75 @@ def test_the_hint_for_a_missing_column_begins_with_the_name_in_the_equation(tmp_
         InputError, match=r"no column 'Temp'.*`columns=\{\"u\": \"name in the file\"\}`"
     ):
         read_columns(path, coords=("x", "t"), fields=("u",), columns={"u": "Temp"})
+
+
+def test_text_and_workbooks_alike(tmp_path):
+    text = write(tmp_path, "x [m];t [s];T [°C]\n0,1;0;20,5\n0,5;0;21\n")
+    book = write(tmp_path, workbook(("Data", CELLS)), "a.xlsx")
+    for path in (text, book):
+        with open_table(path, Dialect()) as table:
+            assert [heading.name for heading in table.headings] == ["x", "t", "T"]
+            assert table.cells(1)[0].startswith("0")
+
+
+def test_no_table_of_sensors_is_none():
+    assert read_sensor_positions(None, Dialect()) is None
+
+
+def test_what_is_no_table_of_cells(tmp_path):
+    with (
+        pytest.raises(InputError, match=r"ending '.npz' is unknown"),
+        open_table(tmp_path / "a.npz", Dialect()),
+    ):
+        pass
+
+
+def test_names_and_positions(tmp_path):
+    path = write(tmp_path, "Sensor;X [mm];y\nTC 1;0,5;1\n2;3,5;2\n")
+    assert read_sensor_positions(path, Dialect()) == {
+        "TC 1": {"x": (0.5, "mm"), "y": (1.0, None)},
+        "2": {"x": (3.5, "mm"), "y": (2.0, None)},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n3,4\n", "has a column of names, such as 'sensor'.*this one has 'a', 'b'"),
+        ("sensor,x\nA,1\nA,2\n", "line 3: the sensor 'A' stands here twice"),
+        ("sensor,x\nB,2\nA,left\n", "line 3, column 'x': 'left' is not a number"),
+    ],
+)
+def test_tables_of_something_else(tmp_path, text, message):
+    with pytest.raises(InputError, match=message):
+        read_sensor_positions(write(tmp_path, text), Dialect())
+
+
+def test_a_distance_lies_along_the_only_axis_that_is_asked_for(tmp_path):
+    log = write(tmp_path, "t,TC1,TC2\n0,20,21\n1,22,23\n", "log.csv")
+    for heading in ("Channel;Distance [mm]", "tc;depth_mm", "Sensor name;Position (mm)"):
+        places = write(tmp_path, f"{heading}\nTC1;100\nTC2;500\n", "places.csv")
+        found = survey([log, places], measured=("T",), axes=("x", "t"))
+        assert found.coords == ("x", "t")
+        assert (found.bounds["x"], found.table.units["x"]) == ((100, 500), "mm")
+
+
+def test_a_sensor_without_a_position_is_named(tmp_path):
+    log = write(tmp_path, "t,TC1,TC2\n0,20,21\n1,22,23\n", "log.csv")
+    places = write(tmp_path, "sensor,x\nTC1,0.1\nTC2,\n", "places.csv")
+    with pytest.raises(InputError, match=r"column 'TC2' .* along 'x'"):
+        survey([log, places], measured=("T",), axes=("x", "t"))
+
+
+def test_a_table_of_sensors_that_are_called_differently_is_said(tmp_path):
+    log = write(tmp_path, "t,tc1,tc2\n0,20,21\n1,22,23\n", "log.csv")
+    places = write(tmp_path, "sensor,x\nTC1,0.1\nTC2,0.5\n", "places.csv")
+    with pytest.raises(InputError, match=r"looks like a table of sensors.*Write the names alike"):
+        survey([log, places], measured=("T",), axes=("x", "t"))
+
+
+def test_names_of_places_are_no_axis(tmp_path):
+    log = write(tmp_path, "t,location,T\n0,P1,20\n0,P2,21\n", "log.csv")
+    places = write(tmp_path, "name,x\nP1,0.1\nP2,0.5\n", "places.csv")
+    found = survey([log, places], measured=("T",), axes=("x", "t"))
+    assert (found.coords, found.bounds["x"]) == (("x", "t"), (0.1, 0.5))

@@ -1,10 +1,12 @@
-"""What files hold, guessed from what they say."""
+"""What files hold, guessed from what they say. Axes along which readings differ. Files that say
+where the sensors of others are. What the arrays in a file are called."""
 
 import re
 
 import instrument_files
 import numpy as np
 import pytest
+import xarray as xr
 from archive_files import ARCHIVES, NO_TABLES
 from colleague_files import COLLEAGUES, UNCLEAR
 from instrument_files import INSTRUMENTS
@@ -14,7 +16,8 @@ from sensor_files import write, write_mat, write_npz
 
 from pgt.ground.dialect import Dialect
 from pgt.ground.errors import InputError
-from pgt.io.survey import survey
+from pgt.io.columns import Columns
+from pgt.io.survey import ARRAY_NAME_READERS, _find_sensor_table, drop_constant_axes, survey
 
 READ = [name for name, file in LOGGERS.items() if not file.message]
 
@@ -76,7 +79,7 @@ def test_rows_that_are_said_to_be_invalid_are_hidden(tmp_path):
     path = write(tmp_path, "x,t,u,isValid\n0,0,1,1\n1,0,0,0\n2,0,3,1\n")
     found = survey([path])
     assert (found.fields, found.hidden) == (("u",), {"u": (1, 3)})
-    assert "1 row marked as invalid hidden" in found.table.said
+    assert "1 row marked as invalid hidden" in found.table.notes
     assert found.dialect == Dialect(valid="isValid")
     measured = survey([path], columns={"u": "isValid"})
     assert (measured.fields, measured.dialect) == (("u",), None)
@@ -109,7 +112,7 @@ def test_the_table_of_sensors_is_known_among_the_files(tmp_path):
 def test_what_stands_in_place_of_numbers_is_shown(tmp_path, cell):
     path = write(tmp_path, f"x,t,T\n0.1,0,{cell}\n0.5,0,{cell}\n")
     with pytest.raises(
-        InputError, match=rf"In 'T' stands '{re.escape(cell)}': write numbers alone"
+        InputError, match=rf"column 'T' holds '{re.escape(cell)}': write numbers alone"
     ):
         survey([path])
 
@@ -144,7 +147,7 @@ def test_arrays_have_names_too(tmp_path):
     ("text", "message"),
     [
         ("a,b\n1,2\n3,4\n", "no column is called x, y, z or t.*`columns="),
-        ("x,t\n1,2\n3,4\n", "no column of readings beside the coordinates"),
+        ("x,t\n1,2\n3,4\n", "no column of readings"),
         (wide(PLACED, date="01/02/2024 "), "day or the month first"),
     ],
 )
@@ -153,14 +156,14 @@ def test_what_cannot_be_guessed(tmp_path, text, message):
         survey([write(tmp_path, text)])
 
 
-ALL = INSTRUMENTS | {f"{name} (program)": file for name, file in PROGRAMS.items()}
-ALL |= {f"{name} (archive)": file for name, file in ARCHIVES.items()}
-ALL |= COLLEAGUES
+ALL_survey = INSTRUMENTS | {f"{name} (program)": file for name, file in PROGRAMS.items()}
+ALL_survey |= {f"{name} (archive)": file for name, file in ARCHIVES.items()}
+ALL_survey |= COLLEAGUES
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", ALL_survey)
 def test_files_of_instruments_are_understood_without_a_word(tmp_path, name):
-    path = instrument_files.written(tmp_path, ALL[name])
+    path = instrument_files.written(tmp_path, ALL_survey[name])
     found = survey([path], measured=("T",), axes=("x", "t"))
     assert (found.coords, found.fields) == (("x", "t"), ("T",))
     table = found.table
@@ -169,7 +172,7 @@ def test_files_of_instruments_are_understood_without_a_word(tmp_path, name):
     rows = zip(table.values["x"] * scale, times, table.values["T"], strict=True)
     measured = sorted(tuple(row) for row in rows if not np.isnan(row[2]))
     np.testing.assert_allclose(measured, sorted(ROWS), rtol=1e-12)
-    units = ALL[name].units
+    units = ALL_survey[name].units
     assert {axis: table.units.get(axis) for axis in units} == units
 
 
@@ -224,7 +227,7 @@ def test_a_letter_beside_a_time_is_asked_for(tmp_path):
 
 def test_words_that_judge_rows_are_named(tmp_path):
     found = survey([write(tmp_path, "x,t,T,QC\n0.1,0,20,G\n0.5,0,50,B\n", "a.csv")])
-    assert "what 'QC' says of the rows is not used" in found.table.said
+    assert "the flags in 'QC' are not used" in found.table.notes
 
 
 def test_angles_are_no_axes(tmp_path):
@@ -235,3 +238,60 @@ def test_angles_are_no_axes(tmp_path):
 def test_a_temperature_at_a_surface_is_no_time(tmp_path):
     found = survey([write(tmp_path, "x,Ts\n0.1,20.5\n0.5,21\n", "a.csv")], measured=("T",))
     assert (found.coords, found.columns) == (("x",), {"T": "Ts"})
+
+
+FLAT = Columns(
+    {"x": np.array([0.0, 1.0]), "y": np.full(2, 0.5), "t": np.ones(2), "u": np.ones(2)},
+    {"x": "m", "y": "m"},
+)
+
+
+def test_what_is_the_same_everywhere_is_left_out():
+    left, axes = drop_constant_axes(FLAT, ("x", "y", "t"), ("x",))
+    assert (axes, set(left.values), left.units) == (("x",), {"x", "u"}, {"x": "m"})
+    assert left.notes[0] == "y left out, since it is 0.5 everywhere"
+
+
+def test_what_the_equation_has_stays():
+    assert drop_constant_axes(FLAT, ("x", "y", "t"), ("x", "y", "t")) == (FLAT, ("x", "y", "t"))
+    assert drop_constant_axes(FLAT, ("y",), ("x",)) == (FLAT, ("y",))
+
+
+def test_what_is_not_finite_is_not_the_same():
+    odd = Columns({"x": np.array([np.inf, np.inf, 1]), "y": np.full(3, np.nan), "u": np.ones(3)})
+    assert drop_constant_axes(odd, ("x", "y"), ()) == (odd, ("x", "y"))
+
+
+def test_the_table_of_sensors_names_columns_or_files_of_the_others(tmp_path):
+    log, places = (
+        write(tmp_path, wide("Time;TC1;TC2"), "log.csv"),
+        write(tmp_path, POSITIONS, "p.csv"),
+    )
+    alone = write(tmp_path, "t,T\n0,1\n1,2\n", "TC1.csv")
+    assert _find_sensor_table([log, places], Dialect()) == places
+    assert _find_sensor_table([alone, places], Dialect()) == places
+    assert _find_sensor_table([places], Dialect()) is None
+    assert _find_sensor_table([alone, log], Dialect()) is None
+
+
+def test_fields_come_before_what_describes_them(tmp_path):
+    path = tmp_path / "a.nc"
+    data = {
+        "edges": (("t", "nv"), np.zeros((3, 2))),
+        "x_bnds": (("x", "nv"), np.zeros((2, 2))),
+        "area": ("x", [1.0, 2.0]),
+        "T": (("t", "x"), np.arange(6.0).reshape(3, 2)),
+    }
+    axes = {"x": [0.0, 1.0], "t": ("t", [0.0, 1.0, 2.0], {"bounds": "edges"})}
+    xr.Dataset(data, axes).to_netcdf(path, engine="h5netcdf")
+    assert next(iter(ARRAY_NAME_READERS[".nc"](path))) == "T"
+    assert survey([path], measured=("u",)).columns == {"u": "T"}
+
+
+@pytest.mark.parametrize("ending", sorted(ARRAY_NAME_READERS))
+def test_broken_files_are_one_message(tmp_path, capfd, ending):
+    path = tmp_path / f"a{ending}"
+    path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
+    with pytest.raises(InputError, match=r"a file of arrays|not a MATLAB file|NetCDF"):
+        survey([path])
+    assert capfd.readouterr().err == ""

@@ -1,3 +1,5 @@
+""""""
+
 import re
 
 import numpy as np
@@ -46,7 +48,7 @@ BROKEN = {
         "x;t;u\n0;1,5;2,5\n0;2.5;2,5\n",
         r"decimal points \(2.5\) and some decimal commas.*`dialect=pgt.io.Dialect\(decimal=",
     ),
-    "a thousand or a decimal": ("x;t;u\n0;1;1,234\n", "'1,234' may be 1234 or 1.234. Say which"),
+    "a thousand or a decimal": ("x;t;u\n0;1;1,234\n", "'1,234' may be 1234 or 1.234."),
     "decimal commas split": ("x,t,u\n0,5,1,2,3,5\n", "line 2 has 6 cell.*decimal commas"),
     "one cell too many, and empty": ("x,t,u\n0,1,2\n0,2,.5,\n", "line 3 has 4 cell"),
     "too few cells": ("x,t,u\n0,1,2\n0,2\n", "line 3 has 2 cell"),

@@ -1,9 +1,13 @@
+""""""
+
 import errno
 import os
 import re
 import sys
+import xml.etree.ElementTree as ElementTree
 
 import h5netcdf
+import meshio
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,6 +26,7 @@ from pgt.io import (
     write_values,
     writers,
 )
+from pgt.io.writers import mesh_points, read_mesh, write_mesh
 
 # --- NetCDF -------------------------------------------------------------------
 
@@ -78,7 +83,7 @@ def test_a_written_field_can_be_read_as_readings(tmp_path):
 def test_csv_of_a_grid(tmp_path, monkeypatch):
     before = field(("t", "y", "x"))
     before["u"][0, 1, 2] = NAN
-    monkeypatch.setattr(writers, "ROWS", 7)
+    monkeypatch.setattr(writers, "CSV_BATCH_ROWS", 7)
     write_field(before, tmp_path / "field.csv")
     table = pd.read_csv(tmp_path / "field.csv")
     assert list(table) == ["x", "y", "t", "u", "p"]
@@ -136,7 +141,9 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, suffix):
     opened = write_field(field(), path)
     before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (600, hard))  # the system refuses to write more
+    resource.setrlimit(
+        resource.RLIMIT_FSIZE, (600, hard)
+    )  # the system refuses access to write more
     try:
         with pytest.raises(InputError) as caught:
             write_field(field() + 1, path)
@@ -187,3 +194,77 @@ def test_what_cannot_be_written(tmp_path, dataset, name, message):
         write_field(dataset, tmp_path / name)
     assert str(caught.value).startswith(str(tmp_path / name))
     assert os.listdir(tmp_path) == ["folder.nc"]
+
+
+def read_vtr(path):
+    """Extent, and the arrays by name, of a file with raw appended data."""
+    head, _, data = path.read_bytes().partition(b'<AppendedData encoding="raw">\n_')
+    root = ElementTree.fromstring(head + b"</VTKFile>")
+    assert (root.get("type"), root.get("header_type")) == ("RectilinearGrid", "UInt64")
+    arrays = {}
+    for array in root.iter("DataArray"):
+        assert array.get("type") == "Float64"
+        start = int(array.get("offset"))
+        size = int(np.frombuffer(data, "<u8", 1, start)[0])
+        arrays[array.get("Name")] = np.frombuffer(data, "<f8", size // 8, start + 8)
+    return root.find(".//Piece").get("Extent"), arrays
+
+
+def test_one_instant_is_one_file(tmp_path):
+    before = field(("t", "y", "x")).isel(t=[1])
+    assert write_field(before, tmp_path / "field.vtr") == tmp_path / "field.vtr"
+    extent, arrays = read_vtr(tmp_path / "field.vtr")
+    assert extent == "0 3 0 2 0 0"
+    np.testing.assert_array_equal(arrays["x_coordinates"], before.x)
+    np.testing.assert_array_equal(arrays["z_coordinates"], [0])
+    np.testing.assert_array_equal(arrays["u"], before.u.to_numpy().ravel())  # x runs fastest
+    assert os.listdir(tmp_path) == ["field.vtr"]
+
+
+@pytest.mark.parametrize("axes", [("t", "x"), ("x", "z", "t"), ("t", "z", "y", "x")])
+def test_several_instants_are_numbered(tmp_path, axes):
+    before = field(axes)
+    assert write_field(before, tmp_path / "f & g.vtr") == tmp_path / "f & g.pvd"
+    listed = list(ElementTree.parse(tmp_path / "f & g.pvd").iter("DataSet"))
+    assert [float(entry.get("timestep")) for entry in listed] == before.t.to_numpy().tolist()
+    for index, entry in enumerate(listed):
+        _, arrays = read_vtr(tmp_path / entry.get("file"))
+        order = [axis for axis in "zyx" if axis in axes]
+        snapshot = before.p.isel(t=index).transpose(*order)
+        np.testing.assert_array_equal(arrays["p"], snapshot.to_numpy().ravel())
+    assert len(os.listdir(tmp_path)) == 4
+
+
+def test_capital_letters_in_the_ending(tmp_path):
+    for name in ("a.NC", "b.CSV", "c.VTR"):
+        assert write_field(field(("x",)), tmp_path / name).stat().st_size > 100
+    assert len(read_vtr(tmp_path / "c.vtr")[1]["u"]) == 4
+
+
+def test_scattered_points_are_no_grid(tmp_path):
+    with pytest.raises(InputError, match=r"dimension 'point'.*\.csv"):
+        write_field(at_points(), tmp_path / "values.vtr")
+
+
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+MESH = meshio.Mesh(CORNERS, [("triangle", np.array([[0, 1, 2]]))])
+
+
+def test_values_go_to_the_mesh_and_back(tmp_path):
+    points = mesh_points(MESH, ("x", "y", "t"), t=0.5)
+    assert points["t"].tolist() == [0.5] * 3
+    values = xr.Dataset({"u": ("point", points["x"] + 2), "u_x": ("point", np.ones(3))})
+    again = read_mesh(write_mesh(tmp_path / "field.vtu", MESH, values))
+    assert again.point_data["u"].tolist() == [2.0, 3.0, 2.0]
+    assert again.point_data["u_x"].tolist() == [1.0, 1.0, 1.0]
+    assert again.points.shape == (3, 3)
+
+
+def test_what_does_not_fit_is_refused(tmp_path):
+    with pytest.raises(InputError, match="write an instant"):
+        mesh_points(MESH, ("x", "y", "t"))
+    with pytest.raises(InputError, match="3 points"):
+        write_mesh(tmp_path / "field.vtu", MESH, xr.Dataset({"u": ("point", np.ones(2))}))
+    (tmp_path / "words.msh").write_text("no mesh")
+    with pytest.raises(InputError, match="meshio cannot read"):
+        read_mesh(tmp_path / "words.msh")

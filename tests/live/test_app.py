@@ -86,7 +86,7 @@ def test_bad_wishes_are_answered_with_a_sentence(rod, content, said):
 
 
 def test_too_much_is_not_read_to_the_end(rod, monkeypatch):
-    monkeypatch.setattr(module, "MOST_READ", 300_000)
+    monkeypatch.setattr(module, "MAX_READ_BYTES", 300_000)
     found = rod.post("/answer", content=b"1" * 10**6, headers={"content-type": "application/json"})
     assert found.status_code == 400
 
@@ -122,7 +122,7 @@ def test_others_are_refused(rod, headers):
 
 def test_the_state_of_a_stream(rod, monkeypatch):
     assert rod.get("/stream").status_code == 404
-    monkeypatch.setattr(module, "LONGEST_WAIT", 0.01)
+    monkeypatch.setattr(module, "MAX_WAIT_SECONDS", 0.01)
     rig = live_rigs.rod()
     stream = Stream(rig)
     page = Client(Session(rig, stream))

@@ -2,17 +2,14 @@
 
 import os
 import statistics
-from pathlib import Path
 
 import browser as real
 import live_rigs
 import live_server
 import pytest
 
-from pgt.live.pretrained import open_model
 from pgt.live.session import Session
 from pgt.live.stream import Stream
-from pgt.live.wish import read_wish
 
 ANSWERS = "Number(document.getElementById('numbers').dataset.answers || 0)"
 PICTURE = "document.querySelector('#field canvas').toDataURL()"
@@ -156,23 +153,6 @@ def test_everything_can_be_turned(show):
         " l.value = 'band'; l.dispatchEvent(new Event('change')); })()"
     )
     assert page.evaluate(third) != before
-    assert page.evaluate(TROUBLE) == ""
-
-
-@pytest.mark.slow
-def test_the_wake_of_a_cylinder_is_dragged_and_its_viscosity_turned(show):
-    session = Session(open_model(Path("wake")))
-    session.answer(read_wish(b'{"sensors": [[2, 0], [3, 1]]}', session.rig))  # compiles the draw
-    page = show(session)
-    turn(page, "count", 100)
-    drag(page, 0, 40, 20)
-    viscosity = "document.getElementById('turn-viscosity').parentNode.querySelector('output')"
-    for share, said in ((0, "0.00714"), (270, "0.01"), (1000, "0.025")):
-        before = page.evaluate(PICTURE)
-        turn(page, "turn-viscosity", share)
-        assert page.evaluate(PICTURE) != before
-        assert page.evaluate(f"{viscosity}.textContent") == said
-        assert float(told(page, "error").split()[0]) < 1  # %
     assert page.evaluate(TROUBLE) == ""
 
 

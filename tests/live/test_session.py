@@ -1,4 +1,4 @@
-"""Pictures and numbers for a wish: exact readings, noise that stays, errors that are true."""
+"""Requests of the page and their answers."""
 
 import base64
 import json
@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 
 from pgt.ground.errors import InputError
-from pgt.live.session import Session
-from pgt.live.source import Answer, Rig
+from pgt.live.rig import AbstractRig, RigAnswer
+from pgt.live.session import Session, read_request
 from pgt.live.stream import Stream
-from pgt.live.wish import read_wish
 
 FEW = [[0.1, 0.2], [0.3, 0.7], [0.5, 0.4], [0.2, 0.9], [0.15, 0.5], [0.4, 0.1], [0.05, 0.33]]
 
 
-class Told(Rig):
+class Told(AbstractRig):
     """Answers with what it is told to, and keeps what it was asked."""
 
     coefficients = ()
@@ -33,7 +32,7 @@ class Told(Rig):
         self.points, self.values = points, values
         grid = self.grid if instant is None else self.grid[..., instant, :]
         found = grid if self.found is None else self.found
-        return Answer(found, found - 0.5, found + 0.5, [])
+        return RigAnswer(found, found - 0.5, found + 0.5, [])
 
 
 def told(fields=1, seed=0, found=None):
@@ -43,7 +42,7 @@ def told(fields=1, seed=0, found=None):
 
 
 def asked(session, **given):
-    return session.answer(read_wish(json.dumps(given).encode(), session.rig))
+    return session.answer(read_request(json.dumps(given).encode(), session.rig))
 
 
 def grid(found, name):
@@ -192,20 +191,93 @@ def test_a_stream_is_answered_without_a_truth():
 def test_what_sensors_do_not_read_is_told_to_nobody():
     rig = told(fields=3)
     rig.reads = ("u", "w")
-    Session(rig).answer(read_wish(json.dumps({"sensors": FEW}).encode(), rig))
+    Session(rig).answer(read_request(json.dumps({"sensors": FEW}).encode(), rig))
     assert np.isfinite(rig.values[:, [0, 2]]).all()
     assert np.isnan(rig.values[:, 1]).all()
 
 
 def test_the_truth_says_which_coefficients_it_has():
     class Stored(live_rigs.SineRig):
-        def settled(self, coefficients):
+        def nearest_coefficients(self, coefficients):
             return {"diffusivity": 0.05}
 
     rig = Stored({"x": 9, "t": 7}, modes=2)
-    wish = read_wish(
+    request = read_request(
         json.dumps({"sensors": FEW, "coefficients": {"diffusivity": 0.04}}).encode(), rig
     )
-    found = Session(rig).answer(wish)
+    found = Session(rig).answer(request)
     assert found["coefficients"] == {"diffusivity": 0.05}
     assert found["error"] < 0.05  # readings and answer are those of one system
+
+
+ROD, PLATE = live_rigs.rod(), live_rigs.plate()
+
+
+def request(rig=ROD, **given):
+    return read_request(json.dumps(given).encode(), rig)
+
+
+def test_what_is_left_out_has_a_default():
+    found = request()
+    assert found.sensors.shape == (0, 2)
+    assert (found.noise, found.seed, found.instant, found.field) == (0.0, 0, None, "u")
+    assert found.coefficients == {"diffusivity": 0.03}
+    assert request(PLATE).instant == 10
+
+
+def test_what_is_given_is_kept():
+    given = {"sensors": [[0.5, 0.25], [1, 0]], "off": [1], "noise": 0.5, "seed": 4}
+    found = request(PLATE, **given, instant=3, field="u", coefficients={"diffusivity": 0.1})
+    assert np.array_equal(found.sensors, given["sensors"])
+    assert (found.off, found.noise, found.seed, found.instant) == (frozenset([1]), 0.5, 4, 3)
+    assert found.coefficients == {"diffusivity": 0.1}
+
+
+def test_sensors_stay_on_the_picture():
+    assert np.array_equal(request(sensors=[[-3, 0.5], [0.5, 7]]).sensors, [[0, 0.5], [0.5, 1]])
+
+
+BAD = [
+    (b"", "not JSON"),
+    (b"\xff\xfe", "not JSON"),
+    (b"[" * 100_000, "not JSON"),
+    (b'{"seed": ' + b"9" * 10_000 + b"}", "not JSON"),
+    (b"[1, 2]", "send an object"),
+    (b"null", "send an object"),
+    (b'{"sensor": []}', "no key 'sensor'"),
+    (b'{"sensors": 3}', "a list of places (t and x)"),
+    (b'{"sensors": [[0.5, NaN]]}', "number 0 is not a pair of finite numbers"),
+    (b'{"sensors": [[0, 0], [0.5]]}', "number 1 is not a pair"),
+    (b'{"sensors": [[0, 0, 0]]}', "number 0 is not a pair"),
+    (b'{"sensors": [["0", true]]}', "number 0 is not a pair"),
+    (b'{"sensors": [[1' + b"0" * 400 + b", 0]]}", "number 0 is not a pair"),
+    (b'{"sensors": [' + b"[0,0]," * 1_000_000 + b"[0,0]]}", "1000001 are too many; 1000 at most"),
+    (b'{"off": [0, 1]}', "numbers of silent sensors"),
+    (b'{"sensors": [[0, 0]], "off": [1]}', "off: a whole number from 0 to 0"),
+    (b'{"noise": -1}', "noise: a number from 0 to 1"),
+    (b'{"noise": Infinity}', "noise: a number from 0 to 1"),
+    (b'{"noise": "much"}', "noise: a number"),
+    (b'{"coefficients": [1]}', "an object of names and numbers"),
+    (b'{"coefficients": {"viscosity": 1}}', "no 'viscosity'; known: diffusivity"),
+    (b'{"coefficients": {"diffusivity": 7}}', "diffusivity: a number from 0.01 to 0.1"),
+    (b'{"coefficients": {"diffusivity": NaN}}', "diffusivity: a number from 0.01 to 0.1"),
+    (b'{"seed": 1.5}', "seed: a whole number"),
+    (b'{"seed": true}', "seed: a whole number"),
+    (b'{"instant": 1}', "all times at once"),
+    (b'{"field": "p"}', "field: one of u"),
+    (b'{"field": ["u"]}', "field: one of u"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD, ids=[message for _, message in BAD])
+def test_mistakes_are_one_sentence(text, message):
+    with pytest.raises(InputError) as caught:
+        read_request(text, ROD)
+    assert message in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("instant", [-1, 11, 1.0, "first", [0]])
+def test_instants_are_those_of_the_axis(instant):
+    with pytest.raises(InputError, match="instant: a whole number from 0 to 10"):
+        request(PLATE, instant=instant)

@@ -8,7 +8,7 @@ import pytest
 
 import pgt
 from pgt.ground import serialise
-from pgt.models.linearised import Apart, LinearisedModel
+from pgt.models.linearised import LinearisedModel, NullSpaceField
 from pgt.nn.precision import cast
 from pgt.physics.derivatives import differentiate
 
@@ -73,8 +73,8 @@ def test_what_is_apart_fades_out_towards_the_places_that_were_read(linearised, t
     base, model = linearised
     sines = pgt.Features(base.scaling, count=10, band=3.0)
     sines = eqx.tree_at(lambda m: m.network.readout, sines, np.ones((1, 10)))
-    apart = Apart(sines, np.array([[0.2, 0.5], [0.3, 0.5]]), np.array([0.1, 0.1]))
-    moved = LinearisedModel(model.base, model.direction, apart)
+    null_space = NullSpaceField(sines, np.array([[0.2, 0.5], [0.3, 0.5]]), np.array([0.1, 0.1]))
+    moved = LinearisedModel(model.base, model.direction, null_space)
     serialise.save(tmp_path, "moved", moved)
     with jax.enable_x64(True):
         loaded = serialise.load(tmp_path, "moved")

@@ -6,8 +6,8 @@ import xarray as xr
 
 import pgt
 from pgt.ground.errors import InputError
+from pgt.methods.plan import choose
 from pgt.physics.defined import check_defined, undefined
-from pgt.training.assemble import assemble
 
 BOX = pgt.Domain(x=(-1, 1), t=(0, 2))
 READINGS = pgt.Observations.from_arrays({"x": [-0.5, 0.5], "t": [0.5, 1.5]}, {"u": [1.0, 2.0]})
@@ -57,6 +57,6 @@ def test_what_depends_on_the_field_is_for_the_fit_to_say(pde):
 def test_it_is_asked_before_anything_is_fitted():
     pde = pgt.Heat(0.1, source=over_time(0, 0.5))
     with pytest.raises(InputError, match="Heat: the table covers t"):
-        assemble(READINGS, pde, BOX)
+        _ = choose(READINGS, pde, BOX).first
     without = pgt.Training(collocation=0, steps=1)
-    assemble(READINGS, pde, BOX, training=without)  # readings alone ask for no equation
+    _ = choose(READINGS, pde, BOX, training=without).first  # readings alone ask for no equation

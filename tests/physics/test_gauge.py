@@ -14,7 +14,7 @@ from pgt.data.domain import Domain
 from pgt.data.regions import INSTANTS
 from pgt.physics.exact.flow import taylor_green
 from pgt.physics.gauge import fixed_fields, freedom
-from pgt.training.losses import Problem
+from pgt.problem.losses import Problem
 
 BOX = Domain(x=(0, 3), y=(-1, 2), t=(0, 1))
 FLOW = pgt.NavierStokes2D(0.05)

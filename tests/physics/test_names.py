@@ -10,7 +10,7 @@ from pgt.ground.errors import InputError
 from pgt.ground.registry import parts
 from pgt.physics.derivatives import residual
 from pgt.physics.names import as_fields, own_names, rewritten
-from pgt.training.assemble import assemble
+from pgt.problem.assembly import assemble
 
 CASES = {
     "heat": (pgt.Heat, (0.1,), {"source": "x*t"}),

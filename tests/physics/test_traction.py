@@ -9,11 +9,11 @@ from two_modes import field
 import pgt
 from pgt.ground.errors import InputError
 from pgt.ground.unknown import Unknown
+from pgt.methods.closed_form.band_search import fit_features
 from pgt.physics.bordered import filled
 from pgt.physics.derivatives import parse_name
 from pgt.physics.exact.solids import kirsch
-from pgt.training.assemble import assemble
-from pgt.training.features import fit_features
+from pgt.problem.assembly import assemble
 
 YOUNG, RATIO, PULL = 2.0, 0.3, 0.5
 PLATE = pgt.Domain(

@@ -1,9 +1,27 @@
-"""The record of a cross-validation, its errors by hand."""
+"""Cross-validation: every reading predicted by a fit without it, in Python and from the command line.
+
+The record of a cross-validation, its errors by hand.
+"""
+
+import json
+import sys
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import pgt
+from pgt.cli import app
+from pgt.data.splits import blocks, folds
+from pgt.ground.errors import InputError
+from pgt.methods.finished_fit import Fit
+from pgt.runs.folder import FOLDS
+from pgt.runs.predict import load
+from pgt.uncertainty.outcome import Outcome
+from pgt.uncertainty.references.gaussian_process import predict_by_process
 
 LINE = pgt.Domain(x=(0, 1))
 
@@ -50,7 +68,7 @@ def test_all_readings_judge_beside_interpolation_of_the_others():
     x = np.linspace(0, 1, 12)
     readings = pgt.Observations.from_arrays({"x": x}, {"u": 2 + 3 * x})
     found = pgt.CrossValidation(readings, np.ones((12, 1)), np.arange(12) % 3, by="reading")
-    unseen = found.unseen(LINE)
+    unseen = found.as_held_out(LINE)
     assert unseen.folds == 3
     assert unseen.readings is readings
     np.testing.assert_array_equal(unseen.predictions, found.predictions)
@@ -66,3 +84,231 @@ def test_a_record_survives_the_disk(tmp_path):
     np.testing.assert_array_equal(again.predictions, found.predictions)
     assert again.errors == found.errors
     assert again.by == "reading"
+
+
+module = sys.modules[
+    "pgt.reconstruction.cross_validation"
+]  # the function has its name in the folder
+DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
+BRIEF = pgt.Training(steps=6, collocation=16, check_every=3, polish=False)
+SETTINGS = {"steps": 6, "collocation": 16, "check_every": 3, "polish": "false"}
+
+
+def readings():
+    return pgt.sample(pgt.datasets.heat(), 30, seed=0)
+
+
+def network(found):
+    return pgt.SIREN(pgt.Scaling.fit(found, DOMAIN), width=8, layers=2)
+
+
+def validated(found, training=BRIEF, **more):
+    given = {"folds": 3, "model": network(found), "training": training, "seed": 2} | more
+    return pgt.cross_validate(found, pgt.Heat(0.01), DOMAIN, **given)
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return validated(readings())
+
+
+def test_the_model_is_that_of_a_reconstruction(monkeypatch):
+    """Where none is named the one that suits the equation, and where a function is what it builds."""
+    found, seen = readings(), []
+
+    def predicted(self, rows, checkpoint):
+        seen.append(type(self.model).__name__)
+        return np.zeros((len(rows), 1))
+
+    monkeypatch.setattr(module._Fits, "predicted", predicted)
+    pgt.cross_validate(found, pgt.Heat(0.01), DOMAIN, folds=2)
+    pgt.cross_validate(found, pgt.Burgers(0.01), DOMAIN, folds=2)
+    build = partial(pgt.SIREN, pgt.Scaling.fit(found, DOMAIN), width=4, layers=2)
+    pgt.cross_validate(found, pgt.Heat(0.01), DOMAIN, folds=2, model=lambda seed: build(seed=seed))
+    assert seen == ["Features"] * 2 + ["PINN"] * 2 + ["SIREN"] * 2
+
+
+def test_the_pooled_error_is_that_of_the_fits(plain):
+    """By hand: three fits by the front door, asked at points they were not given."""
+    found = readings()
+    parts = folds(found, 3, seed=2)
+    guess = np.full(len(found), np.nan)
+    for rows in parts:
+        others = found.take(np.setdiff1d(np.arange(len(found)), rows))
+        result = pgt.reconstruct(
+            others, pgt.Heat(0.01), DOMAIN, model=network(found), training=BRIEF, seed=2
+        )
+        guess[rows] = result.at(found.points[rows])["u"]
+    np.testing.assert_allclose(plain.predictions[:, 0], guess, rtol=1e-4, atol=1e-5)
+    error = plain.errors["u"]
+    wrong, truth = guess - found.values[:, 0], found.values[:, 0]
+    assert error.readings == 30
+    assert error.rmse == pytest.approx(np.sqrt(np.mean(wrong**2)), rel=1e-4)
+    assert error.relative == pytest.approx(np.linalg.norm(wrong) / np.linalg.norm(truth), rel=1e-4)
+    by_fold = [np.sqrt(np.mean(wrong[r] ** 2) / np.mean(truth**2)) for r in parts]
+    np.testing.assert_allclose(error.by_fold, by_fold, rtol=1e-4)
+    assert error.spread == pytest.approx(np.std(by_fold, ddof=1), rel=1e-3)
+    shares = [len(rows) / 30 for rows in parts]
+    assert error.relative**2 == pytest.approx(np.dot(shares, np.square(error.by_fold)))
+
+
+def test_a_reading_does_not_change_its_own_prediction(plain):
+    """Another value at one place moves the others' predictions, never that of its own fold's fit."""
+    found = readings()
+    values = found.values.copy()
+    values[5] += 3.0
+    changed = validated(replace(found, values=values), model=network(found))
+    same = plain.fold == plain.fold[5]
+    np.testing.assert_array_equal(changed.predictions[same], plain.predictions[same])
+    assert np.abs(changed.predictions[~same] - plain.predictions[~same]).max() > 1e-6
+
+
+def test_hidden_rows_are_in_no_fold_and_folds_can_be_blocks(monkeypatch):
+    found = readings()
+    mask = found.mask.copy()
+    mask[4] = False
+    found = replace(found, mask=mask, values=np.where(mask, found.values, 0.0))
+    asked = []
+
+    def constant(task, **_):
+        asked.append(len(task.problem.observations) + len(task.held_out))
+        return Outcome(Fit(task.model, task.pde, 0.0), None)
+
+    monkeypatch.setattr(module, "fit_task", constant)
+    ones = lambda _, readings: np.ones((len(readings), 1))  # noqa: E731
+    monkeypatch.setattr(module.Evaluation, "predict_readings", ones)
+    by_block = validated(found, replace(BRIEF, hold_out_by="block"))
+    assert by_block.by == "block"
+    assert by_block.fold[4] == -1
+    assert np.isnan(by_block.predictions[4]).all()
+    assert (by_block.fold[mask[:, 0]] >= 0).all()
+    assert by_block.errors["u"].readings == 29
+    groups = blocks(found)[mask[:, 0]]
+    for block in np.unique(groups):
+        assert len(set(by_block.fold[mask[:, 0]][groups == block])) == 1
+    for fold, others in enumerate(asked):
+        assert others == 30 - (by_block.fold == fold).sum()
+
+
+def killed_in_the_second_fit(monkeypatch) -> list:
+    """Have the second of all fits interrupted; the list fills with the place of each."""
+    real, calls = module.fit_task, []
+
+    def killed(*given, **more):
+        calls.append(more["checkpoint"])
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(*given, **more)
+
+    monkeypatch.setattr(module, "fit_task", killed)
+    return calls
+
+
+def test_finished_folds_are_remembered_and_belong_to_their_run(plain, tmp_path, monkeypatch):
+    found, calls = readings(), killed_in_the_second_fit(monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        validated(found, checkpoint=tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"fold-1.safetensors"}
+    resumed = validated(found, checkpoint=tmp_path)
+    assert [place.name for place in calls] == ["fold-1", "fold-2", "fold-2", "fold-3"]
+    np.testing.assert_array_equal(resumed.predictions, plain.predictions)
+    others: list[dict[str, Any]] = [{"seed": 3}, {"folds": 4}]
+    for other in (*others, {"training": replace(BRIEF, steps=7)}):
+        with pytest.raises(InputError, match="other settings"):
+            validated(found, checkpoint=tmp_path, **other)
+
+
+# ------------------------------------------------------------------------------- command line
+
+
+def command(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def said(result):
+    return " ".join(result.output.split())
+
+
+def fit(folder, *more):
+    return command("fit", folder.parent / "run.toml", "-o", folder, "--folds", 3, *more)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A run file and a CSV; a run with three folds, and one that was killed after the first."""
+    here = tmp_path_factory.mktemp("folds")
+    found = readings()
+    lines = [",".join(f"{v:.8g}" for v in row) for row in np.hstack([found.points, found.values])]
+    (here / "sensors.csv").write_text("\n".join(["x,t,u", *lines]) + "\n")
+    assert command("init", "heat", "-o", here / "run.toml").exit_code == 0
+    text = (here / "run.toml").read_text()
+    text = text.replace('#[model]\n#name = "pgt"', '[model]\nname = "siren"\nwidth = 8\nlayers = 2')
+    text = text.split("[training]")[0] + "[training]\n"
+    text += "".join(f"{name} = {value}\n" for name, value in SETTINGS.items())
+    (here / "run.toml").write_text(text + '[output]\ngrid = {x = 5, t = 4}\nformats = ["nc"]\n')
+    whole = fit(here / "whole")
+    assert whole.exit_code in (0, 3), whole.output
+    for words in ("fold 1 of 3: 20 readings", "fold 3 of 3", "3-fold: each reading"):
+        assert words in said(whole)
+    return here
+
+
+def test_a_killed_run_goes_on_and_ends_the_same(home, monkeypatch):
+    calls = killed_in_the_second_fit(monkeypatch)
+    stopped = fit(home / "stopped")
+    assert stopped.exit_code == 130
+    assert "--resume --folds 3" in said(stopped)
+    without = command("fit", home / "run.toml", "-o", home / "stopped", "--resume")
+    assert without.exit_code == 2
+    assert "was begun with --folds" in said(without)
+    resumed = fit(home / "stopped", "--resume")
+    assert resumed.exit_code in (0, 3), resumed.output
+    assert "fold 1 of 3: finished before fold 2 of 3: 20 readings" in said(resumed)
+    assert [place.name for place in calls] == ["fold-1", "fold-2", "fold-2", "fold-3"]
+    one, two = (json.loads((home / n / "metrics.json").read_text()) for n in ("whole", "stopped"))
+    for name in ("held_out", "cross_validation", "doubts", "converged"):
+        assert one[name] == two[name]
+    assert {path.suffix for path in (home / "stopped" / FOLDS).iterdir()} == {".safetensors"}
+
+
+def test_the_numbers_are_those_of_all_readings(home):
+    numbers = json.loads((home / "whole" / "metrics.json").read_text())
+    held, crossed = numbers["held_out"]["u"], numbers["cross_validation"]
+    kept = pgt.CrossValidation.load(home / "whole")
+    assert kept is not None
+    truth = kept.observations.values[:, 0]
+    wrong = np.linalg.norm(kept.predictions[:, 0] - truth) / np.linalg.norm(truth)
+    assert held["readings"] == 30
+    assert held["relative"] == pytest.approx(wrong)
+    assert (crossed["folds"], crossed["by"], len(crossed["fields"]["u"]["by_fold"])) == (
+        3,
+        "reading",
+        3,
+    )
+    assert crossed["fields"]["u"]["spread"] > 0
+    simple = predict_by_process(kept.observations, DOMAIN, groups=kept.fold)[:, 0]
+    expected = np.linalg.norm(simple - truth) / np.linalg.norm(truth)
+    assert held["interpolated_relative"] == pytest.approx(expected)
+    assert len(load(home / "whole").held_out) == 3, "the field is an ordinary fit"
+
+
+def test_the_report_says_so_and_can_be_written_again(home):
+    page = (home / "whole" / "report.html").read_text(encoding="utf-8")
+    assert (
+        "3-fold cross-validation, folds made of single readings: each reading was predicted" in page
+    )
+    assert "u at 30 held-out readings" in page
+    assert page.count('<circle class="dot"') == 30
+    info = command("info", home / "whole")
+    assert "3 folds by reading" in said(info)
+    (home / "whole" / "report.html").unlink()
+    assert command("report", home / "whole").exit_code == 0
+    again = (home / "whole" / "report.html").read_text(encoding="utf-8")
+    assert again.count('<circle class="dot"') == 30
+
+
+def test_folds_that_make_no_sense_are_refused(home):
+    for count, message in ((1, "--folds"), (31, "cannot be divided into 31 parts")):
+        wrong = command("fit", home / "run.toml", "-o", home / f"no{count}", "--folds", count)
+        assert wrong.exit_code == 2
+        assert message in said(wrong)

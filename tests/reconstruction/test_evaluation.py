@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import pgt
-from pgt.trust.field_error import places
+from pgt.uncertainty.field_error import domain_points
 
 READINGS, MANY, ROWS = 100, 10**6, 3 * 10**5
 # What is held whole: positions, line numbers, values; in float64 a few tens of bytes a point. All at
@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
     here = tmp_path_factory.mktemp("memory")
     readings = pgt.sample(pgt.datasets.heat(), READINGS)
     domain, pde = pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Heat(0.01)
-    model = pgt.default_model(readings, pde, domain, width=8, blocks=1, decoder_width=4)
+    model = pgt.PGT.for_problem(readings, pde, domain, width=8, blocks=1, decoder_width=4)
     nothing = readings.take(np.zeros(0, int))
     pgt.Reconstruction(model, pde, readings, nothing, {"history": {}}, domain).save(here / "run")
     rows = np.random.default_rng(0).integers(0, 10**4, (ROWS, 2)) / 10**4
@@ -118,7 +118,9 @@ def test_a_residual_that_is_left_over_says_how_far_it_may_move_a_coefficient():
 
     def moves(diffusivity):
         pde = pgt.Heat(pgt.Unknown(diffusivity, positive=True))
-        return dataclasses.replace(exact.evaluation, pde=pde).moves_of_coefficients(places(domain))
+        return dataclasses.replace(exact.evaluation, pde=pde).coefficient_shifts(
+            domain_points(domain)
+        )
 
     assert moves(0.2)["diffusivity"] == pytest.approx(0.5, rel=0.05)
     assert moves(0.3)["diffusivity"] < 1e-4

@@ -78,7 +78,7 @@ def test_the_bar_of_a_total_counts_what_is_wrong_with_the_sum(monkeypatch, ring)
         angle = np.mod(np.arctan2(y, x) - np.pi / 2, 2 * np.pi)
         return {"u": np.tile(np.hypot(x, y) ** (2 / 3) * np.sin(2 / 3 * angle), (3, 1))}
 
-    monkeypatch.setattr(Evaluation, "each", rough)
+    monkeypatch.setattr(Evaluation, "evaluate_by_member", rough)
     found = Integrals(replace(ring.evaluation, domain=domain)).total("u")
     angle = np.linspace(0, 1.5 * np.pi, 60_001)
     reach = 1 / np.maximum(np.abs(np.cos(angle)), np.abs(np.sin(angle)))  # along it, in the L
@@ -145,7 +145,7 @@ def flow(monkeypatch):
         found = {n: slopes.get(n, lambda x, y: 0 * x)(x, y) for n in names}
         return {n: np.stack([0.9 * v, 1.1 * v]) for n, v in found.items()}
 
-    monkeypatch.setattr(Evaluation, "each", each)
+    monkeypatch.setattr(Evaluation, "evaluate_by_member", each)
     return asked(domain, pgt.NavierStokes2D(viscosity=0.1))
 
 
@@ -176,7 +176,7 @@ def rod(monkeypatch):
         values = {"u": points[:, 0] ** 2, "u_x": 2 * points[:, 0]}
         return {name: values[name][None] for name in names}
 
-    monkeypatch.setattr(Evaluation, "each", each)
+    monkeypatch.setattr(Evaluation, "evaluate_by_member", each)
     return asked(domain, pgt.Heat(0.1))
 
 
@@ -225,7 +225,7 @@ def carried(monkeypatch):
         found = {name: values.get(name, 0 * x) for name in names}
         return {name: np.stack([value, value]) for name, value in found.items()}
 
-    monkeypatch.setattr(Evaluation, "each", each)
+    monkeypatch.setattr(Evaluation, "evaluate_by_member", each)
     return asked(domain, pgt.NavierStokes2D(viscosity=0.1))
 
 

@@ -9,10 +9,12 @@ import wavy_result
 import xarray as xr
 
 import pgt
+from pgt.ground import serialise
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, NavierStokes2D
+from pgt.problem.checkpoint import TRAINING_FILE
 from pgt.reconstruction import evaluation
-from pgt.reconstruction.result import Reconstruction
+from pgt.reconstruction.result import FILE, Reconstruction, load_stored
 
 DOMAIN = pgt.Domain(x=(0, 2), y=(0, 1), t=(0, 3), units={"t": "s"})
 UNITS = {"x": "m", "y": "m", "u": "m s-1", "v": "m s-1"}
@@ -268,3 +270,18 @@ def test_a_fit_without_a_check_has_an_empty_history(fitted):
     none = replace(fitted, record={"history": {}, "seed": 0})
     assert none.history.sizes["step"] == 0
     assert none.summary == {"seed": 0}
+
+
+def test_a_checkpoint_is_no_result(tmp_path):
+    serialise.save(tmp_path, TRAINING_FILE, {"layout": 3, "arrays": [np.zeros(2)]})
+    with pytest.raises(pgt.InputError, match=r"holds a checkpoint.*--resume"):
+        pgt.Reconstruction.load(tmp_path)
+    for end in ("safetensors", "json"):
+        (tmp_path / f"{TRAINING_FILE}.{end}").rename(tmp_path / f"{FILE}.{end}")
+    with pytest.raises(pgt.InputError, match=r"holds a dict, not a Reconstruction"):
+        pgt.Reconstruction.load(tmp_path)
+
+
+def test_what_is_of_the_kind_is_loaded(tmp_path):
+    serialise.save(tmp_path, "state", (1, 2))
+    assert load_stored(tmp_path, "state", tuple) == (1, 2)

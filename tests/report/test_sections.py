@@ -10,10 +10,10 @@ import verdict_cases as verdicts
 from page_reader import text_of
 
 from pgt.ground.stage import Stage
-from pgt.ground.verdict import Doubt, HeldOut, Verdict
+from pgt.ground.verdict import Doubt, HeldOutError, Verdict
+from pgt.methods.finished_fit import DIVERGED
 from pgt.report import Tables
-from pgt.training.loop import DIVERGED
-from pgt.trust.convergence import Descent
+from pgt.uncertainty.convergence import Descent
 
 
 def test_a_sound_fit_raises_no_doubt():
@@ -24,7 +24,7 @@ def test_a_sound_fit_raises_no_doubt():
 def test_the_verdict_is_printed_as_it_is():
     """Whatever stands in it: the report decides nothing."""
     doubts = (Doubt("large_error", "It is too warm."), Doubt("far_readings", "One is far & away."))
-    errors = {"u": HeldOut(12, 0.5, 0.25, of_spread=0.75)}
+    errors = {"u": HeldOutError(12, 0.5, 0.25, of_spread=0.75)}
     for converged, answer, card in (
         (True, "Yes. So it is.", "converged yes"),
         (False, "No. So it is.", "converged no"),
@@ -38,7 +38,7 @@ def test_the_verdict_is_printed_as_it_is():
         assert "u 12 0.5 K 25 % 75 %" in text
     nothing = text_of(replace(cases.heat(), verdict=Verdict(None, "", {})))
     assert "held-out error, of the spread not known interpolation instead not known" in nothing
-    errors = {"u": HeldOut(12, 0.5, 0.25, 0.5, 0.75, 1.5)}
+    errors = {"u": HeldOutError(12, 0.5, 0.25, 0.5, 0.75, 1.5)}
     beside = text_of(replace(cases.heat(), verdict=Verdict(True, "", errors)))
     assert "interpolation instead u 150 %" in beside
     assert "75 % 150 %: worse, and not by chance" in beside

@@ -11,9 +11,9 @@ from page_reader import text_of
 from pgt.ground.errors import InputError
 from pgt.ground.numbers import number
 from pgt.ground.stage import Stage
-from pgt.ground.verdict import FieldError, HeldOut
+from pgt.ground.verdict import FieldError, HeldOutError
 from pgt.report.sentences import beside_interpolation, how_it_ended, which_model
-from pgt.trust.held_out import Unseen
+from pgt.uncertainty.held_out import HeldOutPredictions
 
 
 def test_it_says_what_was_measured_and_inferred():
@@ -45,7 +45,7 @@ def test_it_says_which_readings_are_the_judges():
     assert "held out in whole sensors" in text_of(by_sensor)
     readings = data.fitted  # 108, beside the 12 that were held out of the fit
     guess = np.asarray(readings.values) * 1.02
-    found = verdicts.heat(unseen=Unseen(readings, guess, folds=4))
+    found = verdicts.heat(judged=HeldOutPredictions(readings, guess, folds=4))
     crossed = cases.judged(data.field, found)
     said = "each reading was predicted by a fit that did not see it: u 2"
     assert f"4-fold cross-validation, folds made of single readings: {said}" in text_of(crossed)
@@ -61,7 +61,7 @@ def test_leave_one_out_is_named_where_every_reading_was_fitted():
     guess = np.asarray(readings.values) * 1.02
     found = verdicts.evidence(
         field, readings, readings.take(np.zeros(0, int)),
-        unseen=Unseen(readings, guess, folds=len(readings)),
+        judged=HeldOutPredictions(readings, guess, folds=len(readings)),
     )  # fmt: skip
     text = text_of(cases.judged(field, found))
     said = "ach reading was predicted from all the others (leave-one-out)"
@@ -86,81 +86,17 @@ def test_the_expected_error_comes_before_that_at_readings():
     assert "expected error, whole domain not known" in text_of(cases.heat())
 
 
-@pytest.mark.parametrize(
-    ("summary", "words"),
-    [
-        (
-            {"model": "Features", "model_choice": "suited", "linearity": "linear"},
-            "The equation is linear, so the field was solved for in closed form. Model: Features",
-        ),
-        (
-            {
-                "model": "Features",
-                "model_choice": "suited",
-                "linearity": "linear but for its coefficients",
-            },
-            "linear but for its unknown coefficients, so the field was solved for in closed form",
-        ),
-        (
-            {
-                "model": "Features",
-                "model_choice": "suited",
-                "linearity": "linear but for its functions",
-            },
-            "linear but for its unknown functions, so the field was solved for iteratively",
-        ),
-        (
-            {"model": "Features", "model_choice": "suited over rival", "linearity": "linear"},
-            "A small network was fitted as well, and judged to be no better.",
-        ),
-        (
-            {"model": "Solver", "model_choice": "suited"},
-            "solved on a mesh, and they were fitted through its solution. Model: Solver (the equation",
-        ),
-        (
-            {"model": "Solver", "model_choice": "suited over rival"},
-            "another model was fitted as well, and judged to be no better.",
-        ),
-        (
-            {"model": "PINN", "model_choice": "after solver"},
-            "predicted the readings better. The equation is not linear, so a small tanh network was",
-        ),
-        (
-            {"model": "PINN", "model_choice": "suited", "training": {"steps": 0}},
-            "not linear, so a small tanh network was fitted, with Gauss-Newton steps on all",
-        ),
-        (
-            {"model": "PINN", "model_choice": "suited", "training": {"steps": 9}},
-            "not linear, so a small tanh network was fitted. Model: PINN (a small tanh network).",
-        ),
-        (
-            {"model": "PINN", "model_choice": "suited over rival"},
-            "A larger network was trained as well, and judged to be no better.",
-        ),
-        (
-            {"model": "PINN", "model_choice": "suited", "members": {"settings": "Ensemble()"}},
-            "members of an ensemble are small tanh networks that differ by chance",
-        ),
-        (
-            {"model": "PINN", "model_choice": "rival", "linearity": "linear"},
-            "The equation is linear, so a sum of sines was solved for first.",
-        ),
-        (
-            {"model": "SIREN", "model_choice": "rival"},
-            "A small network did not follow the readings to within their noise, so a larger one, a SIREN",
-        ),
-        (
-            {"model": "PGT", "model_choice": "named", "linearity": "nonlinear"},
-            "The model is the one that was asked for. Model: PGT.",
-        ),
-        (
-            {"model": "PINN", "model_choice": "named", "linearity": "linear"},
-            "The equation is linear: where no model is named, a sum of sines solves it.",
-        ),
-    ],
-)
-def test_which_model_and_why(summary, words):
-    assert words in which_model(summary)
+def test_which_model_and_why():
+    sines = {"method": "closed-form", "model": "Features", "reason": "It is linear."}
+    network = {"method": "second-order", "model": "PINN", "reason": "Where sines are poor."}
+    plan = [sines | {"outcome": "kept"}, network | {"outcome": "not tried"}]
+    said = which_model({"model": "Features", "plan": plan})
+    assert said == "It is linear. Model: Features (a sum of sines)."
+    plan = [sines | {"outcome": "a large error"}, network | {"outcome": "kept"}]
+    said = which_model({"model": "PINN", "plan": plan})
+    assert said.startswith(
+        "It is linear. Features: a large error. Where sines are poor. Model: PINN"
+    )
 
 
 def test_why_a_fit_ended_is_said_of_its_last_stage():
@@ -184,6 +120,6 @@ def test_an_older_record_says_nothing_of_the_model():
      (0.1, 0.11, "no certain difference")],
 )  # fmt: skip
 def test_interpolation_stands_beside_the_error_with_its_significance(ours, theirs, said):
-    found = HeldOut(50, 1.0, 0.1, None, of_spread=ours, interpolated_of_spread=theirs)
+    found = HeldOutError(50, 1.0, 0.1, None, of_spread=ours, interpolated_of_spread=theirs)
     assert said in beside_interpolation(found)
     assert found.is_significant == ("chance" in said or "better" in said)

@@ -82,13 +82,13 @@ def test_check_says_how_readings_are_held_out(home):
 
 def test_a_budget_in_seconds_takes_the_place_of_the_files(home):
     run = load_run(home / "run.toml", [SIREN[1]])
-    assert prepare(run)[1].training.polish.seconds != 7.0
-    assert prepare(run, seconds=7.0)[1].training.polish.seconds == 7.0
+    assert prepare(run)[1].first.training.polish.seconds != 7.0
+    assert prepare(run, seconds=7.0)[1].first.training.polish.seconds == 7.0
     trained = load_run(home / "run.toml", [SIREN[1], "training.polish=false"])
-    assert prepare(trained)[1].training.seconds != 7.0
-    assert prepare(trained, seconds=7.0)[1].training.seconds == 7.0
+    assert prepare(trained)[1].first.training.seconds != 7.0
+    assert prepare(trained, seconds=7.0)[1].first.training.seconds == 7.0
     both = load_run(home / "run.toml", [SIREN[1], "training.steps=300"])
-    training = prepare(both, seconds=7.0)[1].training  # some of them for the polish
+    training = prepare(both, seconds=7.0)[1].first.training  # some of them for the polish
     finish = training.polish.seconds if training.polish else 0.0
     assert training.seconds + finish == pytest.approx(7.0)
 

@@ -13,6 +13,7 @@ import pgt
 from pgt.cli import app
 from pgt.config import load_run
 from pgt.config.parts import Parts
+from pgt.methods.second_order.least_squares_system import build_system
 from pgt.nn.frozen import count_parameters
 from pgt.runs.check import prepare
 from pgt.runs.estimate import (
@@ -24,7 +25,6 @@ from pgt.runs.estimate import (
     estimate,
     rows_of_polish,
 )
-from pgt.training.system import system
 
 RUN = """
 [observations]
@@ -68,7 +68,7 @@ def test_what_a_run_file_leaves_out_of_a_pgt_suits_the_problem(run_file):
     run = load_run(run_file)
     given = {"width": 4, "heads": 1, "blocks": 1, "decoder_width": 4}
     parts = Parts(run)
-    suited = pgt.default_model(parts.observations, parts.pde, parts.domain, **given)
+    suited = pgt.PGT.for_problem(parts.observations, parts.pde, parts.domain, **given)
     assert eqx.tree_equal(parts.model(0), suited)
     own = pgt.PGT(suited.scaling, suited.kernel, **given)  # with the class's own number of layers
     assert count_parameters(own) > count_parameters(suited)
@@ -96,7 +96,7 @@ def test_a_quick_check_times_nothing(run_file, monkeypatch):
 
 def test_the_time_is_that_of_the_budget(run_file, monkeypatch):
     """Steps that take 10 ms each, and an iteration of the polish that takes 1 s."""
-    _, task = prepare(load_run(run_file, ["training.steps=2000"]))
+    task = prepare(load_run(run_file, ["training.steps=2000"]))[1].first
     monkeypatch.setattr("pgt.runs.estimate.measured_speed", lambda: Speed(1.0, 2.0))
     monkeypatch.setattr("pgt.runs.estimate._work_of_step", lambda task: Work(0.0, 0.02))
     monkeypatch.setattr(Rows, "work", lambda rows: Work(1.0, 0.0))
@@ -112,7 +112,7 @@ def test_the_time_is_that_of_the_budget(run_file, monkeypatch):
 
 def test_the_estimate_compiles_no_step(run_file):
     """It may take seconds, where a step compiles for a minute."""
-    _, task = prepare(load_run(run_file))
+    task = prepare(load_run(run_file))[1].first
     began = time.perf_counter()
     estimate(task, print)
     assert time.perf_counter() - began < 5.0
@@ -132,29 +132,32 @@ def test_many_readings_are_told(run_file):
 def test_the_rows_are_those_of_the_polish(run_file):
     settings = ["model={name='pinn', width=4, layers=2}", "training={polish={points=16}}"]
     wall = "conditions=[{kind='dirichlet', axis='x', u=0}]"
-    _, task = prepare(load_run(run_file, [*settings, wall]))
+    task = prepare(load_run(run_file, [*settings, wall]))[1].first
     found = rows_of_polish(task, task.training.polish)
     model, pde = task.model, task.pde
     with jax.enable_x64(True):
-        made = system(model, pde, task.problem, task.training.polish, task.held_out)
-        assert found == (len(made.search.rows_at(made.numbers.theta)), len(made.numbers.theta))
+        made = build_system(model, pde, task.problem, task.training.polish, task.held_out)
+        assert found == (
+            len(made.residuals.rows_at(made.parameters.theta)),
+            len(made.parameters.theta),
+        )
 
 
 def test_what_is_solved_in_closed_form_has_no_step_to_time(run_file, monkeypatch):
     monkeypatch.setattr("pgt.runs.estimate.measured_speed", None)
-    _, named = prepare(load_run(run_file, ["model={name='features'}"]))
+    named = prepare(load_run(run_file, ["model={name='features'}"]))[1].first
     words = "seconds: solved in closed form"
     assert estimate(named, print) == [("time (estimate)", words)]
-    suited = dataclasses.replace(named, rival=lambda: named)
+    suited = dataclasses.replace(named, has_fallback=True)
     ((_, longer),) = estimate(suited, print)
-    assert longer == f"{words}; a network after it, should sines not follow the field"
+    assert longer == f"{words}; another candidate after it, should it be poor"
 
 
 def test_second_order_steps_from_the_start_are_all_that_is_timed(run_file, monkeypatch):
     monkeypatch.setattr("pgt.runs.estimate._work_of_step", None)
     monkeypatch.setattr("pgt.runs.estimate._seconds_of_polish", lambda *_: 42.0)
     settings = ["model={name='pinn', width=4, layers=2}", "training={collocation=8}"]
-    _, task = prepare(load_run(run_file, settings))
+    task = prepare(load_run(run_file, settings))[1].first
     assert task.training.steps == 0
     memory, whole = estimate(task, print)
     assert memory[0] == "memory of the polish"

@@ -21,11 +21,11 @@ from pgt.data import Domain, Observations
 from pgt.ground.attempts import Attempts
 from pgt.ground.manifest import NAME, read_manifest
 from pgt.ground.owner import owned
+from pgt.methods.history import History
 from pgt.runs import fit as fitting
 from pgt.runs.folder import METRICS, RUN_FILE
 from pgt.runs.predict import load
 from pgt.runs.report import report_data
-from pgt.training.history import History
 
 QUICK = (
     "--set", "training.steps=15", "--set", "training.collocation=32", "--set", "training.polish=false",
@@ -259,7 +259,7 @@ def test_an_interrupt_says_how_to_go_on(folder, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(fitting, "solve", interrupted)
+    monkeypatch.setattr(fitting, "run_plan", interrupted)
     again = ("fit", folder / "run.toml", "-o", folder / "out", "--resume", *QUICK, *SIREN)
     saved, nothing = (
         command(*again),
@@ -349,7 +349,8 @@ def test_the_expected_error_and_the_model_are_said_first(solved):
     assert next(iter(numbers)) == "expected_error"
     error = numbers["field_error"]["u"]
     assert error["low"] <= error["value"] == numbers["expected_error"]["value"] <= error["high"]
-    assert (numbers["model"], numbers["model_choice"]) == ("Features", "suited")
+    assert [one["outcome"] for one in numbers["plan"]] == ["kept", "not tried"]
+    assert numbers["plan"][0]["model"] == numbers["model"] == "Features"
     page = (solved / "out" / "report.html").read_text(encoding="utf-8")
     assert page.index("expected error over the whole domain") < page.index("leave-one-out")
 
@@ -430,7 +431,7 @@ def failing(error):
 )  # fmt: skip
 def test_an_output_that_fails_loses_nothing_else(solved, tmp_path, monkeypatch, broken, lost):
     out = tmp_path / "out"
-    monkeypatch.setattr(fitting, "solve", lambda task, **_: load(solved / "out"))
+    monkeypatch.setattr(fitting, "run_plan", lambda task, **_: load(solved / "out"))
     for place, error in broken.items():
         monkeypatch.setattr(place, failing(error))
     formats = "output={grid={x=5,t=4},formats=['png','nc','csv']}"
@@ -461,12 +462,16 @@ def test_a_page_says_which_of_its_sections_failed(solved, tmp_path, monkeypatch)
 @pytest.mark.parametrize("when", ["while it trains", "when it is saved"])
 def test_a_full_disk_is_one_sentence(folder, tmp_path, monkeypatch, when):
     trains = when == "while it trains"
-    place = "pgt.training.loop.save_checkpoint" if trains else "pgt.ground.serialise._replace"
+    place = (
+        "pgt.methods.first_order.training_loop.save_checkpoint"
+        if trains
+        else "pgt.ground.serialise._replace"
+    )
     full = OSError(errno.ENOSPC, "No space left on device", "the-file")
     run = (folder / "run.toml", "-o", tmp_path / "out", *QUICK, *SIREN)
     monkeypatch.setattr(fitting, "sign", lambda *where: None)  # which writes before the training
     if not trains:
-        monkeypatch.setattr(fitting, "solve", lambda task, **_: load(folder / "out"))
+        monkeypatch.setattr(fitting, "run_plan", lambda task, **_: load(folder / "out"))
     monkeypatch.setattr(place, failing(full))
     found = command("fit", *run)
     assert found.exit_code == 2
@@ -483,8 +488,35 @@ def test_a_folder_that_goes_away_is_one_sentence(solved, tmp_path, monkeypatch):
         out.write_text("somebody else's")
         return result
 
-    monkeypatch.setattr(fitting, "solve", solve)
+    monkeypatch.setattr(fitting, "run_plan", solve)
     found = command("fit", solved / "run.toml", "-o", out, "--set", SMALL)
     assert found.exit_code == 2
     assert isinstance(found.exception, SystemExit)
     assert str(out) in said(found)
+
+
+def test_an_equation_without_readings_is_solved(tmp_path):
+    """From a run file without [observations] to the folder of a fit."""
+    walls = '[[conditions]]\nkind = "dirichlet"\naxis = "x"\nu = 0.0\n'
+    start = '[[conditions]]\nkind = "initial"\nu = "sin(pi*x)"\n'
+    text = (
+        '[domain]\nx = [0, 1]\nt = [0, 1]\n\n[pde]\nname = "heat"\ndiffusivity = 0.1\n\n'
+        f"{start}\n{walls}\n[output]\ngrid = {{x = 5, t = [1.0]}}\n"
+    )
+    (tmp_path / "run.toml").write_text(text)
+    assert command("check", tmp_path / "run.toml").exit_code == 0
+    result = command("fit", tmp_path / "run.toml", "-o", tmp_path / "out")
+    assert result.exit_code == 0, said(result)
+    numbers = json.loads((tmp_path / "out" / "metrics.json").read_text())
+    assert numbers["model"] == "Solver"
+    assert (tmp_path / "out" / "report.html").exists()
+    found = pgt.Reconstruction.load(tmp_path / "out")
+    assert found.at(x=0.5, t=1.0).u.item() == pytest.approx(np.exp(-0.1 * np.pi**2), abs=1e-6)
+    (tmp_path / "open.toml").write_text(text.replace(walls, ""))
+    refused = command("fit", tmp_path / "open.toml", "-o", tmp_path / "other")
+    assert refused.exit_code != 0
+    assert "open.toml" in said(refused)
+    assert "Dirichlet" in said(refused)
+    folds = command("fit", tmp_path / "run.toml", "-o", tmp_path / "third", "--folds", "5")
+    assert folds.exit_code != 0
+    assert "Traceback" not in said(folds)

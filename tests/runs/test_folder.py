@@ -12,6 +12,7 @@ import pgt
 from pgt.ground import manifest, serialise
 from pgt.ground.errors import InputError
 from pgt.io import read_field, write_field
+from pgt.problem.checkpoint import POLISH_FILE, load_checkpoint, save_checkpoint
 from pgt.runs.folder import (
     CHECKPOINT,
     FOLDS,
@@ -26,7 +27,6 @@ from pgt.runs.folder import (
     work_files,
 )
 from pgt.runs.predict import info, load, predict
-from pgt.training.checkpoint import POLISH_NAME, load_checkpoint, save_checkpoint
 
 FLIPS = int(os.environ.get("PGT_FLIPS", "300"))  # 10000 takes minutes
 
@@ -202,7 +202,7 @@ def test_what_is_in_the_way_is_said(tmp_path):
     check_folder(tmp_path, resume=False, folds=None)
     with pytest.raises(InputError, match="no run to resume"):
         check_folder(tmp_path, resume=True, folds=None)
-    serialise.save(tmp_path / CHECKPOINT / "member_0", POLISH_NAME, {})
+    serialise.save(tmp_path / CHECKPOINT / "member_0", POLISH_FILE, {})
     assert is_begun(tmp_path)
     with pytest.raises(InputError, match=r"--resume.*--overwrite"):
         check_folder(tmp_path, resume=False, folds=None)

@@ -1,4 +1,4 @@
-"""The ways to error bars: what each of them refuses."""
+"""Settings of error bars: values that are refused."""
 
 import pytest
 
@@ -6,7 +6,7 @@ import pgt
 from pgt.ground.registry import parts
 
 
-def test_numbers_of_members_that_make_no_sense_are_refused():
+def test_wrong_numbers_of_members_are_refused():
     for wrong in (-1, 1, True):
         with pytest.raises(pgt.InputError, match="whole number from 2 up"):
             pgt.Ensemble(members=wrong)
@@ -15,7 +15,7 @@ def test_numbers_of_members_that_make_no_sense_are_refused():
             pgt.Posterior(samples=wrong)
 
 
-def test_samples_in_pairs_are_asked_for():
+def test_an_odd_number_of_samples_is_refused():
     with pytest.raises(pgt.InputError, match="samples come in pairs; write an even number"):
         pgt.Posterior(samples=9)
 

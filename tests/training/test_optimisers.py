@@ -6,11 +6,11 @@ import pytest
 
 import pgt
 from pgt.ground.registry import parts
-from pgt.training.optimisers import described, direction
+from pgt.training.optimisers import describe_optimiser, direction
 
 
 @pytest.mark.parametrize("name", ["soap", "adam", "adamw", "lion"])
-def test_a_name_goes_down_the_gradient(name):
+def test_every_named_optimiser_descends(name):
     trained = ({"weight": jnp.ones((3, 2))}, {"coefficient": jnp.ones(())}, {"data": jnp.ones(())})
     transformation = direction(name)
     state = transformation.init(trained)
@@ -20,7 +20,7 @@ def test_a_name_goes_down_the_gradient(name):
     assert float(update[1]["coefficient"]) > 0.1
 
 
-def test_weights_decay_and_coefficients_do_not():
+def test_only_network_weights_decay():
     trained = ({"weight": jnp.ones(2)}, {"coefficient": jnp.ones(2)}, {})
     still = ({"weight": jnp.zeros(2)}, {"coefficient": jnp.zeros(2)}, {})
     transformation = parts("optimiser")["adamw"](weight_decay=0.1)
@@ -29,19 +29,23 @@ def test_weights_decay_and_coefficients_do_not():
     assert update[1]["coefficient"].tolist() == [0.0, 0.0]
 
 
-def test_a_transformation_is_described_alike_in_every_process():
+def test_the_description_of_a_transformation_is_reproducible():
     def made(b1):
         return optax.chain(optax.clip(1.0), optax.scale_by_adam(b1=b1))
 
-    assert described("soap") == "soap"
-    assert described(made(0.8)) == described(made(0.8)) != described(made(0.9))
-    assert "0x" not in described(made(0.8))
+    assert describe_optimiser("soap") == "soap"
+    assert (
+        describe_optimiser(made(0.8))
+        == describe_optimiser(made(0.8))
+        != describe_optimiser(made(0.9))
+    )
+    assert "0x" not in describe_optimiser(made(0.8))
     training = pgt.Training(optimiser=made(0.8))
-    assert training.describe()["optimiser"] == described(made(0.8))
+    assert training.describe()["optimiser"] == describe_optimiser(made(0.8))
     assert hash(training) == hash(pgt.Training(optimiser=training.optimiser))
 
 
-def test_a_whole_optimiser_is_refused():
+def test_a_complete_optimiser_is_refused():
     with pytest.raises(pgt.InputError, match=r"optax.scale_by_adam\(\) instead"):
         pgt.Training(optimiser=optax.adam(1e-3))
     with pytest.raises(pgt.InputError, match="'soap', 'adam', 'adamw', 'lion', or an Optax"):

@@ -1,4 +1,4 @@
-"""Settings of a fit: what is refused by name, what a step depends on, what a record says."""
+"""Settings of a fit: errors, what a step depends on, and the stored record."""
 
 import json
 from dataclasses import replace
@@ -48,12 +48,12 @@ def test_wrong_settings_of_a_polish_are_named(wrong):
         Polish(**wrong)
 
 
-def test_an_unknown_optimiser_is_answered_with_those_there_are():
+def test_an_unknown_optimiser_lists_the_known_ones():
     with pytest.raises(pgt.InputError, match=r"'sgdd'.*'soap'.*or an Optax transformation"):
         pgt.Training(optimiser="sgdd")
 
 
-def test_plain_words_stand_for_the_parts_they_name():
+def test_names_stand_for_registered_parts():
     told = pgt.Training(
         steps=1e3, sampler="sobol", weighting="gradient_norm", polish={"iterations": 3}
     )
@@ -63,7 +63,7 @@ def test_plain_words_stand_for_the_parts_they_name():
     assert pgt.Training(polish=True).polish == Polish()
 
 
-def test_a_step_knows_nothing_of_the_budget_and_of_readings_held_out():
+def test_a_step_does_not_depend_on_budget_and_held_out_readings():
     plain = pgt.Training(batch=7, likelihood="huber")
     budget = {"steps": 3, "seconds": 1.0, "patience": 0.1, "check_every": 2}
     other = replace(

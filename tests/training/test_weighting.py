@@ -1,4 +1,4 @@
-"""Weightings against the minima and the balance they promise."""
+"""Weightings have their documented minima and balance."""
 
 import jax
 import jax.numpy as jnp
@@ -93,7 +93,7 @@ def test_sigma_recovers_from_both_sides_when_the_floor_moves(loss, start):
         assert float(jnp.exp(learnable["data"])) == pytest.approx(goal, rel=2e-2)
 
 
-def test_the_weight_obeys_a_new_floor_at_once():
+def test_a_new_floor_changes_the_weight_immediately():
     weights = Uncertainty().weights({"data": jnp.asarray(-9.0)}, {}, {"data": 0.5})
     assert float(weights["data"]) == pytest.approx(2.0)
 
@@ -196,7 +196,7 @@ def test_the_equation_outweighs_only_noisy_readings(data, floor, progress, ratio
     assert float(learnable["pde"]) > -6.0, "σ waits at its floor, ready to rise again"
 
 
-def test_beside_a_likelihood_the_equations_weigh_as_the_ramp_says():
+def test_without_a_data_term_the_ramp_alone_raises_the_weight():
     """PGT-UW's term is scaled to σ = 1, so the equations may not outweigh it but by the ramp."""
     weighting = Uncertainty(pde_ramp=10.0)
     learnable, memory = weighting.init(("pde",))
@@ -205,7 +205,7 @@ def test_beside_a_likelihood_the_equations_weigh_as_the_ramp_says():
     assert float(weighting.weights(learnable, memory, {}, 1.0)["pde"]) == pytest.approx(5.0)
 
 
-def test_weights_that_leave_nothing_to_fit_are_refused():
+def test_weights_that_are_all_zero_are_refused():
     with pytest.raises(InputError, match="every term, data, heat, has the weight 0"):
         Fixed(data=0.0, heat=0.0).init(("data", "heat"))
     assert Fixed(data=0.0).init(("data", "heat"))[1]["heat"] == 1

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from pgt.bench.zoo import answers, judge
-from pgt.bench.zoo.catalogue import get
 from pgt.models.siren import SIREN
 from pgt.training.error_bars import Posterior
+from pgt_bench.zoo import answers, judge
+from pgt_bench.zoo.catalogue import get
 
 
 def _asked(name, seconds=1.0):

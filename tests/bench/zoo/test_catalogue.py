@@ -2,10 +2,10 @@
 
 import pytest
 
-from pgt.bench.zoo import catalogue
-from pgt.bench.zoo.problem import GROUPS, HELD_BACK, KINDS, LATER, TUNED
-from pgt.bench.zoo.problems import later_in_line, later_in_space
 from pgt.ground.errors import InputError
+from pgt_bench.zoo import catalogue
+from pgt_bench.zoo.problem import GROUPS, HELD_BACK, KINDS, LATER, TUNED
+from pgt_bench.zoo.problems import later_in_line, later_in_space
 
 
 def test_the_halves_alternate_within_every_kind():

@@ -3,9 +3,9 @@
 import made_zoo
 import pytest
 
-from pgt.bench.zoo.figures import FIGURES, profile, stated_and_true
-from pgt.bench.zoo.methods import METHODS
-from pgt.bench.zoo.summary import Found
+from pgt_bench.zoo.figures import FIGURES, profile, stated_and_true
+from pgt_bench.zoo.methods import METHODS
+from pgt_bench.zoo.summary import Found
 
 
 def test_the_profile_counts_problems_within_a_factor():

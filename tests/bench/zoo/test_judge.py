@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pgt.bench.zoo import judge
-from pgt.bench.zoo.catalogue import get
+from pgt_bench.zoo import judge
+from pgt_bench.zoo.catalogue import get
 
 
 def _truth(name):

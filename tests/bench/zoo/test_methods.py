@@ -2,8 +2,8 @@
 
 import pytest
 
-from pgt.bench.zoo.methods import BANDS, METHODS, OURS, RIVALS, Method, installed, require_methods
 from pgt.ground.errors import InputError
+from pgt_bench.zoo.methods import BANDS, METHODS, OURS, RIVALS, Method, installed, require_methods
 
 
 def test_rivals_come_from_elsewhere():

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import made_zoo
 
-from pgt.bench.zoo import page
-from pgt.bench.zoo.catalogue import ALL
+from pgt_bench.zoo import page
+from pgt_bench.zoo.catalogue import ALL
 
 DOCS = Path(__file__).parents[3] / "docs" / "zoo.md"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pgt.bench.zoo import catalogue
+from pgt_bench.zoo import catalogue
 
 
 @pytest.mark.parametrize("name", ["heat-modes", "vortices", "allen-cahn", "lorenz"])

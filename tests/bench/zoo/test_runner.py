@@ -2,10 +2,10 @@
 
 import pytest
 
-from pgt.bench.zoo import runner
-from pgt.bench.zoo.answers import Answer
-from pgt.bench.zoo.methods import METHODS, Method, installed
 from pgt.ground.errors import InputError
+from pgt_bench.zoo import runner
+from pgt_bench.zoo.answers import Answer
+from pgt_bench.zoo.methods import METHODS, Method, installed
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pgt.bench.zoo.spectral import (
+from pgt_bench.zoo.spectral import (
     chebyshev,
     etdrk4,
     method_of_lines,

@@ -3,7 +3,7 @@
 import made_zoo
 import pytest
 
-from pgt.bench.zoo.summary import Found, errors_table, geometric_mean, summary
+from pgt_bench.zoo.summary import Found, errors_table, geometric_mean, summary
 
 
 def test_means_over_seeds_are_geometric():

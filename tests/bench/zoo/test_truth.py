@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.bench.zoo.truth import Formula, Solved, even, given
+from pgt_bench.zoo.truth import Formula, Solved, even, given
 
 
 def _field(x, t):

@@ -4,10 +4,10 @@ import jax
 import numpy as np
 import pytest
 
-from pgt.bench.zoo.catalogue import ALL
-from pgt.bench.zoo.peers.arithmetic import Arithmetic
 from pgt.ground.unknown import resolve
 from pgt.physics.derivatives import DerivativeTable
+from pgt_bench.zoo.catalogue import ALL
+from pgt_bench.zoo.peers.arithmetic import Arithmetic
 
 
 @pytest.mark.parametrize("name", ["poisson-peak", "darcy", "sine-gordon", "beltrami", "plume"])

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pgt.bench.zoo.answers import Asked
-from pgt.bench.zoo.catalogue import get
-from pgt.bench.zoo.peers.task import PeerTask
+from pgt_bench.zoo.answers import Asked
+from pgt_bench.zoo.catalogue import get
+from pgt_bench.zoo.peers.task import PeerTask
 
 
 def _task(name):

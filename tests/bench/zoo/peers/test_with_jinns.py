@@ -4,10 +4,10 @@ import pytest
 
 pytest.importorskip("jinns")
 
-from pgt.bench.zoo import judge
-from pgt.bench.zoo.answers import Asked
-from pgt.bench.zoo.catalogue import get
-from pgt.bench.zoo.peers import with_jinns
+from pgt_bench.zoo import judge
+from pgt_bench.zoo.answers import Asked
+from pgt_bench.zoo.catalogue import get
+from pgt_bench.zoo.peers import with_jinns
 
 
 def test_it_learns_something_in_a_second():

@@ -3,7 +3,7 @@
 import pytest
 import zoo_truths
 
-from pgt.bench.zoo.problems import chaotic
+from pgt_bench.zoo.problems import chaotic
 
 
 @pytest.mark.parametrize("problem", chaotic.PROBLEMS, ids=lambda problem: problem.name)

@@ -3,7 +3,7 @@
 import pytest
 import zoo_truths
 
-from pgt.bench.zoo.problems import dispersive
+from pgt_bench.zoo.problems import dispersive
 
 
 @pytest.mark.parametrize("problem", dispersive.PROBLEMS, ids=lambda problem: problem.name)

@@ -3,7 +3,7 @@
 import pytest
 import zoo_truths
 
-from pgt.bench.zoo.problems import elliptic
+from pgt_bench.zoo.problems import elliptic
 
 
 @pytest.mark.parametrize("problem", elliptic.PROBLEMS, ids=lambda problem: problem.name)

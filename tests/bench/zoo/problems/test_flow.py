@@ -3,7 +3,7 @@
 import pytest
 import zoo_truths
 
-from pgt.bench.zoo.problems import flow
+from pgt_bench.zoo.problems import flow
 
 
 @pytest.mark.parametrize("problem", flow.PROBLEMS, ids=lambda problem: problem.name)

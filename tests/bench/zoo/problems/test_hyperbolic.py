@@ -3,7 +3,7 @@
 import pytest
 import zoo_truths
 
-from pgt.bench.zoo.problems import hyperbolic
+from pgt_bench.zoo.problems import hyperbolic
 
 
 @pytest.mark.parametrize("problem", hyperbolic.PROBLEMS, ids=lambda problem: problem.name)

@@ -3,7 +3,7 @@
 import pytest
 import zoo_truths
 
-from pgt.bench.zoo.problems import later_in_line
+from pgt_bench.zoo.problems import later_in_line
 
 
 @pytest.mark.slow

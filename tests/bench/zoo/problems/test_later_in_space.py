@@ -3,7 +3,7 @@
 import pytest
 import zoo_truths
 
-from pgt.bench.zoo.problems import later_in_space
+from pgt_bench.zoo.problems import later_in_space
 
 
 @pytest.mark.parametrize("problem", later_in_space.PROBLEMS, ids=lambda problem: problem.name)

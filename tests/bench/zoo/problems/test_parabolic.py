@@ -3,7 +3,7 @@
 import pytest
 import zoo_truths
 
-from pgt.bench.zoo.problems import parabolic
+from pgt_bench.zoo.problems import parabolic
 
 
 @pytest.mark.parametrize("problem", parabolic.PROBLEMS, ids=lambda problem: problem.name)

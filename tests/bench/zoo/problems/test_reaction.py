@@ -3,7 +3,7 @@
 import pytest
 import zoo_truths
 
-from pgt.bench.zoo.problems import reaction
+from pgt_bench.zoo.problems import reaction
 
 
 @pytest.mark.parametrize("problem", reaction.PROBLEMS, ids=lambda problem: problem.name)

@@ -1,0 +1,265 @@
+r"""The fast search of `assimilate`: the MAP estimate in a few steps of one compiled program.
+
+For families of few unknowns whose coefficients are all known. The derivatives of all fields by all
+unknowns are pushed through the coarse solver together; each Gauss–Newton step averages over the levels of
+noise (linear_gaussian.py) and is shortened where that lowers the cost. Nothing leaves the device between
+steps, and many systems can be solved in one call. At the end the law is compared with its alternatives
+(law_check.py), and the spread includes them.
+"""
+
+import math
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from pgt.families.law_check import Effects, LawComparison, compare_laws, smooth_alternatives
+from pgt.families.laws.solved import AbstractSolved
+from pgt.families.linear_gaussian import NoiseMixture
+from pgt.families.observation_operator import (
+    CLEAN_NOISE,
+    AssimilationProblem,
+    ObservationOperator,
+    PointEvaluator,
+    double_precision,
+    problem_of_batch,
+)
+from pgt.families.sensing import SensorBatch
+
+STEP_LENGTHS = np.array([1.0, 0.5, 0.25, 0.125])
+MAX_STEPS = 12
+CONVERGED = 0.3  # The error of the linearization at the readings, in units of their noise.
+ROUNDING = 1e-5  # The error, in units of the spread, that counts as converged in any case.
+# A state whose norm exceeds its expectation by more standard deviations is not one of the family.
+MAX_EXCESS = 5.0
+MAX_NOISE = 0.3  # More noise than this, in units of the spread, contradicts the law.
+MAX_NOISE_RATIO = 3.0  # So does noise that exceeds a given σ by this factor.
+LARGEST_TANGENTS = 2**24  # numbers in the derivatives of all fields
+# The number of systems in one batch: what the caches of a processor hold, and what a GPU has room for.
+CPU_BATCH, MAX_BATCH, GPU_NUMBERS = 8, 256, 2**28
+
+
+class FastEstimate(NamedTuple):
+    """The most probable unknowns, and the standard deviation of the fields at the family's nodes.
+
+    `level` is the noise in units of the σ assumed, `missed` the error of the last linearization in units
+    of the noise, `excess` that of the norm of the state over its expectation in standard deviations.
+    """
+
+    unknowns: Float[Array | np.ndarray, "*k n"]
+    spread: Float[Array | np.ndarray, "..."]
+    level: Float[Array | np.ndarray, "*k"]
+    missed: Float[Array | np.ndarray, "*k"]
+    excess: Float[Array | np.ndarray, "*k"]
+    steps: Array | np.ndarray
+    comparison: LawComparison | None = None
+
+    def is_lawful(self, has_given_noise: bool) -> Bool[np.ndarray, "*k"]:
+        """Whether the search has converged and nothing contradicts the law."""
+        most = MAX_NOISE_RATIO if has_given_noise else MAX_NOISE / CLEAN_NOISE
+        usual = (np.asarray(self.excess) < MAX_EXCESS) & (np.asarray(self.level) <= most)
+        return np.asarray((np.asarray(self.missed) < 1) & usual)
+
+    def contradictions(self, has_given_noise: bool, noise: float) -> list[str]:
+        """Sentences on why the law does not answer; empty where only the search failed."""
+        found, level = [], float(self.level)
+        if has_given_noise and level > MAX_NOISE_RATIO:
+            found.append(
+                f"the readings are {level:.1f} times as far from all systems of the family as their "
+                "noise has it"
+            )
+        elif noise > MAX_NOISE:
+            found.append(
+                f"no system of the family comes nearer to the readings than {100 * noise:.0f} % of "
+                "their spread"
+            )
+        if float(self.excess) >= MAX_EXCESS:
+            found.append("the state behind the readings is not one that the family draws")
+        return found
+
+
+def is_small(family: AbstractSolved) -> bool:
+    """Whether the derivatives of all fields by all unknowns fit into memory."""
+    return _tangent_size(family) <= LARGEST_TANGENTS
+
+
+def _tangent_size(family: AbstractSolved) -> int:
+    nodes = math.prod(len(line) for line in family.axes.values()) * len(family.fields)
+    return math.prod(family.noise_shape) * nodes
+
+
+def batch_size(family: AbstractSolved, backend: str) -> int:
+    """The number of systems that are solved together; on a GPU hundreds cost as much as one."""
+    if backend == "cpu":
+        return CPU_BATCH
+    return int(np.clip(GPU_NUMBERS // _tangent_size(family), CPU_BATCH, MAX_BATCH))
+
+
+# ------------------------------------------------------------------------------- the program
+
+
+class _SearchState(NamedTuple):
+    """An estimate without its spread, and the last linearization, which the spread is made of."""
+
+    found: FastEstimate
+    rows: Float[Array, "m n"]
+    misses: Float[Array, " m"]
+    tangents: Float[Array, "n *grid c"]
+    curvature: Float[Array, ""]  # the error of the linearization in units of the field
+
+
+class _Setting(NamedTuple):
+    """A problem, its coarse operator, and the strides to the family's own nodes."""
+
+    problem: AssimilationProblem
+    coarse: ObservationOperator
+    strides: tuple[slice, ...]
+
+    @staticmethod
+    def of(problem: AssimilationProblem, family: AbstractSolved) -> "_Setting":
+        coarse = problem.operator.coarse()
+        strides = tuple(
+            slice(None, None, max((len(many) - 1) // max(len(own) - 1, 1), 1))
+            for many, own in zip(coarse.family.axes.values(), family.axes.values(), strict=True)
+        )
+        return _Setting(problem, coarse, strides)
+
+
+def estimate(problem: AssimilationProblem, family: AbstractSolved) -> FastEstimate:
+    """The MAP estimate from the mean of the law, with the spread at the nodes of `family`."""
+    setting = _Setting.of(problem, family)
+
+    def goes_on(state: _SearchState):
+        return (state.found.missed > CONVERGED) & (state.found.steps < MAX_STEPS)
+
+    def step(state: _SearchState) -> _SearchState:
+        return _step(setting, jnp.asarray(state.found.unknowns), state.found.steps + 1)
+
+    first = _step(setting, jnp.zeros(setting.coarse.size), 1)
+    state = jax.lax.while_loop(goes_on, step, first)
+    comparison, spread, _ = _compare(setting, state)
+    return state.found._replace(spread=spread, comparison=comparison)
+
+
+estimate_one = eqx.filter_jit(estimate)
+
+
+@eqx.filter_jit
+def compare_at(problem: AssimilationProblem, family: AbstractSolved, unknowns: Float[Array, " n"]):
+    """The comparison of laws around given unknowns, and the distance between laws in the fields."""
+    setting = _Setting.of(problem, family)
+    comparison, _, distance = _compare(setting, _step(setting, unknowns, 1))
+    return comparison, distance
+
+
+def _step(setting: _Setting, z: Float[Array, " n"], number) -> _SearchState:
+    """One Gauss–Newton step with the best of a few lengths."""
+    problem, coarse, strides = setting
+    fields, push = jax.linearize(coarse.fields, z)
+    # The barrier keeps the compiler from folding the solver into constants, which takes minutes.
+    units = jax.lax.optimization_barrier(jnp.eye(z.size))
+    tangents = jax.lax.map(push, units, batch_size=128)  # n *grid c
+    here, rows = coarse.readings_of(fields), jax.vmap(coarse.readings_of)(tangents).T
+    real, sigma = jnp.asarray(problem.is_real), jnp.asarray(problem.sigma)
+    whitened = jnp.where(real[:, None], rows / sigma[:, None], 0.0)
+    misses = jnp.where(real, (problem.values - here) / sigma, 0.0) + whitened @ z
+    mixture = NoiseMixture.of(whitened, misses, jnp.sum(real), problem.trust)
+    tried = z + jnp.asarray(STEP_LENGTHS)[:, None] * (mixture.mean - z)
+    reached = jax.vmap(coarse)(tried)
+    left = jnp.where(real, (problem.values - reached) / sigma, 0.0)
+    cost = jnp.sum(tried**2, axis=1) + jnp.sum(left**2, axis=1) / mixture.square
+    best = jnp.argmin(jnp.where(jnp.isfinite(cost), cost, jnp.inf))
+    error = reached[best] - here - rows @ (tried[best] - z)
+    level = jnp.sqrt(mixture.square)
+    noise = level * sigma + ROUNDING / CONVERGED * problem.unit
+    found = FastEstimate(
+        tried[best], jnp.zeros(()), level, _rms(error / noise, real), mixture.excess,
+        jnp.asarray(number),
+    )  # fmt: skip
+    curvature = _rms(error / jnp.asarray(problem.unit), real)
+    return _SearchState(found, whitened, misses, tangents[:, *strides], curvature)
+
+
+def _compare(setting: _Setting, state: _SearchState):
+    """The comparison of laws, the spread that includes it, and the distance between laws."""
+    problem, coarse, strides = setting
+    z = jnp.asarray(state.found.unknowns)
+    real, unit = jnp.asarray(problem.is_real), jnp.asarray(problem.unit)
+    logs = jnp.zeros(len(coarse.known))
+    here, push = jax.linearize(lambda logs: coarse.fields(z, logs), logs)
+    # The accurate solver gets the unknowns with which the coarse one meets the readings.
+    is_same = problem.operator.family is coarse.family
+    left = jnp.zeros_like(here) if is_same else problem.operator.fields(z) - here
+    error = jnp.hypot(state.curvature, _rms(coarse.readings_of(left) / unit, real))
+    sigma = jnp.hypot(problem.sigma, error * unit)
+    share = problem.sigma / sigma
+
+    def whitened(fields):
+        rows = jax.vmap(coarse.readings_of)(fields).T
+        return jnp.where(real[:, None], rows / sigma[:, None], 0.0)
+
+    moved, smooth = jax.vmap(push)(jnp.eye(logs.size)), smooth_alternatives(problem)
+    comparison, spread, distance = compare_laws(
+        Effects(state.rows * share[:, None], whitened(moved), whitened(smooth)),
+        state.misses * share,
+        Effects(state.tangents, moved[:, *strides], smooth[:, *strides]),
+        jnp.std(here, axis=tuple(range(here.ndim - 1))), jnp.sum(real), problem.trust,
+    )  # fmt: skip
+    return comparison, jnp.hypot(spread, left[strides]), distance
+
+
+def _rms(values: Float[Array, " m"], real) -> Float[Array, ""]:
+    return jnp.sqrt(jnp.sum(jnp.where(real, values, 0.0) ** 2) / jnp.sum(real))
+
+
+# ------------------------------------------------------------------------------- many systems
+
+
+class BatchEstimate(NamedTuple):
+    """Fields and standard deviations of k systems at points, the noise of their readings in units of the
+    spread, whether the law may answer, and sentences on what contradicts it."""
+
+    mean: Float[np.ndarray, "k m c"]
+    spread: Float[np.ndarray, "k m c"]
+    noise: Float[np.ndarray, " k"]
+    is_lawful: Bool[np.ndarray, " k"]
+    doubts: list[list[str]]
+
+
+def estimate_many(family: AbstractSolved, batch: SensorBatch) -> BatchEstimate:
+    """The estimates of many systems of unknown noise."""
+    with double_precision():
+        points = PointEvaluator.of(family, batch.at)
+        mean, spread, found = _estimate_batch(problem_of_batch(family, batch), family, points)
+    found = jax.tree.map(np.asarray, found)
+    noise, lawful, doubts = CLEAN_NOISE * found.level, found.is_lawful(False), []
+    for k in range(len(mean)):
+        one = jax.tree.map(lambda a, k=k: a[k], found)
+        known = {name: float(of[k]) for name, of in batch.coefficients.items()}
+        doubts.append(
+            one.comparison.doubts(known) if lawful[k] else one.contradictions(False, noise[k])
+        )
+    return BatchEstimate(np.asarray(mean), np.asarray(spread), noise, lawful, doubts)
+
+
+@eqx.filter_jit
+def _estimate_batch(problem: AssimilationProblem, family: AbstractSolved, points: PointEvaluator):
+    whole = problem.operator
+    tables = whole.stencil, whole.columns, dict(whole.known)
+    data = problem.values, problem.sigma, problem.unit, problem.is_real, problem.is_given
+
+    def one(parts):
+        (stencil, columns, known), (values, sigma, unit, real, given) = parts
+        operator = ObservationOperator(
+            whole.family, stencil, whole.boxes, columns, known, whole.read_fields
+        )
+        own = AssimilationProblem(operator, values, sigma, unit, real, given, problem.trust)
+        found = estimate(own, family)
+        evaluated = points(found.unknowns, known, found.spread)
+        return *evaluated, found._replace(spread=jnp.zeros(()))
+
+    together = batch_size(whole.family, jax.default_backend())
+    return jax.lax.map(one, jax.tree.map(jnp.asarray, (tables, data)), batch_size=together)

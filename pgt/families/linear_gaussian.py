@@ -1,0 +1,182 @@
+r"""Gaussian conditioning of standard normals z on linear readings, with an unknown noise level.
+
+$$ d = W z + e, \qquad z \sim N(0, 1), \quad e \sim N(0, R) $$
+
+All linear and linearized answers of families come from here. `condition` gives the posterior under one
+R; `condition_by_evidence` chooses among several R the most probable one. `NoiseMixture` averages over
+noise levels s, R = s², each weighted by its posterior probability: few readings cannot tell noise from
+what they have not seen. `noise_by_evidence` is for d ~ N(0, s²(WWᵀ + λ)), where s is unknown too. The
+last two are JAX programs that can be batched.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.linalg
+from jaxtyping import Array, Float
+
+from pgt.inference import linear_algebra
+
+Vector = Float[np.ndarray, " m"]
+# The squared noise levels of a mixture, in units of the least noise.
+SQUARED_LEVELS = 10.0 ** np.arange(0, 15.1, 0.5)
+
+
+# ------------------------------------------------------------------------------- one level of noise
+
+
+class LinearPosterior(eqx.Module):
+    """The posterior of z, with the Cholesky factor of WWᵀ + R, or of WᵀR⁻¹W + 1 where that is smaller."""
+
+    rows: Float[Array | np.ndarray, "m n"]
+    factor: Float[Array | np.ndarray, "k k"]
+    variance: Vector
+    mean: Float[np.ndarray, " n"]
+    chi_square: float  # dᵀ (WWᵀ + R)⁻¹ d, about m
+    cost: float  # -2 log of the density of d, up to a constant
+
+    def draw(self, seed: int, count: int) -> Float[np.ndarray, "{count} n"]:
+        """Deviations from the mean drawn from the posterior."""
+        random = np.random.default_rng(seed)
+        m, n = self.rows.shape
+        noise = random.standard_normal((count, n))
+        if m >= n:
+            return scipy.linalg.solve_triangular(np.asarray(self.factor).T, noise.T, lower=False).T
+        read = noise @ np.asarray(self.rows).T
+        read += np.sqrt(self.variance) * random.standard_normal((count, m))
+        weights = scipy.linalg.cho_solve((np.asarray(self.factor), True), read.T)
+        return noise - np.asarray(self.rows.T @ linear_algebra.local(weights)).T
+
+
+def condition(
+    rows: Float[Array | np.ndarray, "m n"],
+    gram: Float[Array | np.ndarray, "m m"] | None,
+    values: Vector,
+    variance: Vector,
+) -> LinearPosterior | None:
+    """The posterior under one R; `gram` is WWᵀ where m < n. None where rounding makes the matrix
+    indefinite."""
+    if gram is not None:
+        factor = linear_algebra.factorised(gram, variance)
+        if factor is None:
+            return None
+        weights = np.asarray(linear_algebra.solved(factor, linear_algebra.local(values)))
+        mean = np.asarray(rows.T @ linear_algebra.local(weights))
+        chi_square, known = float(values @ weights), 0.0
+    else:
+        scaled = np.asarray(rows) / np.sqrt(variance)[:, None]
+        whitened = values / np.sqrt(variance)
+        factor = linear_algebra.factorised(
+            linear_algebra.local(scaled.T @ scaled), np.ones(rows.shape[1])
+        )
+        if factor is None:
+            return None
+        mean = np.asarray(linear_algebra.solved(factor, linear_algebra.local(scaled.T @ whitened)))
+        chi_square = float(whitened @ (whitened - scaled @ mean))
+        known = float(np.log(variance).sum())
+    cost = chi_square + known + 2 * float(np.log(np.diag(np.asarray(factor))).sum())
+    return LinearPosterior(rows, factor, variance, mean, chi_square, cost)
+
+
+def condition_by_evidence(
+    rows: Float[Array | np.ndarray, "m n"], values: Vector, variances: Iterable[Vector]
+) -> tuple[LinearPosterior, int]:
+    """The posterior under that R, of several, which makes the values most probable; and its number."""
+    gram = linear_algebra.gram(rows, dual=True) if rows.shape[0] < rows.shape[1] else None
+    tried = [condition(rows, gram, values, variance) for variance in variances]
+    found = [(posterior, k) for k, posterior in enumerate(tried) if posterior is not None]
+    return min(found, key=lambda pair: pair[0].cost)
+
+
+# ------------------------------------------------------------------------------- a mixture of levels
+
+
+def compress(rows: Float[Array, "m n"], values: Float[Array, " m"]):
+    """Equivalent rows and values, at most n of them, and the squared rest of the values outside."""
+    count = rows.shape[1]
+    if len(rows) <= count:
+        return rows, values, jnp.zeros((), rows.dtype)
+    triangle = jnp.linalg.qr(jnp.column_stack([rows, values]), mode="r")
+    return triangle[:count, :-1], triangle[:count, -1], triangle[count:, -1] @ triangle[count:, -1]
+
+
+class NoiseMixture(NamedTuple):
+    """The posterior of z under every level of noise, in the eigenvectors of WWᵀ."""
+
+    rotated: Float[Array, "k n"]
+    gains: Float[Array, "l k"]  # 1 / (eigenvalue + s²)
+    along: Float[Array, " k"]  # d
+    weights: Float[Array, " l"]  # the probabilities of the levels
+    evidence: Float[Array, ""]  # log of the density of d, up to a constant
+    mean: Float[Array, " n"]  # under the expected level
+    square: Float[Array, ""]  # the expected level, squared
+    excess: Float[Array, ""]  # of |mean|² over its expectation, in standard deviations
+
+    @staticmethod
+    def of(rows: Float[Array, "m n"], values: Float[Array, " m"], count, trust) -> "NoiseMixture":
+        """For `count` readings, in units of the least noise; `trust` is the power of a prior against
+        higher levels."""
+        rows, values, rest = compress(rows, values)
+        sizes, directions = jnp.linalg.eigh(rows @ rows.T)
+        sizes, along = jnp.maximum(sizes, 0.0), directions.T @ values
+        squares, rotated = jnp.asarray(SQUARED_LEVELS), directions.T @ rows
+        total = sizes + squares[:, None]
+        chi_square = jnp.sum(along**2 / total, axis=1) + rest / squares
+        known = jnp.sum(jnp.log(total), axis=1) + (count - len(rows) + trust) * jnp.log(squares)
+        logs = -(chi_square + known) / 2
+        weights = jax.nn.softmax(logs)
+        square = jnp.exp(weights @ jnp.log(squares))
+        shares = sizes / (sizes + square)
+        mean = rotated.T @ (along / (sizes + square))
+        excess = (mean @ mean - jnp.sum(shares)) / jnp.sqrt(2 * jnp.sum(shares**2) + 1e-12)
+        evidence = jax.nn.logsumexp(logs)
+        return NoiseMixture(rotated, 1 / total, along, weights, evidence, mean, square, excess)
+
+    def moments(self, tangents: Float[Array, "n *grid c"]):
+        """Mean and variance of the fields `tangents · z`, over z and over the levels."""
+        flat = tangents.reshape(len(tangents), -1)
+        seen = self.rotated @ flat  # k nodes
+        left = jnp.sum(flat**2, axis=0) - (self.weights @ self.gains) @ seen**2
+        means = (self.gains * self.along) @ seen  # l nodes
+        mean = self.weights @ means
+        variance = jnp.maximum(left, 0.0) + self.weights @ (means - mean) ** 2
+        return mean.reshape(tangents.shape[1:]), variance.reshape(tangents.shape[1:])
+
+
+# ------------------------------------------------------------------------------- an unknown scale
+
+
+def noise_by_evidence(
+    rows: Float[Array, "k m"],
+    values: Float[Array, " k"],
+    rest: Float[Array, ""],
+    count: Array,
+    levels: Float[Array, " l"],
+) -> tuple[Float[Array, ""], Float[Array, ""], Float[Array, " m"]]:
+    """The λ of greatest evidence, its s, and the mean of z; of `count` compressed readings.
+
+    With s² = dᵀ (WWᵀ + λ)⁻¹ d / n the evidence is -½ (n log s² + log |WWᵀ + λ|). Every λ needs one
+    Cholesky factor, which a GPU computes for many systems at once; singular values would serve all λ, but
+    a GPU computes them for one system after the other.
+    """
+
+    def factor(level):
+        return jnp.linalg.cholesky(rows @ rows.T + level * jnp.eye(len(rows)))
+
+    def solve(level, lower):
+        return jax.scipy.linalg.cho_solve((lower, True), values)
+
+    def of(level):
+        lower = factor(level)
+        square = (values @ solve(level, lower) + rest / level) / count
+        known = 2 * jnp.sum(jnp.log(jnp.diag(lower))) + (count - len(rows)) * jnp.log(level)
+        return count * jnp.log(jnp.maximum(square, 1e-300)) + known, square
+
+    cost, squares = jax.vmap(of)(levels)
+    best = jnp.argmin(cost)
+    level = levels[best]
+    return level, jnp.sqrt(squares[best]), rows.T @ solve(level, factor(level))

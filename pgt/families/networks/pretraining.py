@@ -1,0 +1,303 @@
+"""Training of a `HyperSiren` over the systems of a family, which are drawn as needed."""
+
+import time
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float
+
+from pgt.families.family import AbstractFamily, SampledSystem, as_family
+from pgt.families.networks.card import Card, evaluate
+from pgt.families.networks.pretrained import Pretrained
+from pgt.families.networks.readout import mean_and_spread_at
+from pgt.families.sensing import KernelGuide, NodeGrid, SensedSystem, Sensing, sense
+from pgt.ground import serialise
+from pgt.ground.arguments import Count, Positive, Seed
+from pgt.ground.checked import checked
+from pgt.ground.content import contents
+from pgt.ground.errors import InputError
+from pgt.ground.files import require_writable
+from pgt.ground.owner import owned
+from pgt.ground.progress import ProgressBar
+from pgt.ground.provenance import provenance
+from pgt.models.hypernetwork import FieldPosterior, HyperSiren, HyperSirenSizes
+from pgt.nn.draw import Draw
+from pgt.nn.embedding import Embedding
+from pgt.problem.checkpoint import require_same
+
+FILE_NAME = "pretraining"
+WARM_UP = 0.02  # The share of the budget in which the learning rate rises.
+FINAL_RATE = 1e-2  # The final learning rate relative to the largest one.
+MAX_GRADIENT_NORM = 1.0
+SPREAD_WEIGHT = 1e-2  # The weight of the spread's likelihood beside the error of the field.
+CHECKPOINT_SECONDS = 20.0
+
+
+@checked
+@dataclass(frozen=True)
+class Pretraining:
+    """How a network is trained over a family.
+
+    Parameters
+    ----------
+    steps, seconds
+        The budget; with `seconds` it is the time of training without compilation, and the number of
+        steps depends on the machine.
+    batch, queries
+        The systems of one step, and the points at which each is compared with its truth.
+    pool, reuse
+        So many systems are drawn at once, and each is used about `reuse` times, with new sensors every
+        time: a simulation costs more than a step.
+    systems
+        None for new systems without end, or a number of systems that are drawn again and again.
+    learning_rate
+        The rate of Adam after the warm-up; it falls to a hundredth.
+    sensing
+        The number, place and noise of the sensors.
+    kernel
+        What guides the encoder's attention: "none", or "equation", the kernel Γ of each system's
+        equation, which has shown no effect in this network (docs/gamma.md).
+
+    >>> Pretraining(pool=1024, reuse=4, batch=64).steps_of_a_pool
+    64
+    """
+
+    steps: Count = 20_000
+    seconds: Positive | None = None
+    batch: Count = 64
+    queries: Count = 256
+    pool: Count = 1024
+    reuse: Count = 4
+    systems: Count | None = None
+    learning_rate: Positive = 1e-3
+    sensing: Sensing = field(default_factory=Sensing)
+    kernel: Literal["none", "equation"] = "none"
+
+    @property
+    def steps_of_a_pool(self) -> int:
+        return max(self.reuse * self.pool // self.batch, 1)
+
+
+class PretrainingState(eqx.Module):
+    """All that training changes."""
+
+    network: HyperSiren
+    moments: optax.OptState
+    key: Array
+    step: int = 0
+    seconds: float = 0.0
+    losses: tuple[float, ...] = ()
+
+
+@checked
+def pretrain(
+    family: AbstractFamily | str,
+    training: Pretraining | None = None,
+    *,
+    sizes: HyperSirenSizes | None = None,
+    seed: Seed = 0,
+    checkpoint: str | Path | None = None,
+    progress: bool | None = None,
+) -> Pretrained:
+    """A network that is trained on many systems of a family, and answers for new ones.
+
+    Parameters
+    ----------
+    family
+        A family, or the name of one (`pgt.families.names()`). Every fifth of a folder of simulations is
+        held out: these validate the network, and the `.family` of the result draws them.
+    training, sizes
+        The training, and the sizes of the network.
+    checkpoint
+        A folder to save progress in; an interrupted training continues from there.
+
+    Training takes minutes on a GPU; docs/pretrained.md has a complete example.
+
+    >>> pretrain("heart")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    pgt.InputError: there is no family 'heart'; they are ... Did you mean 'heat'?
+    """
+    family, training = as_family(family), training or Pretraining()
+    sizes = sizes or HyperSirenSizes()
+    if checkpoint is None:
+        return _pretrained(family, training, sizes, seed, None, progress)
+    require_writable(Path(checkpoint), "write another checkpoint=")
+    with owned(Path(checkpoint), below=True):
+        return _pretrained(family, training, sizes, seed, Path(checkpoint), progress)
+
+
+def _pretrained(family, training, sizes, seed, folder: Path | None, progress) -> Pretrained:
+    identity = {
+        "family": contents(family), "training": {k: repr(v) for k, v in asdict(training).items()},
+        "sizes": sizes._asdict(), "seed": seed,
+    }  # fmt: skip
+    state = _resumed(folder, identity, initial_state(family, sizes, seed))
+    trained_on, held_out = family.split()
+    one = partial(advance_pool, family=trained_on, training=training, seed=seed)
+    with ProgressBar(progress) as bar:
+        state = _run(state, training, one, bar, partial(_save, folder, identity))
+        bar.update("judge", 1.0, {})
+        guide = KernelGuide(training.kernel)
+        found = evaluate(state.network, held_out, training.sensing, guide, seed, trained_on)
+    card = Card(
+        family=family.name, ranges=dict(family.ranges), sensing=training.sensing, kernel=training.kernel,
+        steps=state.step, seconds=state.seconds, seed=seed, provenance=provenance(), **found,
+    )  # fmt: skip
+    return Pretrained(state.network, held_out, card)
+
+
+def initial_state(family: AbstractFamily, sizes: HyperSirenSizes, seed: int) -> PretrainingState:
+    """The state before the first step."""
+    domain = family.domain
+    embedding = Embedding(tuple(axis in domain.periodic for axis in domain.axes))
+    network = HyperSiren(embedding, len(family.fields), len(family.number_names), sizes, Draw(seed))
+    moments = _optimizer().init(eqx.filter(network, eqx.is_array))
+    return PretrainingState(network, moments, jax.random.key(seed))
+
+
+def _run(
+    state: PretrainingState, training: Pretraining, one, bar: ProgressBar, save
+) -> PretrainingState:
+    """Pool after pool until the budget is spent."""
+    is_compiled, saved = False, time.monotonic()
+    while (share := _share(state, training)) < 1:
+        began = time.monotonic()
+        rate = _rate(share, training)
+        network, moments, key, loss = one(state.network, state.moments, state.key, rate)
+        loss = float(loss)
+        # The first pool waits for the compiler, whose time does not count.
+        took, is_compiled = (time.monotonic() - began if is_compiled else 0.0), True
+        step, seconds = state.step + training.steps_of_a_pool, state.seconds + took
+        state = PretrainingState(network, moments, key, step, seconds, (*state.losses, loss))
+        bar.update("pretrain", _share(state, training), {"error": loss})
+        if time.monotonic() - saved > CHECKPOINT_SECONDS:
+            save(state)
+            saved = time.monotonic()
+    save(state)
+    return state
+
+
+def _share(state: PretrainingState, training: Pretraining) -> float:
+    if training.seconds is not None:
+        return state.seconds / training.seconds
+    return state.step / training.steps
+
+
+def _rate(share: float, training: Pretraining) -> Float[Array, ""]:
+    """Warm-up, then half a cosine."""
+    falling = FINAL_RATE + (1 - FINAL_RATE) * (1 + jnp.cos(jnp.pi * share)) / 2
+    return training.learning_rate * jnp.minimum((share + 1e-3) / WARM_UP, falling)
+
+
+@eqx.filter_jit
+def advance_pool(
+    network: HyperSiren,
+    moments: optax.OptState,
+    key: Array,
+    rate: Float[Array, ""],
+    family: AbstractFamily,
+    training: Pretraining,
+    seed: int,
+) -> tuple[HyperSiren, optax.OptState, Array, Float[Array, ""]]:
+    """The steps on one pool of systems, and the median error in them."""
+    key, drawn, looks = jax.random.split(key, 3)
+    pool, nodes = _draw_pool(drawn, family, training, seed), NodeGrid.of(family)
+    arrays, plain = eqx.partition(network, eqx.is_array)
+
+    def step(carry, key):
+        arrays, moments = carry
+        sensed = _sense_batch(key, pool, family, nodes, training)
+        slope, error = eqx.filter_grad(_loss, has_aux=True)(eqx.combine(arrays, plain), sensed)
+        update, moments = _optimizer().update(slope, moments, arrays)
+        return (jax.tree.map(lambda a, u: a - rate * u, arrays, update), moments), error
+
+    keys = jax.random.split(looks, training.steps_of_a_pool)
+    (arrays, moments), errors = jax.lax.scan(step, (arrays, moments), keys)
+    return eqx.combine(arrays, plain), moments, key, jnp.median(errors)
+
+
+def _draw_pool(
+    key: Array, family: AbstractFamily, training: Pretraining, seed: int
+) -> SampledSystem:
+    """New systems, or some of a limited number."""
+    if training.systems is None:
+        return jax.vmap(family.draw)(jax.random.split(key, training.pool))
+    which = jax.random.randint(key, (training.pool,), 0, training.systems)
+    keys = jax.vmap(partial(jax.random.fold_in, jax.random.key(seed)))(which)
+    return jax.vmap(family.draw)(keys)
+
+
+def _sense_batch(
+    key: Array, pool: SampledSystem, family: AbstractFamily, nodes: NodeGrid, training: Pretraining
+) -> SensedSystem:
+    """Some systems of the pool, each with its own sensors."""
+    choose, looks = jax.random.split(key)
+    chosen = jax.random.randint(choose, (training.batch,), 0, training.pool)
+    keys = jax.random.split(looks, training.batch)
+    guide = KernelGuide(training.kernel)
+
+    def one(key, system):
+        return sense(key, system, family, nodes, training.sensing, training.queries, guide)
+
+    return jax.vmap(one)(keys, jax.tree.map(lambda a: a[chosen], pool))
+
+
+def _optimizer() -> optax.GradientTransformation:
+    # About once in a thousand steps single precision cannot factor a matrix; that step is skipped.
+    return optax.chain(
+        optax.zero_nans(),
+        optax.clip_by_global_norm(MAX_GRADIENT_NORM),
+        optax.scale_by_adam(b2=0.99),
+    )
+
+
+def _loss(network: HyperSiren, sensed: SensedSystem) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """The relative error of the fields plus the likelihood of the spreads; and the median error."""
+    errors, likelihoods = jax.vmap(partial(_loss_of_one, network))(sensed)
+    return jnp.mean(errors) + SPREAD_WEIGHT * jnp.mean(likelihoods), jnp.median(errors)
+
+
+def _loss_of_one(
+    network: HyperSiren, sensed: SensedSystem
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    found = network.encode(sensed.readings)
+    misses = jax.vmap(partial(network.decode, found))(sensed.points) - sensed.truth
+    error = jnp.sqrt(jnp.mean((misses / sensed.size) ** 2) + 1e-12)
+    fixed = FieldPosterior(*jax.lax.stop_gradient(found[:-1]), found.correction)
+    spread = mean_and_spread_at(network, fixed, sensed.points)[1]
+    scores = jnp.log(spread) + (jax.lax.stop_gradient(misses) / spread) ** 2 / 2
+    return error, jnp.mean(scores)
+
+
+# ------------------------------------------------------------------------------- progress on disk
+
+
+def _save(folder: Path | None, identity: dict, state: PretrainingState) -> None:
+    if folder is None:
+        return
+    arrays = jax.tree.leaves(eqx.filter((state.network, state.moments, state.key), eqx.is_array))
+    counts = {"step": state.step, "seconds": state.seconds, "losses": list(state.losses)}
+    folder.mkdir(parents=True, exist_ok=True)
+    saved = {"identity": identity, "arrays": arrays} | counts
+    serialise.save(folder, FILE_NAME, saved, copy=False)
+
+
+def _resumed(folder: Path | None, identity: dict, fresh: PretrainingState) -> PretrainingState:
+    if folder is None or not serialise.exists(folder, FILE_NAME):
+        return fresh
+    saved = serialise.load(folder, FILE_NAME)
+    require_same(folder, saved["identity"], identity)
+    arrays, plain = eqx.partition((fresh.network, fresh.moments, fresh.key), eqx.is_array)
+    leaves, structure = jax.tree.flatten(arrays)
+    if len(leaves) != len(saved["arrays"]):
+        raise InputError(f"{folder}: training of another network lies here; name another folder.")
+    network, moments, key = eqx.combine(jax.tree.unflatten(structure, saved["arrays"]), plain)
+    losses = tuple(saved["losses"])
+    return PretrainingState(network, moments, key, saved["step"], saved["seconds"], losses)

@@ -1,0 +1,367 @@
+"""The columns of one or several files as one: in one unit each, times as numbers, sentinels hidden.
+
+Sentinels are numbers that stand for "no reading", as -9999. Times that count from an unknown moment
+get a note on the epoch that they probably count from.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from pgt.data.units import conversion, require_same
+from pgt.ground.errors import InputError
+from pgt.io.columns import Columns, check_row_count
+from pgt.io.time_spellings import find_clock_change
+from pgt.io.time_stamps import elapsed_since, format_origin, split_origin
+
+CF_UNIT_NAMES = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days", "ms": "milliseconds"}
+# By name, the unit that all files are converted to, and the moment from which it counts.
+TargetUnits = Mapping[str, tuple[str, np.datetime64 | None]]
+
+
+def merge_tables(
+    tables: Sequence[Columns],
+    files: Sequence[str],
+    units: Mapping[str, str],
+    missing: tuple[float, ...] | None,
+    fields: Sequence[str],
+    sigma: Mapping[str, str],
+) -> Columns:
+    """The tables of several files as one, in `units`, or in those of the first file that has any.
+
+    Sentinels are hidden in the `fields`, since a coordinate cannot be hidden. `sigma` maps columns of
+    standard deviations to their fields; they are converted by the scale of the unit alone.
+    """
+    check_row_count(sum(map(len, tables)))
+    targets = _target_units(tables, units)
+    notes: dict[str, None] = dict.fromkeys([f"{len(tables)} files"] if len(tables) > 1 else [])
+    notes |= dict.fromkeys(note for table in tables for note in table.notes)
+    # Sentinels come first: they are unknown in another unit.
+    hidden = _hide_in_tables(tables, fields, missing, notes)
+    converted = [_convert_table(table, targets, sigma, notes) for table in hidden]
+    values = {name: np.concatenate([part[name] for part in converted]) for name in converted[0]}
+    origin = {name: format_origin(at) for name, (_, at) in targets.items() if at is not None}
+    for name, column in values.items():
+        if column.dtype.kind == "M":
+            values[name], origin[name] = _count_dates(name, column, targets, notes)
+    known = {name: unit for name, (unit, _) in targets.items() if unit}
+    if "t" in values and "t" not in origin and (note := guess_epoch(values["t"], known.get("t"))):
+        notes[note] = None
+    for name, at in origin.items():  # as CF writes it, so that results can be read as dates
+        unit = known.get(name, "s")
+        known[name] = f"{CF_UNIT_NAMES.get(unit, unit)} since {at}"
+        notes[f"{name} in {known[name]}"] = None
+    lines, sensors = _merge_lines(tables, files), _merge_sensors(tables, files)
+    return Columns(values, known, lines, tuple(notes), origin, sensors=sensors)
+
+
+def _target_units(tables: Sequence[Columns], units: Mapping[str, str]) -> TargetUnits:
+    """The unit of each column, and the moment from which it counts."""
+    found: dict[str, tuple[str, np.datetime64 | None]] = {}
+    for table in reversed(tables):
+        found |= {name: split_origin(unit) for name, unit in table.units.items()}
+    for name, unit in units.items():
+        plain, origin = split_origin(unit)
+        found[name] = (plain, origin if origin is not None else found.get(name, ("", None))[1])
+    return found
+
+
+def _convert_table(
+    table: Columns, wanted: TargetUnits, sigma: Mapping[str, str], notes: dict[str, None]
+) -> dict[str, np.ndarray]:
+    """The columns of one file in the target units."""
+    found = dict(table.values)
+    for name, column in table.values.items():
+        of = sigma.get(name, name)
+        unit = table.units.get(name) or table.units.get(of)
+        if of not in wanted or unit is None or column.dtype.kind == "M":
+            continue
+        plain, origin = split_origin(unit)
+        target, start = wanted[of]
+        scale, offset = _find_conversion(name, plain, target, notes)
+        if (scale, offset) != (1.0, 0.0):
+            found[name] = column * scale + (0.0 if name in sigma else offset)
+        if origin is not None and start is not None and origin != start:
+            found[name] = found[name] + elapsed_since(np.array([origin]), start, target)
+    return found
+
+
+def _find_conversion(
+    name: str, first: str, second: str, notes: dict[str, None]
+) -> tuple[float, float]:
+    found = conversion(first, second)
+    if found is None:
+        require_same(name, {"the file": first, "`units`": second})
+        return 1.0, 0.0  # two spellings of one unknown unit
+    if found != (1.0, 0.0):
+        notes[f"{name} converted from {first} to {second}"] = None
+    return found
+
+
+def _count_dates(name: str, times: np.ndarray, wanted: TargetUnits, notes: dict[str, None]):
+    """Dates as numbers since the first of them, or since the moment of the target unit."""
+    if np.isnat(times).all():
+        raise InputError(f"the column of {name!r} holds no time at all.")
+    unit, origin = wanted.get(name, ("s", None))
+    origin = np.nanmin(times) if origin is None else origin
+    if not any("time stamps" in word for word in notes):
+        notes[f"{len(np.unique(times))} time stamps"] = None
+    if (at := find_clock_change(times)) is not None:
+        notes[
+            f"times go back at {format_origin(at)}, as clocks do when summer ends: if so, write the zone"
+        ] = None
+    return elapsed_since(times, origin, unit or "s"), format_origin(origin)
+
+
+def _hide_in_tables(
+    tables: Sequence[Columns],
+    fields: Sequence[str],
+    missing: tuple[float, ...] | None,
+    notes: dict[str, None],
+) -> list[Columns]:
+    """The tables with NaN for sentinels, which are found in all readings of a field together."""
+    ends, counts = np.cumsum([len(table) for table in tables])[:-1], 0
+    parts: list[dict[str, np.ndarray]] = [dict(table.values) for table in tables]
+    for name in fields:
+        columns = [table.values[name] for table in tables]
+        if any(column.dtype.kind == "M" for column in columns):
+            raise InputError(f"column {name!r} holds dates; readings are numbers.")
+        if any(column.dtype.kind not in "iuf" for column in columns):
+            continue
+        plain, found = hide_sentinels(name, np.concatenate(columns).astype(float), missing)
+        counts += sum(found.values())
+        for part, column, table in zip(parts, np.split(plain, ends), tables, strict=True):
+            part[name] = column
+            check_absolute_zero(name, column, table.units.get(name))
+            if missing is None and (
+                word := note_power_on_value(name, column, table.units.get(name))
+            ):
+                notes[word] = None
+    if counts:
+        notes[f"{counts} sentinel{'s' if counts > 1 else ''} hidden"] = None
+    return [replace(table, values=part) for table, part in zip(tables, parts, strict=True)]
+
+
+def _merge_sensors(tables: Sequence[Columns], files: Sequence[str]) -> np.ndarray | None:
+    """The sensor of each row; each of several files without names is one sensor."""
+    if len(tables) == 1:
+        return tables[0].sensors
+    parts = [
+        np.full(len(table), file.split(".")[0], object) if table.sensors is None else table.sensors
+        for table, file in zip(tables, files, strict=True)
+    ]
+    return np.concatenate(parts)
+
+
+def _merge_lines(tables: Sequence[Columns], files: Sequence[str]) -> np.ndarray | None:
+    """The line of each row, with the name of its file where there are several."""
+    if any(table.lines is None for table in tables):
+        return None
+    if len(tables) == 1:
+        return tables[0].lines
+    pairs = zip(tables, files, strict=True)
+    named = [f"{line} of {file}" for table, file in pairs for line in np.asarray(table.lines)]
+    return np.array(named, object)
+
+
+_SECONDS_PER_DAY = 86400.0
+# Loggers are taken to have worked between these days since 1970.
+_FIRST_DAY, _LAST_DAY = 20 * 365.25, 80 * 365.25
+_SECONDS_PER_COUNT = {
+    "seconds": 1.0,
+    "milliseconds": 1e-3,
+    "microseconds": 1e-6,
+    "nanoseconds": 1e-9,
+}
+# The numbers that count for 1970-01-01 in days, or in seconds for LabVIEW.
+_EXCEL_1970, _MATLAB_1970 = 25569, 719529
+_JULIAN_1970, _MODIFIED_JULIAN_1970 = 2440587.5, 40587
+_LABVIEW_1970 = 2082844800
+
+
+def guess_epoch(times: np.ndarray, unit: str | None = None) -> str | None:
+    """A note on the epoch that numbers seem to count from; None where they count from zero.
+
+    >>> guess_epoch(np.array([1.7e9, 1.7e9 + 60]))
+    "t may count from 1970: if so, write units = {t = 'seconds since 1970-01-01'}"
+    >>> guess_epoch(np.array([0.0, 60.0]))
+    """
+    finite = times[np.isfinite(times)]
+    if not finite.size:
+        return None
+    low, high = finite.min(), finite.max()
+
+    def is_recent(scale: float, zero: float) -> bool:
+        return bool(scale * (low - zero) > _FIRST_DAY and scale * (high - zero) < _LAST_DAY)
+
+    if unit is None and _are_six_digit_dates(finite):
+        return "t may be dates without a century, as in 240312: if so, write them as 2024-03-12"
+    for name, seconds in _SECONDS_PER_COUNT.items():
+        if is_recent(seconds / _SECONDS_PER_DAY, 0.0):
+            return f"t may count from 1970: if so, write units = {{t = '{name} since 1970-01-01'}}"
+    if unit in (None, "s") and is_recent(1.0 / _SECONDS_PER_DAY, _LABVIEW_1970):
+        return (
+            "t may count from 1904 (LabVIEW): if so, write units = {t = 'seconds since 1904-01-01'}"
+        )
+    if unit is not None:  # the remaining epochs count days
+        return None
+    if is_recent(1.0, _MATLAB_1970):
+        return f"t may be MATLAB's number of the day: if so, t - {_MATLAB_1970} are days since 1970-01-01"
+    if is_recent(1.0, _EXCEL_1970) and high - low < 0.05 * low:
+        return (
+            "t may be Excel's number of the day: if so, write units = {t = 'days since 1899-12-30'}"
+        )
+    for name, zero in (("Julian", _JULIAN_1970), ("modified Julian", _MODIFIED_JULIAN_1970)):
+        if is_recent(1.0, zero):
+            return f"t may be the {name} number of the day: if so, t - {zero} are days since 1970-01-01"
+    return None
+
+
+def _are_six_digit_dates(times: np.ndarray) -> bool:
+    """Whether all numbers have six digits, with a month in the middle and a day at one end."""
+    if (
+        (times % 1).any()
+        or times.min() < 10_101
+        or times.max() > 991_231
+        or len(np.unique(times)) < 2
+    ):
+        return False
+    first, month, last = times // 10_000, times // 100 % 100, times % 100
+    are_days = all(((part >= 1) & (part <= 31)).all() for part in (first, last))
+    return bool(((month >= 1) & (month <= 12)).all() and are_days)
+
+
+# Sentinels of loggers, archives and meters; each counts where it lies far from all other readings.
+SENTINELS = (
+    -99.99, -999.0, -999.9, -999.99, -6999.0, -7999.0, -9999.0, -9999.9, -9999.99, -32768.0,
+    -99999.0, -999999.0, -8999.0, -32767.0, 65535.0, 2147483647.0, -2147483647.0, -2147483648.0,
+    4294967295.0, -9.99e8, 9999.0, 9999.9, 9999.99, 32767.0, 99999.0, 999999.0,
+)  # fmt: skip
+# Sentinels that may also be readings, as a pressure of 999 hPa; they count only where no reading is
+# plausible. Well logs write -999.25, 1-Wire thermometers -127, and tenths of 16 bits end at 3276.7.
+UNLIKELY_SENTINELS = (
+    999.0, 999.9, 999.99, 888.8, 888.88, 8888.0, -888.0, -888.8, -888.88, -8888.0, -999.25, -127.0,
+    -99.0, -99.9, 3276.7, -3276.8, 6999.0, 7999.0,
+)  # fmt: skip
+# Sentinels of buoys and archives that may be percentages: the user is asked.
+AMBIGUOUS_SENTINELS = (99.0, 99.9, 99.99)
+AXIS_SENTINELS = tuple(number for number in SENTINELS if number < -900)  # coordinates may be large
+# Fill values of archives, overflow of meters, the largest float32: they count beside any readings.
+HUGE_SENTINELS = (
+    1e20, *(10.0**power for power in range(30, 39)), 9.9e37, 9.91e37, 9.969209968e36, 3.4028235e38,
+    9.99e33, 9.999e20,
+)  # fmt: skip
+
+
+def hide_sentinels(
+    name: str, values: np.ndarray, missing: tuple[float, ...] | None
+) -> tuple[np.ndarray, dict[float, int]]:
+    """The readings with NaN for every sentinel, and the number of each sentinel.
+
+    >>> hide_sentinels("T", np.array([20.5, -9999.0, 21.0]), None)
+    (array([20.5,  nan, 21. ]), {-9999.0: 1})
+    """
+    found = np.isin(values, missing) if missing is not None else _find_sentinels(name, values)
+    if not found.any():
+        return values, {}
+    numbers, counts = np.unique(values[found], return_counts=True)
+    counted = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
+    return np.where(found, np.nan, values), counted
+
+
+def _find_sentinels(name: str, values: np.ndarray) -> np.ndarray:
+    finite = np.isfinite(values)
+    huge = finite & (np.abs(values) >= 0.99 * min(HUGE_SENTINELS))
+    huge[huge] = np.isclose(np.abs(values[huge])[:, None], HUGE_SENTINELS, rtol=1e-6, atol=0).any(
+        axis=1
+    )
+    if huge[finite].all():  # readings may all be that large
+        huge = np.zeros_like(huge)
+    candidates = np.isin(values, SENTINELS + UNLIKELY_SENTINELS + AMBIGUOUS_SENTINELS)
+    plain = values[finite & ~huge & ~candidates]
+    if not candidates.any() or not plain.size:
+        return huge
+    low, high = plain.min(), plain.max()
+    for number in np.unique(values[candidates]):
+        is_none = (
+            _is_clearly_outside
+            if number in UNLIKELY_SENTINELS + AMBIGUOUS_SENTINELS
+            else partial(_is_outside, name)
+        )
+        candidates &= (values != number) | is_none(number, low, high)
+    for number in np.unique(values[candidates & np.isin(values, AMBIGUOUS_SENTINELS)]):
+        raise _ambiguous_sentinel(name, number, low, high)
+    return huge | candidates
+
+
+def check_axis_sentinels(name: str, values: np.ndarray) -> None:
+    """Refuse a sentinel in a coordinate: it cannot be hidden, and would widen the domain."""
+    candidates = np.isin(values, AXIS_SENTINELS)
+    plain = values[np.isfinite(values) & ~candidates]
+    for number in np.unique(values[candidates]) if plain.size else ():
+        if _is_clearly_outside(number, plain.min(), plain.max()):
+            row = int(np.argmax(values == number))
+            raise InputError(
+                f"coordinate {name!r}, row {row}, is {number:g}, a sentinel for no value; the others "
+                f"lie between {plain.min():g} and {plain.max():g}. Correct or remove the row; if it is a "
+                "value, write `dialect=pgt.io.Dialect(missing=[])`."
+            )
+
+
+def check_absolute_zero(name: str, values: np.ndarray, unit: str | None) -> None:
+    """Refuse temperatures below absolute zero."""
+    kelvin = conversion(unit, "K") if unit else None
+    if kelvin is None or not kelvin[1]:  # kelvin may be a difference
+        return
+    cold = values[np.isfinite(values) & (values * kelvin[0] + kelvin[1] < -1e-6)]
+    if cold.size:
+        raise InputError(
+            f"field {name!r}: {cold[0]:g} {unit} is below absolute zero. Correct it; if it stands for "
+            f"no reading, write `dialect=pgt.io.Dialect(missing=[{cold[0]:g}])`."
+        )
+
+
+def note_power_on_value(name: str, values: np.ndarray, unit: str | None) -> str | None:
+    """A note on readings of exactly 85 °C, which digital thermometers give before they measure.
+
+    >>> note_power_on_value("T", np.array([85.0, 21.0, 21.5, 22.0]), "degC")
+    'T: 1 reading of exactly 85 °C, which a DS18B20 gives before it has measured: if so, write ...'
+    """
+    to = conversion("degC", unit or ("degC" if name == "T" else ""))
+    number = 0.0 if to is None else 85.0 * to[0] + to[1]
+    found = np.isclose(values, number, rtol=1e-12, atol=1e-9)
+    rest = values[np.isfinite(values) & ~found]
+    if to is None or not found.any() or len(rest) < found.sum():
+        return None
+    if number - rest.max() < 10.0 * to[0]:  # others are as warm
+        return None
+    count = int(found.sum())
+    return (
+        f"{name}: {count} reading{'s' if count > 1 else ''} of exactly 85 °C, which a DS18B20 gives "
+        f"before it has measured: if so, write dialect = {{missing = [{number:g}]}}"
+    )
+
+
+def _is_clearly_outside(number: float, low: float, high: float) -> bool:
+    gap = max(low - number, number - high)
+    return bool(gap > high - low and gap > 0.5 * abs(number))
+
+
+def _is_outside(name: str, number: float, low: float, high: float) -> bool:
+    """Whether a number is a sentinel beside readings from `low` to `high`; an error if it is unclear."""
+    gap = max(low - number, number - high)
+    if gap <= 0.1 * (high - low):
+        return False
+    if _is_clearly_outside(number, low, high):
+        return True
+    raise _ambiguous_sentinel(name, number, low, high)
+
+
+def _ambiguous_sentinel(name: str, number: float, low: float, high: float) -> InputError:
+    return InputError(
+        f"field {name!r}: {number:g} may be a reading, or a sentinel for none; the others lie between "
+        f"{low:g} and {high:g}. If it is a sentinel, write "
+        f"`dialect=pgt.io.Dialect(missing=[{number:g}])`, else `dialect=pgt.io.Dialect(missing=[])`."
+    )

@@ -1,0 +1,418 @@
+"""The requested columns of a table: matched to headings, read as numbers, one row per reading.
+
+A table is long, with one column per quantity, or wide, with one column per sensor. The position of a
+sensor stands in its heading or in a separate table of sensors, where it is found by name.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from pgt.data.units import conversion
+from pgt.ground.dialect import Dialect
+from pgt.ground.errors import InputError
+from pgt.io.column_aliases import AXES, SPACE_AXES, parse_flag
+from pgt.io.columns import Columns, check_row_count, missing_column
+from pgt.io.header import place_by_grid
+from pgt.io.headings import Heading, Positions, place_by_lengths
+from pgt.io.number_format import NumberFormat, find_number_format, is_number_like, is_plain_number
+from pgt.io.table import CellTable, Converter, as_text
+from pgt.io.time_spellings import find_zone, has_zone, is_compact_date, to_utc
+from pgt.io.time_stamps import MIDNIGHT_NOTE, is_time_stamp, join_time_columns, unwrap_midnights
+
+COLUMN_JOINER = " + "  # joins the names of columns that make up one time: "Date + Time"
+Sensors = dict[str, Positions]  # positions by the name of the sensor
+Arrays = dict[str, np.ndarray]
+
+
+class ColumnPlan(NamedTuple):
+    """How the requested names are read from a table; columns are given by their index."""
+
+    single: dict[str, tuple[int, ...]]  # by name: one column, or several that are joined to a time
+    wide: dict[str, dict[tuple[float, ...], int]]  # by field and position: the column of the sensor
+    axes: tuple[str, ...]  # of the positions in `wide`
+    fixed_positions: Positions  # valid for every row
+    named_by: int | None  # the column that holds the names of sensors
+
+    @property
+    def wide_columns(self) -> set[int]:
+        return {column for by_position in self.wide.values() for column in by_position.values()}
+
+
+def select_columns(
+    table: CellTable,
+    coords: tuple[str, ...],
+    others: tuple[str, ...],
+    sensors: Sensors | None,
+    dialect: Dialect,
+) -> Columns:
+    """The columns `coords` and `others` of a table, under these names."""
+    sensors = sensors or {}
+    table = _place_by_headings(table, coords, sensors)
+    plan = _make_plan(table, coords, others, sensors)
+    count = max((len(by_position) for by_position in plan.wide.values()), default=1)
+    number_format = _find_format(table, plan, dialect)
+    _check_decimal_marks(table, number_format, dialect)
+    raw, lines = table.load(_make_converters(table, plan, coords, number_format, dialect.valid))
+    check_row_count(count * len(lines))
+    values = {
+        name: join_time_columns(
+            [(table.headings[c], raw[c]) for c in columns], lines, dialect.dates
+        )
+        for name, columns in plan.single.items()
+    }
+    zones = _convert_to_utc(values, raw, table, plan)
+    clocks = {
+        n for n, c in plan.single.items() if raw[c[0]].dtype == object and _is_float(values[n])
+    }
+    values |= {axis: np.full(len(lines), at) for axis, (at, _) in plan.fixed_positions.items()}
+    notes, sensor_names = [*table.notes, *number_format.notes, *zones], None
+    if plan.named_by is not None:
+        sensor_names = raw[plan.named_by]
+        missing = [axis for axis in coords if axis not in values]
+        values |= _positions_by_sensor(sensor_names, lines, sensors, missing)
+        notes.append(f"{len(set(sensor_names))} sensors")
+    notes += _unwrap_clocks(values, clocks, coords, lines)
+    units = _collect_units(table, plan, sensors, coords) | dict.fromkeys(clocks, "s")
+    if plan.wide:
+        sensor_names = np.tile(_sensor_headings(table, plan), len(lines))
+        values, lines = _melt(plan, values, raw, lines)
+        of = ("times", "positions") if plan.axes == ("t",) else ("sensors", "time stamps")
+        notes += [f"{count} {of[0]}", f"{len(lines) // count} {of[1]}"]
+    if words := number_format.hidden_words:
+        notes.append(f"{words} word{'s' if words > 1 else ''} in place of readings hidden")
+    found = {name: values[name] for name in (*coords, *others)}
+    return Columns(found, units, lines, tuple(notes), sensors=sensor_names)
+
+
+def heading_texts(headings: Iterable[Heading]) -> list[str]:
+    """The headings that are not empty, as they stand in the file."""
+    return [heading.text for heading in headings if heading.text]
+
+
+def explain_sensor_positions(name: str, sensors: Collection[str] = ()) -> str:
+    """How to give positions where the axis `name` is missing; `sensors` have known positions."""
+    if name not in SPACE_AXES:
+        return ""
+    if sensors:
+        return (
+            f" The table of sensors has {', '.join(list(sensors)[:5])}: none of them is the name of a "
+            "column, of the file, or stands in a column. Write the names alike."
+        )
+    return (
+        " Where each column or file is one sensor, write its position into the heading, as in T@x=0.1, "
+        'or give a table of names and positions: `sensors="positions.csv"`.'
+    )
+
+
+# Which columns a name means
+
+
+def find_columns(headings: Sequence[Heading], name: str) -> tuple[int, ...]:
+    """The column with this heading, or with this name in its heading; several for "Date + Time"."""
+    texts = [heading.text for heading in headings]
+    name = " ".join(name.split())
+    if texts.count(name) > 1:
+        raise InputError(f"two columns are named {name!r}; rename one of them.")
+    if name in texts:
+        return (texts.index(name),)
+    columns = [at for at, h in enumerate(headings) if h.name == name and not h.positions]
+    if len({texts[column] for column in columns}) < len(columns):
+        raise InputError(f"two columns are named {texts[columns[0]]!r}; rename one of them.")
+    if len(columns) > 1:
+        listed = " and ".join(repr(texts[column]) for column in columns)
+        raise InputError(
+            f'the columns {listed} are both {name!r}; say which: `columns={{"{name}": '
+            f'"{texts[columns[0]]}"}}`.'
+        )
+    if not columns and COLUMN_JOINER in name:
+        parts = [find_columns(headings, part) for part in name.split(COLUMN_JOINER)]
+        return tuple(c for part in parts for c in part) if all(parts) else ()
+    return tuple(columns)
+
+
+def find_positions(headings: Sequence[Heading], sensors: Sensors) -> dict[int, Positions]:
+    """By column, the position that its heading or the table of sensors gives."""
+    found = {at: h.positions for at, h in enumerate(headings) if h.positions}
+    for at, heading in enumerate(headings):
+        for name in (heading.text, heading.name):
+            if heading.text and name in sensors:
+                found[at] = found.get(at, {}) | sensors[name]
+    return found
+
+
+def group_by_field_and_position(
+    headings: Sequence[Heading],
+    fields: Sequence[str],
+    positions: dict[int, Positions],
+    axes: Sequence[str],
+) -> dict[str, dict[tuple[float, ...], int]]:
+    """By field and position along `axes`, the column."""
+    found: dict[str, dict[tuple[float, ...], int]] = {}
+    for name in fields:
+        columns = [at for at in positions if is_of_field(headings[at], name)]
+        if not columns and len(fields) == 1:
+            columns = list(positions)
+        if not columns:
+            raise missing_column(name, heading_texts(headings))
+        found[name] = {}
+        for column in columns:
+            at = _position_along(headings[column], positions[column], axes)
+            if at in found[name]:
+                first = headings[found[name][at]]
+                raise InputError(
+                    f"the columns {first.text!r} and {headings[column].text!r} are both {name!r} at one "
+                    "position; correct a position, or say which columns are meant: "
+                    f'`columns={{"{name}": "{first.name}*"}}`.'
+                )
+            found[name][at] = column
+    return found
+
+
+def is_of_field(heading: Heading, name: str) -> bool:
+    """Whether a column belongs to a field: by its name, or by a pattern such as "TC*"."""
+    if name in (heading.name, heading.text):
+        return True
+    start, star, end = name.partition("*")
+    return bool(star) and heading.text.startswith(start) and heading.text.endswith(end)
+
+
+def _position_along(
+    heading: Heading, position: Positions, axes: Sequence[str]
+) -> tuple[float, ...]:
+    for axis in axes:
+        if axis not in position:
+            raise InputError(
+                f"the column {heading.text!r} does not give the position of its sensor along {axis!r}; "
+                f"write it in the heading, as in {heading.name}@{axis}=0.1, or in a table of sensors."
+            )
+    return tuple(position[axis][0] for axis in axes)
+
+
+def _place_by_headings(table: CellTable, coords: Sequence[str], sensors: Sensors) -> CellTable:
+    """The table, whose headings are positions along the only axis that is given nowhere else."""
+    if sensors or any(heading.positions for heading in table.headings):
+        return table
+    missing = [axis for axis in AXES if axis in coords and not find_columns(table.headings, axis)]
+    if len(missing) == 1:
+        grid = place_by_grid(table.headings, missing)
+        if any(heading.positions for heading in grid):
+            return replace(table, headings=grid)
+    missing = [axis for axis in missing if axis != "t" and axis not in table.fixed_positions]
+    if len(missing) != 1:
+        return table
+    return replace(table, headings=place_by_lengths(table.headings, missing[0]))
+
+
+def _make_plan(
+    table: CellTable, coords: Sequence[str], others: Sequence[str], sensors: Sensors
+) -> ColumnPlan:
+    found = {name: find_columns(table.headings, name) for name in (*coords, *others)}
+    single = {name: columns for name, columns in found.items() if columns}
+    missing = [name for name in coords if name not in single]
+    positions = find_positions(table.headings, sensors)
+    if (
+        missing and positions
+    ):  # a column of one sensor, named in full, is a wide table of one column
+        single = {n: c for n, c in single.items() if n in coords or not set(c) & set(positions)}
+    unread = [name for name in others if name not in single]
+    taken = {column for columns in single.values() for column in columns}
+    given = {axis: at for axis, at in table.fixed_positions.items() if axis in missing}
+    if unread and missing and positions:
+        free = {column: at for column, at in positions.items() if column not in taken}
+        fixed = {a: at for a, at in given.items() if not any(a in other for other in free.values())}
+        axes = tuple(axis for axis in missing if axis not in fixed)
+        wide = group_by_field_and_position(table.headings, unread, free, axes)
+        return ColumnPlan(single, wide, axes, fixed, None)
+    fixed = given | {a: at for a, at in sensors.get(table.file_stem, {}).items() if a in missing}
+    missing = [axis for axis in missing if axis not in fixed]
+    named_by = _find_sensor_column(table, sensors, taken) if missing else None
+    for name in (*(missing if named_by is None else ()), *unread):
+        hint = explain_sensor_positions(name, sensors)
+        raise missing_column(name, heading_texts(table.headings), hint)
+    return ColumnPlan(single, {}, (), fixed, named_by)
+
+
+def _find_sensor_column(table: CellTable, sensors: Sensors, taken: set[int]) -> int | None:
+    """The column of which most cells are names of sensors."""
+    for column in range(len(table.headings)):
+        cells = table.cells(column)
+        known = sum(cell in sensors for cell in cells)
+        if column not in taken and cells and known > 0.5 * len(cells):
+            return column
+    return None
+
+
+# How cells become numbers
+
+
+def _holds_times(table: CellTable, column: int) -> bool:
+    """Whether a column holds times. Plain digits are dates only where all are, and have no unit."""
+    cells = [cell for cell in table.cells(column) if cell]
+    if not cells or not is_time_stamp(cells[0]):
+        return False
+    has_unit = table.headings[column].unit is not None
+    return not is_number_like(cells[0]) or (not has_unit and all(map(is_compact_date, cells)))
+
+
+def _check_decimal_marks(table: CellTable, number_format: NumberFormat, dialect: Dialect) -> None:
+    """Refuse decimal commas beside columns with decimal points: "0060,1" may be two numbers."""
+    if dialect.decimal is not None or number_format.decimal != ",":
+        return
+    for column, heading in enumerate(table.headings):
+        cells = [cell for cell in table.cells(column) if cell]
+        point = next((cell for cell in cells if "." in cell), None)
+        if point and all(map(is_plain_number, cells)):
+            raise InputError(
+                f"column {heading.text!r} has decimal points ({point}), others have commas in their "
+                'numbers; if these are decimal commas, write `dialect=pgt.io.Dialect(decimal=",")`.'
+            )
+
+
+def _find_format(table: CellTable, plan: ColumnPlan, dialect: Dialect) -> NumberFormat:
+    """The format of the numbers that are read; where these leave it open, that of all columns."""
+    read = {c for columns in plan.single.values() if len(columns) == 1 for c in columns}
+    numeric = [c for c in range(len(table.headings)) if not _holds_times(table, c)]
+    wanted = [c for c in numeric if c in read | plan.wide_columns]
+    try:
+        return find_number_format((cell for c in wanted for cell in table.cells(c)), dialect)
+    except InputError as error:
+        try:
+            return find_number_format((cell for c in numeric for cell in table.cells(c)), dialect)
+        except InputError:
+            raise error from None
+
+
+def _make_converters(
+    table: CellTable,
+    plan: ColumnPlan,
+    coords: Sequence[str],
+    number_format: NumberFormat,
+    valid: str | None,
+) -> dict[int, Converter]:
+    """By column, how it is read: as numbers, or as text where it holds times or names."""
+
+    def number(column: int) -> Converter:
+        name, is_axis = table.headings[column].text, column in axes
+        return lambda cells, lines: number_format.numbers(cells, lines, name, is_axis)
+
+    axes = {column for name in coords for column in plan.single.get(name, ())}
+    found = {column: number(column) for column in plan.wide_columns}
+    for name, columns in plan.single.items():
+        is_time = len(columns) > 1 or any(
+            name in coords and _holds_times(table, c) for c in columns
+        )
+        for column in columns:
+            found[column] = as_text if is_time else number(column)
+            if name == valid:
+                found[column] = _convert_flags(number(column))
+    return found if plan.named_by is None else found | {plan.named_by: as_text}
+
+
+def _convert_flags(number: Converter) -> Converter:
+    """A converter that also takes words such as TRUE, OK and Bad."""
+    words: dict[bool | None, str] = {True: "1", False: "0"}
+    return lambda cells, lines: number(
+        [c if is_plain_number(c) else words.get(parse_flag(c), c) for c in cells], lines
+    )
+
+
+def _convert_to_utc(
+    values: Arrays, raw: dict[int, np.ndarray], table: CellTable, plan: ColumnPlan
+) -> list[str]:
+    """Convert times whose heading names a zone to UTC; times with a zone of their own already are."""
+    notes = []
+    for name, columns in plan.single.items():
+        zone = next((z for c in columns if (z := find_zone(table.headings[c].text))), None)
+        if zone is None or values[name].dtype.kind != "M":
+            continue
+        if not any(has_zone(text) for column in columns for text in raw[column]):
+            values[name] = to_utc(pd.Series(values[name]), zone).to_numpy("datetime64[us]")
+            notes.append(f"times from {zone} to UTC")
+    return notes
+
+
+def _is_float(column: np.ndarray) -> bool:
+    return column.dtype.kind == "f"
+
+
+def _unwrap_clocks(
+    values: Arrays, clocks: set[str], coords: Sequence[str], lines: np.ndarray
+) -> list[str]:
+    """Add the days that times of day leave out."""
+    notes = []
+    for name in clocks:
+        others = [values[c] for c in coords if c in values and c != name and _is_float(values[c])]
+        found = unwrap_midnights(values[name], others, lines)
+        notes += [] if np.array_equal(found, values[name], equal_nan=True) else [MIDNIGHT_NOTE]
+        values[name] = found
+    return notes
+
+
+# Wide tables become long
+
+
+def _positions_by_sensor(
+    names: np.ndarray, lines: np.ndarray, sensors: Sensors, axes: Sequence[str]
+) -> Arrays:
+    """The coordinates of rows that name their sensor."""
+    for name, line in zip(names, lines, strict=True):
+        for axis in axes:
+            if axis not in sensors.get(name, {}):
+                raise InputError(
+                    f"line {line}: the table of sensors has no {axis!r} for {name!r}; add it there."
+                )
+    return {axis: np.array([sensors[name][axis][0] for name in names]) for axis in axes}
+
+
+def _sensor_headings(table: CellTable, plan: ColumnPlan) -> np.ndarray:
+    """By position, the heading of the first column there."""
+    first: dict[tuple[float, ...], str] = {}
+    for by_position in plan.wide.values():
+        for at, column in by_position.items():
+            first.setdefault(at, table.headings[column].text)
+    return np.array([*first.values()], object)
+
+
+def _melt(plan: ColumnPlan, values: Arrays, raw: dict[int, np.ndarray], lines: np.ndarray):
+    """One row per instant and position; several fields at one position share a row."""
+    positions = list(dict.fromkeys(at for columns in plan.wide.values() for at in columns))
+    melted = {name: np.repeat(column, len(positions)) for name, column in values.items()}
+    for index, axis in enumerate(plan.axes):
+        melted[axis] = np.tile([at[index] for at in positions], len(lines))
+    nothing = np.full(len(lines), np.nan)
+    for name, columns in plan.wide.items():
+        parts = [raw[columns[at]] if at in columns else nothing for at in positions]
+        melted[name] = np.stack(parts, axis=1).ravel()
+    return melted, np.repeat(lines, len(positions))
+
+
+def _collect_units(
+    table: CellTable, plan: ColumnPlan, sensors: Sensors, coords: Sequence[str]
+) -> dict[str, str]:
+    """Units by name: of a column, of all columns of a field, and of positions."""
+    units: dict[str, str | None] = {}
+    for name, columns in plan.single.items():
+        units[name] = table.headings[columns[0]].unit if len(columns) == 1 else None
+    for name, columns in plan.wide.items():
+        units[name] = _common_unit(name, [table.headings[c].unit for c in columns.values()])
+    units |= {axis: unit for axis, (_, unit) in plan.fixed_positions.items()}
+    positions = [*find_positions(table.headings, sensors).values(), *sensors.values()]
+    for axis in coords:
+        if axis not in units:
+            units[axis] = _common_unit(axis, [at[axis][1] for at in positions if axis in at])
+    return {name: unit for name, unit in units.items() if unit}
+
+
+def _common_unit(name: str, units: Iterable[str | None]) -> str | None:
+    """The unit that all sensors share; some may give none."""
+    given = [unit for unit in units if unit]
+    for unit in given:
+        if conversion(unit, given[0]) != (1.0, 0.0):
+            raise InputError(
+                f"{name!r} is in {given[0]!r} at one sensor and in {unit!r} at another; write one unit."
+            )
+    return given[0] if given else None

@@ -1,0 +1,244 @@
+"""The rows of a problem as linear functions of the weights of a sum of sines.
+
+The same rows as everywhere (losses.py), in float64: readings, equation, conditions. Each kind of row of
+equation and conditions is scaled to unit length, so that one σ_e suits them all. Where they are not
+linear, they are linearised at the weights given. Unknown coefficients of the equation are further
+weights, the last ones, counted in a unit so large that the prior does not hold them back.
+"""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt.data.domain import Domain
+from pgt.data.observations import cell_quadrature, typical
+from pgt.data.origin import Origin
+from pgt.ground.types import Point
+from pgt.ground.unknown import is_unknown, named_unknowns, resolve
+from pgt.inference.linear_algebra import beside_numpy
+from pgt.inference.linear_gaussian import Rows
+from pgt.models.features import Features, Sines
+from pgt.nn.compiled import compiled
+from pgt.nn.precision import cast
+from pgt.physics.bordered import filled
+from pgt.physics.conditions import AbstractCondition
+from pgt.physics.derivatives import parse_name
+from pgt.physics.pde import AbstractPDE
+from pgt.problem.losses import Problem
+
+COEFFICIENT_UNIT = 100.0  # logarithms, logits or units of an unknown coefficient
+LEAST_NODES = 8  # along each axis of a condition
+
+
+class Table:
+    """Derivatives of the field at one point by name, as `AbstractPDE.residual` asks for them."""
+
+    def __init__(self, evaluate: Callable, pde: AbstractPDE, z: Point, origin: Origin):
+        self.evaluate, self.pde, self.z, self.shifts = evaluate, pde, z, dict(origin.shifts)
+
+    def __call__(self, name: str) -> Float[Array, ""]:
+        if name in self.pde.coords:
+            return self.z[self.pde.coords.index(name)] + self.shifts.get(name, 0.0)
+        return self.evaluate(self.z, name)
+
+    def laplacian(self, field: str) -> Float[Array, ""]:
+        axes = [c for c in self.pde.coords if c != "t"]
+        return jnp.sum(jnp.stack([self.evaluate(self.z, f"{field}_{a}{a}") for a in axes]))
+
+
+def weights_of(model: Features, pde: AbstractPDE) -> Float[np.ndarray, " p"]:
+    """The weights of the sum, then the unknown coefficients as they are stored."""
+    raws = [float(node.raw) / COEFFICIENT_UNIT for _, node in named_unknowns(pde)]
+    return np.concatenate([model.network.weights(), raws])
+
+
+def with_weights(
+    model: Features, pde: AbstractPDE, weights: Float[Array | np.ndarray, " p"]
+) -> tuple[Features, AbstractPDE]:
+    """The model and the equation with other weights."""
+    size = model.network.size
+    readout = model.network.readouts(weights[None, :size])[0]
+    model = eqx.tree_at(lambda m: m.network.readout, model, readout)
+    return model, _with_raws(pde, COEFFICIENT_UNIT * weights[size:])
+
+
+def rows_of(model: Features, pde: AbstractPDE, problem: Problem, points: int) -> Rows:
+    """All rows at the weights of model and equation; the equation at some `points` of the domain. With no
+    points, those of the readings alone."""
+    with beside_numpy():
+        model, pde, problem = cast((model, pde, problem), jnp.float64)
+        blocks = list(_physics(model, pde, problem, points)) if points else []
+    size = model.network.readout.size + len(named_unknowns(pde))
+    equation = np.concatenate([a for a, _ in blocks]) if blocks else np.zeros((0, size))
+    target = np.concatenate([f for _, f in blocks]) if blocks else np.zeros(0)
+    readings, values, sigma, given, kinds = _readings(model, problem)
+    readings = np.pad(readings, ((0, 0), (0, size - readings.shape[1])))
+    if model.network.is_exact:
+        equation, readings = model.network.tied(equation), model.network.tied(readings)
+    return Rows(equation, target, readings, values, sigma, given, kinds)
+
+
+def field_rows(model: Features, points: Float[np.ndarray, "*n d"]) -> Float[np.ndarray, "*n m"]:
+    """The sines at points: those of every field, in units of its spread."""
+    unit = np.asarray(model.scaling.to_unit(np.asarray(points, float)))
+    with beside_numpy():
+        return np.asarray(_sines_at(model.network.sines, jnp.asarray(unit)))
+
+
+@compiled
+def _sines_at(sines: Sines, unit: Float[Array, "*n d"]) -> Float[Array, "*n m"]:
+    return sines(unit)
+
+
+def _readings(model: Features, problem: Problem):
+    """Rows and values of all measured numbers, σ of each relative to the common one, that one where it is
+    known, and the number of the field that was read."""
+    readings, scaling = problem.observations, model.scaling
+    nodes, weights = cell_quadrature(readings)
+    sines = np.einsum("nqm,q->nm", field_rows(model, np.asarray(nodes)), weights)
+    fields, count = len(readings.fields), sines.shape[1]
+    rows, values, sigma = [], [], []
+    for field, name in enumerate(readings.fields):
+        row, _, measured, noise = readings.measured(name)
+        part = np.zeros((len(row), fields * count))
+        part[:, field * count : (field + 1) * count] = sines[row]
+        mean, spread = float(scaling.mean[field]), float(scaling.spread[field])
+        rows.append(part)
+        values.append((np.asarray(measured, float) - mean) / spread)
+        sigma.append(np.asarray(noise, float) / spread)
+    noise = np.concatenate(sigma)
+    common = typical(noise) or None
+    relative = np.where(noise > 0, noise / (common or 1.0), 1.0)
+    kinds = np.repeat(np.arange(fields), [len(part) for part in values])
+    return np.concatenate(rows), np.concatenate(values), relative, common, kinds
+
+
+def _physics(model: Features, pde: AbstractPDE, problem: Problem, points: int):
+    """(rows, target) of the equation, then of each condition."""
+    domain = problem.domain
+    if problem.equation_scales and not model.network.is_exact:
+        inside = nodes_of(domain, points)
+        rows = _Equation(pde, dict(problem.equation_scales), problem.origin)
+        yield _linearised(model, rows, inside)
+    for function, nodes in _conditions(pde, problem, points):
+        yield _linearised(model, function, nodes)
+
+
+def _conditions(pde: AbstractPDE, problem: Problem, points: int):
+    """The rows of every condition, and where they are asked for."""
+    dimension = problem.domain.dimension
+    per_axis = max(round(points ** (1 / dimension)), LEAST_NODES)
+    for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
+        nodes = condition.nodes(2 * per_axis ** max(dimension - 1, 1))
+        yield _Condition(condition, scale, pde), np.asarray(nodes, float)
+
+
+def condition_misses(
+    model: Features, pde: AbstractPDE, problem: Problem, points: int
+) -> list[float]:
+    """By how much each condition is missed at half of its nodes, relative to its typical size; of rows of
+    several kinds, that which is missed most. The median leaves out corners where conditions disagree,
+    whose layers no finite sum of sines follows."""
+    with beside_numpy():
+        model, pde, problem = cast((model, pde, problem), jnp.float64)
+        rows = [
+            np.asarray(_values_and_slopes(model, function, jnp.asarray(nodes))[0])
+            for function, nodes in _conditions(pde, problem, points)
+        ]
+    return [float(np.median(np.abs(part), axis=0).max(initial=0.0)) for part in rows]
+
+
+def nodes_of(domain: Domain, points: int) -> Float[np.ndarray, "n d"]:
+    """Where the equation holds: Gauss's points in up to two coordinates; in more, where these would be
+    few along each axis, points that fill the domain evenly."""
+    if domain.dimension <= 2:
+        return domain.quadrature(points)[0]
+    return domain.even(points)
+
+
+class _Equation(eqx.Module):
+    pde: AbstractPDE
+    scales: dict
+    origin: Origin = eqx.field(static=True)
+
+    def __call__(self, pde, evaluate, z):
+        found = pde.residual(Table(evaluate, pde, z, self.origin))
+        return jnp.stack([found[name] / scale for name, scale in self.scales.items()])
+
+
+class _Condition(eqx.Module):
+    condition: AbstractCondition
+    scale: Float[Array | np.ndarray, " k"]
+    pde: AbstractPDE
+
+    def __call__(self, pde, evaluate, z):
+        return filled(self.condition, pde).rows(evaluate, z) / self.scale
+
+
+def _raws(pde: AbstractPDE) -> list:
+    return [node.raw for _, node in named_unknowns(pde)]
+
+
+def _with_raws(pde: AbstractPDE, raws) -> AbstractPDE:
+    """The equation with its unknowns at other values, in the order of `named_unknowns`."""
+    left = list(raws)
+    if not left:
+        return pde
+
+    def moved(node):
+        return eqx.tree_at(lambda n: n.raw, node, left.pop(0)) if is_unknown(node) else node
+
+    return jax.tree.map(moved, pde, is_leaf=is_unknown)
+
+
+def _evaluator(model: Features, readout, pde: AbstractPDE):
+    """(point, name) ↦ the derivative of the field with these weights; its value as physical number."""
+    scaling, sines = model.scaling, model.network.sines
+    zero = scaling.origin.along(pde.fields)
+
+    def evaluate(z, name: str):
+        field, along = parse_name(name, pde.coords, pde.fields)
+        size = scaling.spread[field] / jnp.prod(scaling.half_extent[np.asarray(along, int)])
+        value = size * (readout[field] @ sines(jnp.asarray(scaling.to_unit(z)), along))
+        return value if along else value + (scaling.mean[field] + zero[field])
+
+    return evaluate
+
+
+@compiled
+def _values_and_slopes(model: Features, function, points):
+    raws = _raws(function.pde)
+
+    def at(z):
+        def rows(readout, raws):
+            pde = resolve(_with_raws(function.pde, raws))
+            return function(pde, _evaluator(model, readout, pde), z)
+
+        values, pull = jax.vjp(rows, jnp.asarray(model.network.readout), raws)
+        slope, others = jax.vmap(pull)(jnp.eye(len(values)))
+        others = [COEFFICIENT_UNIT * column[:, None] for column in others]
+        return values, jnp.concatenate([slope.reshape(len(values), -1), *others], axis=1)
+
+    return jax.vmap(at)(points)
+
+
+def _linearised(model: Features, function, points):
+    """E (n, k, p) and f (n, k): the rows are E a - f to first order."""
+    values, slopes = _values_and_slopes(model, function, jnp.asarray(points))
+    slopes = np.asarray(slopes)
+    # The unit of a coefficient says nothing about the size of a row.
+    size = np.sqrt(np.mean(np.sum(slopes[..., : model.network.readout.size] ** 2, axis=2), axis=0))
+    raws = [float(raw) / COEFFICIENT_UNIT for raw in _raws(function.pde)]
+    weights = np.concatenate([np.asarray(model.network.readout, float).ravel(), raws])
+    target = slopes @ weights - np.asarray(values)
+    return _scaled(slopes, target, np.where(size > 0, size, 1.0))
+
+
+def _scaled(slopes, target, size):
+    """Every kind of row divided by its own size, one below the other."""
+    rows, target = slopes / size[:, None], target / size
+    return rows.reshape(-1, rows.shape[2]), target.reshape(-1)

@@ -1,0 +1,168 @@
+"""The training loop on the host: budget, early stopping, recovery, checkpoints, progress."""
+
+import time
+from math import isfinite, nan
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool
+
+from pgt.ground.progress import ProgressBar
+from pgt.ground.unknown import named_unknowns
+from pgt.methods.finished_fit import BUDGET_SPENT, DIVERGED, HELD_OUT_ERROR_STALLED, Fit
+from pgt.methods.first_order.batched_training import (
+    TrainingProgram,
+    accept_finite,
+    select,
+    stack_states,
+    unstack,
+    with_noise_floors,
+)
+from pgt.methods.first_order.training_step import (
+    BudgetClock,
+    RunSummary,
+    TrainingState,
+    initialize,
+    join,
+)
+from pgt.methods.history import History, Logbook
+from pgt.models.base import AbstractFieldModel
+from pgt.nn import batched
+from pgt.problem.assembly import Task
+from pgt.problem.checkpoint import identity_of, load_checkpoint, save_checkpoint
+from pgt.training.settings import Training
+
+# With fewer held-out readings their error is no estimate of the noise.
+MIN_HELD_OUT_READINGS = 5
+# A network whose learning rate falls below this share, after ten halvings, has diverged.
+MIN_RATE = 1e-3
+
+
+def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list[Fit]:
+    """One fit for every network of the task, with its unknown coefficients, all trained at once.
+
+    A network whose loss turns non-finite loses the steps of that run and half of its learning rate. The
+    others are not affected.
+    """
+    training, held_out, seeds = task.training, task.held_out, task.seeds
+    if training.steps == 0:
+        batched.stack(task.networks)  # raises unless all networks have the same structure
+        return [_untrained(model, task) for model in task.networks]
+    step, problems = training.of_a_step(), task.problems
+    starts = [
+        initialize(model, task.pde, problem, step, task.noise or 0.0)
+        for model, problem in zip(task.networks, problems, strict=True)
+    ]
+    fixed = [part for _, part in starts]
+    program = TrainingProgram.of(fixed, problems, task.held_outs, seeds, step)
+    state = stack_states([state for state, _ in starts])
+    unknowns = [name for name, _ in named_unknowns(task.pde)]
+    best, logbook = state.trained, Logbook.empty(len(seeds), task.problem.term_names(), unknowns)
+    identity = {}
+    if checkpoint is not None:
+        identity = identity_of(task)
+        content = load_checkpoint(checkpoint, identity, (state, best, logbook.plain()))
+        state, best, logbook = *content[:2], Logbook.from_plain(content[2])
+    began = time.monotonic() - logbook.seconds
+    while not logbook.stopped:
+        clock, count = _next_run(logbook, state, training)
+        following, summary = program.run(state, clock, count)
+        state = accept_finite(state, following, summary.finite)
+        logbook.seconds = time.monotonic() - began
+        logbook.first_step_seconds = logbook.first_step_seconds or logbook.seconds
+        share = _share_spent(logbook, state, training)
+        improved = _record(logbook, state, summary, share, len(held_out))
+        best = select(improved, state.trained, best)
+        if _estimates_noise(task):
+            state = with_noise_floors(state, [history.noise for history in logbook.histories])
+        logbook.stopped = stopping_reason(logbook, np.atleast_1d(state.rate), training, share)
+        progress.update("train", share, {n: float(np.median(v)) for n, v in summary.losses.items()})
+        if checkpoint is not None:
+            save_checkpoint(checkpoint, identity, (state, best, logbook.plain()))
+    trained = best if logbook.stopped == HELD_OUT_ERROR_STALLED else state.trained
+    if _estimates_noise(task):  # training has ended, so all of the error may be noise
+        state = with_noise_floors(state, [history.best for history in logbook.histories])
+    return _fits(trained, fixed, state, logbook)
+
+
+def _untrained(model: AbstractFieldModel, task: Task) -> Fit:
+    """The fit of an untrained network, which second-order steps start from."""
+    unknowns = [name for name, _ in named_unknowns(task.pde)]
+    history = History.empty(task.problem.term_names(), unknowns)
+    return Fit(model, task.pde, task.noise or 0.0, history, stopped=BUDGET_SPENT)
+
+
+def _next_run(logbook: Logbook, state: TrainingState, training: Training):
+    """(clock, number of steps) of the next run. The first run is one step, so that progress shows as soon
+    as compilation ends."""
+    done = int(state.step)
+    count = training.check_every - done % training.check_every if done else 1
+    if training.seconds is None:
+        steps = training.steps or 1
+        count = min(count, steps - done)
+        clock = (0.0, 1 / steps)
+    else:
+        seconds = max(logbook.seconds - logbook.first_step_seconds, 1e-9)
+        rate = seconds / max(done - 1, 1) if done > 1 else 0.0
+        left = training.seconds - logbook.seconds
+        count = min(count, max(1, int(left / rate))) if rate else count
+        clock = ((logbook.seconds - done * rate) / training.seconds, rate / training.seconds)
+    return BudgetClock(*(jnp.asarray(c, jnp.float32) for c in clock)), jnp.asarray(count, jnp.int32)
+
+
+def _share_spent(logbook: Logbook, state: TrainingState, training: Training) -> float:
+    if training.seconds is None:
+        return int(state.step) / (training.steps or 1)
+    return logbook.seconds / training.seconds
+
+
+def _record(
+    logbook: Logbook, state: TrainingState, summary: RunSummary, share: float, held_out: int
+) -> Bool[np.ndarray, " k"]:
+    """Whether each network has its smallest held-out error so far, after adding to the histories of those
+    whose steps were finite."""
+    equations = unstack(jax.device_get(state.trained[1]), len(logbook.histories))
+    improved = np.zeros(len(equations), bool)
+    for k in np.flatnonzero(summary.finite).tolist():
+        own = batched.member(summary, k)
+        error = own.held_out if held_out else nan
+        coefficients = {name: unknown.value for name, unknown in named_unknowns(equations[k])}
+        improved[k] = logbook.histories[k].add(
+            int(state.step), error, own.losses, own.weights, coefficients
+        )
+        if improved[k]:
+            logbook.best_shares[k] = share
+    return improved
+
+
+def _estimates_noise(task: Task) -> bool:
+    """Whether the noise floor follows the held-out error, which is an upper bound of the noise."""
+    return task.noise is None and len(task.held_out) >= MIN_HELD_OUT_READINGS
+
+
+def stopping_reason(logbook: Logbook, rates: np.ndarray, training: Training, share: float) -> str:
+    """Why training ends here; empty if it continues."""
+    running = [k for k, rate in enumerate(rates) if rate >= MIN_RATE]
+    if not running:
+        return DIVERGED
+    if share >= 1:
+        return BUDGET_SPENT
+    is_stalled = all(
+        isfinite(logbook.histories[k].best) and share - logbook.best_shares[k] > training.patience
+        for k in running
+    )
+    return HELD_OUT_ERROR_STALLED if is_stalled else ""
+
+
+def _fits(trained, fixed: list, state: TrainingState, logbook: Logbook) -> list[Fit]:
+    """The finished fit of every network."""
+    floors, rates = np.atleast_1d(state.noise_floor), np.atleast_1d(state.rate)
+    fits = []
+    for k, part in enumerate(unstack(trained, len(fixed))):
+        model, pde, _ = join(part, fixed[k])
+        stopped = DIVERGED if rates[k] < MIN_RATE else logbook.stopped
+        spent = logbook.seconds, logbook.first_step_seconds
+        fits.append(Fit(model, pde, float(floors[k]), logbook.histories[k], *spent, stopped))
+    return fits

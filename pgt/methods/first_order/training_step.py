@@ -1,0 +1,195 @@
+"""Compiled steps of first-order training: many steps in one call."""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Bool, Float, Int, PyTree
+
+from pgt.data.observations import Observations
+from pgt.ground.types import Key, Scalar
+from pgt.ground.unknown import is_unknown
+from pgt.inference.likelihood import misfit_size
+from pgt.models.base import AbstractFieldModel
+from pgt.nn import frozen
+from pgt.nn.compiled import compiled
+from pgt.physics.pde import AbstractPDE
+from pgt.problem.losses import Problem, draw_batch, equation_rows, losses, reading_rows
+from pgt.training.optimisers import direction, schedule
+from pgt.training.settings import Training
+
+
+class TrainingState(eqx.Module):
+    """Everything that changes during training. A restored state continues bit for bit."""
+
+    trained: PyTree  # parts of (model, pde, learned weights of the losses)
+    optimiser: PyTree
+    memory: PyTree
+    step: Int[Array, ""]
+    rate: Float[Array, ""]  # factor on the learning rate; halved after a non-finite loss
+    noise_floor: Float[Array, ""]  # smallest σ of the data term, in units of the spread
+
+
+class BudgetClock(NamedTuple):
+    """The share of the budget spent besides steps, such as on compilation, and the share of one step.
+
+    The share spent depends on the number of steps only, however they are divided into runs.
+    """
+
+    overhead: Float[Array, ""]
+    per_step: Float[Array, ""]
+
+    def spent(self, step: Int[Array, ""]) -> Float[Array, ""]:
+        """The share that is spent when a step begins."""
+        return self.overhead + step * self.per_step
+
+
+class RunSummary(NamedTuple):
+    """The mean losses, the weights and the held-out error of a run, and whether all steps were finite."""
+
+    losses: dict[str, Scalar]
+    weights: dict[str, Scalar]
+    held_out: Scalar
+    finite: Bool[Array, ""]
+
+
+def split(model: AbstractFieldModel, pde: AbstractPDE, learned):
+    """(trained arrays, fixed rest) of (model, equation, learned weights). In an equation only `Unknown`
+    coefficients are trained."""
+    model_trained, model_fixed = frozen.partition(model)
+    unknowns = jax.tree.map(is_unknown, pde, is_leaf=is_unknown)
+    pde_trained, pde_fixed = eqx.partition(pde, unknowns)
+    return (model_trained, pde_trained, learned), (model_fixed, pde_fixed)
+
+
+def join(trained, fixed):
+    """(model, equation, learned weights): the inverse of `split`."""
+    model = frozen.combine(trained[0], fixed[0])
+    return model, eqx.combine(trained[1], fixed[1]), trained[2]
+
+
+@compiled
+def initialize(model, pde, problem: Problem, training: Training, noise_floor: float):
+    """The first state, and the part that stays fixed."""
+    learned, memory = training.weighting.init(problem.term_names())
+    trained, fixed = split(model, pde, learned)
+    state = TrainingState(
+        trained=trained,
+        optimiser=direction(training.optimiser).init(trained),
+        memory=memory,
+        step=jnp.zeros((), jnp.int32),
+        rate=jnp.ones(()),
+        noise_floor=jnp.asarray(noise_floor, jnp.result_type(float)),
+    )
+    return state, fixed
+
+
+def advance(
+    state: TrainingState,
+    fixed,
+    problem: Problem,
+    held_out: Observations,
+    key: Key,
+    clock: BudgetClock,
+    count: Int[Array, ""],
+    training: Training,
+) -> tuple[TrainingState, RunSummary]:
+    """The state and summary after `count` optimizer steps. `count` is an argument of the compiled
+    program, so one program serves any number."""
+    floors = {"data": state.noise_floor}
+    names = problem.term_names()
+    state = _update_weighting(state, fixed, problem, key, training)
+
+    def body(_, carry):
+        state, sums, finite = carry
+        progress = clock.spent(state.step)
+        state, terms, ok = _one_step(state, fixed, problem, key, progress, floors, training)
+        return state, {n: sums[n] + terms[n] for n in names}, finite & ok
+
+    zero = {n: jnp.zeros(()) for n in names}
+    state, sums, finite = jax.lax.fori_loop(0, count, body, (state, zero, jnp.array(True)))
+    model, _, learned = join(state.trained, fixed)
+    summary = RunSummary(
+        {n: s / count for n, s in sums.items()},
+        training.weighting.weights(learned, state.memory, floors, clock.spent(state.step)),
+        held_out_error(model, problem, held_out),
+        finite,
+    )
+    return state, summary
+
+
+run_steps = compiled(advance)
+
+
+def _one_step(state: TrainingState, fixed, problem, key, progress, floors, training: Training):
+    def objective(trained, batch):
+        model, pde, learned = join(trained, fixed)
+        terms = losses(model, pde, problem, batch, state.noise_floor)
+        weighted = {name: terms[name] for name in problem.term_names()}
+        total = training.weighting.total(learned, state.memory, weighted, floors, progress)
+        # The variance does not change the field, so its loss needs no weight.
+        return total + terms["variance"] / 2 if model.predicts_variance else total, terms
+
+    batch = _draw_points(state, fixed, problem, key, training)
+    (total, terms), gradient = jax.value_and_grad(objective, has_aux=True)(state.trained, batch)
+    updates, optimiser = direction(training.optimiser).update(
+        gradient, state.optimiser, state.trained
+    )
+    rate = -training.learning_rate * schedule(progress) * state.rate
+    trained = optax.apply_updates(state.trained, jax.tree.map(lambda u: rate * u, updates))
+    following = TrainingState(
+        trained, optimiser, state.memory, state.step + 1, state.rate, state.noise_floor
+    )
+    ok = jnp.isfinite(total) & jnp.isfinite(optax.tree.norm(gradient))
+    return following, terms, ok
+
+
+def _draw_points(state: TrainingState, fixed, problem: Problem, key, training: Training):
+    sizes = (training.batch, training.collocation, training.condition_points)
+
+    def residual_size(points):
+        model, pde, _ = join(jax.lax.stop_gradient(state.trained), fixed)
+        context = model.encode(problem.observations)
+
+        def size(z):
+            rows = equation_rows(lambda y: model.decode(context, y), pde, problem, z)
+            return jnp.sqrt(sum(r**2 for r in rows.values()))
+
+        return jax.vmap(size)(points)
+
+    step_key = jax.random.fold_in(key, state.step)
+    return draw_batch(step_key, problem, training.sampler, sizes, residual_size)
+
+
+def _update_weighting(
+    state: TrainingState, fixed, problem, key, training: Training
+) -> TrainingState:
+    """The state after the weighting has used the gradient norm of each loss, if it needs them."""
+    if not training.weighting.needs_gradient_norms:
+        return state
+    batch = _draw_points(state, fixed, problem, key, training)
+
+    def terms(trained):
+        model, pde, _ = join(trained, fixed)
+        values = losses(model, pde, problem, batch, state.noise_floor)
+        return {name: values[name] for name in problem.term_names()}
+
+    values, pull = jax.vjp(terms, state.trained)
+    norms = {}
+    for name in values:
+        seed = {n: jnp.ones_like(v) if n == name else jnp.zeros_like(v) for n, v in values.items()}
+        norms[name] = optax.tree.norm(pull(seed)[0])
+    memory = training.weighting.update(state.memory, norms, values)
+    return eqx.tree_at(lambda s: s.memory, state, memory)
+
+
+def held_out_error(model, problem: Problem, held_out: Observations) -> Scalar:
+    """Root-mean-square misfit of held-out readings in units of the spread, without outliers if the
+    likelihood allows for them."""
+    context = model.encode(problem.observations)
+    rows = reading_rows(
+        lambda z: model.decode(context, z), held_out, model.scaling, problem.averaged
+    )
+    return misfit_size(problem.likelihood, rows, held_out.mask)

@@ -1,0 +1,402 @@
+"""Which methods and models are tried on a problem, in which order, and why.
+
+A plan is data: `choose` looks at the problem and the budget and returns it, `pgt check` prints it, the
+record of a result keeps it with what came of each candidate, and `model=` and `method=` override it.
+
+| problem | candidates |
+|---|---|
+| fewer than three readings, and conditions that determine the field | solver |
+| coefficients are unknown, at most one coordinate in space | solver; then what the next rows say |
+| linear, or linear but for its coefficients | sum of sines in closed form; then a small network |
+| linear but for its unknown functions | sum of sines, linearized at each iterate; then a small network |
+| not linear | small network, second-order steps; with seconds enough, a larger one, first-order |
+| an ensemble is asked for | networks: its members differ by chance, and a solution does not |
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from typing import get_args
+
+import jax
+
+from pgt.data.domain import Domain
+from pgt.data.observations import Observations
+from pgt.data.order import ordered
+from pgt.data.sampling import Sobol, Uniform
+from pgt.ground.arguments import MethodName
+from pgt.ground.errors import InputError
+from pgt.ground.registry import parts
+from pgt.ground.unknown import named_unknowns
+from pgt.methods.solver.collocation import is_solvable
+from pgt.methods.solver.forward import TOLERANCE as FORWARD_TOLERANCE
+from pgt.methods.solver.forward import is_determined
+from pgt.models.base import AbstractFieldModel
+from pgt.models.features import MOST, Features, usual_count
+from pgt.models.linearised import network_of
+from pgt.models.pgt import PGT
+from pgt.models.pinn import PINN
+from pgt.models.siren import SIREN
+from pgt.models.solver import Solver
+from pgt.nn.scaling import Scaling
+from pgt.physics.bordered import bordered
+from pgt.physics.conditions import AbstractCondition
+from pgt.physics.pde import AbstractPDE
+from pgt.problem.assembly import Model, Task, assemble, in_precision, match_fields, model_builder
+from pgt.problem.budget import with_budget
+from pgt.problem.linearity import is_linear, is_linear_but_for_functions, linearity
+from pgt.training.error_bars import Ensemble, ErrorBars
+from pgt.training.settings import Training
+
+METHODS = get_args(MethodName)
+CLOSED_FORM, SOLVER, SECOND_ORDER, FIRST_ORDER = METHODS
+
+FEWEST_READINGS = 3  # from which a field is fitted where conditions determine it as well
+WIDTH_ON_GPU, USUAL_ON_GPU = 40, 60.0  # seconds
+WIDEST, WIDEST_ON_GPU = 40, 64
+SHAPED = 1.6  # times as many sines within a shape
+FEWER = 120  # sines for each field where an equation is solved again and again
+AFTER_SINES = 0.8  # of the seconds: what sines that are poor mostly leave to a network
+# A SIREN for what a small network cannot follow, trained by first-order steps. For one set of readings
+# the encoder of a PGT buys nothing, and every step has to wait for it.
+LARGE_ON_GPU = {"width": 256, "layers": 5}
+LARGE = {"width": 96, "layers": 5}
+LARGE_FREQUENCY, LARGE_FREQUENCY_ON_GPU = 8.0, 16.0
+POINTS_ON_GPU = 2000  # residual points of its steps, at least
+# Seconds of a fit, in less of which a small network is better off with all of them.
+LEAST_FOR_LARGER, LEAST_FOR_LARGER_ON_GPU = 300.0, 30.0
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to the field: the method, the name of the model's class, the model of a seed, and why it
+    is tried."""
+
+    method: MethodName
+    model: str
+    build: Callable[[int], AbstractFieldModel]
+    reason: str
+    training: Training
+    error_bars: ErrorBars | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is tried on a problem, in order. The next candidate is asked where the answer of those before
+    it may be poor; the better answer is kept."""
+
+    observations: Observations
+    pde: AbstractPDE
+    domain: Domain
+    conditions: tuple[AbstractCondition, ...]
+    seed: int
+    candidates: tuple[Candidate, ...]
+
+    @cached_property
+    def first(self) -> Task:
+        """The task of the first candidate."""
+        return self.task(0)
+
+    def task(self, index: int) -> Task:
+        """The task of a candidate."""
+        candidate = self.candidates[index]
+        return assemble(
+            self.observations, self.pde, self.domain, self.conditions,
+            model=candidate.build, training=candidate.training,
+            error_bars=candidate.error_bars, seed=self.seed,
+            has_fallback=index + 1 < len(self.candidates),
+        )  # fmt: skip
+
+    def described(self) -> list[dict[str, str]]:
+        """By candidate its method, its model and the reason, as plain data."""
+        return [
+            {"method": one.method, "model": one.model, "reason": one.reason}
+            for one in self.candidates
+        ]
+
+
+def choose(
+    observations: Observations,
+    pde: AbstractPDE,
+    domain: Domain,
+    conditions: Sequence[AbstractCondition] = (),
+    *,
+    model: Model | str | None = None,
+    method: str | None = None,
+    training: Training | None = None,
+    error_bars: ErrorBars | None = None,
+    seed: int = 0,
+) -> Plan:
+    """The plan; the arguments are those of `reconstruct`.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(), n=40)
+    >>> square = pgt.Domain(x=(0, 1), t=(0, 1))
+    >>> for pde in (pgt.Heat(0.01), pgt.Heat(pgt.Unknown(0.01)), pgt.Burgers(0.01)):
+    ...     print([(c["method"], c["model"]) for c in choose(readings, pde, square).described()])
+    [('closed-form', 'Features'), ('second-order', 'PINN')]
+    [('solver', 'Solver'), ('closed-form', 'Features')]
+    [('second-order', 'PINN'), ('first-order', 'SIREN')]
+    """
+    training = training or Training()
+    pde, known = bordered(pde, conditions)
+    observations = ordered(match_fields(observations, pde, domain))
+    chooser = _Chooser(observations, pde, domain, tuple(known), training, error_bars, seed)
+    with in_precision(training):
+        if model is not None:
+            found = [chooser.named(model)]
+        elif method is not None:
+            found = [chooser.by_method(method)]
+        else:
+            found = chooser.suited()
+    if model is not None and method is not None and found[0].method != _known(method):
+        raise InputError(
+            f"method={method!r}: a {found[0].model} is fitted by the method {found[0].method!r}; leave "
+            "one of model= and method= out.",
+            about="method",
+        )
+    return Plan(observations, pde, domain, tuple(known), seed, tuple(found))
+
+
+@dataclass(frozen=True)
+class _Chooser:
+    """The problem and the budget, and the candidates that suit them."""
+
+    observations: Observations
+    pde: AbstractPDE
+    domain: Domain
+    conditions: tuple[AbstractCondition, ...]
+    training: Training
+    error_bars: ErrorBars | None
+    seed: int
+
+    def suited(self) -> list[Candidate]:
+        """What suits the problem, and what is asked next."""
+        is_ensemble = isinstance(self.error_bars, Ensemble)
+        if len(self.observations) < FEWEST_READINGS and not is_ensemble and self._is_determined():
+            return [self._forward()]
+        if named_unknowns(self.pde) and not is_ensemble and self._is_solvable():
+            return [self._solver(), self._best_without_solver()]
+        first = self._best_without_solver()
+        if first.method == CLOSED_FORM:
+            return [first, self._network(IF_SINES_FAIL, AFTER_SINES)]
+        if first.method == SECOND_ORDER and self._has_time_for_larger():
+            return [first, self._larger(IF_SMALL_FAILS)]
+        return [first]
+
+    def named(self, model: Model | str) -> Candidate:
+        """The model that the user named."""
+        if isinstance(model, str):
+            model = self._by_name(model)
+        return self._candidate(model_builder(model, self.error_bars), NAMED)
+
+    def by_method(self, method: str) -> Candidate:
+        """What suits the problem among the models that a method fits."""
+        method = _known(method)
+        if method == SOLVER:
+            return replace(self._solver(), reason=NAMED_METHOD)
+        if method == CLOSED_FORM:
+            build = partial(self._features, None)
+            return self._candidate(build, NAMED_METHOD)
+        if method == SECOND_ORDER:
+            return self._network(NAMED_METHOD)
+        return self._larger(NAMED_METHOD)
+
+    # ------------------------------------------------------------------------- the candidates
+
+    def _candidate(self, build: Callable, reason: str) -> Candidate:
+        build = cache(build)  # the task asks for the same model again
+        model = build(self.seed)
+        method, name = method_of(model, self.training), type(network_of(model)).__name__
+        return Candidate(method, name, build, reason, self.training, self.error_bars)
+
+    def _best_without_solver(self) -> Candidate:
+        """Sines where the equation lets them, else a small network."""
+        kind = linearity(self.pde, self._scaling())
+        if not isinstance(self.error_bars, Ensemble):
+            if is_linear(self.pde, self._scaling()):
+                return self._candidate(partial(self._features, None), LINEAR.get(kind, CLOSED))
+            if is_linear_but_for_functions(self.pde, self._scaling()):
+                return self._candidate(partial(self._features, FEWER), LINEAR.get(kind, CLOSED))
+            return self._network(NOT_LINEAR)
+        return self._network(MEMBERS)
+
+    def _solver(self) -> Candidate:
+        scaling = self._scaling()
+        return self._candidate(lambda seed: Solver(scaling), UNKNOWNS)
+
+    def _forward(self) -> Candidate:
+        """The solution that the conditions determine."""
+        tolerance = {} if named_unknowns(self.pde) else {"tolerance": FORWARD_TOLERANCE}
+        scaling = self._scaling()
+        return self._candidate(lambda seed: Solver(scaling, **tolerance), DETERMINED)
+
+    def _features(self, count: int | None, seed: int) -> Features:
+        """A sum of sines; more of them where a shape bends the field between its walls."""
+        scaling = self._scaling()
+        if count is None and self.domain.shape is not None:
+            count = min(round(SHAPED * usual_count(scaling)), MOST // len(scaling.mean))
+        return Features(scaling, count=count, seed=seed, domain=self.domain)
+
+    def _network(self, reason: str, share: float = 1.0) -> Candidate:
+        """A small network that is given this share of the seconds."""
+        seconds = self.training.seconds
+        left = None if seconds is None else share * seconds
+        build = partial(small_network, self.observations, self.pde, self.domain, seconds=left)
+        return self._candidate(build, reason)
+
+    def _larger(self, reason: str) -> Candidate:
+        """A larger network; it has no posterior to draw from, but an ensemble may be made of it."""
+        build = partial(large_network, self.observations, self.pde, self.domain)
+        found = self._candidate(build, reason)
+        return replace(found, training=with_more_points(self.training))
+
+    # ---------------------------------------------------------------------------- the questions
+
+    def _scaling(self) -> Scaling:
+        return Scaling.fit(self.observations.aligned(self.pde.fields), self.domain)
+
+    def _is_determined(self) -> bool:
+        """Whether conditions determine the field; without readings, an error says what is missing."""
+        is_required = not len(self.observations)
+        about = self.pde, self.domain, self.conditions, self._scaling()
+        return is_determined(*about, is_required=is_required)
+
+    def _is_solvable(self) -> bool:
+        return is_solvable(self.pde, self.domain, self.conditions, self._scaling())
+
+    def _has_time_for_larger(self) -> bool:
+        """Whether there is time for another network after a small one, and the settings leave it open."""
+        training = self.training
+        if self.error_bars is not None or training.steps is not None or training.polish is not None:
+            return False
+        least = LEAST_FOR_LARGER if jax.default_backend() == "cpu" else LEAST_FOR_LARGER_ON_GPU
+        return training.seconds is None or training.seconds >= least
+
+    def _by_name(self, name: str) -> Callable[[int], AbstractFieldModel]:
+        """A registered model of its usual size."""
+        known = parts("model")
+        if name not in known:
+            raise InputError(
+                f"model={name!r}: there is no model of that name; choose one of "
+                f"{', '.join(sorted(known))}.",
+                about="model",
+            )
+        kind = known[name]
+        if kind is PGT:
+            return partial(_pgt, self.observations, self.pde, self.domain)
+        return partial(_of_kind, kind, self.pde, self._scaling(), self.domain)
+
+
+def method_of(model: AbstractFieldModel, training: Training) -> MethodName:
+    """The method that fits a model with these settings."""
+    if isinstance(model, Solver):
+        return SOLVER
+    if isinstance(model, Features):
+        return CLOSED_FORM
+    return FIRST_ORDER if with_budget(training, model).steps else SECOND_ORDER
+
+
+def _known(method: str) -> MethodName:
+    for known in METHODS:
+        if known == method:
+            return known
+    raise InputError(
+        f"method={method!r}: there is no method of that name; choose one of {', '.join(METHODS)}.",
+        about="method",
+    )
+
+
+def _pgt(readings: Observations, pde: AbstractPDE, domain: Domain, seed: int) -> PGT:
+    return PGT.for_problem(readings, pde, domain, seed=seed)
+
+
+def _of_kind(kind, pde: AbstractPDE, scaling: Scaling, domain: Domain, seed: int):
+    known = {"scaling": scaling, "seed": seed, "domain": domain}
+    taken = inspect.signature(kind).parameters
+    if "kernel" in taken:
+        known["kernel"] = pde.kernel()
+    return kind(**{name: value for name, value in known.items() if name in taken})
+
+
+def small_network(
+    observations: Observations,
+    pde: AbstractPDE,
+    domain: Domain,
+    seed: int = 0,
+    *,
+    seconds: float | None = None,
+) -> PINN:
+    """A tanh network small enough for second-order steps on all of its weights."""
+    scaling = Scaling.fit(observations.aligned(pde.fields), domain)
+    return PINN(scaling, width=_width(domain, pde, seconds), layers=3, seed=seed)
+
+
+def _width(domain: Domain, pde: AbstractPDE, seconds: float | None) -> int:
+    """Narrow on a CPU, where the square of the weights' number is what a step costs; wider where there is
+    more time than all steps of the narrow one take.
+
+    >>> import pgt
+    >>> [_width(pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Burgers(0.01), s) for s in (None, 10, 120)]
+    [16, 16, 25]
+    """
+    width, usual = _narrow(domain, pde)
+    if seconds is None:
+        return width
+    widest = WIDEST if jax.default_backend() == "cpu" else WIDEST_ON_GPU
+    return min(round(width * max(seconds / usual, 1) ** 0.25), widest)
+
+
+def _narrow(domain: Domain, pde: AbstractPDE) -> tuple[int, float]:
+    """The least width, and the seconds that its steps take, on two cores or a graphics card."""
+    if jax.default_backend() != "cpu":
+        return WIDTH_ON_GPU, USUAL_ON_GPU
+    if domain.dimension > 2:
+        return 24, 60.0
+    return (16, 20.0) if len(pde.fields) == 1 else (20, 45.0)
+
+
+def large_network(
+    observations: Observations, pde: AbstractPDE, domain: Domain, seed: int = 0
+) -> SIREN:
+    """A SIREN with room for fields that a network small enough for second-order steps cannot follow."""
+    scaling = Scaling.fit(observations.aligned(pde.fields), domain)
+    if jax.default_backend() == "cpu":
+        return SIREN(scaling, frequency=LARGE_FREQUENCY, seed=seed, **LARGE)
+    return SIREN(scaling, frequency=LARGE_FREQUENCY_ON_GPU, seed=seed, **LARGE_ON_GPU)
+
+
+def with_more_points(training: Training) -> Training:
+    """The settings for a large network: points that are spread evenly say more of the residual than as
+    many random ones; with fewer, a graphics card is hardly faster."""
+    if isinstance(training.sampler, Uniform):
+        training = replace(training, sampler=Sobol())
+    if jax.default_backend() == "cpu" or not training.collocation:
+        return training
+    return replace(training, collocation=max(training.collocation, POINTS_ON_GPU))
+
+
+NAMED = "The model is the one that was asked for."
+DETERMINED = "The conditions determine the field, so the equation is solved on a mesh."
+NAMED_METHOD = "The method is the one that was asked for."
+UNKNOWNS = (
+    "Coefficients are unknown, so the equation is solved on a mesh, and they are fitted through its "
+    "solution."
+)
+CLOSED = "The field is solved for in closed form."
+LINEAR = {
+    "linear": "The equation is linear, so the field is solved for in closed form, as a sum of sines.",
+    "linear but for its coefficients": (
+        "The equation is linear but for its unknown coefficients, so a sum of sines is solved for in "
+        "closed form, once for each of their iterates."
+    ),
+    "linear but for its functions": (
+        "The equation is linear but for its unknown functions, so a sum of sines is solved for "
+        "iteratively, linearized at each iterate."
+    ),
+}
+NOT_LINEAR = "The equation is not linear, so a small tanh network is fitted."
+MEMBERS = "The members of an ensemble are networks that differ by chance."
+IF_SINES_FAIL = "A small tanh network is fitted where the sum of sines is poor."
+IF_SMALL_FAILS = "A larger network is trained where a small one misses readings by more than noise."

@@ -1,0 +1,270 @@
+"""Levenberg-Marquardt iterations until the budget is spent or they no longer help.
+
+The damping λ falls after a step that lowers the cost and rises after one that does not. At first every
+step uses fresh residual points: a network with many weights could otherwise fulfill the equation at fixed
+points and not between them. A step is accepted if it lowers the cost at the points it was computed for.
+When fresh points no longer lower the held-out error, and at the latest near the end of the budget, the
+points stay fixed. Steps at fixed points converge, while steps at fresh points only fluctuate around the
+minimum.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import jax.numpy as jnp
+import numpy as np
+
+from pgt.ground.stage import Ended, Stage
+from pgt.inference.linear_algebra import Vector
+from pgt.methods.second_order.least_squares import (
+    NO_PRIOR,
+    DampedEquations,
+    NormalEquations,
+    Residuals,
+    WeightPrior,
+    revise_prior,
+)
+from pgt.training.settings import Polish
+
+# The damping before the first step, in units of the mean eigenvalue of JᵀJ.
+INITIAL_DAMPING = 1e-2
+# The damping is divided by the first factor after a success and multiplied by the second after a failure.
+DAMPING_DECREASE, DAMPING_INCREASE = 2.0, 1.5
+# Before the first success, each failure raises the damping by one more factor of the first number, at
+# most by the second, because nothing is known about its size yet.
+FAILURE_GROWTH, MAX_FAILURE_GROWTH = 1.5, 10.0
+# The lower limit leaves plain Gauss-Newton steps. At the upper limit steps vanish and the descent ends.
+MIN_DAMPING, MAX_DAMPING = 1e-15, 1e8
+# With less damping, a step fits the few fresh points that it sees and forgets all earlier ones.
+MIN_DAMPING_AT_FRESH_POINTS = 1e-8
+# Iterations before the strength of the prior is first revised; a third of a stage if that is less.
+REVISION_DELAY = 10
+# Iterations between later revisions, since each takes longer than a step, and the rounds of each.
+REVISION_INTERVAL, REVISION_ROUNDS = 5, 2
+# A descent has stalled after this many iterations if its error is more than this share of the error
+# halfway.
+MIN_ITERATIONS_TO_STALL, STALLED_ERROR_SHARE = 40, 0.5
+# The share of the last step that the next one starts from at fresh points. More averages over more draws.
+MOMENTUM = 0.9
+
+HeldOutError = Callable[[Vector], float]
+IterationReport = Callable[[int, float], None]
+
+
+@dataclass(frozen=True)
+class DescentState:
+    """Everything a descent needs to continue bit for bit."""
+
+    theta: Vector
+    prior: WeightPrior = NO_PRIOR
+    momentum: Vector | float = 0.0
+    damping: float = INITIAL_DAMPING
+    iteration: int = 0
+    has_stepped: bool = False  # at least one whole step was accepted
+    draw: int = 0  # number of the draw of residual points; 0 stands for the fixed ones
+    is_fixed: bool = False  # the residual points stay fixed from here on
+    costs: tuple[float, ...] = ()
+    best_errors: tuple[float, ...] = ()  # smallest held-out error after each iteration
+    best: Vector | None = None
+    best_error: float = np.inf
+    best_iteration: int = 0
+    seconds: float = 0.0
+    first_seconds: float = 0.0  # until the end of the first iteration, including compilation
+    is_finished: bool = False
+
+
+def descend(
+    residuals: Residuals,
+    state: DescentState,
+    settings: Polish,
+    held_out_error: HeldOutError | None,
+    report: IterationReport = lambda iteration, cost: None,
+    keep: Callable[[DescentState], None] = lambda state: None,
+    *,
+    is_revised: bool = False,
+    share: float = 1.0,
+    skips_fixed_points: Callable[[DescentState], bool] = lambda state: False,
+) -> DescentState:
+    """The state after the last iteration, or when a `share` of the budget is spent.
+
+    Readings can be memorized, so the best θ is the one with the smallest held-out error. Without
+    `held_out_error` the last θ is the best one, as under a prior, which prevents memorizing. If
+    `is_revised`, the strength of the prior follows the evidence. When fresh points no longer help, the
+    descent continues at fixed points, which takes far longer, unless it `skips_fixed_points`.
+    """
+    if state.is_finished:
+        return state
+    began = time.monotonic() - state.seconds
+    if not state.costs:
+        state = replace(state, draw=_next_draw(state, settings))
+    drawn, normal = _linearize(residuals, state)
+    if not state.costs:
+        state = _update_best(replace(state, costs=(normal.cost(state.prior),)), held_out_error)
+    while not state.is_finished:
+        accepted = _try_step(drawn, normal, state)
+        state = replace(state, iteration=state.iteration + 1)
+        if accepted is not None:
+            state = _update_best(_accept(state, *accepted, settings), held_out_error)
+            drawn, normal = _linearize(residuals, state)
+        else:
+            state = _reject(state)
+        if is_revised and _is_revision_due(state, settings):
+            state = replace(state, prior=revise_prior(state.prior, normal, REVISION_ROUNDS)[0])
+        cost = normal.cost(state.prior)
+        seconds = time.monotonic() - began
+        state = replace(
+            state, costs=(*state.costs, cost), best_errors=(*state.best_errors, state.best_error),
+            seconds=seconds, first_seconds=state.first_seconds or seconds,
+        )  # fmt: skip
+        if state.draw and has_stopped_improving(state, settings) and not skips_fixed_points(state):
+            state = _fix_points(state)
+            drawn, normal = _linearize(residuals, state)
+        state = reopen(state, settings, share)
+        report(state.iteration, cost)
+        keep(state)
+    return state
+
+
+def _is_revision_due(state: DescentState, settings: Polish) -> bool:
+    """Whether this iteration revises the prior. It does so even if the step was rejected: θ may be the
+    minimum for the present strength while another strength is more probable."""
+    delay = min(REVISION_DELAY, max(settings.iterations // 3, 1))
+    since = state.iteration - delay
+    return since >= 0 and since % REVISION_INTERVAL == 0
+
+
+def _linearize(residuals: Residuals, state: DescentState) -> tuple[Residuals, NormalEquations]:
+    """The residuals at the current draw of points, and their normal equations at θ."""
+    theta = jnp.asarray(state.theta)
+    drawn = residuals.at_draw(state.draw).with_noise_at(theta)
+    return drawn, drawn.normal_at(theta)
+
+
+def _try_step(
+    residuals: Residuals, normal: NormalEquations, state: DescentState
+) -> tuple[Vector, float] | None:
+    """A θ of lower cost and the share of the full step that leads to it; None if the step fails.
+
+    Before the first whole step a partial step is accepted, so that a wrong damping costs no iteration.
+    """
+    damped = DampedEquations(normal, state.prior, state.damping)
+    if damped.factor is None:
+        return None
+    found = damped.accelerated(residuals, damped.step(state.momentum))
+    if found is None or (found.share < 1 and state.has_stepped):
+        return None
+    theta = np.asarray(state.theta) + found.step
+    cost = residuals.cost(jnp.asarray(theta), state.prior)
+    return (theta, found.share) if cost < normal.cost(state.prior) else None
+
+
+def _accept(state: DescentState, theta: Vector, share: float, settings: Polish) -> DescentState:
+    least = MIN_DAMPING_AT_FRESH_POINTS if state.draw else MIN_DAMPING
+    is_whole = share == 1.0
+    factor = 1 / DAMPING_DECREASE if is_whole else DAMPING_INCREASE
+    following = replace(
+        state,
+        theta=theta,
+        damping=max(state.damping * factor, least),
+        has_stepped=state.has_stepped or is_whole,
+        draw=_next_draw(state, settings),
+    )
+    if not following.draw:
+        return replace(following, momentum=0.0)
+    return replace(following, momentum=MOMENTUM * (theta - np.asarray(state.theta)))
+
+
+def _fix_points(state: DescentState) -> DescentState:
+    """The best state so far at the fixed points, with all of its patience."""
+    best = state.theta if state.best is None else state.best
+    return replace(
+        state, theta=best, momentum=0.0, damping=min(state.damping, INITIAL_DAMPING), draw=0,
+        is_fixed=True, best_iteration=state.iteration,
+    )  # fmt: skip
+
+
+def _reject(state: DescentState) -> DescentState:
+    """The same θ with more damping, and with much more as long as no step ever succeeded."""
+    growth = (
+        min(FAILURE_GROWTH**state.iteration, MAX_FAILURE_GROWTH) if not state.has_stepped else 1.0
+    )
+    return replace(state, damping=state.damping * DAMPING_INCREASE * growth, momentum=0.0)
+
+
+def _next_draw(state: DescentState, settings: Polish) -> int:
+    """The number of the draw of residual points that the next step uses."""
+    shares = [state.iteration / settings.iterations]
+    if settings.seconds is not None:
+        shares.append(state.seconds / settings.seconds)
+    fresh = settings.fresh or 0.0
+    # With fresh=1 not even the last step uses fixed points, for which a program would be compiled.
+    is_fresh = fresh == 1.0 or max(shares) < fresh
+    return state.draw + 1 if is_fresh and not state.is_fixed else 0
+
+
+def _update_best(state: DescentState, held_out_error: HeldOutError | None) -> DescentState:
+    error = held_out_error(jnp.asarray(state.theta)) if held_out_error else 0.0
+    if error > state.best_error:
+        return state
+    return replace(state, best=state.theta, best_error=error, best_iteration=state.iteration)
+
+
+def has_stopped_improving(state: DescentState, settings: Polish) -> bool:
+    """Whether the patience is spent or the damping has reached its limit."""
+    return _is_patience_spent(state, settings) or state.damping > MAX_DAMPING
+
+
+def _is_patience_spent(state: DescentState, settings: Polish) -> bool:
+    return state.iteration - state.best_iteration > settings.patience
+
+
+def has_stalled(state: DescentState) -> bool:
+    """Whether the second half of the iterations so far hardly lowered the held-out error.
+
+    >>> def after(errors):
+    ...     return DescentState(np.zeros(1), best_errors=tuple(errors))
+    >>> has_stalled(after(0.9**k for k in range(60))), has_stalled(after([0.5] * 60))
+    (False, True)
+    >>> has_stalled(after([0.5] * 9))  # too early to tell
+    False
+    """
+    errors = state.best_errors
+    is_late = len(errors) >= MIN_ITERATIONS_TO_STALL
+    return is_late and errors[-1] > STALLED_ERROR_SHARE * errors[len(errors) // 2]
+
+
+def is_budget_spent(state: DescentState, settings: Polish, share: float = 1.0) -> bool:
+    """Whether a share of the iterations or seconds is spent."""
+    is_late = settings.seconds is not None and state.seconds > share * settings.seconds
+    return is_late or state.iteration >= round(share * settings.iterations)
+
+
+def reopen(state: DescentState, settings: Polish, share: float = 1.0) -> DescentState:
+    """The same state, finished only if it no longer improves or this share of the budget is spent."""
+    is_finished = has_stopped_improving(state, settings) or is_budget_spent(state, settings, share)
+    return replace(state, is_finished=is_finished)
+
+
+def why_ended(state: DescentState, settings: Polish, held_out_error: HeldOutError | None) -> Ended:
+    """Why a descent ended by itself.
+
+    Without held-out readings, spent patience means that no step lowered the cost: it has converged.
+
+    >>> ended = DescentState(np.zeros(1), costs=(2.0, 1.0), iteration=50, best_iteration=5)
+    >>> why_ended(ended, Polish(), lambda theta: 0.1), why_ended(ended, Polish(), None)
+    ('patience', 'converged')
+    """
+    if not np.isfinite(state.costs[-1:]).all():
+        return "diverged"
+    if state.damping > MAX_DAMPING:
+        return "converged"
+    if _is_patience_spent(state, settings):
+        return "patience" if held_out_error else "converged"
+    is_late = settings.seconds is not None and state.iteration < settings.iterations
+    return "seconds" if is_late else "iterations"
+
+
+def stage_of(name: str, state: DescentState, ended: Ended) -> Stage:
+    """The record of a descent."""
+    return Stage(name, state.costs, state.seconds, ended)

@@ -1,0 +1,432 @@
+"""The fit of a solver: Gauss-Newton's method for all that an equation leaves open.
+
+The solution of the equation is a function of coefficients, initial states and boundary values. Around the
+last solution it is linear in them: with the prior of unknown functions and noisy readings that is the
+Gaussian model of inference/linear_gaussian.py, which chooses noise and sizes by the evidence; lengths of
+functions are chosen here, by the same. Its mean is where the equation is solved next, its covariance at
+the end is the posterior.
+
+Steps in time are collocation on the host and not a compiled integrator. Only the residual at a point is
+compiled here, so meshes may change between solutions; a compiled integrator compiles once for every mesh,
+which takes longer than a small fit.
+"""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.optimize
+from jaxtyping import Float, Int
+
+from pgt.data.splits import Groups
+from pgt.ground.errors import InputError
+from pgt.ground.threads import blas_threads
+from pgt.inference.equation_prior import Basis, Dense
+from pgt.inference.linear_algebra import beside_numpy
+from pgt.inference.linear_gaussian import Reduced, Rows, Solved
+from pgt.methods.closed_form.band_solution import posterior_of
+from pgt.methods.coefficients import MAX_LOG_STEP, CoefficientEstimate, CoefficientSteps, log_of
+from pgt.methods.solver.collocation import Grid, posed
+from pgt.methods.solver.march import (
+    Ask,
+    OutOfTime,
+    Solution,
+    Stuck,
+    ask_nobody,
+    first_meshes,
+    rough_by,
+    solve,
+    solve_on,
+)
+from pgt.methods.solver.measurements import Seen, Sensors
+from pgt.methods.solver.piecewise import edges_of, pieces_of, polynomials_of, values_of
+from pgt.methods.solver.residuals import raws_of, with_raws
+from pgt.methods.solver.unknown_functions import Unknowns
+from pgt.models.linearised import LinearisedModel
+from pgt.models.solver import Solver
+from pgt.nn import batched
+from pgt.physics.pde import AbstractPDE
+from pgt.problem.assembly import Task
+from pgt.problem.budget import Deadline
+from pgt.training.error_bars import POSTERIOR_DRAWS, Posterior
+
+ITERATIONS = 40  # of Gauss-Newton's method
+HELD = 1e8  # weight of rows that hold exactly
+HALVINGS = 8  # of a step that makes readings or unknown functions less probable
+# Of unknown functions where a search begins: in half extents, and relative to others.
+LENGTH, SIZE = 0.7, 1.0
+WIDTH = 1.5  # of the prior of the logarithms of these
+IN_ROUNDING = 0.1  # the same where no part of the step lowers the cost: errors of the mesh decide
+# Standard deviations by which the next step would move what is read, or a coefficient.
+AT_REST = 0.02
+# Errors of the mesh over the standard error of the fit at readings, which many readings make small.
+BELOW_ERROR = 0.05
+ROUGHER = 10.0  # times the error for which a mesh was found: then another one is looked for
+COARSER = 3.0  # times the tolerance: for so much, a mesh serves as well
+FIRST_TOLERANCE = 1e-3  # of the spread, where nothing is known of the noise
+CLOSE = 0.05  # of a logarithm, and of the evidence: closer changes nothing
+SEARCH = 80  # evaluations of the evidence at one linearisation
+
+SEARCH_SHARE = 0.9  # of the seconds: the rest is for the errors and the verdict
+
+SMALL = 100  # of matrices, which several threads do not make faster
+
+Report = Callable[[float, dict[str, float]], None]
+
+
+class Unsolvable(InputError):
+    """The equation has no solution with the first values of all that is unknown."""
+
+
+class Prior(Basis):
+    """What is known of the unknown before any reading, as the Gaussian model wants it."""
+
+    def __init__(self, root: Float[np.ndarray, "p p"], corners=None):
+        """`root` of the covariance; `corners`: linear rows that hold exactly, and what they are equal
+        to."""
+        self.mean, self.root, self.vectors = np.zeros(len(root)), root, np.eye(len(root))
+        if corners is not None and len(corners[0]):
+            rows, target = corners
+            seen = rows @ root
+            inverse = np.linalg.pinv(seen)
+            self.mean = root @ (inverse @ target)
+            self.root = root - (root @ inverse) @ seen
+
+    def prior(self, rho: float) -> Dense:
+        """The same for every ρ: the equation holds."""
+        return Dense(self.mean, self.root)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A solution and the posterior around it; what is asked of it is what is asked of a sum of sines
+    (methods/closed_form/band_posterior.py)."""
+
+    model: Solver
+    pde: AbstractPDE
+    solution: Solution
+    solved: Solved
+    learnt: dict[str, CoefficientEstimate]
+    converged: bool
+
+    @property
+    def sigma(self) -> float:
+        """The noise of the readings, in units of their spread."""
+        return self.solved.sigma
+
+    @property
+    def sigmas(self) -> Float[np.ndarray, " n"]:
+        """The same of every measured value."""
+        return self.solved.sigma * self.solved.reduced.sigma
+
+    def left_out(self, groups: Groups | None = None):
+        """What is wrong with the prediction of every measured value from the others, and its σ."""
+        return self.solved.left_out(groups)
+
+    def without(self, inside: Int[np.ndarray, " m"]):
+        """The same of some measured values, which are left out together."""
+        return next(self.solved.without(inside))
+
+    def drawn(self, count: int) -> Float[np.ndarray, "count p"]:
+        """Steps from all that is unknown to what is drawn from the posterior, in pairs. Intervals of
+        coefficients are as wide as it says."""
+        own = self.solution.unknowns.raws
+        half = self.solved.draw(count // 2, last=own.stop - own.start)
+        return np.concatenate([half, -half])
+
+    def moved(self, steps: Float[np.ndarray, "k p"]) -> Float[np.ndarray, "k c ..."]:
+        """By how much the field's polynomials change with such steps, to first order."""
+        grid, count = self.solution.grid, steps.shape[1]
+        if len(steps) <= count:
+            return pieces_of(grid, list(self.solution.changes(steps.T)))
+        each = pieces_of(grid, list(self.solution.changes(np.eye(count))))
+        return np.tensordot(steps, each, 1)
+
+    def deviations(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "k n c"]:
+        """How far fields drawn from the posterior are from the fit at points, in physical units."""
+        return values_of(edges_of(self.solution), self._moved_pieces, points)
+
+    @cached_property
+    def _moved_pieces(self):
+        return self.moved(self.drawn(POSTERIOR_DRAWS))
+
+    def members(self, settings: Posterior) -> tuple[LinearisedModel, AbstractPDE]:
+        """Models and equations drawn from the posterior, stacked, in pairs around the fit."""
+        steps = self.drawn(settings.samples)
+        raws = self.solution.unknown[self.solution.unknowns.raws]
+        moved = raws + steps[:, self.solution.unknowns.raws]
+        with jax.enable_x64(True):
+            bases = batched.repeat(self.model, len(steps))
+            pdes = [with_raws(self.pde, jnp.asarray(own, jnp.float64)) for own in moved]
+            return LinearisedModel(bases, jnp.asarray(self.moved(steps))), batched.stack(pdes)
+
+
+class _State:
+    """A solution, linearised: the readings of it, and their slopes."""
+
+    def __init__(self, solution: Solution, seen: Seen, tolerance: float, rough=None):
+        self.solution, self.seen, self.tolerance = solution, seen, tolerance
+        self.rough = rough_by(solution) if rough is None else rough  # when its mesh was found
+        self.unknown = solution.unknown
+        self.read = seen.values(solution)
+        self._slopes = None
+
+    @property
+    def slopes(self) -> Float[np.ndarray, "n p"]:
+        if self._slopes is None:
+            self._slopes = self.seen.slopes(self.solution, np.eye(len(self.unknown)))
+        return self._slopes
+
+
+class Search:
+    """Gauss-Newton's method, and where it is."""
+
+    def __init__(self, task: Task, report: Report):
+        assert isinstance(task.model, Solver)
+        self.task, self.report, self.model = task, report, task.model
+        self.deadline = Deadline(task.training.seconds)
+        self.ask = asking(self.deadline)
+        problem = task.problem
+        self.problem = posed(task.pde, problem.domain, problem.conditions, self.model.scaling)
+        self.unknowns = Unknowns(self.problem, self.model.scaling)
+        self.sensors = Sensors(problem.observations, self.model.scaling)
+        self.coefficients = CoefficientSteps(task.pde)
+        self.first = np.zeros(self.unknowns.count)
+        self.first[self.unknowns.raws] = raws_of(task.pde)
+        lengths = len({axis for part in self.unknowns.parts for axis in part.axes})
+        sizes = len(self.unknowns.names) - lengths
+        self.middle = np.log(np.r_[np.full(lengths, LENGTH), np.full(sizes, SIZE)])
+        self.hyper, self.weighed = self.middle, self.sensors.relative
+        self.tolerance = self.model.tolerance
+
+    def best(self) -> Fitted:
+        """Where the readings are most probable."""
+        state, converged = self._begun(), False
+        for turn in range(ITERATIONS):
+            solved = self._posterior(state)
+            change = solved.weights - (state.unknown - self.first)
+            share = self._share(state.unknown, change)
+            moves = self._moves(state, solved, change)
+            self.report(turn / ITERATIONS, {"noise": solved.sigma})
+            is_fine = state.tolerance <= COARSER * self.tolerance
+            converged = moves < AT_REST and is_fine
+            if converged or not self.deadline.allows(0.0):
+                break
+            try:
+                following = self._stepped(state, solved, change, share)
+            except OutOfTime:
+                break
+            if following is None:
+                converged = is_fine and moves < IN_ROUNDING
+                break
+            state = following
+        solved = self._posterior(state)
+        return self._fitted(state, solved, converged)
+
+    def _begun(self) -> _State:
+        try:
+            coarse = max(FIRST_TOLERANCE, self.tolerance)
+            return self._on_new_mesh(self._fulfilling(), coarse, ask_nobody)
+        except Stuck as stuck:
+            raise Unsolvable(
+                f"the equation could not be solved with its first coefficients ({stuck}): begin "
+                "closer to what is expected, give initial and boundary values, or name another model."
+            ) from None
+
+    def _fulfilling(self) -> Float[np.ndarray, " p"]:
+        """First guesses for coefficients, and the most probable functions that agree where they meet."""
+        grid = Grid(self.problem, first_meshes(self.unknowns))
+        values, slopes = self.unknowns.opened(grid, self.first).corners()
+        slopes[:, self.unknowns.raws] = 0.0
+        return self.first + Prior(self.unknowns.root(self.hyper), (slopes, -values)).mean
+
+    def _share(self, unknown, change) -> float:
+        """Of a step, so much that no coefficient moves too far."""
+        moves = [
+            abs(log_of(node, raw + step) - log_of(node, raw))
+            for (_, node), raw, step in zip(
+                self.coefficients.named,
+                unknown[self.unknowns.raws],
+                change[self.unknowns.raws],
+                strict=True,
+            )
+        ]
+        return min(1.0, MAX_LOG_STEP / max(max(moves, default=0.0), 1e-300))
+
+    def _moves(self, state: _State, solved: Solved, change) -> float:
+        """By how much a step moves what is read, in σ, and coefficients, in standard deviations."""
+        read = (state.slopes @ change) / (solved.sigma * self.sensors.relative)
+        size = float(np.sqrt(np.mean(read**2))) if len(read) else 0.0
+        known = self._deviations(solved)
+        raws = np.abs(change[self.unknowns.raws]) / np.maximum(known, 1e-300)
+        return max(size, float(raws.max(initial=0.0)))
+
+    def _stepped(self, state: _State, solved: Solved, change, share: float) -> _State | None:
+        """The step, or as much of it as makes the readings more probable; None where nothing does.
+
+        With other coefficients, other functions are most probable. The first linearization tells them
+        only roughly, since coefficients multiply fields: where its step fails, functions follow the
+        coefficients once more before these are moved by less (variable projection, Golub and Pereyra
+        1973)."""
+        most = self._cost(state, solved) * (1 + 1e-9) + 1e-9
+        for halved in range(HALVINGS):
+            part = share * 0.5**halved
+            try:
+                following = self._solved_at(self._toward(state, solved, change, part), state)
+                if self._cost(following, solved) <= most:
+                    return following
+                raws = following.unknown[self.unknowns.raws]
+                if len(raws):
+                    again = self._with_coefficients(following, solved, raws)
+                    following = self._solved_at(again, following)
+                    if self._cost(following, solved) <= most:
+                        return following
+            except Stuck:
+                continue
+        return None
+
+    def _toward(
+        self, state: _State, solved: Solved, change, part: float
+    ) -> Float[np.ndarray, " p"]:
+        """All that is unknown after a part of a step: functions are the most probable ones for the
+        coefficients."""
+        own = self.unknowns.raws
+        if own.start == own.stop:
+            return state.unknown + part * change
+        return self._with_coefficients(state, solved, state.unknown[own] + part * change[own])
+
+    def _with_coefficients(self, state: _State, solved: Solved, raws) -> Float[np.ndarray, " p"]:
+        """Coefficients with these values and, by the linearization, the most probable functions."""
+        own, root, mean = self.unknowns.raws, self.prior.root, self.first + self.prior.mean
+        sigma = solved.sigma * solved.reduced.sigma
+        missed = self.sensors.values - state.read + state.slopes @ (state.unknown - mean)
+        held = HELD / np.linalg.norm(root[own], axis=1)
+        rows = [
+            (state.slopes @ root) / sigma[:, None],
+            np.eye(len(root)) / np.sqrt(solved.scale),
+            held[:, None] * root[own],
+        ]
+        target = [missed / sigma, np.zeros(len(root)), held * (raws - mean[own])]
+        found = np.linalg.lstsq(np.concatenate(rows), np.concatenate(target), rcond=None)[0]
+        unknown = mean + root @ found
+        unknown[own] = raws
+        return unknown
+
+    def _solved_at(self, unknown, state: _State) -> _State:
+        """The solution on the same mesh, or on a finer one where it asks for that."""
+        solution, tolerance = state.solution, self.tolerance
+        if state.tolerance <= COARSER * tolerance:
+            try:
+                found = solve_on(
+                    solution.grid,
+                    self.unknowns,
+                    unknown,
+                    solution.steps,
+                    tolerance,
+                    solution,
+                    self.ask,
+                )
+            except Stuck:
+                found = None
+            if found is not None and rough_by(found) <= ROUGHER * max(state.tolerance, state.rough):
+                return _State(found, state.seen, state.tolerance, state.rough)
+        return self._on_new_mesh(unknown, tolerance, self.ask)
+
+    def _on_new_mesh(self, unknown, tolerance: float, ask: Ask) -> _State:
+        found = solve(self.unknowns, unknown, tolerance, ask=ask)
+        return _State(found, self.sensors.seen_by(found), tolerance)
+
+    def _cost(self, state: _State, solved: Solved) -> float:
+        """Twice the negative logarithm of the posterior, with what the evidence chose."""
+        missed = (self.sensors.values - state.read) / (solved.sigma * solved.reduced.sigma)
+        away = state.unknown - self.first - self.prior.mean
+        prior = np.linalg.lstsq(self.prior.root, away, rcond=1e-10)[0]
+        return float(missed @ missed + prior @ prior / solved.scale)
+
+    # ------------------------------------------------------------------------- the Gaussian model
+
+    def _posterior(self, state: _State) -> Solved:
+        """The posterior of the linearised model, with lengths, sizes and noise of greatest evidence."""
+        rows, corners = self._rows(state), self._corners(state)
+        if len(self.hyper):
+            self.hyper = self._most_probable(replace(rows, sigma=self.weighed), corners)
+        self.prior = Prior(self.unknowns.root(self.hyper), corners)
+        solved = posterior_of(rows, self.task.problem.likelihood, basis=self.prior)
+        self.weighed = solved.reduced.sigma  # where outliers are expected, they count for less
+        standard_error = solved.sigma * np.sqrt(solved.determined / len(self.sensors.values))
+        self.tolerance = max(self.model.tolerance, BELOW_ERROR * float(standard_error))
+        return solved
+
+    def _rows(self, state: _State) -> Rows:
+        count = self.unknowns.count
+        values = self.sensors.values - state.read + state.slopes @ (state.unknown - self.first)
+        return Rows(
+            np.zeros((0, count)), np.zeros(0), state.slopes, values, self.sensors.relative,
+            self.sensors.common, self.sensors.fields,
+        )  # fmt: skip
+
+    def _corners(self, state: _State):
+        """Where unknown initial states and boundary values meet, rows that are to hold for these
+        functions, counted from where they began. Coefficients are held: next to nothing is known of them
+        before the readings, so that the rows would be fulfilled by them and not by the functions."""
+        opened = self.unknowns.opened(state.solution.grid, state.unknown)
+        values, slopes = opened.corners()
+        slopes[:, self.unknowns.raws] = 0.0
+        return slopes, slopes @ (state.unknown - self.first) - values
+
+    def _most_probable(self, rows: Rows, corners):
+        """The logarithms of lengths and sizes at the greatest evidence."""
+        reduced = Reduced(rows, Prior(np.eye(self.unknowns.count)))
+
+        def cost(hyper):
+            away, tried = (hyper - self.middle) / WIDTH, copy(reduced)
+            tried.basis = Prior(self.unknowns.root(hyper), corners)
+            return -tried.solved(0.0).evidence + 0.5 * away @ away
+
+        found = scipy.optimize.minimize(
+            cost, self.hyper, method="Nelder-Mead",
+            options={
+                "maxfev": SEARCH, "xatol": CLOSE, "fatol": CLOSE,
+                "initial_simplex": _simplex(self.hyper),
+            },
+        )  # fmt: skip
+        return found.x
+
+    def _deviations(self, solved: Solved) -> Float[np.ndarray, " k"]:
+        """Of the coefficients."""
+        return solved.spread(np.eye(self.unknowns.count)[self.unknowns.raws])
+
+    def _fitted(self, state: _State, solved: Solved, converged: bool) -> Fitted:
+        solution = state.solution
+        own = self.unknowns.raws
+        raws, asked = state.unknown[own], (solved.weights + self.first)[own]
+        learnt = self.coefficients.estimates(raws, asked, self._deviations(solved))
+        pieces = polynomials_of(solution)[0]
+        with jax.enable_x64(True):
+            model = self.model.with_pieces(edges_of(solution), pieces)
+            pde = with_raws(self.task.pde, jnp.asarray(raws, jnp.float64))
+        return Fitted(model, pde, solution, solved, learnt, converged)
+
+
+def _simplex(middle):
+    return np.concatenate([middle[None], middle + 0.5 * np.eye(len(middle))])
+
+
+def fit(task: Task, report: Report) -> Fitted:
+    """The solution under which the readings of a task are most probable."""
+    with beside_numpy(), blas_threads(SMALL):
+        return Search(task, report).best()
+
+
+def asking(deadline: Deadline) -> Ask:
+    """Ends what is going on where the seconds are used up, but for those that the result takes."""
+
+    def ask() -> None:
+        if not deadline.allows(0.0, SEARCH_SHARE):
+            raise OutOfTime
+
+    return ask

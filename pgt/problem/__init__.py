@@ -1,0 +1,9 @@
+"""The problem that is fitted, from the arguments of the user.
+
+assembly      the task: model, equation, readings and settings
+losses        the terms of the loss
+field_scales  typical sizes of hidden fields, residuals and wall functions
+linearity     in which of its unknowns an equation is linear
+budget        time and memory of a fit
+checkpoint    storage of a fit in progress
+"""

@@ -1,0 +1,142 @@
+"""A result at a glance: a few lines of text, a figure, a page."""
+
+import difflib
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import xarray as xr
+
+from pgt.ground.attempts import Attempts
+from pgt.ground.numbers import number
+from pgt.models.linearised import network_of
+from pgt.physics.bordered import bare
+from pgt.physics.names import own_names, rewritten
+from pgt.reconstruction.estimates import known_intervals
+from pgt.reconstruction.verdict_evidence import descent_of
+from pgt.uncertainty.convergence import convergence
+
+if TYPE_CHECKING:
+    from pgt.reconstruction.result import Reconstruction
+
+# The longest equation in the few lines of text.
+MAX_EQUATION_CHARACTERS = 100
+# The largest number of lines for fields or coefficients.
+MAX_LINES_PER_KIND = 4
+CONVERGENCE_WORDS = {
+    True: "converged",
+    False: "not converged",
+    None: "cannot be told whether it converged",
+}
+
+
+def short_text(result: "Reconstruction") -> str:
+    """The problem, the course of the fit and its error, in a few lines."""
+    pde, summary = result.pde, result.summary
+    model = f"{type(network_of(result.model)).__name__}, {summary.get('parameter_count', 0):,} parameters"
+    lines = [
+        f"Reconstruction of {', '.join(pde.fields)} over {', '.join(pde.coords)}",
+        f"  equation  {equation_text(bare(pde))}",
+        f"  readings  {len(result.observations)} fitted, {len(result.held_out)} held out",
+        f"  model     {model}, {seconds_of(summary):.1f} s",
+        *(
+            f"  learned   {name} = {text}"
+            for name, text in list(coefficient_texts(result).items())[:MAX_LINES_PER_KIND]
+        ),
+        *_error_lines(result),
+        f"  verdict   {_convergence_words(result)}; see .verdict(), .doubts, .report()",
+    ]
+    return "\n".join(lines)
+
+
+def seconds_of(summary: Mapping) -> float:
+    """The seconds of all steps, first and second order."""
+    return sum(summary.get(name) or 0.0 for name in ("seconds", "polish_seconds"))
+
+
+def unknown_name_message(cls: type, name: str) -> str:
+    """The message for a name that results do not have, with the most similar one.
+
+    >>> unknown_name_message(type("Field", (), {"suspicious": print}), "suspects")
+    "'Field' object has no attribute 'suspects'; did you mean 'suspicious()'?"
+    """
+    words = [known for known in dir(cls) if not known.startswith("_")]
+    close = difflib.get_close_matches(name, words, n=1)
+    calls = ["()" if callable(getattr(cls, word)) else "" for word in close]
+    hint = "".join(f"; did you mean '{w}{c}'?" for w, c in zip(close, calls, strict=True))
+    return f"{cls.__name__!r} object has no attribute {name!r}{hint}"
+
+
+def _convergence_words(result: "Reconstruction") -> str:
+    return CONVERGENCE_WORDS[convergence(descent_of(result))[0]]
+
+
+def equation_text(pde) -> str:
+    """The equation as it is written, else its name."""
+    about, name = getattr(type(pde), "about", None), type(pde).__name__
+    written = "; ".join(getattr(pde, "texts", ()))
+    if about and not written:
+        written = f"{name}: {rewritten(about.equation, own_names(pde), pde.fields)}"
+    text = written or name
+    return (
+        text
+        if len(text) <= MAX_EQUATION_CHARACTERS
+        else text[: MAX_EQUATION_CHARACTERS - 3] + "..."
+    )
+
+
+def coefficient_texts(result: "Reconstruction") -> dict[str, str]:
+    """The learned coefficients by name, with their intervals where they are known."""
+    known = known_intervals(result)
+    return {
+        name: known[name].in_words if name in known else number(value, 4)
+        for name, value in result.parameters.items()
+    }
+
+
+def _error_lines(result: "Reconstruction") -> list[str]:
+    known = list(result.field_error.items())[:MAX_LINES_PER_KIND]
+    if not known and result.summary.get("held_out_error") is not None:
+        return [
+            f"  error     {number(result.summary['held_out_error'], 2)} of the spread, held out"
+        ]
+    return [f"  error     {name}: {error.in_words}"[:120] for name, error in known]
+
+
+def provenance(result: "Reconstruction") -> dict:
+    """The attributes that say where a dataset comes from."""
+    kept = ("version", "seed", "held_out_error")
+    record = result.record
+    return {
+        "source": "physics-guided-transformer",
+        "equation": type(bare(result.pde)).__name__,
+        **{name: record[name] for name in kept if record.get(name) is not None},
+    }
+
+
+def plot(result: "Reconstruction", name: str | None, axes: Mapping[str, Any]) -> Any:
+    """A figure of the field on a grid, with the readings."""
+    plots = _import_later("pgt.plots")
+    return plots.field(drawable(result.grid(name, **axes)), name, sensors=result.observations)
+
+
+def report(result: "Reconstruction", path: Path, axes: Mapping[str, Any]) -> Path:
+    """The file of the page that a run from a run file also writes."""
+    attempts, field = Attempts(), result.grid(**axes)
+    data = _import_later("pgt.runs.report").report_data(result, field, attempts=attempts)
+    written = _import_later("pgt.report").write_report(data, path, attempts)
+    attempts.warn()
+    return written
+
+
+def drawable(field: xr.Dataset) -> xr.Dataset:
+    """The field without spreads, over at most two axes: at the middle of the others."""
+    names = [n for n in field.data_vars if not str(n).endswith("_std")]
+    spare = [axis for axis in ("t", "z", "y") if axis in field.dims][: max(len(field.dims) - 2, 0)]
+    return field[names].isel({axis: field.sizes[axis] // 2 for axis in spare})
+
+
+def _import_later(name: str):
+    """A module that imports this one: imported only when it is used."""
+    return importlib.import_module(name)

@@ -1,0 +1,120 @@
+"""Estimates of the unknowns of a result: coefficients with their intervals, and unknown functions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Bool
+
+from pgt.data.domain import Domain
+from pgt.ground.errors import InputError
+from pgt.ground.numbers import listed, number
+from pgt.ground.unknown import named_unknowns
+from pgt.nn.precision import is_double, precision
+from pgt.physics.bordered import functions_of
+from pgt.physics.pde import AbstractPDE
+from pgt.uncertainty.intervals import (
+    DEFAULT_LEVEL,
+    Estimate,
+    interval_of_fit,
+    intervals,
+)
+
+if TYPE_CHECKING:
+    from pgt.reconstruction.result import Reconstruction
+
+
+def known_intervals(result: "Reconstruction", level: float = DEFAULT_LEVEL) -> dict[str, Estimate]:
+    """The coefficients with their intervals; empty where nothing is known.
+
+    They are those of the members where there are any, else of the fit's own posterior, where one
+    was computed for the stated error.
+    """
+    shifts = result.record.get("coefficient_shifts", {})
+    if result.members is not None:
+        remaining_step = result.record.get("members", {}).get("remaining_step", 0.0)
+        return intervals(result.members, level, remaining_step, shifts)
+    known = result.record.get("learned_coefficients", {})
+    with precision(is_double(result.pde)):
+        return {
+            name: interval_of_fit(
+                node, known[name]["deviation"], level, known[name].get("remaining_step", 0.0),
+                shifts.get(name, 0.0),
+            )
+            for name, node in named_unknowns(result.pde)
+            if name in known
+        }  # fmt: skip
+
+
+# The number of points at which the error bars of a function of one coordinate are computed.
+FUNCTION_POINTS = 41
+# A function is undetermined where its standard deviation is more than this share of its spread.
+MAX_FUNCTION_DEVIATION = 0.2
+# A function that varies by a smaller share of its size is judged by that share of its size instead
+# of its spread.
+MIN_FUNCTION_VARIATION = 0.1
+
+
+def function_grids(
+    pde: AbstractPDE,
+    domain: Domain,
+    grid: Callable[..., xr.Dataset],
+    axes: Mapping,
+    quantiles: float | Sequence[float] | None = None,
+) -> xr.Dataset:
+    """Every unknown function with its error bars; `grid` evaluates the field, and `axes` give the
+    positions.
+
+    A function does not depend on the other coordinates, but its error bars do: they are those in
+    the middle of the domain.
+    """
+    functions = functions_of(pde)
+    if not functions:
+        raise InputError(
+            "functions(): the problem has no unknown function; write one into the equation, as in "
+            'pgt.Equation("u_t = D*u_xx + q", D=0.1, q=pgt.UnknownFunction("x")), or into a condition, '
+            'as in pgt.Dirichlet("x", side="lower", u=pgt.UnknownFunction("t")).'
+        )
+    found: dict[str, xr.DataArray] = {}
+    for name, function in functions.items():
+        others = [axis for axis in domain.axes if axis not in function.axes]
+        middle = {axis: [sum(domain.bounds(axis)) / 2] for axis in others}
+        positions = {axis: size for axis, size in axes.items() if axis in function.axes}
+        table = grid([name], quantiles, **middle, **positions).isel(
+            dict.fromkeys(others, 0), drop=True
+        )
+        found |= {str(column): table[column] for column in table.data_vars}
+    return xr.Dataset(found)
+
+
+def undetermined_stretches(result: "Reconstruction") -> dict[str, str]:
+    """By unknown function of one coordinate, where its error bars are wide beside its spread; empty
+    without error bars.
+    """
+    functions = functions_of(result.pde)
+    if not functions or result.members is None:
+        return {}
+    axes = {axis: FUNCTION_POINTS for function in functions.values() for axis in function.axes}
+    table, found = result.functions(**axes), {}
+    for name in (name for name, function in functions.items() if len(function.axes) == 1):
+        values, bars = (table[column].to_numpy() for column in (name, f"{name}_std"))
+        size = max(float(values.std()), MIN_FUNCTION_VARIATION * float(np.abs(values).max()))
+        if text := _stretches_text(
+            table[functions[name].axes[0]], bars > MAX_FUNCTION_DEVIATION * size
+        ):
+            found[name] = text
+    return found
+
+
+def _stretches_text(along: xr.DataArray, mask: Bool[np.ndarray, " n"]) -> str:
+    """The stretches where the mask is true, in words; empty where it is true nowhere or everywhere."""
+    if not mask.any() or mask.all():
+        return ""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(int)))
+    at = along.to_numpy()
+    ends = [(float(at[a]), float(at[b - 1])) for a, b in edges.reshape(-1, 2)]
+    parts = [
+        f"from {number(a, 3)} to {number(b, 3)}" if a < b else f"at {number(a, 3)}" for a, b in ends
+    ]
+    return f"{along.name} {listed(parts)}"

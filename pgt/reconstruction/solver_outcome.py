@@ -1,0 +1,136 @@
+"""The outcome of an equation solved on a mesh: fitted to readings, or determined by its conditions."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pgt.ground.errors import InputError
+from pgt.ground.progress import ProgressBar
+from pgt.ground.threads import blas_threads
+from pgt.ground.unknown import named_unknowns
+from pgt.inference.linear_algebra import beside_numpy
+from pgt.methods.coefficients import are_settled
+from pgt.methods.finished_fit import (
+    COEFFICIENT_NOT_AT_REST,
+    ON_LARGEST_MESH,
+    ON_MESH_IN_TIME,
+    SOLVED_ON_MESH,
+    Fit,
+)
+from pgt.methods.history import History
+from pgt.methods.solver.collocation import Posed, posed
+from pgt.methods.solver.forward import Ended, Forward, solved_forward
+from pgt.methods.solver.march import OutOfTime, Stuck
+from pgt.methods.solver.measurements import Sensors
+from pgt.methods.solver.piecewise import edges_of, polynomials_of
+from pgt.methods.solver.residuals import raws_of, with_raws
+from pgt.methods.solver.solution_fit import SMALL, Unsolvable, asking
+from pgt.methods.solver.solution_fit import fit as fit_on_mesh
+from pgt.methods.solver.unknown_functions import Unknowns
+from pgt.models.solver import Solver
+from pgt.problem.assembly import Task
+from pgt.problem.budget import Deadline
+from pgt.uncertainty.outcome import Outcome, check_by_sines, outcome_of
+from pgt.uncertainty.sensor_check import displaced_sensor_from
+
+
+def on_mesh(task: Task, progress: ProgressBar, checkpoint=None, is_kept=None) -> Outcome:
+    """The outcome of an equation that is solved on a mesh."""
+    began = time.monotonic()
+    if (problem := _determined(task)) is not None:
+        return _solution(task, problem, progress)
+    found = fit_on_mesh(task, lambda share, numbers: progress.update("solve", share, numbers))
+    settled = found.converged and are_settled(found.learnt)
+    history = History.empty(["data"], [name for name, _ in named_unknowns(task.pde)])
+    done = Fit(
+        found.model, found.pde, found.sigma, history, time.monotonic() - began,
+        stopped=SOLVED_ON_MESH if settled else COEFFICIENT_NOT_AT_REST, learnt=found.learnt,
+    )  # fmt: skip
+    with beside_numpy(), blas_threads(SMALL):
+        outcome = outcome_of(found, done, task, found.deviations, found.members)
+        doubts = check_by_sines(done, task, found.sigma)
+        doubts |= {
+            "displaced_sensor": displaced_sensor_from([found.solved], found.model, task.problem)
+        }
+        return replace(outcome, **doubts)
+
+
+# ------------------------------------------------------------------------- where nothing is unknown
+
+ENDS: Mapping[Ended, str] = {
+    "tolerance": SOLVED_ON_MESH,
+    "rounding": SOLVED_ON_MESH,
+    "seconds": ON_MESH_IN_TIME,
+    "mesh": ON_LARGEST_MESH,
+}
+
+
+def _determined(task: Task) -> Posed | None:
+    """The problem of a task of which nothing is unknown, or for which no readings tell it."""
+    assert isinstance(task.model, Solver)
+    problem, scaling = task.problem, task.model.scaling
+    found = posed(task.pde, problem.domain, problem.conditions, scaling)
+    is_known = Unknowns(found, scaling).count == 0
+    return found if is_known or not len(problem.observations) else None
+
+
+def _solution(task: Task, problem: Posed, progress: ProgressBar) -> Outcome:
+    """The solution of an equation of which nothing is unknown; readings only judge it."""
+    assert isinstance(task.model, Solver)
+    if task.error_bars is not None:
+        raise InputError(
+            "error_bars: nothing of the equation is unknown, so nothing is drawn; leave them out. "
+            "`field_error` states the error of the solution.",
+            about="error_bars",
+        )
+    began, seconds = time.monotonic(), task.training.seconds
+    try:
+        with beside_numpy(), blas_threads(SMALL):
+            found = solved_forward(
+                problem, task.model.scaling, task.model.tolerance,
+                asking(Deadline(seconds)), partial(progress.update, "solve"),
+            )  # fmt: skip
+    except Stuck as stuck:
+        raise Unsolvable(
+            f"the equation could not be solved ({stuck}): check its coefficients, its initial and "
+            "boundary values and their units, or name another model."
+        ) from None
+    except OutOfTime:
+        raise Unsolvable(
+            f"seconds={seconds}: the equation was not solved on a first coarse mesh in that time; "
+            "give more."
+        ) from None
+    with jax.enable_x64(True):
+        solution = found.solution
+        scaled = Solver(found.scaling, tolerance=task.model.tolerance)
+        model = scaled.with_pieces(edges_of(solution), polynomials_of(solution)[0])
+        pde = with_raws(task.pde, jnp.asarray(raws_of(task.pde), jnp.float64))
+    took = time.monotonic() - began
+    fit = Fit(model, pde, 0.0, History.empty(["data"], []), took, stopped=ENDS[found.ended])
+    errors = dict(zip(task.pde.fields, found.errors.tolist(), strict=True))
+    outcome = Outcome(fit, None, discretization=errors)
+    return _judged(outcome, found, task) if len(task.problem.observations) else outcome
+
+
+def _judged(outcome: Outcome, found: Forward, task: Task) -> Outcome:
+    """The outcome beside readings, each of which is predicted without it."""
+    readings = task.problem.observations
+    sensors = Sensors(readings, found.scaling)
+    said = sensors.seen_by(found.solution).values(found.solution)
+    errors = said - sensors.values
+    noise = sensors.common or float(np.sqrt(np.mean(errors**2)))
+    left_out, start = np.full(readings.values.shape, np.nan), 0
+    for column, name in enumerate(readings.fields):
+        rows = readings.measured(name).rows
+        own = slice(start, start := start + len(rows))
+        left_out[rows, column] = said[own] * sensors.spread[own] + sensors.mean[own]
+    return replace(
+        outcome, held_out_error=float(np.sqrt(np.mean(errors**2))), noise=noise,
+        left_out_predictions=left_out,
+        standardized_residuals=errors / (noise * sensors.relative),
+    )  # fmt: skip

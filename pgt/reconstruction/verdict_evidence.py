@@ -1,0 +1,116 @@
+"""The evidence of a verdict on a result: readings beside predictions, the course of training,
+doubts about unknowns.
+"""
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pgt.data.cells import cells
+from pgt.ground.stage import stages_of
+from pgt.ground.unknown import named_unknowns
+from pgt.nn.precision import is_double, precision
+from pgt.physics.gauge import freedom
+from pgt.reconstruction.cross_validation import CrossValidation
+from pgt.reconstruction.estimates import known_intervals, undetermined_stretches
+from pgt.uncertainty import misfits
+from pgt.uncertainty.convergence import Descent
+from pgt.uncertainty.field_error import domain_points
+from pgt.uncertainty.held_out import HeldOutPredictions, interpolate_held_out, left_out_as_held_out
+from pgt.uncertainty.intervals import why_far_from_first_guess, why_unidentified
+from pgt.uncertainty.verdict import Evidence
+
+if TYPE_CHECKING:
+    from pgt.reconstruction.result import Reconstruction
+
+
+def evidence_of(result: "Reconstruction", folds: CrossValidation | None = None) -> Evidence:
+    """All evidence; with `folds`, their readings judge the fit."""
+    readings = (result.observations, result.held_out)
+    fitted, held_out = (result.predict_readings(part) for part in readings)
+    predictions = np.concatenate([fitted, held_out])
+    if folds is not None:
+        judged = folds.as_held_out(result.domain)
+    elif result.left_out_predictions is not None and not len(result.held_out):
+        judged = left_out_as_held_out(
+            result.observations, result.left_out_predictions, result.domain
+        )
+    else:
+        simple = interpolate_held_out(result.observations, result.held_out, result.domain)
+        judged = HeldOutPredictions(result.held_out, held_out, simple)
+    points = domain_points(result.domain).points
+    coefficients = _coefficient_notes(result, points)
+    return Evidence(
+        result.observations, result.held_out, judged, descent_of(result),
+        misfits=misfits.misfit_table(
+            (result.observations, fitted), (result.held_out, held_out)
+        ),
+        values=dict(zip(result.pde.fields, predictions.T, strict=True)),
+        free_fields=_free_fields(result), undetermined_functions=undetermined_stretches(result),
+        coefficient_notes=coefficients.notes,
+        unidentified_coefficients=coefficients.unidentified, field_error=result.field_error,
+        relative_residuals=result.evaluation.relative_residuals(
+            points, result.record.get("typical_residuals")
+        ),
+        cells=cells(np.concatenate([r.points for r in readings]), result.domain),
+        conditions=result.record.get("conditions", ()),
+        contradicted_conditions=result.record.get("contradicted_conditions", ()),
+        displaced_sensor=result.record.get("displaced_sensor"),
+        likelihood=result.record.get("likelihood", "gauss"),
+        extent=np.asarray(result.domain.extent, float),
+        named=partial(misfits.with_sensor_names, origins=result.record.get("origins", ())),
+    )  # fmt: skip
+
+
+def descent_of(result: "Reconstruction") -> Descent:
+    """How the cost of the fit came down; the history has a held-out error only where readings were
+    held out.
+    """
+    errors = result.history.get("held_out", ()) if len(result.held_out) else ()
+    keys = ("exhausted_seconds", "map_estimate_cost", "seconds_given", "wall_seconds")
+    known = (result.record.get(key) for key in keys)
+    stopped, stages = str(result.record.get("stopped") or ""), stages_of(result.record)
+    return Descent(stopped, np.asarray(errors, float), stages, *known)
+
+
+def _free_fields(result: "Reconstruction") -> dict[str, str]:
+    """Hidden fields that the equations do not determine, and up to what they determine them."""
+    fixed = result.record.get("fixed_fields", ())
+    hidden = set(result.observations.hidden_fields) & set(result.held_out.hidden_fields)
+    open_ = {n: freedom(result.pde, n) for n in result.pde.fields if n in hidden - set(fixed)}
+    return {name: free for name, free in open_.items() if free is not None}
+
+
+class _CoefficientNotes(NamedTuple):
+    """Caveats about coefficients by name (not determined, at a bound, not converged), and why some
+    are not identified.
+    """
+
+    notes: dict[str, str]
+    unidentified: dict[str, str]
+
+
+def _coefficient_notes(result: "Reconstruction", points: np.ndarray) -> _CoefficientNotes:
+    """The caveats about all coefficients."""
+    known, first = (
+        result.record.get("learned_coefficients", {}),
+        result.record.get("first_guesses", {}),
+    )
+    nodes = dict(named_unknowns(result.pde))
+    estimates = known_intervals(result)
+    shares = result.evaluation.coefficient_sensitivities(points) if nodes else {}
+    unidentified, notes = {}, {}
+    for name, node in nodes.items():
+        with precision(is_double(node)):
+            estimate = estimates.get(name)
+            unidentified[name] = why_unidentified(node, shares.get(name), estimate, first.get(name))
+            note = known.get(name, {}).get("unsettled") or (estimate.note if estimate else "")
+            notes[name] = (
+                ""
+                if unidentified[name]
+                else note or why_far_from_first_guess(node, first.get(name))
+            )
+    return _CoefficientNotes(
+        *({n: note for n, note in part.items() if note} for part in (notes, unidentified))
+    )

@@ -1,0 +1,15 @@
+"""What is stated about a fit: its error, its doubts, and the verdict.
+
+the posterior       outcome (a fit with its posterior), laplace (posterior of a network),
+                    linearized_map (the MAP estimate next to a fit), jackknife, null_space
+                    (what readings and equation do not determine), members
+the stated error    field_error, calibration, coverage, intervals, held_out
+doubts              condition_check, sensor_check, noise_check, misfits, convergence
+the summary         verdict
+where to measure    sensor_placement
+without physics     references: interpolation, which a fit must beat to be worth its time
+"""
+
+from pgt.ground.verdict import Doubt as Doubt
+from pgt.ground.verdict import Verdict as Verdict
+from pgt.uncertainty.members import Members as Members

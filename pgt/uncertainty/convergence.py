@@ -1,0 +1,155 @@
+"""Whether a fit converged."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgt.ground.numbers import number, percent
+from pgt.ground.stage import Stage
+from pgt.methods.finished_fit import (
+    COEFFICIENT_NOT_AT_REST,
+    DIVERGED,
+    HELD_OUT_ERROR_STALLED,
+    ON_LARGEST_MESH,
+    ON_MESH_IN_TIME,
+    SOLVED_IN_CLOSED_FORM,
+    SOLVED_ON_MESH,
+)
+
+# A run that still reduces its error by more than this share in its last fifth has not converged.
+MAX_LATE_DECREASE = 0.1
+# A least-squares fit with a smaller cost, in squared units of the spread, has converged: the misfit
+# is a thousandth of the spread.
+MAX_CONVERGED_COST = 1e-6
+# A stage of the fit that ended with fewer iterations was cut short.
+MIN_STAGE_ITERATIONS = 10
+# The advice for a fit that ran out of time is this multiple of its seconds.
+SUGGESTED_TIME_FACTOR = 4
+# A shorter history of the held-out error does not show whether it still falls.
+MIN_CHECKS = 5
+# A call that took this multiple of its seconds is reported: a busy machine does not explain more.
+MAX_OVERRUN_FACTOR = 1.5
+
+
+@dataclass(frozen=True)
+class Descent:
+    """How the cost of a fit came down.
+
+    Attributes
+    ----------
+    stopped : why training ended, in the words of `pgt.methods.first_order.training_loop`.
+    held_out_errors : at every check; empty where nothing was held out.
+    stages : of the least-squares fit; empty without one.
+    exhausted_seconds : the time limit, where it ended the last stage; else None.
+    map_estimate_cost : the cost of the linearized MAP estimate, where it is the answer; else None.
+    given, took : the seconds that were asked for, and the wall clock of the whole call.
+    """
+
+    stopped: str
+    held_out_errors: Sequence[float] | np.ndarray = ()
+    stages: Sequence[Stage] = ()
+    exhausted_seconds: float | None = None
+    map_estimate_cost: float | None = None
+    given: float | None = None
+    took: float | None = None
+
+    @property
+    def overrun(self) -> str:
+        """A sentence where the whole call took much longer than was asked for, else nothing.
+
+        >>> Descent("", given=4.0, took=11.0).overrun
+        'It took 11 of 4 s: compilation and error bars alone need more, so give it at least 11 s.'
+        """
+        if self.given is None or self.took is None or self.took <= MAX_OVERRUN_FACTOR * self.given:
+            return ""
+        took, given = (number(seconds, 2) for seconds in (self.took, self.given))
+        return (
+            f"It took {took} of {given} s: compilation and error bars alone need more, so give it at "
+            f"least {took} s."
+        )
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the time limit ended the fit when one of its stages had hardly begun."""
+        fewest = min((stage.iterations for stage in self.stages), default=0)
+        return self.exhausted_seconds is not None and fewest < MIN_STAGE_ITERATIONS
+
+    @property
+    def advice(self) -> str:
+        """What to do about a fit that did not converge.
+
+        >>> Descent("", exhausted_seconds=60.0).advice
+        'The seconds ran out before it converged: give it more, e.g. seconds=240.'
+        """
+        ended = self.stages[-1].ended if self.stages else "iterations"
+        if self.exhausted_seconds is None:
+            return "More iterations should help." if ended == "iterations" else ""
+        more = number(SUGGESTED_TIME_FACTOR * self.exhausted_seconds)
+        return f"The seconds ran out before it converged: give it more, e.g. seconds={more}."
+
+
+def convergence(descent: Descent) -> tuple[bool | None, str]:
+    """Whether the fit converged (None: unknown), and the reason.
+
+    >>> falling = Stage("Gauss-Newton", (16.0, 8.0, 4.0, 2.0, 1.0), 3.0, "iterations")
+    >>> convergence(Descent(falling.reason, stages=[falling]))[0]
+    False
+    """
+    if descent.stopped == DIVERGED:
+        return False, f"Training {DIVERGED}."
+    if descent.stopped == COEFFICIENT_NOT_AT_REST:
+        return False, f"The field was solved for, but {COEFFICIENT_NOT_AT_REST}."
+    if descent.stopped == SOLVED_IN_CLOSED_FORM:
+        return True, "The field was solved for in closed form; there was nothing to converge."
+    if descent.stopped == SOLVED_ON_MESH:
+        return True, "The equation was solved on a mesh, and its unknown coefficients converged."
+    if descent.stopped in (ON_LARGEST_MESH, ON_MESH_IN_TIME):
+        return None, f"The equation was {descent.stopped}: the stated error says how well."
+    if descent.stages:  # they come last, and so decide
+        return _from_stages(descent)
+    if descent.stopped == HELD_OUT_ERROR_STALLED:
+        return (
+            True,
+            "Training ended because the held-out error had stopped falling; the best fit was kept.",
+        )
+    return _from_held_out_errors(np.asarray(descent.held_out_errors, float))
+
+
+def _from_held_out_errors(errors: np.ndarray) -> tuple[bool | None, str]:
+    if len(errors) < MIN_CHECKS or not np.isfinite(errors).all():
+        return (
+            None,
+            "The history is too short, or nothing was held out, to tell whether it converged.",
+        )
+    cut = len(errors) - max(len(errors) // 5, 1)
+    gain = 1 - errors[cut:].min() / errors[:cut].min() if errors[:cut].min() > 0 else 0.0
+    if gain > MAX_LATE_DECREASE:
+        return False, (
+            f"The held-out error still fell by {percent(gain)} in the last fifth of the run: "
+            "a larger budget of steps or seconds should give a better field."
+        )
+    return True, "The held-out error had levelled off before the budget was spent."
+
+
+def _from_stages(descent: Descent) -> tuple[bool, str]:
+    stages, last = descent.stages, descent.stages[-1]
+    costs = np.asarray(last.costs, float)
+    fell = f"the cost from {number(costs[0])} to {number(costs[-1])}"
+    start = costs[len(costs) - 1 - max(len(costs) // 5, 1)]
+    gain = 1 - costs[-1] / start if start > 0 else 0.0
+    count = sum(stage.iterations for stage in stages)
+    within = f" in its last stage ({last.name})" if len(stages) > 1 else ""
+    done = f"A least-squares fit of {count} iterations brought {fell}{within}"
+    ended = f"It ended because {last.reason}."
+    if descent.map_estimate_cost is not None and descent.map_estimate_cost <= MAX_CONVERGED_COST:
+        cost = number(descent.map_estimate_cost)
+        return (
+            True,
+            f"{done}. {ended} The field was moved from there to the MAP estimate: cost {cost}.",
+        )
+    if gain > MAX_LATE_DECREASE and costs[-1] > MAX_CONVERGED_COST:
+        return False, f"{done}, in its last fifth still by {percent(gain)}. {ended}"
+    if descent.is_cut_short and costs[-1] > MAX_CONVERGED_COST:
+        return False, f"{done}. {ended}"
+    return True, f"{done}{'' if gain > MAX_LATE_DECREASE else ' and had levelled off'}. {ended}"

@@ -1,0 +1,296 @@
+"""The outcome of a fit: the fit with its posterior, as far as the method knows it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float, Int
+
+from pgt.data.splits import Groups, sensors, spared_sensors
+from pgt.ground.unknown import named_unknowns
+from pgt.inference.likelihood import cut_off, misfit_size
+from pgt.inference.significance import beyond_noise
+from pgt.methods.closed_form.band_posterior import (
+    Answer,
+    errors_without,
+    left_out_errors,
+    left_out_predictions,
+    noise_of_fields,
+)
+from pgt.methods.closed_form.band_solution import NODES
+from pgt.methods.coefficients import CoefficientEstimate
+from pgt.methods.finished_fit import Fit
+from pgt.methods.first_order.training_step import held_out_error
+from pgt.models.base import AbstractFieldModel
+from pgt.models.linearised import LinearisedModel, NullSpaceField
+from pgt.nn import batched
+from pgt.nn.compiled import compiled
+from pgt.nn.precision import cast, is_double, precision
+from pgt.physics.pde import AbstractPDE
+from pgt.problem.assembly import Task
+from pgt.problem.budget import is_polishable, polish_settings, total_seconds
+from pgt.problem.losses import Problem
+from pgt.training.error_bars import POSTERIOR_DRAWS, Posterior
+from pgt.uncertainty.condition_check import ContradictedCondition, find_contradicted_conditions
+from pgt.uncertainty.field_error import is_exact
+from pgt.uncertainty.laplace import draw_laplace_samples
+from pgt.uncertainty.members import PosteriorSamples
+from pgt.uncertainty.null_space import approximate_by_sines, approximation_error, null_space_samples
+from pgt.uncertainty.sensor_check import DisplacedSensor, find_displaced_sensor
+
+
+def linearized_deviations(
+    members: LinearisedModel, task: Task, points
+) -> Float[np.ndarray, "k n c"]:
+    """The deviations of linearized members from the field that they were drawn around, in pairs ±."""
+    with jax.enable_x64(True):
+        base = batched.member(members, 0).base
+        context = base.encode(cast(task.problem.observations, jnp.float64))
+        found = np.asarray(
+            _directional_derivatives(base, context, members.direction, jnp.asarray(points)), float
+        )
+        return found - found.mean(axis=0)
+
+
+@compiled
+def _directional_derivatives(base, context, directions, points):
+    def along(direction):
+        def values(tuned):
+            model = eqx.tree_at(lambda m: m.tunable(), base, tuned)
+            return jax.vmap(lambda z: model.decode(context, z))(points)
+
+        return jax.jvp(values, (base.tunable(),), (direction,))[1]
+
+    return jax.lax.map(along, directions)
+
+
+# Sines check conditions and sensors only where their approximation error is less than this multiple
+# of the noise: its square is then a tenth of the noise's.
+MAX_APPROXIMATION_ERROR = 0.3
+
+
+Deviations = Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "k n c"]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The fit, its held-out error, and what its posterior says, where it has one.
+
+    Attributes
+    ----------
+    fit : the answer.
+    held_out_error : its error at held-out readings; None where it is not known.
+    members : samples for error bars, where they were asked for.
+    left_out_predictions : every reading predicted from all others, where the method has a closed form.
+    standardized_residuals : the errors of such predictions, each by its predicted σ.
+    deviations_at : points ↦ (k, n, c), how far samples of the posterior are from the fit, in
+        physical units, in pairs ±.
+    jackknife_at : the same for the changes by neighboring readings, where they are known.
+    noise, field_noises : σ of the readings in units of their spread, of all or of each field.
+    sensor_error : the error between fixed sensors, in the same units, of all fields or of each.
+    null_space : samples of the null space, stacked.
+    is_exact_map_estimate : whether samples are around the MAP estimate of exact readings; then each
+        fitted reading has a leave-one-out prediction.
+    has_noise : whether the misfit of the readings is noise, however small.
+    is_average : whether fields found with different sines were averaged; samples contain their
+        difference.
+    discretization : by field, the error of a solution on a mesh in units of the field's spread.
+    held_out_error_without : row numbers ↦ the held-out error if these readings had been held out,
+        where no other fit is needed to know it.
+    map_estimate_cost : the cost of the linearized MAP estimate, where it is the answer.
+    contradicted_conditions : conditions that the readings contradict.
+    displaced_sensor : the sensor with a wrong clock, position or zero.
+    """
+
+    fit: Fit
+    held_out_error: float | None
+    members: PosteriorSamples | None = None
+    left_out_predictions: Float[np.ndarray, "n c"] | None = None
+    standardized_residuals: Float[np.ndarray, " m"] | None = None
+    deviations_at: Deviations | None = None
+    jackknife_at: Deviations | None = None
+    noise: float = 0.0
+    field_noises: Float[np.ndarray, " c"] | None = None
+    sensor_error: Float[np.ndarray, " c"] | float = 0.0
+    null_space: NullSpaceField | None = None
+    is_exact_map_estimate: bool = False
+    has_noise: bool = False
+    is_average: bool = False
+    held_out_error_without: Callable[[Int[np.ndarray, " m"]], float] | None = None
+    discretization: Mapping[str, float] | None = None
+    map_estimate_cost: float | None = None
+    contradicted_conditions: tuple[ContradictedCondition, ...] = ()
+    displaced_sensor: DisplacedSensor | None = None
+
+    @property
+    def noise_by_field(self) -> Float[np.ndarray, " c"] | float:
+        """σ of the readings of each field, or of all of them alike."""
+        return self.noise if self.field_noises is None else self.field_noises
+
+
+def with_posterior(outcome: Outcome, task: Task) -> Outcome:
+    """The outcome of a network with its posterior, where it has one."""
+    fit = outcome.fit
+    if not _has_posterior(fit, task):
+        return outcome
+    asked = task.error_bars
+    settings = asked if isinstance(asked, Posterior) else Posterior(POSTERIOR_DRAWS)
+    samples = _posterior_samples(fit, task, settings)
+    if samples.better is not None:
+        model, pde, error = samples.better
+        fit = replace(fit, model=model, pde=pde)
+        outcome = replace(outcome, fit=fit, held_out_error=error)
+    null_space = null_space_samples(fit.model, fit.pde, task.problem, settings.samples)
+    record, jackknife = samples.record, samples.jackknife
+    outcome = replace(
+        outcome,
+        deviations_at=partial(linearized_deviations, samples.stacked[0], task),
+        jackknife_at=None if jackknife is None else partial(linearized_deviations, jackknife, task),
+        noise=record["noise"],
+        field_noises=np.asarray(record["noise_of_fields"]),
+        null_space=null_space,
+        is_exact_map_estimate=samples.better is not None and record["exact_readings"],
+        has_noise=not record["exact_readings"],
+        map_estimate_cost=record["cost"],
+        **check_by_sines(fit, task, record["noise"]),
+    )
+    if asked:
+        return replace(outcome, members=samples.with_null_space(null_space))
+    return replace(outcome, fit=replace(fit, learnt=_coefficient_deviations(samples)))
+
+
+def check_by_sines(fit: Fit, task: Task, noise: float) -> dict:
+    """Contradicted conditions and a displaced sensor, found with sines that approximate the answer.
+
+    Empty where their approximation error is not small beside the noise: it would be blamed on the
+    sensors.
+    """
+    if not task.problem.conditions and sensors(task.problem.observations) is None:
+        return {}
+    with precision(is_double(fit.model)):
+        sines = approximate_by_sines(fit.model, fit.pde, task.problem)
+        if approximation_error(sines, fit.model, task.problem) > MAX_APPROXIMATION_ERROR * noise:
+            return {}
+        answer = sines, fit.pde, task.problem, NODES
+        return {
+            "contradicted_conditions": tuple(find_contradicted_conditions(*answer)),
+            "displaced_sensor": find_displaced_sensor(*answer),
+        }
+
+
+def _coefficient_deviations(samples: PosteriorSamples) -> dict[str, CoefficientEstimate]:
+    """The standard deviations of the coefficients, from samples with the covariance of the posterior."""
+    with jax.enable_x64(True):
+        nodes = named_unknowns(samples.stacked[1])
+    remaining = samples.record["remaining_step"]
+    return {
+        name: CoefficientEstimate(float(np.std(np.asarray(node.raw))), remaining_step=remaining)
+        for name, node in nodes
+    }
+
+
+def outcome_of(
+    found: Answer,
+    fit: Fit,
+    task: Task,
+    deviations_at: Deviations,
+    draw: Callable[[Posterior], tuple[AbstractFieldModel, AbstractPDE]],
+    null_space: NullSpaceField | None = None,
+) -> Outcome:
+    """The outcome of an answer in closed form: its leave-one-out errors, and samples of its posterior."""
+    readings, predictions = task.problem.observations, None
+    errors, sigmas = left_out_errors(found, readings, sensors(readings))
+    if task.problem.likelihood == "gauss":
+        predictions = left_out_predictions(found, readings)
+    spared, problem = spared_sensors(readings), task.problem
+    sensor_errors, spreads = left_out_errors(found, readings, spared)
+    has_held_out = len(task.held_out) > 0
+    error = held_out_error_of(fit, task) if has_held_out else _misfit_size(sensor_errors, problem)
+    noises, asked = noise_of_fields(found, readings), task.error_bars
+    outcome = Outcome(
+        fit, error, left_out_predictions=predictions, standardized_residuals=errors / sigmas,
+        deviations_at=deviations_at, noise=found.sigma, field_noises=noises,
+        sensor_error=0.0 if spared is None
+        else _sensor_errors(sensor_errors, found, problem, spared),
+        null_space=null_space,
+        held_out_error_without=None if has_held_out
+        else partial(_held_out_error_without, found, problem),
+    )  # fmt: skip
+    if not isinstance(asked, Posterior):
+        return outcome
+    models, pdes = draw(asked)
+    stacked = (models, pdes, batched.repeat(readings, asked.samples))
+    is_known = is_exact(found.sigma) and predictions is not None
+    record = {
+        "settings": repr(asked),
+        "noise": found.sigma,
+        "noise_of_fields": noises.tolist(),
+        "remaining_step": 0.0,
+        "leave_one_out": predictions is not None,
+        # Sines follow exact readings wherever these go: the spread of samples at them says nothing.
+        "left_out_spread": spreads.tolist() if is_known else None,
+    }
+    samples = PosteriorSamples(stacked, record).with_null_space(null_space)
+    return replace(outcome, members=samples)
+
+
+def _held_out_error_without(found: Answer, problem: Problem, rows: Int[np.ndarray, " m"]) -> float:
+    """The held-out error if these rows had not been fitted."""
+    return _misfit_size(errors_without(found, problem.observations, rows), problem)
+
+
+def _misfit_size(errors: Float[np.ndarray, " m"], problem: Problem) -> float:
+    """The size of errors, as the likelihood measures it."""
+    return float(misfit_size(problem.likelihood, errors, np.ones(len(errors), bool)))
+
+
+def _sensor_errors(
+    errors: Float[np.ndarray, " m"], found: Answer, problem: Problem, which: Groups
+) -> Float[np.ndarray, " c"]:
+    """The error of each field at sensors that others predict, from the errors of their readings.
+
+    A hidden field is known no better than the others.
+    """
+    readings = problem.observations
+    rows = [readings.measured(name).rows for name in readings.fields]
+    ends = np.cumsum([len(part) for part in rows])[:-1]
+    sensor_errors = [
+        beyond_noise(
+            np.asarray(cut_off(problem.likelihood, part, np.ones(len(part), bool)), float),
+            sigmas, which[own],
+        ) if len(own) else np.nan
+        for own, part, sigmas in zip(
+            rows, np.split(errors, ends), np.split(found.sigmas, ends), strict=True
+        )
+    ]  # fmt: skip
+    return np.where(np.isfinite(sensor_errors), sensor_errors, np.nanmax(sensor_errors))
+
+
+def held_out_error_of(fit: Fit, task: Task) -> float:
+    """The error of the fit at held-out readings."""
+    with precision(is_double(fit.model)):
+        return float(_compiled_held_out_error(fit.model, task.problem, task.held_out))
+
+
+_compiled_held_out_error = compiled(held_out_error)
+
+
+def _posterior_samples(fit: Fit, task: Task, settings: Posterior) -> PosteriorSamples:
+    """Samples of the posterior around the fit."""
+    polish = polish_settings(fit.model, task.training)
+    assert polish is not False  # checked when the task was assembled
+    given = total_seconds(task.training)
+    left = None if given is None else max(given - fit.seconds - fit.polish_seconds, 0.0)
+    return draw_laplace_samples(
+        fit, task.problem, settings, task.held_out, task.noise, polish, left
+    )
+
+
+def _has_posterior(fit: Fit, task: Task) -> bool:
+    """Whether the fit has second-order steps, and error bars were asked for or are cheap."""
+    settings, asked = polish_settings(fit.model, task.training), task.error_bars is not None
+    return settings is not False and (asked or is_polishable(fit.model))

@@ -1,0 +1,78 @@
+"""Families that compute their systems."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pgt
+from pgt.families.assimilation import as_solved
+from pgt.families.laws.heat import HeatFamily
+from pgt.families.laws.solved import as_coefficient
+
+
+def test_coefficients_that_are_given_are_those_of_the_system():
+    system = HeatFamily().draw(jax.random.key(0), {"diffusivity": 0.5})  # outside of the range, too
+    assert float(system.coefficients["diffusivity"]) == 0.5
+    drawn = HeatFamily().draw(jax.random.key(0), {})
+    assert 0.003 <= float(drawn.coefficients["diffusivity"]) <= 0.1
+
+
+def test_the_state_does_not_depend_on_the_coefficients():
+    one, other = (HeatFamily().draw(jax.random.key(0), {"diffusivity": v}) for v in (0.01, 0.02))
+    np.testing.assert_array_equal(one.values[:, 0], other.values[:, 0])
+    assert not np.allclose(one.values[:, -1], other.values[:, -1])
+
+
+@pytest.mark.parametrize("bounds", [(0.1, 0.01), (0.0, 0.1)])
+def test_ranges_go_upwards_from_above_zero(bounds):
+    with pytest.raises(pgt.InputError, match="diffusivity"):
+        HeatFamily(diffusivity=bounds)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "burgers",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("advection_diffusion", "darcy")),
+    ],
+)
+def test_many_at_once_are_those_one_by_one(name):
+    family = pgt.families.get(name, nodes=16)
+    keys = jax.random.split(jax.random.key(3), 3)
+    together, alone = jax.jit(jax.vmap(family.draw))(keys), jax.jit(family.draw)
+    for i in range(3):
+        one = alone(keys[i])
+        size = np.abs(one.values).max()
+        np.testing.assert_allclose(together.values[i], one.values, atol=1e-5 * size)
+        assert one.coefficients.keys() == together.coefficients.keys()
+        for coefficient, value in one.coefficients.items():
+            np.testing.assert_allclose(together.coefficients[coefficient][i], value, rtol=1e-6)
+
+
+@pytest.mark.parametrize("value", ["warm", "0.1", -0.1, 0.0, float("nan"), None, [0.1]])
+def test_a_coefficient_that_is_no_number_above_zero_is_refused(value):
+    with pytest.raises(pgt.InputError, match="write a number above 0"):
+        as_coefficient("diffusivity", value)
+    if isinstance(value, float):
+        with pytest.raises(pgt.InputError, match="diffusivity is"):
+            HeatFamily().draw(jax.random.key(0), {"diffusivity": value})
+
+
+def test_a_grid_has_two_nodes_along_every_axis():
+    with pytest.raises(pgt.InputError, match="nodes must be a whole number from 2"):
+        HeatFamily(nodes=1)
+
+
+@pytest.mark.parametrize("name", ["heat", "advection_diffusion", "navier_stokes_2d", "poisson"])
+def test_a_finer_grid_has_the_nodes_of_the_coarse_one(name):
+    family = as_solved(pgt.families.get(name, nodes=8))
+    fine = family.finer(3, 2).axes
+    for axis, coarse in family.axes.items():
+        np.testing.assert_allclose(fine[axis][:: 2 if axis == "t" else 3], coarse)
+
+
+def test_a_system_is_what_its_noise_and_its_coefficients_make():
+    family, key, nu = HeatFamily(), jax.random.key(4), {"diffusivity": jnp.asarray(0.01)}
+    noise = jax.random.normal(jax.random.split(key)[0], family.noise_shape)
+    np.testing.assert_array_equal(family.draw(key, nu).values, family.solve(noise, nu))

@@ -1,0 +1,120 @@
+"""Training over a family, its card, and its use."""
+
+from dataclasses import replace
+
+import jax
+import made_pretrained
+import numpy as np
+import pytest
+from made_pretrained import FAMILY, QUICK, SIZES
+
+import pgt
+from pgt.families.networks import pretraining
+from pgt.families.networks.pretraining import initial_state
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pretraining")
+    return made_pretrained.trained(folder), folder
+
+
+def weights(model):
+    return jax.tree.leaves(model.network)
+
+
+def test_training_changes_all_that_answers(trained):
+    before = initial_state(FAMILY, SIZES, 0).network
+    moved = [
+        bool((np.asarray(a) != np.asarray(b)).any())
+        for a, b in zip(jax.tree.leaves(before), weights(trained[0]), strict=True)
+        if a.size  # nothing goes round in this family
+    ]
+    assert sum(moved) > 0.9 * len(moved)
+
+
+def test_the_card_has_errors_by_number_of_sensors(trained):
+    card = trained[0].card
+    assert card.family == "heat"
+    assert card.steps == 8
+    assert set(card.errors) == {"16"}
+    assert all(np.isfinite(list(card.errors["16"].values())))
+    assert card.factor(16) > 0
+
+
+def test_finished_training_is_not_repeated(trained):
+    model, folder = trained
+    again = pgt.pretrain(FAMILY, QUICK, sizes=SIZES, checkpoint=folder, progress=False)
+    for a, b in zip(weights(model), weights(again), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_other_settings_do_not_continue_it(trained):
+    with pytest.raises(pgt.InputError, match="learning_rate"):
+        pgt.pretrain(FAMILY, replace(QUICK, learning_rate=2e-3), sizes=SIZES, checkpoint=trained[1])
+
+
+def test_simulations_that_changed_do_not_continue_it(tmp_path):
+    folder = tmp_path / "rods"
+    folder.mkdir()
+
+    def family(factor):
+        for i in range(3):
+            system = FAMILY.dataset(FAMILY.draw(jax.random.key(i)))
+            pgt.io.write_field(factor * system.assign_attrs(diffusivity=0.02), folder / f"{i}.nc")
+        return pgt.families.Simulations(folder, lambda: pgt.Heat(0.02))
+
+    one = replace(QUICK, steps=1, batch=1, pool=1, reuse=1)
+    network = pgt.pretrain(
+        family(1.0), one, sizes=SIZES, checkpoint=tmp_path / "kept", progress=False
+    )
+    assert len(network.family.values) == 1  # which it was not trained on
+    with pytest.raises(pgt.InputError, match="values"):
+        pgt.pretrain(family(2.0), one, sizes=SIZES, checkpoint=tmp_path / "kept")
+
+
+def test_an_unknown_kernel_is_refused():
+    with pytest.raises(pgt.InputError, match="equation"):
+        pgt.Pretraining(kernel="heat")
+
+
+def test_training_that_was_killed_ends_as_if_it_had_not_been(trained, tmp_path, monkeypatch):
+    class Killed(Exception):
+        pass
+
+    save = pretraining._save
+
+    def once(folder, identity, state):
+        save(folder, identity, state)
+        raise Killed
+
+    monkeypatch.setattr(pretraining, "CHECKPOINT_SECONDS", -1.0)
+    monkeypatch.setattr(pretraining, "_save", once)
+    with pytest.raises(Killed):
+        pgt.pretrain(FAMILY, QUICK, sizes=SIZES, checkpoint=tmp_path, progress=False)
+    monkeypatch.setattr(pretraining, "_save", save)
+    again = pgt.pretrain(FAMILY, QUICK, sizes=SIZES, checkpoint=tmp_path, progress=False)
+    for a, b in zip(weights(trained[0]), weights(again), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_pool_smaller_than_a_batch_still_counts_its_steps():
+    assert pgt.Pretraining(pool=2, reuse=1, batch=64).steps_of_a_pool == 1
+
+
+@pytest.mark.slow
+def test_simulations_of_ones_own(tmp_path):
+    for k in range(3):
+        system = FAMILY.dataset(FAMILY.draw(jax.random.key(k)))
+        pgt.io.write_field(system, tmp_path / f"{k}.nc")
+    family = pgt.families.Simulations(tmp_path, pgt.Heat, ["diffusivity"])
+    quick = replace(QUICK, steps=2, pool=4, reuse=1, batch=4)
+    found = pgt.pretrain(family, quick, sizes=SIZES, progress=False)
+    found.save(tmp_path / "own.safetensors")
+    again = pgt.Pretrained.load(tmp_path / "own.safetensors")
+    truth = family.dataset(family.draw(jax.random.key(0)))
+    coefficients = {"diffusivity": truth.attrs["diffusivity"]}
+    assert again(pgt.sample(truth, n=10), coefficients).grid(x=4, t=4).u.shape == (4, 4)
+    assert len(again.family.values) == 1
+    with pytest.raises(pgt.InputError, match="equation"):
+        again.family.pde(coefficients)

@@ -1,0 +1,182 @@
+"""Readings as a function of the randomness of a system, and interpolation between nodes."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pgt
+from pgt.data.domain import Domain
+from pgt.families.assimilation import as_solved
+from pgt.families.family import nodes_of
+from pgt.families.laws import HeatFamily
+from pgt.families.observation_operator import (
+    CLEAN_NOISE,
+    FAST_NODES,
+    FINE_NODES,
+    TRUST_IN_SIGMA,
+    Stencil,
+    are_nodes,
+    double_precision,
+    problem_of,
+    problem_of_batch,
+    refine_for,
+)
+from pgt.families.sensing import SensorBatch
+
+HEAT = HeatFamily(nodes=16, times=9)
+NOISE, NU = np.random.default_rng(0).normal(size=8), 0.02
+
+
+def exact(x, t, nu=NU):
+    """The law of the family, as its page states it."""
+    k = np.arange(1, 9)
+    sizes = NOISE / (1 + (k / 3) ** 2)
+    return (
+        (sizes * np.sin(np.outer(x, k) * np.pi))
+        * np.exp(-nu * np.outer(t, k**2) * np.pi**2)
+        @ (np.ones(8))
+    )
+
+
+def read(readings, known, unknowns=NOISE):
+    with double_precision():
+        found = problem_of(HEAT, readings.aligned(("u",)), known, FINE_NODES).operator
+        return np.asarray(eqx.filter_jit(found)(jnp.asarray(unknowns)))[: len(readings)], found
+
+
+def scattered(**more):
+    x, t = np.random.default_rng(1).uniform(0, 1, (2, 11))
+    return pgt.Observations.from_arrays({"x": x, "t": t}, {"u": np.ones(11)}, **more), x, t
+
+
+def test_between_nodes_it_is_the_field_itself():
+    readings, x, t = scattered()
+    found, operator = read(readings, {"diffusivity": NU})
+    np.testing.assert_allclose(found, exact(x, t), atol=1e-7)  # of a floor of 1e-4
+    assert operator.size == 8
+
+
+def test_boxes_are_averages():
+    x, t = np.random.default_rng(1).uniform(0.1, 0.9, (2, 5))
+    boxes = pgt.Observations.from_arrays({"x": x, "t": t}, {"u": np.ones(5)}, width={"x": 0.1})
+    across = np.linspace(-0.05, 0.05, 401)
+    means = [np.trapezoid(exact(a + across, b + 0 * across), dx=1 / 400) for a, b in zip(x, t)]  # noqa: B905
+    np.testing.assert_allclose(read(boxes, {"diffusivity": NU})[0], means, atol=1e-4)
+
+
+def test_an_unknown_coefficient_is_one_more_normal():
+    readings, x, t = scattered()
+    found, operator = read(readings, {}, np.append(NOISE, 0.0))
+    assert operator.size == 9
+    middle = float(np.sqrt(np.prod(HEAT.ranges["diffusivity"])))
+    np.testing.assert_allclose(found, exact(x, t, middle), atol=1e-7)
+
+
+def test_nothing_read_and_too_much_are_refused(monkeypatch):
+    readings, _, _ = scattered()
+    with pytest.raises(pgt.InputError, match="empty"):
+        read(readings.take(np.zeros(0, int)), {"diffusivity": NU})
+    monkeypatch.setattr("pgt.families.observation_operator.LARGEST_MATRIX", 80)
+    with pytest.raises(pgt.InputError, match="give at most 10 readings"):
+        read(readings, {"diffusivity": NU})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["advection_diffusion", "burgers", "wave_2d"])
+def test_twice_the_nodes_change_nothing_between_them(name):
+    family = as_solved(pgt.families.get(name))
+    rng = np.random.default_rng(0)
+    points = rng.uniform(family.domain.lower, family.domain.upper, (200, len(family.axes)))
+    hard = {n: low if name == "burgers" else high for n, (low, high) in family.ranges.items()}
+    with double_precision():
+        fine, noise = refine_for(family, points), jnp.asarray(rng.normal(size=family.noise_shape))
+
+        @eqx.filter_jit
+        def at(grid, noise):
+            drawn = {n: jnp.asarray(value) for n, value in hard.items()}
+            return Stencil.of(points, grid.axes, grid.domain)(grid.solve(noise, drawn))
+
+        once, twice = (np.asarray(at(grid, noise)) for grid in (fine, fine.finer(2, 2)))
+    assert np.abs(once - twice).max() < 3e-5 * twice.std()  # measured: 1e-5
+
+
+SQUARE = Domain(x=(0, 1), t=(0, 2))
+AXES = nodes_of(SQUARE, x=12, t=9)
+MESH = np.meshgrid(*AXES.values(), indexing="ij")
+POINTS = np.random.default_rng(0).uniform((0, 0), (1, 2), (40, 2))
+
+
+def polynomial(x, t):
+    return np.stack([x**7 - 3 * x**2 * t**5, t**7 + x], axis=-1)
+
+
+def test_polynomials_of_degree_seven_are_met_up_to_the_edge():
+    points = np.concatenate([POINTS, [[0.0, 0.01], [1.0, 2.0], [0.999, 0.0]]])
+    found = Stencil.of(points, AXES, SQUARE)(polynomial(*MESH))
+    np.testing.assert_allclose(found, polynomial(*points.T), atol=2e-3)  # in single precision
+    assert np.abs(polynomial(*points.T)).max() > 50
+
+
+def test_nodes_may_lie_unevenly():
+    x = np.sort(np.random.default_rng(2).uniform(0, 1, 30))
+    axes = {"x": np.concatenate([[0.0], x, [1.0]])}
+    at = np.linspace(0.02, 0.98, 50)[:, None]
+    line = Domain(x=(0, 1))
+    found = Stencil.of(at, axes, line)((axes["x"] ** 5)[:, None])
+    np.testing.assert_allclose(found, at**5, atol=1e-5)
+    assert are_nodes(axes["x"][[3, 8], None], axes)
+    even = (axes["x"][0] + 5 * (axes["x"][1] - axes["x"][0])).reshape(1, 1)
+    assert not are_nodes(even, axes)
+
+
+def test_a_node_has_its_value_and_no_other():
+    points = np.stack([m.ravel() for m in MESH], axis=-1)[::7]
+    stencil = Stencil.of(points, AXES, SQUARE)
+    assert are_nodes(points, AXES)
+    assert not are_nodes(POINTS, AXES)
+    assert stencil.nodes[0].shape[1] == 1
+    values = np.random.default_rng(1).normal(size=(12, 9, 1)).astype(np.float32)
+    np.testing.assert_array_equal(stencil(values)[:, 0], values.reshape(-1)[::7])
+
+
+def test_a_period_is_closed():
+    ring = Domain(x=(0, 1), periodic=("x",))
+    axes = nodes_of(ring, x=64)
+    x = np.linspace(0, 1, 101)[:, None]
+    wave = np.cos(2 * np.pi * (3 * axes["x"] + 0.1))[:, None]
+    found = np.asarray(Stencil.of(x, axes, ring)(wave))
+    np.testing.assert_allclose(found, np.cos(2 * np.pi * (3 * x + 0.1)), atol=2e-6)
+
+
+def problem(**settings):
+    truth = HEAT.dataset(HEAT.draw(jax.random.key(1), {"diffusivity": NU}))
+    readings = pgt.sample(truth, n=11, seed=1, **settings)
+    with double_precision():
+        return problem_of(HEAT, readings, {"diffusivity": NU}, FAST_NODES), readings
+
+
+def test_the_noise_of_readings_without_one_is_that_of_single_precision():
+    found, _ = problem()
+    real = found.is_real
+    assert real.sum() == 11 < len(real)
+    np.testing.assert_allclose(found.sigma[real], CLEAN_NOISE * found.unit[real])
+    assert found.trust == 0
+
+
+def test_a_given_noise_is_trusted():
+    found, _ = problem(noise=0.1, record_noise=True)
+    share = (found.sigma / found.unit)[found.is_real]
+    assert 0.03 < share.min() == share.max() < 0.3
+    assert found.trust == TRUST_IN_SIGMA
+
+
+def test_many_systems_have_the_problem_of_each():
+    alone, one = problem()
+    points, values = np.asarray(one.points, float)[None], np.asarray(one.values, float)[None]
+    batch = SensorBatch.of(HEAT, points, values, {"diffusivity": np.array([NU])}, points[0])
+    with double_precision():
+        many = problem_of_batch(HEAT, batch)
+    np.testing.assert_allclose(many.values[0], alone.values[alone.is_real])
+    np.testing.assert_allclose(many.sigma[0], alone.sigma[alone.is_real], rtol=1e-6)

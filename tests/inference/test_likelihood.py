@@ -1,0 +1,104 @@
+"""Outliers: what a misfit costs, and that gross errors hardly move a robust fit."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import pgt
+from pgt.inference.likelihood import FREEDOM, KNEE, likely_rows, misfit_size, noise_scale
+
+ROWS = np.array([0.0, 1e-9, 1e-3, -0.3, 1.0, -2.0, 7.0, 400.0])
+ROBUST = ("student", "huber")
+
+
+def costs(likelihood, rows, sigma):
+    with jax.enable_x64(True):
+        return np.asarray(likely_rows(likelihood, jnp.asarray(rows), sigma)) ** 2
+
+
+def test_student_is_the_likelihood_of_the_t_distribution():
+    """ρ differs from −2νσ²/(ν+1) log p(r) by a constant."""
+    sigma = 0.3
+    logs = stats.t.logpdf(ROWS, FREEDOM, scale=sigma)
+    expected = -2 * FREEDOM * sigma**2 / (FREEDOM + 1) * (logs - logs[0])
+    np.testing.assert_allclose(costs("student", ROWS, sigma), expected, rtol=1e-6, atol=1e-15)
+
+
+def test_huber_is_a_parabola_and_then_straight():
+    sigma, size = 0.3, np.abs(ROWS)
+    knee = KNEE * sigma
+    expected = np.where(size <= knee, size**2, 2 * knee * size - knee**2)
+    np.testing.assert_allclose(costs("huber", ROWS, sigma), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("likelihood", ROBUST)
+def test_small_misfits_cost_their_square_and_large_ones_pull_no_harder(likelihood):
+    small = np.array([1e-6, -1e-4])
+    np.testing.assert_allclose(costs(likelihood, small, 1.0), small**2, rtol=1e-6)
+    with jax.enable_x64(True):
+        slope = jax.vmap(jax.grad(lambda r: likely_rows(likelihood, r, 1.0) ** 2))
+        pull = np.asarray(slope(jnp.asarray(ROWS)))
+    assert np.isfinite(pull).all()
+    np.testing.assert_array_equal(np.sign(pull), np.sign(ROWS))
+    assert abs(pull[-1]) <= abs(pull[4]) * (KNEE + 1e-6)  # 400 σ against 1 σ
+
+
+def test_gauss_is_the_plain_square():
+    np.testing.assert_array_equal(costs("gauss", ROWS, 0.1), ROWS**2)
+
+
+def test_the_noise_is_found_among_outliers_and_hidden_readings():
+    random = np.random.default_rng(0)
+    rows, mask = 0.2 * random.standard_normal((2000, 2)), np.ones((2000, 2), bool)
+    rows[::20, 0] += 1e3
+    mask[::3, 1], rows[::3, 1] = False, 0.0
+    assert float(noise_scale(rows, mask)) == pytest.approx(0.2, rel=0.06)
+    assert float(misfit_size("student", rows, mask)) == pytest.approx(0.2, rel=0.2)
+    assert float(misfit_size("gauss", rows, mask)) > 100
+    assert float(noise_scale(rows[:0], mask[:0])) == 0.0
+
+
+# ------------------------------------------------------------------------------- a fit
+
+DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
+SIGMA = 0.03  # of the spread
+
+
+def truth(x, t):
+    return np.exp(-0.1 * np.pi**2 * t) * np.sin(np.pi * x)
+
+
+def readings(outliers: bool):
+    random = np.random.default_rng(1)
+    x, t = random.uniform(0, 1, (2, 100))
+    clean = truth(x, t)
+    sigma = SIGMA * clean.std()
+    values = clean + sigma * random.standard_normal(100)
+    values[::20] += outliers * 20 * sigma * np.array([1, -1, 1, 1, -1])
+    return pgt.Observations.from_arrays({"x": x, "t": t}, {"u": values})
+
+
+def error(likelihood, outliers: bool):
+    data = readings(outliers)
+    result = pgt.reconstruct(
+        data, pgt.Heat(0.1), DOMAIN,
+        model=pgt.PINN(pgt.Scaling.fit(data, DOMAIN), width=10, layers=2),
+        training=pgt.Training(
+            steps=300, collocation=100, likelihood=likelihood,
+            polish=pgt.Polish(iterations=40, points=100),
+        ),
+    )  # fmt: skip
+    places = result.grid(x=15, t=15)
+    expected = truth(places.x, places.t).transpose("t", "x")
+    return float(np.sqrt(((places.u - expected) ** 2).mean() / (expected**2).mean()))
+
+
+@pytest.mark.slow
+def test_gross_outliers_hardly_move_a_robust_fit():
+    """Five per cent of the readings wrong by 20 σ: at most half as much again of the error."""
+    clean = error("student", outliers=False)
+    assert clean < SIGMA
+    assert error("student", outliers=True) < 1.5 * clean
+    assert error("gauss", outliers=True) > 2 * clean

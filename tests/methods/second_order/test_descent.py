@@ -1,0 +1,170 @@
+"""A descent continues with the same bits, and uses fresh and fixed points as set."""
+
+import itertools
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from pgt.methods.second_order.descent import MAX_DAMPING, DescentState, descend, why_ended
+from pgt.methods.second_order.least_squares import Residuals, WeightPrior
+from pgt.methods.second_order.residual_rows import RowBlock, RowBlocks
+from pgt.training.settings import Polish
+
+
+def waves(number: int) -> RowBlock:
+    """The misfit between a small network and a wave, at the points of a draw."""
+    x = np.random.default_rng(number).uniform(-1, 1, 12)
+
+    def row(theta, x):
+        hidden = jnp.tanh(theta[:4] * x + theta[4:8])
+        return (hidden @ theta[8:12] - jnp.sin(3 * x))[None]
+
+    return RowBlock(row, x, np.full(12, 12**-0.5))
+
+
+def residuals():
+    blocks = (RowBlock(waves(0).function, np.array([0.1, 0.7, -0.5]), np.ones(3)), waves(0))
+    return Residuals(RowBlocks(blocks, 1, waves))
+
+
+START = np.linspace(-1, 1, 12)
+
+
+@pytest.mark.parametrize("prior", [None, WeightPrior(1e-4, 3, 3.0, 0.0)])
+@pytest.mark.parametrize("fresh", [0.0, 0.5, 1.0])
+def test_a_descent_continues_bit_for_bit(fresh, prior):
+    with jax.enable_x64(True):
+        settings = Polish(iterations=40, patience=100, fresh=fresh)
+        states = []
+        start = DescentState(START) if prior is None else DescentState(START, prior)
+        revised = {"is_revised": prior is not None}
+        end = descend(
+            residuals(), start, settings, lambda t: float(t @ t), keep=states.append, **revised
+        )
+        again = descend(residuals(), states[31], settings, lambda t: float(t @ t), **revised)
+    assert end.is_finished
+    assert states[31].iteration == 32
+    np.testing.assert_array_equal(end.theta, again.theta)
+    np.testing.assert_array_equal(end.best, again.best)
+    assert (end.costs, end.damping, end.prior) == (again.costs, again.damping, again.prior)
+    assert descend(residuals(), end, settings, None) is end
+
+
+def test_points_are_fresh_after_every_step_and_fixed_at_the_end():
+    with jax.enable_x64(True):
+        states = []
+        settings = Polish(iterations=30, patience=100, fresh=0.5)
+        descend(residuals(), DescentState(START), settings, None, keep=states.append)
+    draws = [state.draw for state in states]
+    fresh = [state for state in states if state.draw]
+    accepted = sum(np.any(a.theta != b.theta) for a, b in itertools.pairwise(fresh))
+    assert accepted > 3
+    assert max(draws) - draws[0] == accepted
+    assert draws[-1] == 0
+    assert np.all(np.asarray(states[-1].momentum) == 0.0)
+    later = [s.costs[-1] for s in states if s.draw == 0]
+    assert all(b <= a for a, b in itertools.pairwise(later))
+
+
+def test_a_descent_continues_at_fixed_points_when_fresh_ones_no_longer_help():
+    """The held-out error rises after the fifth step, so that the patience ends at fresh and then at fixed
+    points."""
+    with jax.enable_x64(True):
+        states, calls = [], itertools.count()
+        settings = Polish(iterations=200, patience=8, fresh=0.9)
+        end = descend(
+            residuals(),
+            DescentState(START),
+            settings,
+            lambda theta: abs(5.0 - next(calls)),
+            keep=states.append,
+        )
+    fresh = [state for state in states if not state.is_fixed]
+    fixed = [state for state in states if state.is_fixed]
+    assert 10 < len(fresh) < 100
+    assert all(state.draw for state in fresh)
+    assert not any(state.draw for state in fixed)
+    assert fixed[-1].costs[-1] < fixed[1].costs[-1]  # at points that stay
+    assert end.is_finished
+    assert end.iteration < 200
+
+
+def test_a_fresh_share_of_one_never_uses_fixed_points():
+    with jax.enable_x64(True):
+        end = descend(residuals(), DescentState(START), Polish(iterations=5, fresh=1.0), None)
+    assert end.best_iteration == 5
+    assert end.draw > 0
+
+
+def test_fixed_points_can_be_skipped():
+    with jax.enable_x64(True):
+        calls, settings = itertools.count(), Polish(iterations=200, patience=8, fresh=0.9)
+        end = descend(
+            residuals(), DescentState(START), settings, lambda theta: abs(5.0 - next(calls)),
+            skips_fixed_points=lambda state: True,
+        )  # fmt: skip
+    assert end.is_finished
+    assert not end.is_fixed
+
+
+def test_a_rejected_step_raises_the_damping():
+    stuck = RowBlock(lambda t, x: (1 + t**2) * x, np.ones((1, 1)), np.ones(1))
+    with jax.enable_x64(True):
+        end = descend(Residuals([stuck]), DescentState(np.zeros(1)), Polish(iterations=5), None)
+    assert end.damping > DescentState(np.zeros(1)).damping
+    assert end.costs == (1.0,) * 6
+
+
+def test_a_share_of_a_curved_first_step_is_accepted():
+    """exp θ = e^1.5 from 0: the geodesic acceleration of Newton's step to 3.5 is too large."""
+    steep = RowBlock(lambda t, x: jnp.exp(t) * x - jnp.exp(1.5), np.ones((1, 1)), np.ones(1))
+    states = []
+    with jax.enable_x64(True):
+        settings = Polish(iterations=12, fresh=0.0)
+        descend(Residuals([steep]), DescentState(np.zeros(1)), settings, None, keep=states.append)
+    first = states[0]
+    assert not first.has_stepped
+    assert first.costs[1] < first.costs[0]
+    assert first.damping > DescentState(np.zeros(1)).damping
+    assert states[-1].costs[-1] < 1e-6 * first.costs[0]
+
+
+def test_a_short_descent_also_revises_its_prior():
+    prior = WeightPrior(1e-4, 3, 3.0, 0.0)
+    with jax.enable_x64(True):
+        end = descend(
+            residuals(),
+            DescentState(START, prior),
+            Polish(iterations=6, fresh=0.0),
+            None,
+            is_revised=True,
+        )
+    assert end.prior.strength != prior.strength
+
+
+def test_seconds_spent_before_count():
+    with jax.enable_x64(True):
+        spent = replace(DescentState(START), seconds=100.0)
+        end = descend(residuals(), spent, Polish(iterations=50, seconds=50.0), None)
+    assert end.iteration == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "ended"),
+    [
+        ({}, "seconds"),
+        ({"iteration": 50, "best_iteration": 45}, "iterations"),
+        ({"iteration": 50}, "patience"),
+        ({"damping": 2 * MAX_DAMPING}, "converged"),
+        ({"costs": (1.0, np.nan)}, "diverged"),
+    ],
+)
+def test_why_a_descent_ended(changes, ended):
+    state = replace(DescentState(START, iteration=5, costs=(2.0, 1.0)), **changes)
+    settings = Polish(iterations=50, seconds=1.0, patience=40)
+    assert why_ended(state, settings, lambda theta: 0.1) == ended
+    without = "converged" if ended == "patience" else ended
+    assert why_ended(state, settings, None) == without

@@ -1,0 +1,98 @@
+"""A condition that readings contradict is named; one that holds is not."""
+
+import numpy as np
+import pytest
+
+import pgt
+from pgt.methods.closed_form.band_solution import NODES, solved_at_once
+from pgt.methods.closed_form.design_rows import with_weights
+from pgt.methods.plan import choose
+from pgt.problem.assembly import assemble
+from pgt.uncertainty import condition_check
+from pgt.uncertainty.condition_check import find_contradicted_conditions
+
+DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
+BAND = (4.0, 2.0)
+
+
+def truth(x, t):
+    return np.exp(-0.05 * 9 * t) * np.sin(3 * x + 0.4) + 0.5 * x
+
+
+def found(count, *, left=0.0, noise=0.02, sides=("lower", "upper"), seed=0, band=BAND):
+    """What is found of readings with conditions at the walls, the left one off by so much."""
+    random = np.random.default_rng(seed)
+    x, t = random.uniform(size=(2, count))
+    u = truth(x, t) + noise * random.normal(size=count)
+    readings = pgt.Observations.from_arrays({"x": x, "t": t}, {"u": u})
+    times = np.linspace(0, 1, 101)
+    walls = {
+        "lower": pgt.Dirichlet("x", side="lower", u=(times, truth(0, times) + left)),
+        "upper": pgt.Dirichlet("x", side="upper", u=(times, truth(1, times))),
+    }
+    return contradictions(readings, [walls[side] for side in sides], band)
+
+
+def contradictions(readings, conditions, band, count=80):
+    task = choose(readings, pgt.Heat(0.05), DOMAIN, conditions).first
+    model, pde, *_ = solved_at_once(task.model.with_sines(count, band), task)
+    return find_contradicted_conditions(model, pde, task.problem, NODES)
+
+
+def test_a_wrong_boundary_value_is_named_and_the_right_one_beside_it_is_not():
+    worst, *others = found(12, left=0.5)
+    assert worst.condition == "Dirichlet at the lower end of x"
+    assert worst.sigmas > 3
+    assert worst.changes[0] > 0.05
+    assert all(other.evidence < worst.evidence for other in others)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_wall_that_the_field_passes_by_is_named_where_the_evidence_is_silent(seed):
+    """In a band of next to straight lines, which is the most probable one, equation and walls are
+    soft."""
+    (wrong,) = found(12, left=0.5, seed=seed, band=(0.125, 0.03125))
+    assert wrong.condition == "Dirichlet at the lower end of x"
+    assert wrong.evidence == 0.0
+    assert wrong.violation > 1
+
+
+@pytest.mark.parametrize(
+    ("count", "noise", "band"),
+    [(12, 0.02, (8.0, 8.0)), (40, 0.02, (2.0, 2.0)), (40, 0.0, (4.0, 16.0))],
+)
+def test_conditions_that_disagree_in_a_corner_alone_are_not_doubted(count, noise, band):
+    """A rod at 1 between ends at 0, by its Fourier series, in the bands that a search finds."""
+    random = np.random.default_rng(0)
+    x, t = random.uniform(size=(2, count))
+    odd = np.pi * np.arange(1, 120, 2)[:, None]
+    u = np.sum(4 / odd * np.sin(odd * x) * np.exp(-0.05 * odd**2 * t), axis=0)
+    u += noise * random.normal(size=count)
+    readings = pgt.Observations.from_arrays({"x": x, "t": t}, {"u": u})
+    walls = [pgt.Dirichlet("x", u=0.0), pgt.Initial(u=1.0)]
+    assert contradictions(readings, walls, band, 300) == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("count", "noise"), [(6, 0.02), (40, 0.02), (40, 0.0)])
+def test_conditions_that_hold_are_not_doubted(seed, count, noise):
+    assert found(count, noise=noise, seed=seed) == []
+
+
+def test_without_time_left_nothing_is_tried():
+    readings = pgt.sample(pgt.datasets.heat(), n=8)
+    task = choose(readings, pgt.Heat(0.01), DOMAIN, [pgt.Dirichlet("x", u=0.0)]).first
+    model, pde = with_weights(task.model, task.pde, np.zeros(task.model.network.readout.size))
+    assert find_contradicted_conditions(model, pde, task.problem, NODES, seconds=0.0) == []
+
+
+def test_no_solve_is_begun_that_would_end_too_late(monkeypatch):
+    walls = [pgt.Dirichlet("x", u=0.0)]
+    task = assemble(pgt.sample(pgt.datasets.heat(), n=8), pgt.Heat(0.01), DOMAIN, walls)
+    model, pde = with_weights(task.model, task.pde, np.zeros(task.model.network.readout.size))
+    solved = []
+    monkeypatch.setattr(condition_check, "_solve_linearized", lambda *given: solved.append(given))
+    find_contradicted_conditions(model, pde, task.problem, NODES, seconds=3.0, expected=2.0)
+    assert not solved
+    find_contradicted_conditions(model, pde, task.problem, NODES, seconds=5.0, expected=2.0)
+    assert len(solved) == 2

@@ -1,0 +1,150 @@
+"""From trained networks to an outcome, with the training itself left out.
+
+Draws beside the answer that they were drawn around.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pgt
+from pgt.methods.finished_fit import BUDGET_SPENT, DIVERGED, Fit
+from pgt.methods.first_order.training_step import held_out_error
+from pgt.models.linearised import LinearisedModel
+from pgt.nn import batched
+from pgt.nn.precision import cast
+from pgt.problem.assembly import assemble
+from pgt.reconstruction import candidates
+from pgt.reconstruction.candidates import fit_task
+from pgt.uncertainty import outcome as outcomes
+from pgt.uncertainty.members import PosteriorSamples
+from pgt.uncertainty.outcome import linearized_deviations
+
+DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
+
+
+def test_draws_are_as_far_from_the_answer_wherever_it_was_moved_to():
+    readings = pgt.sample(pgt.datasets.heat({1: 1.0}), n=30)
+    model = pgt.PINN(pgt.Scaling.fit(readings, DOMAIN), width=4, layers=2)
+    task = assemble(readings, pgt.Heat(0.01), DOMAIN, model=model)
+    points = np.asarray(readings.points, float)[:5]
+    with jax.enable_x64(True):
+        base = cast(model, jnp.float64)
+        steps = [
+            jax.tree.map(lambda leaf, k=k: (k - 2.5) * jnp.cos(leaf), base.tunable())
+            for k in range(6)
+        ]
+        bases = batched.repeat(base, 6)
+
+        def drawn(moved: float) -> LinearisedModel:
+            shifted = [jax.tree.map(lambda leaf: leaf + moved, step) for step in steps]
+            return LinearisedModel(bases, batched.stack(shifted))
+
+        here, there = (linearized_deviations(drawn(moved), task, points) for moved in (0.0, 3.0))
+    assert here.shape == (6, 5, 1)
+    np.testing.assert_allclose(here.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(there, here, atol=1e-9)
+    assert np.abs(here).max() > 1e-3
+
+
+SQUARE = pgt.Domain(x=(0, 1), t=(0, 1))
+POINTS = np.random.default_rng(0).uniform(0, 1, (8, 2))
+READINGS = pgt.Observations.from_arrays(POINTS, POINTS[:, :1] + 1, coords=("x", "t"), fields=("u",))
+SCALING = pgt.Scaling.fit(READINGS, SQUARE)
+
+
+def network(seed):
+    return pgt.PINN(SCALING, width=2, layers=1, seed=seed)
+
+
+def fitted(monkeypatch, ended=(BUDGET_SPENT,), **options):
+    """(task, outcome) where training changes nothing and ends as told."""
+    training = pgt.Training(polish=False, hold_out=options.pop("hold_out", 0.25))
+    task = assemble(READINGS, pgt.Heat(0.1), SQUARE, model=network, training=training, **options)
+    fits = [
+        Fit(model, task.pde, float(k), stopped=why)
+        for k, (model, why) in enumerate(zip(task.networks, ended, strict=True))
+    ]
+    monkeypatch.setattr(candidates, "train", lambda *_, **__: fits)
+    return task, fit_task(task, progress=False)
+
+
+def test_the_error_is_that_of_readings_held_out(monkeypatch):
+    task, outcome = fitted(monkeypatch)
+    assert outcome.fit.model is task.networks[0]
+    assert outcome.members is None
+    expected = float(held_out_error(task.model, task.problem, task.held_out))
+    assert outcome.held_out_error == pytest.approx(expected)
+
+
+def test_with_nothing_held_out_there_is_no_error(monkeypatch):
+    assert fitted(monkeypatch, hold_out=0.0)[1].held_out_error is None
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_fit_that_is_not_kept_gets_no_posterior(monkeypatch, is_kept):
+    task = assemble(READINGS, pgt.Heat(0.1), SQUARE, model=network)
+    fit = Fit(task.model, task.pde, 0.0, stopped=BUDGET_SPENT)
+    monkeypatch.setattr(candidates, "train", lambda *_, **__: [fit])
+    monkeypatch.setattr(candidates, "_polished", lambda fit, *_: fit)
+    record = {"noise": 0.5, "noise_of_fields": [0.5], "exact_readings": False, "cost": None}
+    record["remaining_step"] = 0.0
+    samples = PosteriorSamples(([], [], []), record)
+    monkeypatch.setattr(outcomes, "_posterior_samples", lambda *_: samples)
+    errors = []
+
+    def ask(outcome):
+        errors.append(outcome.held_out_error)
+        return is_kept
+
+    outcome = fit_task(task, progress=False, is_kept=ask)
+    assert (outcome.deviations_at is not None) is is_kept
+    assert errors == [outcome.held_out_error]
+
+
+def test_members_that_diverged_are_left_out(monkeypatch):
+    """The noise is the median of those that are left, of 0 and 2."""
+    ended, bars = (BUDGET_SPENT, DIVERGED, BUDGET_SPENT), pgt.Ensemble(members=3)
+    task, outcome = fitted(monkeypatch, ended, error_bars=bars)
+    record = outcome.members.record
+    assert record["diverged"] == [task.seeds[1]]
+    assert record["seeds"] == [task.seeds[0], task.seeds[2]]
+    assert len(record["held_out_errors"]) == 2
+    assert outcome.fit.stopped == BUDGET_SPENT
+    assert outcome.fit.noise_floor == 1.0
+
+
+def test_where_hardly_one_is_left_all_are_kept(monkeypatch):
+    bars = pgt.Ensemble(members=2)
+    task, outcome = fitted(monkeypatch, (DIVERGED, DIVERGED), error_bars=bars)
+    assert outcome.members.record["seeds"] == list(task.seeds)
+    assert outcome.members.record["diverged"] == list(task.seeds)
+    assert outcome.fit.stopped == DIVERGED
+
+
+def test_members_share_the_seconds_of_a_polish():
+    polish = pgt.Polish(seconds=12.0)
+    training = pgt.Training(steps=1, polish=polish)
+    task = assemble(READINGS, pgt.Heat(0.1), SQUARE, model=network, training=training)
+    part = candidates._with_shared_budget(task, 4)
+    assert part.training.polish == pgt.Polish(seconds=3.0)
+    assert part.asked == task.training  # of the same run, should it be killed and go on
+    alone = assemble(READINGS, pgt.Heat(0.1), SQUARE, model=network, training=pgt.Training(steps=1))
+    assert candidates._with_shared_budget(alone, 4) is alone
+
+
+def test_draws_deviate_from_the_fit_in_pairs():
+    task = assemble(
+        READINGS, pgt.Heat(0.1), SQUARE, model=network, training=pgt.Training(polish=False)
+    )
+    with jax.enable_x64(True):
+        model = cast(task.model, jnp.float64)
+        one = jax.tree.map(jnp.ones_like, model.tunable())
+        pair = jax.tree.map(lambda leaf: jnp.stack([leaf, -leaf]), one)
+        bases = batched.spread(eqx.filter(model, eqx.is_array, inverse=True), model, 2)
+        members = LinearisedModel(bases, pair)
+    around = outcomes.linearized_deviations(members, task, POINTS)
+    np.testing.assert_allclose(around.mean(axis=0), 0, atol=1e-12)
+    assert np.abs(around[0]).max() > 0
