@@ -27,7 +27,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
 
 HERE = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).parent / "results"

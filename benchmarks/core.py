@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import pgt
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
 from pgt.methods.first_order.training_step import BudgetClock, initialize, run_steps
 from pgt.physics import Dirichlet, Heat, Initial, NavierStokes2D
 from pgt.problem.assembly import assemble

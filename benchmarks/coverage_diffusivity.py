@@ -18,7 +18,7 @@ from pathlib import Path
 from core import in_processes
 
 import pgt
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
 
 RESULTS = Path(__file__).parent / "results"
 SQUARE = pgt.Domain(x=(0, 1), t=(0, 1))

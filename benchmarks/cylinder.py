@@ -22,7 +22,7 @@ import numpy as np
 import xarray as xr
 
 import pgt
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
 
 RESULTS = Path(__file__).parent / "results"
 VISCOSITY, SAMPLES, FIELDS = 0.01, 500, ("u", "v", "p")

@@ -25,8 +25,8 @@ import numpy as np
 from periodic_flow import FIELDS, LENGTH, SPACE, STARTS, Truth, checks, relative
 
 import pgt
-from pgt.ground.provenance import provenance
-from pgt.ground.stage import stages_of
+from pgt.core.provenance import provenance
+from pgt.core.stage import stages_of
 
 RESULTS = Path(__file__).parent / "results"
 QUANTILES = 0.05, 0.95

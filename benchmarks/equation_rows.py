@@ -21,8 +21,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import pgt
+from pgt.core.provenance import provenance
 from pgt.families import shipped, shipped_names
-from pgt.ground.provenance import provenance
 from pgt.nn.precision import cast
 from pgt.physics.derivatives import residual
 

@@ -31,7 +31,7 @@ def child(case: str) -> None:
     import jax
 
     import pgt
-    from pgt.ground.provenance import provenance
+    from pgt.core.provenance import provenance
 
     jax.devices()
     imported = time.monotonic() - began
@@ -49,7 +49,7 @@ def wake(pgt, case: str) -> float:
         anchors=128 if case == "anchors" else 0, **WAKE_MODEL,
     )  # fmt: skip
     training = pgt.Training(steps=1, collocation=2000, hold_out=0.0, polish=False)
-    from pgt.ground.progress import ProgressBar
+    from pgt.core.progress import ProgressBar
     from pgt.methods.first_order.training_loop import train
     from pgt.problem.assembly import assemble
 

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.special import erfc
 
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
 
 RESULTS = Path(__file__).parent / "results"
 FIT = "from pgt.cli import start; start()"

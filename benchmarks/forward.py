@@ -23,7 +23,7 @@ from numpy.polynomial.hermite import hermgauss
 from scipy.integrate import solve_ivp
 
 import pgt
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
 
 RESULTS = Path(__file__).parent / "results"
 TIMES = np.linspace(0.05, 1.0, 20)

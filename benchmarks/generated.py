@@ -11,7 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt_bench.generator.comparison import Line, compare, report, seeds_of
 
 

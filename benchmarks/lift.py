@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 import pgt
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
 
 RESULTS = Path(__file__).parent / "results"
 INNER, RADIUS, VISCOSITY = 0.3, 0.5, 0.1

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import pgt
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
 
 RESULTS = Path(__file__).parent / "results"
 PREDICT = r"""

@@ -18,7 +18,7 @@ from pathlib import Path
 import jax
 
 import pgt
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
 from pgt.methods.second_order.gauss_newton import polish
 from pgt.nn.frozen import count_parameters
 from pgt.problem.assembly import assemble

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.polynomial.hermite import hermgauss
 
 import pgt
-from pgt.ground.progress import ProgressBar
+from pgt.core.progress import ProgressBar
 from pgt.methods.first_order.training_loop import train
 from pgt.methods.second_order.gauss_newton import polish
 from pgt.problem.assembly import assemble

@@ -18,8 +18,8 @@ import jax
 import numpy as np
 
 import pgt
+from pgt.core.provenance import provenance
 from pgt.families import shipped, shipped_names
-from pgt.ground.provenance import provenance
 from pgt.uncertainty.references.interpolation import gaussian_process
 
 RESULTS = Path(__file__).parent / "results"

@@ -20,8 +20,8 @@ import jax
 import numpy as np
 
 import pgt
+from pgt.core.provenance import provenance
 from pgt.families import assimilate, shipped, shipped_names
-from pgt.ground.provenance import provenance
 
 RESULTS = Path(__file__).parent / "results"
 COUNT = 64

@@ -14,7 +14,7 @@ import runpy
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
 
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parent / "examples" / "rivals.py"

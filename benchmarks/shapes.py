@@ -26,8 +26,8 @@ from scipy.optimize import brentq
 from scipy.special import ellipe, j0, y0
 
 import pgt
-from pgt.data.shapes import Surface
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
+from pgt.geometry import Surface
 
 RESULTS = Path(__file__).parent / "results"
 READINGS, ASKED, POINTS = 100, 4000, 10**6

@@ -26,7 +26,7 @@ from scipy.interpolate import RegularGridInterpolator
 from scipy.sparse.linalg import spsolve
 
 import pgt
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
 from pgt.nn import frozen
 
 RESULTS = Path(__file__).parent / "results"

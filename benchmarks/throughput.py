@@ -15,8 +15,8 @@ from pathlib import Path
 import jax
 import numpy as np
 
+from pgt.core.provenance import provenance
 from pgt.families import Pretrained, shipped, shipped_names
-from pgt.ground.provenance import provenance
 
 RESULTS = Path(__file__).parent / "results"
 READINGS, ACROSS = 64, 64

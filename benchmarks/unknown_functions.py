@@ -33,7 +33,7 @@ from scipy.linalg import solve_banded
 from scipy.sparse.linalg import spsolve
 
 import pgt
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
 
 RESULTS = Path(__file__).parent / "results"
 NOISE, NODES, HEAT, DIFFUSIVITY = 0.01, 201, 10.0, 0.1

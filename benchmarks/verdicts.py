@@ -28,7 +28,7 @@ import numpy as np
 import xarray as xr
 
 import pgt
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
 
 RESULTS = Path(__file__).parent / "results"
 KINDS = {"noise": 20, "short": 20, "wrong": 10, "unread": 10}

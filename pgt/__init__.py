@@ -10,13 +10,13 @@ import sys as _sys
 from types import ModuleType as _Module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from pgt.ground.arguments import Limits as Limits
-from pgt.ground.arguments import OneOf as OneOf
-from pgt.ground.arguments import Powers as Powers
-from pgt.ground.errors import DoubtWarning as DoubtWarning
-from pgt.ground.errors import InputError as InputError
-from pgt.ground.registry import register as register
-from pgt.ground.version import __version__ as __version__
+from pgt.core.arguments import Limits as Limits
+from pgt.core.arguments import OneOf as OneOf
+from pgt.core.arguments import Powers as Powers
+from pgt.core.errors import DoubtWarning as DoubtWarning
+from pgt.core.errors import InputError as InputError
+from pgt.core.registry import register as register
+from pgt.core.version import __version__ as __version__
 
 if _TYPE_CHECKING:  # the same for editors and type checkers
     from pgt import datasets as datasets

@@ -9,31 +9,31 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from pgt.core.arguments import Positive, Seed
+from pgt.core.checked import checked
+from pgt.core.errors import InputError, warn_of
+from pgt.core.files import require_writable
+from pgt.core.folder_lock import owned
+from pgt.core.unknown import named_unknowns
+from pgt.core.version import __version__
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.families.networks.pretrained import Pretrained, shipped
-from pgt.ground.arguments import Positive, Seed
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError, warn_of
-from pgt.ground.files import require_writable
-from pgt.ground.owner import owned
-from pgt.ground.unknown import named_unknowns
-from pgt.ground.version import __version__
 from pgt.methods.finished_fit import DIVERGED, Fit
 from pgt.methods.plan import Plan, choose
 from pgt.methods.solver.forward import TOLERANCE, is_determined
 from pgt.methods.solver.solution_fit import Unsolvable
-from pgt.models.base import AbstractFieldModel
+from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import network_of
-from pgt.models.solver import Solver
+from pgt.models.mesh_solution import Solver
 from pgt.nn import frozen
 from pgt.nn.precision import is_double, precision
 from pgt.nn.scaling import Scaling
+from pgt.physics.condition_overlap import warn_of_overlap
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.gauge import fixed_fields
-from pgt.physics.given import Governing, Readings, Where, as_problem
-from pgt.physics.overlap import warn_of_overlap
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.problem_inputs import Governing, Readings, Where, as_problem
 from pgt.problem.assembly import Model, Task
 from pgt.problem.budget import total_seconds
 from pgt.problem.field_scales import typical_residuals

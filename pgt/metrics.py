@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
 from pgt.data.units import require_same
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
 
 Labelled = xr.Dataset | xr.DataArray
 

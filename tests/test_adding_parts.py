@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import pgt
 from pgt.cli import app
-from pgt.ground import registry
+from pgt.core import registry
 
 Spread = Annotated[float | pgt.Unknown, pgt.Limits(above=0), pgt.Powers(length=2, time=-1)]
 

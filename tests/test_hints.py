@@ -19,7 +19,7 @@ PACKAGE = Path(pgt.__file__).parent
 SEEN_THERE = (
     "uncertainty/verdict.py", "uncertainty/convergence.py",
     "uncertainty/intervals.py", "uncertainty/misfits.py",
-    "ground/verdict.py", "data/splits.py", "data/limits.py", "data/cells.py",
+    "core/doubt.py", "data/splits.py", "data/single_precision.py", "data/coverage_cells.py",
     "problem/checkpoint.py", "report/sentences.py", "runs/check.py", "runs/fit.py",
 )  # fmt: skip
 PYTHON = re.compile(

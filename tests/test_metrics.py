@@ -3,7 +3,7 @@ import pytest
 import xarray as xr
 
 from pgt import metrics
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 
 
 def field(**scale):

@@ -34,7 +34,7 @@ from systems import (
 )
 
 import pgt
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
 
 LENGTHS, SIGMAS = (0.15, 0.3, 0.6, 1.2), (1e-3, 0.05)
 CHOOSING = 8  # systems of the training set that choose

@@ -18,7 +18,7 @@ from run import TEST_SENSORS
 from systems import FAMILIES, drawn_for_test, systems_of_test, world
 
 import pgt
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
 
 READINGS, TEST = 64, 128  # as in the study
 TRAINING = pgt.Training(steps=1, polish=pgt.Polish(iterations=60))

@@ -30,7 +30,7 @@ import optax
 from networks import NETWORKS, network
 from systems import FAMILIES, KERNELS, MOST, Guide, look, systems_of_test, training_systems, world
 
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
 
 FEW = 32  # systems, others for each seed
 COUNTS, NOISES = (16, 64, 256), (0.0, 0.05)

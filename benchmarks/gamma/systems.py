@@ -16,8 +16,8 @@ import pgt
 from pgt.families.family import centered
 from pgt.families.sensing import NodeGrid
 from pgt.kernels import AdvectionDiffusionKernel, HeatKernel, WaveKernel
-from pgt.kernels.base import AbstractKernel
-from pgt.kernels.combine import NoKernel
+from pgt.kernels.composition import NoKernel
+from pgt.kernels.kernel import AbstractKernel
 from pgt.models.network import UnitReadings
 
 LEAST, MOST, NOISE = 12, 256, 0.1  # readings and the largest noise in training

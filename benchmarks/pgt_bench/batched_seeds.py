@@ -9,8 +9,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 
 from pgt._reconstruct import to_reconstruction
+from pgt.core.progress import ProgressBar
 from pgt.data.observations import Observations
-from pgt.ground.progress import ProgressBar
 from pgt.methods.first_order.training_loop import train
 from pgt.problem.assembly import Task
 from pgt.problem.losses import Problem

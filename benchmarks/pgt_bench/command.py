@@ -8,7 +8,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from pgt.cli.messages import console, mistakes_are_messages, stoppable
+from pgt.cli.console import console, mistakes_are_messages, stoppable
 
 bench = typer.Typer(
     help="The paper's tables, ours beside theirs: one command each.",

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt_bench.methods import METHODS, REFERENCES
 from pgt_bench.presets import require_preset
 from pgt_bench.problems import ONE_MODE, THREE_MODES, HeatProblem, Problem, WakeProblem

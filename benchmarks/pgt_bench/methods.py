@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.kernels import AdvectionDiffusionKernel, HeatKernel, LearnableStrength, NoKernel
-from pgt.models.base import AbstractFieldModel
 from pgt.models.deeponet import DeepONet
 from pgt.models.features import Features
+from pgt.models.field_model import AbstractFieldModel
 from pgt.models.fno import FNO
 from pgt.models.pgt import PGT
 from pgt.models.pinn import PINN

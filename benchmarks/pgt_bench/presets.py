@@ -9,7 +9,7 @@ coordinate networks of one preset have the same depth and width; WIRE's complex 
 from dataclasses import dataclass, field
 from typing import Any
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 
 
 @dataclass(frozen=True)

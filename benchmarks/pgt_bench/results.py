@@ -7,8 +7,8 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from pgt import plots
-from pgt.ground.errors import InputError
-from pgt.ground.files import in_one_piece
+from pgt.core.errors import InputError
+from pgt.core.files import in_one_piece
 from pgt_bench import tables
 from pgt_bench.figures import FIGURES
 from pgt_bench.records import Records

@@ -11,9 +11,9 @@ import numpy as np
 import xarray as xr
 
 from pgt._reconstruct import to_reconstruction
-from pgt.ground.files import in_one_piece
-from pgt.ground.provenance import provenance
-from pgt.ground.stage import stages_of
+from pgt.core.files import in_one_piece
+from pgt.core.provenance import provenance
+from pgt.core.stage import stages_of
 from pgt.problem.assembly import Task, assemble
 from pgt.problem.budget import FIRST_ORDER_STEPS
 from pgt.reconstruction.candidates import fit_task

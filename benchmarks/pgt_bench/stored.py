@@ -4,8 +4,8 @@ import json
 import math
 from pathlib import Path
 
-from pgt.ground.errors import InputError
-from pgt.ground.files import in_one_piece
+from pgt.core.errors import InputError
+from pgt.core.files import in_one_piece
 
 
 def write_record(path: Path, record: dict) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from pgt.cli.messages import console, mistakes_are_messages
+from pgt.cli.console import console, mistakes_are_messages
 
 demo = typer.Typer(help="Worked examples that leave figures, numbers and a report in a folder.")
 Output = Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
-from pgt.cli.messages import console, mistakes_are_messages
+from pgt.cli.console import console, mistakes_are_messages
 
 EXAMPLE_READINGS = 64  # of each system in the figure
 
@@ -47,9 +47,9 @@ def pretrain(
 ) -> None:
     """Train a network once over many systems; it then answers for new ones at once."""
     with mistakes_are_messages():
+        from pgt.core.errors import InputError
         from pgt.families import Pretraining
         from pgt.families import pretrain as train
-        from pgt.ground.errors import InputError
 
         drawn = _family(family, equation, coefficients, periodic, crop)
         target = output or Path(f"{_stem(family)}.safetensors")
@@ -75,8 +75,8 @@ def _stem(family: str) -> str:
 def _family(name: str, equation: str | None, *options: str):
     """The family of that name, the simulations in a folder, or what a file of Python has."""
     from pgt.cli.user_families import family_in_file, family_in_folder
+    from pgt.core.errors import InputError
     from pgt.families import get
-    from pgt.ground.errors import InputError
 
     coefficients, periodic, crop = (text.replace(",", " ").split() for text in options)
     if Path(name).is_dir():
@@ -94,7 +94,7 @@ def _family(name: str, equation: str | None, *options: str):
 
 def _counts(words: list[str]) -> dict[str, int]:
     """t=20 as {"t": 20}."""
-    from pgt.ground.errors import InputError
+    from pgt.core.errors import InputError
 
     found = {}
     for word in words:

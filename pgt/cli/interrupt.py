@@ -3,7 +3,7 @@
 Python would raise KeyboardInterrupt wherever its main thread comes back to Python: inside a callback of
 the compiler it is swallowed, and else the interpreter ends while the compiler's threads still run,
 which crashes. So a thread of its own waits for the signal and ends the process there and then. Nothing
-is lost by it: files are whole or not there (ground/files.py), and a lock ends with its process.
+is lost by it: files are whole or not there (core/files.py), and a lock ends with its process.
 """
 
 import os

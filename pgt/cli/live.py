@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pgt.cli.console import mistakes_are_messages
 from pgt.cli.interrupt import saying
-from pgt.cli.messages import mistakes_are_messages
 
 if TYPE_CHECKING:  # help does not wait for numpy
     from pgt.live.session import Session

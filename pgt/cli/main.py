@@ -8,11 +8,11 @@ import typer.core
 import typer.main
 
 from pgt.cli import families, runs
+from pgt.cli.console import mistakes_are_messages
 from pgt.cli.demo import demo
 from pgt.cli.live import live
-from pgt.cli.messages import mistakes_are_messages
-from pgt.ground.errors import InputError
-from pgt.ground.version import __version__
+from pgt.core.errors import InputError
+from pgt.core.version import __version__
 
 PLUGINS = "pgt.commands"  # the group of entry points under which other packages offer commands
 IN_A_CLONE = {  # commands of packages that are not published: how to install them

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from pgt.cli.console import console, mistakes_are_messages, stoppable
 from pgt.cli.interrupt import saying
-from pgt.cli.messages import console, mistakes_are_messages, stoppable
-from pgt.ground.errors import InputError
-from pgt.ground.verdict import INCOMPLETE, NOT_CONVERGED, HeldOutError, Verdict
+from pgt.core.doubt import INCOMPLETE, NOT_CONVERGED, HeldOutError, Verdict
+from pgt.core.errors import InputError
 
 if TYPE_CHECKING:  # help does not wait for JAX
     from pgt.reconstruction.cross_validation import CrossValidation
@@ -53,7 +53,7 @@ def init(
 ) -> None:
     """Write a commented run file for an equation of the library, or for one given as text; with
     --from, from files of readings: coordinates, fields, domain, units and what is hidden."""
-    from pgt.ground.files import in_one_piece
+    from pgt.core.files import in_one_piece
 
     with mistakes_are_messages():
         if output.exists():
@@ -212,7 +212,7 @@ def compare(
 
 def report(folder: RunFolder) -> None:
     """Write the report of a run again: one HTML page that opens offline."""
-    from pgt.ground.attempts import Attempts
+    from pgt.core.attempts import Attempts
     from pgt.runs.predict import rewrite_report
 
     attempts = Attempts()

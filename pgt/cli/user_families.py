@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pgt.core.errors import InputError
+from pgt.core.parser import suggestion
+from pgt.core.registry import parts
 from pgt.families.family import AbstractFamily
 from pgt.families.simulations import Simulations
-from pgt.ground.errors import InputError
-from pgt.ground.parser import suggestion
-from pgt.ground.registry import parts
 from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE
 

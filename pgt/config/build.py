@@ -4,10 +4,10 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pgt.config.condition_text import Table, UnknownCoefficient
 from pgt.config.derive import PartSection
 from pgt.config.run import RunFile
 from pgt.config.schema import Section
-from pgt.config.values import Table, UnknownCoefficient
 
 
 def arguments_of(builds: Callable) -> Mapping[str, inspect.Parameter]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, NamedTuple, NoReturn, Union
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from pgt.config.schema import wrong
-from pgt.ground.arguments import LARGEST, Limits
+from pgt.core.arguments import LARGEST, Limits
 
 TOML = {dict: "table", list: "array", str: "text", bool: "flag", int: "number", float: "number"}
 # The first is what others are told to write.

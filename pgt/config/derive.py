@@ -1,7 +1,7 @@
 """From the signature of a class to the table that describes it in a run file.
 
 A part is written once, in Python. Its arguments become keys; their annotations, plain types and the
-marks of `ground/arguments.py`, say what may be written there.
+marks of `core/arguments.py`, say what may be written there.
 """
 
 import dataclasses
@@ -23,10 +23,10 @@ from pydantic import (
 
 from pgt.config import checks
 from pgt.config.checks import Way
+from pgt.config.condition_text import Formula, PositiveUnknown, Table, UnknownCoefficient
 from pgt.config.schema import NO_SUCH, Section, Text, by_name, table, wrong
 from pgt.config.source import toml
-from pgt.config.values import Formula, PositiveUnknown, Table, UnknownCoefficient
-from pgt.ground.arguments import (
+from pgt.core.arguments import (
     CURVE,
     FORMULA,
     InUnits,
@@ -37,9 +37,9 @@ from pgt.ground.arguments import (
     Written,
     metadata_of,
 )
-from pgt.ground.registry import KINDS, parts, snapshot
-from pgt.ground.unknown import Unknown
-from pgt.physics.values import Writable
+from pgt.core.registry import KINDS, parts, snapshot
+from pgt.core.unknown import Unknown
+from pgt.physics.condition_values import Writable
 
 # What the run gives to a part of a kind, and a run file therefore does not.
 FROM_THE_RUN = {"equation": ("coords",), "model": ("scaling", "seed", "domain")}

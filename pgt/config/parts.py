@@ -6,20 +6,20 @@ from functools import cached_property
 from typing import Any
 
 from pgt import data, models, physics
-from pgt.config.amounts import in_run_units
 from pgt.config.build import Builder, arguments_of
-from pgt.config.described import Equations, described
-from pgt.config.moments import bounds_of
+from pgt.config.descriptions import Equations, described
+from pgt.config.quantity_text import in_run_units
 from pgt.config.run import RunFile
 from pgt.config.schema import did_you_mean
-from pgt.ground.parser import parse_equation
+from pgt.config.time_values import bounds_of
+from pgt.core.parser import parse_equation
 from pgt.io import Columns, Dialect, read_columns
 from pgt.io.readers import build_observations
-from pgt.kernels.base import AbstractKernel
+from pgt.kernels.kernel import AbstractKernel
 from pgt.nn.scaling import Scaling
-from pgt.physics.bordered import bordered
 from pgt.physics.gauge import check_gauges
 from pgt.physics.quantities import parts_of
+from pgt.physics.unknown_conditions import bordered
 from pgt.training.error_bars import ErrorBars
 from pgt.training.settings import Training
 

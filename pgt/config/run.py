@@ -12,12 +12,12 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
-from pgt.config import messages
+from pgt.config import error_messages
+from pgt.config.run_sections import DomainSection, ObservationsSection, OutputSection
 from pgt.config.schema import Array, Section, did_you_mean, wrong
-from pgt.config.sections import DomainSection, ObservationsSection, OutputSection
 from pgt.config.source import LocatedError, Source, read_source
-from pgt.ground.arguments import MethodName
-from pgt.ground.errors import InputError
+from pgt.core.arguments import MethodName
+from pgt.core.errors import InputError
 
 # The argument or field that a message of the library is about: `Heat(source): ...`, `field 'q'`.
 _NAMED = re.compile(r"^\w+\((\w+)|\bfield '(\w+)'")
@@ -173,7 +173,7 @@ def validated(section: type[Tables], data: dict[str, Any], source: Source) -> Ta
     try:
         return section.model_validate(data)
     except ValidationError as error:
-        found = [messages.explain(details) for details in error.errors(include_url=False)]
+        found = [error_messages.explain(details) for details in error.errors(include_url=False)]
         key, message = min(found, key=lambda pair: source.order(pair[0]))
         raise source.error(key, message) from None
 
@@ -192,7 +192,9 @@ def _check_file(run: RunFile, path: Path, key: str) -> None:
         is_file = is_folder = False
     if not is_file:
         why = "is a folder; name the file in it" if is_folder else "does not exist; check the path"
-        message = f"'{messages.printable(str(path))}' {why}, which is relative to the run file."
+        message = (
+            f"'{error_messages.printable(str(path))}' {why}, which is relative to the run file."
+        )
         raise run.error(message, "observations", key)
 
 
@@ -202,7 +204,9 @@ def _quoted(names: str) -> str:
 
 def _in_toml(message: str) -> str:
     """A message of the library in the words of a run file: `a={"x": 1}` becomes `a = {x = 1}`."""
-    message = _CODE.sub(lambda found: messages.as_toml(found[1], found[2]) or found[0], message)
+    message = _CODE.sub(
+        lambda found: error_messages.as_toml(found[1], found[2]) or found[0], message
+    )
     message = _FUNCTION.sub(
         lambda found: f"{{unknown = true, of = [{_quoted(found['axes'])}]}}", message
     )

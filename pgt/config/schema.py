@@ -15,7 +15,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from pgt.ground.arguments import LARGEST
+from pgt.core.arguments import LARGEST
 
 SCALARS = ("seed", "method")
 TOP_LEVEL = ("observations", "domain", "pde", "conditions", "model", "training", "output", *SCALARS)

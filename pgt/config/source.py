@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pgt.config.lines import Key, key_lines, split_key
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 
 LONGEST = 100_000  # bytes; a run file has some hundreds
 MOST_DOTS = 2000  # on a line: for a key with n dots `tomllib` takes n² steps

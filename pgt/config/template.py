@@ -10,21 +10,21 @@ from typing import Any
 
 from pgt.config import from_data
 from pgt.config.derive import section_of
-from pgt.config.described import RESERVED
+from pgt.config.descriptions import RESERVED
+from pgt.config.model_choice import in_fitting_units
 from pgt.config.obstacles import obstacle
 from pgt.config.schema import did_you_mean
 from pgt.config.source import commented, dotted, toml
-from pgt.config.suited import in_fitting_units
-from pgt.ground.errors import InputError
-from pgt.ground.parser import parse_equation
-from pgt.ground.registry import parts
-from pgt.ground.trees import CONSTANTS, names_in
+from pgt.core.errors import InputError
+from pgt.core.parser import parse_equation
+from pgt.core.registry import parts
+from pgt.core.trees import CONSTANTS, names_in
 from pgt.io.column_aliases import explain_angles
 from pgt.io.selection import explain_sensor_positions
 from pgt.io.survey import Survey
 from pgt.physics import AbstractPDE, Equation
-from pgt.physics.about import About
 from pgt.physics.dimensions import units_of_arguments
+from pgt.physics.signature import About
 
 _DERIVED = re.compile(r"(?P<field>\w+)_(?P<axes>[xyzt]+)|lap\((?P<of>\w+)\)")
 _AXES = ("x", "y", "z", "t")

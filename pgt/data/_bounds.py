@@ -3,8 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from pgt.core.errors import InputError
 from pgt.data.dates import are_counted, text
-from pgt.ground.errors import InputError
 
 AXES = ("x", "y", "z", "t")
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from pgt.core.errors import InputError
+from pgt.core.number_arrays import as_numbers
 from pgt.data._bounds import shown, spanned
-from pgt.data._numbers import as_numbers
 from pgt.data.box import TOLERANCE
 from pgt.data.domain import AXES, Domain
-from pgt.ground.errors import InputError
 
 
 def closest(name: str, known: Iterable) -> str:

@@ -3,7 +3,7 @@
 import equinox as eqx
 import numpy as np
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 
 
 def settle(readings, duplicates: str):

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from pgt.core.errors import InputError
 from pgt.data._checks import check_names, closest
 from pgt.data.domain import AXES
-from pgt.ground.errors import InputError
 
 
 def read_table(table: str | os.PathLike | pd.DataFrame) -> pd.DataFrame:

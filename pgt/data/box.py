@@ -11,11 +11,11 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 from scipy.special import roots_legendre
 
-from pgt.data._numbers import as_numbers
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
-from pgt.ground.memory import require_memory
-from pgt.ground.types import Key, Point, Points, Scalar
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
+from pgt.core.memory import require_memory
+from pgt.core.number_arrays import as_numbers
+from pgt.core.types import Key, Point, Points, Scalar
 
 MOST_ALONG = 20_000  # of Gauss's nodes along an axis: to find them takes seconds
 COPIES = 3  # of points that are in memory at the same time

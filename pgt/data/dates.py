@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from pgt.core.errors import InputError
 from pgt.data.units import factor
-from pgt.ground.errors import InputError
 
 UNIT = "seconds since 1970-01-01"  # as the CF conventions write it
 ISO = re.compile(r"\s*\d{4}-\d{2}-\d{2}([T ].*)?\s*")

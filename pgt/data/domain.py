@@ -13,22 +13,22 @@ import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from pgt.core.arguments import Count, Seed
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
+from pgt.core.types import Key, Points
 from pgt.data._bounds import AXES as AXES
 from pgt.data._bounds import check_names, limits_of, spanned
-from pgt.data.body import Body
 from pgt.data.box import Box
+from pgt.data.condition_regions import AbstractRegion, Faces, Instants, Seam, Spread
 from pgt.data.dates import without_dates
 from pgt.data.edges import Edges
-from pgt.data.evenly import evenly
-from pgt.data.passage import Passage, body_of, shaped
-from pgt.data.regions import AbstractRegion, Faces, Instants, Seam, Spread
-from pgt.data.shapes.base import AbstractShape, Boundary, Shape
-from pgt.data.shapes.stored import shape_from_dict, shape_to_dict
-from pgt.data.swept import Means, Swept
-from pgt.ground.arguments import Count, Seed
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
-from pgt.ground.types import Key, Points
+from pgt.data.moving_boundary import Means, Swept
+from pgt.data.moving_domain import Passage, body_of, shaped
+from pgt.data.shaped_domain import Body
+from pgt.geometry.low_discrepancy import evenly
+from pgt.geometry.shape import AbstractShape, Boundary, Shape
+from pgt.geometry.shape_storage import shape_from_dict, shape_to_dict
 
 Real = float | int | np.floating | np.integer
 
@@ -55,7 +55,7 @@ class Domain:
     >>> domain = Domain(t=(0, 2), x=(-1, 1), periodic=("x",), units={"t": "s"})
     >>> domain.axes, domain.bounds("t"), domain.extent.tolist()
     (('x', 't'), (0.0, 2.0), [2.0, 2.0])
-    >>> from pgt.data.shapes import Disk
+    >>> from pgt.geometry import Disk
     >>> channel = Domain(x=(-2, 8), y=(-2, 2), shape=-Disk(radius=0.5, name="cylinder"))
     >>> channel.wall_names, round(channel.volume, 2)
     (('cylinder',), 39.21)
@@ -151,7 +151,7 @@ class Domain:
     def at(self, t: Real) -> "Domain":
         """Space at one instant: the same domain without its time, and where its shape is then.
 
-        >>> from pgt.data.shapes import Disk
+        >>> from pgt.geometry import Disk
         >>> hole = Disk(radius=0.2, name="hole").moving(x="0.5*t")
         >>> Domain(x=(-1, 1), y=(-1, 1), t=(0, 1), shape=-hole).at(1.0).contains([[0.5, 0.0]]).tolist()
         [False]
@@ -262,7 +262,7 @@ class Domain:
     def wall(self, name: str, where: str | None = None) -> Spread | Swept:
         """The walls of the shape that have this name, or that part of them where a condition holds.
 
-        >>> from pgt.data.shapes import Disk
+        >>> from pgt.geometry import Disk
         >>> disk = Domain(x=(-1, 1), y=(-1, 1), shape=Disk(name="rim"))
         >>> round(float(disk.wall("rim", where="x < 0").area), 3)
         3.142
@@ -273,7 +273,7 @@ class Domain:
     def wall_velocity(self, name: str, points) -> Float[np.ndarray, "n k"]:
         """How fast a wall of the shape moves, at points of it; zero, where the shape stands still.
 
-        >>> from pgt.data.shapes import Disk
+        >>> from pgt.geometry import Disk
         >>> shape = -Disk(name="hole").moving(x="t^2")
         >>> domain = Domain(x=(-2, 4), y=(-2, 2), t=(0, 1), shape=shape)
         >>> domain.wall_velocity("hole", np.array([[1.25, 0.0, 0.5]])).tolist()

@@ -6,15 +6,23 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from jaxtyping import Float
 
-from pgt.data.body import Body, as_shape
+from pgt.core.errors import InputError
 from pgt.data.box import Box
-from pgt.data.passage import Passage, body_of
-from pgt.data.regions import IN_SHAPE, AbstractRegion, Faces, Instants, Seam, Spread, walled_ends
-from pgt.data.shapes.base import AbstractShape, Boundary, no_such_wall
-from pgt.data.shapes.walls import part_where
-from pgt.data.shapes.where import chosen
-from pgt.data.swept import Means, Swept
-from pgt.ground.errors import InputError
+from pgt.data.condition_regions import (
+    IN_SHAPE,
+    AbstractRegion,
+    Faces,
+    Instants,
+    Seam,
+    Spread,
+    walled_ends,
+)
+from pgt.data.moving_boundary import Means, Swept
+from pgt.data.moving_domain import Passage, body_of
+from pgt.data.shaped_domain import Body, as_shape
+from pgt.geometry.point_location import chosen
+from pgt.geometry.shape import AbstractShape, Boundary, no_such_wall
+from pgt.geometry.walls import part_where
 
 LOOKED_AT = 65  # instants
 AT_START = 1024  # places at which the state at the start is known

@@ -12,12 +12,12 @@ import pandas as pd
 import xarray as xr
 from jaxtyping import Array, Bool, Float, Int
 
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
 from pgt.data import _checks, _duplicates, _readers
 from pgt.data.dates import without_dates
 from pgt.data.domain import AXES, Domain
 from pgt.data.units import require_same
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
 
 
 class Measured(NamedTuple):

@@ -12,10 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, UInt32
 
+from pgt.core.arguments import Limits, NotNegative, Positive
+from pgt.core.registry import register
+from pgt.core.types import Key
 from pgt.data.domain import Domain
-from pgt.ground.arguments import Limits, NotNegative, Positive
-from pgt.ground.registry import register
-from pgt.ground.types import Key
 
 Residual = Callable[[Float[Array, "m d"]], Float[Array, " m"]]
 
@@ -76,7 +76,7 @@ class Graded(AbstractSampler):
     """A `share` of the points close to the walls of the domain's shape, where fields are steepest, the
     others anywhere. Their density falls by e within `reach`, a share of the box's shortest side.
 
-    >>> from pgt.data.shapes import Disk
+    >>> from pgt.geometry import Disk
     >>> channel = Domain(x=(-2, 8), y=(-2, 2), shape=-Disk(radius=0.5))
     >>> points = Graded(share=1.0).draw(jax.random.key(0), channel, 100)
     >>> bool((jnp.hypot(*points.T) < 2).all())

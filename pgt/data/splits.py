@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Int
 
+from pgt.core.errors import InputError
+from pgt.data.canonical_order import order
 from pgt.data.observations import Observations
-from pgt.data.order import order
-from pgt.ground.errors import InputError
 
 READINGS_PER_BLOCK = 5
 FEWEST_BLOCKS, MOST_BLOCKS = 10, 200  # enough to choose from; not so many that a block is a point

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import xarray as xr
 
+from pgt.core.arguments import Seed
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
 from pgt.data import _checks, _readers
 from pgt.data.domain import Real
 from pgt.data.observations import Observations
-from pgt.ground.arguments import Seed
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
 
 
 @checked

@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from pgt.core.errors import InputError
+from pgt.core.types import Key, Points
 from pgt.data.box import Box
-from pgt.data.evenly import evenly
-from pgt.data.shapes.base import AbstractShape
-from pgt.ground.errors import InputError
-from pgt.ground.types import Key, Points
+from pgt.geometry.low_discrepancy import evenly
+from pgt.geometry.shape import AbstractShape
 
 # By the axes of space, and whether time is an axis of the table: of the grid from which the places inside
 # are taken, and along each axis of the table.

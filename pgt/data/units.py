@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 
 Powers = dict[str, int]
 

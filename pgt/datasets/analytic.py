@@ -10,10 +10,10 @@ import numpy as np
 import scipy.special
 import xarray as xr
 
-from pgt.data._numbers import as_numbers
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
+from pgt.core.number_arrays import as_numbers
 from pgt.data.domain import Real
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
 
 Axis = int | np.integer | Sequence[Real] | np.ndarray
 

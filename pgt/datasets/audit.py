@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
-from pgt.ground.unknown import resolve
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
+from pgt.core.unknown import resolve
 
 MARGIN = 4  # grid points lost at each end of every axis
 HIGHEST_ORDER = 2 * MARGIN

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
 from pgt.io.arrays import read_mat_arrays
 
 _PACKAGED = "cylinder_wake_re100.nc"

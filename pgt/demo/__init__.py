@@ -1,6 +1,6 @@
 """Worked examples that leave field, figures, numbers and a report in one folder."""
 
-from pgt.demo.heat import heat_demo as heat_demo
-from pgt.demo.heat import interpolation_errors as interpolation_errors
-from pgt.demo.heat import table as table
-from pgt.demo.wake import wake_demo as wake_demo
+from pgt.demo.heat_demo import heat_demo as heat_demo
+from pgt.demo.heat_demo import interpolation_errors as interpolation_errors
+from pgt.demo.heat_demo import table as table
+from pgt.demo.wake_demo import wake_demo as wake_demo

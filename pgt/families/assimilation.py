@@ -25,14 +25,17 @@ import xarray as xr
 from jaxtyping import Array, Float
 from scipy.special import ndtri
 
-from pgt.data.asked import as_points
+from pgt.core.arguments import Count, Limits
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
 from pgt.data.observations import Observations
+from pgt.data.query_points import as_points
 from pgt.families.family import AbstractFamily, as_family
 from pgt.families.fast_map import MAX_NOISE, compare_at, estimate_one, is_small
 from pgt.families.field_bands import AxisRequest, FieldBand, on_grid
+from pgt.families.field_posterior import LinearPosterior, condition_by_evidence
 from pgt.families.known_coefficients import known_coefficients
 from pgt.families.laws.solved import AbstractSolved
-from pgt.families.linear_gaussian import LinearPosterior, condition_by_evidence
 from pgt.families.observation_operator import (
     FAST_NODES,
     FINE_NODES,
@@ -42,9 +45,6 @@ from pgt.families.observation_operator import (
     double_precision,
     problem_of,
 )
-from pgt.ground.arguments import Count, Limits
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
 from pgt.inference import linear_algebra
 from pgt.physics.pde import AbstractPDE
 

@@ -12,14 +12,14 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
 
+from pgt.core.arguments import Limits, Positive
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
+from pgt.core.parser import suggestion
+from pgt.core.registry import parts
+from pgt.core.types import Key
+from pgt.core.unknown import Unknown, is_unknown
 from pgt.data.domain import Domain
-from pgt.ground.arguments import Limits, Positive
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
-from pgt.ground.parser import suggestion
-from pgt.ground.registry import parts
-from pgt.ground.types import Key
-from pgt.ground.unknown import Unknown, is_unknown
 from pgt.nn.scaling import Scaling
 from pgt.physics.pde import AbstractPDE
 

@@ -16,9 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from pgt.families.field_posterior import NoiseMixture
 from pgt.families.law_check import Effects, LawComparison, compare_laws, smooth_alternatives
 from pgt.families.laws.solved import AbstractSolved
-from pgt.families.linear_gaussian import NoiseMixture
 from pgt.families.observation_operator import (
     CLEAN_NOISE,
     AssimilationProblem,

@@ -7,10 +7,10 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float
 
-from pgt.data._numbers import as_numbers
-from pgt.data.asked import require_grid
+from pgt.core.errors import InputError
+from pgt.core.number_arrays import as_numbers
 from pgt.data.domain import Domain
-from pgt.ground.errors import InputError
+from pgt.data.query_points import require_grid
 
 AxisRequest = int | Sequence[float] | np.ndarray  # A number of nodes, or positions.
 

@@ -3,13 +3,13 @@
 import math
 from collections.abc import Mapping
 
+from pgt.core.arguments import LARGEST
+from pgt.core.errors import InputError
+from pgt.core.unknown import is_unknown
 from pgt.families.family import AbstractFamily, check_names
-from pgt.ground.arguments import LARGEST
-from pgt.ground.errors import InputError
-from pgt.ground.unknown import is_unknown
-from pgt.physics.coefficients import current
+from pgt.physics.coefficient_tree import current
+from pgt.physics.equivalence import same_equation
 from pgt.physics.pde import AbstractPDE
-from pgt.physics.same import same_equation
 
 CoefficientSource = Mapping | AbstractPDE
 

@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
-from pgt.families.linear_gaussian import NoiseMixture
+from pgt.families.field_posterior import NoiseMixture
 from pgt.families.observation_operator import AssimilationProblem
 
 COEFFICIENT_SIGMA = 0.5  # The prior σ of the logarithm of a coefficient that may be wrong.

@@ -11,11 +11,11 @@ import numpy as np
 from jax.scipy.special import ndtr
 from jaxtyping import Array, Bool, Float, Int
 
+from pgt.core.errors import InputError
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations, cell_quadrature
 from pgt.families.laws.solved import AbstractSolved
 from pgt.families.sensing import SensorBatch
-from pgt.ground.errors import InputError
 
 ORDER = 8  # The number of nodes along an axis that an interpolation uses.
 NODE_TOLERANCE = 1e-4  # A point this close to a node, in shares of the smallest step, lies on it.

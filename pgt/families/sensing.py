@@ -10,13 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from pgt.core.arguments import Count, Share
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
 from pgt.data.domain import Domain
 from pgt.families.family import AbstractFamily, SampledSystem
-from pgt.ground.arguments import Count, Share
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
-from pgt.kernels.base import AbstractKernel
-from pgt.kernels.combine import NoKernel
+from pgt.kernels.composition import NoKernel
+from pgt.kernels.kernel import AbstractKernel
 from pgt.models.frame import Gamma
 from pgt.models.network import UnitReadings
 from pgt.nn.scaling import Scaling

@@ -12,6 +12,9 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Bool, Float, Int
 
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
+from pgt.core.types import Key
 from pgt.data.domain import Domain
 from pgt.families.family import (
     AbstractFamily,
@@ -23,9 +26,6 @@ from pgt.families.family import (
     extents,
     with_traced_coefficients,
 )
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
-from pgt.ground.types import Key
 from pgt.io.netcdf import NETCDF_ENDINGS, read_field
 from pgt.nn.scaling import Scaling
 from pgt.physics.pde import AbstractPDE

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from pgt.ground.types import Scalar
+from pgt.core.types import Scalar
 
 Likelihood = Literal["gauss", "huber", "student"]
 FREEDOM = 4.0  # ν of Student's distribution

@@ -27,8 +27,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import chdtri
 
+from pgt.core.threads import blas_threads
 from pgt.data.splits import Groups
-from pgt.ground.threads import blas_threads
 from pgt.inference.equation_prior import Basis, Given, qr, svd
 
 COARSE = np.arange(-2.0, 37.0, 4.0)  # log10 of ρ: a scan

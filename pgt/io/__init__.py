@@ -15,7 +15,7 @@ The way of a file:
 """
 
 # The formats of readings: each registers its reader under the endings it serves.
-from pgt.ground.dialect import Dialect as Dialect
+from pgt.core.dialect import Dialect as Dialect
 from pgt.io import arrays as arrays
 from pgt.io import excel as excel
 from pgt.io import netcdf as netcdf

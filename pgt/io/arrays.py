@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from pgt.ground.errors import InputError
-from pgt.ground.registry import register
+from pgt.core.errors import InputError
+from pgt.core.registry import register
 from pgt.io.columns import ArrayNames, Columns, as_numbers_or_dates, check_present, check_row_count
 from pgt.io.file_access import wrap_library_errors
 

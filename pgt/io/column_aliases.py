@@ -3,7 +3,7 @@
 import re
 from collections.abc import Container, Mapping, Sequence
 
-from pgt.ground.errors import warn_of
+from pgt.core.errors import warn_of
 
 AXES = ("x", "y", "z", "t")
 SPACE_AXES = AXES[:3]

@@ -8,9 +8,9 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pgt.core.dialect import Dialect
+from pgt.core.errors import InputError
 from pgt.data.units import conversion
-from pgt.ground.dialect import Dialect
-from pgt.ground.errors import InputError
 from pgt.io.column_aliases import (
     AXES,
     DATE_PARTS,

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io.column_aliases import AXIS_ALIASES, PRESSURE_NAMES, TEMPERATURE_NAMES
 
 MAX_LINE_CHARACTERS = 4_000_000  # a row of 10,000 cells has a twentieth of it

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pgt.ground.dialect import Dialect
-from pgt.ground.errors import InputError
-from pgt.ground.registry import register
+from pgt.core.dialect import Dialect
+from pgt.core.errors import InputError
+from pgt.core.registry import register
 from pgt.io.columns import Columns, check_row_count
 from pgt.io.encoding import ZIP, check_file_start, max_unpacked_bytes
 from pgt.io.file_access import missing_package, wrap_library_errors

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pgt.ground.errors import InputError
-from pgt.ground.files import in_one_piece
+from pgt.core.errors import InputError
+from pgt.core.files import in_one_piece
 
 PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zip")
 _EXPORT_AS_CSV = "this kind of file is not read; export the table as CSV"

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgt.ground.dialect import CHARACTERS, SPOKEN, Dialect
-from pgt.ground.errors import InputError
+from pgt.core.dialect import CHARACTERS, SPOKEN, Dialect
+from pgt.core.errors import InputError
 from pgt.io.column_aliases import AXES, is_axis_alias
 from pgt.io.encoding import Line
 from pgt.io.headings import Heading, find_length_axis, parse_heading, parse_positions, parse_unit

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from pgt.core.errors import InputError
 from pgt.data.units import WORDS, conversion, is_known_unit
-from pgt.ground.errors import InputError
 from pgt.io.column_aliases import AXIS_ALIASES, SPACE_AXES, normalize_name
 
 NUMBER_PATTERN = r"[+-]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:[eE][+-]?\d+)?"

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from pgt.ground.dialect import CHARACTERS, SPOKEN, Dialect
-from pgt.ground.errors import InputError
+from pgt.core.dialect import CHARACTERS, SPOKEN, Dialect
+from pgt.core.errors import InputError
 from pgt.io.encoding import Line
 from pgt.io.headings import parse_heading, parse_unit
 from pgt.io.number_format import MISSING_WORDS, NO_READING_WORDS, is_number_like

@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
+from pgt.core.errors import InputError
 from pgt.data.units import conversion, require_same
-from pgt.ground.errors import InputError
 from pgt.io.columns import Columns, check_row_count
 from pgt.io.time_spellings import find_clock_change
 from pgt.io.time_stamps import elapsed_since, format_origin, split_origin

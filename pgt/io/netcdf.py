@@ -11,13 +11,13 @@ import h5py
 import numpy as np
 import xarray as xr
 
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
+from pgt.core.manifest import require_intact
+from pgt.core.registry import register
 from pgt.data._checks import as_numbers
 from pgt.data.domain import AXES
 from pgt.data.units import conversion
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
-from pgt.ground.manifest import require_intact
-from pgt.ground.registry import register
 from pgt.io.column_aliases import explain_angles, is_axis_alias, parse_flag
 from pgt.io.columns import ArrayNames, Columns, as_numbers_or_dates, check_present, check_row_count
 from pgt.io.file_access import check_is_file, check_suffix, name_file_in_errors, wrap_library_errors

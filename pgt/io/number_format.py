@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pgt.ground.dialect import Dialect
-from pgt.ground.errors import InputError
+from pgt.core.dialect import Dialect
+from pgt.core.errors import InputError
 
 MISSING_WORDS = {"", "na", "nan", "n/a", "null", "none"}
 # What instruments and spreadsheets write in place of a reading.

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from pgt.core.dialect import Dialect
+from pgt.core.errors import InputError
+from pgt.core.registry import register
 from pgt.data._checks import as_numbers
-from pgt.ground.dialect import Dialect
-from pgt.ground.errors import InputError
-from pgt.ground.registry import register
 from pgt.io.columns import Columns, as_numbers_or_dates, check_row_count
 from pgt.io.file_access import missing_package, wrap_library_errors
 from pgt.io.header import complete_headings

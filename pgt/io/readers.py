@@ -11,6 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from pgt.core.checked import checked
+from pgt.core.dialect import Dialect
+from pgt.core.errors import InputError
+from pgt.core.registry import parts
 from pgt.data import Domain, Observations
 from pgt.data._checks import (
     check_coords_and_fields,
@@ -19,11 +23,7 @@ from pgt.data._checks import (
     check_units,
     closest,
 )
-from pgt.data.limits import check_limits
-from pgt.ground.checked import checked
-from pgt.ground.dialect import Dialect
-from pgt.ground.errors import InputError
-from pgt.ground.registry import parts
+from pgt.data.single_precision import check_limits
 from pgt.io.column_aliases import (
     SENSOR_NAMES,
     SPACE_AXES,

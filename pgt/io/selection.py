@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from pgt.core.dialect import Dialect
+from pgt.core.errors import InputError
 from pgt.data.units import conversion
-from pgt.ground.dialect import Dialect
-from pgt.ground.errors import InputError
 from pgt.io.column_aliases import AXES, SPACE_AXES, parse_flag
 from pgt.io.columns import Columns, check_row_count, missing_column
 from pgt.io.header import place_by_grid

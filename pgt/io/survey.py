@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from pgt.core.dialect import Dialect
+from pgt.core.errors import InputError
+from pgt.core.registry import parts
 from pgt.data._duplicates import groups
-from pgt.ground.dialect import Dialect
-from pgt.ground.errors import InputError
-from pgt.ground.registry import parts
 from pgt.io.arrays import list_mat_names, list_npz_names
 from pgt.io.column_aliases import (
     AXES,

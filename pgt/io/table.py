@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from pgt.core.errors import InputError
 from pgt.data.units import conversion
-from pgt.ground.errors import InputError
 from pgt.io.column_aliases import (
     AXES,
     COUNTER_NAMES,

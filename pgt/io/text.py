@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pgt.ground.dialect import SPOKEN, Dialect
-from pgt.ground.errors import InputError
-from pgt.ground.registry import register
+from pgt.core.dialect import SPOKEN, Dialect
+from pgt.core.errors import InputError
+from pgt.core.registry import register
 from pgt.io.columns import Columns, check_row_count
 from pgt.io.dialects import DIALECTS
 from pgt.io.dialects.esri_grid import note_degrees

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 
 # Hours ahead of UTC of abbreviations that mean one zone only.
 _ZONE_HOURS = {

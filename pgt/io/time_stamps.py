@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from pgt.core.errors import InputError
 from pgt.data.units import conversion
-from pgt.ground.errors import InputError
 from pgt.io.column_aliases import DATE_PARTS, DAY_COUNT_NAMES, is_milliseconds
 from pgt.io.headings import Heading
 from pgt.io.number_format import MISSING_WORDS, is_plain_number

@@ -7,9 +7,9 @@ import numpy as np
 from jax.errors import TracerArrayConversionError
 from jaxtyping import Array, Bool, Float
 
-from pgt.ground.arguments import LARGEST, Limits
-from pgt.ground.errors import InputError
-from pgt.ground.types import Point
+from pgt.core.arguments import LARGEST, Limits
+from pgt.core.errors import InputError
+from pgt.core.types import Point
 
 Coefficient = float | int | np.number | Float[Array, ""]
 """A number, or a scalar array where the coefficient is being learnt."""

@@ -6,8 +6,8 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pgt.ground.registry import register
-from pgt.ground.types import Point
+from pgt.core.registry import register
+from pgt.core.types import Point
 from pgt.kernels._bessel import log_bessel_k0, log_hankel_modulus
 from pgt.kernels._pair import (
     Number,
@@ -16,7 +16,7 @@ from pgt.kernels._pair import (
     require_positive,
     visible_where,
 )
-from pgt.kernels.base import AbstractKernel
+from pgt.kernels.kernel import AbstractKernel
 
 
 @register("poisson")

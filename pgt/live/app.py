@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.live.server import refusal
 from pgt.live.session import Session, read_request
 

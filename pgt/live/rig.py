@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from pgt.core.errors import InputError
+from pgt.core.numbers import listed
 from pgt.families import Pretrained, Simulations, shipped, shipped_names
-from pgt.ground.errors import InputError
-from pgt.ground.numbers import listed
 
 TIME = "t"
 Grid = Float[np.ndarray, "*grid c"]

@@ -7,7 +7,7 @@ import webbrowser
 from collections.abc import Callable
 from ipaddress import ip_address
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.live.session import Session
 
 NEEDED = ("starlette", "uvicorn")

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from pgt.ground.errors import InputError
-from pgt.ground.numbers import listed, number
+from pgt.core.errors import InputError
+from pgt.core.numbers import listed, number
 from pgt.live.rig import TIME, AbstractRig, Grid, has_instants, places
 from pgt.live.stream import Stream
 from pgt.report.colours import colour_maps

@@ -11,8 +11,8 @@ from time import sleep
 
 import numpy as np
 
-from pgt.ground.errors import InputError
-from pgt.ground.numbers import listed, number
+from pgt.core.errors import InputError
+from pgt.core.numbers import listed, number
 from pgt.live.rig import AbstractRig
 
 WINDOW = 1024  # The number of the newest readings that are answered.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from pgt.ground.unknown import Unknown, named_unknowns
+from pgt.core.unknown import Unknown, named_unknowns
 from pgt.physics.pde import AbstractPDE
 
 # The largest step of a logarithm or logit in one linearization: a factor of e.

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pgt.ground.stage import Stage
+from pgt.core.stage import Stage
 from pgt.methods.coefficients import CoefficientEstimate
 from pgt.methods.history import History
-from pgt.models.base import AbstractFieldModel
+from pgt.models.field_model import AbstractFieldModel
 from pgt.physics.pde import AbstractPDE
 
 # Why a fit stopped.

@@ -21,28 +21,28 @@ from typing import get_args
 
 import jax
 
+from pgt.core.arguments import MethodName
+from pgt.core.errors import InputError
+from pgt.core.registry import parts
+from pgt.core.unknown import named_unknowns
+from pgt.data.canonical_order import ordered
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.data.order import ordered
 from pgt.data.sampling import Sobol, Uniform
-from pgt.ground.arguments import MethodName
-from pgt.ground.errors import InputError
-from pgt.ground.registry import parts
-from pgt.ground.unknown import named_unknowns
 from pgt.methods.solver.collocation import is_solvable
 from pgt.methods.solver.forward import TOLERANCE as FORWARD_TOLERANCE
 from pgt.methods.solver.forward import is_determined
-from pgt.models.base import AbstractFieldModel
 from pgt.models.features import MOST, Features, usual_count
+from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import network_of
+from pgt.models.mesh_solution import Solver
 from pgt.models.pgt import PGT
 from pgt.models.pinn import PINN
 from pgt.models.siren import SIREN
-from pgt.models.solver import Solver
 from pgt.nn.scaling import Scaling
-from pgt.physics.bordered import bordered
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.unknown_conditions import bordered
 from pgt.problem.assembly import Model, Task, assemble, in_precision, match_fields, model_builder
 from pgt.problem.budget import with_budget
 from pgt.problem.linearity import is_linear, is_linear_but_for_functions, linearity

@@ -3,13 +3,14 @@
 Every name here is public, as `pgt.PGT`, and found in run files under the name it registers.
 """
 
-from pgt.models.base import AbstractFieldModel as AbstractFieldModel
 from pgt.models.boundary_lift import Lifted as Lifted
 from pgt.models.deeponet import DeepONet as DeepONet
 from pgt.models.features import Features as Features
+from pgt.models.field_model import AbstractFieldModel as AbstractFieldModel
 from pgt.models.fno import FNO as FNO
 from pgt.models.frame import Frame as Frame
 from pgt.models.hypernetwork import HyperSirenSizes as HyperSirenSizes
+from pgt.models.mesh_solution import Solver as Solver
 from pgt.models.network import AbstractNetwork as AbstractNetwork
 from pgt.models.network import AbstractTwoStageNetwork as AbstractTwoStageNetwork
 from pgt.models.network import UnitReadings as UnitReadings
@@ -17,6 +18,5 @@ from pgt.models.pgt import PGT as PGT
 from pgt.models.pinn import PINN as PINN
 from pgt.models.pinnsformer import PINNsFormer as PINNsFormer
 from pgt.models.siren import SIREN as SIREN
-from pgt.models.solver import Solver as Solver
 from pgt.models.wire import WIRE as WIRE
 from pgt.nn.scaling import Scaling as Scaling

@@ -7,14 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
+from pgt.core.parser import parse
+from pgt.core.trees import CONSTANTS, WITH_JAX, WITH_NUMPY, evaluate, names_in, unknown_name
+from pgt.core.types import Point
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
-from pgt.ground.parser import parse
-from pgt.ground.trees import CONSTANTS, WITH_JAX, WITH_NUMPY, evaluate, names_in, unknown_name
-from pgt.ground.types import Point
-from pgt.models.base import AbstractFieldModel, Halves
+from pgt.models.field_model import AbstractFieldModel, Halves
 from pgt.nn.scaling import Scaling
 
 # The largest size of d on the wall, relative to its mean size inside, that counts as zero.

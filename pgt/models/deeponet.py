@@ -12,9 +12,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pgt.ground.arguments import Seed, Size
-from pgt.ground.registry import register
-from pgt.kernels.combine import NoKernel
+from pgt.core.arguments import Seed, Size
+from pgt.core.registry import register
+from pgt.kernels.composition import NoKernel
 from pgt.models.frame import AbstractFrame
 from pgt.models.network import AbstractNetwork, UnitReadings
 from pgt.nn.block import Mlp

@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Complex, Float, PyTree
 
+from pgt.core.arguments import Positive, Seed, Size
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
+from pgt.core.registry import register
 from pgt.data.domain import Domain
-from pgt.ground.arguments import Positive, Seed, Size
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
-from pgt.ground.registry import register
-from pgt.kernels.combine import NoKernel
+from pgt.kernels.composition import NoKernel
 from pgt.models.exact_waves import Symbol, exact_waves
 from pgt.models.frame import AbstractFrame
 from pgt.models.local import AbstractLocal, Local

@@ -16,12 +16,12 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
+from pgt.core.checked import checked
+from pgt.core.types import Point
 from pgt.data.observations import Observations
-from pgt.ground.checked import checked
-from pgt.ground.types import Point
-from pgt.kernels.base import AbstractKernel
-from pgt.kernels.combine import NoKernel
-from pgt.models.base import AbstractFieldModel, Halves
+from pgt.kernels.composition import NoKernel
+from pgt.kernels.kernel import AbstractKernel
+from pgt.models.field_model import AbstractFieldModel, Halves
 from pgt.models.network import AbstractNetwork, AbstractTwoStageNetwork, UnitReadings
 from pgt.nn.scaling import Scaling
 

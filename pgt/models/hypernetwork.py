@@ -11,7 +11,7 @@ coefficients of the sum in closed form:
     ⟹   a = (BᵀB + σ²)⁻¹ Bᵀ (readings − Ψ r₀),  B = Ψ L
 
 The global tokens determine r₀, σ and the scale of L. Coordinates along periodic axes are co-moving
-(nn/pace.py). The field passes through the readings as closely as their noise allows, which attention
+(nn/co_moving.py). The field passes through the readings as closely as their noise allows, which attention
 alone learns slowly, and it has a posterior spread. The result is an ordinary SIREN, which second-order
 steps can refine.
 
@@ -29,11 +29,11 @@ from jaxtyping import Array, Float
 
 from pgt.models.network import AbstractNetwork, UnitReadings
 from pgt.nn.block import Block, Dense, Mlp
+from pgt.nn.co_moving import Pace
 from pgt.nn.draw import Draw
 from pgt.nn.embedding import Embedding, MovingEmbedding
 from pgt.nn.modes import Modes, Waves
-from pgt.nn.pace import Pace
-from pgt.nn.siren import first_weights, hidden_weights, phases
+from pgt.nn.sine_layers import first_weights, hidden_weights, phases
 from pgt.nn.stack import Stack
 
 OCTAVES = 4  # The number of frequencies by which a token encodes its position.
@@ -116,7 +116,7 @@ class FieldPosterior(NamedTuple):
 class HyperSiren(AbstractNetwork):
     """The encoder and the SIREN that it modulates, in unit coordinates and standardized values.
 
-    >>> from pgt.kernels.combine import NoKernel
+    >>> from pgt.kernels.composition import NoKernel
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
     >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))

@@ -6,10 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from pgt.core.types import Point
 from pgt.data.observations import Observations
-from pgt.ground.types import Point
-from pgt.models.base import AbstractFieldModel
 from pgt.models.features import Features
+from pgt.models.field_model import AbstractFieldModel
 from pgt.nn.scaling import Scaling
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
-from pgt.data.shapes.features import corners_of, holes_of
+from pgt.geometry.wall_features import corners_of, holes_of
 from pgt.models.moving_basis import Carry, groups
 from pgt.models.tensor_grid import waves_on_axis
 from pgt.nn.compiled import compiled

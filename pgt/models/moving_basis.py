@@ -11,16 +11,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.data.body import Body
+from pgt.core.trees import WITH_JAX
 from pgt.data.domain import Domain
-from pgt.data.passage import Passage
-from pgt.data.shapes.base import AbstractLeaf, AbstractShape
-from pgt.data.shapes.features import holes_of
-from pgt.data.shapes.moving import Moving, MovingLeaf
-from pgt.data.shapes.placed import Placed, PlacedLeaf, turning
-from pgt.data.shapes.plane import Disk
-from pgt.data.shapes.solid import Ball
-from pgt.ground.trees import WITH_JAX
+from pgt.data.moving_domain import Passage
+from pgt.data.shaped_domain import Body
+from pgt.geometry.moving import Moving, MovingLeaf
+from pgt.geometry.placement import Placed, PlacedLeaf, turning
+from pgt.geometry.plane import Disk
+from pgt.geometry.shape import AbstractLeaf, AbstractShape
+from pgt.geometry.solid import Ball
+from pgt.geometry.wall_features import holes_of
 from pgt.nn.frozen import Frozen
 
 # Instants, in shares of the time span. The one with the most visible holes is the reference instant.
@@ -66,7 +66,7 @@ class Group(NamedTuple):
 def groups(domain: Domain) -> list[Group]:
     """The parts of a domain's shape grouped by their motion; one group where nothing moves.
 
-    >>> from pgt.data.shapes import Disk
+    >>> from pgt.geometry import Disk
     >>> hole = Disk((0.5, 0), 0.1)
     >>> ring = Disk() - hole.moving(y="0.2*t") - hole.moved(-1, 0)
     >>> found = groups(Domain(x=(-1, 1), y=(-1, 1), t=(0, 1), shape=ring))

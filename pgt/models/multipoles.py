@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
-from pgt.data.shapes.features import holes_of
+from pgt.geometry.wall_features import holes_of
 from pgt.models.local import CENTRES, CLOSEST, AbstractLocal, Together, first_of_size, together
 from pgt.models.moving_basis import Carry, groups
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, PyTree
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 
 
 class UnitReadings(eqx.Module):

@@ -15,12 +15,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from pgt.core.arguments import Limits, Positive, Seed, Size
+from pgt.core.errors import InputError
+from pgt.core.registry import register
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.ground.arguments import Limits, Positive, Seed, Size
-from pgt.ground.errors import InputError
-from pgt.ground.registry import register
-from pgt.kernels.base import AbstractKernel
+from pgt.kernels.kernel import AbstractKernel
 from pgt.models.frame import AbstractFrame
 from pgt.models.network import AbstractTwoStageNetwork, UnitReadings
 from pgt.nn.attention import Attention, Projection, attend, with_one

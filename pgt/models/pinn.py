@@ -2,9 +2,9 @@
 
 import math
 
-from pgt.ground.arguments import Seed, Size
-from pgt.ground.registry import register
-from pgt.kernels.combine import NoKernel
+from pgt.core.arguments import Seed, Size
+from pgt.core.registry import register
+from pgt.kernels.composition import NoKernel
 from pgt.models.coordinate import CoordinateNetwork
 from pgt.models.frame import AbstractFrame
 from pgt.nn.draw import Draw, zeros

@@ -16,10 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.ground.arguments import Limits, Positive, Seed, Size
-from pgt.ground.errors import InputError
-from pgt.ground.registry import register
-from pgt.kernels.combine import NoKernel
+from pgt.core.arguments import Limits, Positive, Seed, Size
+from pgt.core.errors import InputError
+from pgt.core.registry import register
+from pgt.kernels.composition import NoKernel
 from pgt.models.frame import AbstractFrame
 from pgt.models.network import AbstractNetwork, UnitReadings
 from pgt.nn import sine

@@ -2,15 +2,15 @@
 
 import math
 
-from pgt.ground.arguments import Positive, Seed, Size
-from pgt.ground.registry import register
-from pgt.kernels.combine import NoKernel
+from pgt.core.arguments import Positive, Seed, Size
+from pgt.core.registry import register
+from pgt.kernels.composition import NoKernel
 from pgt.models.coordinate import CoordinateNetwork
 from pgt.models.frame import AbstractFrame
 from pgt.nn.draw import Draw, zeros
 from pgt.nn.embedding import Embedding
 from pgt.nn.scaling import Scaling
-from pgt.nn.siren import first_weights, hidden_weights, phases
+from pgt.nn.sine_layers import first_weights, hidden_weights, phases
 from pgt.nn.stack import Stack
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float, Int
 
-from pgt.data.evenly import evenly
+from pgt.geometry.low_discrepancy import evenly
 
 SPARE = 8  # nodes of a box for every wave that is wanted: half of them are another's negative
 

@@ -1,9 +1,9 @@
 """The wavelet implicit neural representation."""
 
-from pgt.ground.arguments import Positive, Seed, Size
-from pgt.ground.errors import InputError
-from pgt.ground.registry import register
-from pgt.kernels.combine import NoKernel
+from pgt.core.arguments import Positive, Seed, Size
+from pgt.core.errors import InputError
+from pgt.core.registry import register
+from pgt.kernels.composition import NoKernel
 from pgt.models.coordinate import CoordinateNetwork
 from pgt.models.frame import AbstractFrame
 from pgt.nn.draw import Draw

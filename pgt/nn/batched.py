@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 
 
 def stack(trees: Sequence):

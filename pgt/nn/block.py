@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.nn.attention import Attention
 from pgt.nn.draw import Draw, zeros
 from pgt.nn.sine import sin

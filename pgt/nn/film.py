@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 
 from pgt.nn.block import activate
 from pgt.nn.draw import Draw, zeros
-from pgt.nn.siren import first_weights, hidden_weights, phases
+from pgt.nn.sine_layers import first_weights, hidden_weights, phases
 
 ActivationName = Literal["sine", "gelu"]
 

@@ -5,10 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from pgt.core.checked import checked
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.origin import HERE, Origin
-from pgt.ground.checked import checked
 from pgt.nn.frozen import Frozen
 
 ROUNDING = 1e-13  # of the largest value: a spread below it is none

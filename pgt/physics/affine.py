@@ -5,8 +5,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from pgt.ground.parser import FUNCTIONS, Tree
-from pgt.ground.trees import NEGATIVE, evaluate
+from pgt.core.parser import FUNCTIONS, Tree
+from pgt.core.trees import NEGATIVE, evaluate
 
 Derivative = tuple[str, str]  # ("u", "xx"); ("u", "") is the field itself
 
@@ -36,7 +36,7 @@ class Affine(NamedTuple):
 def affine(tree: Tree, lookup: Callable[[str], Affine]) -> Affine:
     """The tree taken apart, with `lookup(name)` for its variables.
 
-    >>> from pgt.ground.parser import parse
+    >>> from pgt.core.parser import parse
     >>> names = {"u": Affine(linear={("u", ""): 1.0}), "k": Affine(3.0)}
     >>> affine(parse("2*k*u + u^2 - 1"), names.__getitem__)[:2]
     (-1.0, {('u', ''): 6.0})

@@ -6,14 +6,14 @@ from contextlib import contextmanager
 import equinox as eqx
 import numpy as np
 
+from pgt.core.errors import InputError
+from pgt.core.parser import suggestion
 from pgt.data.box import Box
+from pgt.data.condition_regions import Faces, Spread, ends_of
 from pgt.data.domain import Domain
-from pgt.data.regions import Faces, Spread, ends_of
-from pgt.data.swept import Swept
-from pgt.ground.errors import InputError
-from pgt.ground.parser import suggestion
+from pgt.data.moving_boundary import Swept
+from pgt.physics.condition_values import Table, Value, as_value, bind_value, check_finite
 from pgt.physics.unknown_function import UnknownFunction
-from pgt.physics.values import Table, Value, as_value, bind_value, check_finite
 
 NODES = 16  # at which a value is looked at before it is fitted
 

@@ -8,8 +8,8 @@ derivatives and the size of the outcome are limited.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from pgt.ground.errors import InputError
-from pgt.ground.parser import (
+from pgt.core.errors import InputError
+from pgt.core.parser import (
     CALCULUS,
     LAPLACIAN,
     Binary,
@@ -21,7 +21,7 @@ from pgt.ground.parser import (
     Vector,
     point_at,
 )
-from pgt.ground.trees import CONSTANTS, names_in
+from pgt.core.trees import CONSTANTS, names_in
 
 MAX_ORDER = 6  # of a derivative: text from a stranger must not ask for a thousand
 # Of the equations of one system, visited on the way and left at its end. Every evaluation in JAX costs

@@ -19,14 +19,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from pgt.core.arguments import AxisName, Limits, OneOf
+from pgt.core.errors import InputError
+from pgt.core.registry import register
+from pgt.core.types import Key, Point
+from pgt.core.unknown import Unknown
+from pgt.data.condition_regions import SIDES, AbstractRegion, Faces, Seam, Spread
 from pgt.data.domain import Domain
-from pgt.data.regions import SIDES, AbstractRegion, Faces, Seam, Spread
-from pgt.data.swept import Swept
-from pgt.ground.arguments import AxisName, Limits, OneOf
-from pgt.ground.errors import InputError
-from pgt.ground.registry import register
-from pgt.ground.types import Key, Point
-from pgt.ground.unknown import Unknown
+from pgt.data.moving_boundary import Swept
 from pgt.physics.binding import (
     as_axes,
     as_tuple,
@@ -37,9 +37,9 @@ from pgt.physics.binding import (
     wall_of,
     with_region,
 )
+from pgt.physics.condition_values import Learnt, Value, Varying, Writable, value_beside
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_function import UnknownFunction
-from pgt.physics.values import Learnt, Value, Varying, Writable, value_beside
 
 Evaluate = Callable[[Point, str], Float[Array, ""]]
 

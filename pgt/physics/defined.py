@@ -9,15 +9,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
+from pgt.core.errors import InputError
+from pgt.core.unknown import resolve
 from pgt.data._bounds import shown
 from pgt.data.domain import Domain
-from pgt.ground.errors import InputError
-from pgt.ground.unknown import resolve
 from pgt.physics.binding import check_reach
-from pgt.physics.bordered import bare
+from pgt.physics.condition_values import Table
 from pgt.physics.derivatives import DerivativeTable, requested
 from pgt.physics.pde import AbstractPDE
-from pgt.physics.values import Table
+from pgt.physics.unknown_conditions import bare
 
 PLACES, DRAWS = 256, 8
 

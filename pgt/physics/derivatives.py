@@ -7,12 +7,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from pgt.core.errors import InputError
+from pgt.core.types import Point
+from pgt.core.unknown import resolve
 from pgt.data.origin import HERE, Origin
-from pgt.ground.errors import InputError
-from pgt.ground.types import Point
-from pgt.ground.unknown import resolve
 from pgt.physics.pde import AbstractPDE
-from pgt.physics.streams import Plan, propagate
+from pgt.physics.taylor_mode import Plan, propagate
 
 LAPLACIAN = "lap"
 Along = Any  # the coordinate indices to differentiate along, a tuple; or LAPLACIAN

@@ -6,11 +6,11 @@ Which powers of length and time a coefficient or a field has, the class of the e
 import inspect
 from collections.abc import Mapping, Sequence
 
+from pgt.core.arguments import Powers, powers_of
 from pgt.data.units import WORDS, parse_unit, require_same
-from pgt.ground.arguments import Powers, powers_of
-from pgt.physics.about import About
 from pgt.physics.names import own_names
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.signature import About
 
 
 def check_dimensions(pde: AbstractPDE, units: Mapping[str, str]) -> None:

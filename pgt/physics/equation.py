@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from pgt.data.domain import AXES
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
-from pgt.ground.notation import plainly
-from pgt.ground.parser import (
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
+from pgt.core.notation import plainly
+from pgt.core.parser import (
     CALCULUS,
     FUNCTIONS,
     MAX_LENGTH,
@@ -21,13 +20,14 @@ from pgt.ground.parser import (
     point_at,
     suggestion,
 )
-from pgt.ground.trees import CONSTANTS, evaluate, names_in
-from pgt.kernels.base import AbstractKernel
+from pgt.core.trees import CONSTANTS, evaluate, names_in
+from pgt.data.domain import AXES
+from pgt.kernels.kernel import AbstractKernel
 from pgt.physics.affine import Affine, affine
 from pgt.physics.calculus import MAX_ORDER, Expansion
-from pgt.physics.coefficients import Coefficient, Given, as_coefficient, current
+from pgt.physics.coefficient_tree import Coefficient, Given, as_coefficient, current
 from pgt.physics.expression import require_finite
-from pgt.physics.form import Implied, implied_kernel
+from pgt.physics.implied_kernel import Implied, implied_kernel
 from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives, Quantity
 from pgt.physics.unknown_function import UnknownFunction, constancy, positive_ones
 

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.ground.errors import InputError
-from pgt.ground.parser import Tree, parse
-from pgt.ground.trees import CONSTANTS, WITH_NUMPY, evaluate, names_in, unknown_name
+from pgt.core.errors import InputError
+from pgt.core.parser import Tree, parse
+from pgt.core.trees import CONSTANTS, WITH_NUMPY, evaluate, names_in, unknown_name
 
 
 class Expression(eqx.Module):

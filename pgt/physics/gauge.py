@@ -23,19 +23,19 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from pgt.core.arguments import Number, Written
+from pgt.core.errors import InputError
+from pgt.core.registry import register
+from pgt.core.types import Point
+from pgt.data.condition_regions import Instants
 from pgt.data.domain import Domain
-from pgt.data.regions import Instants
-from pgt.data.swept import Means
-from pgt.ground.arguments import Number, Written
-from pgt.ground.errors import InputError
-from pgt.ground.registry import register
-from pgt.ground.types import Point
+from pgt.data.moving_boundary import Means
 from pgt.physics.binding import check_cover, check_fields, said_of, with_region
-from pgt.physics.bordered import wall_fields
+from pgt.physics.condition_values import Table, Value, Writable, as_value, bind_value, value_at
 from pgt.physics.conditions import AbstractCondition, Evaluate
 from pgt.physics.derivatives import requested
 from pgt.physics.pde import AbstractPDE
-from pgt.physics.values import Table, Value, Writable, as_value, bind_value, value_at
+from pgt.physics.unknown_conditions import wall_fields
 
 Coordinate = Annotated[Any, Written(Number)]
 
@@ -109,7 +109,7 @@ def freedom(pde: AbstractPDE, field: str) -> str | None:
 
     None where the field itself is in an equation.
 
-    >>> from pgt.physics.navier_stokes import NavierStokes2D
+    >>> from pgt.physics.equations.navier_stokes import NavierStokes2D
     >>> freedom(NavierStokes2D(0.01), "p"), freedom(NavierStokes2D(0.01), "u")
     ('a function of time', None)
     """

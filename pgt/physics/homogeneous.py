@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pgt.data.amounts import in_units
-from pgt.ground.errors import InputError
-from pgt.ground.unknown import resolve
+from pgt.core.errors import InputError
+from pgt.core.unknown import resolve
+from pgt.data.unit_text import in_units
 from pgt.physics.derivatives import LAPLACIAN, DerivativeTable, parse_name, requested
 from pgt.physics.pde import AbstractPDE
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pgt.core.errors import InputError
 from pgt.data.domain import AXES
-from pgt.ground.errors import InputError
 from pgt.physics.pde import AbstractPDE, Derivatives
 from pgt.physics.vectors import COMPONENTS, space_of
 

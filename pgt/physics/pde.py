@@ -7,8 +7,8 @@ from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from pgt.kernels.base import AbstractKernel
-from pgt.physics.about import About
+from pgt.kernels.kernel import AbstractKernel
+from pgt.physics.signature import About
 
 # What a residual cannot be called: other terms of the loss, and what stands beside them in a history.
 TAKEN = ("data", "bc", "ic", "gauge", "variance", "step", "held_out")

@@ -6,18 +6,18 @@ from typing import Any, ClassVar
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from pgt.core.arguments import AxisName
+from pgt.core.errors import InputError
+from pgt.core.registry import register
+from pgt.core.types import Point
+from pgt.core.unknown import Unknown
 from pgt.data.domain import Domain
-from pgt.ground.arguments import AxisName
-from pgt.ground.errors import InputError
-from pgt.ground.registry import register
-from pgt.ground.types import Point
-from pgt.ground.unknown import Unknown
 from pgt.physics.binding import as_values, bound_to, check_fields, wall_of, with_static
+from pgt.physics.condition_values import Value, Writable, value_beside
 from pgt.physics.conditions import AbstractWallCondition, Evaluate, Side
-from pgt.physics.elasticity import Elasticity
+from pgt.physics.equations.elasticity import Elasticity
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_function import UnknownFunction
-from pgt.physics.values import Value, Writable, value_beside
 from pgt.physics.vectors import space_of
 
 

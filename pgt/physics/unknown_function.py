@@ -11,11 +11,11 @@ from collections.abc import Mapping
 import equinox as eqx
 import jax.numpy as jnp
 
+from pgt.core.arguments import Positive
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
+from pgt.core.parser import Binary, Call, Name, Number, Tree
 from pgt.data.domain import AXES
-from pgt.ground.arguments import Positive
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
-from pgt.ground.parser import Binary, Call, Name, Number, Tree
 from pgt.physics.pde import Quantity
 
 

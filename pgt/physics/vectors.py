@@ -10,9 +10,9 @@ from typing import Any
 
 from jaxtyping import Array, Float
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
+from pgt.physics.condition_values import Source, Value, as_source, source_at
 from pgt.physics.pde import Derivatives
-from pgt.physics.values import Source, Value, as_source, source_at
 
 COMPONENTS = ("u", "v", "w")
 

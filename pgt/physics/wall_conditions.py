@@ -6,13 +6,13 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from pgt.core.arguments import AxisName, Positive
+from pgt.core.errors import InputError
+from pgt.core.registry import register
+from pgt.core.types import Point
+from pgt.core.unknown import Unknown
 from pgt.data.domain import Domain
-from pgt.data.swept import Swept
-from pgt.ground.arguments import AxisName, Positive
-from pgt.ground.errors import InputError
-from pgt.ground.registry import register
-from pgt.ground.types import Point
-from pgt.ground.unknown import Unknown
+from pgt.data.moving_boundary import Swept
 from pgt.physics.binding import (
     as_values,
     bound_to,
@@ -22,9 +22,9 @@ from pgt.physics.binding import (
     with_region,
     with_static,
 )
+from pgt.physics.condition_values import Value, Writable, bind_value, value_beside
 from pgt.physics.conditions import AbstractWallCondition, Evaluate, Side
 from pgt.physics.unknown_function import UnknownFunction
-from pgt.physics.values import Value, Writable, bind_value, value_beside
 
 VELOCITY = ("u", "v", "w")  # along x, y and z
 PRESSURE = "p"

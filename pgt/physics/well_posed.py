@@ -7,7 +7,7 @@ was mistaken. Only a single field's derivatives with constant coefficients are l
 
 from collections.abc import Iterator
 
-from pgt.ground.errors import warn_of
+from pgt.core.errors import warn_of
 from pgt.physics.affine import Affine
 from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE

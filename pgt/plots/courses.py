@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 
 MANY = 50  # steps, above which a loss is smoothed over 2 % of them
 

@@ -5,11 +5,11 @@ from jaxtyping import Bool, Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
 from pgt.data.dates import are_counted, text
 from pgt.data.domain import Domain
-from pgt.data.outlines import outlines, places_of
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
+from pgt.data.outline_lines import outlines, places_of
 from pgt.plots.pieces import INK, PALETTE, SIZE, styled
 
 WRONG = "#D00000"

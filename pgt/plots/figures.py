@@ -12,13 +12,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
+from pgt.core.arguments import Limits
+from pgt.core.checked import checked
+from pgt.core.files import in_one_piece, make_folder, naming_the_place
+from pgt.core.stage import Stage
 from pgt.data.clock import counted_from, readings_from, start_of
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.ground.arguments import Limits
-from pgt.ground.checked import checked
-from pgt.ground.files import in_one_piece, make_folder, naming_the_place
-from pgt.ground.stage import Stage
 from pgt.plots import courses, pieces
 from pgt.plots.courses import MANY
 from pgt.plots.domains import draw_walls

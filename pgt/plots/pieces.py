@@ -11,9 +11,9 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
+from pgt.core.errors import InputError
 from pgt.data.domain import AXES
 from pgt.data.observations import Observations
-from pgt.ground.errors import InputError
 
 # Okabe & Ito (2008): eight colours that stay apart for every kind of colour vision.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B6B6B", "#B8A800")

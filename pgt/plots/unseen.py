@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
 from pgt.data.observations import Observations
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
 from pgt.plots import pieces
 from pgt.plots.pieces import INK, PALETTE, SIZE
 

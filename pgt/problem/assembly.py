@@ -12,12 +12,14 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Int
 
+from pgt.core.arguments import Seed
+from pgt.core.errors import InputError
+from pgt.core.unknown import Unknown
+from pgt.data.canonical_order import ordered
 from pgt.data.domain import Domain
-from pgt.data.limits import check_limits
 from pgt.data.observations import Observations, typical
-from pgt.data.order import ordered
 from pgt.data.origin import Origin
-from pgt.data.sight import parted
+from pgt.data.single_precision import check_limits
 from pgt.data.splits import (
     Groups,
     HeldOutBy,
@@ -27,17 +29,15 @@ from pgt.data.splits import (
     rows_held_out,
     usual_groups,
 )
-from pgt.ground.arguments import Seed
-from pgt.ground.errors import InputError
-from pgt.ground.unknown import Unknown
-from pgt.models.base import AbstractFieldModel
+from pgt.data.visibility import parted
+from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import network_of
 from pgt.nn.precision import cast, precision
 from pgt.nn.scaling import Scaling
-from pgt.physics.bordered import bordered
 from pgt.physics.conditions import AbstractCondition, Periodic
 from pgt.physics.derivatives import requested
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.unknown_conditions import bordered
 from pgt.problem.budget import check_memory, polish_settings, with_budget
 from pgt.problem.field_scales import with_hidden_scales, with_unknown_units, with_wall_scales
 from pgt.problem.losses import Problem

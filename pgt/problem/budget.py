@@ -20,10 +20,10 @@ from typing import Literal
 import jax
 import numpy as np
 
-from pgt.ground.memory import require_memory
+from pgt.core.memory import require_memory
 from pgt.inference.linear_algebra import on_host
 from pgt.inference.linear_gaussian import Rows, most_probable
-from pgt.models.base import AbstractFieldModel
+from pgt.models.field_model import AbstractFieldModel
 from pgt.nn import frozen
 from pgt.nn.frozen import count_parameters
 from pgt.training.settings import Polish, Training

@@ -10,9 +10,9 @@ from typing import Any
 
 import jax
 
-from pgt.ground import serialise
-from pgt.ground.content import contents
-from pgt.ground.errors import InputError
+from pgt.core import serialise
+from pgt.core.errors import InputError
+from pgt.core.fingerprint import contents
 from pgt.problem.assembly import Task
 
 TRAINING_FILE, POLISH_FILE = "checkpoint", "polish"

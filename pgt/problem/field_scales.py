@@ -24,17 +24,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from pgt.core.errors import InputError
+from pgt.core.unknown import Unknown, is_unknown, resolve
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.ground.errors import InputError
-from pgt.ground.unknown import Unknown, is_unknown, resolve
-from pgt.models.base import AbstractFieldModel
+from pgt.models.field_model import AbstractFieldModel
 from pgt.nn.scaling import Scaling
-from pgt.physics.bordered import Bordered, filled, functions_of, wall_fields
+from pgt.physics.condition_values import Varying
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.derivatives import parse_name
 from pgt.physics.pde import AbstractPDE
-from pgt.physics.values import Varying
+from pgt.physics.unknown_conditions import Bordered, filled, functions_of, wall_fields
 
 # Along an axis a field may vary this many times where half of the domain suggests one time.
 MAX_EXTRA_VARIATION = 10.0

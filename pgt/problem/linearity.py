@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pgt.ground.unknown import is_unknown, named_unknowns, resolve
+from pgt.core.unknown import is_unknown, named_unknowns, resolve
 from pgt.nn.scaling import Scaling
-from pgt.physics.bordered import Bordered, functions_of
 from pgt.physics.derivatives import LAPLACIAN, DerivativeTable, parse_name, requested
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.unknown_conditions import Bordered, functions_of
 
 LINEAR, NONLINEAR = "linear", "nonlinear"
 LINEAR_BUT_FOR_COEFFICIENTS = "linear but for its coefficients"

@@ -15,21 +15,21 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from pgt.core.errors import InputError
+from pgt.core.types import Key, Point, Points, Scalar
+from pgt.core.unknown import resolve
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations, cell_quadrature
 from pgt.data.origin import HERE, Origin
-from pgt.ground.errors import InputError
-from pgt.ground.types import Key, Point, Points, Scalar
-from pgt.ground.unknown import resolve
 from pgt.inference.likelihood import SMALLEST_SIGMA, Likelihood, likely_rows, noise_scale
-from pgt.models.base import AbstractFieldModel
+from pgt.models.field_model import AbstractFieldModel
 from pgt.nn.scaling import Scaling
-from pgt.physics.bordered import filled
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.defined import check_defined
 from pgt.physics.derivatives import differentiate, residual
 from pgt.physics.gauge import check_gauges
 from pgt.physics.pde import TAKEN, AbstractPDE
+from pgt.physics.unknown_conditions import filled
 from pgt.problem.field_scales import typical_condition_rows, typical_residuals
 
 Field = Callable[[Point], Float[Array, " c"]]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pgt.ground.progress import ProgressBar
-from pgt.ground.threads import blas_threads
+from pgt.core.progress import ProgressBar
+from pgt.core.threads import blas_threads
 from pgt.methods.closed_form.band_posterior import Averaged, Found, deviations, drawn_members
 from pgt.methods.closed_form.band_search import fit_features
 from pgt.methods.closed_form.band_solution import Functions, points_of
@@ -22,7 +22,7 @@ from pgt.methods.second_order.gauss_newton import polish
 from pgt.nn import batched
 from pgt.nn.frozen import count_parameters
 from pgt.nn.precision import is_double, precision
-from pgt.physics.bordered import wall_fields
+from pgt.physics.unknown_conditions import wall_fields
 from pgt.problem.assembly import Task
 from pgt.problem.budget import polish_settings
 from pgt.problem.checkpoint import StageStates, identity_of

@@ -9,21 +9,21 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Float, Int
 
+from pgt.core import serialise
+from pgt.core.arguments import Seed
+from pgt.core.checked import checked
+from pgt.core.files import require_writable
+from pgt.core.fingerprint import contents
+from pgt.core.folder_lock import owned
 from pgt.data import splits
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.ground import serialise
-from pgt.ground.arguments import Seed
-from pgt.ground.checked import checked
-from pgt.ground.content import contents
-from pgt.ground.files import require_writable
-from pgt.ground.owner import owned
 from pgt.methods.plan import choose
-from pgt.models.base import AbstractFieldModel
-from pgt.physics.bordered import bordered
+from pgt.models.field_model import AbstractFieldModel
 from pgt.physics.conditions import AbstractCondition
-from pgt.physics.given import Governing, Readings, Where, as_problem
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.problem_inputs import Governing, Readings, Where, as_problem
+from pgt.physics.unknown_conditions import bordered
 from pgt.problem.assembly import Model, assemble, held_out_by, held_out_groups, match_fields
 from pgt.problem.checkpoint import Identity, identity_parts, require_same
 from pgt.reconstruction.candidates import fit_task

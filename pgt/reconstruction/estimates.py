@@ -7,13 +7,13 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Bool
 
+from pgt.core.errors import InputError
+from pgt.core.numbers import listed, number
+from pgt.core.unknown import named_unknowns
 from pgt.data.domain import Domain
-from pgt.ground.errors import InputError
-from pgt.ground.numbers import listed, number
-from pgt.ground.unknown import named_unknowns
 from pgt.nn.precision import is_double, precision
-from pgt.physics.bordered import functions_of
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.unknown_conditions import functions_of
 from pgt.uncertainty.intervals import (
     DEFAULT_LEVEL,
     Estimate,

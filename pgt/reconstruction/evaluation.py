@@ -10,20 +10,27 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from pgt.data.asked import as_axes, as_points, outside, outside_grid, require_grid, require_points
+from pgt.core.errors import InputError, warn_of
+from pgt.core.unknown import is_unknown, named_unknowns
 from pgt.data.dates import are_counted, are_dates, dates, seconds
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.origin import HERE, Origin
-from pgt.ground.errors import InputError, warn_of
-from pgt.ground.unknown import is_unknown, named_unknowns
-from pgt.models.base import AbstractFieldModel
+from pgt.data.query_points import (
+    as_axes,
+    as_points,
+    outside,
+    outside_grid,
+    require_grid,
+    require_points,
+)
+from pgt.models.field_model import AbstractFieldModel
 from pgt.nn.compiled import compiled
 from pgt.nn.precision import is_double, precision
-from pgt.physics.bordered import bare
 from pgt.physics.derivatives import differentiate, residual, residual_and_size
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.quantities import parts_of, quantity, units_of
+from pgt.physics.unknown_conditions import bare
 from pgt.reconstruction.grid_evaluation import on_tensor_grid
 from pgt.uncertainty.field_error import DomainPoints
 from pgt.uncertainty.members import (

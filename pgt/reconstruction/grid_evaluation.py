@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.models.base import AbstractFieldModel
+from pgt.models.field_model import AbstractFieldModel
 from pgt.nn.compiled import compiled
 from pgt.physics.derivatives import KnownDerivatives, derivatives_of
 from pgt.uncertainty.members import Members, member_statistics

@@ -14,19 +14,19 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from pgt.data._numbers import as_numbers
-from pgt.data.asked import beyond
+from pgt.core.arguments import Number
+from pgt.core.checked import checked
+from pgt.core.errors import InputError, warn_of
+from pgt.core.number_arrays import as_numbers
+from pgt.core.unknown import Unknown
+from pgt.data.condition_regions import Faces, Spread
 from pgt.data.dates import are_counted, are_dates, dates, seconds
 from pgt.data.domain import Domain
-from pgt.data.regions import Faces, Spread
-from pgt.data.shapes.walls import gathered
-from pgt.data.swept import Swept
-from pgt.ground.arguments import Number
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError, warn_of
-from pgt.ground.unknown import Unknown
+from pgt.data.moving_boundary import Swept
+from pgt.data.query_points import beyond
+from pgt.geometry.walls import gathered
 from pgt.physics.binding import said_of
-from pgt.physics.bordered import bare
+from pgt.physics.unknown_conditions import bare
 from pgt.physics.wall_conditions import PRESSURE, velocity_in
 from pgt.reconstruction.evaluation import Evaluation
 

@@ -10,20 +10,20 @@ import pandas as pd
 import xarray as xr
 from jaxtyping import Float
 
-from pgt.data.asked import as_points, check_either
+from pgt.core import serialise
+from pgt.core.arguments import Count, Limits
+from pgt.core.checked import checked
+from pgt.core.doubt import Doubt, FieldError, Verdict
+from pgt.core.errors import InputError
+from pgt.core.files import naming_the_place
+from pgt.core.manifest import kept_up
+from pgt.core.stage import Stage, stages_of
+from pgt.core.unknown import named_unknowns
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.ground import serialise
-from pgt.ground.arguments import Count, Limits
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
-from pgt.ground.files import naming_the_place
-from pgt.ground.manifest import kept_up
-from pgt.ground.stage import Stage, stages_of
-from pgt.ground.unknown import named_unknowns
-from pgt.ground.verdict import Doubt, FieldError, Verdict
+from pgt.data.query_points import as_points, check_either
 from pgt.methods.history import History
-from pgt.models.base import AbstractFieldModel
+from pgt.models.field_model import AbstractFieldModel
 from pgt.nn.precision import is_double, precision
 from pgt.physics.derivatives import residual
 from pgt.physics.pde import AbstractPDE

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pgt.ground.errors import InputError
-from pgt.ground.progress import ProgressBar
-from pgt.ground.threads import blas_threads
-from pgt.ground.unknown import named_unknowns
+from pgt.core.errors import InputError
+from pgt.core.progress import ProgressBar
+from pgt.core.threads import blas_threads
+from pgt.core.unknown import named_unknowns
 from pgt.inference.linear_algebra import beside_numpy
 from pgt.methods.coefficients import are_settled
 from pgt.methods.finished_fit import (
@@ -32,7 +32,7 @@ from pgt.methods.solver.residuals import raws_of, with_raws
 from pgt.methods.solver.solution_fit import SMALL, Unsolvable, asking
 from pgt.methods.solver.solution_fit import fit as fit_on_mesh
 from pgt.methods.solver.unknown_functions import Unknowns
-from pgt.models.solver import Solver
+from pgt.models.mesh_solution import Solver
 from pgt.problem.assembly import Task
 from pgt.problem.budget import Deadline
 from pgt.uncertainty.outcome import Outcome, check_by_sines, outcome_of

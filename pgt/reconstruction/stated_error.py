@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from pgt.core.doubt import FieldError
 from pgt.data.observations import Observations
 from pgt.data.splits import sensors
-from pgt.ground.verdict import FieldError
 from pgt.inference.likelihood import cut_off
 from pgt.methods.second_order.residual_correlation import is_correlated, neighbor_correlation
 from pgt.models.linearised import NullSpaceField

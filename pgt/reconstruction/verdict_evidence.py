@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pgt.data.cells import cells
-from pgt.ground.stage import stages_of
-from pgt.ground.unknown import named_unknowns
+from pgt.core.stage import stages_of
+from pgt.core.unknown import named_unknowns
+from pgt.data.coverage_cells import cells
 from pgt.nn.precision import is_double, precision
 from pgt.physics.gauge import freedom
 from pgt.reconstruction.cross_validation import CrossValidation

@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from pgt.ground.numbers import digits_between, number, superscript, ticks
+from pgt.core.numbers import digits_between, number, superscript, ticks
 
 WIDTH, HEIGHT = 420, 280
 LEFT, RIGHT, TOP, BOTTOM = 62, 12, 10, 44

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from pgt.core.doubt import Verdict
+from pgt.core.errors import InputError
 from pgt.data.domain import AXES
 from pgt.data.observations import Observations
-from pgt.ground.errors import InputError
-from pgt.ground.verdict import Verdict
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from html import escape
 from importlib import resources
 from pathlib import Path
 
-from pgt.ground.attempts import Attempts, Strict
-from pgt.ground.errors import InputError
-from pgt.ground.files import in_one_piece
-from pgt.ground.numbers import listed
+from pgt.core.attempts import Attempts, Strict
+from pgt.core.errors import InputError
+from pgt.core.files import in_one_piece
+from pgt.core.numbers import listed
 from pgt.report.contents import ReportData
 from pgt.report.payload import payload, script_json
 from pgt.report.sections import all_sections

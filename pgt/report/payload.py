@@ -7,8 +7,8 @@ import zlib
 import numpy as np
 import xarray as xr
 
+from pgt.core.numbers import digits_between, number
 from pgt.data.domain import AXES
-from pgt.ground.numbers import digits_between, number
 from pgt.report.colours import colour_maps
 from pgt.report.contents import ReportData, written
 

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from pgt.ground.attempts import Attempts
-from pgt.ground.numbers import listed, number, percent
-from pgt.ground.stage import Stage, stages_of
-from pgt.ground.verdict import Doubt
+from pgt.core.attempts import Attempts
+from pgt.core.doubt import Doubt
+from pgt.core.numbers import listed, number, percent
+from pgt.core.stage import Stage, stages_of
 from pgt.report.charts import agreement_chart, line_chart, share_chart
 from pgt.report.contents import ReportData, written
 from pgt.report.sentences import (

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pgt.core.doubt import HeldOutError, Verdict
+from pgt.core.numbers import digits_between, listed, number, percent
+from pgt.core.stage import stages_of
 from pgt.data.observations import Observations
-from pgt.ground.numbers import digits_between, listed, number, percent
-from pgt.ground.stage import stages_of
-from pgt.ground.verdict import HeldOutError, Verdict
 from pgt.report.contents import ReportData
 
 IN_TURN = "each reading was predicted from all the others (leave-one-out)"

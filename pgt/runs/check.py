@@ -9,24 +9,24 @@ import numpy as np
 from pgt import plots
 from pgt.config import RunFile
 from pgt.config.parts import Parts
+from pgt.core.errors import InputError
+from pgt.core.numbers import interval
+from pgt.core.unknown import named_unknowns
 from pgt.data import Domain, Observations
-from pgt.data.asked import require_grid
-from pgt.data.cells import cells
-from pgt.ground.errors import InputError
-from pgt.ground.numbers import interval
-from pgt.ground.unknown import named_unknowns
+from pgt.data.coverage_cells import cells
+from pgt.data.query_points import require_grid
 from pgt.io.file_access import name_file_in_errors
 from pgt.io.readers import describe_files
 from pgt.kernels import NoKernel
 from pgt.methods.plan import Plan, choose
 from pgt.models.features import Features
-from pgt.models.solver import Solver
+from pgt.models.mesh_solution import Solver
 from pgt.nn.frozen import count_parameters
 from pgt.physics import Equation
-from pgt.physics.bordered import functions_of
+from pgt.physics.condition_overlap import TOUCHED, on_ends, warn_of_overlap
 from pgt.physics.dimensions import check_dimensions, coefficient_units
 from pgt.physics.homogeneous import check_homogeneous
-from pgt.physics.overlap import TOUCHED, on_ends, warn_of_overlap
+from pgt.physics.unknown_conditions import functions_of
 from pgt.physics.well_posed import warn_of_growth
 from pgt.problem.assembly import Task, held_out_groups
 from pgt.problem.linearity import is_solved_by_one_solve

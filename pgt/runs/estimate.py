@@ -13,7 +13,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from pgt.ground.unknown import named_unknowns
+from pgt.core.unknown import named_unknowns
 from pgt.methods.second_order.jacobian import COPIES_OF_CHUNK, JacobianLayout
 from pgt.methods.second_order.least_squares_system import memory_limit
 from pgt.methods.second_order.residual_rows import point_count, reading_mask

@@ -13,14 +13,14 @@ from pgt import io, plots
 from pgt._reconstruct import run_plan
 from pgt.config import RunFile
 from pgt.config.parts import Parts
-from pgt.ground.attempts import Attempts
-from pgt.ground.files import in_one_piece
-from pgt.ground.manifest import NAME as CHECKSUMS
-from pgt.ground.manifest import changed_since, stamps, write_manifest
-from pgt.ground.owner import owned
-from pgt.ground.provenance import provenance
-from pgt.ground.stage import Stage
-from pgt.ground.verdict import Verdict
+from pgt.core.attempts import Attempts
+from pgt.core.doubt import Verdict
+from pgt.core.files import in_one_piece
+from pgt.core.folder_lock import owned
+from pgt.core.manifest import NAME as CHECKSUMS
+from pgt.core.manifest import changed_since, stamps, write_manifest
+from pgt.core.provenance import provenance
+from pgt.core.stage import Stage
 from pgt.io.readers import describe_files
 from pgt.problem.assembly import Task
 from pgt.problem.checkpoint import identity_of

@@ -4,10 +4,10 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from pgt.ground import manifest, serialise
-from pgt.ground.errors import InputError
-from pgt.ground.files import require_writable
-from pgt.ground.serialise import exists
+from pgt.core import manifest, serialise
+from pgt.core.errors import InputError
+from pgt.core.files import require_writable
+from pgt.core.serialise import exists
 from pgt.problem.checkpoint import POLISH_FILE, TRAINING_FILE, Identity, describe_difference
 from pgt.reconstruction import cross_validation, result
 

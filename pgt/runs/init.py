@@ -10,8 +10,8 @@ from typing import Any
 
 from pgt.config.source import toml
 from pgt.config.template import axes_of, fitting, is_of_the_library, measured_by, template_from
-from pgt.ground.dialect import Dialect
-from pgt.ground.errors import InputError
+from pgt.core.dialect import Dialect
+from pgt.core.errors import InputError
 from pgt.io.headings import parse_heading
 from pgt.io.survey import survey
 

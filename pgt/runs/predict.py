@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from pgt import io
-from pgt.data.asked import require_points
+from pgt.core.attempts import Attempts
+from pgt.core.errors import InputError
+from pgt.core.folder_lock import owned
+from pgt.core.manifest import changed_files, kept_up, require_unchanged
 from pgt.data.dates import is_date
-from pgt.ground.attempts import Attempts
-from pgt.ground.errors import InputError
-from pgt.ground.manifest import changed_files, kept_up, require_unchanged
-from pgt.ground.owner import owned
+from pgt.data.query_points import require_points
 from pgt.models.linearised import network_of
-from pgt.physics.bordered import bare
+from pgt.physics.unknown_conditions import bare
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.display import coefficient_texts, seconds_of
 from pgt.reconstruction.result import Reconstruction

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from pgt.core.attempts import Attempts, Strict
+from pgt.core.doubt import Verdict
+from pgt.core.errors import InputError
 from pgt.data.clock import counted_from, readings_from, start_of
 from pgt.data.domain import Domain
-from pgt.data.outlines import outlines, outlines_in_time
-from pgt.ground.attempts import Attempts, Strict
-from pgt.ground.errors import InputError
-from pgt.ground.verdict import Verdict
+from pgt.data.outline_lines import outlines, outlines_in_time
 from pgt.io.columns import Columns, add_sensor_and_line
-from pgt.physics.bordered import bare
 from pgt.physics.dimensions import coefficient_units
 from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.unknown_conditions import bare
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.estimates import known_intervals
 from pgt.reconstruction.result import Reconstruction

@@ -4,7 +4,7 @@ Every name here is public, for example as `pgt.Training`. Run files use the name
 and optimizers are registered.
 """
 
-from pgt.ground.stage import Stage as Stage
+from pgt.core.stage import Stage as Stage
 from pgt.training.error_bars import Ensemble as Ensemble
 from pgt.training.error_bars import Posterior as Posterior
 from pgt.training.settings import Polish as Polish

@@ -5,9 +5,9 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from pgt.ground.arguments import Limits
-from pgt.ground.errors import InputError
-from pgt.ground.registry import register
+from pgt.core.arguments import Limits
+from pgt.core.errors import InputError
+from pgt.core.registry import register
 
 
 @register("ensemble", kind="error bars")

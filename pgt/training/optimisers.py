@@ -14,9 +14,9 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float
 
-from pgt.ground.arguments import Count, NotNegative, Positive, Share
-from pgt.ground.errors import InputError
-from pgt.ground.registry import parts, register
+from pgt.core.arguments import Count, NotNegative, Positive, Share
+from pgt.core.errors import InputError
+from pgt.core.registry import parts, register
 from pgt.training.soap import scale_by_soap
 
 # The learning rate rises linearly until the first share of the budget and is constant until the second

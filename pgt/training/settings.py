@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 
 import optax
 
+from pgt.core.arguments import Count, Limits, PartOf, Positive, Share
+from pgt.core.checked import checked
 from pgt.data.sampling import AbstractSampler, Uniform
 from pgt.data.splits import HeldOutBy
-from pgt.ground.arguments import Count, Limits, PartOf, Positive, Share
-from pgt.ground.checked import checked
 from pgt.inference.likelihood import Likelihood
 from pgt.training.optimisers import check_direction, describe_optimiser
 from pgt.training.weighting import AbstractWeighting, Uncertainty

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 
 _VECTORS = "vectors"  # the group of all leaves with fewer than two axes
 

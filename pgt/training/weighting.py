@@ -8,10 +8,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from pgt.ground.arguments import Keyed, NotNegative, Positive, Share
-from pgt.ground.errors import InputError
-from pgt.ground.registry import register
-from pgt.ground.types import Scalar
+from pgt.core.arguments import Keyed, NotNegative, Positive, Share
+from pgt.core.errors import InputError
+from pgt.core.registry import register
+from pgt.core.types import Scalar
 
 Named = Mapping[str, Scalar | float]
 Weight = Annotated[NotNegative, Keyed("loss term", "{data = 1, bc = 10}")]

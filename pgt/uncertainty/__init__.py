@@ -10,6 +10,6 @@ where to measure    sensor_placement
 without physics     references: interpolation, which a fit must beat to be worth its time
 """
 
-from pgt.ground.verdict import Doubt as Doubt
-from pgt.ground.verdict import Verdict as Verdict
+from pgt.core.doubt import Doubt as Doubt
+from pgt.core.doubt import Verdict as Verdict
 from pgt.uncertainty.members import Members as Members

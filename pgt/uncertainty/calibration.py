@@ -41,7 +41,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.special import ndtri, stdtrit
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 
 # A reading with leverage 1 has no leave-one-out prediction; larger leverages are cut to this one.
 MAX_LEVERAGE = 0.95

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgt.ground.numbers import number, percent
-from pgt.ground.stage import Stage
+from pgt.core.numbers import number, percent
+from pgt.core.stage import Stage
 from pgt.methods.finished_fit import (
     COEFFICIENT_NOT_AT_REST,
     DIVERGED,

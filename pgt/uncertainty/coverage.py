@@ -11,11 +11,11 @@ import xarray as xr
 from jaxtyping import Float, Int
 from scipy.special import ndtr, ndtri
 
+from pgt.core.errors import InputError
 from pgt.data.dates import seconds
 from pgt.data.domain import AXES
 from pgt.data.observations import Observations
-from pgt.ground.errors import InputError
-from pgt.models.base import AbstractFieldModel
+from pgt.models.field_model import AbstractFieldModel
 from pgt.nn.compiled import compiled
 from pgt.nn.precision import is_double, precision
 from pgt.uncertainty.calibration import (

@@ -49,11 +49,11 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.special import chdtri
 
+from pgt.core.doubt import FieldError
 from pgt.data.domain import Domain
-from pgt.data.evenly import evenly
 from pgt.data.observations import Observations
-from pgt.data.sight import in_sight, nearest
-from pgt.ground.verdict import FieldError
+from pgt.data.visibility import in_sight, nearest
+from pgt.geometry.low_discrepancy import evenly
 from pgt.inference.linear_gaussian import CLEAN, SMALLEST_SIGMA
 
 # The number of instants at which the error is evaluated where the domain has a time axis.

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from pgt.core.doubt import HeldOutError
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.splits import Groups, spared_sensors
-from pgt.ground.verdict import HeldOutError
 from pgt.uncertainty.references.gaussian_process import predict_by_process
 
 

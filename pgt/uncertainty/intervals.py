@@ -15,9 +15,9 @@ import numpy as np
 from jaxtyping import Float
 from scipy import special, stats
 
-from pgt.ground.errors import InputError
-from pgt.ground.numbers import number, percent
-from pgt.ground.unknown import Unknown, named_unknowns
+from pgt.core.errors import InputError
+from pgt.core.numbers import number, percent
+from pgt.core.unknown import Unknown, named_unknowns
 from pgt.nn.precision import is_double, precision
 from pgt.uncertainty.members import Members, require_members
 

@@ -26,8 +26,8 @@ import numpy as np
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float
 
+from pgt.core.unknown import named_unknowns
 from pgt.data.observations import Observations
-from pgt.ground.unknown import named_unknowns
 from pgt.inference.significance import is_less
 from pgt.methods.finished_fit import Fit
 from pgt.methods.first_order.training_step import held_out_error

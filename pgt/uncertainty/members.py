@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from pgt.core.errors import InputError
+from pgt.core.unknown import named_unknowns
 from pgt.data.observations import Observations
-from pgt.ground.errors import InputError
-from pgt.ground.unknown import named_unknowns
-from pgt.models.base import AbstractFieldModel
+from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import LinearisedModel, NullSpaceField
 from pgt.nn import batched
 from pgt.nn.compiled import compiled

@@ -18,8 +18,8 @@ import pandas as pd
 from jaxtyping import Float
 from scipy.special import ndtri, stdtr
 
+from pgt.core.errors import InputError
 from pgt.data.observations import Observations
-from pgt.ground.errors import InputError
 from pgt.nn.scaling import is_same
 
 # σ of a normal distribution over the median of the absolute values.

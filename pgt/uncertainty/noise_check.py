@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from pgt.ground.numbers import number
-from pgt.ground.verdict import Doubt
+from pgt.core.doubt import Doubt
+from pgt.core.numbers import number
 from pgt.methods.second_order.residual_correlation import neighbor_correlation
 from pgt.uncertainty.held_out import HeldOutPredictions
 from pgt.uncertainty.misfits import MEDIAN_TO_SIGMA

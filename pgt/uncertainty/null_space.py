@@ -21,7 +21,7 @@ from jaxtyping import Float
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.data.sight import nearest
+from pgt.data.visibility import nearest
 from pgt.methods.closed_form.design_rows import (
     field_rows,
     nodes_of,
@@ -29,8 +29,8 @@ from pgt.methods.closed_form.design_rows import (
     weights_of,
     with_weights,
 )
-from pgt.models.base import AbstractFieldModel
 from pgt.models.features import FIRST_BAND, Features
+from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import NullSpaceField
 from pgt.nn import batched
 from pgt.nn.precision import cast

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
+from pgt.core.unknown import named_unknowns
 from pgt.data.splits import Groups, sensors, spared_sensors
-from pgt.ground.unknown import named_unknowns
 from pgt.inference.likelihood import cut_off, misfit_size
 from pgt.inference.significance import beyond_noise
 from pgt.methods.closed_form.band_posterior import (
@@ -25,7 +25,7 @@ from pgt.methods.closed_form.band_solution import NODES
 from pgt.methods.coefficients import CoefficientEstimate
 from pgt.methods.finished_fit import Fit
 from pgt.methods.first_order.training_step import held_out_error
-from pgt.models.base import AbstractFieldModel
+from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import LinearisedModel, NullSpaceField
 from pgt.nn import batched
 from pgt.nn.compiled import compiled

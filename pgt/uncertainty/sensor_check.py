@@ -27,8 +27,8 @@ from pgt.data.splits import sensors
 from pgt.inference.linear_algebra import beside_numpy
 from pgt.inference.linear_gaussian import Rows, Solved, scanned
 from pgt.methods.closed_form.design_rows import rows_of
-from pgt.models.base import AbstractFieldModel
 from pgt.models.features import Features
+from pgt.models.field_model import AbstractFieldModel
 from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.losses import Problem

@@ -19,10 +19,10 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float, Int
 
+from pgt.core.errors import InputError
 from pgt.data.dates import are_counted, dates
 from pgt.data.domain import Domain
 from pgt.data.sampling import Sobol
-from pgt.ground.errors import InputError
 
 # The number of candidate places, when none are given.
 CANDIDATE_COUNT = 2048
@@ -141,7 +141,7 @@ def candidates(
 def inside_shape(points: Float[np.ndarray, "m d"], domain: Domain) -> Float[np.ndarray, "some d"]:
     """The points where a sensor can stand: none in an obstacle.
 
-    >>> from pgt.data.shapes import Disk
+    >>> from pgt.geometry import Disk
     >>> channel = Domain(x=(-2, 2), y=(-2, 2), shape=-Disk(radius=0.5))
     >>> inside_shape(np.array([[0.0, 0.0], [1.0, 0.0]]), channel).tolist()
     [[1.0, 0.0]]

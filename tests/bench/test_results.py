@@ -4,7 +4,7 @@ import fresh_python
 import pytest
 from made_records import store_everything
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt_bench import results
 from pgt_bench.figures import FIGURES
 from pgt_bench.records import Records

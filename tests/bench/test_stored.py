@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt_bench.stored import read_record, write_record
 
 

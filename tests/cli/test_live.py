@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pgt.cli import app
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.live import rig, server
 
 

@@ -7,7 +7,7 @@ import pgt
 from pgt.cli.user_families import family_in_file, family_in_folder
 
 LAW = """
-from pgt.families.laws.heat import HeatFamily
+from pgt.families.laws.heat_law import HeatFamily
 
 
 class Mine(HeatFamily):

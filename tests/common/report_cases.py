@@ -7,7 +7,7 @@ import xarray as xr
 from verdict_cases import evidence, heat_field, readings_of
 
 from pgt import datasets
-from pgt.ground.verdict import Doubt, Verdict
+from pgt.core.doubt import Doubt, Verdict
 from pgt.report import Readings, ReportData, Tables
 from pgt.uncertainty.verdict import Evidence, judge
 

@@ -9,10 +9,10 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 import pgt
-from pgt.config import RunFile, sections, values
+from pgt.config import RunFile, condition_text, run_sections
 from pgt.config.derive import NoSuchPart, section_of
-from pgt.config.described import Equations
-from pgt.ground.registry import parts
+from pgt.config.descriptions import Equations
+from pgt.core.registry import parts
 
 Row = tuple[str, str, str]  # key, type, default
 # In the order of a run file: heading on the page, section, and the class whose defaults it has.
@@ -31,15 +31,15 @@ def _chosen(heading: str, kind: str) -> Tables:
 
 def _tables() -> Tables:
     tables: Tables = {"At the top": (RunFile, None)}
-    tables["[observations]"] = (sections.ObservationsSection, None)
-    tables["[observations.dialect]"] = (sections.DialectSection, None)
-    tables["[domain]"] = (sections.DomainSection, None)
+    tables["[observations]"] = (run_sections.ObservationsSection, None)
+    tables["[observations.dialect]"] = (run_sections.DialectSection, None)
+    tables["[domain]"] = (run_sections.DomainSection, None)
     tables.update(_chosen("[domain.shape] with kind = {}", "shape"))
     tables.update(_chosen("[pde] with name = {}", "equation"))
     tables["[pde] with equations"] = (Equations, None)
-    tables["A coefficient that is unknown"] = (values.UnknownCoefficient, None)
+    tables["A coefficient that is unknown"] = (condition_text.UnknownCoefficient, None)
     tables.update(_chosen("[[conditions]] with kind = {}", "condition"))
-    tables["A table of values"] = (values.Table, None)
+    tables["A table of values"] = (condition_text.Table, None)
     tables.update(_chosen("[model] with name = {}", "model"))
     pgt_table, _ = tables["[model] with name = pgt"]
     tables["[model] with name = pgt"] = (
@@ -53,7 +53,7 @@ def _tables() -> Tables:
     tables.update(_chosen("[training.sampler] with name = {}", "sampler"))
     tables.update(_chosen("[training.weighting] with name = {}", "weighting"))
     tables.update(_chosen("[error_bars] with name = {}", "error bars"))
-    tables["[output]"] = (sections.OutputSection, None)
+    tables["[output]"] = (run_sections.OutputSection, None)
     return tables
 
 
@@ -101,7 +101,7 @@ _PLAIN = {
     int: "whole number",
     float: "number",
     str: "text",
-    values.UnknownCoefficient: "unknown",
+    condition_text.UnknownCoefficient: "unknown",
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 import pgt
 from pgt import InputError
 from pgt.config import RunFile, load_run
-from pgt.config.described import described
+from pgt.config.descriptions import described
 from pgt.config.parts import Parts
 from pgt.config.schema import Section
 

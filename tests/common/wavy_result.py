@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import pgt
-from pgt.models.base import AbstractFieldModel
+from pgt.models.field_model import AbstractFieldModel
 from pgt.nn.scaling import Scaling
 from pgt.uncertainty.members import Members
 

@@ -7,8 +7,8 @@ from run_files import HEAT, loader
 import pgt
 from pgt import InputError
 from pgt.config.build import Builder, arguments_of
+from pgt.config.condition_text import Table
 from pgt.config.derive import section_of
-from pgt.config.values import Table
 
 
 def mixture(*shares: float, scale: float, **others: float):

@@ -4,7 +4,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from pgt.config import checks
-from pgt.ground.arguments import LARGEST, Limits
+from pgt.core.arguments import LARGEST, Limits
 
 
 def takes(check, value) -> bool:

@@ -10,7 +10,7 @@ from run_files import sections_in
 
 import pgt
 from pgt.config.derive import chosen, section_of
-from pgt.ground.registry import parts
+from pgt.core.registry import parts
 
 ZOO = sorted(n for n, e in parts("equation").items() if e.__module__.startswith("pgt."))
 

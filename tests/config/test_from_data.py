@@ -6,7 +6,7 @@ from pathlib import Path
 from sensor_files import write
 
 from pgt.config import from_data
-from pgt.ground.dialect import Dialect
+from pgt.core.dialect import Dialect
 from pgt.io.survey import survey
 
 

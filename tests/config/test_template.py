@@ -7,7 +7,7 @@ from run_files import build_all, loader
 
 from pgt import InputError
 from pgt.config.template import template
-from pgt.ground.registry import parts
+from pgt.core.registry import parts
 
 ZOO = sorted(n for n, e in parts("equation").items() if e.__module__.startswith("pgt."))
 

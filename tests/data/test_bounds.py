@@ -2,8 +2,8 @@
 
 import pytest
 
+from pgt.core.errors import InputError
 from pgt.data._bounds import check_names, limits_of, no_wall, shown, spanned
-from pgt.ground.errors import InputError
 
 
 def test_bounds_are_two_numbers_in_order():

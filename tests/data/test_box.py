@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
+from pgt.core.errors import InputError
 from pgt.data.box import Box
-from pgt.ground.errors import InputError
 
 BOX = Box(("x", "y", "t"), ((-1.0, 1.0), (0.0, 0.5), (2.0, 7.0)))
 
@@ -94,7 +94,7 @@ def test_a_box_is_moved_by_a_number_for_every_axis(by):
 def test_more_points_than_there_is_time_or_memory_for_are_refused(monkeypatch):
     with pytest.raises(InputError, match="ask for 20000 at most"):
         Box(("x",), ((0.0, 1.0),)).quadrature(10**9)
-    monkeypatch.setattr("pgt.ground.memory.available_memory", lambda: 1e5)
+    monkeypatch.setattr("pgt.core.memory.available_memory", lambda: 1e5)
     with pytest.raises(InputError, match="ask for fewer"):
         Box(("x", "y"), ((0.0, 1.0),) * 2).quadrature(10**6)
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pgt.core.errors import InputError
 from pgt.data import Domain
 from pgt.data._checks import (
     as_half_width,
@@ -14,7 +15,6 @@ from pgt.data._checks import (
     closest,
     noise_levels,
 )
-from pgt.ground.errors import InputError
 
 
 def test_the_nearest_name_comes_first():

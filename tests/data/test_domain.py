@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import kstest
 
 import pgt
+from pgt.core.errors import InputError
 from pgt.data import Domain
-from pgt.ground.errors import InputError
 
 
 def test_axes_are_kept_in_canonical_order():

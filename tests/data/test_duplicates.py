@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from pgt.core.errors import InputError
 from pgt.data import _duplicates as duplicates
-from pgt.ground.errors import InputError
 
 
 def test_equal_rows_are_grouped_under_the_first():

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 import pgt
+from pgt.core.errors import InputError
+from pgt.data.condition_regions import Faces, Spread
 from pgt.data.edges import Edges
-from pgt.data.regions import Faces, Spread
-from pgt.data.swept import Swept
-from pgt.ground.errors import InputError
+from pgt.data.moving_boundary import Swept
 
 HOLE = pgt.Disk(radius=0.25, name="hole")
 BOX = {"x": (-1, 1), "y": (-1, 1), "t": (0, 1)}

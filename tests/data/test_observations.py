@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgt import datasets
+from pgt.core.errors import InputError
 from pgt.data import Domain, Observations
 from pgt.data.observations import cell_quadrature
-from pgt.ground.errors import InputError
 
 NAN = float("nan")
 

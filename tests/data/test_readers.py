@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+from pgt.core.errors import InputError
 from pgt.data._readers import columns, columns_or_numbers, flatten, read_table
-from pgt.ground.errors import InputError
 
 
 def test_a_table_is_a_frame_or_a_file(tmp_path):

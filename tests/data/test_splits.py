@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pgt
+from pgt.core.errors import InputError
 from pgt.data.splits import MOST_BLOCKS, READINGS_PER_BLOCK, blocks, folds, parts, sensors, split
-from pgt.ground.errors import InputError
 from pgt.problem.assembly import held_out_rows
 from pgt.uncertainty.references.interpolation import rbf
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pgt import datasets
+from pgt.core.errors import InputError
 from pgt.data import sample
-from pgt.ground.errors import InputError
 
 
 def test_sample_reads_the_truth():

@@ -3,10 +3,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from pgt.core.errors import InputError
 from pgt.data.box import Box
-from pgt.data.shapes import Disk, Intersection, Rectangle
 from pgt.data.tables import graded, graded_places, picked, places_inside
-from pgt.ground.errors import InputError
+from pgt.geometry import Disk, Intersection, Rectangle
 
 SPACE = Box(("x", "y"), ((-1.0, 1.0), (-1.0, 1.0)))
 TIMED = Box(("x", "y", "t"), (*SPACE.limits, (0.0, 1.0)))

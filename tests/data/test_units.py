@@ -4,8 +4,8 @@ import pytest
 import xarray as xr
 
 import pgt
+from pgt.core.errors import InputError
 from pgt.data.units import conversion, factor, is_known_unit, parse_unit, same_unit
-from pgt.ground.errors import InputError
 from pgt.io import read_columns, read_observations, read_points
 
 SAME = [

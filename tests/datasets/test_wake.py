@@ -5,7 +5,7 @@ import xarray as xr
 from central_differences import FIRST
 
 from pgt import datasets
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 
 
 def test_units_and_provenance():

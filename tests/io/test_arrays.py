@@ -12,7 +12,7 @@ import pytest
 import scipy.io
 from sensor_files import T, U, X, read, write, write_mat, write_npz
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io import arrays
 from pgt.io.arrays import read_mat_arrays
 

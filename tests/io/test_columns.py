@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from sensor_files import read
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io import columns, read_columns
 from pgt.io.columns import Columns, add_sensor_and_line, as_numbers_or_dates
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io import encoding, read_columns
 from pgt.io.encoding import iterate_lines, open_text_file
 

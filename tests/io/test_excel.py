@@ -9,8 +9,8 @@ import pytest
 from logger_files import CELLS, workbook
 from sensor_files import write
 
-from pgt.ground.dialect import Dialect
-from pgt.ground.errors import InputError
+from pgt.core.dialect import Dialect
+from pgt.core.errors import InputError
 from pgt.io import excel, read_columns
 from pgt.io.survey import survey
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sensor_files import VALID, read, write
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io.file_access import check_suffix, wrap_library_errors, write_safely
 
 

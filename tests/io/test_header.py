@@ -6,8 +6,8 @@ import pytest
 from logger_files import ROWS, workbook
 from sensor_files import write
 
-from pgt.ground.dialect import Dialect
-from pgt.ground.errors import InputError
+from pgt.core.dialect import Dialect
+from pgt.core.errors import InputError
 from pgt.io import read_columns
 from pgt.io.header import (
     find_table_lines,

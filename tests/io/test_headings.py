@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io.headings import (
     apply_length_unit,
     parse_heading,

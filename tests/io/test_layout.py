@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgt.ground.dialect import Dialect
-from pgt.ground.errors import InputError
+from pgt.core.dialect import Dialect
+from pgt.core.errors import InputError
 from pgt.io import layout
 from pgt.io.layout import find_layout, find_layout_of_rows, is_fitting_width, split_line
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from sensor_files import write
 
-from pgt.ground.dialect import Dialect
-from pgt.ground.errors import InputError
+from pgt.core.dialect import Dialect
+from pgt.core.errors import InputError
 from pgt.io import read_columns
 from pgt.io.columns import Columns
 from pgt.io.merge import (

@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 from sensor_files import NAN, read, write
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io import read_columns, read_field
 
 

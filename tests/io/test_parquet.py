@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 from sensor_files import read
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io import read_columns
 from pgt.io.survey import survey
 

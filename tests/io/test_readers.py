@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from logger_files import CELLS, LOGGERS, workbook, written
 from sensor_files import VALID, T, U, X, check, read, write, write_mat, write_npz
 
-from pgt.ground.dialect import Dialect
-from pgt.ground.errors import InputError
+from pgt.core.dialect import Dialect
+from pgt.core.errors import InputError
 from pgt.io import read_columns, read_points
 from pgt.io.readers import open_table, read_sensor_positions
 from pgt.io.survey import survey

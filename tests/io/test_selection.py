@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io.headings import parse_headings
 from pgt.io.selection import explain_sensor_positions, find_columns, group_by_field_and_position
 

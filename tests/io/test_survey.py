@@ -14,8 +14,8 @@ from logger_files import LOGGERS, ORIGIN, PLACED, POSITIONS, ROWS, wide, written
 from program_files import CORNERS, PLANES, PROGRAMS, REFUSED
 from sensor_files import write, write_mat, write_npz
 
-from pgt.ground.dialect import Dialect
-from pgt.ground.errors import InputError
+from pgt.core.dialect import Dialect
+from pgt.core.errors import InputError
 from pgt.io.columns import Columns
 from pgt.io.survey import ARRAY_NAME_READERS, _find_sensor_table, drop_constant_axes, survey
 

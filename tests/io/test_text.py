@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sensor_files import NAN, VALID, check, read, write
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io import read_columns
 from pgt.io.survey import survey
 

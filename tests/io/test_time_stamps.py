@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sensor_files import write
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io import read_columns
 from pgt.io.survey import survey
 from pgt.io.time_stamps import (

@@ -16,7 +16,7 @@ from field_cases import NAN, at_points, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io import (
     Dialect,
     read_field,

@@ -16,7 +16,7 @@ from greens_functions import (
     spread_out,
 )
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.kernels import HelmholtzKernel, PoissonKernel, ScreenedPoissonKernel
 
 

@@ -11,8 +11,8 @@ import live_rigs
 import numpy as np
 import pytest
 
+from pgt.core.errors import InputError
 from pgt.families.networks.pretrained import FOLDER
-from pgt.ground.errors import InputError
 from pgt.live.rig import PretrainedRig, grid_shape, has_instants, nodes, open_model, places
 
 

@@ -9,7 +9,7 @@ import live_server
 import pytest
 import uvicorn
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.live import server as module
 from pgt.live.server import (
     address_of,

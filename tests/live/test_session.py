@@ -7,7 +7,7 @@ import live_rigs
 import numpy as np
 import pytest
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.live.rig import AbstractRig, RigAnswer
 from pgt.live.session import Session, read_request
 from pgt.live.stream import Stream

@@ -8,7 +8,7 @@ import live_rigs
 import numpy as np
 import pytest
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.live.stream import (
     MAX_LINE_BYTES,
     MAX_NAMED,

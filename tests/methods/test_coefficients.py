@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pgt.ground.unknown import Unknown
+from pgt.core.unknown import Unknown
 from pgt.methods.coefficients import (
     AT_EDGE,
     MAX_LOG_DISTANCE,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from few_readings import DOMAINS, POINTS, field, readings
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.models.features import COUNTS, FIRST_BAND, MOST, Features, Sines, usual_count
 from pgt.nn.scaling import Scaling
 

@@ -10,7 +10,7 @@ import pytest
 from few_readings import DOMAINS, POINTS, changed, readings
 
 import pgt
-from pgt.kernels.cases import ALL_KERNELS
+from pgt.kernels.kernel_cases import ALL_KERNELS
 from pgt.models.frame import Frame, Gamma
 from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling

@@ -12,7 +12,7 @@ from pgt.models.network import UnitReadings
 from pgt.nn.draw import Draw
 from pgt.nn.embedding import Embedding, MovingEmbedding
 from pgt.nn.modes import Modes
-from pgt.nn.siren import first_weights, hidden_weights, phases
+from pgt.nn.sine_layers import first_weights, hidden_weights, phases
 from pgt.nn.stack import Stack
 
 # Compiled: operation by operation each of them takes seconds.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.ground import serialise
+from pgt.core import serialise
 from pgt.models.linearised import LinearisedModel, NullSpaceField
 from pgt.nn.precision import cast
 from pgt.physics.derivatives import differentiate

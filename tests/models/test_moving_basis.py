@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.ground import serialise
+from pgt.core import serialise
 from pgt.models.local import Local, Together
 from pgt.models.moving_basis import groups
 from pgt.models.multipoles import Multipoles

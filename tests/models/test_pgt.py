@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from few_readings import DOMAINS, POINTS, changed, field, readings
 
+from pgt.core.errors import InputError
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.ground.errors import InputError
-from pgt.kernels.base import AbstractKernel
-from pgt.kernels.combine import NoKernel
+from pgt.kernels.composition import NoKernel
+from pgt.kernels.kernel import AbstractKernel
 from pgt.models.pgt import PGT
 from pgt.nn.frozen import count_parameters
 from pgt.nn.scaling import Scaling

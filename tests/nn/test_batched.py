@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.nn.batched import member, over_members, repeat, share, spread, stack
 
 SAME = np.array([7.0, np.nan])

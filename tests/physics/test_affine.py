@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from pgt.ground.parser import parse
+from pgt.core.parser import parse
 from pgt.physics.affine import LARGEST_POWER, Affine, affine
 
 U, V = ("u", ""), ("v", "")

@@ -1,8 +1,8 @@
 import pytest
 
 import pgt
-from pgt.data.regions import Faces, Spread
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
+from pgt.data.condition_regions import Faces, Spread
 from pgt.physics.binding import wall_of, with_static
 
 DOMAIN = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.Disk((1, 0.5), 0.2, name="hole"))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pgt
-from pgt.ground.parser import CALCULUS, FUNCTIONS, Binary, parse_equation
+from pgt.core.parser import CALCULUS, FUNCTIONS, Binary, parse_equation
 from pgt.physics.calculus import Expansion
 from pgt.physics.derivatives import residual
 

@@ -8,8 +8,8 @@ import pytest
 import xarray as xr
 from nested_derivatives import NestedDerivatives
 
+from pgt.core.errors import InputError
 from pgt.data.domain import Domain
-from pgt.ground.errors import InputError
 from pgt.physics import Dirichlet, Gauge, Initial, Neumann, Periodic
 
 LINE = Domain(x=(-1, 3), t=(2, 5))

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 import pgt
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.methods.plan import choose
 from pgt.physics.defined import check_defined, undefined
 

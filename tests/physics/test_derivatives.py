@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from nested_derivatives import random_points, residual_at
 
-from pgt.ground.errors import InputError
-from pgt.ground.unknown import Unknown
+from pgt.core.errors import InputError
+from pgt.core.unknown import Unknown
 from pgt.physics import Equation, Heat, Laplace, NavierStokes2D
 from pgt.physics.derivatives import (
     differentiate,

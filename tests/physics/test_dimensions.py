@@ -3,7 +3,7 @@
 import pytest
 
 import pgt
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.physics.dimensions import check_dimensions, coefficient_units
 
 FLOW = {"x": "m", "y": "m", "t": "s", "u": "m/s", "v": "m s-1", "p": "m2/s2"}

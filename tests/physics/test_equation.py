@@ -6,10 +6,10 @@ import jax.numpy as jnp
 import pytest
 from nested_derivatives import residual_at
 
-from pgt.ground.errors import InputError
-from pgt.ground.unknown import Unknown, resolve
-from pgt.kernels.combine import NoKernel
-from pgt.kernels.heat import HeatKernel
+from pgt.core.errors import InputError
+from pgt.core.unknown import Unknown, resolve
+from pgt.kernels.composition import NoKernel
+from pgt.kernels.heat_kernel import HeatKernel
 from pgt.physics import (
     AdvectionDiffusion,
     AllenCahn,

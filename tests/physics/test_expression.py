@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from pgt.ground.errors import InputError
-from pgt.ground.parser import MAX_LENGTH
+from pgt.core.errors import InputError
+from pgt.core.parser import MAX_LENGTH
 from pgt.physics.equation import Equation
 from pgt.physics.expression import Expression
 

@@ -10,8 +10,8 @@ from nested_derivatives import NestedDerivatives
 import pgt
 from pgt.config import load_run
 from pgt.config.parts import Parts
+from pgt.data.condition_regions import INSTANTS
 from pgt.data.domain import Domain
-from pgt.data.regions import INSTANTS
 from pgt.physics.exact.flow import taylor_green
 from pgt.physics.gauge import fixed_fields, freedom
 from pgt.problem.losses import Problem

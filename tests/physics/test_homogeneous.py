@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.physics.homogeneous import check_homogeneous
 
 PIV = {"x": "mm", "y": "mm", "t": "s", "u": "m/s", "v": "m/s"}

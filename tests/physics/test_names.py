@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.ground.errors import InputError
-from pgt.ground.registry import parts
+from pgt.core.errors import InputError
+from pgt.core.registry import parts
 from pgt.physics.derivatives import residual
 from pgt.physics.names import as_fields, own_names, rewritten
 from pgt.problem.assembly import assemble

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import pytest
 from nested_derivatives import NestedDerivatives
 
-from pgt.kernels.base import AbstractKernel
+from pgt.kernels.kernel import AbstractKernel
 from pgt.physics.exact import ALL_PDES
 from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives
 

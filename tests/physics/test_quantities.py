@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import pytest
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.physics.derivatives import differentiate
 from pgt.physics.quantities import IN_SPACE, NAMED, parts_of, quantity, units_of
 

@@ -7,12 +7,12 @@ import pytest
 from two_modes import field
 
 import pgt
-from pgt.ground.errors import InputError
-from pgt.ground.unknown import Unknown
+from pgt.core.errors import InputError
+from pgt.core.unknown import Unknown
 from pgt.methods.closed_form.band_search import fit_features
-from pgt.physics.bordered import filled
 from pgt.physics.derivatives import parse_name
 from pgt.physics.exact.solids import kirsch
+from pgt.physics.unknown_conditions import filled
 from pgt.problem.assembly import assemble
 
 YOUNG, RATIO, PULL = 2.0, 0.3, 0.5

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import pytest
 from nested_derivatives import NestedDerivatives
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.physics.vectors import (
     as_forces,
     carried,

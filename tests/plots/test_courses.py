@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.plots import courses
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.plots.domains import domain, draw_walls
 
 CHANNEL = pgt.Domain(

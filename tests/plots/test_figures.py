@@ -9,9 +9,9 @@ from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.figure import Figure
 
 from pgt import plots
+from pgt.core.errors import InputError
+from pgt.core.stage import Stage
 from pgt.data.observations import Observations
-from pgt.ground.errors import InputError
-from pgt.ground.stage import Stage
 
 X, Y, T = np.linspace(0, 1, 11), np.linspace(-1, 1, 7), np.linspace(0, 2, 9)
 

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 from matplotlib.figure import Figure
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.plots import pieces
 
 T = np.linspace(0, 2, 9)

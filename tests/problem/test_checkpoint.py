@@ -22,8 +22,8 @@ import optax
 import pytest
 
 import pgt
-from pgt.ground import serialise
-from pgt.ground.owner import owned
+from pgt.core import serialise
+from pgt.core.folder_lock import owned
 from pgt.methods.second_order.descent import DescentState
 from pgt.physics import Heat
 from pgt.problem.assembly import assemble

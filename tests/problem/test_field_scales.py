@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 import pgt
+from pgt.core.unknown import Unknown
 from pgt.data import Domain, Observations
-from pgt.ground.unknown import Unknown
 from pgt.methods.plan import choose
 from pgt.nn.scaling import Scaling
-from pgt.physics.bordered import bordered
+from pgt.physics.unknown_conditions import bordered
 from pgt.problem.field_scales import (
     typical_condition_rows,
     typical_residuals,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from few_readings import DOMAINS, readings
 
-from pgt.ground.unknown import Unknown
+from pgt.core.unknown import Unknown
 from pgt.nn.scaling import Scaling
 from pgt.physics import (
     AdvectionDiffusion,

@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from pgt.core.errors import InputError
+from pgt.core.unknown import Unknown
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.origin import HERE
-from pgt.ground.errors import InputError
-from pgt.ground.unknown import Unknown
-from pgt.models.base import AbstractFieldModel
+from pgt.models.field_model import AbstractFieldModel
 from pgt.models.pgt import PGT
 from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling

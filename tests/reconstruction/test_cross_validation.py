@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 import pgt
 from pgt.cli import app
+from pgt.core.errors import InputError
 from pgt.data.splits import blocks, folds
-from pgt.ground.errors import InputError
 from pgt.methods.finished_fit import Fit
 from pgt.runs.folder import FOLDS
 from pgt.runs.predict import load

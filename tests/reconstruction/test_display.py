@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.reconstruction.display import coefficient_texts, equation_text
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.reconstruction.evaluation import Evaluation
 from pgt.reconstruction.integrals import Integrals
 

@@ -9,7 +9,7 @@ import wavy_result
 import xarray as xr
 
 import pgt
-from pgt.ground import serialise
+from pgt.core import serialise
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, NavierStokes2D
 from pgt.problem.checkpoint import TRAINING_FILE

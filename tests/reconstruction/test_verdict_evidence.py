@@ -7,7 +7,7 @@ import pytest
 import wavy_result
 
 import pgt
-from pgt.ground.stage import Stage
+from pgt.core.stage import Stage
 from pgt.reconstruction.verdict_evidence import evidence_of
 
 

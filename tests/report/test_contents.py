@@ -7,7 +7,7 @@ import pytest
 import report_cases as cases
 import xarray as xr
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.report import Tables
 from pgt.report.contents import written
 

@@ -9,7 +9,7 @@ import report_cases as cases
 import xarray as xr
 from page_reader import Reader
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.report import Tables, write_report
 from pgt.report.page import page
 

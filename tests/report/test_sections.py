@@ -9,8 +9,8 @@ import report_cases as cases
 import verdict_cases as verdicts
 from page_reader import text_of
 
-from pgt.ground.stage import Stage
-from pgt.ground.verdict import Doubt, HeldOutError, Verdict
+from pgt.core.doubt import Doubt, HeldOutError, Verdict
+from pgt.core.stage import Stage
 from pgt.methods.finished_fit import DIVERGED
 from pgt.report import Tables
 from pgt.uncertainty.convergence import Descent

@@ -8,10 +8,10 @@ import report_cases as cases
 import verdict_cases as verdicts
 from page_reader import text_of
 
-from pgt.ground.errors import InputError
-from pgt.ground.numbers import number
-from pgt.ground.stage import Stage
-from pgt.ground.verdict import FieldError, HeldOutError
+from pgt.core.doubt import FieldError, HeldOutError
+from pgt.core.errors import InputError
+from pgt.core.numbers import number
+from pgt.core.stage import Stage
 from pgt.report.sentences import beside_interpolation, how_it_ended, which_model
 from pgt.uncertainty.held_out import HeldOutPredictions
 

@@ -7,11 +7,11 @@ from broken import DATE, RUN, document, refuse
 from run_files import all_sections, sections_in
 
 from pgt.config import RunFile
+from pgt.config.condition_text import Table, UnknownCoefficient
 from pgt.config.derive import OF_SHAPES, FieldsSection, NoSuchPart, chosen, section_of
-from pgt.config.described import DescribedTables, described
+from pgt.config.descriptions import DescribedTables, described
+from pgt.config.run_sections import DialectSection
 from pgt.config.schema import Section
-from pgt.config.sections import DialectSection
-from pgt.config.values import Table, UnknownCoefficient
 from pgt.training.settings import Training
 
 

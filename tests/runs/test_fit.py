@@ -17,10 +17,10 @@ import pgt
 from pgt.cli import app
 from pgt.config import load_run
 from pgt.config.parts import Parts
+from pgt.core.attempts import Attempts
+from pgt.core.folder_lock import owned
+from pgt.core.manifest import NAME, read_manifest
 from pgt.data import Domain, Observations
-from pgt.ground.attempts import Attempts
-from pgt.ground.manifest import NAME, read_manifest
-from pgt.ground.owner import owned
 from pgt.methods.history import History
 from pgt.runs import fit as fitting
 from pgt.runs.folder import METRICS, RUN_FILE
@@ -465,7 +465,7 @@ def test_a_full_disk_is_one_sentence(folder, tmp_path, monkeypatch, when):
     place = (
         "pgt.methods.first_order.training_loop.save_checkpoint"
         if trains
-        else "pgt.ground.serialise._replace"
+        else "pgt.core.serialise._replace"
     )
     full = OSError(errno.ENOSPC, "No space left on device", "the-file")
     run = (folder / "run.toml", "-o", tmp_path / "out", *QUICK, *SIREN)

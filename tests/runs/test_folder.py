@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.ground import manifest, serialise
-from pgt.ground.errors import InputError
+from pgt.core import manifest, serialise
+from pgt.core.errors import InputError
 from pgt.io import read_field, write_field
 from pgt.problem.checkpoint import POLISH_FILE, load_checkpoint, save_checkpoint
 from pgt.runs.folder import (

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from pgt.cli import app
 from pgt.config import load_run
 from pgt.config.parts import Parts
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.runs.init import _settings, from_files
 
 READ = [name for name, file in LOGGERS.items() if not file.message]

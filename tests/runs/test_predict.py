@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 import pgt
-from pgt.physics.bordered import Bordered
+from pgt.physics.unknown_conditions import Bordered
 from pgt.runs.folder import METRICS
 from pgt.runs.predict import info, load, parse_axes, predict
 
@@ -75,7 +75,7 @@ def test_a_grid_and_points_say_the_same(stored, tmp_path):
 
 @pytest.mark.parametrize("grid", ["x=1000000000,t=0.5", "x=0:1:1000000000,t=1", "x=99999,t=99999"])
 def test_a_grid_that_no_memory_holds_is_refused(stored, tmp_path, grid, monkeypatch):
-    monkeypatch.setattr("pgt.ground.memory.available_memory", lambda: 16e9)
+    monkeypatch.setattr("pgt.core.memory.available_memory", lambda: 16e9)
     with pytest.raises(pgt.InputError, match=r"GB of memory.*fewer points"):
         predict(stored, tmp_path / "grid.nc", grid, None, ())
     assert not (tmp_path / "grid.nc").exists()

@@ -3,7 +3,7 @@
 import pytest
 
 import pgt
-from pgt.ground.registry import parts
+from pgt.core.registry import parts
 
 
 def test_wrong_numbers_of_members_are_refused():

@@ -5,7 +5,7 @@ import optax
 import pytest
 
 import pgt
-from pgt.ground.registry import parts
+from pgt.core.registry import parts
 from pgt.training.optimisers import describe_optimiser, direction
 
 

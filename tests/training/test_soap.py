@@ -11,7 +11,7 @@ import numpy as np
 import optax
 import pytest
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.training.soap import SoapState, _cholesky_orthonormal, scale_by_soap
 
 SETTINGS = {"b1": 0.9, "b2": 0.8, "eps": 1e-8, "refresh_every": 3, "max_dimension": 6}

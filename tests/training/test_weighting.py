@@ -6,7 +6,7 @@ import numpy as np
 import optax
 import pytest
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.training.weighting import Fixed, GradientNorm, Uncertainty
 
 NAMES = ("data", "pde")

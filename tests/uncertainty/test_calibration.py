@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from pgt.core.errors import InputError
 from pgt.data.observations import Observations
-from pgt.ground.errors import InputError
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.uncertainty.calibration import (
     Calibration,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pgt.ground.stage import Stage
+from pgt.core.stage import Stage
 from pgt.methods.finished_fit import (
     BUDGET_SPENT,
     COEFFICIENT_NOT_AT_REST,

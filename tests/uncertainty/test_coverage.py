@@ -9,8 +9,8 @@ from scipy.special import ndtri
 from wavy_result import measured, result_with
 
 import pgt
+from pgt.core.errors import InputError
 from pgt.data.observations import Observations
-from pgt.ground.errors import InputError
 from pgt.uncertainty.calibration import (
     Calibration,
     MemberCount,

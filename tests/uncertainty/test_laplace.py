@@ -11,13 +11,13 @@ import pytest
 from jaxtyping import Array, Float
 
 import pgt
-from pgt.ground.stage import Stage
+from pgt.core.stage import Stage
 from pgt.inference.likelihood import Likelihood
 from pgt.methods.finished_fit import Fit
 from pgt.methods.second_order.gauss_newton import ERROR_BAR_ITERATIONS, polish
 from pgt.methods.second_order.least_squares import Residuals, WeightPrior
 from pgt.methods.second_order.residual_rows import RowBlock
-from pgt.models.base import AbstractFieldModel
+from pgt.models.field_model import AbstractFieldModel
 from pgt.problem.losses import Problem
 from pgt.uncertainty import laplace as posterior_of
 from pgt.uncertainty.intervals import intervals

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from wavy_result import result_with
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.uncertainty import members
 from pgt.uncertainty.calibration import MemberCount
 from pgt.uncertainty.members import (

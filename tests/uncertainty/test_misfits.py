@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import pgt
+from pgt.core.errors import InputError
 from pgt.data import Observations
-from pgt.ground.errors import InputError
 from pgt.uncertainty.misfits import (
     drifting_sensors,
     far_readings,

@@ -5,8 +5,8 @@ import pytest
 from wavy_result import BOX, result_with
 
 import pgt
+from pgt.core.errors import InputError
 from pgt.data.domain import Domain
-from pgt.ground.errors import InputError
 from pgt.uncertainty.sensor_placement import (
     candidates,
     choose_places,

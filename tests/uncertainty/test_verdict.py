@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import verdict_cases as cases
 
+from pgt.core.doubt import FieldError, HeldOutError, Kind
+from pgt.core.numbers import percent
+from pgt.core.stage import Stage
 from pgt.data import Observations
-from pgt.data.cells import Cells
-from pgt.ground.numbers import percent
-from pgt.ground.stage import Stage
-from pgt.ground.verdict import FieldError, HeldOutError, Kind
+from pgt.data.coverage_cells import Cells
 from pgt.methods.finished_fit import (
     BUDGET_SPENT,
     DIVERGED,

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pgt.ground.errors import DoubtWarning, InputError
-from pgt.ground.provenance import provenance
+from pgt.core.errors import DoubtWarning, InputError
+from pgt.core.provenance import provenance
 from pgt_bench.generator import REPORTED, draw
 from pgt_bench.stored import plain
 from pgt_bench.tables import table

@@ -1,7 +1,7 @@
 """All problems by name, and the groups of them."""
 
-from pgt.ground.errors import InputError
-from pgt.ground.parser import suggestion
+from pgt.core.errors import InputError
+from pgt.core.parser import suggestion
 from pgt_bench.zoo.problem import GROUPS, ZooProblem
 from pgt_bench.zoo.problems import (
     chaotic,

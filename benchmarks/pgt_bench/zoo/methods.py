@@ -5,7 +5,7 @@ import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt_bench.zoo.answers import (
     Answer,
     Asked,

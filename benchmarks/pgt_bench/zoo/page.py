@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pgt import plots
-from pgt.ground.files import in_one_piece
+from pgt.core.files import in_one_piece
 from pgt_bench.results import DPI, between, link
 from pgt_bench.tables import table
 from pgt_bench.zoo.catalogue import ALL

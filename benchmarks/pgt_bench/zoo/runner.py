@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jax
 
-from pgt.ground.provenance import provenance
+from pgt.core.provenance import provenance
 from pgt_bench.stored import read_record, write_record
 from pgt_bench.zoo import judge
 from pgt_bench.zoo.answers import Answer, Asked

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
 
+from pgt.core.types import Point
 from pgt.data import Domain
-from pgt.ground.types import Point
 
 Named = Callable[..., Mapping[str, Any]]
 

@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from pgt.core.registry import register
 from pgt.families.family import Coefficients, Range, centered, extents, field_sizes
 from pgt.families.laws.line import MODES, AbstractLine, smooth_state
 from pgt.families.laws.pseudo_spectral import Ring
 from pgt.families.laws.solved import Noise, TracedCoefficients
-from pgt.ground.registry import register
 from pgt.nn.scaling import Scaling
 from pgt.physics.equation import Equation
 

@@ -7,12 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from pgt.core.registry import register
 from pgt.data.domain import Domain
 from pgt.families.family import Coefficients, Nodes, Range, centered, extents, field_sizes, nodes_of
 from pgt.families.laws.line import MODES, smooth_state
 from pgt.families.laws.pseudo_spectral import Ring
 from pgt.families.laws.solved import AbstractSolved, Noise, TracedCoefficients
-from pgt.ground.registry import register
 from pgt.nn.scaling import Scaling
 from pgt.physics.equation import Equation
 

@@ -12,6 +12,9 @@ import jax.numpy as jnp
 from jax.core import Tracer
 from jaxtyping import Array, Float
 
+from pgt.core.arguments import LARGEST
+from pgt.core.errors import InputError
+from pgt.core.types import Key
 from pgt.families.family import (
     AbstractFamily,
     Coefficients,
@@ -20,9 +23,6 @@ from pgt.families.family import (
     check_names,
     log_uniform,
 )
-from pgt.ground.arguments import LARGEST
-from pgt.ground.errors import InputError
-from pgt.ground.types import Key
 
 TracedCoefficients = Mapping[str, Float[Array, ""]]
 Noise = Float[Array, "..."]  # Independent standard normals of the family's `noise_shape`.

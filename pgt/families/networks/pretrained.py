@@ -12,9 +12,13 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float
 
-from pgt.data.asked import as_points
+from pgt.core import serialise
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
+from pgt.core.parser import suggestion
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.data.query_points import as_points
 from pgt.families.assimilation import REACH, Assimilation, as_solved, assimilate
 from pgt.families.family import AbstractFamily
 from pgt.families.fast_map import estimate_many
@@ -25,10 +29,6 @@ from pgt.families.networks.card import Card
 from pgt.families.networks.law_calibration import MAX_CLEAN_NOISE
 from pgt.families.networks.readout import NetworkField, readout_precision
 from pgt.families.sensing import KernelGuide, SensorBatch, are_stations
-from pgt.ground import serialise
-from pgt.ground.checked import checked
-from pgt.ground.errors import InputError
-from pgt.ground.parser import suggestion
 from pgt.models.frame import Frame
 from pgt.models.hypernetwork import HyperSiren
 from pgt.nn.precision import cast

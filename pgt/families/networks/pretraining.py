@@ -12,20 +12,20 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float
 
+from pgt.core import serialise
+from pgt.core.arguments import Count, Positive, Seed
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
+from pgt.core.files import require_writable
+from pgt.core.fingerprint import contents
+from pgt.core.folder_lock import owned
+from pgt.core.progress import ProgressBar
+from pgt.core.provenance import provenance
 from pgt.families.family import AbstractFamily, SampledSystem, as_family
 from pgt.families.networks.card import Card, evaluate
 from pgt.families.networks.pretrained import Pretrained
 from pgt.families.networks.readout import mean_and_spread_at
 from pgt.families.sensing import KernelGuide, NodeGrid, SensedSystem, Sensing, sense
-from pgt.ground import serialise
-from pgt.ground.arguments import Count, Positive, Seed
-from pgt.ground.checked import checked
-from pgt.ground.content import contents
-from pgt.ground.errors import InputError
-from pgt.ground.files import require_writable
-from pgt.ground.owner import owned
-from pgt.ground.progress import ProgressBar
-from pgt.ground.provenance import provenance
 from pgt.models.hypernetwork import FieldPosterior, HyperSiren, HyperSirenSizes
 from pgt.nn.draw import Draw
 from pgt.nn.embedding import Embedding

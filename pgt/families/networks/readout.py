@@ -18,7 +18,7 @@ from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.families.linear_gaussian import compress, noise_by_evidence
+from pgt.families.field_posterior import compress, noise_by_evidence
 from pgt.families.sensing import scaling_of, unit_readings
 from pgt.models.hypernetwork import FieldPosterior, HyperSiren
 from pgt.models.network import UnitReadings

@@ -4,7 +4,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io.column_aliases import AXES, is_axis_alias
 from pgt.io.encoding import Line, Lines
 from pgt.io.header import COMMENT_MARK, is_content

@@ -4,7 +4,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io.encoding import Line, Lines
 from pgt.io.header import COMMENT_MARK
 from pgt.io.headings import Positions, parse_positions

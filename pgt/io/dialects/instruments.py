@@ -4,7 +4,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io.encoding import Line, Lines
 from pgt.io.header import is_content
 from pgt.io.number_format import is_plain_number

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io.encoding import Line, Lines
 from pgt.io.number_format import is_number_like
 from pgt.io.time_stamps import is_time_stamp

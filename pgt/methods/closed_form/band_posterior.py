@@ -22,14 +22,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
+from pgt.core.unknown import named_unknowns
 from pgt.data.observations import Observations
 from pgt.data.splits import Groups, spared_sensors
-from pgt.ground.unknown import named_unknowns
 from pgt.inference.linear_gaussian import PLAINLY, Solved, shared_out
 from pgt.methods.closed_form.design_rows import field_rows, weights_of, with_weights
 from pgt.methods.coefficients import CoefficientEstimate, are_settled
-from pgt.models.base import AbstractFieldModel
 from pgt.models.features import Features, Sines
+from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
 from pgt.nn.precision import cast

@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pgt.ground.unknown import named_unknowns
+from pgt.core.unknown import named_unknowns
 from pgt.inference.linear_gaussian import CLEAN, Rows, Solved, most_probable
 from pgt.methods.closed_form.band_posterior import (
     PLAINLY,
@@ -53,8 +53,8 @@ from pgt.methods.history import History
 from pgt.models.features import FIRST_BAND, Features
 from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
-from pgt.physics.bordered import functions_of, wall_fields
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.unknown_conditions import functions_of, wall_fields
 from pgt.problem.assembly import Task
 from pgt.problem.budget import Deadline
 from pgt.problem.linearity import is_linear, is_solved_by_one_solve

@@ -29,9 +29,9 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from pgt.ground.errors import InputError
-from pgt.ground.threads import blas_threads
-from pgt.ground.unknown import named_unknowns
+from pgt.core.errors import InputError
+from pgt.core.threads import blas_threads
+from pgt.core.unknown import named_unknowns
 from pgt.inference.equation_prior import Basis, Given
 from pgt.inference.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
 from pgt.inference.linear_gaussian import CLEAN, CLOSE, Rows, Solved, most_probable
@@ -51,8 +51,8 @@ from pgt.methods.coefficients import (
     is_at_edge,
 )
 from pgt.models.features import Features, Sines
-from pgt.physics.bordered import functions_of, wall_fields
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.unknown_conditions import functions_of, wall_fields
 from pgt.problem.assembly import Task
 from pgt.problem.budget import ROWS_PER_WEIGHT, Deadline
 from pgt.problem.field_scales import log_fields

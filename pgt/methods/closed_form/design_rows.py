@@ -14,20 +14,20 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from pgt.core.types import Point
+from pgt.core.unknown import is_unknown, named_unknowns, resolve
 from pgt.data.domain import Domain
 from pgt.data.observations import cell_quadrature, typical
 from pgt.data.origin import Origin
-from pgt.ground.types import Point
-from pgt.ground.unknown import is_unknown, named_unknowns, resolve
 from pgt.inference.linear_algebra import beside_numpy
 from pgt.inference.linear_gaussian import Rows
 from pgt.models.features import Features, Sines
 from pgt.nn.compiled import compiled
 from pgt.nn.precision import cast
-from pgt.physics.bordered import filled
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.derivatives import parse_name
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.unknown_conditions import filled
 from pgt.problem.losses import Problem
 
 COEFFICIENT_UNIT = 100.0  # logarithms, logits or units of an unknown coefficient

@@ -5,12 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from pgt.ground.unknown import named_unknowns, resolve
+from pgt.core.unknown import named_unknowns, resolve
 from pgt.models.exact_waves import Symbol
 from pgt.nn.scaling import Scaling
-from pgt.physics.bordered import Bordered, functions_of
 from pgt.physics.derivatives import LAPLACIAN, DerivativeTable, parse_name, requested
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.unknown_conditions import Bordered, functions_of
 
 PLACES = 5  # at which coefficients are compared
 CONSTANT = 1e-10  # relative to the largest coefficient: what differs by less is the same

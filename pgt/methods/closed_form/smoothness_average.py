@@ -20,8 +20,8 @@ from jaxtyping import Float
 from pgt.methods.closed_form.band_posterior import Averaged, Found, as_probable
 from pgt.methods.closed_form.band_solution import solved_beside
 from pgt.models.features import FIRST_BAND, Features, Sines
-from pgt.physics.bordered import functions_of
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.unknown_conditions import functions_of
 from pgt.problem.assembly import Task
 
 DERIVATIVES = (1.5, 2.5)  # ν: with a kink now and then, or without
@@ -56,7 +56,7 @@ def wide_band(band: tuple[float, ...], pde: AbstractPDE, most: int) -> tuple[flo
     than a given one.
 
     >>> import pgt
-    >>> from pgt.physics.bordered import bordered
+    >>> from pgt.physics.unknown_conditions import bordered
     >>> inflow = pgt.Dirichlet("x", side="lower", u=pgt.UnknownFunction("t"))
     >>> pde, _ = bordered(pgt.Heat(0.1), [inflow])
     >>> wide_band((4.0, 2.0), pde, 800), wide_band((4.0, 50.0), pde, 800), wide_band((4.0, 2.0), pde, 100)

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key, PyTree
 
+from pgt.core.types import Scalar
 from pgt.data.observations import Observations
-from pgt.ground.types import Scalar
 from pgt.inference.likelihood import misfit_size
 from pgt.methods.first_order.training_step import (
     BudgetClock,

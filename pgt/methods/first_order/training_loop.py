@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool
 
-from pgt.ground.progress import ProgressBar
-from pgt.ground.unknown import named_unknowns
+from pgt.core.progress import ProgressBar
+from pgt.core.unknown import named_unknowns
 from pgt.methods.finished_fit import BUDGET_SPENT, DIVERGED, HELD_OUT_ERROR_STALLED, Fit
 from pgt.methods.first_order.batched_training import (
     TrainingProgram,
@@ -28,7 +28,7 @@ from pgt.methods.first_order.training_step import (
     join,
 )
 from pgt.methods.history import History, Logbook
-from pgt.models.base import AbstractFieldModel
+from pgt.models.field_model import AbstractFieldModel
 from pgt.nn import batched
 from pgt.problem.assembly import Task
 from pgt.problem.checkpoint import identity_of, load_checkpoint, save_checkpoint

@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
+from pgt.core.types import Key, Scalar
+from pgt.core.unknown import is_unknown
 from pgt.data.observations import Observations
-from pgt.ground.types import Key, Scalar
-from pgt.ground.unknown import is_unknown
 from pgt.inference.likelihood import misfit_size
-from pgt.models.base import AbstractFieldModel
+from pgt.models.field_model import AbstractFieldModel
 from pgt.nn import frozen
 from pgt.nn.compiled import compiled
 from pgt.physics.pde import AbstractPDE

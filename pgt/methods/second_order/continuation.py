@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from pgt.ground.stage import Stage
+from pgt.core.stage import Stage
 from pgt.inference.significance import is_less
 from pgt.methods.second_order.descent import (
     DescentState,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import jax.numpy as jnp
 import numpy as np
 
-from pgt.ground.stage import Ended, Stage
+from pgt.core.stage import Ended, Stage
 from pgt.inference.linear_algebra import Vector
 from pgt.methods.second_order.least_squares import (
     NO_PRIOR,

@@ -17,7 +17,7 @@ from pgt.data.observations import Observations
 from pgt.inference.linear_algebra import Vector
 from pgt.methods.second_order.least_squares import Residuals
 from pgt.methods.second_order.residual_correlation import has_uncorrelated_residuals
-from pgt.models.base import AbstractFieldModel
+from pgt.models.field_model import AbstractFieldModel
 from pgt.nn.precision import cast
 from pgt.problem.losses import Problem, reading_rows
 

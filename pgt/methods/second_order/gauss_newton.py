@@ -20,8 +20,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from pgt.core.stage import Ended, Stage
 from pgt.data.observations import Observations
-from pgt.ground.stage import Ended, Stage
 from pgt.inference.linear_algebra import Vector
 from pgt.inference.significance import is_less
 from pgt.methods.second_order.continuation import GAUSS_NEWTON, HeldOutCheck, restart_if_trapped
@@ -46,7 +46,7 @@ from pgt.methods.second_order.residual_correlation import (
     has_uncorrelated_residuals,
 )
 from pgt.methods.second_order.residual_rows import TunedParameters
-from pgt.models.base import AbstractFieldModel
+from pgt.models.field_model import AbstractFieldModel
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.budget import Deadline, tunes_all_weights
 from pgt.problem.checkpoint import StageStates

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from pgt.core.unknown import named_unknowns
 from pgt.data.observations import Observations
-from pgt.ground.unknown import named_unknowns
 from pgt.inference.likelihood import misfit_size
 from pgt.inference.linear_algebra import on_host
 from pgt.methods.second_order.descent import HeldOutError

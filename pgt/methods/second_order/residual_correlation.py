@@ -15,10 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
+from pgt.core.unknown import resolve
 from pgt.data.sampling import Sobol
-from pgt.data.sight import nearest
-from pgt.ground.unknown import resolve
-from pgt.models.base import AbstractFieldModel
+from pgt.data.visibility import nearest
+from pgt.models.field_model import AbstractFieldModel
 from pgt.nn.compiled import compiled
 from pgt.nn.precision import cast
 from pgt.physics.pde import AbstractPDE

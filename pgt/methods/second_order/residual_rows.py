@@ -21,10 +21,10 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, PyTree
 
+from pgt.core.types import Points
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.sampling import Sobol
-from pgt.ground.types import Points
 from pgt.methods.first_order.training_step import split
 from pgt.nn import frozen
 from pgt.nn.compiled import compiled

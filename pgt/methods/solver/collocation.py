@@ -17,10 +17,10 @@ import scipy.sparse
 import scipy.sparse.linalg
 from jaxtyping import Float
 
+from pgt.core.errors import InputError
+from pgt.data.condition_regions import Faces, Seam
 from pgt.data.domain import Domain
 from pgt.data.origin import Origin
-from pgt.data.regions import Faces, Seam
-from pgt.ground.errors import InputError
 from pgt.methods.solver.residuals import Rows, condition_rows, equation_rows, orders, raws_of
 from pgt.methods.solver.splines import Mesh, Splines, Step, radau
 from pgt.nn.scaling import Scaling

@@ -16,10 +16,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
+from pgt.core.errors import InputError
+from pgt.core.numbers import listed
+from pgt.core.unknown import named_unknowns
 from pgt.data.domain import Domain
-from pgt.ground.errors import InputError
-from pgt.ground.numbers import listed
-from pgt.ground.unknown import named_unknowns
 from pgt.methods.solver.collocation import Face, Open, Posed, posed_on
 from pgt.methods.solver.march import Ask, OutOfTime, Solution, Stuck, ask_nobody, solve, solve_on
 from pgt.methods.solver.piecewise import difference_of, edges_of, moments_of, polynomials_of

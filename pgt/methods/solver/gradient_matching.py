@@ -13,15 +13,15 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.optimize
 
-from pgt.ground.unknown import named_unknowns
+from pgt.core.unknown import named_unknowns
 from pgt.methods.closed_form.band_solution import readings_alone
 from pgt.methods.closed_form.design_rows import with_weights
 from pgt.methods.solver.residuals import raws_of, with_raws
 from pgt.models.features import FIRST_BAND, Features
 from pgt.nn.precision import cast
-from pgt.physics.bordered import bare
 from pgt.physics.derivatives import residual_and_size
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.unknown_conditions import bare
 from pgt.problem.assembly import Task
 
 SINES = 200  # per field, at most: more make the fit of the readings slower and no smoother

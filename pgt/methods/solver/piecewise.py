@@ -1,4 +1,4 @@
-"""Solutions as polynomials in every element of a mesh of space and time (models/solver.py)."""
+"""Solutions as polynomials in every element of a mesh of space and time (models/mesh_solution.py)."""
 
 from collections.abc import Sequence
 from functools import reduce

@@ -15,12 +15,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from pgt.core.unknown import is_unknown, named_unknowns, resolve
 from pgt.data.origin import Origin
-from pgt.ground.unknown import is_unknown, named_unknowns, resolve
-from pgt.physics.bordered import filled
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.derivatives import LAPLACIAN, DerivativeTable, parse_name, requested
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.unknown_conditions import filled
 
 SMALLEST_BATCH = 64  # points are filled up to powers of two, so that few programs are compiled
 

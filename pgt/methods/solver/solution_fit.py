@@ -22,9 +22,9 @@ import numpy as np
 import scipy.optimize
 from jaxtyping import Float, Int
 
+from pgt.core.errors import InputError
+from pgt.core.threads import blas_threads
 from pgt.data.splits import Groups
-from pgt.ground.errors import InputError
-from pgt.ground.threads import blas_threads
 from pgt.inference.equation_prior import Basis, Dense
 from pgt.inference.linear_algebra import beside_numpy
 from pgt.inference.linear_gaussian import Reduced, Rows, Solved
@@ -47,7 +47,7 @@ from pgt.methods.solver.piecewise import edges_of, pieces_of, polynomials_of, va
 from pgt.methods.solver.residuals import raws_of, with_raws
 from pgt.methods.solver.unknown_functions import Unknowns
 from pgt.models.linearised import LinearisedModel
-from pgt.models.solver import Solver
+from pgt.models.mesh_solution import Solver
 from pgt.nn import batched
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.assembly import Task

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.polynomial import legendre
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.methods.solver.collocation import NOT_HERE, Face, Grid, Open, Posed
 from pgt.methods.solver.residuals import orders, raws_of
 from pgt.methods.solver.splines import Splines, legendre_values

@@ -5,4 +5,4 @@ to it.
 """
 
 from pgt.physics.exact.case import ExactCase as ExactCase
-from pgt.physics.exact.cases import ALL_PDES as ALL_PDES
+from pgt.physics.exact.exact_cases import ALL_PDES as ALL_PDES

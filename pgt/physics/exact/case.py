@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from jaxtyping import Array, Float
 
-from pgt.ground.types import Point
+from pgt.core.types import Point
 from pgt.physics.pde import AbstractPDE
 
 Solution = Callable[[Point], Float[Array, " c"]]

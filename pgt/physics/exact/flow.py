@@ -3,15 +3,15 @@
 import jax
 import jax.numpy as jnp
 
-from pgt.physics.boussinesq import Boussinesq
-from pgt.physics.darcy import Darcy
 from pgt.physics.equation import Equation
+from pgt.physics.equations.boussinesq import Boussinesq
+from pgt.physics.equations.darcy import Darcy
+from pgt.physics.equations.navier_stokes import NavierStokes2D, NavierStokes3D
+from pgt.physics.equations.shallow_water import ShallowWater
+from pgt.physics.equations.stokes import Stokes
 from pgt.physics.exact.case import XYZ, ExactCase, Solution, box
 from pgt.physics.exact.scalar import advected_gaussian
 from pgt.physics.exact.solids import kelvin
-from pgt.physics.navier_stokes import NavierStokes2D, NavierStokes3D
-from pgt.physics.shallow_water import ShallowWater
-from pgt.physics.stokes import Stokes
 
 
 def taylor_green(viscosity: float, drift: tuple[float, float] = (0.0, 0.0)) -> Solution:

@@ -2,15 +2,15 @@
 
 import jax.numpy as jnp
 
-from pgt.physics.advection_diffusion import AdvectionDiffusion
-from pgt.physics.allen_cahn import AllenCahn
-from pgt.physics.burgers import Burgers
 from pgt.physics.equation import Equation
+from pgt.physics.equations.advection_diffusion import AdvectionDiffusion
+from pgt.physics.equations.allen_cahn import AllenCahn
+from pgt.physics.equations.burgers import Burgers
+from pgt.physics.equations.heat import Heat
+from pgt.physics.equations.helmholtz import Helmholtz
+from pgt.physics.equations.poisson import Laplace, Poisson
+from pgt.physics.equations.wave import Wave
 from pgt.physics.exact.case import XYZ, ExactCase, Solution, box
-from pgt.physics.heat import Heat
-from pgt.physics.helmholtz import Helmholtz
-from pgt.physics.poisson import Laplace, Poisson
-from pgt.physics.wave import Wave
 
 
 def heat_mode(diffusivity: float, dimension: int) -> Solution:

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from pgt.physics.elasticity import Elasticity
+from pgt.physics.equations.elasticity import Elasticity
 from pgt.physics.exact.case import XYZ, ExactCase, Solution, box
 
 

@@ -3,10 +3,10 @@
 import jax
 import jax.numpy as jnp
 
-from pgt.physics.acoustics import Acoustics
+from pgt.physics.equations.acoustics import Acoustics
+from pgt.physics.equations.maxwell import Maxwell
 from pgt.physics.exact.case import XYZ, ExactCase, Solution, box
 from pgt.physics.exact.scalar import travelling_wave
-from pgt.physics.maxwell import Maxwell
 
 
 def sound(speed: float, density: float, dimension: int) -> Solution:

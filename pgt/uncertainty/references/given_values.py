@@ -8,11 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from pgt.core.errors import InputError
+from pgt.core.unknown import is_unknown
 from pgt.data import Domain, Observations
-from pgt.data.regions import Spread
-from pgt.data.swept import Swept
-from pgt.ground.errors import InputError
-from pgt.ground.unknown import is_unknown
+from pgt.data.condition_regions import Spread
+from pgt.data.moving_boundary import Swept
 from pgt.physics.conditions import AbstractCondition, Dirichlet, Initial
 from pgt.uncertainty.references.interpolation import (
     first_at_each_place,

@@ -18,9 +18,9 @@ from jaxtyping import Bool, Float
 from scipy.interpolate import RBFInterpolator
 from scipy.spatial.distance import cdist
 
+from pgt.core.errors import InputError
+from pgt.core.types import Points
 from pgt.data import Domain, Observations
-from pgt.ground.errors import InputError
-from pgt.ground.types import Points
 
 
 def unit_coordinates(points: Float[np.ndarray, "n d"], domain: Domain) -> Float[np.ndarray, "n e"]:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt_bench.generator import comparison, draw_kind, kind_of
 from pgt_bench.generator.comparison import Line, append, compare, read, report, seeds_of
 from pgt_bench.zoo.methods import OURS

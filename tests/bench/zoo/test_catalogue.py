@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt_bench.zoo import catalogue
 from pgt_bench.zoo.problem import GROUPS, HELD_BACK, KINDS, LATER, TUNED
 from pgt_bench.zoo.problems import later_in_line, later_in_space

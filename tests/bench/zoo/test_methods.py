@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt_bench.zoo.methods import BANDS, METHODS, OURS, RIVALS, Method, installed, require_methods
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt_bench.zoo import runner
 from pgt_bench.zoo.answers import Answer
 from pgt_bench.zoo.methods import METHODS, Method, installed

@@ -7,7 +7,7 @@ import pytest
 
 import pgt
 from pgt.families.assimilation import as_solved
-from pgt.families.laws.heat import HeatFamily
+from pgt.families.laws.heat_law import HeatFamily
 from pgt.families.laws.solved import as_coefficient
 
 

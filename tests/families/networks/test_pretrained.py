@@ -8,7 +8,7 @@ import pytest
 from made_pretrained import FAMILY
 
 import pgt
-from pgt.families.laws.heat import HeatFamily
+from pgt.families.laws.heat_law import HeatFamily
 from pgt.families.networks.pretrained import FOLDER, shipped, shipped_names
 
 NU = {"diffusivity": 0.02}
@@ -94,7 +94,7 @@ def test_another_domain_is_refused(trained, truth):
 
 
 def test_a_file_of_something_else_is_refused(tmp_path):
-    from pgt.ground import serialise
+    from pgt.core import serialise
 
     serialise.save(tmp_path, "other", {"a": 1})
     with pytest.raises(pgt.InputError, match="not a pretrained network"):

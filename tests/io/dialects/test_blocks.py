@@ -3,7 +3,7 @@
 import pytest
 from sensor_files import write
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io import text
 from pgt.io.survey import survey
 

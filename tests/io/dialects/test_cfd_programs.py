@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sensor_files import write
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io import text
 from pgt.io.dialects.cfd_programs import convert_openfoam_probes
 from pgt.io.survey import survey

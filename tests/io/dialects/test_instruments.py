@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sensor_files import write
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.io.dialects.instruments import convert_seabird
 from pgt.io.survey import survey
 

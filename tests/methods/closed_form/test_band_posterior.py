@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from two_modes import DIFFUSIVITY, field, heat_at, heat_readings
 
+from pgt.core.unknown import Unknown, named_unknowns
+from pgt.data.canonical_order import ordered
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.data.order import ordered
-from pgt.ground.unknown import Unknown, named_unknowns
 from pgt.methods.closed_form.band_posterior import (
     Averaged,
     averaged,

@@ -14,12 +14,12 @@ import pytest
 from two_modes import DIFFUSIVITY, field, heat_at, heat_readings
 
 import pgt
+from pgt.core.errors import InputError
+from pgt.core.unknown import Unknown, named_unknowns
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.synthetic import sample
 from pgt.datasets.analytic import heat
-from pgt.ground.errors import InputError
-from pgt.ground.unknown import Unknown, named_unknowns
 from pgt.inference.linear_gaussian import Peak
 from pgt.methods.closed_form import band_search, band_solution
 from pgt.methods.closed_form.band_posterior import Averaged, Found, cost_of_band, of_two

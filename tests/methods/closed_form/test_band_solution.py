@@ -6,9 +6,9 @@ Unknown functions between two linearisations: their prior, and when they rest.
 import numpy as np
 import pytest
 
+from pgt.core.unknown import Unknown, named_unknowns
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.ground.unknown import Unknown, named_unknowns
 from pgt.inference.linear_gaussian import Rows, most_probable
 from pgt.methods.closed_form.band_posterior import PLAINLY, Found
 from pgt.methods.closed_form.band_solution import (

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from pgt.core.unknown import Unknown, named_unknowns, resolve
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.ground.unknown import Unknown, named_unknowns, resolve
 from pgt.methods.closed_form.design_rows import (
     field_rows,
     nodes_of,

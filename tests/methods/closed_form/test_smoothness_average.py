@@ -5,7 +5,7 @@ import pytest
 
 import pgt
 from pgt.methods.closed_form.smoothness_average import DERIVATIVES, LENGTHS, _priors
-from pgt.physics.bordered import bordered
+from pgt.physics.unknown_conditions import bordered
 
 SQUARE = pgt.Domain(x=(0, 1), t=(0, 1))
 RATE, DIFFUSIVITY = 6.0, 0.1

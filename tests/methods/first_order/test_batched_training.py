@@ -10,8 +10,8 @@ import pytest
 import xarray as xr
 
 import pgt
-from pgt.ground import serialise
-from pgt.ground.progress import ProgressBar
+from pgt.core import serialise
+from pgt.core.progress import ProgressBar
 from pgt.methods.finished_fit import BUDGET_SPENT, DIVERGED, HELD_OUT_ERROR_STALLED
 from pgt.methods.first_order import batched_training
 from pgt.methods.first_order.batched_training import accept_finite, stack_states

@@ -17,7 +17,7 @@ READINGS = pgt.Observations.from_arrays(
 SCALING = pgt.Scaling.fit(READINGS, DOMAIN)
 
 
-class Constant(pgt.models.base.AbstractFieldModel):
+class Constant(pgt.models.field_model.AbstractFieldModel):
     """u = c everywhere."""
 
     scaling: pgt.Scaling

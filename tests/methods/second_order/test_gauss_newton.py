@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.ground.stage import Stage
+from pgt.core.stage import Stage
 from pgt.methods.second_order import gauss_newton
 from pgt.methods.second_order.descent import DescentState, has_stopped_improving, is_budget_spent
 from pgt.methods.second_order.gauss_newton import (

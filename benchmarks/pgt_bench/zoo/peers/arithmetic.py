@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax.extend import core
 
-from pgt.ground.unknown import resolve
+from pgt.core.unknown import resolve
 from pgt.physics.derivatives import LAPLACIAN, DerivativeTable, requested
 from pgt.physics.pde import AbstractPDE
 

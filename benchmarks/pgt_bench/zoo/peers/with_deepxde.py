@@ -23,7 +23,7 @@ with (
 ):  # it tells which backend it took
     import deepxde
 
-from pgt.ground.errors import InputError
+from pgt.core.errors import InputError
 from pgt.physics.derivatives import parse_name
 from pgt_bench.zoo.answers import Answer, Asked
 from pgt_bench.zoo.peers.arithmetic import Arithmetic

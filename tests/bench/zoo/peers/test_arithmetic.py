@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from pgt.ground.unknown import resolve
+from pgt.core.unknown import resolve
 from pgt.physics.derivatives import DerivativeTable
 from pgt_bench.zoo.catalogue import ALL
 from pgt_bench.zoo.peers.arithmetic import Arithmetic

@@ -1,0 +1,65 @@
+"""What a command says in one line: mistakes of its input, doubts, and that it was interrupted."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import typer
+from rich.console import Console
+
+from pgt.cli.interrupt import INTERRUPTED, saying
+from pgt.core.errors import DoubtWarning, InputError
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Where a command prints; brackets and colons in names and paths are no markup and no emoji."""
+    return Console(stderr=stderr, markup=False, emoji=False)
+
+
+@contextmanager
+def mistakes_are_messages() -> Iterator[None]:
+    """Bad input ends with one line on standard error and exit code 2; a doubt is one line, too."""
+    try:
+        with doubts_are_messages():
+            yield
+    except (InputError, OSError) as error:
+        console(stderr=True).print(f"pgt: {_in_words(error)}", style="red", soft_wrap=True)
+        raise typer.Exit(2) from None
+
+
+@contextmanager
+def doubts_are_messages() -> Iterator[None]:
+    """What the library warns of, without the place in the code that a terminal has no use for, and each
+    once: a command may read the same file twice."""
+    as_before, said = warnings.showwarning, set()
+
+    def show(message, category, *place):
+        if issubclass(category, DoubtWarning) and str(message) in said:
+            return
+        if issubclass(category, DoubtWarning):
+            said.add(str(message))
+            console(stderr=True).print(f"pgt: {message}", style="yellow", soft_wrap=True)
+        else:
+            as_before(message, category, *place)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DoubtWarning)
+        warnings.showwarning = show
+        yield
+
+
+def _in_words(error: InputError | OSError) -> str:
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}; make room, or name another place with -o."
+    return str(error)
+
+
+@contextmanager
+def stoppable(words: Callable[[], str]) -> Iterator[None]:
+    """An interrupt is one sentence; also where `pgt` is not the program but a part of one."""
+    try:
+        with saying(words):
+            yield
+    except KeyboardInterrupt:
+        typer.echo(f"\n{words()}")
+        raise typer.Exit(INTERRUPTED) from None

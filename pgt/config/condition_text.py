@@ -1,0 +1,96 @@
+"""Values that a run file writes as tables, and what the library makes of them."""
+
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import AfterValidator, Field, model_validator
+
+from pgt.config.schema import Bounds, Names, Number, Numbers, Section, Text, wrong
+from pgt.core.errors import InputError
+from pgt.core.parser import parse
+from pgt.core.unknown import Unknown
+from pgt.physics.unknown_function import UnknownFunction
+
+
+class UnknownCoefficient(Section):
+    """A coefficient to be learnt: {unknown = true, initial = 0.05}.
+
+    In equations as text also a function: {unknown = true, of = ["x", "y"], positive = true}.
+    """
+
+    unknown: Annotated[Literal[True], Field(examples=["unknown = true"])]
+    initial: Annotated[Number | None, Field(examples=["initial = 0.05"])] = None
+    of: Names | None = None
+    positive: bool | None = None
+    bounds: Bounds | None = None
+
+    @model_validator(mode="after")
+    def _check_initial(self):
+        if self.of is not None:
+            return self._check_function()
+        if self.initial is None:
+            wrong("this is missing; add for example initial = 0.05", "initial")
+        if self.positive and self.initial <= 0:
+            wrong("a positive coefficient starts above 0; write for example 0.05.", "initial")
+        if self.bounds and not self.bounds[0] < self.initial < self.bounds[1]:
+            wrong("the starting value must lie strictly between the bounds.", "initial")
+        if self.bounds and self.positive is not None:
+            wrong("the bounds already say whether it is positive; remove this key.", "positive")
+        return self
+
+    def _check_function(self):
+        if self.bounds:
+            wrong("a function may be positive but has no bounds; remove this key.", "bounds")
+        try:
+            self.value()
+        except InputError as error:
+            wrong(str(error), "of" if self.initial is None else "initial")
+        return self
+
+    def value(self) -> Unknown | UnknownFunction:
+        """The coefficient, at its starting value."""
+        if self.of is not None:
+            return UnknownFunction(*self.of, positive=bool(self.positive), initial=self.initial)
+        bounds = (self.bounds[0], self.bounds[1]) if self.bounds else None
+        return Unknown(self.initial or 0.0, bool(self.positive), bounds)
+
+
+class Table(Section):
+    """Measured values along the one free coordinate of a face: {at = [0, 1], values = [2, 3]}."""
+
+    at: Annotated[Numbers, Field(examples=["at = [0, 0.5, 1]"])]
+    values: Annotated[Numbers, Field(examples=["values = [1, 2, 3]"])]
+
+    @model_validator(mode="after")
+    def _check_pairs(self):
+        if len(self.at) != len(self.values):
+            wrong(f"{len(self.values)} values for {len(self.at)} places; write as many.", "values")
+        if len(self.at) < 2 or any(b <= a for a, b in zip(self.at, self.at[1:], strict=False)):
+            wrong("write two or more places in increasing order, each once.", "at")
+        return self
+
+    def value(self) -> tuple[np.ndarray, np.ndarray]:
+        """The pair that conditions take."""
+        return np.array(self.at), np.array(self.values)
+
+
+def _check_positive(value: UnknownCoefficient) -> UnknownCoefficient:
+    if value.of is not None:
+        wrong("a function stands in equations as text only; write equations = [...].", "of")
+    if value.initial is None or value.initial <= 0:
+        wrong(f"{value.initial:g} is not above 0; write a positive number.", "initial")
+    if value.positive is None and not value.bounds:
+        return value.model_copy(update={"positive": True})
+    return value
+
+
+def _check_formula(text: str) -> str:
+    try:
+        parse(text)
+    except InputError as error:
+        wrong(str(error))
+    return text
+
+
+PositiveUnknown = Annotated[UnknownCoefficient, AfterValidator(_check_positive)]
+Formula = Annotated[Text, AfterValidator(_check_formula)]

@@ -1,0 +1,261 @@
+"""Arguments read as their annotations say, before a function sees them.
+
+What may be given stands once, in the signature: plain types and the marks of `arguments.py`. A run file
+is checked against them, and so is a call in Python. What does not fit is an `InputError`; where the
+meaning is plain it is taken: the name of a part for the part, a dict of its arguments for a record such
+as `Training`, one item for a list of one, 1e4 for a whole number.
+"""
+
+import collections.abc
+import dataclasses
+import functools
+import inspect
+import math
+import numbers
+import types
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+from pgt.core.annotation_text import choices, is_record, known_parts, required, wanted
+from pgt.core.arguments import Form, Limits, metadata_of
+from pgt.core.errors import InputError
+
+REFUSED: Any = object()  # what comes of a value that does not fit
+HUGE = 2**63  # no whole number that means anything is larger
+LONGEST = 60  # characters of a value that an error shows
+
+Target = TypeVar("Target", bound=Callable)
+
+
+def checked(target: Target) -> Target:
+    """A function, or a class, whose arguments are read before it sees them.
+
+    >>> @checked
+    ... def count(steps: Annotated[int, Limits(at_least=1)], name: str | None = None):
+    ...     return steps
+    >>> count(1e4)
+    10000
+    >>> count(2.5)
+    Traceback (most recent call last):
+    ...
+    pgt.InputError: count(steps=2.5): steps must be a whole number from 1 up.
+    """
+    made: Any = target
+    if not inspect.isclass(target):
+        return _reading(made)
+    if not hasattr(made.__init__, "reads_arguments"):
+        made.__init__ = _reading(made.__init__)
+    return made
+
+
+def _reading(function: Callable) -> Any:
+    is_constructor = function.__name__ == "__init__"
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def read_first(*given, **named):
+        try:
+            bound = signature.bind(*given, **named)
+        except TypeError:
+            return function(*given, **named)  # Python says best what is missing or has no such name
+        owner = type(given[0]).__name__ if is_constructor else function.__qualname__
+        for name, value in bound.arguments.items():
+            bound.arguments[name] = _argument(owner, signature.parameters[name], value)
+        return function(*bound.args, **bound.kwargs)
+
+    known: Any = read_first
+    known.reads_arguments = True
+    return known
+
+
+def _argument(owner: str, parameter: inspect.Parameter, value: Any) -> Any:
+    hint = parameter.annotation
+    # Text and curves are read where they are used.
+    if hint is parameter.empty or metadata_of(hint, Form):
+        return value
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return tuple(_one(owner, parameter.name, hint, item) for item in value)
+    if parameter.kind is parameter.VAR_KEYWORD:
+        return {name: _one(owner, name, hint, item) for name, item in value.items()}
+    return _one(owner, parameter.name, hint, value)
+
+
+def _one(owner: str, name: str, hint: Any, value: Any) -> Any:
+    found = read(hint, value)
+    if found is REFUSED:
+        raise InputError(f"{owner}({name}={shown(value)}): {name} must be {wanted(hint, value)}.")
+    return found
+
+
+def shown(value: Any) -> str:
+    """A value as it was written, where that is short.
+
+    >>> shown([1, 2]), shown("a" * 100)
+    ('[1, 2]', '<str>')
+    """
+    try:
+        text = repr(value)
+    except Exception:  # someone else's
+        text = "\n"
+    return text if len(text) <= LONGEST and "\n" not in text else f"<{type(value).__name__}>"
+
+
+# ------------------------------------------------------------------------------- what fits
+
+
+def read(hint: Any, value: Any, marks: tuple = ()) -> Any:
+    """The value as `hint` wants it, or REFUSED.
+
+    >>> read(int | None, 3.0), read(list[str], "u"), read(Literal["a"], "b") is REFUSED
+    (3, ('u',), True)
+    """
+    origin, inside = get_origin(hint), get_args(hint)
+    if hint is Any or isinstance(hint, str | TypeVar):
+        return value
+    if origin is Annotated:
+        return read(inside[0], value, (*marks, *hint.__metadata__))
+    if origin in (Union, types.UnionType):
+        return _read_one_of(inside, value, marks)
+    if origin is Literal:
+        return value if any(type(value) is type(c) and value == c for c in inside) else REFUSED
+    if origin in (collections.abc.Sequence, tuple, list):
+        return _read_list(inside, value, marks)
+    if origin in (collections.abc.Mapping, dict):
+        return _read_dict(inside, value)
+    if origin is collections.abc.Callable or hint is Callable:
+        return value if callable(value) else REFUSED
+    return _read_class(types.NoneType if hint is None else hint, value, marks)
+
+
+def _read_one_of(hints: tuple, value: Any, marks: tuple) -> Any:
+    if value is True and Literal[False] in hints:  # where False means none: as it is by default
+        return next((hint() for hint in hints if is_record(hint)), REFUSED)
+    found = (read(hint, value, marks) for hint in hints)
+    return next((one for one in found if one is not REFUSED), REFUSED)
+
+
+def _read_list(inside: tuple, value: Any, marks: tuple) -> Any:
+    item, several = inside[0], len(inside) > 1 and inside[-1] is not Ellipsis
+    if getattr(getattr(value, "dtype", None), "kind", "-") in "iuf" and _is_number(item):
+        if getattr(value, "ndim", 0) != 1:
+            return REFUSED
+        if not several:
+            return value
+        value = tuple(map(float, value))  # each number has a meaning of its own, and is looked at
+    if not _is_listed(value):
+        single = REFUSED if several or _is_number(item) else read(item, value, marks)
+        return REFUSED if single is REFUSED else (single,)
+    hints = inside if several else (item,) * len(value)
+    if len(hints) != len(value):
+        return REFUSED
+    found = [read(hint, one, marks) for hint, one in zip(hints, value, strict=True)]
+    if any(one is REFUSED for one in found):
+        return REFUSED
+    return found if isinstance(value, list) else tuple(found)
+
+
+def _is_listed(value: Any) -> bool:
+    single = isinstance(value, str | bytes | Mapping | type) or not isinstance(value, Iterable)
+    if single or not hasattr(value, "__len__") or hasattr(value, "data_vars"):
+        return False
+    return getattr(value, "ndim", 1) == 1
+
+
+def _is_number(hint: Any) -> bool:
+    """Whether it may be a number: one alone is then no list of one."""
+    if get_origin(hint) in (Annotated, Union, types.UnionType):
+        return any(map(_is_number, get_args(hint)))
+    return isinstance(hint, type) and issubclass(hint, numbers.Number)
+
+
+def _read_dict(inside: tuple, value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return REFUSED
+    keys = [read(inside[0], key) for key in value]
+    items = [read(inside[1], one) for one in value.values()]
+    if any(one is REFUSED for one in (*keys, *items)):
+        return REFUSED
+    return dict(zip(keys, items, strict=True))
+
+
+def _read_class(hint: type, value: Any, marks: tuple) -> Any:
+    if isinstance(hint, type) and issubclass(hint, numbers.Number) and hint is not bool:
+        return _read_number(int if issubclass(hint, numbers.Integral) else float, value, marks)
+    if hint is bool:
+        flag = isinstance(value, bool) or _kind(value) == "b"
+        return bool(value) if flag and getattr(value, "ndim", 0) == 0 else REFUSED
+    if hint is str:
+        return value if isinstance(value, str) and _is_chosen(value, marks) else REFUSED
+    if isinstance(value, str) and isinstance(getattr(hint, "part", None), str):
+        return _named_part(hint, value)
+    if isinstance(value, Mapping) and is_record(hint):
+        return _record(hint, value)
+    try:
+        return value if isinstance(value, hint) else REFUSED
+    except TypeError:  # a hint that is no type: nobody can tell
+        return value
+
+
+def _is_chosen(value: Any, marks: tuple) -> bool:
+    return all(value in known for known in choices(marks)) and "\0" not in str(value)
+
+
+def _kind(value: Any) -> str:
+    """The kind of a numpy or JAX scalar, as numpy names it."""
+    return getattr(getattr(value, "dtype", None), "kind", "-") if _is_scalar(value) else "-"
+
+
+def _is_scalar(value: Any) -> bool:
+    return not isinstance(value, type) and getattr(value, "shape", None) == ()
+
+
+def _read_number(hint: type, value: Any, marks: tuple) -> Any:
+    if isinstance(value, bool) or not (isinstance(value, numbers.Real) or _kind(value) in "iuf"):
+        return REFUSED
+    try:
+        number = value if isinstance(value, int) else float(value)
+        most = HUGE if hint is int or isinstance(value, int) else math.inf
+        fits = abs(number) < most
+    except OverflowError:
+        return REFUSED
+    except Exception:  # traced by JAX: it cannot be looked at
+        return value
+    limits = [mark for mark in marks if isinstance(mark, Limits)]
+    if not fits or not all(_within(number, one) for one in limits):
+        return REFUSED
+    if hint is int:
+        whole = number == int(number) and _is_chosen(int(number), marks)
+        return int(number) if whole else REFUSED
+    is_jax = _is_scalar(value) and not hasattr(value, "__array_interface__")
+    return value if isinstance(value, int) or is_jax else number
+
+
+def _within(number: float, limits: Limits) -> bool:
+    return (
+        (limits.at_least is None or number >= limits.at_least)
+        and (limits.above is None or number > limits.above)
+        and (limits.at_most is None or number <= limits.at_most)
+        and (limits.below is None or number < limits.below)
+    )
+
+
+def _named_part(hint: Any, name: str) -> Any:
+    """The registered part of that name, as it is by default."""
+    known = known_parts(hint.part)
+    if name not in known:
+        return REFUSED
+    missing = required(known[name])
+    if missing:
+        title = known[name].__name__
+        raise InputError(f"'{name}' needs its {missing[0]}: write pgt.{title}({missing[0]}=...).")
+    return known[name]()
+
+
+def _record(hint: Any, table: Mapping) -> Any:
+    known = [one.name for one in dataclasses.fields(hint) if one.init]
+    for name in table:
+        if name not in known:
+            raise InputError(
+                f"{hint.__name__} has no argument {name!r}; its arguments are {', '.join(known)}."
+            )
+    return hint(**table)

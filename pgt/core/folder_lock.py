@@ -1,0 +1,106 @@
+"""A folder that is written to has one owner at a time; whoever comes second is told who it is.
+
+The system itself holds the lock and lets it go when the process ends, however it ends: a killed owner
+leaves nothing that must be cleared away by hand.
+"""
+
+import errno
+import os
+import socket
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pgt.core.errors import InputError
+from pgt.core.files import remove_unfinished
+
+try:
+    import fcntl
+except ImportError:  # Windows, where folders are not guarded
+    fcntl = None
+
+LOCK = ".owner"
+_TRIES = 100  # a lock that is let go in this moment is not there when it is asked for again
+
+
+@contextmanager
+def owned(folder: Path, *, below: bool = False) -> Iterator[None]:
+    """Own the folder, which must exist, while inside; what a kill left there is removed first.
+
+    Where it belongs to somebody else, an `InputError` says to whom. `below`: with all folders in it.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with owned(folder):
+    ...     print(sorted(path.name for path in folder.iterdir()))
+    ['.owner']
+    >>> list(folder.iterdir())
+    []
+    """
+    if fcntl is None:
+        yield
+        return
+    handle = _taken(folder)
+    try:
+        remove_unfinished(folder, below=below)
+        yield
+    finally:
+        (folder / LOCK).unlink(missing_ok=True)  # first: nobody else can have it yet
+        os.close(handle)
+
+
+def _taken(folder: Path) -> int:
+    """The lock, open and signed."""
+    for _ in range(_TRIES):
+        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        if not _is_locked(handle, folder):
+            os.close(handle)
+            raise InputError(
+                f"{folder} belongs to {_owner(folder)}, which writes to it; wait until it ends, or name "
+                "another folder."
+            )
+        if _is_still_there(handle, folder):
+            return _signed(handle)
+        os.close(handle)  # its owner has removed it meanwhile
+    raise InputError(f"{folder} changes hands all the time; name another folder.")
+
+
+def _is_locked(handle: int, folder: Path) -> bool:
+    """Lock the open file; False where somebody else has."""
+    assert fcntl is not None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+            return False
+        warnings.warn(
+            f"{folder} is on a file system without locks ({error.strerror}): start one run in it.",
+            stacklevel=5,
+        )
+    return True
+
+
+def _is_still_there(handle: int, folder: Path) -> bool:
+    """Whether the file that was locked is the one that others will find."""
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(folder / LOCK))
+    except FileNotFoundError:
+        return False
+
+
+def _signed(handle: int) -> int:
+    since = time.strftime("%Y-%m-%d %H:%M:%S")
+    words = f"process {os.getpid()} on {socket.gethostname()} since {since}"
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, words.encode(), 0)
+    return handle
+
+
+def _owner(folder: Path) -> str:
+    """Who says to own the folder; an owner of this very moment may not have said it yet."""
+    try:
+        return (folder / LOCK).read_text(encoding="utf-8") or "another process"
+    except (OSError, ValueError):
+        return "another process"

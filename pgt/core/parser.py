@@ -1,0 +1,269 @@
+"""Formulas from text: a tokenizer and a parser to a small tree. Text is never run as code."""
+
+import dataclasses
+import difflib
+import functools
+import math
+import re
+from collections.abc import Iterable
+
+from pgt.core.errors import InputError
+from pgt.core.notation import plainly
+
+FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "abs")
+LAPLACIAN = "lap"
+OF_TWO = ("atan2", "min", "max")  # of formulas alone: in an equation they would have to be derived
+CALCULUS = (LAPLACIAN, "grad", "div", "curl", "diff", "dot")  # of equations (physics/calculus.py)
+
+MAX_LENGTH = 10_000
+MAX_DEPTH = 100
+
+_TOKEN = re.compile(
+    r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>[^\W\d]\w*)"
+    r"|(?P<operator>\*\*|==|[-+*/^()=,])"
+    r"|(?P<space>\s+)"
+)
+_DERIVATIVES = " Write derivatives as u_t, u_xx, diff(u^2, x), lap(u)."
+HINTS = {
+    **dict.fromkeys("'’′∂∇", _DERIVATIVES),
+    ";": " Give each equation as a text of its own.",
+    "&": " Give each equation as a text of its own.",
+}
+# Higher binds tighter; a sign binds tighter than a product and looser than a power: -x^2 = -(x^2).
+_PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 4}
+_SIGN_PRECEDENCE = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class _Node:
+    """A part of a formula. Its size is known when it is made: parts may be shared, so that counting
+    later could take longer than making."""
+
+    size: int = dataclasses.field(init=False, repr=False, compare=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "size", 1 + sum(part.size for part in self.parts))
+
+    @property
+    def parts(self) -> "tuple[Tree, ...]":
+        return ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Number(_Node):
+    value: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Name(_Node):
+    name: str
+    position: int = dataclasses.field(default=0, compare=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Unary(_Node):
+    operator: str
+    operand: "Tree"
+
+    @property
+    def parts(self) -> "tuple[Tree, ...]":
+        return (self.operand,)
+
+
+@dataclasses.dataclass(frozen=True)
+class Binary(_Node):
+    operator: str
+    left: "Tree"
+    right: "Tree"
+
+    @property
+    def parts(self) -> "tuple[Tree, ...]":
+        return self.left, self.right
+
+
+@dataclasses.dataclass(frozen=True)
+class Call(_Node):
+    function: str
+    argument: "Tree"
+
+    @property
+    def parts(self) -> "tuple[Tree, ...]":
+        return (self.argument,)
+
+
+@dataclasses.dataclass(frozen=True)
+class Vector(_Node):
+    """Components, or the arguments of a function of two."""
+
+    items: tuple["Tree", ...]
+
+    @property
+    def parts(self) -> "tuple[Tree, ...]":
+        return self.items
+
+
+Tree = Number | Name | Unary | Binary | Call | Vector
+
+
+@functools.lru_cache(maxsize=1024)
+def parse(text: str) -> Tree:
+    """The expression tree of a formula such as `sin(pi*x)*exp(-t)`."""
+    parser = _Parser(text, calculus=False)
+    tree = parser.expression()
+    parser.finish("an operator or the end of the formula")
+    return tree
+
+
+@functools.lru_cache(maxsize=1024)
+def parse_equation(text: str) -> Tree:
+    """Left minus right side of an equation such as `u_t = nu*lap(u)`, also in the signs of books."""
+    parser = _Parser(plainly(text), calculus=True)
+    left = parser.expression()
+    parser.take("=", "`=` and the right-hand side (write `= 0` if there is none)")
+    right = parser.expression()
+    parser.finish("an operator or the end of the equation")
+    return Binary("-", left, right)
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """` Did you mean 'u'?`, or nothing when nothing known is close."""
+    close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.5)
+    return f" Did you mean '{close[0]}'?" if close else ""
+
+
+def point_at(text: str, position: int, message: str) -> InputError:
+    """An error that shows the text with a caret under `position`."""
+    start = max(0, position - 60)
+    shown = re.sub(r"\s", " ", text[start : position + 40])
+    return InputError(f"{message}\n    {shown}\n    {' ' * (position - start)}^")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    position: int
+
+    def __str__(self):
+        return "the end of the text" if self.kind == "end" else f"'{self.text}'"
+
+
+def _tokens(text: str) -> list[_Token]:
+    if len(text) > MAX_LENGTH:
+        raise InputError(f"A formula of {len(text)} characters is too long (at most {MAX_LENGTH}).")
+    tokens, position = [], 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            expected = "expected a number, a name, a bracket or one of + - * / ^"
+            hint = HINTS.get(text[position], "")
+            message = f"Cannot read the character {text[position]!r}: {expected}.{hint}"
+            raise point_at(text, position, message)
+        if match.lastgroup != "space":
+            symbol = "^" if match.group() == "**" else match.group()
+            tokens.append(_Token(str(match.lastgroup), symbol, position))
+        position = match.end()
+    return [*tokens, _Token("end", "", len(text))]
+
+
+class _Parser:
+    """Precedence climbing: a prefix, then the operators that bind at least as tightly as asked."""
+
+    def __init__(self, text: str, calculus: bool):
+        self.text = text
+        self.functions = (*FUNCTIONS, *(CALCULUS if calculus else OF_TWO))
+        self.has_vectors = calculus
+        self.tokens = iter(_tokens(text))
+        self.token = next(self.tokens)
+        self.depth = 0
+
+    def advance(self) -> _Token:
+        token = self.token
+        self.token = next(self.tokens, token)
+        return token
+
+    def expected(self, what: str, token: _Token | None = None) -> InputError:
+        token = token or self.token
+        return point_at(self.text, token.position, f"Found {token} but expected {what}.")
+
+    def take(self, symbol: str, what: str) -> None:
+        if self.token.text != symbol:
+            raise self.expected(what)
+        self.advance()
+
+    def finish(self, what: str) -> None:
+        if self.token.kind != "end":
+            is_product = self.token.kind in ("name", "number") or self.token.text == "("
+            raise self.expected(what + " (write `*` for a product)" * is_product)
+
+    def expression(self, tightness: int = 1) -> Tree:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            message = f"Brackets, signs or powers nested more than {MAX_DEPTH} deep."
+            raise point_at(self.text, self.token.position, message)
+        tree = self.prefix()
+        while _PRECEDENCE.get(self.token.text, 0) >= tightness:
+            operator = self.advance().text
+            # A power groups to the right and may be followed by a sign: 2^-x, 2^x^y.
+            tighter = _SIGN_PRECEDENCE if operator == "^" else _PRECEDENCE[operator] + 1
+            tree = Binary(operator, tree, self.expression(tighter))
+        self.depth -= 1
+        return tree
+
+    def prefix(self) -> Tree:
+        token = self.advance()
+        if token.kind == "number":
+            return self.number(token)
+        if token.kind == "name":
+            if self.token.text != "(":
+                return self.name(token)
+            self.function(token)
+            return self.of_two(token) if token.text in OF_TWO else Call(token.text, self.bracket())
+        if token.text in ("+", "-"):
+            return Unary(token.text, self.expression(_SIGN_PRECEDENCE))
+        if token.text == "(":
+            return self.bracket()
+        raise self.expected("a number, a name or `(`", token)
+
+    def bracket(self) -> Tree:
+        """What stands up to the closing bracket: a formula or, between commas, a vector."""
+        items = [self.expression()]
+        while self.has_vectors and self.token.text == ",":
+            self.advance()
+            items.append(self.expression())
+        self.take(")", "`)` or an operator")
+        return items[0] if len(items) == 1 else Vector(tuple(items))
+
+    def of_two(self, token: _Token) -> Tree:
+        """atan2(y, x), or the least or largest of two and more: an operation as + is."""
+        items = [self.expression()]
+        while self.token.text == ",":
+            self.advance()
+            items.append(self.expression())
+        self.take(")", "`,`, `)` or an operator")
+        if len(items) < 2 or (token.text == "atan2" and len(items) > 2):
+            message = f"{token} needs two formulas between its brackets, {token.text}(y, x)."
+            raise point_at(self.text, token.position, message)
+        return functools.reduce(functools.partial(Binary, token.text), items)
+
+    def number(self, token: _Token) -> Number:
+        value = float(token.text)
+        if not math.isfinite(value):
+            raise point_at(self.text, token.position, f"The number {token.text[:20]} is too large.")
+        return Number(value)
+
+    def name(self, token: _Token) -> Name:
+        if token.text in self.functions:
+            raise self.expected(
+                f"`(` after the function name {token}; a coefficient needs another name"
+            )
+        return Name(token.text, token.position)
+
+    def function(self, token: _Token) -> None:
+        """Past the opening bracket of a function that is known."""
+        if token.text not in self.functions:
+            message = f"Unknown function {token} (known: {', '.join(self.functions)})."
+            hint = suggestion(token.text, self.functions) or " Write `*` for a product."
+            raise point_at(self.text, token.position, message + hint)
+        self.advance()

@@ -1,0 +1,158 @@
+"""Where a field is asked: scattered points, or positions along each axis."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float
+
+from pgt.core.errors import InputError
+from pgt.core.memory import require_memory
+from pgt.core.number_arrays import as_numbers
+from pgt.data._bounds import spanned
+from pgt.data.box import TOLERANCE
+from pgt.data.dates import are_dates, counted
+from pgt.data.domain import Domain
+
+USUAL = 50  # positions along an axis
+COPIES = 3  # of values: as they are computed, labelled and written
+
+MOST_POINTS = 100_000_000  # along one axis
+
+
+def as_points(points, domain: Domain) -> Float[np.ndarray, "n d"]:
+    """Points given as rows, or as columns by axis; a number alone serves all of them.
+
+    >>> as_points({"t": [0.5], "x": [0.1]}, Domain(x=(0, 1), t=(0, 1))).tolist()
+    [[0.1, 0.5]]
+    """
+    if isinstance(points, pd.DataFrame):
+        points = {str(name): points[name] for name in points.columns}
+    if isinstance(points, Mapping):
+        missing = [a for a in domain.axes if a not in points]
+        if missing or len(points) != len(domain.axes):
+            raise InputError(
+                f"points have {', '.join(map(str, points))}; give exactly {', '.join(domain.axes)}."
+            )
+        if "t" in points and are_dates(points["t"]):
+            points = {**points, "t": counted("t", points["t"], domain.units.get("t"))}
+        given = [as_numbers(f"points[{a!r}]", points[a]) for a in domain.axes]
+        count = next((c.shape for c in given if c.ndim), (1,))
+        columns = [np.broadcast_to(c, count) if c.ndim == 0 else c for c in given]
+        if len({c.shape for c in columns}) > 1:
+            shapes = ", ".join(f"{a} {c.shape}" for a, c in zip(domain.axes, columns, strict=True))
+            raise InputError(f"points: every axis needs the same number of values; got {shapes}.")
+        points = np.stack(columns, axis=-1)
+    points = as_numbers("points", points)
+    if points.ndim != 2 or points.shape[1] != len(domain.axes):
+        raise InputError(
+            f"points have shape {points.shape}; give (n, {len(domain.axes)}) with columns "
+            f"{', '.join(domain.axes)}, or a dict by axis."
+        )
+    if not np.isfinite(points).all():
+        raise InputError(f"points: row {np.argwhere(~np.isfinite(points))[0][0]} is not finite.")
+    return points
+
+
+def check_either(asked: str, points, axes: Mapping) -> None:
+    """Raise where points and a grid are given both: one of them would go unheard."""
+    if points is not None and axes:
+        raise InputError(
+            f"{asked}: write either points, or the axes of a grid: {asked}(x=50, t=20)."
+        )
+
+
+def as_axes(axes: Mapping, domain: Domain) -> dict[str, np.ndarray]:
+    """Positions along every axis: given, or a number of them (default 50) over the whole of it.
+
+    >>> {a: p.tolist() for a, p in as_axes({"x": 3, "t": 0.5}, Domain(x=(0, 1), t=(0, 1))).items()}
+    {'x': [0.0, 0.5, 1.0], 't': [0.5]}
+    """
+    unknown = [a for a in axes if a not in domain.axes]
+    if unknown:
+        raise InputError(
+            f"grid: no axis is called {unknown[0]}; axes are {', '.join(domain.axes)}."
+        )
+    return {axis: _positions(axis, axes.get(axis, USUAL), domain) for axis in domain.axes}
+
+
+def require_grid(axes: Mapping, domain: Domain, columns: int = 1) -> None:
+    """Raise where a grid has more points than memory has room for values: before they are made.
+
+    >>> require_grid({"x": 10**9, "t": 10**9}, Domain(x=(0, 1), t=(0, 1)))
+    Traceback (most recent call last):
+    ...
+    pgt.InputError: grid(x=1000000000, t=1000000000): this needs 2.4e+10 GB of memory...
+    """
+    counts = {axis: _count(axes.get(axis, USUAL)) for axis in domain.axes}
+    asked = ", ".join(f"{axis}={count}" for axis, count in counts.items())
+    require_points(math.prod(counts.values()), f"grid({asked})", columns)
+
+
+def require_points(count: int, asked: str, columns: int = 1) -> None:
+    """Raise where there is no room for the values at so many points."""
+    remedy = "ask for fewer points, or for one part of them after the other"
+    # A whole number may be too large for a float; so much memory has nobody.
+    require_memory(8.0 * COPIES * min(count, 10**30) * columns, asked, remedy)
+
+
+def _count(wanted) -> int:
+    """Positions along an axis; what is none counts as one, and is refused elsewhere."""
+    if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
+        return max(int(wanted), 1)
+    try:
+        return max(int(np.size(wanted)), 1) if not isinstance(wanted, str) else 1
+    except TypeError:  # no array, such as a Dataset
+        return 1
+
+
+def _positions(axis: str, wanted, domain: Domain) -> np.ndarray:
+    if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
+        if wanted < 1:
+            raise InputError(f"grid({axis}={wanted}): ask for at least one position.")
+        if wanted > MOST_POINTS:
+            raise InputError(f"grid({axis}={wanted}): ask for at most {MOST_POINTS:,} positions.")
+        return np.linspace(*domain.bounds(axis), int(wanted))
+    if isinstance(wanted, float) and beyond(axis, np.array([wanted]), domain).any():
+        bounds = spanned(axis, domain.bounds(axis), domain.units)
+        raise InputError(
+            f"grid({axis}={wanted:g}): neither a whole number of positions nor a position in the domain, "
+            f"{bounds}; for a position outside write {axis}=[{wanted:g}]."
+        )
+    if axis == "t" and are_dates(wanted):
+        wanted = counted(axis, wanted, domain.units.get(axis))
+    try:
+        positions = np.atleast_1d(np.asarray(wanted))
+        positions = positions.astype(float) if positions.dtype.kind in "iuf" else np.empty((0, 0))
+    except (ValueError, TypeError):  # rows of unequal length, or no rows
+        positions = np.empty((0, 0))
+    if positions.ndim != 1 or not positions.size or not np.isfinite(positions).all():
+        raise InputError(f"grid({axis}=...): give a number of positions or a list of numbers.")
+    return positions
+
+
+def outside(points: Float[np.ndarray, "n d"], domain: Domain) -> Bool[np.ndarray, " n"]:
+    """Which of the points lie outside the domain; an axis that repeats has no outside.
+
+    >>> outside(np.array([[0.5, 0.5], [9.0, 0.5]]), Domain(x=(0, 1), t=(0, 1))).tolist()
+    [False, True]
+    """
+    found = [beyond(axis, points[:, k], domain) for k, axis in enumerate(domain.axes)]
+    return np.any(found, axis=0)
+
+
+def outside_grid(
+    axes: Mapping[str, np.ndarray], domain: Domain, order: Sequence[str]
+) -> Bool[np.ndarray, "..."]:
+    """The same of every point of a grid, whose dimensions are in this order."""
+    found = [beyond(axis, axes[axis], domain) for axis in order]
+    return np.any(np.stack(np.meshgrid(*found, indexing="ij")), axis=0)
+
+
+def beyond(axis: str, positions: np.ndarray, domain: Domain) -> np.ndarray:
+    """Which positions along an axis lie outside; none where it repeats."""
+    (low, high), slack = domain.bounds(axis), TOLERANCE * domain.extent[domain.index(axis)]
+    if axis in domain.periodic:
+        return np.zeros(len(positions), bool)
+    return (positions < low - slack) | (positions > high + slack)

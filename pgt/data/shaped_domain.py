@@ -1,0 +1,282 @@
+"""A shape in a box: the same questions as are asked of a box, answered within the shape."""
+
+import contextlib
+import dataclasses
+import math
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from pgt.core.errors import InputError, warn_of
+from pgt.core.types import Key, Points
+from pgt.data.box import Box
+from pgt.data.quadrature_weights import balanced
+from pgt.data.shape_quadrature import tiles
+from pgt.data.tables import even_inside, graded, graded_places, picked, places_inside
+from pgt.geometry import shape as shapes
+from pgt.geometry import solid as of_space
+from pgt.geometry.low_discrepancy import evenly
+from pgt.geometry.plane import Rectangle
+from pgt.geometry.set_operations import Intersection
+from pgt.geometry.shape import AbstractShape, Boundary
+from pgt.geometry.walls import COUNTS, kept, kept_of, to_walls
+
+SLACK = 1e-6  # of the size: readings on a wall are stored in single precision
+LEAST_SHARE = 1e-5  # of its box that a shape fills, unless something is wrong
+LEAST_GAP = 2e-3  # of the box, between what is inside and what walls enclose
+THIN_GAP = 0.1  # the same, of what is inside or not, whichever is less
+RARE = 0.05  # of the box: less is counted by more points
+FEW, MANY = 1 << 14, 1 << 20  # points of the box
+DIFFERENT = 5e-3  # of two ends that are one place
+SMALLEST, LARGEST = 0.01, 100.0  # of the box: a shape beyond was given in other units
+MOSTLY = 0.5  # of the box, filled by what has a small hole
+
+
+class InBox:
+    """A shape in a box, which may have time."""
+
+    box: Box
+    shape: AbstractShape
+
+    @cached_property
+    def space(self) -> Box:
+        """The box without time."""
+        return self.box.along(self.box.spatial_axes)
+
+    @cached_property
+    def solid(self) -> AbstractShape:
+        """The shape, cut off at the ends of the box."""
+        return Intersection(self.shape, self.case)
+
+    @cached_property
+    def case(self) -> Rectangle | of_space.Box:
+        """The box as a shape."""
+        return as_shape(self.box)
+
+    @cached_property
+    def _slack(self) -> float:
+        return SLACK * float(np.linalg.norm(self.space.extent))
+
+
+@dataclasses.dataclass(frozen=True)
+class Body(InBox):
+    """What of a box lies inside a shape, at all times.
+
+    >>> from pgt.geometry import Disk
+    >>> body = Body(Box(("x", "y"), ((-1.0, 1.0), (-1.0, 1.0))), Disk(radius=0.5))
+    >>> body.contains([[0.0, 0.0], [0.9, 0.0]]).tolist(), round(body.volume / np.pi, 4)
+    ([True, False], 0.25)
+    """
+
+    box: Box
+    shape: AbstractShape
+
+    def __hash__(self) -> int:
+        return hash((self.box, self.shape))
+
+    @property
+    def volume(self) -> float:
+        """The area or volume of the shape, times how long it is looked at."""
+        return self.solid.measure() * self._duration
+
+    @property
+    def _duration(self) -> float:
+        return math.prod(self.box.along(("t",)).extent) if self.box.has_time else 1.0
+
+    # ---------------------------------------------------------------------------------- inside
+
+    def contains(self, points) -> Bool[np.ndarray, " n"]:
+        """Which of the points (n, d) lie inside, boundary included."""
+        found = self.box.contains(points)
+        places = np.asarray(points, float)[:, : len(self.space.axes)]
+        found[found] = self.shape.inside(places[found], self._slack)
+        return found
+
+    def from_unit(self, unit: Points) -> Points:
+        """Points of the unit cube as places inside: what is spread evenly stays so."""
+        places = picked(places_inside(self.space, self.solid), unit)
+        if not self.box.has_time:
+            return places
+        times = self.box.along(("t",)).from_unit(unit[:, len(self.space.axes) :])
+        library = jnp if isinstance(unit, jax.Array) else np
+        return library.concatenate([places, times], axis=1)
+
+    def sample(self, key: Key, n: int) -> Float[Array, "{n} d"]:
+        """n independent points, uniform inside; works under jit."""
+        return jnp.asarray(self.from_unit(jax.random.uniform(key, (n, self.box.dimension))))
+
+    def near_walls(self, key: Key, n: int, reach: float) -> Float[Array, "{n} d"]:
+        """n independent points, the denser the closer a wall of the shape is; works under jit."""
+        where, when = jax.random.split(key)
+        at = graded(where, n, *graded_places(self.space, self.solid, self.shape, reach))
+        if not self.box.has_time:
+            return at
+        times = self.box.along(("t",)).from_unit(jax.random.uniform(when, (n, 1)))
+        return jnp.concatenate([at, times], axis=1)
+
+    def even(self, n: int, seed: int = 0) -> Float[np.ndarray, "{n} d"]:
+        """n fixed points that fill the inside evenly."""
+        return even_inside(self, n, seed).copy()
+
+    def quadrature(self, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
+        """n fixed points, and weights that sum to the volume; without time such that polynomials are
+        integrated exactly, by somewhat more points than n."""
+        if n < 1:
+            raise InputError(f"quadrature(n={n}): ask for 1 point or more.")
+        points, weights = nodes_inside(self, n)
+        return points.copy(), weights.copy()
+
+    def distance(self, points) -> Float[np.ndarray, " n"]:
+        """How far the nearest wall of the shape is; below zero inside."""
+        return to_walls(self.shape, np.asarray(points, float)[:, : len(self.space.axes)])
+
+    # ----------------------------------------------------------------------------------- walls
+
+    def wall(self, name: str) -> tuple[Boundary, ...]:
+        """Points of the walls of that name, evenly spread over each."""
+        if name not in self.shape.wall_names:
+            raise InputError(shapes.no_such_wall(name, self.shape.wall_names))
+        return self.solid.wall_parts(name)
+
+    def face(self, axis: str, side: int) -> Boundary:
+        """Points of one end of the box, as far as the shape reaches there."""
+        column, case = self.space.index(axis), self.case
+        count, bound = COUNTS[len(self.space.axes)], self.space.bounds(axis)[side]
+        if isinstance(case, Rectangle):
+            found = kept(self.solid, case, count)
+            found = found.take(np.abs(found.points[:, column] - bound) <= self._slack)
+        else:
+            found = kept_of(self.solid, case, case.face(column, side, count))
+        if not len(found.points):
+            raise InputError(
+                f"the shape does not reach the {('lower', 'upper')[side]} end of {axis}."
+            )
+        return found
+
+    # ---------------------------------------------------------------------------------- checks
+
+    def check(self, periodic: Sequence[str] = (), *, has_walls: bool = True) -> None:
+        """Raise unless the shape fills a good part of the box, leaves some of it free or need not, and is
+        the same at both ends of an axis that is periodic."""
+        axes, shape = self.space.axes, self.shape
+        if shape.dimension != len(axes):
+            raise InputError(
+                f"Domain(shape=...): a shape in {shape.dimension} dimensions does not fit the axes "
+                f"{', '.join(axes)}; give a shape of {'the plane' if len(axes) == 2 else 'space'}."
+            )
+        places = np.asarray(self.space.from_unit(evenly(FEW, len(axes))), float)
+        share = float(np.mean(shape.inside(places)))
+        for leaf in shape.leaves():
+            self._check_size(leaf, share)
+        if share < LEAST_SHARE and not self._has_inside():
+            raise InputError(
+                f"Domain(shape=...): nothing of the shape lies in the box {_shown(self.space)}; the "
+                f"shape reaches from {_corner(shape.bounds()[0])} to {_corner(shape.bounds()[1])}. If it "
+                "is meant to be there, it is too thin: walls closer to each other than some millionths "
+                "of their size are one."
+            )
+        if has_walls and share == 1 and not self.has_walls():
+            raise InputError(
+                f"Domain(shape=...): no wall of the shape lies in the box {_shown(self.space)}: it is "
+                "all inside. Are both in the same units? Else leave the shape out."
+            )
+        if any(leaf.is_sought for leaf in shape.leaves()):
+            self._check_closed(share)
+        for axis in periodic:
+            self._check_ends(axis, places)
+
+    def _check_ends(self, axis: str, places: Float[np.ndarray, "n k"]) -> None:
+        ends = []
+        for bound in self.space.bounds(axis):
+            at_end = places.copy()
+            at_end[:, self.space.index(axis)] = bound
+            ends.append(self.shape.inside(at_end, self._slack))
+        if np.mean(ends[0] != ends[1]) > DIFFERENT:
+            raise InputError(
+                f"Domain(periodic={axis!r}): the shape is not the same at both ends of {axis}, which are "
+                "one place. What reaches beyond one end comes in at the other: add it there, with "
+                "shape.moved(...)."
+            )
+
+    def _check_closed(self, share: float) -> None:
+        """Raise where the walls that were found do not enclose what is inside."""
+        count = MANY if min(share, 1 - share) < RARE else FEW
+        places = self.space.from_unit(evenly(count, len(self.space.axes)))
+        share = float(np.mean(self.shape.inside(np.asarray(places, float))))
+        enclosed = self.solid.measure() / math.prod(self.space.extent)
+        gap = min(LEAST_GAP, THIN_GAP * min(share, 1 - share))
+        if abs(enclosed - share) > gap + 4 * math.sqrt(share * (1 - share) / count):
+            raise InputError(
+                f"Domain(shape=...): {share:.3g} of the box {_shown(self.space)} is inside, but walls "
+                f"were found around {enclosed:.3g} of it. Leave out the limits x, y and z of a "
+                "Formula, or make them wider than the shape; what is finer than a few thousandths of "
+                "them, in space a few hundredths, is not found."
+            )
+
+    def _check_size(self, leaf, filled: float) -> None:
+        """Refuse what was given in other units; a small hole in what fills the box may be a well or a
+        wire, and is warned of only where it may be a larger one in other units."""
+        lower, upper = leaf.bounds()
+        if not np.isfinite([lower, upper]).all():
+            return
+        share = (upper - lower) / self.space.extent
+        if share.max() >= SMALLEST and share.min() <= LARGEST:
+            return
+        factor = share.max() if share.max() < SMALLEST else share.min()
+        doubt = (
+            f"Domain(shape=...): {leaf.wall!r} is {max(factor, 1 / factor):.3g} times "
+            f"{'smaller' if factor < 1 else 'larger'} than the box {_shown(self.space)}: it reaches from "
+            f"{_corner(lower)} to {_corner(upper)}. Write both in the same units, for example with "
+            f"shape.scaled({'1000' if factor < 1 else '0.001'})"
+        )
+        if factor > 1 or filled < MOSTLY:
+            raise InputError(f'{doubt}, in a run file kind = "placed" and factor.')
+        grown = (np.asarray(lower) / factor, np.asarray(upper) / factor)
+        if np.all((grown[0] < self.space.upper) & (grown[1] > self.space.lower)):
+            warn_of(f"{doubt}, unless it is that small.")
+
+    def _has_inside(self) -> bool:
+        try:
+            return bool(self.solid.measure() > 1e-9 * math.prod(self.space.extent))
+        except InputError:
+            return False
+
+    def has_walls(self) -> bool:
+        """Whether a wall of the shape lies in the box."""
+        for name in self.shape.wall_names:
+            with contextlib.suppress(InputError):
+                self.wall(name)
+                return True
+        return False
+
+
+def as_shape(box: Box) -> Rectangle | of_space.Box:
+    """A box as a shape."""
+    space = box.along(box.spatial_axes)
+    around = Rectangle if len(space.axes) == 2 else of_space.Box
+    return around(*space.limits, name="the box")
+
+
+@lru_cache(maxsize=8)
+def nodes_inside(
+    body: Body, n: int, fine: int | None = None
+) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
+    """About n points and their weights, as `Body.quadrature` says."""
+    if body.box.has_time:
+        return body.even(n), np.full(n, body.volume / n)
+    found = tiles(body.solid.inside, body.space.lower, body.space.upper, n, fine)
+    points, shares = found or (body.even(n), np.full(n, 1 / n))
+    return points, balanced(points, shares * body.volume, body.solid.walls())
+
+
+def _shown(box: Box) -> str:
+    ends = zip(box.axes, box.limits, strict=True)
+    return ", ".join(f"{axis} = ({low:g}, {high:g})" for axis, (low, high) in ends)
+
+
+def _corner(place) -> str:
+    return "(" + ", ".join(f"{value:g}" for value in place) + ")"

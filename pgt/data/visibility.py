@@ -1,0 +1,91 @@
+"""What lies between two places: nothing, or a wall of the shape.
+
+Influence goes around an obstacle, not through it: two places close to each other with a wall between them
+have less to do with each other than their distance says.
+"""
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import KDTree
+
+from pgt.data.domain import Domain
+from pgt.data.splits import Groups
+
+BETWEEN = 31  # places that are looked at on the way: a wall thinner than a step may be missed
+NEIGHBOURS = 4  # by way of which places of one group are joined
+
+
+def in_sight(
+    domain: Domain, here: Float[np.ndarray, "n d"], there: Float[np.ndarray, "n d"]
+) -> Bool[np.ndarray, " n"]:
+    """Which pairs of points see each other: the straight way between them stays inside the shape, which
+    may move meanwhile. Where an axis repeats, it is the shortest one. Without a shape all do.
+
+    >>> from pgt.geometry import Disk
+    >>> channel = Domain(x=(-2, 2), y=(-2, 2), shape=-Disk(radius=0.5))
+    >>> in_sight(channel, np.array([[-1.0, 0.0]] * 2), np.array([[1.0, 0.0], [-1.0, 1.0]])).tolist()
+    [False, True]
+    """
+    if domain.shape is None or not len(here):
+        return np.ones(len(here), bool)
+    k, low = len(domain.spatial_axes), np.asarray(domain.lower, float)
+    repeats = np.array([axis in domain.periodic for axis in domain.axes[:k]])
+    period = np.where(repeats, domain.extent[:k], np.inf)
+    way = there[:, :k] - here[:, :k]
+    way -= np.where(repeats, domain.extent[:k], 0.0) * np.round(way / period)
+    share = np.arange(1, BETWEEN + 1) / (BETWEEN + 1)
+    points = np.repeat(here[:, None], BETWEEN, axis=1)
+    points[..., :k] += share[:, None] * way[:, None]
+    points[..., k:] += share[:, None] * (there - here)[:, None, k:]
+    wrapped = low[:k] + np.mod(points[..., :k] - low[:k], np.where(repeats, period, 1.0))
+    points[..., :k] = np.where(repeats, wrapped, points[..., :k])
+    inside = domain.contains(points.reshape(-1, points.shape[-1]))
+    return np.asarray(inside.reshape(len(here), BETWEEN).all(axis=1))
+
+
+def nearest(
+    among: Float[np.ndarray, "m d"], points: Float[np.ndarray, "n d"], count: int
+) -> tuple[Float[np.ndarray, "n {count}"], Int[np.ndarray, "n {count}"]]:
+    """How far the nearest of some points are from each of others, and which they are.
+
+    >>> nearest(np.array([[0.0], [5.0]]), np.array([[1.0]]), 2)[0].tolist()
+    [[1.0, 4.0]]
+    """
+    away, which = KDTree(among).query(points, count)
+    return np.asarray(away).reshape(-1, count), np.asarray(which).reshape(-1, count)
+
+
+def parted(domain: Domain, points: Float[np.ndarray, "n d"], groups: Groups) -> Groups:
+    """The groups, each divided into those that see each other, be it by way of others of the group.
+
+    >>> from pgt.geometry import Rectangle
+    >>> rooms = Domain(x=(0, 2), y=(0, 1), shape=-Rectangle(x=(0.9, 1.1), y=(-1, 2)))
+    >>> points = np.array([[0.5, 0.5], [0.8, 0.2], [1.2, 0.5], [1.9, 0.9]])
+    >>> parted(rooms, points, np.array([0, 0, 0, 1])).tolist()
+    [0, 0, 1, 2]
+    """
+    if domain.shape is None:
+        return groups
+    apart, count = np.zeros(len(points), int), 0
+    for group in np.unique(groups):
+        rows = np.flatnonzero(groups == group)
+        apart[rows] = count + _parts(domain, points[rows])
+        count = apart[rows].max() + 1
+    return apart
+
+
+def _parts(domain: Domain, points: Float[np.ndarray, "n d"]) -> Groups:
+    """Numbers of the parts that see each other, each place by way of the nearest ones; where the shape
+    moves, each place at its time."""
+    k = domain.dimension if domain.moves else len(domain.spatial_axes)
+    _, first, which = np.unique(points[:, :k], axis=0, return_index=True, return_inverse=True)
+    places, count = points[first], min(NEIGHBOURS + 1, len(first))
+    scaled = places[:, :k] / domain.extent[:k] if domain.moves else places[:, :k]
+    near = nearest(scaled, scaled, count)[1]
+    here, there = np.repeat(np.arange(len(places)), count), near.reshape(-1)
+    seen = in_sight(domain, places[here], places[there])
+    size = (len(places), len(places))
+    graph = coo_array((np.ones(int(seen.sum())), (here[seen], there[seen])), size)
+    return connected_components(graph, directed=False)[1][which.reshape(-1)]

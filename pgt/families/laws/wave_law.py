@@ -1,0 +1,99 @@
+"""The wave equation on strings and membranes."""
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt.core.registry import register
+from pgt.data.domain import Domain
+from pgt.families.family import Coefficients, Nodes, Range, centered, extents, nodes_of
+from pgt.families.laws.line import MODES, AbstractLine, amplitudes
+from pgt.families.laws.solved import AbstractSolved, Noise, TracedCoefficients
+from pgt.nn.scaling import Scaling
+from pgt.physics.equations.wave import Wave
+
+MODES_2D = np.arange(1, 6)
+SQUARES_2D = MODES_2D[:, None] ** 2 + MODES_2D**2
+
+
+@register("wave")
+class WaveFamily(AbstractLine):
+    r"""Strings with fixed ends, a random initial displacement and a random initial velocity.
+
+    $$ u = \sum_{k=1}^{8} \sin(k \pi x) \left(a_k \cos k \pi c t + b_k \sin k \pi c t\right),
+       \qquad a_k, b_k \sim N(0, 1) / (1 + (k/3)^2) $$
+
+    >>> WaveFamily().ranges
+    {'speed': (0.5, 2.0)}
+    """
+
+    name: ClassVar[str] = "wave"
+    periodic: ClassVar[tuple[str, ...]] = ()
+    noise_shape: ClassVar[tuple[int, ...]] = (2, MODES.size)
+    speed: Range = eqx.field(static=True, default=(0.5, 2.0))
+
+    def solve(self, noise: Noise, coefficients: TracedCoefficients) -> Float[Array, "x t 1"]:
+        x, t = self.axes.values()
+        displacement, velocity = amplitudes(noise)
+        wavenumbers = MODES * np.pi
+        angle = coefficients["speed"] * np.outer(wavenumbers, t)
+        swing = displacement[:, None] * jnp.cos(angle) + velocity[:, None] * jnp.sin(angle)
+        return (jnp.asarray(np.sin(np.outer(x, wavenumbers))) @ swing)[..., None]
+
+    def equation(self, **coefficients: Any) -> Wave:
+        return Wave(**coefficients)
+
+    def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " 1"]:
+        length, time = extents(scaling)
+        return centered(coefficients["speed"] * time / length, *self.speed)[None]
+
+
+@register("wave_2d")
+class Wave2DFamily(AbstractSolved):
+    r"""Square membranes with fixed edges, a random initial displacement and a random initial velocity.
+
+    $$ u = \sum_{j,k=1}^{5} \sin(j \pi x) \sin(k \pi y)
+           \left(a_{jk} \cos \omega_{jk} t + b_{jk} \sin \omega_{jk} t\right), \qquad
+       \omega_{jk} = \pi c \sqrt{j^2 + k^2} $$
+
+    with a and b from N(0, 1) / (1 + (j² + k²)/9).
+
+    >>> Wave2DFamily().domain.axes
+    ('x', 'y', 't')
+    """
+
+    name: ClassVar[str] = "wave_2d"
+    fields: ClassVar[tuple[str, ...]] = ("u",)
+    noise_shape: ClassVar[tuple[int, ...]] = (2, *SQUARES_2D.shape)
+    speed: Range = eqx.field(static=True, default=(0.3, 1.2))
+    nodes: Nodes = eqx.field(static=True, default=32)
+    times: Nodes = eqx.field(static=True, default=33)
+
+    @property
+    def domain(self) -> Domain:
+        return Domain(x=(0, 1), y=(0, 1), t=(0, 1))
+
+    @property
+    def axes(self) -> dict[str, np.ndarray]:
+        return nodes_of(self.domain, x=self.nodes, y=self.nodes, t=self.times)
+
+    def solve(self, noise: Noise, coefficients: TracedCoefficients) -> Float[Array, "x y t 1"]:
+        x, _, t = self.axes.values()
+        drawn = noise / jnp.asarray(1 + SQUARES_2D / 9)
+        displacement, velocity = drawn[..., None]
+        angle = coefficients["speed"] * (np.pi * np.sqrt(SQUARES_2D)[..., None] * t)
+        swing = displacement * jnp.cos(angle) + velocity * jnp.sin(angle)
+        modes = jnp.asarray(np.sin(np.pi * np.outer(x, MODES_2D)))
+        return jnp.einsum("xj,yk,jkt->xyt", modes, modes, swing)[..., None]
+
+    def equation(self, **coefficients: Any) -> Wave:
+        return Wave(**coefficients, dimension=2)
+
+    def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " 2"]:
+        *lengths, time = extents(scaling)
+        return jnp.stack(
+            [centered(coefficients["speed"] * time / length, *self.speed) for length in lengths]
+        )

@@ -1,0 +1,19 @@
+"""Shapes of the plane and of space, and what can be asked of them."""
+
+from pgt.geometry.formula import Formula as Formula
+from pgt.geometry.moving import Moving as Moving
+from pgt.geometry.placement import Placed as Placed
+from pgt.geometry.plane import Disk as Disk
+from pgt.geometry.plane import Ellipse as Ellipse
+from pgt.geometry.plane import Rectangle as Rectangle
+from pgt.geometry.polygon import Polygon as Polygon
+from pgt.geometry.set_operations import Complement as Complement
+from pgt.geometry.set_operations import Difference as Difference
+from pgt.geometry.set_operations import Intersection as Intersection
+from pgt.geometry.set_operations import Union as Union
+from pgt.geometry.shape import AbstractShape as AbstractShape
+from pgt.geometry.shape_files import read_shape as read_shape
+from pgt.geometry.solid import Ball as Ball
+from pgt.geometry.solid import Box as Box
+from pgt.geometry.solid import Cylinder as Cylinder
+from pgt.geometry.surface import Surface as Surface

@@ -1,0 +1,226 @@
+"""Shapes given by a formula that is below zero inside."""
+
+import dataclasses
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float
+
+from pgt.core.errors import InputError
+from pgt.core.parser import parse
+from pgt.core.registry import register
+from pgt.core.trees import CONSTANTS, WITH_NUMPY, evaluate, names_in, unknown_name
+from pgt.geometry.contour import level_lines, level_surface
+from pgt.geometry.plane import along_edges
+from pgt.geometry.shape import (
+    AbstractLeaf,
+    Boundary,
+    Bounds,
+    Pair,
+    Word,
+    interval,
+    set_fields,
+    wall_name,
+)
+from pgt.geometry.surface import Surface
+from pgt.geometry.walls import STRAIGHT
+
+SIDES = {2: 512, 3: 72}  # of the grid on which the boundary is looked for
+STEP = 1e-6  # of the size, for slopes
+CORNER = 3.0  # times the length of a piece: how far away its corner may be
+
+
+@register("formula")
+@dataclasses.dataclass(frozen=True, init=False)
+class Formula(AbstractLeaf):
+    """Where a formula in x, y (and z) is below zero.
+
+    Best is the distance from the boundary; any other smooth formula will do.
+
+    Parameters
+    ----------
+    text
+        As in a condition: + - * / ^, sqrt, sin, cos, exp, atan2(y, x), min, max, ...
+    x, y, z
+        Between which numbers it is looked at; those of the domain, where they are not given.
+    name
+        Of its wall.
+
+    >>> disk = Formula("sqrt(x**2 + y**2) - 1", x=(-2, 2), y=(-2, 2))
+    >>> round(disk.measure() / np.pi, 3)
+    1.0
+    """
+
+    text: str
+    x: tuple[float, float] | None = None
+    y: tuple[float, float] | None = None
+    z: tuple[float, float] | None = None
+    name: str | None = None
+
+    def __init__(
+        self,
+        text: Word,
+        x: Pair | None = None,
+        y: Pair | None = None,
+        z: Pair | None = None,
+        name: Word | None = None,
+    ):
+        if not isinstance(text, str):
+            raise InputError(f"Formula(text={text!r}): write it as text, 'x**2 + y**2 - 1'.")
+        names = [found.name for found in names_in(parse(text)) if found.name not in CONSTANTS]
+        for found in names_in(parse(text)):
+            if found.name == "t":
+                raise InputError(
+                    f"Formula({text!r}): it is of places alone; write the shape at rest, and how it "
+                    'moves with .moving(x="0.1*t").'
+                )
+            if found.name not in (*CONSTANTS, "x", "y", "z"):
+                raise unknown_name(text, found, ("x", "y", "z"), "Formula")
+        if not names:
+            raise InputError(
+                f"Formula({text!r}): it names neither x nor y; write 'x**2 + y**2 - 1'."
+            )
+        limits = {axis: None if pair is None else interval(f"Formula({axis})", pair)
+                  for axis, pair in (("x", x), ("y", y), ("z", z))}  # fmt: skip
+        set_fields(self, text=text, name=wall_name("Formula", name), **limits)
+
+    @property
+    def dimension(self) -> int:
+        names = [found.name for found in names_in(parse(self.text))]
+        return 3 if "z" in names or self.z is not None else 2
+
+    @property
+    def is_sought(self) -> bool:
+        return True
+
+    def within(self, lower, upper) -> "Formula":
+        """The same, looked at between these corners where it does not say itself."""
+        axes = ("x", "y", "z")[: self.dimension]
+        pairs = {a: (float(p), float(q)) for a, p, q in zip(axes, lower, upper, strict=True)}
+        given = {axis: getattr(self, axis) for axis in axes if getattr(self, axis) is not None}
+        return Formula(self.text, name=self.name, **(pairs | given))
+
+    def distance(self, points):
+        points = np.asarray(points, float)
+        slope = np.linalg.norm(self._slope(points), axis=1)
+        return self._value(points) / np.maximum(slope, 1e-12)
+
+    def _value(self, points):
+        columns = dict(zip("xyz", points.T, strict=False))
+        lookup = {**CONSTANTS, **columns}
+        with np.errstate(all="ignore"):
+            found = evaluate(parse(self.text), lookup.get, WITH_NUMPY)
+        return np.where(np.isnan(found), np.inf, np.broadcast_to(found, len(points)))
+
+    def _slope(self, points) -> Float[np.ndarray, "n k"]:
+        step = STEP * self._size
+        columns = []
+        for axis in range(self.dimension):
+            shift = np.zeros(self.dimension)
+            shift[axis] = step
+            with np.errstate(invalid="ignore"):
+                rise = self._value(points + shift) - self._value(points - shift)
+            columns.append(np.nan_to_num(rise / (2 * step), posinf=0.0, neginf=0.0))
+        return np.stack(columns, axis=1)
+
+    @cached_property
+    def _size(self) -> float:
+        lower, upper = self.bounds()
+        return float(np.linalg.norm(upper - lower)) if np.isfinite(lower).all() else 1.0
+
+    def inside(self, points, slack=0.0):
+        points = self.as_places(points)
+        return (self.distance(points) <= slack) if slack else self._value(points) <= 0
+
+    def bounds(self) -> Bounds:
+        pairs = [self.x, self.y, self.z][: self.dimension]
+        lower, upper = np.array([pair or (-np.inf, np.inf) for pair in pairs]).T
+        return lower, upper
+
+    def boundary(self, count: int) -> Boundary:
+        lower, upper = self.bounds()
+        if not np.isfinite([lower, upper]).all():
+            raise InputError(
+                f"Formula({self.text!r}): between which numbers is it to be looked at? Give x=(-1, 1) "
+                "and y=(-1, 1), or make it the shape of a domain."
+            )
+        found = self._lines(count) if self.dimension == 2 else self._surface.boundary(count)
+        # Between the corners a chord leaves the boundary, by more than walls are told apart.
+        return self._outward(found._replace(points=self._onto(found.points)))
+
+    def _lines(self, count: int) -> Boundary:
+        lines = level_lines(self._value, *self.bounds(), SIDES[2])
+        lines = [self._with_corners(self._onto(line)) for line in lines]
+        if not lines:
+            raise InputError(self._nowhere())
+        start = np.concatenate([line[:-1] for line in lines])
+        end = np.concatenate([line[1:] for line in lines])
+        apart = np.linalg.norm(end - start, axis=1) > 0
+        return along_edges(start[apart], end[apart], count)
+
+    def _with_corners(self, line):
+        """The line with the corners that it cuts off."""
+        rows, corners = self._cut_off(line)
+        return np.insert(line, rows + 1, corners, axis=0)
+
+    def corners(self):
+        """Where its boundary has a corner, in the plane: as far as it says where it is looked at."""
+        if self.dimension == 3 or not np.isfinite(self.bounds()).all():
+            return super().corners()
+        lines = level_lines(self._value, *self.bounds(), SIDES[2])
+        found = np.concatenate(
+            [np.zeros((0, 2)), *(self._cut_off(self._onto(line))[1] for line in lines)]
+        )
+        # Where a place of the line is a corner, it is cut off on both of its sides.
+        _, first = np.unique(np.round(found / (STEP * self._size)), axis=0, return_index=True)
+        return found[np.sort(first)]
+
+    def _cut_off(self, line):
+        """After which places of a line its direction jumps, as at corners of min, max and abs, and where
+        the tangents of both sides meet, if that is near by."""
+        slope = self._slope(line)
+        normals = slope / np.maximum(np.linalg.norm(slope, axis=1, keepdims=True), 1e-300)
+        (ax, ay), (bx, by) = normals[:-1].T, normals[1:].T
+        turn, straight = ax * by - ay * bx, ax * bx + ay * by
+        step = np.diff(line, axis=0)
+        with np.errstate(all="ignore"):
+            along = np.sum(normals[1:] * step, axis=1) / turn
+        corners = line[:-1] + along[:, None] * np.column_stack([-ay, ax])
+        near = np.linalg.norm(corners - line[:-1], axis=1) < CORNER * np.linalg.norm(step, axis=1)
+        rows = np.flatnonzero((straight < STRAIGHT) & near)
+        return rows, corners[rows]
+
+    def _outward(self, found: Boundary) -> Boundary:
+        """With the normals along the slope of the formula; where it has none, those that are there."""
+        slope = self._slope(found.points)
+        steep = np.linalg.norm(slope, axis=1, keepdims=True)
+        rises = steep > 1e-9 * steep.max(initial=0.0)
+        return found._replace(
+            normals=np.where(rises, slope / np.where(rises, steep, 1.0), found.normals)
+        )
+
+    @cached_property
+    def _surface(self) -> Surface:
+        corners, triangles = level_surface(self._value, *self.bounds(), SIDES[3])
+        if not len(triangles):
+            raise InputError(self._nowhere())
+        surface = object.__new__(Surface)  # it may be cut open by the box, which others close
+        set_fields(surface, corners=self._onto(corners), triangles=triangles, name=self.name)
+        return surface
+
+    def _onto(self, points):
+        """The points moved to where the formula is zero, by Newton's steps."""
+        cell = self._size / SIDES[self.dimension]
+        for _ in range(3):
+            slope = self._slope(points)
+            steep = np.maximum(np.sum(slope**2, axis=1, keepdims=True), 1e-300)
+            step = self._value(points)[:, None] * slope / steep
+            points = points - np.clip(np.nan_to_num(step), -cell, cell)
+        return points
+
+    def _nowhere(self) -> str:
+        lower, upper = self.bounds()
+        return (
+            f"Formula({self.text!r}): it changes its sign nowhere between {lower.tolist()} and "
+            f"{upper.tolist()}; the shape is empty there, or all there is."
+        )

@@ -1,0 +1,26 @@
+"""Points that fill the unit cube."""
+
+import numpy as np
+from jaxtyping import Float
+
+from pgt.core.memory import require_memory
+
+COPIES = 3  # of points that are in memory at the same time
+MANY = 1_000_000  # fewer than that fit into any memory
+
+
+def evenly(count: int, dimension: int, seed: int = 0) -> Float[np.ndarray, "count d"]:
+    """Points that fill the unit cube evenly: multiples of powers of the generalised golden ratio
+    (Roberts 2018), from a random start.
+
+    >>> evenly(3, 1).shape
+    (3, 1)
+    """
+    if count > MANY:
+        require_memory(8.0 * COPIES * count * dimension, f"{count} points", "ask for fewer")
+    ratio = 2.0
+    for _ in range(64):  # the root of x^(d+1) = x + 1
+        ratio = (1 + ratio) ** (1 / (dimension + 1))
+    steps = ratio ** -np.arange(1.0, dimension + 1)
+    start = np.random.default_rng(seed).uniform(size=dimension)
+    return (start + np.arange(count)[:, None] * steps) % 1.0

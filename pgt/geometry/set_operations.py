@@ -1,0 +1,219 @@
+"""Shapes put together of others: with them, and without them."""
+
+import abc
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from pgt.core.errors import InputError
+from pgt.core.registry import register
+from pgt.geometry.shape import (
+    AbstractLeaf,
+    AbstractShape,
+    Bounds,
+    Shape,
+    set_fields,
+)
+
+
+class AbstractCombined(AbstractShape):
+    """A shape put together of `parts`. Where one of them moves, all that is asked has a time (moving.py);
+    parts that stand still are not told."""
+
+    @property
+    @abc.abstractmethod
+    def parts(self) -> tuple[AbstractShape, ...]:
+        """The shapes that it is put together of."""
+
+    @abc.abstractmethod
+    def of_parts(self, *parts: AbstractShape) -> "AbstractShape":
+        """The same of other parts."""
+
+    @property
+    def dimension(self) -> int:
+        return self.parts[0].dimension
+
+    @property
+    def moves(self) -> bool:
+        return any(part.moves for part in self.parts)
+
+    def at(self, t: float) -> AbstractShape:
+        return self.of_parts(*(part.at(t) for part in self.parts)) if self.moves else self
+
+    def counted_from(self, t: float) -> AbstractShape:
+        return self.of_parts(*(part.counted_from(t) for part in self.parts)) if self.moves else self
+
+    def within(self, lower, upper) -> AbstractShape:
+        ends = ((told(part, lower), told(part, upper)) for part in self.parts)
+        parts = [part.within(*both) for part, both in zip(self.parts, ends, strict=True)]
+        return self.of_parts(*parts)
+
+    def leaves(self) -> tuple[AbstractLeaf, ...]:
+        return tuple(leaf for part in self.parts for leaf in part.leaves())
+
+
+@register("union")
+@dataclasses.dataclass(frozen=True, init=False)
+class Union(AbstractCombined):
+    """What lies in one of the shapes at least; also written a | b.
+
+    >>> from pgt.geometry import Rectangle
+    >>> round(Union(Rectangle((0, 2), (0, 1)), Rectangle((0, 1), (0, 2))).measure(), 3)
+    3.0
+    """
+
+    shapes: tuple[AbstractShape, ...]
+
+    def __init__(self, *shapes: Shape):
+        set_fields(self, shapes=several("Union", shapes))
+
+    @property
+    def parts(self) -> tuple[AbstractShape, ...]:
+        return self.shapes
+
+    def of_parts(self, *parts: AbstractShape) -> "Union":
+        return Union(*parts)
+
+    def distance(self, points):
+        return np.min([each.distance(told(each, points)) for each in self.shapes], axis=0)
+
+    def inside(self, points, slack=0.0):
+        return np.any([each.inside(told(each, points), slack) for each in self.shapes], axis=0)
+
+    def bounds(self) -> Bounds:
+        lower, upper = zip(*(shape.bounds() for shape in self.shapes), strict=True)
+        return np.min(lower, axis=0), np.max(upper, axis=0)
+
+
+@register("intersection")
+@dataclasses.dataclass(frozen=True, init=False)
+class Intersection(AbstractCombined):
+    """What lies in all of the shapes; also written a & b.
+
+    >>> from pgt.geometry import Disk, Rectangle
+    >>> quarter = Intersection(Disk(), Rectangle((0, 1), (0, 1)))
+    >>> round(4 * quarter.measure() / np.pi, 3)
+    1.0
+    """
+
+    shapes: tuple[AbstractShape, ...]
+
+    def __init__(self, *shapes: Shape):
+        set_fields(self, shapes=several("Intersection", shapes))
+
+    @property
+    def parts(self) -> tuple[AbstractShape, ...]:
+        return self.shapes
+
+    def of_parts(self, *parts: AbstractShape) -> "Intersection":
+        return Intersection(*parts)
+
+    def distance(self, points):
+        return np.max([each.distance(told(each, points)) for each in self.shapes], axis=0)
+
+    def inside(self, points, slack=0.0):
+        points = np.asarray(points, float)
+        found = np.ones(len(points), bool)
+        for shape in self.shapes:  # each is asked of what is left only
+            found[found] = shape.inside(told(shape, points[found]), slack)
+        return found
+
+    def bounds(self) -> Bounds:
+        lower, upper = zip(*(shape.bounds() for shape in self.shapes), strict=True)
+        return np.max(lower, axis=0), np.min(upper, axis=0)
+
+
+@register("difference")
+@dataclasses.dataclass(frozen=True, init=False)
+class Difference(AbstractCombined):
+    """What lies in the first shape and in none of the holes; also written a - b.
+
+    >>> from pgt.geometry import Disk
+    >>> round(Difference(Disk(radius=2), Disk(radius=1)).measure() / np.pi, 6)
+    3.0
+    """
+
+    whole: AbstractShape
+    holes: tuple[AbstractShape, ...]
+
+    def __init__(self, whole: Shape, *holes: Shape):
+        whole, *rest = several("Difference", (whole, *holes))
+        set_fields(self, whole=whole, holes=tuple(rest))
+
+    @property
+    def parts(self) -> tuple[AbstractShape, ...]:
+        return (self.whole, *self.holes)
+
+    def of_parts(self, *parts: AbstractShape) -> "Difference":
+        return Difference(*parts)
+
+    def distance(self, points):
+        away = [-hole.distance(told(hole, points)) for hole in self.holes]
+        return np.max([self.whole.distance(told(self.whole, points)), *away], axis=0)
+
+    def inside(self, points, slack=0.0):
+        points = np.asarray(points, float)
+        found = self.whole.inside(told(self.whole, points), slack)
+        for hole in self.holes:
+            found[found] = ~_strictly(hole, points[found], slack)
+        return found
+
+    def bounds(self) -> Bounds:
+        return self.whole.bounds()
+
+
+@register("outside")
+@dataclasses.dataclass(frozen=True, init=False)
+class Complement(AbstractCombined):
+    """All that lies outside a shape; also written -a. As the shape of a domain: an obstacle in its box.
+
+    >>> from pgt.geometry import Disk
+    >>> (-Disk()).inside(np.array([[0.0, 0.0], [2.0, 0.0]])).tolist()
+    [False, True]
+    """
+
+    shape: AbstractShape
+
+    def __init__(self, shape: Shape):
+        set_fields(self, shape=several("Complement", (shape,))[0])
+
+    @property
+    def parts(self) -> tuple[AbstractShape, ...]:
+        return (self.shape,)
+
+    def of_parts(self, *parts: AbstractShape) -> "Complement":
+        return Complement(*parts)
+
+    def distance(self, points):
+        return -self.shape.distance(told(self.shape, points))
+
+    def inside(self, points, slack=0.0):
+        return ~_strictly(self.shape, np.asarray(points, float), slack)
+
+    def bounds(self) -> Bounds:
+        everywhere = np.full(self.dimension, np.inf)
+        return -everywhere, everywhere
+
+
+def _strictly(shape: AbstractShape, points, slack: float):
+    """Which points are inside, the boundary itself excluded where there is a slack."""
+    return shape.inside(told(shape, points), -slack)
+
+
+def told(shape: AbstractShape, points):
+    """Points, or a corner, without time where a shape stands still."""
+    return np.asarray(points)[..., : shape.dimension + shape.moves]
+
+
+def several(where: str, shapes: Sequence) -> tuple[AbstractShape, ...]:
+    """Shapes of one dimension, one at least."""
+    if not shapes:
+        raise InputError(f"{where}(): give one shape at least, such as Disk(radius=1).")
+    for shape in shapes:
+        if not isinstance(shape, AbstractShape):
+            raise InputError(f"{where}: {shape!r} is no shape; write for example Disk(radius=1).")
+    if len({shape.dimension for shape in shapes}) > 1:
+        kinds = ", ".join(f"{type(s).__name__} ({s.dimension}D)" for s in shapes)
+        raise InputError(f"{where}: shapes of the plane and of space together: {kinds}.")
+    return tuple(shapes)

@@ -1,0 +1,353 @@
+"""What every shape can be asked, and how shapes are put together."""
+
+import abc
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from pgt.core.arguments import Limits, Number, PartOf, Positive, Written
+from pgt.core.checked import checked
+from pgt.core.errors import InputError
+from pgt.core.number_arrays import as_numbers
+
+if TYPE_CHECKING:
+    from pgt.geometry.moving import Moving
+    from pgt.geometry.placement import Placed
+    from pgt.geometry.set_operations import Complement, Difference, Intersection, Union
+
+# What constructors take: run files know the type inside, Python takes more and checks it itself.
+Pair = Annotated[Any, Written(tuple[Number, Number])]
+Triple = Annotated[Any, Written(tuple[Number, Number, Number])]
+PositivePair = Annotated[Any, Written(tuple[Positive, Positive])]
+Length = Annotated[Any, Written(Positive)]
+Plain = Annotated[Any, Written(Number)]
+Several = Annotated[Any, Written(tuple[Number, ...])]
+Ring = Annotated[Any, Written(tuple[tuple[Number, Number], ...])]
+Rings = Annotated[Any, Written(tuple[tuple[tuple[Number, Number], ...], ...])]
+Word = Annotated[Any, Written(str)]
+Motion = Annotated[Any, Written(Number | str)]
+Shape = Annotated[Any, PartOf("shape")]
+
+Places = Float[np.ndarray, "n k"]
+Bounds = tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]
+MOST_PLACES = 10_000_000  # of a boundary, at once
+BRIEF = 200  # letters of a shape in a message, at the most
+
+
+class Boundary(NamedTuple):
+    """Points of a boundary, the outward unit normal at each, and the length or area each stands for."""
+
+    points: Places
+    normals: Places
+    weights: Float[np.ndarray, " n"]
+
+    def take(self, chosen) -> "Boundary":
+        """Some of the points."""
+        return Boundary(*(part[chosen] for part in self))
+
+    @staticmethod
+    def joined(parts: Sequence["Boundary"]) -> "Boundary":
+        """All points of several parts."""
+        return Boundary(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+class AbstractShape(abc.ABC):
+    """A part of the plane or of space. Only strings, numbers and arrays: hashable, and stored as data.
+
+    `a - b`, `a & b` and `a | b` are shapes, too; `-a` is all that lies outside a.
+
+    >>> from pgt.geometry import Disk, Rectangle
+    >>> plate = Rectangle(x=(0, 2), y=(0, 1)) - Disk(centre=(1, 0.5), radius=0.2, name="hole")
+    >>> plate.inside(np.array([[0.1, 0.1], [1.0, 0.5]])).tolist()
+    [True, False]
+    >>> round(plate.measure(), 4), round(plate.walls("hole").weights.sum().item(), 4)
+    (1.8743, 1.2566)
+    """
+
+    part: ClassVar[str] = "shape"
+
+    @property
+    @abc.abstractmethod
+    def dimension(self) -> int:
+        """2 in the plane, 3 in space."""
+
+    @abc.abstractmethod
+    def distance(self, points: Places) -> Float[np.ndarray, " n"]:
+        """How far the boundary is from each point: below zero inside, above zero outside.
+
+        Near the boundary it is the distance; far away from a shape that is put together of others, it
+        may be less.
+        """
+
+    def inside(self, points, slack: float = 0.0) -> Bool[np.ndarray, " n"]:
+        """Which points are inside, or outside by no more than `slack`."""
+        return self.distance(self.as_places(points)) <= slack
+
+    def as_places(self, points) -> Places:
+        """Points as an array with one column for each coordinate, and the time where it moves."""
+        array, columns = as_numbers("points", points), self.dimension + self.moves
+        if array.ndim != 2 or array.shape[1] != columns:
+            raise InputError(
+                f"{self.brief()}.inside: points have shape {array.shape}; write (n, {columns})."
+            )
+        return array
+
+    @abc.abstractmethod
+    def bounds(self) -> Bounds:
+        """The lower and the upper corner of a box around it; infinite where it has no end."""
+
+    @abc.abstractmethod
+    def leaves(self) -> tuple["AbstractLeaf", ...]:
+        """The simple shapes that it is put together of, where they are in the end."""
+
+    def within(self, lower, upper) -> "AbstractShape":
+        """The same; a formula in it is looked at between these corners, where it does not say itself."""
+        return self
+
+    # -------------------------------------------------------------------------------- time
+
+    @property
+    def moves(self) -> bool:
+        """Whether it moves. What does is asked at points that have a time after their coordinates, and
+        says where its walls are, and how large it is, at one instant only: `at(t)`."""
+        return False
+
+    def at(self, t: float) -> "AbstractShape":
+        """The shape as it is at one instant; itself, where it stands still."""
+        return self
+
+    def counted_from(self, t: float) -> "AbstractShape":
+        """The same with times counted from this one."""
+        return self
+
+    # ------------------------------------------------------------------------------- walls
+
+    def brief(self) -> str:
+        """As it is written; an outline of many corners, which would fill pages, by its walls."""
+        named = f"<{type(self).__name__} with the walls {', '.join(self.wall_names)}>"
+        return str(self) if len(str(self)) <= BRIEF else named
+
+    @property
+    def wall_names(self) -> tuple[str, ...]:
+        """The names of its walls: those of the simple shapes."""
+        return tuple(dict.fromkeys(leaf.wall for leaf in self.leaves()))
+
+    @checked
+    def walls(
+        self,
+        name: str | None = None,
+        count: Annotated[int, Limits(at_least=1, at_most=MOST_PLACES)] | None = None,
+    ) -> Boundary:
+        """Evenly spread points of the boundary, or of the part that a simple shape of that name made."""
+        return Boundary.joined(self.wall_parts(name, count))
+
+    @checked
+    def wall_parts(
+        self,
+        name: str | None = None,
+        count: Annotated[int, Limits(at_least=1, at_most=MOST_PLACES)] | None = None,
+    ) -> tuple[Boundary, ...]:
+        """The same by the simple shapes that made them; in space the first points of each fill it."""
+        from pgt.geometry.walls import parts_of
+
+        if name is not None and name not in self.wall_names:
+            raise InputError(no_such_wall(name, self.wall_names))
+        if self.moves:
+            raise InputError(
+                f"{self.brief()} moves: it has walls and a size at an instant; ask shape.at(t)."
+            )
+        return parts_of(self, name, count)
+
+    def measure(self) -> float:
+        """Its area, or its volume: ∫ x·n / d over the boundary (Gauss)."""
+        points, normals, weights = self.walls()
+        middle = points.mean(axis=0)
+        return float(np.sum(weights * np.sum((points - middle) * normals, axis=1)) / self.dimension)
+
+    # ------------------------------------------------------------------------ put together
+
+    def __sub__(self, other: Shape) -> "Difference":
+        from pgt.geometry.set_operations import Difference
+
+        return Difference(self, other)
+
+    def __and__(self, other: Shape) -> "Intersection":
+        from pgt.geometry.set_operations import Intersection
+
+        return Intersection(self, other)
+
+    def __or__(self, other: Shape) -> "Union":
+        from pgt.geometry.set_operations import Union
+
+        return Union(self, other)
+
+    def __neg__(self) -> "Complement":
+        from pgt.geometry.set_operations import Complement
+
+        return Complement(self)
+
+    def moved(self, *by: Plain) -> "Placed":
+        """Moved by so much along every axis."""
+        from pgt.geometry.placement import Placed
+
+        return Placed(self, shift=by)
+
+    def rotated(self, degrees: Plain, axis: Several | None = None) -> "Placed":
+        """Turned about the origin, in space about an axis through it."""
+        from pgt.geometry.placement import Placed
+
+        return Placed(self, degrees=degrees, axis=axis)
+
+    def scaled(self, factor: Length) -> "Placed":
+        """Larger by a factor in all directions, seen from the origin."""
+        from pgt.geometry.placement import Placed
+
+        return Placed(self, factor=factor)
+
+    def moving(
+        self,
+        x: Motion | None = None,
+        y: Motion | None = None,
+        z: Motion | None = None,
+        degrees: Motion | None = None,
+        axis: Several | None = None,
+        factor: Motion | None = None,
+    ) -> "Moving":
+        """Moved, turned about the origin and scaled by formulas in t."""
+        from pgt.geometry.moving import Moving
+
+        return Moving(self, x=x, y=y, z=z, degrees=degrees, axis=axis, factor=factor)
+
+
+class AbstractLeaf(AbstractShape):
+    """A simple shape: it has one wall, and knows points of it."""
+
+    name: str | None
+
+    @property
+    def is_sought(self) -> bool:
+        """Whether its boundary is looked for, and may be missed."""
+        return False
+
+    @property
+    def wall(self) -> str:
+        """The name of its wall: its own or, without one, that of its kind."""
+        return self.name or type(self).__name__.lower()
+
+    @abc.abstractmethod
+    def boundary(self, count: int) -> Boundary:
+        """About `count` points of its boundary: in the plane in their order along it, in space such that
+        the first of them fill it as evenly as all."""
+
+    def leaves(self) -> tuple["AbstractLeaf", ...]:
+        """Itself."""
+        return (self,)
+
+    def own(self, count: int) -> Boundary:
+        """The same points before it is moved or placed."""
+        return self.boundary(count)
+
+    def carried(self, own: Boundary, times: Float[np.ndarray, " n"]) -> Boundary:
+        """Where such points are, each at its time."""
+        return own
+
+    def velocity(self, points: Float[np.ndarray, "n d"]) -> Places:
+        """How fast its wall moves at points that have a time where it moves."""
+        return np.zeros((len(points), self.dimension))
+
+    def corners(self) -> Places:
+        """Where its boundary has a corner, in the plane."""
+        return np.zeros((0, self.dimension))
+
+
+class AbstractCarriedLeaf(AbstractLeaf):
+    """A simple shape that was placed, or moves: `leaf` is what it was, `whole` what it is as a shape."""
+
+    leaf: AbstractLeaf
+
+    @property
+    @abc.abstractmethod
+    def whole(self) -> AbstractShape:
+        """The same as a shape of its own."""
+
+    @property
+    def name(self) -> str:
+        return self.leaf.wall
+
+    @property
+    def is_sought(self) -> bool:
+        return self.leaf.is_sought
+
+    @property
+    def dimension(self) -> int:
+        return self.leaf.dimension
+
+    def distance(self, points):
+        return self.whole.distance(points)
+
+    def inside(self, points, slack=0.0):
+        return self.whole.inside(points, slack)
+
+    def bounds(self) -> Bounds:
+        return self.whole.bounds()
+
+    def own(self, count: int) -> Boundary:
+        return self.leaf.own(count)
+
+
+def no_such_wall(name: str, known: Sequence[str]) -> str:
+    """What is said where no wall has that name."""
+    return f"there is no wall {name!r}; the shape's walls are {', '.join(map(repr, known))}."
+
+
+# ------------------------------------------------------------------------- checked arguments
+
+
+def number(where: str, value, *, above: float = -math.inf) -> float:
+    """A finite number."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{where}={value!r}: write a number.") from None
+    if not math.isfinite(found) or found <= above:
+        limit = f" above {above:g}" if above > -math.inf else ""
+        raise InputError(f"{where}={found:g}: write a finite number{limit}.")
+    return found
+
+
+def numbers(where: str, values, count: int, *, above: float = -math.inf) -> tuple[float, ...]:
+    """So many finite numbers."""
+    try:
+        found = tuple(values)
+    except TypeError:
+        found = ()
+    if len(found) != count:
+        example = ", ".join("0" for _ in range(count))
+        raise InputError(f"{where}={values!r}: write {count} numbers, ({example}).")
+    return tuple(number(where, value, above=above) for value in found)
+
+
+def interval(where: str, values) -> tuple[float, float]:
+    """Two numbers, the lower first."""
+    low, high = numbers(where, values, 2)
+    if low >= high:
+        raise InputError(f"{where}=({low:g}, {high:g}): the first number must be below the second.")
+    return low, high
+
+
+def wall_name(where: str, name: str | None) -> str | None:
+    """A name for a wall, or None."""
+    if name is not None and (not isinstance(name, str) or not name.strip()):
+        raise InputError(f"{where}(name={name!r}): write a word, such as name='cylinder'.")
+    return name
+
+
+def set_fields(shape: AbstractShape, /, **values) -> None:
+    """The way into a frozen dataclass."""
+    assert dataclasses.is_dataclass(shape)
+    for name, value in values.items():
+        object.__setattr__(shape, name, value)

@@ -1,0 +1,165 @@
+"""Shapes from files and from other libraries: shapely, WKT, GeoJSON, surfaces, meshes."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pgt.core.errors import InputError
+from pgt.core.registry import register
+from pgt.geometry.mesh import shape_of_mesh
+from pgt.geometry.polygon import Polygon
+from pgt.geometry.shape import AbstractShape, Length, Word, number
+from pgt.geometry.surface import Surface
+
+SURFACES = (".stl", ".ply", ".obj", ".off")
+TEXTS = ("POLYGON", "MULTIPOLYGON", "GEOMETRYCOLLECTION", "SRID=")
+_REFERENCE = re.compile(r"^\s*SRID=\d+;", re.IGNORECASE)  # as PostGIS writes in front of WKT
+
+
+def read_shape(source: Any, name: str | None = None, factor: float = 1.0) -> AbstractShape:
+    """A shape from a file, from WKT text, or from a geometry of shapely.
+
+    ``.wkt`` and ``.geojson`` hold polygons, ``.stl``, ``.ply`` and ``.obj`` closed surfaces; everything
+    else is read by meshio: the outline of a mesh of triangles in the plane, the surface of one of
+    tetrahedra, wedges, pyramids and hexahedra. Needs the extra `shapes`.
+
+    Parameters
+    ----------
+    source
+        A path, WKT text such as "POLYGON ((0 0, 1 0, 1 1, 0 0))", or a shapely geometry.
+    name
+        Of its wall.
+    factor
+        To the units of the domain: 0.001 for a file in millimetres and a domain in metres.
+
+    >>> round(read_shape("POLYGON ((0 0, 2 0, 2 1, 0 0))", name="coast").measure(), 9)
+    1.0
+    """
+    shape = _read(source, name)
+    if number("read_shape(factor)", factor, above=0) == 1:
+        return shape
+    return shape.scaled(factor)
+
+
+@register("file", kind="shape")
+def shape_file(path: Word, name: Word | None = None, factor: Length = 1.0) -> AbstractShape:
+    """`read_shape`, as a run file names it; a relative path starts in its folder."""
+    return read_shape(Path(path), name, factor)
+
+
+def _read(source, name: str | None) -> AbstractShape:
+    if hasattr(source, "geom_type"):
+        return _of_shapely(source, name, "shape")
+    if isinstance(source, str) and source.strip().upper().startswith(TEXTS):
+        return _of_text(source, name, "WKT")
+    if not isinstance(source, str | os.PathLike):
+        raise InputError(
+            f"read_shape({type(source).__name__}): give a path, WKT text or a shapely geometry."
+        )
+    path = Path(source)
+    if not path.is_file():
+        hint = " WKT of a shape begins with POLYGON or MULTIPOLYGON." if "(" in str(source) else ""
+        raise InputError(f"{path}: there is no such file.{hint}")
+    ending = path.suffix.lower()
+    read = {".wkt": _wkt, ".geojson": _geojson, ".json": _geojson}.get(ending)
+    read = read or (_surface if ending in SURFACES else _mesh)
+    try:
+        return read(path, name)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _wkt(path: Path, name: str | None) -> AbstractShape:
+    return _of_text(_text(path), name, "WKT")
+
+
+def _geojson(path: Path, name: str | None) -> AbstractShape:
+    shapely = needed("shapely")
+    try:
+        data = json.loads(_text(path))
+        if data["type"] == "FeatureCollection":
+            parts = [feature["geometry"] for feature in data["features"]]
+        else:
+            parts = [data["geometry"] if data["type"] == "Feature" else data]
+        # A feature without a place is valid, and has none.
+        geometries = [shapely.from_geojson(json.dumps(part)) for part in parts if part is not None]
+    except (KeyError, TypeError, ValueError, shapely.errors.ShapelyError) as error:
+        raise InputError(f"not GeoJSON with polygons ({_first_line(error)}).") from None
+    return _of_shapely(shapely.union_all(geometries), name, "GeoJSON")
+
+
+def _of_text(text: str, name: str | None, what: str) -> AbstractShape:
+    shapely = needed("shapely")
+    try:
+        geometry = shapely.from_wkt(_REFERENCE.sub("", text))
+    except shapely.errors.ShapelyError as error:
+        raise InputError(f"not {what} that shapely can read ({_first_line(error)}).") from None
+    return _of_shapely(geometry, name, what)
+
+
+def _of_shapely(geometry, name: str | None, what: str) -> Polygon:
+    shapely = needed("shapely")
+    if geometry is None or geometry.is_empty:
+        raise InputError(f"the {what} is empty; it needs one polygon at least.")
+    if not geometry.is_valid:
+        reason = shapely.is_valid_reason(geometry)
+        raise InputError(f"the {what} is not valid: {reason}. Repair it with shapely.make_valid.")
+    parts = [part for part in getattr(geometry, "geoms", [geometry]) if part.area > 0]
+    if not parts or any(part.geom_type != "Polygon" for part in parts):
+        raise InputError(f"the {what} is a {geometry.geom_type}; a shape is made of polygons.")
+    rings = [ring for part in parts for ring in (part.exterior, *part.interiors)]
+    return Polygon.of_rings([np.asarray(ring.coords)[:, :2] for ring in rings], name)
+
+
+def _surface(path: Path, name: str | None) -> Surface:
+    trimesh = needed("trimesh")
+    try:
+        mesh = trimesh.load(path, force="mesh", process=False)
+        corners, triangles = np.asarray(mesh.vertices, float), np.asarray(mesh.faces)
+    except Exception as error:  # its readers raise whatever they meet
+        raise InputError(f"no surface that trimesh can read ({_first_line(error)}).") from None
+    if not len(triangles):
+        raise InputError("the file holds no triangles.")
+    return Surface(corners, triangles, name)
+
+
+def _mesh(path: Path, name: str | None) -> AbstractShape:
+    meshio = needed("meshio")
+    try:
+        mesh = meshio.read(path)
+    except (Exception, SystemExit) as error:  # it ends the program where it does not know a file
+        raise InputError(f"no mesh that meshio can read ({_first_line(error)}).") from None
+    cells = {block.type: [] for block in mesh.cells}
+    for block in mesh.cells:
+        cells[block.type].append(np.asarray(block.data))
+    return shape_of_mesh(
+        np.asarray(mesh.points, float), {k: np.concatenate(v) for k, v in cells.items()}, name
+    )
+
+
+def needed(package: str) -> Any:
+    """The package, or what to type to have it."""
+    import importlib
+
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise InputError(
+            f"shapes from files need the package {package}: "
+            "pip install 'physics-guided-transformer[shapes]'"
+        ) from None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")  # some editors begin a file with a mark
+    except UnicodeDecodeError:
+        raise InputError("it is no text.") from None
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

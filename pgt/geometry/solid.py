@@ -1,0 +1,204 @@
+"""Simple shapes of space."""
+
+import dataclasses
+
+import numpy as np
+
+from pgt.core.registry import register
+from pgt.geometry.low_discrepancy import evenly
+from pgt.geometry.plane import box_distance
+from pgt.geometry.shape import (
+    AbstractLeaf,
+    Boundary,
+    Bounds,
+    Length,
+    Pair,
+    Triple,
+    Word,
+    interval,
+    number,
+    numbers,
+    set_fields,
+    wall_name,
+)
+
+
+class AbstractSolid(AbstractLeaf):
+    """A simple shape of space."""
+
+    @property
+    def dimension(self) -> int:
+        return 3
+
+
+@register("ball")
+@dataclasses.dataclass(frozen=True, init=False)
+class Ball(AbstractSolid):
+    """All points no farther than `radius` from `centre`.
+
+    >>> round(Ball(radius=2).walls().weights.sum().item() / np.pi, 6)
+    16.0
+    """
+
+    centre: tuple[float, float, float]
+    radius: float
+    name: str | None = None
+
+    def __init__(
+        self,
+        centre: Triple = (0.0, 0.0, 0.0),
+        radius: Length = 1.0,
+        name: Word | None = None,
+    ):
+        set_fields(
+            self,
+            centre=numbers("Ball(centre)", centre, 3),
+            radius=number("Ball(radius)", radius, above=0),
+            name=wall_name("Ball", name),
+        )
+
+    def distance(self, points):
+        return np.linalg.norm(points - np.array(self.centre), axis=1) - self.radius
+
+    def bounds(self) -> Bounds:
+        centre = np.array(self.centre)
+        return centre - self.radius, centre + self.radius
+
+    def boundary(self, count: int) -> Boundary:
+        around, along = evenly(count, 2).T
+        height = 2 * along - 1  # equal heights have equal areas (Archimedes)
+        normals = np.column_stack([_circle(around) * np.sqrt(1 - height**2)[:, None], height])
+        weights = np.full(count, 4 * np.pi * self.radius**2 / count)
+        return Boundary(np.array(self.centre) + self.radius * normals, normals, weights)
+
+
+@register("cylinder")
+@dataclasses.dataclass(frozen=True, init=False)
+class Cylinder(AbstractSolid):
+    """A cylinder that stands along z, from one height to another. `rotated` lays it down.
+
+    >>> round(Cylinder(radius=1, z=(0, 2)).measure() / np.pi, 3)
+    2.0
+    """
+
+    centre: tuple[float, float]
+    radius: float
+    z: tuple[float, float]
+    name: str | None = None
+
+    def __init__(
+        self,
+        centre: Pair = (0.0, 0.0),
+        radius: Length = 1.0,
+        z: Pair = (0.0, 1.0),
+        name: Word | None = None,
+    ):
+        set_fields(
+            self,
+            centre=numbers("Cylinder(centre)", centre, 2),
+            radius=number("Cylinder(radius)", radius, above=0),
+            z=interval("Cylinder(z)", z),
+            name=wall_name("Cylinder", name),
+        )
+
+    def distance(self, points):
+        away = np.linalg.norm(points[:, :2] - np.array(self.centre), axis=1) - self.radius
+        beyond = np.maximum(self.z[0] - points[:, 2], points[:, 2] - self.z[1])
+        outside = np.hypot(np.maximum(away, 0), np.maximum(beyond, 0))
+        return outside + np.minimum(np.maximum(away, beyond), 0)
+
+    def bounds(self) -> Bounds:
+        (x, y), (low, high), r = self.centre, self.z, self.radius
+        return np.array([x - r, y - r, low]), np.array([x + r, y + r, high])
+
+    def boundary(self, count: int) -> Boundary:
+        low, high = self.z
+        cap, side = np.pi * self.radius**2, 2 * np.pi * self.radius * (high - low)
+        each = [max(round(count * area / (2 * cap + side)), 1) for area in (side, cap)]
+        around, along = evenly(each[0], 2).T
+        normals = np.column_stack([_circle(around), np.zeros(each[0])])
+        points = self.radius * normals + _column(low + (high - low) * along)
+        parts = [Boundary(points, normals, np.full(each[0], side / each[0]))]
+        for height, up in ((low, -1.0), (high, 1.0)):
+            around, along = evenly(each[1], 2).T
+            flat = self.radius * np.sqrt(along)[:, None] * _circle(around)
+            points = np.column_stack([flat, np.full(each[1], height)])
+            normals = np.tile([0.0, 0.0, up], (each[1], 1))
+            parts.append(Boundary(points, normals, np.full(each[1], cap / each[1])))
+        found = mixed(parts)
+        return found._replace(points=found.points + np.array([*self.centre, 0.0]))
+
+
+@register("box")
+@dataclasses.dataclass(frozen=True, init=False)
+class Box(AbstractSolid):
+    """A box along the axes, from one number to another along each.
+
+    >>> round(Box(x=(0, 1), y=(0, 2), z=(0, 3)).measure(), 3)
+    6.0
+    """
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    z: tuple[float, float]
+    name: str | None = None
+
+    def __init__(
+        self,
+        x: Pair,
+        y: Pair,
+        z: Pair,
+        name: Word | None = None,
+    ):
+        set_fields(
+            self,
+            x=interval("Box(x)", x),
+            y=interval("Box(y)", y),
+            z=interval("Box(z)", z),
+            name=wall_name("Box", name),
+        )
+
+    def distance(self, points):
+        return box_distance(points, *self.bounds())
+
+    def bounds(self) -> Bounds:
+        lower, upper = np.array([self.x, self.y, self.z]).T
+        return lower, upper
+
+    def boundary(self, count: int) -> Boundary:
+        lower, upper = self.bounds()
+        areas = np.prod(upper - lower) / (upper - lower)
+        each = np.maximum(np.round(count * areas / (2 * areas.sum())).astype(int), 1)
+        return mixed(
+            [self.face(axis, side, int(each[axis])) for axis in range(3) for side in (0, 1)]
+        )
+
+    def face(self, axis: int, side: int, count: int) -> Boundary:
+        """Points of the lower (0) or the upper (1) end of an axis."""
+        lower, upper = self.bounds()
+        extent = upper - lower
+        points = lower + extent * np.insert(evenly(count, 2), axis, 0.0, axis=1)
+        points[:, axis] = self.bounds()[side][axis]
+        normals = np.zeros((count, 3))
+        normals[:, axis] = 2 * side - 1
+        area = float(np.prod(np.delete(extent, axis)))
+        return Boundary(points, normals, np.full(count, area / count))
+
+
+def mixed(parts) -> Boundary:
+    """Several parts in one order, so that the first of the points fill all of them."""
+    order = np.argsort(
+        np.concatenate([(np.arange(len(p.points)) + 0.5) / len(p.points) for p in parts]),
+        kind="stable",
+    )
+    return Boundary.joined(parts).take(order)
+
+
+def _circle(around):
+    """Points of the unit circle, from shares of a turn."""
+    return np.column_stack([np.cos(2 * np.pi * around), np.sin(2 * np.pi * around)])
+
+
+def _column(height):
+    """Points above the origin."""
+    return np.column_stack([np.zeros((len(height), 2)), height])

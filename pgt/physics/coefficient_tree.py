@@ -1,0 +1,79 @@
+"""Coefficients of an equation: numbers, with a unit of their own or without, or unknowns to be learnt."""
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+import jax.core
+import numpy as np
+from jaxtyping import Array, Float
+
+from pgt.core.arguments import LARGEST, InUnits, Limits, OneOf, Powers
+from pgt.core.errors import InputError
+from pgt.core.unknown import Unknown, is_unknown
+from pgt.physics.unit_conversion import Amount
+
+if TYPE_CHECKING:  # a residual computes with coefficients; no static checker knows of `resolve`
+    Coefficient = Any
+    Number = float
+else:  # after `resolve` an unknown is an array
+    Coefficient = float | Unknown | Amount | Float[Array | np.ndarray, ""]
+    Number = float | Float[Array, ""]  # an array only while JAX traces it
+
+# What may be given for one.
+FINITE = Limits(at_least=-LARGEST, at_most=LARGEST)
+Given = float | int | Unknown | Annotated[str, InUnits()] | Amount
+Diffusivity = Annotated[Given, Limits(above=0, at_most=LARGEST), Powers(length=2, time=-1)]
+# Of a flow whose pressure may be over density, or one of its own with the dynamic viscosity.
+Viscosity = Annotated[
+    Given, Limits(above=0, at_most=LARGEST), Powers(length=2, time=-1, pressure="p")
+]
+Speed = Annotated[Given, Limits(above=0, at_most=LARGEST), Powers(length=1, time=-1)]
+Velocity = Annotated[Given, FINITE, Powers(length=1, time=-1)]
+Rate = Annotated[Given, FINITE, Powers(time=-1)]
+Ratio = Annotated[Given, FINITE, Powers()]  # a pure number
+Dimension = Annotated[int, OneOf(1, 2, 3)]
+PlaneOrSpace = Annotated[int, OneOf(2, 3)]
+
+
+def as_coefficient(where: str, value, positive: bool = False) -> Coefficient:
+    """`value` as a float, an `Unknown` or an `Amount`; `where` names it in errors, as
+    "Heat(diffusivity)"."""
+    value = Amount.read(value)
+    if not isinstance(value, Unknown | Amount):
+        value = _as_float(where, value)
+    number = value.number if isinstance(value, Amount | Unknown) else value
+    if positive and not number > 0:
+        shown = value.text if isinstance(value, Amount) else float(number)
+        raise InputError(
+            f"{where} is {shown} but must be above 0; write a positive number or "
+            "pgt.Unknown(0.1, positive=True) to learn it."
+        )
+    return value
+
+
+def current(value: Coefficient) -> Number:
+    """The number a coefficient stands for now; while JAX traces it, what is traced."""
+    number = value.value if is_unknown(value) else value
+    return number if isinstance(number, jax.core.Tracer) else float(number)  # pyright: ignore
+
+
+def spatial(where: str, dimension: int, least: int = 1) -> tuple[str, ...]:
+    """The first `dimension` of x, y, z; an equation may need two of them at `least`."""
+    if dimension not in range(least, 4):
+        choices = {1: "1, 2 or 3", 2: "2 or 3"}[least]
+        raise InputError(f"{where}(dimension={dimension}): write {choices}.")
+    return ("x", "y", "z")[:dimension]
+
+
+def _as_float(where, value) -> float:
+    wrong_type = isinstance(value, (bool, str))
+    try:
+        number = math.nan if wrong_type else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not abs(number) <= LARGEST:
+        raise InputError(
+            f"{where} is {value!r} but must be a finite number up to {LARGEST:g} or pgt.Unknown(...) to "
+            "learn it."
+        )
+    return number

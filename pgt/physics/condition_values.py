@@ -1,0 +1,274 @@
+"""What a user may write for a known function of the coordinates: a source, a boundary value.
+
+A number, a formula in text, a JAX function, or a table of numbers to interpolate.
+"""
+
+import inspect
+import itertools
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float
+
+from pgt.core.arguments import CURVE, FORMULA
+from pgt.core.errors import InputError
+from pgt.core.number_arrays import as_numbers
+from pgt.core.parser import suggestion
+from pgt.core.unknown import Unknown, is_unknown
+from pgt.data.domain import AXES
+from pgt.physics.coefficient_tree import as_coefficient
+from pgt.physics.expression import Expression
+from pgt.physics.pde import Derivatives
+from pgt.physics.unknown_function import UnknownFunction
+
+
+class Function(eqx.Module):
+    """A JAX function of the coordinates, called by name or in coordinate order."""
+
+    function: Callable
+    named: tuple[str, ...] | None = eqx.field(static=True)
+    positional: tuple[str, ...] = eqx.field(static=True)
+
+    def __call__(self, point: Mapping[str, Any]) -> Float[Array, ""]:
+        if self.named is None:
+            value = self.function(*(point[c] for c in self.positional))
+        else:
+            value = self.function(**{c: point[c] for c in self.named})
+        return jnp.asarray(value, float)
+
+
+class Table(eqx.Module):
+    """Numbers on a rectangular grid, interpolated linearly along each axis.
+
+    `names` is None until the one coordinate that is free on the face is known.
+    """
+
+    axes: tuple[Float[Array | np.ndarray, " _"], ...]
+    values: Float[Array | np.ndarray, "..."]
+    names: tuple[str, ...] | None = eqx.field(static=True)
+
+    def __call__(self, point: Mapping[str, Any]) -> Float[Array, ""]:
+        assert self.names is not None  # bound before use
+        cells = [_cell(axis, point[name]) for axis, name in zip(self.axes, self.names, strict=True)]
+        values = jnp.asarray(self.values, float)
+        total = jnp.zeros(())
+        for corner in itertools.product((0, 1), repeat=len(cells)):
+            weight = jnp.ones(())
+            for side, (_, fraction) in zip(corner, cells, strict=True):
+                weight = weight * (fraction if side else 1 - fraction)
+            index = tuple(side + i for side, (i, _) in zip(corner, cells, strict=True))
+            total = total + weight * values[index]
+        return total
+
+
+class Learnt(eqx.Module):
+    """In the place of an unknown number, which the equation holds under this name (bordered.py)."""
+
+    name: str = eqx.field(static=True)
+
+
+class Varying(eqx.Module):
+    """In the place of an unknown function, for which a field stands (bordered.py)."""
+
+    field: str = eqx.field(static=True)
+    function: UnknownFunction = eqx.field(static=True)
+
+
+Value = (
+    float | Unknown | Float[Array | np.ndarray, ""] | Expression | Function | Table | Learnt
+    | UnknownFunction | Varying
+)  # fmt: skip
+# What may be given for one: at a face, where values are known, and on the right-hand side of an equation.
+Formula = Annotated[str, FORMULA]
+Writable = float | int | Formula | Callable | Annotated[tuple, CURVE] | xr.DataArray
+Source = float | int | Formula | Unknown | Callable | tuple | xr.DataArray
+
+
+def as_value(where: str, value: Any) -> Value:
+    """The value in the form we keep, checked as far as possible without knowing the domain."""
+    if isinstance(value, str):
+        expression = Expression(value)
+        expression.require(AXES, where)
+        return expression
+    if isinstance(value, xr.DataArray):
+        return _table_from_xarray(where, value)
+    if isinstance(value, tuple):
+        return _table_from_pair(where, value)
+    if isinstance(value, (Function, Table, Expression)):
+        return value
+    if isinstance(value, UnknownFunction):
+        raise InputError(
+            f"{where}: an unknown function stands in the text of an equation, or in a condition on a "
+            'wall or at the start: pgt.Equation("u_t = D*u_xx + q", q=pgt.UnknownFunction("x"), D=0.1).'
+        )
+    if callable(value) and not is_unknown(value):
+        # Partial hides a plain function from JAX, which knows only arrays as leaves.
+        function: Any = value if isinstance(value, eqx.Module) else jax.tree_util.Partial(value)
+        return Function(function, None, ())
+    return as_coefficient(where, value)
+
+
+def bind_value(where: str, value: Value, coords: tuple[str, ...], free: tuple[str, ...]) -> Value:
+    """The value for a domain with `coords`, of which `free` vary where the value is wanted."""
+    if isinstance(value, Expression):
+        value.require(coords, where)
+    if isinstance(value, Function):
+        named, positional = _arguments(where, value.function, coords, free)
+        return Function(value.function, named, positional)
+    if isinstance(value, Table):
+        return _name_table(where, value, coords, free)
+    if isinstance(value, UnknownFunction | Varying):
+        function = value if isinstance(value, UnknownFunction) else value.function
+        function.require(where, coords, free)
+    return value
+
+
+def value_at(value: Value, point: Mapping[str, Any]) -> Float[Array, ""]:
+    """The value at one point, given as {coordinate name: number}."""
+    if isinstance(value, Expression):
+        return jnp.asarray(value(**point), float)
+    if isinstance(value, (Function, Table)):
+        return value(point)
+    return jnp.asarray(value.value if isinstance(value, Unknown) else value, float)
+
+
+def value_beside(
+    value: Value, evaluate: Callable[[Any, str], Float[Array, ""]], z: Any, point: Mapping[str, Any]
+) -> Float[Array, ""]:
+    """The same where it may be an unknown function, which `evaluate` knows at z as a field."""
+    if isinstance(value, Varying):
+        return value.function.of_field(evaluate(z, value.field))
+    return value_at(value, point)
+
+
+def check_finite(
+    where: str, value: Value, axes: tuple[str, ...], points: Float[np.ndarray, "n d"]
+) -> None:
+    """Raise where a formula or function gives no finite number at some of the points."""
+    if not isinstance(value, Expression | Function):
+        return
+    shown = value.text if isinstance(value, Expression) else "the function"
+    try:
+        found = jax.vmap(lambda z: value_at(value, dict(zip(axes, z, strict=True))))(
+            jnp.asarray(points, float)
+        )
+    except InputError:
+        raise
+    except Exception as error:  # whatever a user's function raises
+        said = str(error).partition("\n")[0][:200]
+        raise InputError(
+            f"{where}: the function fails ({type(error).__name__}: {said}); write it with jax.numpy, for "
+            "one point; it must give one number."
+        ) from None
+    bad = np.flatnonzero(~np.isfinite(np.asarray(found)))
+    if bad.size:
+        place = ", ".join(f"{a} = {v:g}" for a, v in zip(axes, points[bad[0]], strict=True))
+        raise InputError(
+            f"{where}: {shown} is not finite at {place}; write what it is there, or leave out the ends."
+        )
+
+
+def as_source(where: str, source: Any, coords: tuple[str, ...]) -> Value | None:
+    """A right-hand side f(coords), or None for none."""
+    if source is None:
+        return None
+    return bind_value(where, as_value(where, source), coords, coords)
+
+
+def source_at(source: Value | None, d: Derivatives, coords: tuple[str, ...]):
+    """The source at the point where `d` stands; 0.0 if there is none."""
+    return 0.0 if source is None else value_at(source, {c: d(c) for c in coords})
+
+
+def _cell(axis, at):
+    """Index of the grid cell that holds `at`, and how far into it: 0 at its start, 1 at its end."""
+    axis = jnp.asarray(axis, float)
+    index = jnp.clip(jnp.searchsorted(axis, at, side="right") - 1, 0, axis.size - 2)
+    fraction = (at - axis[index]) / (axis[index + 1] - axis[index])
+    return index, jnp.clip(fraction, 0.0, 1.0)
+
+
+def _arguments(where, function, coords, free):
+    """(names, ()) to call by name or (None, coordinates) to call in order."""
+    try:
+        target = function.func if isinstance(function, jax.tree_util.Partial) else function
+        parameters = inspect.signature(target).parameters.values()
+    except ValueError:  # some built-ins do not tell
+        return None, free
+    required = [
+        p.name
+        for p in parameters
+        if p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+    ]
+    by_name = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    if set(required) <= set(coords) & set(by_name) and set(by_name) & set(coords):
+        return tuple(c for c in coords if c in by_name), ()
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return coords, ()
+    for candidate in (free, coords):
+        if len(required) == len(candidate):
+            return None, candidate
+    raise InputError(
+        f"{where}: the function takes {required} but the coordinates are {list(coords)}; write "
+        f"`lambda {', '.join(free)}: ...`."
+    )
+
+
+def _table_from_pair(where, pair) -> Table:
+    if len(pair) != 2:
+        raise InputError(
+            f"{where}: a table is a pair (coordinates, values), got {len(pair)} items."
+        )
+    return _table(where, (pair[0],), pair[1], None)
+
+
+def _table_from_xarray(where, array: xr.DataArray) -> Table:
+    for dim in array.dims:
+        if dim not in AXES:
+            hint = suggestion(str(dim), AXES) or " Rename it with .rename(...)."
+            raise InputError(f"{where}: dimension '{dim}' is not one of x, y, z, t.{hint}")
+        if dim not in array.coords:
+            raise InputError(
+                f"{where}: dimension '{dim}' has no coordinate; use .assign_coords({dim}=...)."
+            )
+    names = tuple(str(dim) for dim in array.dims)
+    return _table(where, tuple(array[n].values for n in names), array.values, names)
+
+
+def _table(where, axes, values, names) -> Table:
+    axes = tuple(as_numbers(f"{where}, coordinates", axis) for axis in axes)
+    values = as_numbers(f"{where}, values", values)
+    if any(axis.ndim != 1 for axis in axes) or values.shape != tuple(a.size for a in axes):
+        raise InputError(
+            f"{where}: coordinates of shape {[a.shape for a in axes]} do not fit values of shape "
+            f"{values.shape}; give one value per coordinate."
+        )
+    if not all(np.isfinite(a).all() for a in (*axes, values)):
+        raise InputError(f"{where}: the table holds NaN or inf; drop or fill those entries first.")
+    if not axes or any(axis.size < 2 or (np.diff(axis) <= 0).any() for axis in axes):
+        raise InputError(
+            f"{where}: each coordinate of a table needs two or more increasing numbers without "
+            "repeats; sort it first, or write a plain number for a constant."
+        )
+    return Table(axes, values, names)
+
+
+def _name_table(where, table, coords, free) -> Table:
+    if table.names is None and len(free) != 1:
+        raise InputError(
+            f"{where}: a pair (coordinates, values) serves one free coordinate, but here "
+            f"{list(free)} vary; give an xarray.DataArray with those dimensions."
+        )
+    names = free if table.names is None else table.names
+    for name in names:
+        if name not in coords:
+            raise InputError(
+                f"{where}: dimension '{name}' is not a coordinate of the domain {list(coords)}."
+                + suggestion(name, coords)
+            )
+    return Table(table.axes, table.values, names)

@@ -1,0 +1,1 @@
+"""Governing equations with a name, one file each."""

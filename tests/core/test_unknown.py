@@ -1,0 +1,99 @@
+"""Coefficients to be learnt: every value of theirs is admissible, and each has a name."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import pytest
+
+import pgt
+from pgt.core.errors import InputError
+from pgt.core.unknown import Unknown, named_unknowns, resolve
+from pgt.physics import AdvectionDiffusion, Equation, Heat, NavierStokes2D
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [Unknown(0.3), Unknown(0.3, positive=True), Unknown(0.3, bounds=(-1.0, 2.0))],
+    ids=["plain", "positive", "bounds"],
+)
+def test_it_starts_where_it_was_told_to(unknown):
+    assert float(unknown.value) == pytest.approx(0.3, rel=1e-6)
+
+
+def test_its_start_may_have_a_unit():
+    unknown = Unknown("0.6 m^2/min", bounds=(0.1, 2.0))
+    assert repr(unknown) == "Unknown('0.6 m^2/min', bounds=(0.1, 2.0))"
+    assert float(unknown.times(10.0).value) == pytest.approx(6.0)
+    assert unknown.times(10.0).bounds == (1.0, 20.0)
+    with pytest.raises(InputError, match="here write the number alone"):
+        _ = unknown.value
+    with pytest.raises(
+        InputError, match=r"Unknown\(initial='a lot'\): initial must be a number, or text"
+    ):
+        Unknown("a lot")
+
+
+@pytest.mark.parametrize("raw", [-5.0, 0.0, 5.0])
+def test_no_step_of_the_optimiser_leaves_what_is_admissible(raw):
+    def moved(unknown):
+        return float(eqx.tree_at(lambda u: u.raw, unknown, jnp.asarray(raw)).value)
+
+    assert moved(Unknown(0.3, positive=True)) > 0
+    assert -1 < moved(Unknown(0.3, bounds=(-1.0, 2.0))) < 2
+    assert moved(Unknown(-0.5)) == pytest.approx(0.5 * raw)
+
+
+def test_another_unit_leaves_the_value_alone():
+    plain = Unknown(-3.0)
+    assert (plain.is_plain, plain.unit, float(plain.raw)) == (True, 3.0, -1.0)
+    other = plain.in_units_of(0.5)
+    assert (float(other.value), float(other.raw)) == (-3.0, -6.0)
+    assert Unknown(0.0).unit == 1.0
+    assert not Unknown(1.0, positive=True).is_plain
+
+
+def test_resolving_replaces_unknowns_and_nothing_else():
+    found = resolve({"a": Unknown(2.0), "b": (1.5, Unknown(4.0))})
+    assert found == {"a": 2.0, "b": (1.5, 4.0)}
+
+
+@pytest.mark.parametrize(
+    ("pde", "names"),
+    [
+        (Heat(pgt.Unknown(0.1, positive=True)), ["diffusivity"]),
+        (AdvectionDiffusion((pgt.Unknown(1.0), 2.0), pgt.Unknown(0.1), dimension=2),
+         ["diffusivity", "velocity_0"]),
+        (Equation("u_t + c*u_x = nu*u_xx", c=pgt.Unknown(1.0), nu=pgt.Unknown(0.1)), ["c", "nu"]),
+        (Heat(0.1), []),
+        (NavierStokes2D(pgt.Unknown(0.1), pgt.Unknown(1.0)), ["convection", "viscosity"]),
+        (Heat(0.1, source=pgt.Unknown(1.0)), ["source"]),
+    ],
+    ids=["heat", "tuple", "equation", "none", "flow", "source"],
+)  # fmt: skip
+def test_coefficients_have_readable_names(pde, names):
+    assert sorted(name for name, _ in named_unknowns(pde)) == names
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Unknown(float("nan")), "must be a finite number"),
+        (lambda: Unknown(0.0, positive=True), "a starting value above 0"),
+        (lambda: Unknown(2.0, bounds=(0.0, 2.0)), "strictly between the bounds"),
+        (lambda: Unknown(0.5, positive=True, bounds=(-1.0, 1.0)), "it may be negative"),
+    ],
+)
+def test_mistakes_are_named(make, message):
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+def test_an_unknown_shows_its_value_also_inside_an_equation():
+    assert repr(Unknown(0.05, positive=True)) == "Unknown(0.05, positive=True)"
+    assert repr(Unknown(0.5, bounds=(0, 1))) == "Unknown(0.5, bounds=(0, 1))"
+    assert "diffusivity=Unknown(0.05, positive=True)" in repr(Heat(Unknown(0.05, positive=True)))
+    seen = []
+    jax.make_jaxpr(lambda raw: seen.append(repr(eqx.tree_at(lambda u: u.raw, Unknown(1.0), raw))))(
+        0.5
+    )
+    assert seen == ["Unknown(...)"]

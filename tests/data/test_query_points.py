@@ -1,0 +1,140 @@
+"""Where a field is asked: rows, columns by axis, or positions along each axis."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from pgt.core.errors import InputError
+from pgt.data import Domain
+from pgt.data.query_points import (
+    as_axes,
+    as_points,
+    check_either,
+    outside,
+    outside_grid,
+    require_grid,
+    require_points,
+)
+
+BOX = Domain(x=(-1, 1), t=(0, 2))
+
+
+def test_points_by_row_or_by_axis_are_the_same():
+    rows = [[0.5, 1.0], [9.0, 0.0]]  # outside of the domain is no mistake
+    np.testing.assert_array_equal(as_points(rows, BOX), rows)
+    np.testing.assert_array_equal(as_points({"t": [1, 0], "x": [0.5, 9.0]}, BOX), rows)
+    assert as_points({"x": 0.5, "t": 1.0}, BOX).shape == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        ({"x": [0.0]}, "points have x; give exactly x, t"),
+        ({"x": [0.0], "t": [0.0], "y": [0.0]}, "give exactly x, t"),
+        ({"x": [0.0, 1.0], "t": [0.0]}, r"same number of values; got x \(2,\), t \(1,\)"),
+        (np.zeros(2), r"shape \(2,\); give \(n, 2\) with columns x, t"),
+        ([[0.0, 1.0], [np.nan, 1.0]], "row 1 is not finite"),
+    ],
+)
+def test_points_that_are_none(points, message):
+    with pytest.raises(InputError, match=message):
+        as_points(points, BOX)
+
+
+def test_points_and_a_grid_are_not_asked_for_at_once():
+    check_either("band", None, {"x": 3})
+    check_either("band", [[0.5]], {})
+    with pytest.raises(InputError, match=r"band: write either points, or the axes"):
+        check_either("band", [[0.5]], {"x": 3})
+
+
+def test_axes_are_counted_listed_or_left_out():
+    axes = as_axes({"x": 5, "t": [0.5, 0.1]}, BOX)
+    assert list(axes) == ["x", "t"]
+    np.testing.assert_allclose(axes["x"], [-1, -0.5, 0, 0.5, 1])
+    assert axes["t"].tolist() == [0.5, 0.1]
+    assert len(as_axes({}, BOX)["t"]) == 50
+    assert as_axes({"x": np.int64(1)}, BOX)["x"].tolist() == [-1.0]
+
+
+@pytest.mark.parametrize("wanted", [True, "three", [], [[0.0]], [0.0, np.nan], [[1.0], [1.0, 2.0]]])
+def test_positions_that_are_none(wanted):
+    with pytest.raises(InputError, match=r"grid\(x=...\): give a number of positions or a list"):
+        as_axes({"x": wanted}, BOX)
+
+
+def test_axes_that_are_none():
+    with pytest.raises(InputError, match="no axis is called y; axes are x, t"):
+        as_axes({"y": 3}, BOX)
+    with pytest.raises(InputError, match=r"grid\(x=0\): ask for at least one"):
+        as_axes({"x": 0}, BOX)
+
+
+def test_more_points_than_memory_holds_are_refused_before_they_are_made(monkeypatch):
+    monkeypatch.setattr("pgt.core.memory.available_memory", lambda: 16e9)
+    require_grid({"x": 1000, "t": [0.5, 1.0]}, BOX, 10)
+    require_points(10**6, "a million points")
+    with pytest.raises(
+        InputError, match=r"grid\(x=1000000000, t=1\): this needs 24 GB .*fewer points"
+    ):
+        require_grid({"x": 10**9, "t": [0.5]}, BOX)
+    with pytest.raises(InputError, match=r"grid\(x=30000, t=30000\)"):
+        require_grid({"x": 30_000, "t": 30_000}, BOX)
+    require_grid({"x": "many", "t": -1}, BOX)  # which is refused where positions are made
+
+
+def test_a_number_alone_serves_all_points_and_a_table_is_read_by_its_columns():
+    assert as_points({"x": 0.5, "t": [0.1, 0.2]}, BOX).tolist() == [[0.5, 0.1], [0.5, 0.2]]
+    table = pd.DataFrame({"t": [0.1, 0.2], "x": [0.5, 0.5]})
+    assert as_points(table, BOX).tolist() == [[0.5, 0.1], [0.5, 0.2]]
+
+
+@pytest.mark.parametrize("points", ["a", b"", len, 10**400, ["u", "u"], {"x": "a", "t": 1}])
+def test_what_holds_no_points_is_refused(points):
+    with pytest.raises(InputError, match="points"):
+        as_points(points, BOX)
+
+
+def test_one_position_is_inside_or_written_as_a_list():
+    assert as_axes({"x": 0.5}, BOX)["x"].tolist() == [0.5]
+    assert as_axes({"x": [2.5]}, BOX)["x"].tolist() == [2.5]
+    with pytest.raises(InputError, match=r"grid\(x=2.5\): neither .* write x=\[2.5\]"):
+        as_axes({"x": 2.5}, BOX)
+
+
+def test_a_dataset_is_no_axis():
+    table = xr.Dataset(coords={"x": [0.5]})
+    require_grid({"x": table}, BOX)  # which only counts
+    with pytest.raises(InputError, match="x"):
+        as_axes({"x": table}, BOX)
+
+
+def test_an_axis_has_no_billion_positions():
+    with pytest.raises(InputError, match="at most 100,000,000 positions"):
+        as_axes({"x": 10**9}, BOX)
+
+
+def test_an_axis_that_repeats_has_no_outside():
+    around = Domain(x=(-1, 1), t=(0, 2), periodic=("x",))
+    points = np.array([[5.0, 1.0], [0.0, 3.0], [1.0, 2.0]])
+    assert outside(points, BOX).tolist() == [True, True, False]
+    assert outside(points, around).tolist() == [False, True, False]
+    grid = outside_grid({"x": np.array([0.0, 5.0]), "t": np.array([1.0])}, BOX, ("t", "x"))
+    assert grid.tolist() == [[False, True]]
+
+
+def test_a_number_too_large_for_a_float_is_too_many_points():
+    with pytest.raises(InputError, match="GB of memory"):
+        require_grid({"t": 10**400}, BOX)
+
+
+def test_dates_are_counted_as_the_time_of_the_domain_is():
+    domain = Domain(x=(0, 1), t=(0, 1800), units={"t": "seconds since 2024-03-12T10:00:00"})
+    for dates in (["2024-03-12T10:10"], np.array(["2024-03-12T10:10"], "M8[s]")):
+        assert as_axes({"t": dates}, domain)["t"].tolist() == [600.0]
+        assert as_points({"x": 0.5, "t": dates}, domain).tolist() == [[0.5, 600.0]]
+    hours = Domain(t=(0, 5), units={"t": "h since 2024-03-12"})
+    assert as_axes({"t": "2024-03-12T01:30"}, hours)["t"].tolist() == [1.5]
+    with pytest.raises(InputError, match="is in 's' and says no moment from which it counts"):
+        as_axes({"t": ["2024-03-12"]}, Domain(t=(0, 5), units={"t": "s"}))

@@ -1,0 +1,70 @@
+"""Walls between places."""
+
+import numpy as np
+import pytest
+
+import pgt
+from pgt.data.splits import blocks
+from pgt.data.visibility import in_sight, parted
+from pgt.problem.assembly import held_out_groups
+
+ROOMS = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.Rectangle(x=(0.95, 1.05), y=(-1, 0.8)))
+LEFT, RIGHT, DOOR = [0.8, 0.6], [1.2, 0.6], [1.0, 0.9]
+
+
+def test_a_wall_hides_what_is_behind_it_and_a_door_does_not():
+    here, there = np.array([LEFT, LEFT, RIGHT, LEFT]), np.array([RIGHT, DOOR, DOOR, LEFT])
+    assert in_sight(ROOMS, here, there).tolist() == [False, True, True, True]
+    assert in_sight(ROOMS, there, here).tolist() == [False, True, True, True]
+
+
+def test_in_a_box_everything_is_in_sight():
+    box = pgt.Domain(x=(0, 2), y=(0, 1))
+    assert in_sight(box, np.array([LEFT]), np.array([RIGHT])).all()
+    groups = np.array([3, 3])
+    assert parted(box, np.array([LEFT, RIGHT]), groups) is groups
+
+
+def test_time_hides_nothing():
+    rooms = pgt.Domain(x=(0, 2), y=(0, 1), t=(0, 5), shape=ROOMS.shape)
+    here, there = np.array([[*LEFT, 0.0]] * 2), np.array([[*LEFT, 5.0], [*RIGHT, 0.0]])
+    assert in_sight(rooms, here, there).tolist() == [True, False]
+
+
+def test_where_an_axis_repeats_the_shortest_way_counts():
+    wall = -pgt.Rectangle(x=(0.9, 1.1), y=(-1, 2))
+    here, there = np.array([[0.1, 0.5]]), np.array([[1.9, 0.5]])
+    assert not in_sight(pgt.Domain(x=(0, 2), y=(0, 1), shape=wall), here, there)[0]
+    assert in_sight(pgt.Domain(x=(0, 2), y=(0, 1), shape=wall, periodic=("x",)), here, there)[0]
+
+
+def test_a_block_is_parted_by_a_wall_and_joined_by_who_stands_in_the_door():
+    points, one = np.array([LEFT, RIGHT, DOOR]), np.zeros(3, int)
+    assert parted(ROOMS, points, one).tolist() == [0, 0, 0]
+    assert parted(ROOMS, points[:2], one[:2]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_readings_on_two_sides_of_a_wall_are_not_held_out_together(seed):
+    rooms = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.Rectangle(x=(0.9, 1.0), y=(-1, 2)))
+    points = rooms.even(60, seed=seed)
+    where = dict(zip("xy", points.T, strict=True))
+    readings = pgt.Observations.from_arrays(where, {"u": points[:, 0]})
+    by_block = pgt.Training(hold_out_by="block")
+    plain, found = blocks(readings), held_out_groups(readings, by_block, rooms)
+    assert found is not None
+    on_the_left = points[:, 0] < 0.95
+    assert any(len(np.unique(on_the_left[plain == group])) == 2 for group in plain)
+    for group in np.unique(found):
+        assert len(np.unique(on_the_left[found == group])) == 1
+        assert len(np.unique(plain[found == group])) == 1  # parts of blocks
+
+
+def test_what_moves_hides_where_it_is_on_the_way():
+    door = pgt.Rectangle(x=(0.9, 1.1), y=(-1, 2)).moving(y="3.1*t")
+    rooms = pgt.Domain(x=(0, 2), y=(0, 1), t=(0, 1), shape=-door)
+    here, there = np.array([[*LEFT, 0.0], [*LEFT, 1.0]]), np.array([[*RIGHT, 0.0], [*RIGHT, 1.0]])
+    assert in_sight(rooms, here, there).tolist() == [False, True]
+    together = np.concatenate([here, there])
+    assert parted(rooms, together, np.zeros(4, int)).tolist() == [0, 0, 0, 0]
+    assert parted(rooms, together[::2], np.zeros(2, int)).tolist() == [0, 1]

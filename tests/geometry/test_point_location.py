@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+
+from pgt.core.errors import InputError
+from pgt.geometry.point_location import chosen
+
+PLACES = np.array([[-1.0, 0.0], [0.5, 0.2], [2.0, 3.0]])
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("x < 0", [True, False, False]),
+        ("x >= 0.5", [False, True, True]),
+        ("0 < x < 1", [False, True, False]),
+        ("x > 0 and y < 1", [False, True, False]),
+        ("x < 0 or y > 1", [True, False, True]),
+        ("x^2 + y^2 <= 1", [True, True, False]),
+        ("1 < 2", [True, True, True]),
+        ("(x > 0) and (y < 1)", [False, True, False]),
+        ("((x + 1) * (y - 1) > 0) or (x < 0)", [True, False, True]),
+        ("(x + 1) < (y + 1)", [True, False, True]),
+    ],
+)
+def test_conditions_choose_places(text, holds):
+    assert chosen(text, PLACES, ("x", "y")).tolist() == holds
+
+
+@pytest.mark.parametrize("text", ["x", "x <", "x == 0", "z < 0", "x < 0 <", "x < 0 and", ""])
+def test_what_is_no_condition_is_refused(text):
+    with pytest.raises(InputError):
+        chosen(text, PLACES, ("x", "y"))
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"), [("x > 0 && y < 1", "&&"), ("not x > 0", "not"), ("x == 0", "==")]
+)
+def test_signs_of_other_languages_are_named(text, sign):
+    with pytest.raises(InputError, match=f"{sign!r} cannot be read here; write 'x > 0 and y < 1'"):
+        chosen(text, PLACES, ("x", "y"))
+
+
+def test_brackets_around_conditions_are_refused():
+    with pytest.raises(InputError, match="brackets do not go around"):
+        chosen("(x < 0 or y > 0) and x > -1", PLACES, ("x", "y"))

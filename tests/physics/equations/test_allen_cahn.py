@@ -1,0 +1,36 @@
+"""The Allen–Cahn equation: its residual, its phases at rest, its kernel and its mistakes."""
+
+import jax.numpy as jnp
+import pytest
+from nested_derivatives import residual_at
+
+from pgt.core.errors import InputError
+from pgt.kernels.heat_kernel import HeatKernel
+from pgt.physics import AllenCahn
+
+
+def test_residual_of_a_polynomial_by_hand():
+    # u = x² t: u_t = x², u_xx = 2 t
+    def field(z):
+        return (z[0] ** 2 * z[1])[None]
+
+    found = residual_at(AllenCahn(0.5, 2.0), field, jnp.array([1.0, 3.0]))
+    assert list(found) == ["allen_cahn"]
+    assert float(found["allen_cahn"]) == pytest.approx(1 - 0.5 * 6 - 2 * (3 - 27))
+
+
+@pytest.mark.parametrize(("phase", "expected"), [(-1, 0), (0, 0), (1, 0), (0.5, -0.375)])
+def test_both_phases_are_at_rest_and_what_lies_between_is_not(phase, expected):
+    found = residual_at(AllenCahn(1.0), lambda z: 0 * z[:1] + phase, jnp.zeros(2))
+    assert float(found["allen_cahn"]) == pytest.approx(expected)
+
+
+def test_influence_spreads_with_the_diffusivity():
+    assert AllenCahn(0.25, 5.0).kernel() == HeatKernel(0.25)
+
+
+def test_an_infinite_reaction_is_refused():
+    with pytest.raises(
+        InputError, match=r"AllenCahn\(reaction=inf\): reaction must be a finite number"
+    ):
+        AllenCahn(0.1, float("inf"))

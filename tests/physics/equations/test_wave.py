@@ -1,0 +1,32 @@
+"""The wave equation: its residual, its kernel and its mistakes."""
+
+import jax.numpy as jnp
+import pytest
+from nested_derivatives import residual_at
+
+from pgt.core.errors import InputError
+from pgt.core.unknown import Unknown
+from pgt.kernels.wave_kernel import WaveKernel
+from pgt.physics import Wave
+
+
+def test_residual_of_a_polynomial_by_hand():
+    # u = x³ t²: u_tt = 2 x³, u_xx = 6 x t²
+    def field(z):
+        return (z[0] ** 3 * z[1] ** 2)[None]
+
+    found = residual_at(Wave(2.0, source="x"), field, jnp.array([2.0, 3.0]))
+    assert list(found) == ["wave"]
+    assert float(found["wave"]) == pytest.approx(16 - 4 * 108 - 2)
+
+
+def test_the_kernel_spreads_at_the_current_speed():
+    kernel = Wave(2.0).kernel()
+    assert isinstance(kernel, WaveKernel)
+    assert kernel.speed == 2.0
+    assert Wave(Unknown(0.5, positive=True)).kernel().speed == pytest.approx(0.5)
+
+
+def test_a_wave_that_stands_still_is_none():
+    with pytest.raises(InputError, match=r"Wave\(speed=0.0\): speed must be a number above 0"):
+        Wave(0.0)

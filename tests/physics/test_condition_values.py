@@ -1,0 +1,74 @@
+"""Known functions of the coordinates: numbers, formulas, functions and tables."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import xarray as xr
+from nested_derivatives import residual_at
+
+from pgt.core.errors import InputError
+from pgt.core.unknown import Unknown
+from pgt.physics import Heat, Initial
+from pgt.physics.condition_values import as_source, as_value, bind_value, value_at
+from pgt.physics.unknown_function import UnknownFunction
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x*t + 2",
+        lambda x, t: x * t + 2,
+        lambda t, x: x * t + 2,
+        lambda a, b: a * b + 2,
+        lambda *, x, t, shift=2.0: x * t + shift,
+        lambda **point: point["x"] * point["t"] + 2,
+    ],
+)
+def test_a_source_may_be_written_in_many_ways(source):
+    z = jnp.array([0.5, 3.0])
+    residual = residual_at(Heat(0.1, source=source), lambda z: 0 * z[:1], z)["heat"]
+    assert float(residual) == pytest.approx(-3.5)
+
+
+def test_pdes_with_sources_pass_through_jit():
+    pde = Heat(0.1, source=lambda x: jnp.sin(x))
+    z = jnp.array([0.5, 3.0])
+    compiled = jax.jit(lambda pde, z: residual_at(pde, lambda z: 0 * z[:1], z)["heat"])
+    assert float(compiled(pde, z)) == pytest.approx(-float(jnp.sin(0.5)))
+
+
+def test_numbers_and_unknowns_are_the_same_everywhere():
+    for value in (2, 2.0, Unknown(2.0)):
+        assert float(value_at(as_value("here", value), {"x": 7.0})) == 2.0
+    assert as_source("here", None, ("x", "t")) is None
+
+
+def test_a_table_holds_its_last_value_beyond_its_ends():
+    table = bind_value("here", as_value("here", ([0.0, 1.0], [2.0, 4.0])), ("x", "t"), ("x",))
+    found = [float(value_at(table, {"x": x})) for x in (-1.0, 0.0, 0.25, 1.0, 9.0)]
+    assert found == [2.0, 2.0, 2.5, 4.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Heat(0.1, source="sin(y)"), r"Heat\(source\): unknown name 'y'"),
+        (lambda: Heat(0.1, source="sin("), "end of the text"),
+        (lambda: Heat(0.1, source=lambda a, b, c: a), "write `lambda x, t"),
+        (lambda: Initial(u=([0.0, 1.0], [1.0])), "one value per coordinate"),
+        (lambda: Initial(u=([1.0, 0.0], [1.0, 2.0])), "increasing"),
+        (lambda: Initial(u=([0.0, 1.0], [1.0, np.nan])), "NaN or inf"),
+        (lambda: Initial(u=(1.0, 2.0, 3.0)), "pair"),
+        (lambda: Initial(u=xr.DataArray([0.0, 1.0], dims="time")), "not one of x, y, z, t"),
+        (lambda: Initial(u=xr.DataArray([0.0, 1.0], dims="x")), "assign_coords"),
+    ],
+)
+def test_mistakes_are_named(make, message):
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+def test_an_unknown_function_is_no_source():
+    with pytest.raises(InputError, match="stands in the text of an equation, or in a condition"):
+        as_value("Poisson(source=...)", UnknownFunction("x"))

@@ -1,0 +1,86 @@
+"""Coefficients with units of their own, in Python."""
+
+import numpy as np
+import pytest
+
+import pgt
+from pgt.core.errors import InputError
+from pgt.physics.problem_inputs import as_problem
+from pgt.physics.unit_conversion import Amount, in_problem_units
+
+UNITS = {"x": "mm", "t": "s", "u": "K"}
+
+
+def problem(pde, units=UNITS):
+    points = {"x": np.array([10.0, 20.0]), "t": np.array([0.0, 1.0])}
+    readings = pgt.Observations.from_arrays(points, {"u": np.array([1.0, 2.0])}, units=units)
+    return as_problem(readings, pde, pgt.Domain(x=(0, 100), t=(0, 2)))[1]
+
+
+def test_an_amount_becomes_a_number_in_the_units_of_the_readings():
+    pde = problem(pgt.Heat(diffusivity="0.6 m^2/min"))
+    assert pde.diffusivity == pytest.approx(0.6 * 1e6 / 60, rel=1e-12)
+    assert problem(pgt.Heat(diffusivity=2.0)).diffusivity == 2.0
+
+
+def test_the_units_of_the_domain_serve_where_the_readings_have_none():
+    table = {"x": [0.2, 0.4], "t": [0.0, 0.5], "u": [1.0, 2.0]}
+    domain = pgt.Domain(x=(0, 1), t=(0, 1), units={"x": "cm", "t": "h"})
+    _, pde, _ = as_problem(table, pgt.Heat("1e-6 m2/s"), domain)
+    assert pde.diffusivity == pytest.approx(1e-6 * 1e4 * 3600, rel=1e-12)
+
+
+def test_amounts_in_tuples_and_of_texts():
+    moving = problem(pgt.AdvectionDiffusion(velocity=("3 cm/s",), diffusivity=1.0))
+    assert moving.velocity[0] == pytest.approx(30.0)
+    text = problem(pgt.Equation("u_t = k*u_xx + q", k="1 cm^2/s", q="6 K/min"))
+    assert text.coefficients == pytest.approx({"k": 100.0, "q": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("pde", "units", "words"),
+    [
+        (pgt.Heat("3 m/s"), UNITS, r"Heat\(diffusivity\): '3 m/s'.*has to be in 'm2 s-1'"),
+        (pgt.Heat("3 m^2/s"), {"u": "K"}, r"the unit of x has to be known.*units={'x': 'm'}"),
+        (pgt.Equation("u_t = k*u_xx", k="2 kg/s"), UNITS, r"Equation\(k\): the unit 'kg/s'"),
+    ],
+)
+def test_what_cannot_be_converted_is_said_of_the_coefficient(pde, units, words):
+    with pytest.raises(InputError, match=words):
+        problem(pde, units)
+
+
+def test_wrong_text_and_wrong_signs_are_refused_at_once():
+    with pytest.raises(InputError, match="'a lot'"):
+        pgt.Heat(diffusivity="a lot")
+    with pytest.raises(InputError, match="-3 m\\^2/s but must be above 0"):
+        pgt.Heat(diffusivity="-3 m^2/s")
+
+
+def test_before_the_units_are_known_it_is_no_number():
+    pde = pgt.Heat(diffusivity="1 m^2/s")
+    assert pde.diffusivity == Amount("1 m^2/s")
+    for use in (pde.kernel, lambda: pde.diffusivity * 2.0, lambda: 2.0 * pde.diffusivity):
+        with pytest.raises(InputError, match="write the number alone"):
+            use()
+    assert in_problem_units(pde, UNITS).kernel() == pgt.Heat(1e6).kernel()
+
+
+def test_an_unknown_starts_from_an_amount():
+    pde = problem(pgt.Heat(pgt.Unknown("0.6 m^2/min", positive=True)))
+    assert float(pde.diffusivity.value) == pytest.approx(0.6 * 1e6 / 60, rel=1e-6)
+    assert (pde.diffusivity.positive, pde.diffusivity.units) == (True, None)
+    text = problem(
+        pgt.Equation("u_t = k*u_xx + q", k=1.0, q=pgt.Unknown("6 K/min", bounds=(3, 12)))
+    )
+    assert text.coefficients["q"].bounds == pytest.approx((0.05, 0.2))
+    assert float(text.coefficients["q"].value) == pytest.approx(0.1)
+
+
+def test_an_unknown_with_a_unit_of_another_kind_is_refused():
+    with pytest.raises(InputError, match=r"Heat\(diffusivity\): '1 m/s'.*has to be in 'm2 s-1'"):
+        problem(pgt.Heat(pgt.Unknown("3 m/s")))
+    with pytest.raises(InputError, match="must be above 0"):
+        pgt.Heat(pgt.Unknown("-3 m^2/s"))
+    with pytest.raises(InputError, match="here write the number alone"):
+        pgt.Heat(pgt.Unknown("3 m^2/s")).kernel()
