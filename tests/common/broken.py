@@ -66,7 +66,7 @@ def refuse(
     before = target.read_bytes() if target.is_file() else None
     call = ["fit", str(folder / "run.toml"), "-o", str(target), *words]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fitting, "solve", _train)
+        patch.setattr(fitting, "run_plan", _train)
         result = CliRunner().invoke(app, call)
     message = " ".join(result.output.split())
     assert result.exit_code == 2, (message, result.exception)

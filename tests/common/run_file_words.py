@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 import pgt
+import pgt.models  # registers its parts
 from pgt.config import RunFile, condition_text, run_sections
 from pgt.config.derive import NoSuchPart, section_of
 from pgt.config.descriptions import Equations
@@ -41,11 +42,8 @@ def _tables() -> Tables:
     tables.update(_chosen("[[conditions]] with kind = {}", "condition"))
     tables["A table of values"] = (condition_text.Table, None)
     tables.update(_chosen("[model] with name = {}", "model"))
-    pgt_table, _ = tables["[model] with name = pgt"]
-    tables["[model] with name = pgt"] = (
-        pgt_table,
-        None,
-    )  # `PGT.for_problem` chooses, not the class
+    # What this model is by default is chosen by `PGT.for_problem`, and not by its class.
+    tables["[model] with name = pgt"] = (tables["[model] with name = pgt"][0], None)
     tables.update(_chosen("[model.kernel] with name = {}", "kernel"))
     tables["[training]"] = (section_of(pgt.Training), pgt.Training)
     tables["[training.polish]"] = (section_of(pgt.Polish), pgt.Polish)
