@@ -89,27 +89,35 @@ def _names(folder: str) -> list[str]:
     return [name for name, value in public.items() if not isinstance(value, _Module)]
 
 
-def _keep_compiled_programs():
-    """Keep what JAX compiles between runs: the second start is many times faster.
+def _configure_jax():
+    """Set what JAX has to know before it is first used, through the environment if it is not imported.
 
-    Said through the environment, so that it holds whenever JAX is first imported. PGT_NO_CACHE=1
-    switches it off; a folder that was chosen before stays.
+    Compiled programs are kept between runs: the second start is many times faster. PGT_NO_CACHE=1
+    switches that off; a folder that was chosen before stays. Arrays that a user's function captures stay
+    constants of the traced program: newer versions of JAX keep them as NumPy arrays, whose type is wrong
+    once double precision is switched on or off.
     """
-    if "PGT_NO_CACHE" in _os.environ:
-        return
-    caches = _os.environ.get("XDG_CACHE_HOME") or _os.path.expanduser("~/.cache")
-    settings = {
-        "jax_compilation_cache_dir": _os.path.join(caches, "pgt", "jax"),
-        "jax_persistent_cache_min_compile_time_secs": 0.3,
-    }
+    settings: dict[str, object] = {"jax_use_simplified_jaxpr_constants": False}
+    if "PGT_NO_CACHE" not in _os.environ and not _has_cache():
+        caches = _os.environ.get("XDG_CACHE_HOME") or _os.path.expanduser("~/.cache")
+        settings |= {
+            "jax_compilation_cache_dir": _os.path.join(caches, "pgt", "jax"),
+            "jax_persistent_cache_min_compile_time_secs": 0.3,
+        }
+    jax = _sys.modules.get("jax")
+    for name, value in settings.items():
+        if jax is None:
+            _os.environ.setdefault(name.upper(), str(value))
+        elif hasattr(jax.config, name):
+            jax.config.update(name, value)
+
+
+def _has_cache() -> bool:
+    """Whether a folder for compiled programs was chosen before."""
     jax = _sys.modules.get("jax")
     if jax is not None:
-        if jax.config.jax_compilation_cache_dir is None:
-            for name, value in settings.items():
-                jax.config.update(name, value)
-    elif "JAX_COMPILATION_CACHE_DIR" not in _os.environ:
-        for name, value in settings.items():
-            _os.environ[name.upper()] = str(value)
+        return jax.config.jax_compilation_cache_dir is not None
+    return "JAX_COMPILATION_CACHE_DIR" in _os.environ
 
 
-_keep_compiled_programs()
+_configure_jax()

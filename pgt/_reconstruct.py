@@ -42,7 +42,6 @@ from pgt.reconstruction.candidates import fit_task
 from pgt.reconstruction.evaluation import Evaluation
 from pgt.reconstruction.fallback import (
     NO_SOLUTION,
-    has_smaller_stated_error,
     has_time_left,
     predicts_better,
     why_poor,
@@ -268,7 +267,8 @@ def _best_answer(plan: Plan, folder: Path | None, progress: bool | None, began: 
     kept = 0
     for index, candidate in enumerate(plan.candidates):
         is_last = index + 1 == len(plan.candidates)
-        task = with_time_left(plan.task(index) if index else plan.first, time.monotonic() - began)
+        task = plan.task(index) if index else plan.first
+        task = with_time_left(task, time.monotonic() - began, candidate.share)
         try:
             answer, is_better, why = _fit_candidate(
                 task, candidate.method, best, is_last, began, folder, progress
@@ -323,11 +323,8 @@ def _fit_candidate(
 
     outcome = fit_task(task, checkpoint=folder, progress=progress, is_kept=is_kept)
     errors = field_errors(outcome, task) if is_kept(outcome) else None
-    is_better = decided["better"] and not (
-        best is not None and has_smaller_stated_error(best.outcome, best.errors, errors, best.task)
-    )
     why = decided["why"] or ("" if errors is None else why_next(outcome, errors))
-    return _Answer(task, outcome, errors, []), is_better, why
+    return _Answer(task, outcome, errors, []), decided["better"], why
 
 
 def _with_errors(answer: _Answer) -> _Answer:

@@ -5,12 +5,15 @@ record of a result keeps it with what came of each candidate, and `model=` and `
 
 | problem | candidates |
 |---|---|
+| an ensemble is asked for | networks: its members differ by chance, and a solution does not |
 | fewer than three readings, and conditions that determine the field | solver |
-| coefficients are unknown, at most one coordinate in space | solver; then what the next rows say |
-| linear, or linear but for its coefficients | sum of sines in closed form; then a small network |
+| at most one coordinate in space; or two, linear and steady | solver; then the first of the next rows |
+| linear, or linear but for its coefficients | sum of sines in closed form; then a solver or a network |
 | linear but for its unknown functions | sum of sines, linearized at each iterate; then a small network |
 | not linear | small network, second-order steps; with seconds enough, a larger one, first-order |
-| an ensemble is asked for | networks: its members differ by chance, and a solution does not |
+
+An answer is kept unless a later one predicts left-out readings significantly better
+(`reconstruction/fallback.py`).
 """
 
 import inspect
@@ -58,6 +61,7 @@ WIDEST, WIDEST_ON_GPU = 40, 64
 SHAPED = 1.6  # times as many sines within a shape
 FEWER = 120  # sines for each field where an equation is solved again and again
 AFTER_SINES = 0.8  # of the seconds: what sines that are poor mostly leave to a network
+SHARE_OF_FIRST = 0.6  # of the seconds of a solver, so that another method has time to be better
 # A SIREN for what a small network cannot follow, trained by first-order steps. For one set of readings
 # the encoder of a PGT buys nothing, and every step has to wait for it.
 LARGE_ON_GPU = {"width": 256, "layers": 5}
@@ -70,8 +74,8 @@ LEAST_FOR_LARGER, LEAST_FOR_LARGER_ON_GPU = 300.0, 30.0
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to the field: the method, the name of the model's class, the model of a seed, and why it
-    is tried."""
+    """One way to the field: the method, the name of the model's class, the model of a seed, why it is
+    tried, and the share of the seconds left that it may use."""
 
     method: MethodName
     model: str
@@ -79,6 +83,7 @@ class Candidate:
     reason: str
     training: Training
     error_bars: ErrorBars | None
+    share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -135,9 +140,9 @@ def choose(
     >>> square = pgt.Domain(x=(0, 1), t=(0, 1))
     >>> for pde in (pgt.Heat(0.01), pgt.Heat(pgt.Unknown(0.01)), pgt.Burgers(0.01)):
     ...     print([(c["method"], c["model"]) for c in choose(readings, pde, square).described()])
-    [('closed-form', 'Features'), ('second-order', 'PINN')]
     [('solver', 'Solver'), ('closed-form', 'Features')]
-    [('second-order', 'PINN'), ('first-order', 'SIREN')]
+    [('solver', 'Solver'), ('closed-form', 'Features')]
+    [('solver', 'Solver'), ('second-order', 'PINN'), ('first-order', 'SIREN')]
     """
     training = training or Training()
     pde, known = bordered(pde, conditions)
@@ -173,17 +178,26 @@ class _Chooser:
 
     def suited(self) -> list[Candidate]:
         """What suits the problem, and what is asked next."""
-        is_ensemble = isinstance(self.error_bars, Ensemble)
-        if len(self.observations) < FEWEST_READINGS and not is_ensemble and self._is_determined():
+        if isinstance(self.error_bars, Ensemble):
+            return [self._network(MEMBERS)]
+        if len(self.observations) < FEWEST_READINGS and self._is_determined():
             return [self._forward()]
-        if named_unknowns(self.pde) and not is_ensemble and self._is_solvable():
-            return [self._solver(), self._best_without_solver()]
         first = self._best_without_solver()
+        if not self._is_solvable():
+            return [first, *self._next_network(first)]
+        if self._solves_quickly(first.method):
+            solver = replace(self._solver(), share=SHARE_OF_FIRST)
+            larger = self._next_network(first) if first.method == SECOND_ORDER else []
+            return [solver, first, *larger]
+        if first.method == CLOSED_FORM and not self.domain.shape:
+            return [replace(first, share=SHARE_OF_FIRST), self._solver()]
+        return [first, *self._next_network(first)]
+
+    def _next_network(self, first: Candidate) -> list[Candidate]:
+        """The network that is asked after this candidate, if any."""
         if first.method == CLOSED_FORM:
-            return [first, self._network(IF_SINES_FAIL, AFTER_SINES)]
-        if first.method == SECOND_ORDER and self._has_time_for_larger():
-            return [first, self._larger(IF_SMALL_FAILS)]
-        return [first]
+            return [self._network(IF_SINES_FAIL, AFTER_SINES)]
+        return [self._larger(IF_SMALL_FAILS)] if self._has_time_for_larger() else []
 
     def named(self, model: Model | str) -> Candidate:
         """The model that the user named."""
@@ -213,18 +227,17 @@ class _Chooser:
 
     def _best_without_solver(self) -> Candidate:
         """Sines where the equation lets them, else a small network."""
-        kind = linearity(self.pde, self._scaling())
-        if not isinstance(self.error_bars, Ensemble):
-            if is_linear(self.pde, self._scaling()):
-                return self._candidate(partial(self._features, None), LINEAR.get(kind, CLOSED))
-            if is_linear_but_for_functions(self.pde, self._scaling()):
-                return self._candidate(partial(self._features, FEWER), LINEAR.get(kind, CLOSED))
-            return self._network(NOT_LINEAR)
-        return self._network(MEMBERS)
+        scaling = self._scaling()
+        reason = LINEAR.get(linearity(self.pde, scaling), CLOSED)
+        if is_linear(self.pde, scaling):
+            return self._candidate(partial(self._features, None), reason)
+        if is_linear_but_for_functions(self.pde, scaling):
+            return self._candidate(partial(self._features, FEWER), reason)
+        return self._network(NOT_LINEAR)
 
     def _solver(self) -> Candidate:
         scaling = self._scaling()
-        return self._candidate(lambda seed: Solver(scaling), UNKNOWNS)
+        return self._candidate(lambda seed: Solver(scaling), HARD_CONSTRAINT)
 
     def _forward(self) -> Candidate:
         """The solution that the conditions determine."""
@@ -265,6 +278,12 @@ class _Chooser:
 
     def _is_solvable(self) -> bool:
         return is_solvable(self.pde, self.domain, self.conditions, self._scaling())
+
+    def _solves_quickly(self, other: MethodName) -> bool:
+        """Whether a solution on a mesh takes seconds: along one coordinate, or one linear solve."""
+        in_space = len(self.domain.spatial_axes)
+        is_steady = "t" not in self.domain.axes
+        return in_space < 2 or (is_steady and other == CLOSED_FORM)
 
     def _has_time_for_larger(self) -> bool:
         """Whether there is time for another network after a small one, and the settings leave it open."""
@@ -380,9 +399,9 @@ def with_more_points(training: Training) -> Training:
 NAMED = "The model is the one that was asked for."
 DETERMINED = "The conditions determine the field, so the equation is solved on a mesh."
 NAMED_METHOD = "The method is the one that was asked for."
-UNKNOWNS = (
-    "Coefficients are unknown, so the equation is solved on a mesh, and they are fitted through its "
-    "solution."
+HARD_CONSTRAINT = (
+    "The equation is solved on a mesh, and what is unknown of it (coefficients, initial state, boundary "
+    "values) is fitted through the solution."
 )
 CLOSED = "The field is solved for in closed form."
 LINEAR = {

@@ -25,19 +25,19 @@ from pgt.methods.second_order.residual_correlation import (
 from pgt.problem.assembly import Task
 from pgt.problem.budget import total_seconds
 from pgt.reconstruction.stated_error import combined_error
+from pgt.uncertainty.field_error import is_exact
 from pgt.uncertainty.held_out import held_out_errors, left_out_as_held_out
 from pgt.uncertainty.outcome import Outcome
 
 # Another candidate needs this share of the seconds; the search for sines leaves a third
 # (methods/closed_form/band_search.py).
 MIN_SHARE_LEFT = 0.25
-# The standardized residuals of sines that know their error have a smaller root mean square.
-MAX_CALIBRATED_MISFIT = 1.5
 # The share of the seconds that is reserved for compiling a large network once more, to judge it.
 JUDGING_SHARE = 0.05
 
 NO_SOLUTION = "the equation has no solution on a mesh with the first guess of its coefficients"
 NOT_CONVERGED = "its coefficients did not converge"
+EXACT_READINGS = "the readings look exact, and a solution on a mesh has few digits"
 WORSE_THAN_INTERPOLATION = "interpolation without the equation predicts the readings better"
 LARGE_ERROR = f"its stated error is more than {POOR:.1g} of the spread"
 CORRELATED_MISFIT = (
@@ -62,7 +62,12 @@ def why_poor(method: str, task: Task, outcome: Outcome, errors: dict | None) -> 
 def _why_poor_on_mesh(task: Task, outcome: Outcome, errors: dict | None) -> str:
     if outcome.fit.stopped == COEFFICIENT_NOT_AT_REST:
         return NOT_CONVERGED
-    return WORSE_THAN_INTERPOLATION if _is_worse_than_interpolation(task, outcome) else ""
+    if outcome.discretization is None and is_exact(outcome.noise):
+        return EXACT_READINGS
+    if _is_worse_than_interpolation(task, outcome):
+        return WORSE_THAN_INTERPOLATION
+    fit = outcome.fit
+    return CORRELATED_MISFIT if has_correlated_residuals(fit.model, task.problem) else ""
 
 
 def _why_poor_in_closed_form(task: Task, outcome: Outcome, errors: dict | None) -> str:
@@ -121,37 +126,16 @@ def predicts_better(other: Outcome, outcome: Outcome, task: Task) -> bool:
     return is_less(other.held_out_error, error, count)
 
 
-def has_smaller_stated_error(
-    outcome: Outcome, errors: dict | None, others: dict | None, task: Task
-) -> bool:
-    """Whether a calibrated closed form has a smaller stated error than the other answer.
-
-    It uses all readings. The other answer does not see those that judge it, and may be better there
-    by chance where they are few and noisy.
-    """
-    if outcome.standardized_residuals is None or errors is None or others is None:
-        return False
-    if outcome.fit.stopped == COEFFICIENT_NOT_AT_REST:  # its coefficients are not the MAP estimate
-        return False
-    is_calibrated = (
-        float(np.sqrt(np.mean(outcome.standardized_residuals**2))) < MAX_CALIBRATED_MISFIT
-    )
-    return (
-        is_calibrated
-        and combined_error(errors, task)["value"] < combined_error(others, task)["value"]
-    )
-
-
-def with_time_left(task: Task, spent: float) -> Task:
-    """The task with the rest of the seconds, where there is a limit."""
+def with_time_left(task: Task, spent: float, share: float = 1.0) -> Task:
+    """The task with a share of the rest of the seconds, where there is a limit."""
     training, seconds = task.training, total_seconds(task.training)
     if seconds is None:
         return task
     if training.polish and training.seconds is None:
-        left = max(seconds - spent, seconds / 3)
+        left = share * max(seconds - spent, seconds / 3)
         shorter = replace(training, polish=replace(training.polish, seconds=left))
     else:
-        left = max((1 - JUDGING_SHARE) * seconds - spent, seconds / 3)
+        left = share * max((1 - JUDGING_SHARE) * seconds - spent, seconds / 3)
         shorter = replace(training, seconds=left)
     # The time left depends on the machine, but a continued run has to be the same run.
     return replace(task, training=shorter, requested_training=training)

@@ -132,9 +132,7 @@ def is_solvable(
     conditions: Sequence[AbstractCondition],
     scaling: Scaling,
 ) -> bool:
-    """Whether this method solves the problem, and in seconds: in at most one coordinate of space."""
-    if len(domain.spatial_axes) > 1:
-        return False
+    """Whether this method solves the problem."""
     try:
         posed_on(domain, pde, conditions, scaling)
     except InputError:
