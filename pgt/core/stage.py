@@ -4,14 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Ended = Literal[
-    "converged", "patience", "noise", "restart", "model", "iterations", "seconds", "diverged"
-]
+Ended = Literal["converged", "patience", "noise", "model", "iterations", "seconds", "diverged"]
 REASONS: Mapping[Ended, str] = {
     "converged": "no step lowers the cost any more",
     "patience": "the held-out error no longer falls",
     "noise": "the readings are noisy, and the next stage takes their noise into account",
-    "restart": "a fit of the readings alone predicts the held-out ones better",
     "model": "the model cannot follow the readings",
     "iterations": "all iterations are done",
     "seconds": "the time is used up",
@@ -26,13 +23,13 @@ class Stage:
 
     Attributes
     ----------
-    name : what is minimized, such as "Gauss-Newton" (readings and equation), "readings alone",
-        "equation weight 0.01", "under a prior" or "stiffer equation".
+    name : what is minimized: "Gauss-Newton" (readings and equation), "under a prior" or "stiffer
+        equation".
     costs : before the first iteration and after each.
     seconds : that it took.
     ended : why it ended: "converged" (no step lowers the cost), "patience" (the held-out error no longer
-        falls), "iterations" or "seconds" (the budget), "noise" (the readings are noisy), "restart" (the
-        readings alone predict better), "model" (it cannot follow the readings), "diverged".
+        falls), "iterations" or "seconds" (the budget), "noise" (the readings are noisy), "model" (it
+        cannot follow the readings), "diverged".
 
     >>> stage = Stage("Gauss-Newton", (4.0, 1.0, 0.5), 2.0, "patience")
     >>> stage.iterations, stage.reason

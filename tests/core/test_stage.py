@@ -8,8 +8,8 @@ from pgt.core.stage import REASONS, Ended, Stage, stages_of
 
 def test_a_stage_survives_its_record():
     stages = (
-        Stage("Gauss-Newton", (4.0, 1.0), 2.0, "restart"),
-        Stage("equation weight 0.01", (9.0, 3.0, 2.0), 0.5, "iterations"),
+        Stage("Gauss-Newton", (4.0, 1.0), 2.0, "noise"),
+        Stage("under a prior", (9.0, 3.0, 2.0), 0.5, "iterations"),
     )
     record = json.loads(json.dumps({"stages": [stage.plain for stage in stages]}))
     assert stages_of(record) == stages

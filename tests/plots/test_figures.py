@@ -245,7 +245,6 @@ def test_the_polish_has_a_panel_of_its_own_with_a_line_for_each_stage():
 
 @pytest.mark.parametrize("count", [1, 2, 9, 30])
 def test_any_number_of_stages_draws(count):
-    """A restart adds six stages to the three there may be without it."""
     empty = xr.Dataset({"loss": (("step", "term"), np.ones((0, 1)))}, {"term": ["data"]})
     stages = [Stage(f"stage {k}", (1.0, 0.1), 1.0, "patience") for k in range(count)]
     (axes,) = plots.convergence(empty, stages=stages).axes

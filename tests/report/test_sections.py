@@ -82,11 +82,11 @@ def test_suspicious_readings_and_drifting_sensors_are_listed():
 
 
 def test_every_stage_has_its_row_and_its_curve():
-    names = ["Gauss-Newton", "readings alone", "equation weight 0.01", "Gauss-Newton after restart"]
+    names = ["Gauss-Newton", "under a prior", "stiffer equation"]
     stages = [Stage(name, (2.0, 1.0, 0.5), 1.5, "patience").plain for name in names]
     data = cases.heat()
     text = text_of(replace(data, summary={**data.summary, "stages": stages}))
     for number, name in enumerate(names, 1):
         assert f"{name} 2 2 to 0.5 1.5 s the held-out error no longer falls" in text
         assert f"{number}. {name}" in text
-    assert "readings alone" not in text_of(data)
+    assert "under a prior" not in text_of(data)

@@ -6,7 +6,6 @@ residual_rows         the rows of the loss as functions of the parameters
 jacobian              the derivative of the rows
 least_squares         one damped step, and the evidence for noise and prior
 descent               many steps
-continuation          a restart from a fit of the readings if the fit is trapped in a local minimum
 residual_correlation  whether residuals at the readings are noise
 field_noise           the noise of each field
 """

@@ -24,7 +24,6 @@ from pgt.core.stage import Ended, Stage
 from pgt.data.observations import Observations
 from pgt.inference.linear_algebra import Vector
 from pgt.inference.significance import is_less
-from pgt.methods.second_order.continuation import GAUSS_NEWTON, HeldOutCheck, restart_if_trapped
 from pgt.methods.second_order.descent import (
     INITIAL_DAMPING,
     DescentState,
@@ -52,6 +51,9 @@ from pgt.problem.budget import Deadline, tunes_all_weights
 from pgt.problem.checkpoint import StageStates
 from pgt.problem.losses import Problem
 from pgt.training.settings import Polish
+
+# The name of the stage without a prior.
+GAUSS_NEWTON = "Gauss-Newton"
 
 # ------------------------------------------------------------------ when readings count as noisy
 
@@ -137,24 +139,13 @@ def polish(
         chosen = theta = parameters.theta
         stages, left, damping = [], settings, INITIAL_DAMPING
         if settings.evidence is not True:
-            start = DescentState(theta)
-            if tunes_all_weights(model, settings):  # the model has not been trained before
-                check = HeldOutCheck(
-                    held_out_error, count, MAX_CLEAN_ERROR, rule.is_noise, rule.should_yield
-                )
-                start, stages = restart_if_trapped(
-                    residuals, start, settings, check, report, states
-                )
-            end = _fit_without_prior(residuals, start, settings, rule, report, states)
+            end = _fit_without_prior(residuals, DescentState(theta), settings, rule, report, states)
             theta, damping = jnp.asarray(end.best), min(end.damping, INITIAL_DAMPING)
             left, chosen = remaining_budget(settings, end, deadline), rule.choose_theta(end)
         error = held_out_error(chosen)
         needs_prior = _is_noisy(settings, noise, error) and not rule.is_too_small(theta)
-        if settings.evidence is not True and end.costs:  # a restart may leave no time for a step
-            name = f"{GAUSS_NEWTON} after restart" if stages else GAUSS_NEWTON
-            stage = stage_of(name, end, rule.why_ended(end, needs_prior))
-            before = 0.0 if start.costs else start.seconds
-            stages = [*stages, replace(stage, seconds=stage.seconds - before)]
+        if settings.evidence is not True:
+            stages.append(stage_of(GAUSS_NEWTON, end, rule.why_ended(end, needs_prior)))
         if needs_prior:
             common = common_noise(problem, model.scaling, noise)
             prior = initial_prior(problem.observations, pde, common, error)
@@ -255,9 +246,6 @@ def _fit_without_prior(
 ) -> DescentState:
     """The state after the fit without a prior, which takes only its share of the budget if readings turn
     out to be noisy."""
-    # A start that has made steps (continuation.py) is past its first check.
-    if states.get("without prior", None) is None and rule.ends_fit(start):
-        return start
     keep = partial(states.keep, "without prior")
     start = states.get("without prior", start)
     start, is_last = _fit_until_stopped(residuals, start, settings, rule, report, keep)

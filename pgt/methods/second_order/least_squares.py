@@ -240,13 +240,6 @@ class Residuals:
         drawn.row_blocks = self.row_blocks.at_draw(number)
         return drawn
 
-    def without_equation(self) -> "Residuals":
-        """The same for readings and conditions only."""
-        others = copy(self)
-        others.row_blocks = self.row_blocks.without_equation()
-        others.program = RowProgram(others.row_blocks.blocks)
-        return others
-
     def with_noise_at(self, theta) -> "Residuals":
         """The same with σ estimated from the misfit of the readings at θ."""
         if self.likelihood == "gauss":

@@ -97,13 +97,6 @@ class RowBlocks:
         """Whether there are rows of equations."""
         return self.equation_block is not None
 
-    def without_equation(self) -> "RowBlocks":
-        """The blocks of readings and conditions."""
-        if not self.has_equation:
-            return self
-        others = (block for k, block in enumerate(self.blocks) if k != self.equation_index)
-        return RowBlocks(tuple(others))
-
 
 class TunedParameters(NamedTuple):
     """θ with the functions that turn it back into (model, equation) and (model, equation, context).

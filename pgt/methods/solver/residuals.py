@@ -73,7 +73,8 @@ class Rows:
             np.concatenate([part, np.repeat(part[:1], size - count, 0)])
             for part in (points, values)
         ]
-        found = self._compiled(raws, *padded)
+        with jax.enable_x64(True):
+            found = self._compiled(raws, *padded)
         return Slopes(*(np.asarray(part)[:count] for part in found))
 
     @cached_property
