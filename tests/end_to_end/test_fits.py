@@ -262,7 +262,7 @@ CASES = {
     ),
     "error bars of an ensemble": Case(
         SQUARE, front, 1e-2, BURGERS,
-        SMALL + '[error_bars]\nname = "ensemble"\nmembers = 2\n' + steps(12), answer="PINN",
+        SMALL + '[error_bars]\nname = "ensemble"\nmembers = 2\n' + steps(12, "seconds = 60.0\n"), answer="PINN",
         choice="named", stages=("Gauss-Newton",),
     ),
     "resumed after a kill": Case(
