@@ -42,7 +42,7 @@ class Function(eqx.Module):
         return jnp.asarray(value, float)
 
 
-class Table(eqx.Module):
+class TabulatedValue(eqx.Module):
     """Numbers on a rectangular grid, interpolated linearly along each axis.
 
     `names` is None until the one coordinate that is free on the face is known.
@@ -80,7 +80,7 @@ class Varying(eqx.Module):
 
 
 Value = (
-    float | Unknown | Float[Array | np.ndarray, ""] | Expression | Function | Table | Learnt
+    float | Unknown | Float[Array | np.ndarray, ""] | Expression | Function | TabulatedValue | Learnt
     | UnknownFunction | Varying
 )  # fmt: skip
 # What may be given for one: at a face, where values are known, and on the right-hand side of an equation.
@@ -99,7 +99,7 @@ def as_value(where: str, value: Any) -> Value:
         return _table_from_xarray(where, value)
     if isinstance(value, tuple):
         return _table_from_pair(where, value)
-    if isinstance(value, (Function, Table, Expression)):
+    if isinstance(value, (Function, TabulatedValue, Expression)):
         return value
     if isinstance(value, UnknownFunction):
         raise InputError(
@@ -120,7 +120,7 @@ def bind_value(where: str, value: Value, coords: tuple[str, ...], free: tuple[st
     if isinstance(value, Function):
         named, positional = _arguments(where, value.function, coords, free)
         return Function(value.function, named, positional)
-    if isinstance(value, Table):
+    if isinstance(value, TabulatedValue):
         return _name_table(where, value, coords, free)
     if isinstance(value, UnknownFunction | Varying):
         function = value if isinstance(value, UnknownFunction) else value.function
@@ -132,7 +132,7 @@ def value_at(value: Value, point: Mapping[str, Any]) -> Float[Array, ""]:
     """The value at one point, given as {coordinate name: number}."""
     if isinstance(value, Expression):
         return jnp.asarray(value(**point), float)
-    if isinstance(value, (Function, Table)):
+    if isinstance(value, (Function, TabulatedValue)):
         return value(point)
     return jnp.asarray(value.value if isinstance(value, Unknown) else value, float)
 
@@ -219,7 +219,7 @@ def _arguments(where, function, coords, free):
     )
 
 
-def _table_from_pair(where, pair) -> Table:
+def _table_from_pair(where, pair) -> TabulatedValue:
     if len(pair) != 2:
         raise InputError(
             f"{where}: a table is a pair (coordinates, values), got {len(pair)} items."
@@ -227,7 +227,7 @@ def _table_from_pair(where, pair) -> Table:
     return _table(where, (pair[0],), pair[1], None)
 
 
-def _table_from_xarray(where, array: xr.DataArray) -> Table:
+def _table_from_xarray(where, array: xr.DataArray) -> TabulatedValue:
     for dim in array.dims:
         if dim not in AXES:
             hint = suggestion(str(dim), AXES) or " Rename it with .rename(...)."
@@ -240,7 +240,7 @@ def _table_from_xarray(where, array: xr.DataArray) -> Table:
     return _table(where, tuple(array[n].values for n in names), array.values, names)
 
 
-def _table(where, axes, values, names) -> Table:
+def _table(where, axes, values, names) -> TabulatedValue:
     axes = tuple(as_numbers(f"{where}, coordinates", axis) for axis in axes)
     values = as_numbers(f"{where}, values", values)
     if any(axis.ndim != 1 for axis in axes) or values.shape != tuple(a.size for a in axes):
@@ -255,10 +255,10 @@ def _table(where, axes, values, names) -> Table:
             f"{where}: each coordinate of a table needs two or more increasing numbers without "
             "repeats; sort it first, or write a plain number for a constant."
         )
-    return Table(axes, values, names)
+    return TabulatedValue(axes, values, names)
 
 
-def _name_table(where, table, coords, free) -> Table:
+def _name_table(where, table, coords, free) -> TabulatedValue:
     if table.names is None and len(free) != 1:
         raise InputError(
             f"{where}: a pair (coordinates, values) serves one free coordinate, but here "
@@ -271,4 +271,4 @@ def _name_table(where, table, coords, free) -> Table:
                 f"{where}: dimension '{name}' is not a coordinate of the domain {list(coords)}."
                 + suggestion(name, coords)
             )
-    return Table(table.axes, table.values, names)
+    return TabulatedValue(table.axes, table.values, names)

@@ -8,10 +8,10 @@ from scipy.stats import kstest
 
 import pgt
 from pgt.core.errors import InputError
-from pgt.data.box import Box
+from pgt.data.bounds import Bounds
 from pgt.data.condition_regions import INSTANTS, AbstractRegion, Faces, Instants, Seam, ends_of
 
-BOX = Box(("x", "y", "t"), ((-1.0, 1.0), (0.0, 0.5), (2.0, 7.0)))
+BOX = Bounds(("x", "y", "t"), ((-1.0, 1.0), (0.0, 0.5), (2.0, 7.0)))
 KEY = jax.random.key(0)
 ALL_FACES = Faces(BOX, (("x", 0), ("x", 1), ("y", 0), ("y", 1)))
 ALL_REGIONS = (
@@ -97,7 +97,7 @@ def test_axes_that_are_free():
 
 
 def test_the_face_of_a_line_is_its_end():
-    line = Box(("x",), ((0.0, 3.0),))
+    line = Bounds(("x",), ((0.0, 3.0),))
     ends = Faces(line, (("x", 0), ("x", 1)))
     assert ends.nodes(9).tolist() == [[0.0], [3.0]]
     assert ends.sample(KEY, 3).tolist() == [[0.0], [3.0], [0.0]]

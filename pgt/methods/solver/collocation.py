@@ -21,7 +21,13 @@ from pgt.core.errors import InputError
 from pgt.data.condition_regions import Faces, Seam
 from pgt.data.domain import Domain
 from pgt.data.origin import Origin
-from pgt.methods.solver.residuals import Rows, condition_rows, equation_rows, orders, raws_of
+from pgt.methods.solver.residuals import (
+    ResidualRows,
+    condition_rows,
+    equation_rows,
+    orders,
+    raws_of,
+)
 from pgt.methods.solver.splines import Mesh, Splines, Step, radau
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition, Initial, Periodic
@@ -49,11 +55,11 @@ class Open(NamedTuple):
     order: int
 
 
-class Given(NamedTuple):
+class FaceCondition(NamedTuple):
     """A condition on a face, as rows."""
 
     face: Face
-    rows: Rows
+    rows: ResidualRows
 
 
 @dataclass(frozen=True)
@@ -64,10 +70,10 @@ class Posed:
     pde: AbstractPDE
     domain: Domain  # counted from the origin
     origin: Origin
-    equation: Rows
+    equation: ResidualRows
     orders: tuple[tuple[int, ...], ...]  # by field and axis
-    given: tuple[Given, ...]
-    initial: tuple[Rows, ...]
+    given: tuple[FaceCondition, ...]
+    initial: tuple[ResidualRows, ...]
     open: tuple[Open, ...]
 
     @property
@@ -118,7 +124,7 @@ def posed(
         if isinstance(condition, Initial):
             initial.append(rows)
         else:
-            given += [Given(Face(axis, side), rows) for axis, side in region.pairs]
+            given += [FaceCondition(Face(axis, side), rows) for axis, side in region.pairs]
     by_field = tuple(tuple(int(k) for k in row) for row in highest)
     problem = Posed(
         pde, domain, scaling.origin, equation, by_field, tuple(given), tuple(initial), ()
@@ -242,7 +248,7 @@ class _Block(NamedTuple):
     """Rows at the points of a grid; by name the field, the derivative in time, and the matrix that gives
     the name's values of the field's numbers."""
 
-    rows: Rows | None
+    rows: ResidualRows | None
     places: tuple[Float[np.ndarray, " m"], ...]  # along the axes of space
     parts: tuple[tuple[int, int, Any], ...]  # dense or sparse
     open: Open | None = None
@@ -318,7 +324,7 @@ class Grid:
                 places.append(np.concatenate([[low], mesh.nodes, [high]]))
         return tuple(places)
 
-    def _block(self, rows: Rows, places) -> _Block:
+    def _block(self, rows: ResidualRows, places) -> _Block:
         return _Block(rows, places, tuple(self._part(name, places) for name in rows.names))
 
     def _part(self, name: str, places):
