@@ -33,13 +33,12 @@ from scipy.interpolate import RBFInterpolator
 import pgt
 from pgt.core.provenance import provenance
 from pgt.families.assimilation import readings_and_rows
-from pgt.families.laws.navier_stokes_law import STEPS_PER_TIME, torque, vorticity
-from pgt.families.laws.poisson_law import WAVES, source_and_field
+from pgt.families.laws.periodic_laws import STEPS_PER_TIME, torque, vorticity
 from pgt.families.laws.pseudo_spectral import Torus
-from pgt.families.laws.square import cosine_modes, cosines
+from pgt.families.laws.square_laws import WAVES, cosine_modes, cosines, source_and_field
 from pgt.families.observation_operator import double_precision
 from pgt.inference import linear_algebra
-from pgt.uncertainty.references.interpolation import gaussian_process
+from pgt.uncertainty.interpolation import gaussian_process
 
 RESULTS = Path(__file__).parent / "results"
 NODES, COUNT, SENSORS = 128, 500, 5

@@ -20,9 +20,8 @@ from pgt.reconstruction.candidates import fit_task
 from pgt.reconstruction.result import Reconstruction
 from pgt.training.settings import Polish, Training
 from pgt.training.weighting import Fixed, Uncertainty
+from pgt.uncertainty.interpolation import gaussian_process, rbf, with_conditions
 from pgt.uncertainty.outcome import Outcome
-from pgt.uncertainty.references.given_values import with_conditions
-from pgt.uncertainty.references.interpolation import gaussian_process, rbf
 from pgt_bench.batched_seeds import BatchedSeeds, Gate, solve_batched
 from pgt_bench.experiments import GAMMA, Run, has_recipe
 from pgt_bench.measures import (

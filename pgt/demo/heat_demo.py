@@ -20,7 +20,7 @@ from pgt.models.pgt import PGT
 from pgt.physics import Dirichlet, Heat, Initial
 from pgt.reconstruction.result import Reconstruction
 from pgt.training.settings import Training
-from pgt.uncertainty.references.interpolation import gaussian_process
+from pgt.uncertainty.interpolation import gaussian_process
 
 READINGS, DIFFUSIVITY = 100, 0.01
 SQUARE = Domain(x=(0, 1), t=(0, 1))

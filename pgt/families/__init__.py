@@ -2,14 +2,13 @@
 
 Every name here is public, as `pgt.families.get`. Where things are:
 
-    what all share      family (what a family is), known_coefficients, sensing (readings of many
-                        systems), answers (fields with bands)
-    laws                one file for each equation; solved (their base), and the solvers line, square
-                        and spectral
+    what all share      family (what a family is), sensing (readings of many systems)
+    laws                wave_sum_laws, periodic_laws, square_laws; solved (their base), and the solver
+                        pseudo_spectral
     simulations         a family from a folder of NetCDF files
     assimilation        the most probable system behind readings: observation_operator,
-                        linear_gaussian, fast_map (its fast search), law_check
-    networks            pretraining, pretrained (in use), readout, card, law_calibration
+                        field_posterior (with bands), fast_map (its fast search)
+    networks            pretraining, pretrained (in use), readout, card
 
 A law is found by its registered name, `get("heat")`.
 """

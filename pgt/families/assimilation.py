@@ -30,11 +30,15 @@ from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.data.observations import Observations
 from pgt.data.query_points import as_points
-from pgt.families.family import AbstractFamily, as_family
+from pgt.families.family import AbstractFamily, as_family, known_coefficients
 from pgt.families.fast_map import MAX_NOISE, compare_at, estimate_one, is_small
-from pgt.families.field_bands import AxisRequest, FieldBand, on_grid
-from pgt.families.field_posterior import LinearPosterior, condition_by_evidence
-from pgt.families.known_coefficients import known_coefficients
+from pgt.families.field_posterior import (
+    AxisRequest,
+    FieldBand,
+    LinearPosterior,
+    condition_by_evidence,
+    on_grid,
+)
 from pgt.families.laws.solved import AbstractSolved
 from pgt.families.observation_operator import (
     FAST_NODES,

@@ -28,7 +28,7 @@ from pgt.problem.budget import polish_settings
 from pgt.problem.checkpoint import StageStates, identity_of
 from pgt.reconstruction.solver_outcome import on_mesh
 from pgt.training.error_bars import POSTERIOR_DRAWS, Ensemble, Posterior
-from pgt.uncertainty.condition_check import find_contradicted_conditions
+from pgt.uncertainty.contradictions import find_contradicted_conditions, find_displaced_sensor
 from pgt.uncertainty.field_error import is_exact
 from pgt.uncertainty.members import PosteriorSamples
 from pgt.uncertainty.null_space import null_space_samples
@@ -38,7 +38,6 @@ from pgt.uncertainty.outcome import (
     outcome_of,
     with_posterior,
 )
-from pgt.uncertainty.sensor_check import find_displaced_sensor
 
 
 def fit_task(

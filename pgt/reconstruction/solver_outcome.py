@@ -35,8 +35,8 @@ from pgt.methods.solver.unknown_functions import Unknowns
 from pgt.models.mesh_solution import Solver
 from pgt.problem.assembly import Task
 from pgt.problem.budget import Deadline
+from pgt.uncertainty.contradictions import displaced_sensor_from
 from pgt.uncertainty.outcome import Outcome, check_by_sines, outcome_of
-from pgt.uncertainty.sensor_check import displaced_sensor_from
 
 
 def on_mesh(task: Task, progress: ProgressBar, checkpoint=None, is_kept=None) -> Outcome:

@@ -56,8 +56,7 @@ from pgt.physics.pde import AbstractPDE
 from pgt.problem.losses import Problem
 from pgt.training.error_bars import Posterior
 from pgt.training.settings import Polish
-from pgt.uncertainty.jackknife import jackknife_steps
-from pgt.uncertainty.linearized_map import MapEstimate, map_estimate
+from pgt.uncertainty.linearized_map import MapEstimate, jackknife_steps, map_estimate
 from pgt.uncertainty.members import PosteriorSamples
 
 # The upper limit of w where the decoder alone is sampled. The posterior takes the encoder for

@@ -182,7 +182,7 @@ class PosteriorSamples:
     record : how they were made, as plain data.
     better : the field that they were drawn around, with its equation and its held-out error, where it
         is better than the fit (laplace.py).
-    jackknife : models that differ by what neighboring readings change, in pairs ± (jackknife.py).
+    jackknife : models that differ by what neighboring readings change, in pairs ± (linearized_map.py).
     """
 
     stacked: PyTree

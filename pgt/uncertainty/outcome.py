@@ -35,12 +35,16 @@ from pgt.problem.assembly import Task
 from pgt.problem.budget import is_polishable, polish_settings, total_seconds
 from pgt.problem.losses import Problem
 from pgt.training.error_bars import POSTERIOR_DRAWS, Posterior
-from pgt.uncertainty.condition_check import ContradictedCondition, find_contradicted_conditions
+from pgt.uncertainty.contradictions import (
+    ContradictedCondition,
+    DisplacedSensor,
+    find_contradicted_conditions,
+    find_displaced_sensor,
+)
 from pgt.uncertainty.field_error import is_exact
 from pgt.uncertainty.laplace import draw_laplace_samples
 from pgt.uncertainty.members import PosteriorSamples
 from pgt.uncertainty.null_space import approximate_by_sines, approximation_error, null_space_samples
-from pgt.uncertainty.sensor_check import DisplacedSensor, find_displaced_sensor
 
 
 def linearized_deviations(

@@ -19,8 +19,13 @@ from pgt.data.observations import Observations
 from pgt.methods.finished_fit import DIVERGED
 from pgt.uncertainty.convergence import Descent, convergence
 from pgt.uncertainty.held_out import HeldOutPredictions, held_out_errors
-from pgt.uncertainty.misfits import drifting_sensors, far_readings
-from pgt.uncertainty.noise_check import noise_contradictions, noise_doubts, with_observed_noise
+from pgt.uncertainty.misfits import (
+    drifting_sensors,
+    far_readings,
+    noise_contradictions,
+    noise_doubts,
+    with_observed_noise,
+)
 
 # A fit with a larger held-out error, in units of the spread of the readings, explains nothing and
 # has not converged.

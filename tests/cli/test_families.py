@@ -59,7 +59,7 @@ WRITTEN = """
 import jax.numpy as jnp
 import numpy as np
 import pgt
-from pgt.families.laws.heat_law import HeatFamily
+from pgt.families.laws.wave_sum_laws import HeatFamily
 
 
 class Slow(HeatFamily):

@@ -7,7 +7,7 @@ import pgt
 from pgt.cli.user_families import family_in_file, family_in_folder
 
 LAW = """
-from pgt.families.laws.heat_law import HeatFamily
+from pgt.families.laws.wave_sum_laws import HeatFamily
 
 
 class Mine(HeatFamily):

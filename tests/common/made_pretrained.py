@@ -5,12 +5,12 @@ from functools import cache
 from pathlib import Path
 
 import pgt
-from pgt.families.networks import card, law_calibration
+from pgt.families.networks import card
 from pgt.models.hypernetwork import HyperSirenSizes
 
 # Judged by few systems, and always by as many: for every other number all is compiled once more.
-card.SYSTEMS = card.TRIED = 32
-law_calibration.SYSTEMS = law_calibration.FIRST
+card.LAW_SYSTEMS = card.TRIED = 32
+card.LAW_SYSTEMS = card.FIRST
 
 FAMILY = pgt.families.get("heat", nodes=12, times=9)
 SIZES = HyperSirenSizes(width=8, blocks=1, heads=2, basis=8, layers=2)

@@ -6,7 +6,7 @@ import pytest
 import pgt
 from pgt.demo import interpolation_errors
 from pgt.demo.heat_demo import PAPER, process_errors, table, transformer_errors
-from pgt.uncertainty.references.interpolation import Reference
+from pgt.uncertainty.interpolation import Reference
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -20,8 +20,8 @@ from pgt.data.splits import blocks, folds
 from pgt.methods.finished_fit import Fit
 from pgt.runs.folder import FOLDS
 from pgt.runs.predict import load
+from pgt.uncertainty.held_out import predict_by_process
 from pgt.uncertainty.outcome import Outcome
-from pgt.uncertainty.references.gaussian_process import predict_by_process
 
 LINE = pgt.Domain(x=(0, 1))
 

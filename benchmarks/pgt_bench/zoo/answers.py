@@ -13,8 +13,7 @@ from pgt.models.pgt import PGT
 from pgt.physics.conditions import AbstractCondition, Dirichlet, Initial
 from pgt.training.error_bars import Posterior
 from pgt.training.settings import Training
-from pgt.uncertainty.references.given_values import with_conditions
-from pgt.uncertainty.references.interpolation import gaussian_process, rbf
+from pgt.uncertainty.interpolation import gaussian_process, rbf, with_conditions
 from pgt_bench.methods import scaling_of
 from pgt_bench.problems import Setup
 from pgt_bench.zoo.problem import ZooProblem

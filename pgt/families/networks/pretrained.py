@@ -20,13 +20,16 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.query_points import as_points
 from pgt.families.assimilation import REACH, Assimilation, as_solved, assimilate
-from pgt.families.family import AbstractFamily
+from pgt.families.family import (
+    AbstractFamily,
+    CoefficientSource,
+    coefficient_values,
+    equation_doubts,
+)
 from pgt.families.fast_map import estimate_many
-from pgt.families.field_bands import AxisRequest, BatchAnswers, FieldBand, on_grid
-from pgt.families.known_coefficients import CoefficientSource, coefficient_values, equation_doubts
+from pgt.families.field_posterior import AxisRequest, BatchAnswers, FieldBand, on_grid
 from pgt.families.networks import readout
-from pgt.families.networks.card import Card
-from pgt.families.networks.law_calibration import MAX_CLEAN_NOISE
+from pgt.families.networks.card import MAX_CLEAN_NOISE, Card
 from pgt.families.networks.readout import NetworkField, readout_precision
 from pgt.families.sensing import KernelGuide, SensorBatch, are_stations
 from pgt.models.frame import Frame

@@ -8,7 +8,7 @@ import pytest
 from made_pretrained import FAMILY
 
 import pgt
-from pgt.families.laws.heat_law import HeatFamily
+from pgt.families.laws.wave_sum_laws import HeatFamily
 from pgt.families.networks.pretrained import FOLDER, shipped, shipped_names
 
 NU = {"diffusivity": 0.02}

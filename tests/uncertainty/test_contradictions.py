@@ -8,8 +8,7 @@ from pgt.methods.closed_form.band_solution import NODES, solved_at_once
 from pgt.methods.closed_form.design_rows import with_weights
 from pgt.methods.plan import choose
 from pgt.problem.assembly import assemble
-from pgt.uncertainty import condition_check
-from pgt.uncertainty.condition_check import find_contradicted_conditions
+from pgt.uncertainty.contradictions import find_contradicted_conditions, find_displaced_sensor
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 BAND = (4.0, 2.0)
@@ -30,10 +29,10 @@ def found(count, *, left=0.0, noise=0.02, sides=("lower", "upper"), seed=0, band
         "lower": pgt.Dirichlet("x", side="lower", u=(times, truth(0, times) + left)),
         "upper": pgt.Dirichlet("x", side="upper", u=(times, truth(1, times))),
     }
-    return contradictions(readings, [walls[side] for side in sides], band)
+    return evidence_in(readings, [walls[side] for side in sides], band)
 
 
-def contradictions(readings, conditions, band, count=80):
+def evidence_in(readings, conditions, band, count=80):
     task = choose(readings, pgt.Heat(0.05), DOMAIN, conditions).first
     model, pde, *_ = solved_at_once(task.model.with_sines(count, band), task)
     return find_contradicted_conditions(model, pde, task.problem, NODES)
@@ -70,7 +69,7 @@ def test_conditions_that_disagree_in_a_corner_alone_are_not_doubted(count, noise
     u += noise * random.normal(size=count)
     readings = pgt.Observations.from_arrays({"x": x, "t": t}, {"u": u})
     walls = [pgt.Dirichlet("x", u=0.0), pgt.Initial(u=1.0)]
-    assert contradictions(readings, walls, band, 300) == []
+    assert evidence_in(readings, walls, band, 300) == []
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -91,8 +90,38 @@ def test_no_solve_is_begun_that_would_end_too_late(monkeypatch):
     task = assemble(pgt.sample(pgt.datasets.heat(), n=8), pgt.Heat(0.01), DOMAIN, walls)
     model, pde = with_weights(task.model, task.pde, np.zeros(task.model.network.readout.size))
     solved = []
-    monkeypatch.setattr(condition_check, "_solve_linearized", lambda *given: solved.append(given))
+    monkeypatch.setattr(contradictions, "_solve_linearized", lambda *given: solved.append(given))
     find_contradicted_conditions(model, pde, task.problem, NODES, seconds=3.0, expected=2.0)
     assert not solved
     find_contradicted_conditions(model, pde, task.problem, NODES, seconds=5.0, expected=2.0)
     assert len(solved) == 2
+
+
+# ------------------------------------------------------------------------------- sensor check
+
+
+def displaced(*, late=0.0, moved=0.0, noise=0.01, seed=0):
+    """What is found of a wave that four sensors read, the second one late or elsewhere by so much."""
+    random = np.random.default_rng(seed)
+    places, times = np.array([0.11, 0.41, 0.62, 0.87]), np.linspace(0, 1, 12)
+    x, t = (part.ravel() for part in np.meshgrid(places, times, indexing="ij"))
+    is_second = x == places[1]
+    at, when = x + moved * is_second, t - late * is_second
+    u = np.exp(-0.02 * 25 * when) * np.sin(5 * (at - 0.5 * when) + 1)
+    u += 0.7 * np.exp(-0.02 * 9 * when) * np.sin(3 * (at - 0.5 * when))
+    u += noise * random.normal(size=len(u))
+    readings = pgt.Observations.from_arrays({"x": x, "t": t}, {"u": u})
+    task = choose(readings, pgt.Equation("u_t + 0.5*u_x = 0.02*u_xx"), DOMAIN).first
+    model, pde, *_ = solved_at_once(task.model.with_sines(120, (4.0, 2.8)), task)
+    return find_displaced_sensor(model, pde, task.problem, NODES)
+
+
+@pytest.mark.parametrize("wrong", [{"late": 0.1}, {"moved": 0.06}])
+def test_a_sensor_that_is_late_or_elsewhere_is_found(wrong):
+    assert displaced(**wrong).place == pytest.approx((0.41,))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("noise", [0.0, 0.01, 0.1])
+def test_sensors_that_are_right_are_not_doubted(seed, noise):
+    assert displaced(noise=noise, seed=seed) is None

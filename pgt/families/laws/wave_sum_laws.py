@@ -1,4 +1,4 @@
-"""The wave equation on strings and membranes."""
+"""Linear laws whose solutions are finite sums of waves: heat, advection with diffusion, and waves."""
 
 from typing import Any, ClassVar
 
@@ -10,10 +10,90 @@ from jaxtyping import Array, Float
 from pgt.core.registry import register
 from pgt.data.domain import Domain
 from pgt.families.family import Coefficients, Nodes, Range, centered, extents, nodes_of
-from pgt.families.laws.line import MODES, AbstractLine, amplitudes
-from pgt.families.laws.solved import AbstractSolved, Noise, TracedCoefficients
+from pgt.families.laws.solved import (
+    MODES,
+    AbstractLine,
+    AbstractSolved,
+    Noise,
+    TracedCoefficients,
+    amplitudes,
+)
 from pgt.nn.scaling import Scaling
+from pgt.physics.equations.advection_diffusion import AdvectionDiffusion
+from pgt.physics.equations.heat import Heat
 from pgt.physics.equations.wave import Wave
+
+
+@register("heat")
+class HeatFamily(AbstractLine):
+    r"""Rods with cold ends, by the heat equation.
+
+    $$ u = \sum_{k=1}^{8} a_k \sin(k \pi x)\, e^{-\nu k^2 \pi^2 t}, \qquad
+       a_k \sim N(0, 1) / (1 + (k/3)^2) $$
+
+    >>> HeatFamily().pde({"diffusivity": 0.01}).diffusivity
+    0.01
+    """
+
+    name: ClassVar[str] = "heat"
+    periodic: ClassVar[tuple[str, ...]] = ()
+    noise_shape: ClassVar[tuple[int, ...]] = (MODES.size,)
+    diffusivity: Range = eqx.field(static=True, default=(0.003, 0.1))
+
+    def solve(self, noise: Noise, coefficients: TracedCoefficients) -> Float[Array, "x t 1"]:
+        x, t = self.axes.values()
+        wavenumbers = MODES * np.pi
+        modes = jnp.asarray(np.sin(np.outer(x, wavenumbers)))
+        decay = jnp.exp(-coefficients["diffusivity"] * np.outer(wavenumbers**2, t))
+        return (modes @ (amplitudes(noise)[:, None] * decay))[..., None]
+
+    def equation(self, **coefficients: Any) -> Heat:
+        return Heat(**coefficients)
+
+    def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " 1"]:
+        length, time = extents(scaling)
+        return centered(coefficients["diffusivity"] * time / length**2, *self.diffusivity)[None]
+
+
+@register("advection_diffusion")
+class AdvectionDiffusionFamily(AbstractLine):
+    r"""Smooth waves on a ring under advection at one velocity and diffusion.
+
+    $$ u = \sum_{k=1}^{8} \left(a_k \cos \varphi_k + b_k \sin \varphi_k\right) e^{-4 D k^2 \pi^2 t},
+       \quad \varphi_k = 2 k \pi (x - v t), \quad a_k, b_k \sim N(0, 1) / (1 + (k/3)^2) $$
+
+    >>> AdvectionDiffusionFamily().domain
+    Domain(x=(0, 1), t=(0, 1), periodic=('x',))
+    """
+
+    name: ClassVar[str] = "advection_diffusion"
+    periodic: ClassVar[tuple[str, ...]] = ("x",)
+    noise_shape: ClassVar[tuple[int, ...]] = (2, MODES.size)
+    velocity: Range = eqx.field(static=True, default=(0.2, 2.0))
+    diffusivity: Range = eqx.field(static=True, default=(0.002, 0.05))
+
+    def solve(self, noise: Noise, coefficients: TracedCoefficients) -> Float[Array, "x t 1"]:
+        x, t = self.axes.values()
+        cosine, sine = amplitudes(noise)
+        wavenumbers = 2 * np.pi * MODES
+        at_rest, moved = np.outer(x, wavenumbers), np.outer(wavenumbers, t)
+        # The angle addition theorem needs a product of matrices instead of x times t angles.
+        shift = coefficients["velocity"] * moved
+        even = cosine[:, None] * jnp.cos(shift) - sine[:, None] * jnp.sin(shift)
+        odd = cosine[:, None] * jnp.sin(shift) + sine[:, None] * jnp.cos(shift)
+        decay = jnp.exp(-coefficients["diffusivity"] * np.outer(wavenumbers**2, t))
+        values = jnp.asarray(np.cos(at_rest)) @ (even * decay)
+        return (values + jnp.asarray(np.sin(at_rest)) @ (odd * decay))[..., None]
+
+    def equation(self, **coefficients: Any) -> AdvectionDiffusion:
+        return AdvectionDiffusion(**coefficients)
+
+    def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " 2"]:
+        length, time = extents(scaling)
+        carried = coefficients["velocity"] * time / length
+        spread = coefficients["diffusivity"] * time / length**2
+        return jnp.stack([centered(carried, *self.velocity), centered(spread, *self.diffusivity)])
+
 
 MODES_2D = np.arange(1, 6)
 SQUARES_2D = MODES_2D[:, None] ** 2 + MODES_2D**2

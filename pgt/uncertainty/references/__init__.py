@@ -1,1 +1,0 @@
-"""Interpolation without physics: what a fit must beat to be worth its time."""
