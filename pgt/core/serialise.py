@@ -266,7 +266,8 @@ def _find_class(module: str, name: str, classes: tuple[type, ...]) -> type:
         if not own:
             raise InputError(
                 f"the file contains a {module}.{name}, which is not a class of pgt. If it is your "
-                f"own, pass it on loading: classes=[{name.rpartition('.')[2]}], or pgt.register it."
+                f"own, pass it on loading, classes=[{name.rpartition('.')[2]}], or register it by "
+                "pgt.extend.register."
             )
         return own[0]
     imported = tuple(sys.modules)

@@ -1,6 +1,6 @@
 """Field to derivatives to residual: governing equations, formulas and conditions.
 
-Every name here is public, as `pgt.Heat`, and found in run files under the name it registers.
+Each name is found in run files under the name that it registers.
 """
 
 from pgt.core.unknown import Unknown as Unknown

@@ -149,12 +149,12 @@ def test_a_moment_is_one_point():
 
 
 def test_places_of_walls_with_one_name_are_shared_by_area():
-    balls = pgt.Ball((-1, 0, 0), 0.8) | pgt.Ball((1.2, 0, 0), 0.4)
+    balls = pgt.shapes.Ball((-1, 0, 0), 0.8) | pgt.shapes.Ball((1.2, 0, 0), 0.4)
     domain = pgt.Domain(x=(-2, 2), y=(-1, 1), z=(-1, 1), shape=balls)
     places = np.asarray(domain.wall("ball").places)
     assert np.mean(places[:, 0] > 0.5) == pytest.approx(0.2, abs=1e-3)
     # a large arc of which little is left, and a whole small circle
-    arcs = -(pgt.Disk((0, 50), 49.9, name="w") | pgt.Disk((0, -0.3), 0.01, name="w"))
+    arcs = -(pgt.shapes.Disk((0, 50), 49.9, name="w") | pgt.shapes.Disk((0, -0.3), 0.01, name="w"))
     flat = pgt.Domain(x=(-0.5, 0.5), y=(-0.5, 0.5), shape=arcs)
     places = np.asarray(flat.wall("w").places)
     share = 0.02 * np.pi / float(flat.wall("w").area)
