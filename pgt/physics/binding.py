@@ -12,7 +12,8 @@ from pgt.data.box import Box
 from pgt.data.condition_regions import Faces, Spread, ends_of
 from pgt.data.domain import Domain
 from pgt.data.moving_boundary import Swept
-from pgt.physics.condition_values import Table, Value, as_value, bind_value, check_finite
+from pgt.physics.condition_values import Value, as_value, bind_value, check_finite
+from pgt.physics.interpolation_table import Table
 from pgt.physics.unknown_function import UnknownFunction
 
 NODES = 16  # at which a value is looked at before it is fitted
