@@ -66,6 +66,7 @@ if _TYPE_CHECKING:  # the same as _NAMES and _MODULES, for editors and type chec
     from pgt.physics import ShallowWater as ShallowWater
     from pgt.physics import Stokes as Stokes
     from pgt.physics import Symmetry as Symmetry
+    from pgt.physics import Table as Table
     from pgt.physics import Traction as Traction
     from pgt.physics import Unknown as Unknown
     from pgt.physics import UnknownFunction as UnknownFunction
@@ -91,8 +92,8 @@ _NAMES = {
         "Acoustics", "AdvectionDiffusion", "AllenCahn", "Boussinesq", "Burgers", "Darcy",
         "Dirichlet", "Elasticity", "Equation", "Gauge", "Heat", "Helmholtz", "Initial", "Laplace",
         "Maxwell", "NavierStokes2D", "NavierStokes3D", "Neumann", "NoSlip", "Outflow", "Periodic",
-        "Poisson", "Robin", "ShallowWater", "Stokes", "Symmetry", "Traction", "Unknown",
-        "UnknownFunction", "Wave",
+        "Poisson", "Robin", "ShallowWater", "Stokes", "Symmetry", "Table", "Traction",
+        "Unknown", "UnknownFunction", "Wave",
     ),
     "models": (
         "DeepONet", "FNO", "Features", "Lifted", "PGT", "PINN", "PINNsFormer", "SIREN", "Scaling",

@@ -28,6 +28,7 @@ from pgt.physics.equations.shallow_water import ShallowWater as ShallowWater
 from pgt.physics.equations.stokes import Stokes as Stokes
 from pgt.physics.equations.wave import Wave as Wave
 from pgt.physics.gauge import Gauge as Gauge
+from pgt.physics.interpolation_table import Table as Table
 from pgt.physics.pde import AbstractPDE as AbstractPDE
 from pgt.physics.signature import About as About
 from pgt.physics.traction import Traction as Traction

@@ -12,7 +12,8 @@ from pgt.data.bounds import Bounds
 from pgt.data.condition_regions import Faces, Spread, ends_of
 from pgt.data.domain import Domain
 from pgt.data.moving_boundary import Swept
-from pgt.physics.condition_values import TabulatedValue, Value, as_value, bind_value, check_finite
+from pgt.physics.condition_values import Value, as_value, bind_value, check_finite
+from pgt.physics.interpolation_table import Table
 from pgt.physics.unknown_function import UnknownFunction
 
 NODES = 16  # at which a value is looked at before it is fitted
@@ -89,7 +90,7 @@ def bound_to(condition, region):
     for field, value in condition.values.items():
         where = f"{type(condition).__name__}({field}=...)"
         values[field] = bind_value(where, value, axes, free)
-        if isinstance(value, TabulatedValue):
+        if isinstance(value, Table):
             check_cover(where, values[field], region)
         check_finite(where, values[field], axes, edges_and_nodes(region))
     return with_region(eqx.tree_at(lambda c: c.values, condition, values), region)
@@ -120,7 +121,7 @@ def check_cover(where, table, region) -> None:
     check_reach(where, table, region.box, region.free)
 
 
-def check_reach(where, table: TabulatedValue, box: Bounds, free: Sequence[str]) -> None:
+def check_reach(where, table: Table, box: Bounds, free: Sequence[str]) -> None:
     """Raise unless a table reaches over those of its axes that are free, from end to end of the box."""
     for name, axis in zip(table.names or (), table.axes, strict=True):
         lower, upper = box.bounds(name)

@@ -4,7 +4,6 @@ A number, a formula in text, a JAX function, or a table of numbers to interpolat
 """
 
 import inspect
-import itertools
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
@@ -17,12 +16,11 @@ from jaxtyping import Array, Float
 
 from pgt.core.arguments import CURVE, FORMULA
 from pgt.core.errors import InputError
-from pgt.core.number_arrays import as_numbers
-from pgt.core.parser import suggestion
 from pgt.core.unknown import Unknown, is_unknown
 from pgt.data.domain import AXES
 from pgt.physics.coefficient_tree import as_coefficient
 from pgt.physics.expression import Expression
+from pgt.physics.interpolation_table import Table, named_table, table_from_pair, table_from_xarray
 from pgt.physics.pde import Derivatives
 from pgt.physics.unknown_function import UnknownFunction
 
@@ -42,30 +40,6 @@ class Function(eqx.Module):
         return jnp.asarray(value, float)
 
 
-class TabulatedValue(eqx.Module):
-    """Numbers on a rectangular grid, interpolated linearly along each axis.
-
-    `names` is None until the one coordinate that is free on the face is known.
-    """
-
-    axes: tuple[Float[Array | np.ndarray, " _"], ...]
-    values: Float[Array | np.ndarray, "..."]
-    names: tuple[str, ...] | None = eqx.field(static=True)
-
-    def __call__(self, point: Mapping[str, Any]) -> Float[Array, ""]:
-        assert self.names is not None  # bound before use
-        cells = [_cell(axis, point[name]) for axis, name in zip(self.axes, self.names, strict=True)]
-        values = jnp.asarray(self.values, float)
-        total = jnp.zeros(())
-        for corner in itertools.product((0, 1), repeat=len(cells)):
-            weight = jnp.ones(())
-            for side, (_, fraction) in zip(corner, cells, strict=True):
-                weight = weight * (fraction if side else 1 - fraction)
-            index = tuple(side + i for side, (i, _) in zip(corner, cells, strict=True))
-            total = total + weight * values[index]
-        return total
-
-
 class Learnt(eqx.Module):
     """In the place of an unknown number, which the equation holds under this name (bordered.py)."""
 
@@ -80,13 +54,13 @@ class Varying(eqx.Module):
 
 
 Value = (
-    float | Unknown | Float[Array | np.ndarray, ""] | Expression | Function | TabulatedValue | Learnt
+    float | Unknown | Float[Array | np.ndarray, ""] | Expression | Function | Table | Learnt
     | UnknownFunction | Varying
 )  # fmt: skip
 # What may be given for one: at a face, where values are known, and on the right-hand side of an equation.
 Formula = Annotated[str, FORMULA]
-Writable = float | int | Formula | Callable | Annotated[tuple, CURVE] | xr.DataArray
-Source = float | int | Formula | Unknown | Callable | tuple | xr.DataArray
+Writable = float | int | Formula | Callable | Annotated[tuple, CURVE] | xr.DataArray | Table
+Source = float | int | Formula | Unknown | Callable | tuple | xr.DataArray | Table
 
 
 def as_value(where: str, value: Any) -> Value:
@@ -96,10 +70,10 @@ def as_value(where: str, value: Any) -> Value:
         expression.require(AXES, where)
         return expression
     if isinstance(value, xr.DataArray):
-        return _table_from_xarray(where, value)
+        return table_from_xarray(where, value)
     if isinstance(value, tuple):
-        return _table_from_pair(where, value)
-    if isinstance(value, (Function, TabulatedValue, Expression)):
+        return table_from_pair(where, value)
+    if isinstance(value, (Function, Table, Expression)):
         return value
     if isinstance(value, UnknownFunction):
         raise InputError(
@@ -120,8 +94,8 @@ def bind_value(where: str, value: Value, coords: tuple[str, ...], free: tuple[st
     if isinstance(value, Function):
         named, positional = _arguments(where, value.function, coords, free)
         return Function(value.function, named, positional)
-    if isinstance(value, TabulatedValue):
-        return _name_table(where, value, coords, free)
+    if isinstance(value, Table):
+        return named_table(where, value, coords, free)
     if isinstance(value, UnknownFunction | Varying):
         function = value if isinstance(value, UnknownFunction) else value.function
         function.require(where, coords, free)
@@ -132,7 +106,7 @@ def value_at(value: Value, point: Mapping[str, Any]) -> Float[Array, ""]:
     """The value at one point, given as {coordinate name: number}."""
     if isinstance(value, Expression):
         return jnp.asarray(value(**point), float)
-    if isinstance(value, (Function, TabulatedValue)):
+    if isinstance(value, (Function, Table)):
         return value(point)
     return jnp.asarray(value.value if isinstance(value, Unknown) else value, float)
 
@@ -185,14 +159,6 @@ def source_at(source: Value | None, d: Derivatives, coords: tuple[str, ...]):
     return 0.0 if source is None else value_at(source, {c: d(c) for c in coords})
 
 
-def _cell(axis, at):
-    """Index of the grid cell that holds `at`, and how far into it: 0 at its start, 1 at its end."""
-    axis = jnp.asarray(axis, float)
-    index = jnp.clip(jnp.searchsorted(axis, at, side="right") - 1, 0, axis.size - 2)
-    fraction = (at - axis[index]) / (axis[index + 1] - axis[index])
-    return index, jnp.clip(fraction, 0.0, 1.0)
-
-
 def _arguments(where, function, coords, free):
     """(names, ()) to call by name or (None, coordinates) to call in order."""
     try:
@@ -217,58 +183,3 @@ def _arguments(where, function, coords, free):
         f"{where}: the function takes {required} but the coordinates are {list(coords)}; write "
         f"`lambda {', '.join(free)}: ...`."
     )
-
-
-def _table_from_pair(where, pair) -> TabulatedValue:
-    if len(pair) != 2:
-        raise InputError(
-            f"{where}: a table is a pair (coordinates, values), got {len(pair)} items."
-        )
-    return _table(where, (pair[0],), pair[1], None)
-
-
-def _table_from_xarray(where, array: xr.DataArray) -> TabulatedValue:
-    for dim in array.dims:
-        if dim not in AXES:
-            hint = suggestion(str(dim), AXES) or " Rename it with .rename(...)."
-            raise InputError(f"{where}: dimension '{dim}' is not one of x, y, z, t.{hint}")
-        if dim not in array.coords:
-            raise InputError(
-                f"{where}: dimension '{dim}' has no coordinate; use .assign_coords({dim}=...)."
-            )
-    names = tuple(str(dim) for dim in array.dims)
-    return _table(where, tuple(array[n].values for n in names), array.values, names)
-
-
-def _table(where, axes, values, names) -> TabulatedValue:
-    axes = tuple(as_numbers(f"{where}, coordinates", axis) for axis in axes)
-    values = as_numbers(f"{where}, values", values)
-    if any(axis.ndim != 1 for axis in axes) or values.shape != tuple(a.size for a in axes):
-        raise InputError(
-            f"{where}: coordinates of shape {[a.shape for a in axes]} do not fit values of shape "
-            f"{values.shape}; give one value per coordinate."
-        )
-    if not all(np.isfinite(a).all() for a in (*axes, values)):
-        raise InputError(f"{where}: the table holds NaN or inf; drop or fill those entries first.")
-    if not axes or any(axis.size < 2 or (np.diff(axis) <= 0).any() for axis in axes):
-        raise InputError(
-            f"{where}: each coordinate of a table needs two or more increasing numbers without "
-            "repeats; sort it first, or write a plain number for a constant."
-        )
-    return TabulatedValue(axes, values, names)
-
-
-def _name_table(where, table, coords, free) -> TabulatedValue:
-    if table.names is None and len(free) != 1:
-        raise InputError(
-            f"{where}: a pair (coordinates, values) serves one free coordinate, but here "
-            f"{list(free)} vary; give an xarray.DataArray with those dimensions."
-        )
-    names = free if table.names is None else table.names
-    for name in names:
-        if name not in coords:
-            raise InputError(
-                f"{where}: dimension '{name}' is not a coordinate of the domain {list(coords)}."
-                + suggestion(name, coords)
-            )
-    return TabulatedValue(table.axes, table.values, names)

@@ -14,8 +14,8 @@ from pgt.core.unknown import resolve
 from pgt.data.bounds import shown
 from pgt.data.domain import Domain
 from pgt.physics.binding import check_reach
-from pgt.physics.condition_values import TabulatedValue
 from pgt.physics.derivatives import DerivativeTable, requested
+from pgt.physics.interpolation_table import Table
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bare
 
@@ -65,4 +65,4 @@ def undefined(pde: AbstractPDE, places: Float[np.ndarray, "n d"]) -> Bool[np.nda
 
 
 def _is_table(node) -> bool:
-    return isinstance(node, TabulatedValue)
+    return isinstance(node, Table)

@@ -31,16 +31,10 @@ from pgt.data.condition_regions import Instants
 from pgt.data.domain import Domain
 from pgt.data.moving_boundary import Means
 from pgt.physics.binding import check_cover, check_fields, said_of, with_region
-from pgt.physics.condition_values import (
-    TabulatedValue,
-    Value,
-    Writable,
-    as_value,
-    bind_value,
-    value_at,
-)
+from pgt.physics.condition_values import Value, Writable, as_value, bind_value, value_at
 from pgt.physics.conditions import AbstractCondition, Evaluate
 from pgt.physics.derivatives import requested
+from pgt.physics.interpolation_table import Table
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import wall_fields
 
@@ -87,7 +81,7 @@ class Gauge(AbstractCondition):
         with said_of("Gauge(at=...)"):
             region = domain.instants(None if self.at is None else dict(self.at))
         value = bind_value("Gauge(value=...)", self.value, region.free, region.free)
-        if isinstance(value, TabulatedValue):
+        if isinstance(value, Table):
             check_cover("Gauge(value=...)", value, region)
         return with_region(eqx.tree_at(lambda c: c.value, self, value), region)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import jax
 import numpy as np
 import scipy.linalg
 import scipy.sparse
@@ -31,6 +32,7 @@ from pgt.methods.solver.residuals import (
 from pgt.methods.solver.splines import Mesh, Splines, Step, radau
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition, Initial, Periodic
+from pgt.physics.interpolation_table import Table
 from pgt.physics.pde import AbstractPDE
 
 IN_TIME = 5  # points of a step: order nine at its end, six inside
@@ -75,6 +77,7 @@ class Posed:
     given: tuple[FaceCondition, ...]
     initial: tuple[ResidualRows, ...]
     open: tuple[Open, ...]
+    knots: tuple[float, ...] = ()  # times inside at which slopes of tables change
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -95,6 +98,11 @@ def posed(
     scaling: Scaling,
 ) -> Posed:
     """The problem, or an `InputError` that says why this method cannot solve it."""
+    with jax.enable_x64(True):  # a fitted equation has coefficients in double precision
+        return _posed(pde, domain, conditions, scaling)
+
+
+def _posed(pde: AbstractPDE, domain: Domain, conditions, scaling: Scaling) -> Posed:
     if domain.shape is not None:
         raise InputError(f"{NOT_HERE}: the domain has a shape; it solves equations in boxes.")
     if len(domain.spatial_axes) > 2:
@@ -127,9 +135,22 @@ def posed(
             given += [FaceCondition(Face(axis, side), rows) for axis, side in region.pairs]
     by_field = tuple(tuple(int(k) for k in row) for row in highest)
     problem = Posed(
-        pde, domain, scaling.origin, equation, by_field, tuple(given), tuple(initial), ()
-    )
+        pde, domain, scaling.origin, equation, by_field, tuple(given), tuple(initial), (),
+        _knots(pde, domain, conditions, scaling.origin),
+    )  # fmt: skip
     return replace(problem, open=tuple(_open_values(problem, scaling)))
+
+
+def _knots(pde: AbstractPDE, domain: Domain, conditions, origin: Origin) -> tuple[float, ...]:
+    """Inside the time of the domain, where tables in the equation or its conditions bend."""
+    if not domain.has_time:
+        return ()
+    leaves = jax.tree.leaves((pde, tuple(conditions)), is_leaf=lambda node: isinstance(node, Table))
+    found = [leaf.knots("t") for leaf in leaves if isinstance(leaf, Table)]
+    moments = np.unique(np.concatenate([np.zeros(0), *found])) - origin.along(("t",))[0]
+    low, high = domain.bounds("t")
+    slack = 1e-9 * (high - low)
+    return tuple(moments[(moments > low + slack) & (moments < high - slack)].tolist())
 
 
 def is_solvable(

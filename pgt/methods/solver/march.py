@@ -153,10 +153,12 @@ def _marched(grid: Grid, unknowns: Unknowns, unknown, tolerance, ask: Ask, with_
     state = [[numbers for numbers, _ in own] for own in _start(grid, unknowns, unknown)]
     time, length, is_capped = begin, (end - begin) / 16, False
     stages, before = [], None
+    ends = np.array([*unknowns.problem.knots, end])  # a polynomial does not follow what bends
     while time < end - 1e-12 * (end - begin):
         if len(stages) >= MOST_STEPS:
             raise Stuck(f"more than {MOST_STEPS} steps")
-        length = _shared_out(length, end - time)
+        until = ends[np.searchsorted(ends, time + 1e-12 * (end - begin), side="right")]
+        length = _shared_out(length, until - time)
         shortest = length <= SHORTEST_STEP * (end - begin)
         try:
             first = _first_guess(grid, unknowns, state, length, before)
