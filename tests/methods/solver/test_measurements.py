@@ -5,7 +5,7 @@ from mesh_problems import LINE, decay, unknowns_of
 
 from pgt import Dirichlet, Equation, Initial, Observations
 from pgt.inference.linear_algebra import beside_numpy
-from pgt.mesh.readings import Sensors
+from pgt.methods.solver.measurements import Sensors
 from pgt.methods.solver.march import solve
 
 
