@@ -36,7 +36,7 @@ class Fisher(pgt.extend.AbstractPDE):
         return pgt.kernels.HeatKernel(0.01)
 
 
-class Nearby(pgt.extend.AbstractKernel):
+class WithinReach(pgt.extend.AbstractKernel):
     reach: Annotated[float, pgt.extend.Limits(above=0)]
 
     def log_influence(self, receiver, source, resolution):
@@ -118,7 +118,7 @@ spread = {unknown = true, initial = 0.02}
 [model]
 name = "polynomial"
 powers = 3
-kernel = {name = "nearby", reach = 0.5}
+kernel = {name = "within reach", reach = 0.5}
 
 [training]
 steps = 3
@@ -140,7 +140,7 @@ def registered():
     """Registered for a test, and forgotten after it."""
     before = {kind: dict(family) for kind, family in registry._parts.items()}
     pgt.extend.register("fisher")(Fisher)
-    pgt.extend.register("nearby")(Nearby)
+    pgt.extend.register("within reach")(WithinReach)
     pgt.extend.register("polynomial")(Polynomial)
     pgt.extend.register("early")(Early)
     pgt.extend.register("late")(Late)
@@ -174,7 +174,7 @@ def test_one_of_each_is_used_by_a_fit(folder):
     assert result.pde.spread.positive  # the limits of the argument say so
     assert isinstance(result.model, Polynomial)
     assert result.model.weights.shape == (1, 3, 3)
-    assert result.model.kernel == Nearby(0.5)
+    assert result.model.kernel == WithinReach(0.5)
     settings = result.summary["training"]
     assert settings["optimiser"].startswith("trace(")
     assert "decay=0.8" in settings["optimiser"]

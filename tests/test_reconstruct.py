@@ -8,10 +8,10 @@ import xarray as xr
 
 import pgt
 from pgt import _reconstruct as front
-from pgt.bench.zoo import catalogue
 from pgt.data import Observations
 from pgt.problem.assembly import assemble
 from pgt.problem.budget import total_seconds
+from pgt_bench.zoo import catalogue
 
 DECAY = 0.1 * np.pi**2
 

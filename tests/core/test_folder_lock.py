@@ -120,7 +120,7 @@ def test_a_file_system_without_locks_is_said(tmp_path, monkeypatch):
     def unsupported(handle, how):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(owner.fcntl, "flock", unsupported)
+    monkeypatch.setattr(folder_lock.fcntl, "flock", unsupported)
     with pytest.warns(UserWarning, match="without locks"), owned(tmp_path):
         pass
 

@@ -5,11 +5,10 @@ import pytest
 
 import pgt
 from pgt.models.features import Features
-from pgt.models.linearised import Apart
+from pgt.models.linearised import NullSpaceField
 from pgt.nn import batched
 from pgt.reconstruction import evaluation, grid_evaluation
-from pgt.uncertainty.members import Members
-from pgt.uncertainty.outcome import Drawn
+from pgt.uncertainty.members import Members, PosteriorSamples
 
 DOMAIN = pgt.Domain(x=(0, 1), y=(0, 2), t=(100, 101))
 PDE = pgt.Equation("u_t + v*u_x = 0.1*u_xx + 0.1*u_yy", "v_t = 0.2*(v_xx + v_yy)")
@@ -69,10 +68,9 @@ def test_no_point_is_asked_by_itself(fitted, monkeypatch):
 def test_what_is_no_sum_of_sines_is_asked_at_points(fitted):
     network = pgt.PINN(fitted.model.scaling, width=4, layers=1)
     assert network.on_grid([np.zeros(2)] * 3) is None
-    members, open_part = fitted.members, Apart(fitted.model, np.zeros((1, 3)), np.ones(3))
+    members, open_part = fitted.members, NullSpaceField(fitted.model, np.zeros((1, 3)), np.ones(3))
     assert members.on_grid([np.zeros(2)] * 3) is not None
-    drawn = Drawn((members.models, members.pdes, members.observations), {}).beside(
-        batched.repeat(open_part, 4)
-    )
+    stacked = members.models, members.pdes, members.observations
+    drawn = PosteriorSamples(stacked, {}).with_null_space(batched.repeat(open_part, 4))
     fading = Members.of(*drawn.stacked)
     assert fading.on_grid([np.zeros(2)] * 3) is None

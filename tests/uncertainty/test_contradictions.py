@@ -7,7 +7,6 @@ import pgt
 from pgt.methods.closed_form.band_solution import NODES, solved_at_once
 from pgt.methods.closed_form.design_rows import with_weights
 from pgt.methods.plan import choose
-from pgt.problem.assembly import assemble
 from pgt.uncertainty.contradictions import find_contradicted_conditions, find_displaced_sensor
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
@@ -33,7 +32,7 @@ def found(count, *, left=0.0, noise=0.02, sides=("lower", "upper"), seed=0, band
 
 
 def evidence_in(readings, conditions, band, count=80):
-    task = choose(readings, pgt.Heat(0.05), DOMAIN, conditions).first
+    task = choose(readings, pgt.Heat(0.05), DOMAIN, conditions, method="closed-form").first
     model, pde, *_ = solved_at_once(task.model.with_sines(count, band), task)
     return find_contradicted_conditions(model, pde, task.problem, NODES)
 
@@ -80,14 +79,16 @@ def test_conditions_that_hold_are_not_doubted(seed, count, noise):
 
 def test_without_time_left_nothing_is_tried():
     readings = pgt.sample(pgt.datasets.heat(), n=8)
-    task = choose(readings, pgt.Heat(0.01), DOMAIN, [pgt.Dirichlet("x", u=0.0)]).first
+    conditions = [pgt.Dirichlet("x", u=0.0)]
+    task = choose(readings, pgt.Heat(0.01), DOMAIN, conditions, method="closed-form").first
     model, pde = with_weights(task.model, task.pde, np.zeros(task.model.network.readout.size))
     assert find_contradicted_conditions(model, pde, task.problem, NODES, seconds=0.0) == []
 
 
 def test_no_solve_is_begun_that_would_end_too_late(monkeypatch):
     walls = [pgt.Dirichlet("x", u=0.0)]
-    task = assemble(pgt.sample(pgt.datasets.heat(), n=8), pgt.Heat(0.01), DOMAIN, walls)
+    readings = pgt.sample(pgt.datasets.heat(), n=8)
+    task = choose(readings, pgt.Heat(0.01), DOMAIN, walls, method="closed-form").first
     model, pde = with_weights(task.model, task.pde, np.zeros(task.model.network.readout.size))
     solved = []
     monkeypatch.setattr(contradictions, "_solve_linearized", lambda *given: solved.append(given))
@@ -111,7 +112,8 @@ def displaced(*, late=0.0, moved=0.0, noise=0.01, seed=0):
     u += 0.7 * np.exp(-0.02 * 9 * when) * np.sin(3 * (at - 0.5 * when))
     u += noise * random.normal(size=len(u))
     readings = pgt.Observations.from_arrays({"x": x, "t": t}, {"u": u})
-    task = choose(readings, pgt.Equation("u_t + 0.5*u_x = 0.02*u_xx"), DOMAIN).first
+    pde = pgt.Equation("u_t + 0.5*u_x = 0.02*u_xx")
+    task = choose(readings, pde, DOMAIN, method="closed-form").first
     model, pde, *_ = solved_at_once(task.model.with_sines(120, (4.0, 2.8)), task)
     return find_displaced_sensor(model, pde, task.problem, NODES)
 

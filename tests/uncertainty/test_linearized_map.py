@@ -66,7 +66,7 @@ def test_what_others_say_of_a_reading_is_what_a_fit_without_it_says():
     normal, _ = normal_of(theta, noise=0.1, unmet=1)  # or it would be drawn around, more softly
     found = map_estimate(normal, WeightPrior(1e-3, READ, float(READ), 0.0), 7.0)
     assert found is not None
-    matrix, rows = np.asarray(normal.jacobian.assembled()), np.asarray(normal.rows)
+    matrix, rows = np.asarray(normal.jacobian.dense()), np.asarray(normal.rows)
     inverse = np.linalg.inv(found.factor.T @ found.factor)
     missed = rows[:READ] + matrix[:READ] @ found.step
     in_turn = []

@@ -262,7 +262,7 @@ def solves(monkeypatch):
 
 
 def test_a_search_leaves_time_for_what_follows_it(solves, monkeypatch):
-    monkeypatch.setattr(features, "AFTER", 0.5)
+    monkeypatch.setattr(band_search, "AFTER", 0.5)
     pde = Heat(Unknown(1e-4, positive=True))
     fitted(heat_readings(30), pde, SQUARE, count=40, band=4.0, seconds=8.0)
     assert len(solves) == 4

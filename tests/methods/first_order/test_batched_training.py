@@ -341,16 +341,6 @@ def test_a_file_without_members_is_loaded(result):
     assert serialise.from_files(structure, stored).members is None
 
 
-def test_mirrored_coefficients_have_the_fit_as_their_mean():
-    steps = (0.9, -0.9, 0.8, -0.8)
-    fit = pgt.Heat(pgt.Unknown(0.3, positive=True))
-    raw = fit.diffusivity.raw
-    pdes = [eqx.tree_at(lambda p: p.diffusivity.raw, fit, raw + step) for step in steps]
-    parts = (batched.stack([network(0)] * 4), batched.stack(pdes), batched.repeat(FITTED, 4))
-    middle = Members.of(*parts).middle()
-    assert float(middle.diffusivity.value) == pytest.approx(0.3, rel=1e-6)
-
-
 def test_members_with_an_encoder():
     """What is common to all is kept once, and every member answers as it would alone."""
     pde = pgt.Heat(0.1)
