@@ -49,8 +49,7 @@ from pgt.reconstruction.fallback import (
 )
 from pgt.reconstruction.result import Reconstruction
 from pgt.reconstruction.stated_error import combined_error, correlated_misfits, field_errors
-from pgt.training.error_bars import ErrorBars
-from pgt.training.settings import Training
+from pgt.training.settings import ErrorBars, Training
 from pgt.uncertainty.field_error import domain_points
 from pgt.uncertainty.members import Members
 from pgt.uncertainty.outcome import Outcome, with_posterior

@@ -20,8 +20,7 @@ from pgt.nn.scaling import Scaling
 from pgt.physics.gauge import check_gauges
 from pgt.physics.quantities import parts_of
 from pgt.physics.unknown_conditions import bordered
-from pgt.training.error_bars import ErrorBars
-from pgt.training.settings import Training
+from pgt.training.settings import ErrorBars, Training
 
 
 class Parts:

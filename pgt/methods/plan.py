@@ -49,8 +49,7 @@ from pgt.physics.unknown_conditions import bordered
 from pgt.problem.assembly import Model, Task, assemble, in_precision, match_fields, model_builder
 from pgt.problem.budget import with_budget
 from pgt.problem.linearity import is_linear, is_linear_but_for_functions, linearity
-from pgt.training.error_bars import Ensemble, ErrorBars
-from pgt.training.settings import Training
+from pgt.training.settings import Ensemble, ErrorBars, Training
 
 METHODS = get_args(MethodName)
 CLOSED_FORM, SOLVER, SECOND_ORDER, FIRST_ORDER = METHODS

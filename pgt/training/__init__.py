@@ -5,9 +5,9 @@ and optimizers are registered.
 """
 
 from pgt.core.stage import Stage as Stage
-from pgt.training.error_bars import Ensemble as Ensemble
-from pgt.training.error_bars import Posterior as Posterior
+from pgt.training.settings import Ensemble as Ensemble
 from pgt.training.settings import Polish as Polish
+from pgt.training.settings import Posterior as Posterior
 from pgt.training.settings import Training as Training
 from pgt.training.weighting import AbstractWeighting as AbstractWeighting
 from pgt.training.weighting import Fixed as Fixed

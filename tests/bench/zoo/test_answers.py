@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pgt.models.siren import SIREN
-from pgt.training.error_bars import Posterior
+from pgt.training.settings import Posterior
 from pgt_bench.zoo import answers, judge
 from pgt_bench.zoo.catalogue import get
 
