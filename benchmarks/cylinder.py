@@ -29,7 +29,7 @@ VISCOSITY, SAMPLES, FIELDS = 0.01, 500, ("u", "v", "p")
 RADIUS = 0.5
 WINDOW = {"x": (-2, 8), "y": (-2, 2), "t": (0, 6)}
 BOX = pgt.Domain(**WINDOW)
-AROUND = pgt.Domain(**WINDOW, shape=-pgt.Disk(radius=RADIUS, name="cylinder"))
+AROUND = pgt.Domain(**WINDOW, shape=-pgt.shapes.Disk(radius=RADIUS, name="cylinder"))
 RESTING = f"1 - {RADIUS**2}/(x^2 + y^2)"  # zero on the circle, one far away
 
 
@@ -48,7 +48,7 @@ MODELS = {
     "tiny": lambda scaling, seed: pgt.SIREN(scaling, width=8, layers=2, seed=seed),
 }
 CASES = {"wall": (AROUND, [pgt.NoSlip(wall="cylinder")]), "box": (BOX, [])}
-SAMPLERS = {"graded": pgt.Graded(), "uniform": pgt.Uniform()}  # alike in a box
+SAMPLERS = {"graded": pgt.training.Graded(), "uniform": pgt.training.Uniform()}  # alike in a box
 
 
 def read(path: Path) -> xr.Dataset:

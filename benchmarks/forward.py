@@ -36,7 +36,7 @@ class Problem(NamedTuple):
 
     equation: str
     domain: pgt.Domain
-    conditions: tuple[pgt.AbstractCondition, ...]
+    conditions: tuple[pgt.extend.AbstractCondition, ...]
     truth: Callable[[], Field]
     bar: float
 

@@ -40,7 +40,7 @@ class Case(NamedTuple):
     """A field that is known, what it obeys, and how a network is lifted."""
 
     domain: pgt.Domain
-    pde: pgt.AbstractPDE
+    pde: pgt.extend.AbstractPDE
     conditions: list
     field: object
     away: str
@@ -53,7 +53,7 @@ def ring() -> Case:
     def field(x, y):
         return {"u": np.log(np.hypot(x, y)) / np.log(INNER)}
 
-    shape = pgt.Disk(name="rim") - pgt.Disk(radius=INNER, name="hole")
+    shape = pgt.shapes.Disk(name="rim") - pgt.shapes.Disk(radius=INNER, name="hole")
     held = [pgt.Dirichlet(wall="rim", u=0.0), pgt.Dirichlet(wall="hole", u=1.0)]
     domain = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=shape)
     return Case(domain, pgt.Laplace(), held, field, BETWEEN, {"u": SHARE}, 60, 150)
@@ -66,7 +66,7 @@ def cylinder() -> Case:
         along, around = log - 0.5 + 0.5 * ratio, log + 0.5 - 0.5 * ratio
         return {"u": (along * x**2 + around * y**2) / r2, "v": (along - around) * x * y / r2}
 
-    shape = -pgt.Disk(radius=RADIUS, name="cylinder")
+    shape = -pgt.shapes.Disk(radius=RADIUS, name="cylinder")
     domain = pgt.Domain(x=(-2, 2), y=(-1.5, 1.5), shape=shape)
     resting = [pgt.NoSlip(wall="cylinder")]
     return Case(domain, pgt.Stokes(VISCOSITY), resting, field, RESTING, {"u": 0, "v": 0}, 80, 300)

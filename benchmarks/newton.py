@@ -31,7 +31,7 @@ class Case(NamedTuple):
     """Readings, the equation and where it holds, and the truth on a grid of points."""
 
     readings: pgt.Observations
-    pde: pgt.AbstractPDE
+    pde: pgt.extend.AbstractPDE
     domain: pgt.Domain
     points: np.ndarray
     truth: dict[str, np.ndarray]

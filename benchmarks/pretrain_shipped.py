@@ -26,10 +26,10 @@ from pgt.families.sensing import KernelGuide
 
 pretraining = sys.modules["pgt.families.networks.pretraining"]
 SIZES = {
-    "advection_diffusion": pgt.HyperSirenSizes(basis=32, modes=10),
-    "heat": pgt.HyperSirenSizes(basis=32, modes=10),
-    "wave": pgt.HyperSirenSizes(basis=32, modes=10, swings=True),
-    "burgers": pgt.HyperSirenSizes(width=128, blocks=4, basis=80),
+    "advection_diffusion": pgt.families.HyperSirenSizes(basis=32, modes=10),
+    "heat": pgt.families.HyperSirenSizes(basis=32, modes=10),
+    "wave": pgt.families.HyperSirenSizes(basis=32, modes=10, swings=True),
+    "burgers": pgt.families.HyperSirenSizes(width=128, blocks=4, basis=80),
 }
 SENSING = pgt.families.Sensing(max_readings=128)
 PRECISIONS = ("highest", "tensorfloat32", "bfloat16")
@@ -59,8 +59,8 @@ def _beside_each_other(names: list[str], asked) -> None:
         process.wait()
 
 
-def recipe(seconds: float) -> pgt.Pretraining:
-    return pgt.Pretraining(
+def recipe(seconds: float) -> pgt.families.Pretraining:
+    return pgt.families.Pretraining(
         seconds=seconds, learning_rate=2e-3, batch=128, queries=192, sensing=SENSING
     )
 
@@ -69,7 +69,7 @@ def train(name: str, seconds: float, out: Path) -> None:
     began = time.time()
     # What it is worth is measured later: where it is trained, every second counts.
     pretraining.judged = lambda *_: NOT_YET
-    network = pgt.pretrain(name, recipe(seconds), sizes=SIZES[name], progress=False)
+    network = pgt.families.pretrain(name, recipe(seconds), sizes=SIZES[name], progress=False)
     network.save(out / f"{name}.safetensors")
     found = {"family": name, "steps": network.card.steps, "seconds": round(time.time() - began)}
     writer = network.network
@@ -86,11 +86,11 @@ def _told(part) -> list:
 
 
 def judge(path: Path) -> None:
-    network = pgt.Pretrained.load(path)
+    network = pgt.families.Pretrained.load(path)
     card = network.card
     guide = KernelGuide(card.kernel)
     found = evaluate(network.network, network.family, card.sensing, guide, card.seed)
-    pgt.Pretrained(network.network, network.family, replace(card, **found)).save(path)
+    pgt.families.Pretrained(network.network, network.family, replace(card, **found)).save(path)
     print(path.stem, json.dumps(found["errors"]), flush=True)
 
 

@@ -34,15 +34,17 @@ READINGS, ASKED, POINTS = 100, 4000, 10**6
 INNER, DIFFUSIVITY = 0.3, 0.05
 PI = math.pi
 SQUARE = {"x": (-1, 1), "y": (-1, 1)}
-RING = pgt.Disk(name="rim") - pgt.Disk(radius=INNER, name="hole")
-ROOM = pgt.Rectangle((-1, 1), (-1, 1), name="outer") - pgt.Rectangle((0, 1), (-1, 0), name="corner")
+RING = pgt.shapes.Disk(name="rim") - pgt.shapes.Disk(radius=INNER, name="hole")
+ROOM = pgt.shapes.Rectangle((-1, 1), (-1, 1), name="outer") - pgt.shapes.Rectangle(
+    (0, 1), (-1, 0), name="corner"
+)
 
 
 class Case(NamedTuple):
     """A field that is known, the equation it solves, and what is known of its walls."""
 
     domain: pgt.Domain
-    pde: pgt.AbstractPDE
+    pde: pgt.extend.AbstractPDE
     conditions: list
     field: object
 
@@ -66,7 +68,7 @@ def plate() -> Case:
     def field(x, y):
         return x * (1 + 0.04 / (x**2 + y**2))
 
-    domain = pgt.Domain(x=(-1, 1), y=(-0.5, 0.5), shape=-pgt.Disk(radius=0.2, name="hole"))
+    domain = pgt.Domain(x=(-1, 1), y=(-0.5, 0.5), shape=-pgt.shapes.Disk(radius=0.2, name="hole"))
     return Case(domain, pgt.Laplace(), [pgt.Neumann(wall="hole", u=0.0)], field)
 
 
@@ -127,28 +129,30 @@ def measured(case: Case, with_functions: bool) -> dict:
 
 def known_shapes() -> dict:
     """Shapes with their area or volume, and the length or surface of their boundary."""
-    hole = pgt.Disk((1, 0.5), 0.2, name="hole")
-    holed = pgt.Rectangle((0, 2), (0, 1)) - hole
+    hole = pgt.shapes.Disk((1, 0.5), 0.2, name="hole")
+    holed = pgt.shapes.Rectangle((0, 2), (0, 1)) - hole
     return {
-        "disk": (pgt.Disk((1, 2), 3), 9 * PI, 6 * PI),
-        "ellipse": (pgt.Ellipse(radii=(2, 1)), 2 * PI, 8 * float(ellipe(0.75))),
+        "disk": (pgt.shapes.Disk((1, 2), 3), 9 * PI, 6 * PI),
+        "ellipse": (pgt.shapes.Ellipse(radii=(2, 1)), 2 * PI, 8 * float(ellipe(0.75))),
         "ring": (RING, (1 - INNER**2) * PI, 2 * (1 + INNER) * PI),
         "plate with a hole": (holed, 2 - 0.04 * PI, 6 + 0.4 * PI),
         "plate, placed": (
             holed.scaled(3).rotated(30).moved(3, 1), 9 * (2 - 0.04 * PI), 18 + 1.2 * PI,
         ),
         "L": (ROOM, 3, 8),
-        "quarter": (pgt.Disk() & pgt.Rectangle((0, 1), (0, 1)), PI / 4, 2 + PI / 2),
-        "formula": (pgt.Formula("x^2 + y^2 - 4", (-3, 3), (-3, 3)), 4 * PI, 4 * PI),
-        "ball": (pgt.Ball((1, 0, 0), 2), 32 / 3 * PI, 16 * PI),
+        "quarter": (pgt.shapes.Disk() & pgt.shapes.Rectangle((0, 1), (0, 1)), PI / 4, 2 + PI / 2),
+        "formula": (pgt.shapes.Formula("x^2 + y^2 - 4", (-3, 3), (-3, 3)), 4 * PI, 4 * PI),
+        "ball": (pgt.shapes.Ball((1, 0, 0), 2), 32 / 3 * PI, 16 * PI),
         "half a ball": (
-            pgt.Ball() & pgt.Box((-2, 2), (-2, 2), (0, 2)), 2 / 3 * PI, 3 * PI,
+            pgt.shapes.Ball() & pgt.shapes.Box((-2, 2), (-2, 2), (0, 2)), 2 / 3 * PI, 3 * PI,
         ),
         "hollow": (
-            pgt.Box((-2, 2), (-2, 2), (-2, 2)) - pgt.Ball(), 64 - 4 / 3 * PI, 96 + 4 * PI,
+            pgt.shapes.Box((-2, 2), (-2, 2), (-2, 2)) - pgt.shapes.Ball(), 64 - 4 / 3 * PI, 96 + 4 * PI,
         ),
         "tube": (
-            pgt.Cylinder(radius=2, z=(0, 3)) - pgt.Cylinder(radius=1, z=(-1, 4)), 9 * PI, 24 * PI,
+            pgt.shapes.Cylinder(radius=2, z=(0, 3)) - pgt.shapes.Cylinder(radius=1, z=(-1, 4)),
+            9 * PI,
+            24 * PI,
         ),
     }  # fmt: skip
 
@@ -164,11 +168,11 @@ def measures() -> dict:
     }
 
 
-def star(edges: int = 1000) -> pgt.Polygon:
+def star(edges: int = 1000) -> pgt.shapes.Polygon:
     """A polygon that winds in and out."""
     angle = np.linspace(0, 2 * PI, edges, endpoint=False)
     size = 1 + 0.3 * np.sin(9 * angle)
-    return pgt.Polygon(list(zip(size * np.cos(angle), size * np.sin(angle), strict=True)))
+    return pgt.shapes.Polygon(list(zip(size * np.cos(angle), size * np.sin(angle), strict=True)))
 
 
 def torus(around: int = 100, across: int = 50) -> Surface:

@@ -32,7 +32,7 @@ from pgt.nn import frozen
 RESULTS = Path(__file__).parent / "results"
 THICK, DOOR, CELLS, TABLE = 0.06, 0.8, 120, 128
 BETWEEN = 48  # places that are looked at on the way
-WALL = pgt.Rectangle(x=(1 - THICK / 2, 1 + THICK / 2), y=(-0.5, DOOR), name="wall")
+WALL = pgt.shapes.Rectangle(x=(1 - THICK / 2, 1 + THICK / 2), y=(-0.5, DOOR), name="wall")
 ROOMS = pgt.Domain(x=(0, 2), y=(0, 1), shape=-WALL)
 LESS = {"plain": 0.0, "damped": -3.0, "cut": -np.inf}
 OF_EQUATION, OF_WALL = 1e-4, 1e-3  # weights of mean squares beside that of the readings
@@ -60,10 +60,10 @@ def truth() -> RegularGridInterpolator:
     return RegularGridInterpolator((x, y), field, "nearest", bounds_error=False, fill_value=None)
 
 
-class Sighted(pgt.AbstractKernel):
+class Sighted(pgt.extend.AbstractKernel):
     """A kernel, and what is added to it where the straight way is blocked."""
 
-    kernel: pgt.AbstractKernel
+    kernel: pgt.extend.AbstractKernel
     inside: np.ndarray  # of cells of the box
     less: jax.Array
 

@@ -16,7 +16,7 @@ import pgt
 D, R = 0.01, 1.0
 
 
-class Fisher(pgt.AbstractPDE):
+class Fisher(pgt.extend.AbstractPDE):
     """u_t = D u_xx + r u (1 - u)."""
 
     spread: float | pgt.Unknown
@@ -28,7 +28,7 @@ class Fisher(pgt.AbstractPDE):
         return {"fisher": d("u_t") - self.spread * d("u_xx") - self.growth * d("u") * (1 - d("u"))}
 
     def kernel(self):
-        return pgt.HeatKernel(D)
+        return pgt.kernels.HeatKernel(D)
 
 
 def front(x, t):
@@ -42,7 +42,7 @@ def main(steps: int):
     domain = pgt.Domain(x=(-1, 1), t=(0, 2))
     training = pgt.Training(steps=steps, collocation=500, polish=None if steps >= 100 else False)
 
-    as_text = pgt.Equation("u_t = D*u_xx + r*u*(1 - u)", D=D, r=R, kernel=pgt.HeatKernel(D))
+    as_text = pgt.Equation("u_t = D*u_xx + r*u*(1 - u)", D=D, r=R, kernel=pgt.kernels.HeatKernel(D))
     as_class = Fisher(spread=D, growth=R)
     for pde in (as_text, as_class):
         result = pgt.reconstruct(readings, pde, domain, training=training)

@@ -91,8 +91,8 @@ def reconstruct(
         How it is fitted: "closed-form", "solver", "second-order" or "first-order"; default: as suits
         the problem.
     start
-        A network that was trained over a family of such systems (`pgt.pretrain`), or the name of one that
-        comes with the library: second-order steps start from its answer.
+        A network that was trained over a family of such systems (`pgt.families.pretrain`), or the name of
+        one that comes with the library: second-order steps start from its answer.
     training
         Settings of the fit; default `Training()`.
     error_bars

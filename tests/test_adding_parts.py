@@ -15,10 +15,12 @@ import pgt
 from pgt.cli import app
 from pgt.core import registry
 
-Spread = Annotated[float | pgt.Unknown, pgt.Limits(above=0), pgt.Powers(length=2, time=-1)]
+Spread = Annotated[
+    float | pgt.Unknown, pgt.extend.Limits(above=0), pgt.extend.Powers(length=2, time=-1)
+]
 
 
-class Fisher(pgt.AbstractPDE):
+class Fisher(pgt.extend.AbstractPDE):
     """u_t = D u_xx + r u (1 - u)."""
 
     spread: Spread
@@ -31,24 +33,24 @@ class Fisher(pgt.AbstractPDE):
         return {"fisher": d("u_t") - self.spread * d("u_xx") - grown}
 
     def kernel(self):
-        return pgt.HeatKernel(0.01)
+        return pgt.kernels.HeatKernel(0.01)
 
 
-class Nearby(pgt.AbstractKernel):
-    reach: Annotated[float, pgt.Limits(above=0)]
+class Nearby(pgt.extend.AbstractKernel):
+    reach: Annotated[float, pgt.extend.Limits(above=0)]
 
     def log_influence(self, receiver, source, resolution):
         return -jnp.sum((receiver - source) ** 2)[None] / self.reach**2
 
 
-class Polynomial(pgt.AbstractFieldModel):
+class Polynomial(pgt.extend.AbstractFieldModel):
     """Products of powers of the unit coordinates. It asks for a kernel, and keeps it."""
 
     scaling: pgt.Scaling
-    kernel: pgt.AbstractKernel
+    kernel: pgt.extend.AbstractKernel
     weights: jax.Array
 
-    def __init__(self, scaling, kernel: pgt.AbstractKernel, powers: int = 4, seed: int = 0):
+    def __init__(self, scaling, kernel: pgt.extend.AbstractKernel, powers: int = 4, seed: int = 0):
         self.scaling, self.kernel = scaling, kernel
         self.weights = 0.1 * jax.random.normal(jax.random.key(seed), (1, powers, powers))
 
@@ -64,15 +66,15 @@ class Polynomial(pgt.AbstractFieldModel):
         return self.weights
 
 
-class Early(pgt.AbstractSampler):
-    bend: Annotated[float, pgt.Limits(above=0)] = eqx.field(static=True, default=2.0)
+class Early(pgt.extend.AbstractSampler):
+    bend: Annotated[float, pgt.extend.Limits(above=0)] = eqx.field(static=True, default=2.0)
 
     def draw(self, key, domain, n, residual=None):
         unit = jax.random.uniform(key, (n, domain.dimension))
         return domain.from_unit(unit.at[:, -1].set(unit[:, -1] ** self.bend))
 
 
-class Late(pgt.AbstractWeighting):
+class Late(pgt.extend.AbstractWeighting):
     needs_gradient_norms: ClassVar[bool] = False
     pde_ramp: float = eqx.field(static=True, default=1.0)
 
@@ -89,7 +91,7 @@ class Late(pgt.AbstractWeighting):
         return memory
 
 
-def momentum(decay: Annotated[float, pgt.Limits(at_least=0, below=1)] = 0.9):
+def momentum(decay: Annotated[float, pgt.extend.Limits(at_least=0, below=1)] = 0.9):
     return optax.trace(decay)
 
 
@@ -137,13 +139,13 @@ formats = ["csv"]
 def registered():
     """Registered for a test, and forgotten after it."""
     before = {kind: dict(family) for kind, family in registry._parts.items()}
-    pgt.register("fisher")(Fisher)
-    pgt.register("nearby")(Nearby)
-    pgt.register("polynomial")(Polynomial)
-    pgt.register("early")(Early)
-    pgt.register("late")(Late)
-    pgt.register("momentum", kind="optimiser")(momentum)
-    pgt.register(".jsonl", kind="reader")(read_json_lines)
+    pgt.extend.register("fisher")(Fisher)
+    pgt.extend.register("nearby")(Nearby)
+    pgt.extend.register("polynomial")(Polynomial)
+    pgt.extend.register("early")(Early)
+    pgt.extend.register("late")(Late)
+    pgt.extend.register("momentum", kind="optimiser")(momentum)
+    pgt.extend.register(".jsonl", kind="reader")(read_json_lines)
     yield
     for kind, family in before.items():
         registry._parts[kind].clear()

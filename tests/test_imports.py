@@ -31,17 +31,19 @@ LINES = (
     ("reconstruction",),
     ("families",),
     ("_reconstruct",),
+    ("shapes", "extend"),
     ("config",),
     ("runs",),
     ("demo", "live"),
     ("cli",),
     ("__main__",),
 )
-CORE_LINES = LINES[:-5]
+CORE_LINES = LINES[:-6]
 CORE = {part for line in CORE_LINES for part in line}
 # Beside the lines: of the core they see `data` only, and what lies above the core may use them all.
 RIM = {"metrics", "plots", "report", "datasets", "io"}
-BESIDE = {"datasets": {"io"}, "families": {"io"}}  # the wake as a MAT file; folders of simulations
+# The wake as a MAT file; folders of simulations; boundary values in a file.
+BESIDE = {"datasets": {"io"}, "families": {"io"}, "physics": {"io"}}
 ONLY_AT_THE_RIM = {"pydantic", "plotly", "beartype", "h5netcdf"}
 
 

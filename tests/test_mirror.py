@@ -47,5 +47,12 @@ def test_every_module_has_its_test_and_every_test_its_module():
 def test_nothing_lies_loose_at_the_top():
     shared = {path.name for path in TESTS.glob("*.py") if not path.name.startswith("test_")}
     assert shared == {"conftest.py"}, "move it to tests/common"
-    named = {"__init__.py", "__main__.py", "metrics.py", "_reconstruct.py"}
+    named = {
+        "__init__.py",
+        "__main__.py",
+        "metrics.py",
+        "_reconstruct.py",
+        "shapes.py",
+        "extend.py",
+    }
     assert {path.name for path in PACKAGE.glob("*.py")} == named

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pgt.config.condition_text import Table, UnknownCoefficient
+from pgt.config.condition_text import Curve, OfReadings, UnknownCoefficient
 from pgt.config.derive import PartSection
 from pgt.config.run import RunFile
 from pgt.config.schema import Section
@@ -19,12 +19,18 @@ class Builder:
     """Makes parts; a mistake that only shows then still names file, line and key.
 
     `for_kernels` gives what is known of kernels before a file says anything: what a table leaves out
-    is as in the kernel of the equation.
+    is as in the kernel of the equation. `of_readings` gives the names of the axes in the file of
+    readings, and their units: a table from another file is taken to have the same.
     """
 
-    def __init__(self, run: RunFile, for_kernels: Callable[[], Mapping[str, Any]]):
+    def __init__(
+        self,
+        run: RunFile,
+        for_kernels: Callable[[], Mapping[str, Any]],
+        of_readings: OfReadings,
+    ):
         self.run = run
-        self.for_kernels = for_kernels
+        self.for_kernels, self.of_readings = for_kernels, of_readings
 
     def part(self, section: PartSection, *key: str | int, known: Mapping[str, Any] | None = None):
         """The object, of what the file gives and, where it does not say, of what is `known` besides."""
@@ -53,8 +59,11 @@ class Builder:
 
     def _value(self, value: Any, *key: str | int) -> Any:
         match value:
-            case UnknownCoefficient() | Table():
+            case UnknownCoefficient():
                 return value.value()
+            case Curve():
+                with self.run.located(*key):
+                    return value.table(self.run.path.parent, self.of_readings)
             case PartSection():
                 return self.part(value, *key)
             case tuple():

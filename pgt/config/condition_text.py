@@ -1,15 +1,22 @@
 """Values that a run file writes as tables, and what the library makes of them."""
 
-from typing import Annotated, Literal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
-from pgt.config.schema import Bounds, Names, Number, Numbers, Section, Text, wrong
+from pgt.config.schema import AsFound, Axis, Bounds, Names, Number, Numbers, Section, Text, wrong
 from pgt.core.errors import InputError
 from pgt.core.parser import parse
 from pgt.core.unknown import Unknown
+from pgt.data.domain import AXES
+from pgt.physics.interpolation_table import Table, made_table
 from pgt.physics.unknown_function import UnknownFunction
+
+# The names of the axes in the file of readings, and their units.
+OfReadings = Callable[[], tuple[Mapping[str, str], Mapping[str, str]]]
 
 
 class UnknownCoefficient(Section):
@@ -55,23 +62,62 @@ class UnknownCoefficient(Section):
         return Unknown(self.initial or 0.0, bool(self.positive), bounds)
 
 
-class Table(Section):
-    """Measured values along the one free coordinate of a face: {at = [0, 1], values = [2, 3]}."""
+class Curve(Section):
+    """Measured values: {at = [0, 1], values = [2, 3]} along the one free coordinate of a face, or columns
+    of a file, {file = "stream.csv", t = "date", value = "T"}."""
 
-    at: Annotated[Numbers, Field(examples=["at = [0, 0.5, 1]"])]
-    values: Annotated[Numbers, Field(examples=["values = [1, 2, 3]"])]
+    at: Annotated[Numbers | None, Field(examples=["at = [0, 0.5, 1]"])] = None
+    values: Annotated[Numbers | None, Field(examples=["values = [1, 2, 3]"])] = None
+    along: Axis | None = None
+    file: AsFound | None = None
+    value: AsFound | None = None
+    x: AsFound | None = None
+    y: AsFound | None = None
+    z: AsFound | None = None
+    t: AsFound | None = None
+    unit: Text | None = None
 
     @model_validator(mode="after")
     def _check_pairs(self):
+        of_file = {name: getattr(self, name) for name in ("value", "x", "y", "z", "t", "unit")}
+        if self.file is not None:
+            for name in ("at", "values", "along"):
+                if getattr(self, name) is not None:
+                    wrong("the values are in the file; remove this key.", name)
+            if self.value is None:
+                wrong('this is missing; name the column of values, value = "T"', "value")
+            return self
+        for name, given in of_file.items():
+            if given is not None:
+                wrong('this is about a file; add file = "series.csv"', name)
+        if self.at is None or self.values is None:
+            missing = "at" if self.at is None else "values"
+            wrong("this is missing; write {at = [0, 1], values = [2, 3]}", missing)
         if len(self.at) != len(self.values):
             wrong(f"{len(self.values)} values for {len(self.at)} places; write as many.", "values")
         if len(self.at) < 2 or any(b <= a for a, b in zip(self.at, self.at[1:], strict=False)):
             wrong("write two or more places in increasing order, each once.", "at")
         return self
 
-    def value(self) -> tuple[np.ndarray, np.ndarray]:
-        """The pair that conditions take."""
-        return np.array(self.at), np.array(self.values)
+    def table(self, folder: Path, of_readings: OfReadings) -> Any:
+        """What conditions and equations take. The path of a file begins in `folder`; what is not said of
+        the axes is as for the readings."""
+        if self.file is None:
+            at, values = np.array(self.at), np.array(self.values)
+            if self.along is None:
+                return at, values
+            return made_table("the table", (at,), values, (self.along,))
+        columns, units = of_readings()
+        axes = {axis: name for axis in AXES if (name := getattr(self, axis)) is not None}
+        if not axes:
+            axis = "t" if "t" in columns else next(iter(columns))
+            axes = {axis: columns[axis]}
+        known = {axis: unit for axis, unit in units.items() if axis in axes}
+        own = {} if self.unit is None else {"value": self.unit}
+        return Table(
+            folder / self.file, str(self.value), axes.get("x"), axes.get("y"), axes.get("z"),
+            axes.get("t"), units=known | own,
+        )  # fmt: skip
 
 
 def _check_positive(value: UnknownCoefficient) -> UnknownCoefficient:

@@ -23,7 +23,7 @@ from pydantic import (
 
 from pgt.config import checks
 from pgt.config.checks import Way
-from pgt.config.condition_text import Formula, PositiveUnknown, Table, UnknownCoefficient
+from pgt.config.condition_text import Curve, Formula, PositiveUnknown, UnknownCoefficient
 from pgt.config.schema import NO_SUCH, Section, Text, by_name, table, wrong
 from pgt.config.source import toml
 from pgt.core.arguments import (
@@ -40,6 +40,7 @@ from pgt.core.arguments import (
 from pgt.core.registry import KINDS, parts, snapshot
 from pgt.core.unknown import Unknown
 from pgt.physics.condition_values import Writable
+from pgt.physics.interpolation_table import Table
 
 # What the run gives to a part of a kind, and a run file therefore does not.
 FROM_THE_RUN = {"equation": ("coords",), "model": ("scaling", "seed", "domain")}
@@ -112,8 +113,8 @@ def _of_class(cls: type, depth: int, marks: tuple) -> list[Way]:
     if cls is Unknown:
         above_zero = limits.above == 0
         return [Way("table", PositiveUnknown if above_zero else UnknownCoefficient, "unknown")]
-    if cls is tuple and CURVE in marks:
-        return [Way("table", Table, "curve")]
+    if (cls is tuple and CURVE in marks) or cls is Table:
+        return [Way("table", Curve, "curve")]
     if (kind := getattr(cls, "part", None)) in KINDS:
         return [Way("part", chosen(str(kind), depth), "part")]
     if dataclasses.is_dataclass(cls) and not issubclass(cls, eqx.Module):

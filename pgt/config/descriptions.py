@@ -10,6 +10,7 @@ from pgt.config.derive import PartSection, chosen, section_of, written
 from pgt.config.schema import Array, Names, Section, Text, did_you_mean, table, wrong
 from pgt.core.registry import snapshot
 from pgt.physics.coefficient_tree import Given
+from pgt.physics.interpolation_table import Table
 from pgt.training.settings import Training
 
 # Keys of [pde] and arguments of `pgt.Equation`: a coefficient needs another name.
@@ -19,7 +20,7 @@ RESERVED = ("name", "equations", "fields", "names", "coords", "kernel", "self")
 if TYPE_CHECKING:  # computed: no static checker follows
     CoefficientValue = Any
 else:
-    CoefficientValue = written(Given)
+    CoefficientValue = written(Given | Table)
 
 
 class Equations(Section):

@@ -37,7 +37,7 @@ _OR = {
     "false": "false for none",
     "unknown": "{unknown = true, initial = 0.05} to have it learnt",
     "formula": 'a formula in quotes, such as "sin(pi*x)"',
-    "curve": "{at = [0, 1], values = [2, 3]}",
+    "curve": 'a table such as {at = [0, 1], values = [2, 3]} or {file = "series.csv", value = "u"}',
     "column": "the name of a column in quotes",
     "positions": "an array of positions",
     "name": "its name in quotes",

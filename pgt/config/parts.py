@@ -36,7 +36,7 @@ class Parts:
         pde = in_run_units(run, lambda: axes | self.columns.units)
         self.has_amounts = pde != run.pde  # coefficients that were converted
         self.tables = run.model_copy(update={"pde": pde}).checked(described())
-        self._build = Builder(run, self._for_kernels)
+        self._build = Builder(run, self._for_kernels, self._of_readings)
 
     @cached_property
     def domain(self) -> data.Domain:
@@ -177,6 +177,12 @@ class Parts:
             return None
         named = getattr(section, "kernel", None)
         return self._build.part(named, "model", "kernel") if named else self.pde.kernel()
+
+    def _of_readings(self) -> tuple[dict[str, str], dict[str, str]]:
+        section, axes = self.run.observations, tuple(self.run.domain.axes)
+        own = {} if section is None else section.columns or {}
+        units = self.columns.units
+        return {a: own.get(a, a) for a in axes}, {a: units[a] for a in axes if a in units}
 
     def _for_kernels(self) -> dict[str, Any]:
         own, sizes = self.pde.kernel(), arguments_of(models.PGT)

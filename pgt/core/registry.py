@@ -43,8 +43,8 @@ def register(*names: str, kind: str | None = None) -> Callable[[Part], Part]:
     module in which they are.
 
     >>> import pgt
-    >>> @pgt.register("nearby")
-    ... class Nearby(pgt.AbstractKernel):
+    >>> @pgt.extend.register("nearby")
+    ... class Nearby(pgt.extend.AbstractKernel):
     ...     reach: float
     ...
     ...     def log_influence(self, receiver, source, resolution):

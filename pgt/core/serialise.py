@@ -27,8 +27,7 @@ from pgt.core.errors import InputError
 from pgt.core.files import in_one_piece, require_writable
 from pgt.core.registry import registered_classes
 
-# 1: a model held its weights beside its scaling, not in a network; 2: only arrays had checksums
-VERSION = 3
+VERSION = 1
 _TRUSTED = ("pgt", "optax", "equinox.nn")  # the packages whose classes a file may name
 _DEEPEST = 100
 _NATIVE = {"bool", "float16", "float32", "float64"} | {
@@ -124,11 +123,6 @@ def _check_format(structure: Any) -> None:
     if not isinstance(structure, dict) or structure.get("format") != "pgt":
         raise InputError("the structure was not written by pgt.")
     version = structure.get("version")
-    if type(version) is int and 0 < version < VERSION:
-        raise InputError(
-            f"written by an older pgt (file version {version}, this one reads {VERSION}); fit again "
-            "from the run file kept beside it, or load it with pgt 0.1.0 at the commit that wrote it."
-        )
     if version != VERSION:
         raise InputError(
             f"format version {version!r}; this pgt reads version {VERSION}. "
@@ -160,7 +154,7 @@ def _encode(obj, path: str, depth: int, arrays) -> Any:
     if not _is_record(type(obj)):
         _refuse(obj, path)
     cls = type(obj)
-    module, name = _full_name(cls)
+    module, name = _stored_name(cls)
     if _is_trusted(module):
         _find_class(module, name, ())  # what is written can be read again
     fields = {field: inner(getattr(obj, field), f".{field}") for field in _field_names(cls)}
@@ -202,7 +196,7 @@ def _refuse(obj, path):
             "stored are numbers, text, arrays, tuples, lists, dicts and eqx.Module, dataclass and "
             "NamedTuple instances (of your own class with `classes=[...]` on loading)."
         )
-    kind = ".".join(_full_name(type(obj)))
+    kind = ".".join(_stored_name(type(obj)))
     raise InputError(f"cannot save {path.lstrip('.') or 'the object'}, a {kind}: {remedy}")
 
 
@@ -268,22 +262,32 @@ def _find_class(module: str, name: str, classes: tuple[type, ...]) -> type:
     if not _is_trusted(module):
         # By name alone: a script calls its own module __main__, whoever imports it does not.
         own = [cls for cls in classes if _is_record(cls) and cls.__qualname__ == name]
-        own += [cls for cls in registered_classes() if _full_name(cls) == (module, name)]
+        own += [cls for cls in registered_classes() if _stored_name(cls) == (module, name)]
         if not own:
             raise InputError(
                 f"the file contains a {module}.{name}, which is not a class of pgt. If it is your "
-                f"own, pass it on loading: classes=[{name.rpartition('.')[2]}], or pgt.register it."
+                f"own, pass it on loading, classes=[{name.rpartition('.')[2]}], or register it by "
+                "pgt.extend.register."
             )
         return own[0]
-    # A plain dictionary look-up: no import, no attribute hook of a module.
-    found = vars(sys.modules[module]).get(name) if module in sys.modules else None
-    if isinstance(found, type) and _is_record(found) and _full_name(found) == (module, name):
-        return found
+    imported = tuple(sys.modules)
+    places = [key for key in imported if _of_pgt(key)] if module == "pgt" else [module]
+    for place in places:
+        # A plain dictionary look-up: no import, no attribute hook of a module.
+        found = vars(sys.modules[place]).get(name) if place in sys.modules else None
+        if isinstance(found, type) and _is_record(found) and _stored_name(found) == (module, name):
+            return found
     raise InputError(f"{module}.{name} is not a class that this version of pgt can store.")
 
 
-def _full_name(cls) -> tuple[str, str]:
-    return cls.__module__, cls.__qualname__
+def _stored_name(cls) -> tuple[str, str]:
+    """Where a file says that the class is from, and its name. A class of pgt has its name alone (no two
+    have the same), so that a file can be read after the class has moved to another module."""
+    return "pgt" if _of_pgt(cls.__module__) else cls.__module__, cls.__qualname__
+
+
+def _of_pgt(module: str) -> bool:
+    return f"{module}.".startswith("pgt.")
 
 
 def _is_trusted(module: str) -> bool:

@@ -8,8 +8,7 @@ import pandas as pd
 
 from pgt.core.errors import InputError
 from pgt.core.number_arrays import as_numbers
-from pgt.data._bounds import shown, spanned
-from pgt.data.box import TOLERANCE
+from pgt.data.bounds import TOLERANCE, shown, spanned
 from pgt.data.domain import AXES, Domain
 
 

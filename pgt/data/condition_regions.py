@@ -11,8 +11,7 @@ from jaxtyping import Array, Float, Int
 
 from pgt.core.errors import InputError
 from pgt.core.types import Key, Point, Scalar
-from pgt.data._bounds import no_wall
-from pgt.data.box import Box
+from pgt.data.bounds import Bounds, no_wall
 from pgt.geometry.low_discrepancy import evenly
 from pgt.geometry.shape import Boundary
 
@@ -36,7 +35,7 @@ class AbstractRegion(eqx.Module):
     (True, ('t',))
     """
 
-    box: eqx.AbstractVar[Box]
+    box: eqx.AbstractVar[Bounds]
 
     @property
     @abc.abstractmethod
@@ -55,7 +54,7 @@ class AbstractRegion(eqx.Module):
 class Faces(AbstractRegion):
     """Some faces of a box, each a pair: an axis, held at its lower (0) or upper (1) bound."""
 
-    box: Box = eqx.field(static=True)
+    box: Bounds = eqx.field(static=True)
     pairs: tuple[tuple[str, int], ...] = eqx.field(static=True)
 
     @property
@@ -117,14 +116,14 @@ class Spread(AbstractRegion):
     Points are drawn from the places alone, so that the normal of the nearest place is that of the point.
     """
 
-    box: Box = eqx.field(static=True)
+    box: Bounds = eqx.field(static=True)
     places: Float[Array | np.ndarray, "m k"]
     normals: Float[Array | np.ndarray, "m k"]
     area: Float[Array | np.ndarray, ""]
     at_once: bool = eqx.field(static=True, default=False)
 
     @staticmethod
-    def on(box: Box, parts: Sequence[Boundary]) -> "Spread":
+    def on(box: Bounds, parts: Sequence[Boundary]) -> "Spread":
         """On parts of a boundary: every place stands for as much of it as any other."""
         parts = [part for part in parts if len(part.points)]
         if not parts:
@@ -135,7 +134,7 @@ class Spread(AbstractRegion):
         return Spread(box, found.points[picks], found.normals[picks], total)
 
     @staticmethod
-    def at_start(box: Box, places: Float[np.ndarray, "m k"]) -> "Spread":
+    def at_start(box: Bounds, places: Float[np.ndarray, "m k"]) -> "Spread":
         """All of space at the first moment."""
         return Spread(box, places, np.zeros_like(places), np.asarray(0.0), at_once=True)
 
@@ -219,7 +218,7 @@ class Seam(AbstractRegion):
     """The two ends of an axis, where what is periodic is sewn together. Its points are at the lower,
     `where` a shape reaches it."""
 
-    box: Box = eqx.field(static=True)
+    box: Bounds = eqx.field(static=True)
     axis: str = eqx.field(static=True)
     where: AbstractRegion | None = None
 
@@ -255,7 +254,7 @@ class Instants(AbstractRegion):
     those of which a mean is taken, where space has a shape.
     """
 
-    box: Box = eqx.field(static=True)
+    box: Bounds = eqx.field(static=True)
     position: tuple[tuple[str, float], ...] | None = eqx.field(static=True)
     places: Float[np.ndarray, "q k"] | None = None
     shares: Float[np.ndarray, " q"] | None = None
@@ -304,7 +303,7 @@ class Instants(AbstractRegion):
 
 
 def walled_ends(
-    box: Box, periodic: Sequence[str], axis: str | Sequence[str] | None, side: str
+    box: Bounds, periodic: Sequence[str], axis: str | Sequence[str] | None, side: str
 ) -> tuple[tuple[str, int], ...]:
     """The ends of some spatial axes, or of all that are not periodic: each an axis and 0 or 1."""
     walled = tuple(name for name in box.spatial_axes if name not in periodic)

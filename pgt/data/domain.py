@@ -17,9 +17,8 @@ from pgt.core.arguments import Count, Seed
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.core.types import Key, Points
-from pgt.data._bounds import AXES as AXES
-from pgt.data._bounds import check_names, limits_of, spanned
-from pgt.data.box import Box
+from pgt.data.bounds import AXES as AXES
+from pgt.data.bounds import Bounds, check_names, limits_of, spanned
 from pgt.data.condition_regions import AbstractRegion, Faces, Instants, Seam, Spread
 from pgt.data.dates import without_dates
 from pgt.data.edges import Edges
@@ -61,7 +60,7 @@ class Domain:
     (('cylinder',), 39.21)
     """
 
-    box: Box
+    box: Bounds
     periodic: tuple[str, ...]
     unit_pairs: tuple[tuple[str, str], ...]
     shape: AbstractShape | None = None
@@ -78,7 +77,7 @@ class Domain:
         axes = tuple(axis for axis in AXES if axis in bounds)
         bounds, units = without_dates(bounds, units, "Domain")
         set_field = object.__setattr__  # the way into a frozen dataclass
-        set_field(self, "box", Box(axes, tuple(limits_of(axis, bounds[axis]) for axis in axes)))
+        set_field(self, "box", Bounds(axes, tuple(limits_of(axis, bounds[axis]) for axis in axes)))
         set_field(self, "periodic", tuple(axis for axis in axes if axis in periodic))
         set_field(
             self, "unit_pairs", tuple((a, str(units[a])) for a in axes if units and a in units)
@@ -138,7 +137,7 @@ class Domain:
     # ---------------------------------------------------------------------------------- inside
 
     @property
-    def _filled(self) -> Box | Body | Passage:
+    def _filled(self) -> Bounds | Body | Passage:
         """Who answers for the inside: the box itself, where there is no shape."""
         return self.box if self.shape is None else self._body()
 

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pgt.core.errors import InputError
-from pgt.data.box import Box
+from pgt.data.bounds import Bounds
 from pgt.data.condition_regions import (
     IN_SHAPE,
     AbstractRegion,
@@ -33,7 +33,7 @@ Ends = tuple[tuple[str, int], ...]
 class Edges:
     """Asked by a `Domain`, which is called as `said` in errors."""
 
-    box: Box
+    box: Bounds
     periodic: tuple[str, ...]
     shape: AbstractShape | None
     said: str

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Int
 
 from pgt.core.errors import InputError
 from pgt.core.types import Key, Point, Scalar
-from pgt.data.box import Box
+from pgt.data.bounds import Bounds
 from pgt.data.condition_regions import BENT, INSTANTS, AbstractRegion
 from pgt.geometry.low_discrepancy import evenly
 from pgt.geometry.shape import AbstractLeaf, AbstractShape, Boundary
@@ -29,7 +29,7 @@ class Swept(AbstractRegion):
     Points are drawn from the places alone, so that the normal of the nearest place is that of the point.
     """
 
-    box: Box = eqx.field(static=True)
+    box: Bounds = eqx.field(static=True)
     places: Float[Array | np.ndarray, "m d"]
     normals: Float[Array | np.ndarray, "m k"]
     velocities: Float[Array | np.ndarray, "m k"]
@@ -77,7 +77,7 @@ class Means(AbstractRegion):
     """All of space inside a shape that moves, of which a mean is taken: at some instants, each with its
     places and what they stand for."""
 
-    box: Box = eqx.field(static=True)
+    box: Bounds = eqx.field(static=True)
     times: Float[np.ndarray, " i"]
     places: Float[np.ndarray, "i q k"]
     shares: Float[np.ndarray, "i q"]
@@ -127,7 +127,7 @@ def sides_of(solid: AbstractShape, name: str) -> list[Side]:
     ]
 
 
-def swept(box: Box, solid: AbstractShape, sides: Sequence[Side], holds: Callable) -> Swept:
+def swept(box: Bounds, solid: AbstractShape, sides: Sequence[Side], holds: Callable) -> Swept:
     """What is seen of walls over time, and where a condition `holds` in the places."""
     count = PLACES
     for _ in range(TRIES):
@@ -153,7 +153,7 @@ def _share(side: Side, sides: Sequence[Side], count: int) -> int:
     return max(round(count * side.own.weights.sum() / total), 1)
 
 
-def _seen(box: Box, solid: AbstractShape, side: Side, chosen: tuple, holds: Callable):
+def _seen(box: Bounds, solid: AbstractShape, side: Side, chosen: tuple, holds: Callable):
     """Places of one wall on the boundary of the whole at their time, the times, their ranks, and how fast
     the wall moves there."""
     low, high = box.bounds("t")

@@ -12,7 +12,7 @@ from scipy.special import roots_legendre
 
 from pgt.core.errors import InputError
 from pgt.core.types import Key, Points
-from pgt.data.box import Box
+from pgt.data.bounds import Bounds
 from pgt.data.condition_regions import IN_SHAPE
 from pgt.data.moving_boundary import Means, Side, Swept, sides_of, swept
 from pgt.data.shaped_domain import Body, InBox, nodes_inside
@@ -32,7 +32,7 @@ class Passage(InBox):
     """What of a box lies inside a shape that moves, each point at its time.
 
     >>> from pgt.geometry import Disk
-    >>> box = Box(("x", "y", "t"), ((-1.0, 1.0), (-1.0, 1.0), (0.0, 2.0)))
+    >>> box = Bounds(("x", "y", "t"), ((-1.0, 1.0), (-1.0, 1.0), (0.0, 2.0)))
     >>> passage = Passage(box, Disk(radius=0.5).moving(x="0.2*t"))
     >>> passage.contains([[0.8, 0.0, 0.0], [0.8, 0.0, 2.0]]).tolist()
     [False, True]
@@ -40,7 +40,7 @@ class Passage(InBox):
     0.5
     """
 
-    box: Box
+    box: Bounds
     shape: AbstractShape
 
     def at(self, t: float) -> Body:
@@ -160,12 +160,12 @@ def _filled_up(rows: np.ndarray, most: int, last: float | None = None) -> np.nda
     return np.concatenate([rows, np.repeat(rows[-1:], most - len(rows), axis=0)])
 
 
-def body_of(box: Box, shape: AbstractShape) -> Body | Passage:
+def body_of(box: Bounds, shape: AbstractShape) -> Body | Passage:
     """Who answers for a shape in a box."""
     return Passage(box, shape) if shape.moves else Body(box, shape)
 
 
-def shaped(shape, box: Box, periodic: Sequence[str]) -> AbstractShape:
+def shaped(shape, box: Bounds, periodic: Sequence[str]) -> AbstractShape:
     """The shape, where it makes sense in the box."""
     if not isinstance(shape, AbstractShape):
         raise InputError(f"Domain(shape={shape!r}): write a shape, such as Disk(radius=1).")

@@ -10,8 +10,7 @@ from jaxtyping import Bool, Float
 from pgt.core.errors import InputError
 from pgt.core.memory import require_memory
 from pgt.core.number_arrays import as_numbers
-from pgt.data._bounds import spanned
-from pgt.data.box import TOLERANCE
+from pgt.data.bounds import TOLERANCE, spanned
 from pgt.data.dates import are_dates, counted
 from pgt.data.domain import Domain
 

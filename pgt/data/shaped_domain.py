@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float
 
 from pgt.core.errors import InputError, warn_of
 from pgt.core.types import Key, Points
-from pgt.data.box import Box
+from pgt.data.bounds import Bounds
 from pgt.data.quadrature_weights import balanced
 from pgt.data.shape_quadrature import tiles
 from pgt.data.tables import even_inside, graded, graded_places, picked, places_inside
@@ -39,11 +39,11 @@ MOSTLY = 0.5  # of the box, filled by what has a small hole
 class InBox:
     """A shape in a box, which may have time."""
 
-    box: Box
+    box: Bounds
     shape: AbstractShape
 
     @cached_property
-    def space(self) -> Box:
+    def space(self) -> Bounds:
         """The box without time."""
         return self.box.along(self.box.spatial_axes)
 
@@ -67,12 +67,12 @@ class Body(InBox):
     """What of a box lies inside a shape, at all times.
 
     >>> from pgt.geometry import Disk
-    >>> body = Body(Box(("x", "y"), ((-1.0, 1.0), (-1.0, 1.0))), Disk(radius=0.5))
+    >>> body = Body(Bounds(("x", "y"), ((-1.0, 1.0), (-1.0, 1.0))), Disk(radius=0.5))
     >>> body.contains([[0.0, 0.0], [0.9, 0.0]]).tolist(), round(body.volume / np.pi, 4)
     ([True, False], 0.25)
     """
 
-    box: Box
+    box: Bounds
     shape: AbstractShape
 
     def __hash__(self) -> int:
@@ -254,7 +254,7 @@ class Body(InBox):
         return False
 
 
-def as_shape(box: Box) -> Rectangle | of_space.Box:
+def as_shape(box: Bounds) -> Rectangle | of_space.Box:
     """A box as a shape."""
     space = box.along(box.spatial_axes)
     around = Rectangle if len(space.axes) == 2 else of_space.Box
@@ -273,7 +273,7 @@ def nodes_inside(
     return points, balanced(points, shares * body.volume, body.solid.walls())
 
 
-def _shown(box: Box) -> str:
+def _shown(box: Bounds) -> str:
     ends = zip(box.axes, box.limits, strict=True)
     return ", ".join(f"{axis} = ({low:g}, {high:g})" for axis, (low, high) in ends)
 

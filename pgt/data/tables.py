@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float
 
 from pgt.core.errors import InputError
 from pgt.core.types import Key, Points
-from pgt.data.box import Box
+from pgt.data.bounds import Bounds
 from pgt.geometry.low_discrepancy import evenly
 from pgt.geometry.shape import AbstractShape
 
@@ -31,7 +31,7 @@ class Inside(Protocol):
     """What lies inside a shape, whether it moves or not."""
 
     @property
-    def box(self) -> Box:
+    def box(self) -> Bounds:
         """The box around it."""
         ...
 
@@ -59,7 +59,7 @@ def even_inside(body: Inside, n: int, seed: int) -> Float[np.ndarray, "{n} d"]:
 
 
 @lru_cache(maxsize=8)
-def places_inside(box: Box, solid: AbstractShape) -> Float[np.ndarray, "... k"]:
+def places_inside(box: Bounds, solid: AbstractShape) -> Float[np.ndarray, "... k"]:
     """A table of places inside, each of which stands for the same volume: by x, then y, then z; and time,
     where the box has it, since the shape moves."""
     k, kind = box.dimension, (len(box.spatial_axes), box.has_time)
@@ -85,7 +85,7 @@ def picked(table: Float[np.ndarray, "... k"], unit: Points) -> Float[Array | np.
 
 
 @lru_cache(maxsize=8)
-def graded_places(box: Box, solid: AbstractShape, shape: AbstractShape, reach: float):
+def graded_places(box: Bounds, solid: AbstractShape, shape: AbstractShape, reach: float):
     """The places of that table one by one, and up to each of them the share of e^(-distance / reach), the
     reach as a share of the shortest side of the box in space."""
     places = places_inside(box, solid).reshape(-1, box.dimension)

@@ -76,6 +76,14 @@ class Assimilation(eqx.Module):
     `noise_level` is the σ of readings without a given one, in units of the spread of their field.
     `spread` is the standard deviation of the fields at the family's nodes. `outside` says in words how
     the readings contradict the family; `is_lawful` says whether the answer may still be used.
+
+    >>> import pgt
+    >>> family = pgt.families.get("heat")
+    >>> truth = family.dataset(family.draw(jax.random.key(1), {"diffusivity": 0.02}))
+    >>> readings = pgt.sample(truth, n=40)
+    >>> found = pgt.families.assimilate(family, readings, {"diffusivity": 0.02}, fast=True)
+    >>> found.outside, sorted(found.grid().data_vars)
+    ((), ['u', 'u_high', 'u_low'])
     """
 
     family: AbstractSolved

@@ -29,7 +29,7 @@ TRUSTED = 1e4
 
 
 @dataclass(frozen=True)
-class Diagonal:
+class IndependentPrior:
     """Weights are mean + s L z, with z normal; here every one by itself."""
 
     mean: Float[np.ndarray, " p"]
@@ -45,7 +45,7 @@ class Diagonal:
 
 
 @dataclass(frozen=True)
-class Dense:
+class CorrelatedPrior:
     """Weights that depend on each other."""
 
     mean: Float[np.ndarray, " p"]
@@ -60,7 +60,7 @@ class Dense:
         return normal @ self.root.T
 
 
-Prior = Diagonal | Dense
+Prior = IndependentPrior | CorrelatedPrior
 
 
 class Basis:
@@ -75,10 +75,10 @@ class Basis:
     def prior(self, rho: float) -> Prior:
         """What the equation says where it is that stiff."""
         shrink = 1 / np.sqrt(1 + rho * self.values**2)
-        return Diagonal(rho * shrink**2 * self.pull, shrink)
+        return IndependentPrior(rho * shrink**2 * self.pull, shrink)
 
 
-class Given:
+class ConditionalBasis:
     """The same where weights of fields follow from those of what stands in their equation, the last ones,
     whose prior has the standard deviations `others` in units of s."""
 
@@ -113,7 +113,7 @@ class Given:
         whole[:own, own:] = -gain[:, None] * (self.seen[:, :-1] @ root)
         whole[own:, own:] = root
         fields = gain * (self.seen[:, -1] - self.seen[:, :-1] @ mean)
-        return Dense(np.concatenate([fields, mean]), whole)
+        return CorrelatedPrior(np.concatenate([fields, mean]), whole)
 
     def _others(self, rho: float):
         """Mean of what stands in the equation, and the root of its covariance."""

@@ -29,7 +29,7 @@ from scipy.special import chdtri
 
 from pgt.core.threads import blas_threads
 from pgt.data.splits import Groups
-from pgt.inference.equation_prior import Basis, Given, qr, svd
+from pgt.inference.equation_prior import Basis, ConditionalBasis, qr, svd
 
 COARSE = np.arange(-2.0, 37.0, 4.0)  # log10 of ρ: a scan
 FINE = (2.0, 1.0)  # then steps around the best
@@ -71,17 +71,17 @@ class Rows:
     veil: float = 0.0
     others: Float[np.ndarray, " k"] | None = None
 
-    def basis(self) -> Basis | Given:
+    def basis(self) -> Basis | ConditionalBasis:
         """What the equation says by itself."""
         if self.others is None:
             return Basis(self.equation, self.target)
-        return Given(self.equation, self.target, self.others)
+        return ConditionalBasis(self.equation, self.target, self.others)
 
 
 class Reduced:
     """The readings in the basis of the equation, compressed where they are more than the weights."""
 
-    def __init__(self, rows: Rows, basis: Basis | Given | None = None):
+    def __init__(self, rows: Rows, basis: Basis | ConditionalBasis | None = None):
         self.basis = basis or rows.basis()
         self.given, self.sigma, self.count = rows.given, rows.sigma, len(rows.values)
         self.veil = rows.veil
@@ -433,7 +433,7 @@ def _evened(normal: Float[np.ndarray, "n p"], along: Float[np.ndarray, "k p"]):
 def most_probable(
     rows: Rows,
     near: float | None = None,
-    basis: Basis | Given | None = None,
+    basis: Basis | ConditionalBasis | None = None,
     *,
     loosely: bool = False,
 ) -> Solved:
@@ -471,14 +471,16 @@ def _softest(best: Solved, tried: list[Solved]) -> Solved:
 
 
 def scanned(
-    rows: Rows, near: float | None = None, basis: Basis | Given | None = None
+    rows: Rows, near: float | None = None, basis: Basis | ConditionalBasis | None = None
 ) -> list[Solved]:
     """The model at several ρ, closest around that of greatest evidence."""
     with blas_threads(rows.readings.shape[1]):
         return _scanned(rows, near, basis)
 
 
-def _scanned(rows: Rows, near: float | None, basis: Basis | Given | None) -> list[Solved]:
+def _scanned(
+    rows: Rows, near: float | None, basis: Basis | ConditionalBasis | None
+) -> list[Solved]:
     reduced = Reduced(rows, basis)
     if not len(rows.equation):
         return [reduced.solved(COARSE[0])]

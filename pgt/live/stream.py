@@ -31,7 +31,7 @@ class Stream:
         self.rows: deque[np.ndarray] = deque(maxlen=window)
         self.bad: deque[str] = deque(maxlen=MAX_NAMED)
         self.lines = self.count = self.bad_count = 0
-        self.heading: Heading | None = None
+        self.heading: StreamHeading | None = None
         self.trouble: str | None = None  # the reason why no more lines are read
         self.ended = False
         self.changed = threading.Condition()
@@ -71,7 +71,7 @@ class Stream:
     def _take(self, line: bytes) -> None:
         if self.heading is None:
             if line.strip():
-                self.heading = Heading(line, self.rig.axes, self.rig.fields)
+                self.heading = StreamHeading(line, self.rig.axes, self.rig.fields)
         elif (row := self.heading.read(line)) is not None:
             self.rows.append(row)
             self.count += 1
@@ -158,7 +158,7 @@ MAX_SHOWN = 40  # characters of a bad text in a message
 MISSING_VALUES = ("", "nan", "na", "null", "none", "-")
 
 
-class Heading:
+class StreamHeading:
     """The columns of a table; reads its lines."""
 
     def __init__(self, line: bytes, axes: Mapping[str, np.ndarray], fields: Sequence[str]):

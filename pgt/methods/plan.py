@@ -43,7 +43,7 @@ from pgt.models.pgt import PGT
 from pgt.models.pinn import PINN
 from pgt.models.siren import SIREN
 from pgt.nn.scaling import Scaling
-from pgt.physics.conditions import AbstractCondition
+from pgt.physics.conditions import AbstractCondition, Periodic
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bordered
 from pgt.problem.assembly import Model, Task, assemble, in_precision, match_fields, model_builder
@@ -145,6 +145,8 @@ def choose(
     """
     training = training or Training()
     pde, known = bordered(pde, conditions)
+    if model is None:
+        domain, known = _with_periodic_axes(domain, known)
     observations = ordered(match_fields(observations, pde, domain))
     chooser = _Chooser(observations, pde, domain, tuple(known), training, error_bars, seed)
     with in_precision(training):
@@ -161,6 +163,30 @@ def choose(
             about="method",
         )
     return Plan(observations, pde, domain, tuple(known), seed, tuple(found))
+
+
+def _with_periodic_axes(
+    domain: Domain, conditions: Sequence[AbstractCondition]
+) -> tuple[Domain, list[AbstractCondition]]:
+    """The domain with the axes on which a condition makes all fields periodic, and the other conditions.
+
+    Models on such an axis are periodic by construction, which is exact.
+
+    >>> import pgt
+    >>> domain, left = _with_periodic_axes(pgt.Domain(x=(0, 1), t=(0, 1)), [pgt.Periodic("x")])
+    >>> domain.periodic, left
+    (('x',), [])
+    """
+    whole = [c for c in conditions if isinstance(c, Periodic) and not c.fields and c.order > 0]
+    if not whole or domain.shape is not None:
+        return domain, list(conditions)
+    for condition in whole:
+        condition.bind(domain, ())  # an axis that does not exist is an error
+    axes = {condition.axis for condition in whole}
+    bounds = {axis: domain.bounds(axis) for axis in domain.axes}
+    periodic = (*domain.periodic, *axes)
+    left = [c for c in conditions if not (isinstance(c, Periodic) and c.axis in axes)]
+    return Domain(periodic=periodic, units=domain.units, **bounds), left
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Observations to field.
 
-Every name here is public, as `pgt.PGT`, and found in run files under the name it registers.
+Each model is found in run files under the name that it registers.
 """
 
 from pgt.models.boundary_lift import Lifted as Lifted

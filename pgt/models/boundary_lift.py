@@ -43,7 +43,7 @@ class Lifted(AbstractFieldModel):
         g for each prescribed field: a number or a formula in the coordinates.
 
     >>> import pgt
-    >>> around = pgt.Domain(x=(-2, 2), y=(-2, 2), shape=-pgt.Disk(radius=0.5, name="cylinder"))
+    >>> around = pgt.Domain(x=(-2, 2), y=(-2, 2), shape=-pgt.shapes.Disk(radius=0.5, name="cylinder"))
     >>> points = {"x": [1.0, -1.5], "y": [1.0, 0.0]}
     >>> readings = pgt.Observations.from_arrays(points, {"u": [1.0, 0.8], "v": [0.1, 0.0]})
     >>> fields = pgt.Stokes(viscosity=1.0).fields

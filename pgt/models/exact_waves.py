@@ -72,7 +72,7 @@ class Symbol(Frozen):
         return found
 
 
-class Waves(NamedTuple):
+class ExactWaves(NamedTuple):
     """κ of every wave, and the amplitudes of the fields in it, of norm 1."""
 
     kappa: Complex[np.ndarray, "m d"]
@@ -85,7 +85,7 @@ def exact_waves(
     band: tuple[float, ...],
     periodic: tuple[bool, ...],
     seed: int = 0,
-) -> Waves:
+) -> ExactWaves:
     """About `count` solutions, whose free components fill the band evenly.
 
     >>> helmholtz = Symbol(np.array([[2, 0], [0, 2], [0, 0]]), np.array([1, 1, 25.0])[:, None, None])
@@ -95,7 +95,7 @@ def exact_waves(
     """
     solved = [a for a in range(len(band)) if not periodic[a] and symbol.powers[:, a].any()]
     if not solved or len(band) < 2:
-        return Waves(np.zeros((0, len(band)), complex), np.zeros((0, symbol.fields), complex))
+        return ExactWaves(np.zeros((0, len(band)), complex), np.zeros((0, symbol.fields), complex))
     parts = []
     for axis in solved:
         others = [a for a in range(len(band)) if a != axis]
@@ -107,10 +107,10 @@ def exact_waves(
         kappa = np.zeros((len(free), len(band)), complex)
         kappa[:, others] = 1j * free
         parts.append(_solutions(symbol, kappa, axis))
-    return Waves(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    return ExactWaves(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
-def _solutions(symbol: Symbol, kappa: Complex[np.ndarray, "n d"], axis: int) -> Waves:
+def _solutions(symbol: Symbol, kappa: Complex[np.ndarray, "n d"], axis: int) -> ExactWaves:
     """All solutions with these components, but for that along an axis."""
     roots = symbol.roots(kappa, axis)
     number, _ = rows = np.nonzero(_is_new(roots))
@@ -120,7 +120,7 @@ def _solutions(symbol: Symbol, kappa: Complex[np.ndarray, "n d"], axis: int) -> 
     waves = waves[np.max(np.abs(waves.real), axis=1, initial=0.0) <= MOST_GROWTH]
     _, sizes, right = np.linalg.svd(symbol.at(waves))
     which = np.nonzero(sizes <= SINGULAR * _sizes(symbol, waves)[:, None])
-    return Waves(waves[which[0]], right[which].conj())
+    return ExactWaves(waves[which[0]], right[which].conj())
 
 
 def _sizes(symbol: Symbol, waves: Complex[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:

@@ -35,7 +35,7 @@ class AbstractFieldModel(eqx.Module):
     >>> model = pgt.PINN(scaling, width=8)
     >>> model.decode(model.encode(readings), readings.points[0]).shape  # one field at one point
     (1,)
-    >>> isinstance(model, pgt.AbstractFieldModel)
+    >>> isinstance(model, pgt.extend.AbstractFieldModel)
     True
     """
 

@@ -117,9 +117,9 @@ class Frame(AbstractFrame):
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
     >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
-    >>> model = pgt.PGT(scaling, pgt.HeatKernel(0.01), width=16, decoder_width=16)
+    >>> model = pgt.PGT(scaling, pgt.kernels.HeatKernel(0.01), width=16, decoder_width=16)
     >>> other = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 2), t=(0, 5)))
-    >>> moved = pgt.Frame(other, model.network, pgt.HeatKernel(0.3))  # the same weights
+    >>> moved = pgt.extend.Frame(other, model.network, pgt.kernels.HeatKernel(0.3))  # the same weights
     >>> moved.decode(moved.encode(readings), readings.points[0]).shape
     (1,)
     """

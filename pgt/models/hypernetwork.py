@@ -122,7 +122,7 @@ class HyperSiren(AbstractNetwork):
     >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
     >>> sizes = HyperSirenSizes(width=8, blocks=1, basis=6)
     >>> network = HyperSiren(Embedding((False, False)), 1, 0, sizes, Draw(0))
-    >>> seen = pgt.Frame(scaling, network).unit_readings(readings)
+    >>> seen = pgt.extend.Frame(scaling, network).unit_readings(readings)
     >>> field = eqx.filter_jit(network.encode)(seen)
     >>> network.decode(field, seen.points[0]).shape, bool(network.spread(field, seen.points[0])[0] > 0)
     ((1,), True)

@@ -195,7 +195,7 @@ class Local(AbstractLocal):
         """None where the domain has no shape in the plane that makes fields rough.
 
         >>> import pgt
-        >>> ring = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.Disk() - pgt.Disk(radius=0.3))
+        >>> ring = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.shapes.Disk() - pgt.shapes.Disk(radius=0.3))
         >>> found = Local.of(ring)
         >>> found.count, found(jnp.array([0.5, 0.0])).shape
         (45, (45,))

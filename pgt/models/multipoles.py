@@ -39,7 +39,7 @@ class Multipoles(AbstractLocal):
         """None where the domain has no hole in space.
 
         >>> import pgt
-        >>> shell = pgt.Ball() - pgt.Ball(radius=0.3)
+        >>> shell = pgt.shapes.Ball() - pgt.shapes.Ball(radius=0.3)
         >>> found = Multipoles.of(pgt.Domain(x=(-1, 1), y=(-1, 1), z=(-1, 1), shape=shell))
         >>> found.count
         29

@@ -21,7 +21,7 @@ class UnitReadings(eqx.Module):
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
     >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
-    >>> seen = pgt.PGT(scaling, pgt.HeatKernel(0.01)).unit_readings(readings)
+    >>> seen = pgt.PGT(scaling, pgt.kernels.HeatKernel(0.01)).unit_readings(readings)
     >>> seen.points.shape, seen.values.shape, seen.gamma(seen.points[:3], seen.points).shape
     ((20, 2), (20, 1), (1, 3, 20))
     """
@@ -75,7 +75,7 @@ class AbstractNetwork(eqx.Module):
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
     >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
-    >>> model = pgt.Frame(scaling, Mean(jnp.zeros(1)))
+    >>> model = pgt.extend.Frame(scaling, Mean(jnp.zeros(1)))
     >>> everywhere = model.decode(model.encode(readings), readings.points[0])
     >>> bool(abs(everywhere - readings.values.mean())[0] < 1e-6)
     True

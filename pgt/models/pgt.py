@@ -233,7 +233,7 @@ class PGT(AbstractFrame):
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
     >>> scaling = pgt.Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
-    >>> model = PGT(scaling, pgt.HeatKernel(0.01), width=16, decoder_width=16)
+    >>> model = PGT(scaling, pgt.kernels.HeatKernel(0.01), width=16, decoder_width=16)
     >>> model.decode(model.encode(readings), readings.points[0]).shape  # one field at one point
     (1,)
     """

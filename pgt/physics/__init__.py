@@ -1,6 +1,6 @@
 """Field to derivatives to residual: governing equations, formulas and conditions.
 
-Every name here is public, as `pgt.Heat`, and found in run files under the name it registers.
+Each name is found in run files under the name that it registers.
 """
 
 from pgt.core.unknown import Unknown as Unknown
@@ -28,6 +28,7 @@ from pgt.physics.equations.shallow_water import ShallowWater as ShallowWater
 from pgt.physics.equations.stokes import Stokes as Stokes
 from pgt.physics.equations.wave import Wave as Wave
 from pgt.physics.gauge import Gauge as Gauge
+from pgt.physics.interpolation_table import Table as Table
 from pgt.physics.pde import AbstractPDE as AbstractPDE
 from pgt.physics.signature import About as About
 from pgt.physics.traction import Traction as Traction

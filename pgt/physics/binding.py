@@ -8,11 +8,12 @@ import numpy as np
 
 from pgt.core.errors import InputError
 from pgt.core.parser import suggestion
-from pgt.data.box import Box
+from pgt.data.bounds import Bounds
 from pgt.data.condition_regions import Faces, Spread, ends_of
 from pgt.data.domain import Domain
 from pgt.data.moving_boundary import Swept
-from pgt.physics.condition_values import Table, Value, as_value, bind_value, check_finite
+from pgt.physics.condition_values import Value, as_value, bind_value, check_finite
+from pgt.physics.interpolation_table import Table
 from pgt.physics.unknown_function import UnknownFunction
 
 NODES = 16  # at which a value is looked at before it is fitted
@@ -120,7 +121,7 @@ def check_cover(where, table, region) -> None:
     check_reach(where, table, region.box, region.free)
 
 
-def check_reach(where, table: Table, box: Box, free: Sequence[str]) -> None:
+def check_reach(where, table: Table, box: Bounds, free: Sequence[str]) -> None:
     """Raise unless a table reaches over those of its axes that are free, from end to end of the box."""
     for name, axis in zip(table.names or (), table.axes, strict=True):
         lower, upper = box.bounds(name)

@@ -40,7 +40,7 @@ def on_ends(domain: Domain, wall: str) -> float:
     """The share of a wall that lies on ends of the box.
 
     >>> import pgt
-    >>> plate = pgt.Rectangle(x=(0, 1), y=(0, 1), name="plate")
+    >>> plate = pgt.shapes.Rectangle(x=(0, 1), y=(0, 1), name="plate")
     >>> on_ends(pgt.Domain(x=(0, 3), y=(0, 1), shape=plate), "plate")
     0.75
     """

@@ -4,7 +4,6 @@ A number, a formula in text, a JAX function, or a table of numbers to interpolat
 """
 
 import inspect
-import itertools
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
@@ -17,12 +16,11 @@ from jaxtyping import Array, Float
 
 from pgt.core.arguments import CURVE, FORMULA
 from pgt.core.errors import InputError
-from pgt.core.number_arrays import as_numbers
-from pgt.core.parser import suggestion
 from pgt.core.unknown import Unknown, is_unknown
 from pgt.data.domain import AXES
 from pgt.physics.coefficient_tree import as_coefficient
 from pgt.physics.expression import Expression
+from pgt.physics.interpolation_table import Table, named_table, table_from_pair, table_from_xarray
 from pgt.physics.pde import Derivatives
 from pgt.physics.unknown_function import UnknownFunction
 
@@ -40,30 +38,6 @@ class Function(eqx.Module):
         else:
             value = self.function(**{c: point[c] for c in self.named})
         return jnp.asarray(value, float)
-
-
-class Table(eqx.Module):
-    """Numbers on a rectangular grid, interpolated linearly along each axis.
-
-    `names` is None until the one coordinate that is free on the face is known.
-    """
-
-    axes: tuple[Float[Array | np.ndarray, " _"], ...]
-    values: Float[Array | np.ndarray, "..."]
-    names: tuple[str, ...] | None = eqx.field(static=True)
-
-    def __call__(self, point: Mapping[str, Any]) -> Float[Array, ""]:
-        assert self.names is not None  # bound before use
-        cells = [_cell(axis, point[name]) for axis, name in zip(self.axes, self.names, strict=True)]
-        values = jnp.asarray(self.values, float)
-        total = jnp.zeros(())
-        for corner in itertools.product((0, 1), repeat=len(cells)):
-            weight = jnp.ones(())
-            for side, (_, fraction) in zip(corner, cells, strict=True):
-                weight = weight * (fraction if side else 1 - fraction)
-            index = tuple(side + i for side, (i, _) in zip(corner, cells, strict=True))
-            total = total + weight * values[index]
-        return total
 
 
 class Learnt(eqx.Module):
@@ -85,8 +59,8 @@ Value = (
 )  # fmt: skip
 # What may be given for one: at a face, where values are known, and on the right-hand side of an equation.
 Formula = Annotated[str, FORMULA]
-Writable = float | int | Formula | Callable | Annotated[tuple, CURVE] | xr.DataArray
-Source = float | int | Formula | Unknown | Callable | tuple | xr.DataArray
+Writable = float | int | Formula | Callable | Annotated[tuple, CURVE] | xr.DataArray | Table
+Source = float | int | Formula | Unknown | Callable | tuple | xr.DataArray | Table
 
 
 def as_value(where: str, value: Any) -> Value:
@@ -96,9 +70,9 @@ def as_value(where: str, value: Any) -> Value:
         expression.require(AXES, where)
         return expression
     if isinstance(value, xr.DataArray):
-        return _table_from_xarray(where, value)
+        return table_from_xarray(where, value)
     if isinstance(value, tuple):
-        return _table_from_pair(where, value)
+        return table_from_pair(where, value)
     if isinstance(value, (Function, Table, Expression)):
         return value
     if isinstance(value, UnknownFunction):
@@ -121,7 +95,7 @@ def bind_value(where: str, value: Value, coords: tuple[str, ...], free: tuple[st
         named, positional = _arguments(where, value.function, coords, free)
         return Function(value.function, named, positional)
     if isinstance(value, Table):
-        return _name_table(where, value, coords, free)
+        return named_table(where, value, coords, free)
     if isinstance(value, UnknownFunction | Varying):
         function = value if isinstance(value, UnknownFunction) else value.function
         function.require(where, coords, free)
@@ -185,14 +159,6 @@ def source_at(source: Value | None, d: Derivatives, coords: tuple[str, ...]):
     return 0.0 if source is None else value_at(source, {c: d(c) for c in coords})
 
 
-def _cell(axis, at):
-    """Index of the grid cell that holds `at`, and how far into it: 0 at its start, 1 at its end."""
-    axis = jnp.asarray(axis, float)
-    index = jnp.clip(jnp.searchsorted(axis, at, side="right") - 1, 0, axis.size - 2)
-    fraction = (at - axis[index]) / (axis[index + 1] - axis[index])
-    return index, jnp.clip(fraction, 0.0, 1.0)
-
-
 def _arguments(where, function, coords, free):
     """(names, ()) to call by name or (None, coordinates) to call in order."""
     try:
@@ -217,58 +183,3 @@ def _arguments(where, function, coords, free):
         f"{where}: the function takes {required} but the coordinates are {list(coords)}; write "
         f"`lambda {', '.join(free)}: ...`."
     )
-
-
-def _table_from_pair(where, pair) -> Table:
-    if len(pair) != 2:
-        raise InputError(
-            f"{where}: a table is a pair (coordinates, values), got {len(pair)} items."
-        )
-    return _table(where, (pair[0],), pair[1], None)
-
-
-def _table_from_xarray(where, array: xr.DataArray) -> Table:
-    for dim in array.dims:
-        if dim not in AXES:
-            hint = suggestion(str(dim), AXES) or " Rename it with .rename(...)."
-            raise InputError(f"{where}: dimension '{dim}' is not one of x, y, z, t.{hint}")
-        if dim not in array.coords:
-            raise InputError(
-                f"{where}: dimension '{dim}' has no coordinate; use .assign_coords({dim}=...)."
-            )
-    names = tuple(str(dim) for dim in array.dims)
-    return _table(where, tuple(array[n].values for n in names), array.values, names)
-
-
-def _table(where, axes, values, names) -> Table:
-    axes = tuple(as_numbers(f"{where}, coordinates", axis) for axis in axes)
-    values = as_numbers(f"{where}, values", values)
-    if any(axis.ndim != 1 for axis in axes) or values.shape != tuple(a.size for a in axes):
-        raise InputError(
-            f"{where}: coordinates of shape {[a.shape for a in axes]} do not fit values of shape "
-            f"{values.shape}; give one value per coordinate."
-        )
-    if not all(np.isfinite(a).all() for a in (*axes, values)):
-        raise InputError(f"{where}: the table holds NaN or inf; drop or fill those entries first.")
-    if not axes or any(axis.size < 2 or (np.diff(axis) <= 0).any() for axis in axes):
-        raise InputError(
-            f"{where}: each coordinate of a table needs two or more increasing numbers without "
-            "repeats; sort it first, or write a plain number for a constant."
-        )
-    return Table(axes, values, names)
-
-
-def _name_table(where, table, coords, free) -> Table:
-    if table.names is None and len(free) != 1:
-        raise InputError(
-            f"{where}: a pair (coordinates, values) serves one free coordinate, but here "
-            f"{list(free)} vary; give an xarray.DataArray with those dimensions."
-        )
-    names = free if table.names is None else table.names
-    for name in names:
-        if name not in coords:
-            raise InputError(
-                f"{where}: dimension '{name}' is not a coordinate of the domain {list(coords)}."
-                + suggestion(name, coords)
-            )
-    return Table(table.axes, table.values, names)

@@ -11,11 +11,11 @@ from jaxtyping import Bool, Float
 
 from pgt.core.errors import InputError
 from pgt.core.unknown import resolve
-from pgt.data._bounds import shown
+from pgt.data.bounds import shown
 from pgt.data.domain import Domain
 from pgt.physics.binding import check_reach
-from pgt.physics.condition_values import Table
 from pgt.physics.derivatives import DerivativeTable, requested
+from pgt.physics.interpolation_table import Table
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bare
 

@@ -12,7 +12,7 @@ from pgt.core.types import Point
 from pgt.core.unknown import resolve
 from pgt.data.origin import HERE, Origin
 from pgt.physics.pde import AbstractPDE
-from pgt.physics.taylor_mode import Plan, propagate
+from pgt.physics.taylor_mode import PropagationPlan, propagate
 
 LAPLACIAN = "lap"
 Along = Any  # the coordinate indices to differentiate along, a tuple; or LAPLACIAN
@@ -240,7 +240,7 @@ def _nested(function, z: Point, along: Along) -> Array:
     return jax.jvp(lambda y: _nested(function, y, along[:-1]), (z,), (direction,))[1]
 
 
-def _plan(wanted: set[Along], spatial: tuple[int, ...]) -> tuple[Plan, dict[Along, int]]:
+def _plan(wanted: set[Along], spatial: tuple[int, ...]) -> tuple[PropagationPlan, dict[Along, int]]:
     """The streams to carry and where each derivative stands in the stack."""
     pairs = sorted(a for a in wanted if a != LAPLACIAN)
     used = {i for a in pairs for i in a} | set(spatial if LAPLACIAN in wanted else ())
@@ -255,4 +255,4 @@ def _plan(wanted: set[Along], spatial: tuple[int, ...]) -> tuple[Plan, dict[Alon
     if LAPLACIAN in wanted:
         forms.append(tuple((position[i], position[i], 1.0) for i in spatial))
         layout[LAPLACIAN] = len(directions) + len(forms)
-    return Plan(directions, tuple(forms)), layout
+    return PropagationPlan(directions, tuple(forms)), layout

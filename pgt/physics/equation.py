@@ -28,6 +28,7 @@ from pgt.physics.calculus import MAX_ORDER, Expansion
 from pgt.physics.coefficient_tree import Coefficient, Given, as_coefficient, current
 from pgt.physics.expression import require_finite
 from pgt.physics.implied_kernel import Implied, implied_kernel
+from pgt.physics.interpolation_table import Table
 from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives, Quantity
 from pgt.physics.unknown_function import UnknownFunction, constancy, positive_ones
 
@@ -63,8 +64,8 @@ class Equation(AbstractPDE):
         How influence spreads; by default as the form of the equation implies (form.py): like heat, in
         transport, as waves or at rest. Where it is none of these, attention gets no bias.
     **coefficients
-        Numbers, `Unknown` to learn them, or `UnknownFunction` for those that vary, such as a source
-        q(x) or a conductivity k(x, y).
+        Numbers, `Unknown` to learn them, `UnknownFunction` for those that vary, such as a source
+        q(x) or a conductivity k(x, y), or a `Table` for those that were measured.
 
     >>> pde = Equation("u_t + u*u_x = nu*u_xx", nu=0.01)
     >>> pde.coords, pde.fields
@@ -77,6 +78,7 @@ class Equation(AbstractPDE):
     names: tuple[str, ...] = eqx.field(static=True)
     coefficients: dict[str, Coefficient]
     functions: dict[str, UnknownFunction]
+    tables: dict[str, Table]
     influence: AbstractKernel | None
 
     def __init__(
@@ -86,28 +88,29 @@ class Equation(AbstractPDE):
         coords: Sequence[str] = (),
         names: Sequence[str] | None = None,
         kernel: AbstractKernel | None = None,
-        **coefficients: Given | UnknownFunction,
+        **coefficients: Given | UnknownFunction | Table,
     ):
         self.texts = _as_texts(texts)
         self.names = _as_names(names, len(self.texts))
         varying = {n: f for n, f in coefficients.items() if isinstance(f, UnknownFunction)}
         self.functions = varying
+        self.tables = {n: t for n, t in coefficients.items() if isinstance(t, Table)}
         self.coefficients = {
             name: as_coefficient(f"Equation({name})", value)
             for name, value in coefficients.items()
-            if name not in varying
+            if name not in varying and name not in self.tables
         }
         known = tuple(self.coefficients)
-        self.coords = _coords(
-            self.texts, (*_as_tuple(coords), *_axes(varying)), tuple(coefficients)
-        )
+        axes = (*_as_tuple(coords), *_axes(varying), *_axes_of_tables(self.tables))
+        self.coords = _coords(self.texts, axes, tuple(coefficients))
         derived = _differentiated(self.texts, tuple(coefficients))
         constants = _constants(known, (*derived, *_as_tuple(fields)))
         trees = _taken_apart(self.texts, self.coords, constants, varying)
         for text, tree in zip(self.texts, trees, strict=True):
             require_finite(text, tree)
         hidden = tuple(function.field(name) for name, function in varying.items())
-        self.fields = _fields(self.texts, trees, _as_tuple(fields), known, hidden)
+        measured = (*known, *_measured(trees, self.tables))
+        self.fields = _fields(self.texts, trees, _as_tuple(fields), measured, hidden)
         self.influence = kernel
         _check_coefficients(self)
         _check_names(self)
@@ -116,6 +119,10 @@ class Equation(AbstractPDE):
         def lookup(name):
             if name in self.coefficients:
                 return self.coefficients[name]
+            if (table := _table_of(name, self.tables)) is not None:
+                point = {axis: d(axis) for axis in self.coords}
+                along = name.rpartition("_")[2] if name not in self.tables else ""
+                return table.slope(point, along) if along else table(point)
             if laplacian := _LAPLACIAN.fullmatch(name):
                 return d.laplacian(laplacian["field"])
             return CONSTANTS[name] if _is_constant(self, name) else d(name)
@@ -149,6 +156,8 @@ class Equation(AbstractPDE):
         """A name as the analysis of the form sees it."""
         if name in self.coefficients or _is_constant(self, name):
             return Affine(current(self.coefficients.get(name, CONSTANTS.get(name))))
+        if _table_of(name, self.tables) is not None:
+            return Affine(varies=True)
         if laplacian := _LAPLACIAN.fullmatch(name):
             space = [axis for axis in self.coords if axis != "t"]
             return Affine(linear={(laplacian["field"], 2 * axis): 1.0 for axis in space})
@@ -193,6 +202,37 @@ def _as_names(names, count) -> tuple[str, ...]:
 
 def _axes(functions: Mapping[str, UnknownFunction]) -> tuple[str, ...]:
     return tuple(axis for function in functions.values() for axis in function.axes)
+
+
+def _axes_of_tables(tables: Mapping[str, Table]) -> tuple[str, ...]:
+    for name, table in tables.items():
+        if table.names is None:
+            raise InputError(
+                f"Equation({name}=...): a pair (coordinates, values) does not say along which axis; "
+                'write pgt.Table(frame, "value", t="time").'
+            )
+    return tuple(axis for table in tables.values() for axis in table.names or ())
+
+
+def _table_of(name: str, tables: Mapping[str, Table]) -> Table | None:
+    """The table that a name stands for: k, or its slope k_x."""
+    if name in tables:
+        return tables[name]
+    stem, _, axis = name.rpartition("_")
+    return tables[stem] if stem in tables and axis in AXES else None
+
+
+def _measured(trees: Sequence[Tree], tables: Mapping[str, Table]) -> tuple[str, ...]:
+    """The names in equations taken apart that stand for tables."""
+    names = {name.name for tree in trees for name in names_in(tree)}
+    found = {name for name in names if _table_of(name, tables) is not None}
+    for name in sorted(names - found):
+        if (match := _DERIVATIVE.fullmatch(name)) and match["field"] in tables:
+            raise InputError(
+                f"Equation: '{name}' is a second derivative of a table, which is interpolated linearly; "
+                "give a table of that derivative, or write the equation with first ones."
+            )
+    return tuple(sorted({*found, *tables}))
 
 
 def _taken_apart(texts, coords, constants, functions) -> tuple[Tree, ...]:
@@ -287,7 +327,7 @@ def _is_constant(equation, name: str) -> bool:
 def _check_coefficients(equation) -> None:
     occurring = {name.name for _, name in _all_names(equation.texts)}
     taken = {*AXES, *FUNCTIONS, *CALCULUS}
-    for name in (*equation.coefficients, *equation.functions):
+    for name in (*equation.coefficients, *equation.functions, *equation.tables):
         is_field = name in equation.fields and name not in equation.functions
         if is_field or name in taken:
             raise InputError(
@@ -305,9 +345,11 @@ def _check_coefficients(equation) -> None:
 def _missing(equation) -> list[tuple[str, Name]]:
     """Names in the text that nothing explains."""
     explained = {*equation.fields, *equation.coords, *equation.coefficients, *CONSTANTS}
+    trees = equation._trees
+    explained |= set(_measured(trees, equation.tables))
     return [
         (text, name)
-        for text, name in _all_names(equation.texts, equation._trees)
+        for text, name in _all_names(equation.texts, trees)
         if name.name not in explained and _derived_field(name.name, equation.coefficients) is None
     ]
 

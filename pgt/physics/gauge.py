@@ -31,9 +31,10 @@ from pgt.data.condition_regions import Instants
 from pgt.data.domain import Domain
 from pgt.data.moving_boundary import Means
 from pgt.physics.binding import check_cover, check_fields, said_of, with_region
-from pgt.physics.condition_values import Table, Value, Writable, as_value, bind_value, value_at
+from pgt.physics.condition_values import Value, Writable, as_value, bind_value, value_at
 from pgt.physics.conditions import AbstractCondition, Evaluate
 from pgt.physics.derivatives import requested
+from pgt.physics.interpolation_table import Table
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import wall_fields
 

@@ -29,7 +29,7 @@ from pgt.core.types import Point
 Form = tuple[tuple[int, int, float], ...]  # entries (i, j, A_ij) with i <= j, off-diagonals once
 
 
-class Plan(NamedTuple):
+class PropagationPlan(NamedTuple):
     """Which derivatives travel: coordinate indices, and forms over positions in `directions`."""
 
     directions: tuple[int, ...]
@@ -46,7 +46,7 @@ class Streams(NamedTuple):
         return self.stack[0]
 
 
-def propagate(function: Callable, point: Point, plan: Plan) -> Float[Array, "streams c"]:
+def propagate(function: Callable, point: Point, plan: PropagationPlan) -> Float[Array, "streams c"]:
     """The stack of streams of `function` at `point`."""
     closed = jax.make_jaxpr(function)(point)
     basis = np.zeros((1 + len(plan.directions) + len(plan.forms), len(point)), point.dtype)
@@ -57,7 +57,7 @@ def propagate(function: Callable, point: Point, plan: Plan) -> Float[Array, "str
     return _as_streams(plan, output).stack
 
 
-def _interpret(plan: Plan, jaxpr, consts: Sequence, inputs: Sequence) -> list:
+def _interpret(plan: PropagationPlan, jaxpr, consts: Sequence, inputs: Sequence) -> list:
     known = dict(zip(jaxpr.constvars, consts, strict=True))
     known.update(zip(jaxpr.invars, inputs, strict=True))
     for equation in jaxpr.eqns:
@@ -67,7 +67,7 @@ def _interpret(plan: Plan, jaxpr, consts: Sequence, inputs: Sequence) -> list:
     return [v.val if isinstance(v, core.Literal) else known[v] for v in jaxpr.outvars]
 
 
-def _apply(plan: Plan, equation, operands: list) -> list:
+def _apply(plan: PropagationPlan, equation, operands: list) -> list:
     name = equation.primitive.name
     if not any(isinstance(o, Streams) for o in operands):
         return _bind(equation, operands)
@@ -82,7 +82,7 @@ def _apply(plan: Plan, equation, operands: list) -> list:
     return (_by_rule if _has_rule(equation) else _fallback)(plan, equation, operands)
 
 
-def _by_rule(plan: Plan, equation, operands: list) -> list:
+def _by_rule(plan: PropagationPlan, equation, operands: list) -> list:
     name = equation.primitive.name
     if name in _ARITHMETIC:
         operands = [_of_shape(o, equation.outvars[0].aval.shape) for o in operands]
@@ -187,7 +187,7 @@ def _swapped(equation) -> Callable:
     return multiply
 
 
-def _as_streams(plan: Plan, operand) -> Streams:
+def _as_streams(plan: PropagationPlan, operand) -> Streams:
     """A constant as a stack whose derivatives are zero."""
     if isinstance(operand, Streams):
         return operand
@@ -196,7 +196,7 @@ def _as_streams(plan: Plan, operand) -> Streams:
     return Streams(jnp.concatenate([operand[None], zeros]))
 
 
-def _linear(plan: Plan, equation, operands: list) -> list:
+def _linear(plan: PropagationPlan, equation, operands: list) -> list:
     name = equation.primitive.name
     constants = [not isinstance(o, Streams) for o in operands]
     if name in ("add", "sub", "add_any") and any(constants):
@@ -209,7 +209,7 @@ def _linear(plan: Plan, equation, operands: list) -> list:
     return [Streams(o) for o in outputs]
 
 
-def _promote(plan: Plan, name: str, position: int, operand):
+def _promote(plan: PropagationPlan, name: str, position: int, operand):
     """Constants that are part of the output need zero derivatives; predicates and indices do not."""
     is_index = (name == "select_n" and position == 0) or (
         name == "dynamic_update_slice" and position > 1
@@ -217,7 +217,7 @@ def _promote(plan: Plan, name: str, position: int, operand):
     return operand if is_index else _as_streams(plan, operand)
 
 
-def _shift(plan: Plan, equation, operands: list) -> Streams:
+def _shift(plan: PropagationPlan, equation, operands: list) -> Streams:
     """x ± constant: only the value moves."""
     left, right = operands
     if isinstance(left, Streams):
@@ -227,7 +227,7 @@ def _shift(plan: Plan, equation, operands: list) -> Streams:
     return Streams(stack + _placed(plan, constant[None].astype(stack.dtype), 0))
 
 
-def _placed(plan: Plan, rows: Array, first: int) -> Array:
+def _placed(plan: PropagationPlan, rows: Array, first: int) -> Array:
     """`rows` at position `first` of an otherwise zero stack.
 
     Padding and selecting by position keep everything one element-wise expression, which the compiler
@@ -243,7 +243,7 @@ def _is_value(stack: Array) -> Array:
     return jax.lax.broadcasted_iota(jnp.int32, stack.shape, 0) == 0
 
 
-def _elementwise(plan: Plan, function: Callable, operand: Streams) -> Streams:
+def _elementwise(plan: PropagationPlan, function: Callable, operand: Streams) -> Streams:
     stack, value = operand.stack, operand.value
     ones = jnp.ones_like(value)
 
@@ -261,14 +261,14 @@ def _elementwise(plan: Plan, function: Callable, operand: Streams) -> Streams:
     return Streams(jnp.where(_is_value(stack), result, rest))
 
 
-def _with_forms(plan: Plan, stack: Array, rows: Sequence[Array]) -> Array:
+def _with_forms(plan: PropagationPlan, stack: Array, rows: Sequence[Array]) -> Array:
     """The stack with a row added to each of its second-order forms."""
     for position, row in enumerate(rows, start=1 + len(plan.directions)):
         stack = stack + _placed(plan, row[None], position)
     return stack
 
 
-def _contract(plan: Plan, multiply: Callable, left: Array, right: Array) -> list[Array]:
+def _contract(plan: PropagationPlan, multiply: Callable, left: Array, right: Array) -> list[Array]:
     """Σ_ij A_ij left_i · right_j for every form A."""
     pairs = {}
     for form in plan.forms:
@@ -285,7 +285,7 @@ def _contract(plan: Plan, multiply: Callable, left: Array, right: Array) -> list
     return rows
 
 
-def _product(plan: Plan, multiply: Callable, left, right) -> Streams:
+def _product(plan: PropagationPlan, multiply: Callable, left, right) -> Streams:
     if not isinstance(right, Streams):
         return Streams(_each(multiply, 0, None)(left.stack, right))
     if not isinstance(left, Streams):
@@ -304,14 +304,14 @@ def _each(multiply: Callable, *axes: int | None) -> Callable:
     return multiply if multiply is jnp.multiply else jax.vmap(multiply, in_axes=axes)
 
 
-def _quotient(plan: Plan, left, right) -> Streams:
+def _quotient(plan: PropagationPlan, left, right) -> Streams:
     if not isinstance(right, Streams):
         return Streams(left.stack / right)
     reciprocal = _elementwise(plan, lambda x: 1 / x, right)
     return _product(plan, jnp.multiply, left, reciprocal)
 
 
-def _fallback(plan: Plan, equation, operands: list) -> list:
+def _fallback(plan: PropagationPlan, equation, operands: list) -> list:
     """Any other primitive, by nested forward-mode differentiation."""
     active = [i for i, o in enumerate(operands) if isinstance(o, Streams)]
     stacks = tuple(operands[i].stack for i in active)

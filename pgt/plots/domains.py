@@ -24,7 +24,7 @@ def domain(domain: Domain, points: Float[np.ndarray, "n d"] | None = None) -> Fi
     moves, it is drawn at some instants, each with the readings nearest to it in time.
 
     >>> import pgt
-    >>> channel = pgt.Domain(x=(-2, 8), y=(-2, 2), shape=-pgt.Disk(name="cylinder"))
+    >>> channel = pgt.Domain(x=(-2, 8), y=(-2, 2), shape=-pgt.shapes.Disk(name="cylinder"))
     >>> [text.get_text() for text in domain(channel).axes[0].texts]
     ['cylinder']
     """

@@ -160,7 +160,7 @@ def _with_shared_budget(task: Task, count: int) -> Task:
     return replace(
         task,
         training=replace(task.training, polish=part),
-        asked=task.requested_training or task.training,
+        requested_training=task.requested_training or task.training,
     )
 
 

@@ -17,7 +17,7 @@ COLOURS = 8  # classes s0 to s7 of the style sheet
 
 
 @dataclass(frozen=True)
-class Frame:
+class ChartFrame:
     """The rectangle of a chart: from values to positions on the page."""
 
     x: tuple[float, float]
@@ -78,7 +78,7 @@ def line_chart(lines: Mapping[str, tuple], x_label: str, y_label: str, log: bool
         return ""
     x = np.concatenate([line[0] for line in kept.values()])
     y = np.concatenate([line[1] for line in kept.values()])
-    frame = Frame(_span(x, 0), _decades(y) if log else _span(y, 0.05), log)
+    frame = ChartFrame(_span(x, 0), _decades(y) if log else _span(y, 0.05), log)
     body = "".join(
         _path(frame, *line, f"line s{k % COLOURS}") for k, line in enumerate(kept.values())
     )
@@ -97,7 +97,7 @@ def share_chart(x: np.ndarray, parts: Mapping[str, np.ndarray], x_label: str, y_
     usable = usable[_evenly(len(usable), MOST_POINTS)]
     x = np.asarray(x, float)[usable]
     tops = 100 * np.cumsum(np.abs(table[:, usable]) / total[usable], axis=0)
-    frame = Frame(_span(x, 0), (0.0, 100.0))
+    frame = ChartFrame(_span(x, 0), (0.0, 100.0))
     bands, under = [], np.zeros(len(x))
     for k, top in enumerate(tops):
         upper = _points(*frame.at(x, top))
@@ -113,7 +113,7 @@ def agreement_chart(measured: np.ndarray, predicted: np.ndarray, name: str, unit
     kept = _evenly(len(measured), MOST_DOTS)
     measured, predicted = measured[kept], predicted[kept]
     both = _span(np.concatenate([measured, predicted]), 0.05)
-    frame = Frame(both, both, height=WIDTH - LEFT - RIGHT + TOP + BOTTOM)
+    frame = ChartFrame(both, both, height=WIDTH - LEFT - RIGHT + TOP + BOTTOM)
     ends = np.array(both)
     dots = "".join(
         f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="4">'
@@ -160,7 +160,7 @@ def _decades(values: np.ndarray) -> tuple[float, float]:
     return float(low), float(high if high > low else low + 1)
 
 
-def _path(frame: Frame, x, y, kind: str) -> str:
+def _path(frame: ChartFrame, x, y, kind: str) -> str:
     return f'<path class="{kind}" d="M{_points(*frame.at(x, y))}"/>'
 
 

@@ -54,7 +54,7 @@ class Speed(NamedTuple):
         return max(work.flops / self.flops, work.bytes / self.bytes)
 
 
-class Rows(NamedTuple):
+class LeastSquaresSize(NamedTuple):
     """The least-squares problem of a polish: so many rows, so many numbers to find."""
 
     count: int
@@ -109,7 +109,7 @@ def _seconds_each(function: Callable, array) -> float:
     return max(min(marks), 1e-9)
 
 
-def rows_of_polish(task: Task, settings: Polish) -> Rows:
+def rows_of_polish(task: Task, settings: Polish) -> LeastSquaresSize:
     """How many rows and numbers the polish has, as second_order/residual_rows.py makes them."""
     model, problem = task.model, task.problem
     tuned = model if tunes_all_weights(model, settings) else model.tunable()
@@ -118,7 +118,7 @@ def rows_of_polish(task: Task, settings: Polish) -> Rows:
     per_axis = 2 * round(points ** (1 / problem.domain.dimension))
     faces = sum(len(condition.nodes(per_axis)) for condition in problem.conditions)
     equations = points * len(problem.equation_scales)
-    return Rows(int(reading_mask(problem.observations).size) + equations + faces, size)
+    return LeastSquaresSize(int(reading_mask(problem.observations).size) + equations + faces, size)
 
 
 def _of_solution(task: Task) -> str:
@@ -153,7 +153,7 @@ def _of_steps(task: Task, each: float) -> list[tuple[str, str]]:
     ]
 
 
-def _of_polish(rows: Rows, settings: Polish) -> str:
+def _of_polish(rows: LeastSquaresSize, settings: Polish) -> str:
     limit = memory_limit(settings)
     whole = JacobianLayout.of(*rows, limit).whole
     pieces = "" if whole else ", in pieces"
@@ -162,7 +162,7 @@ def _of_polish(rows: Rows, settings: Polish) -> str:
     )
 
 
-def _seconds_of_polish(rows: Rows, settings: Polish, speed: Speed) -> float:
+def _seconds_of_polish(rows: LeastSquaresSize, settings: Polish, speed: Speed) -> float:
     whole = COMPILING + settings.iterations * speed.seconds(rows.work())
     return whole if settings.seconds is None else min(whole, settings.seconds)
 

@@ -37,7 +37,7 @@ def test_it_leaves_a_file_that_loads(quick, tmp_path):
     assert "unseen systems" in found.output
     assert quick["training"].steps == 5
     assert quick["seed"] == 3
-    assert pgt.Pretrained.load(tmp_path / "mine.safetensors").card.family == "heat"
+    assert pgt.families.Pretrained.load(tmp_path / "mine.safetensors").card.family == "heat"
     assert not (tmp_path / "mine.progress").exists()
     assert (tmp_path / "mine.png").stat().st_size > 10_000
 

@@ -101,26 +101,11 @@ def test_mistyped_commands_exit_with_2(arguments):
     assert invoke(*arguments).exit_code == 2
 
 
-def test_every_public_name_is_there_and_listed_for_editors():
-    editors = (fresh_python.ROOT / "pgt" / "__init__.py").read_text().split("_FOLDERS")[0]
-    for folder in pgt._FOLDERS:
-        assert f"    from pgt.{folder} import *" in editors
-    assert editors.count("import *") == len(pgt._FOLDERS)
-    for name in (*pgt._HERE, *pgt._MODULES, "reconstruct"):
-        assert f" as {name}\n" in editors
-    for name in pgt.__all__:
-        assert hasattr(pgt, name)
-    assert len(set(pgt.__all__)) == len(pgt.__all__)
-    assert set(pgt.__all__) <= set(dir(pgt))
-    with pytest.raises(AttributeError, match="Heet"):
-        _ = pgt.Heet
-
-
 def test_names_are_loaded_when_used():
     code = (
         "import sys, pgt\n"
         "assert 'jax' not in sys.modules\n"
-        "assert pgt.InputError and pgt.register\n"
+        "assert pgt.InputError and pgt.DoubtWarning\n"
         "assert 'jax' not in sys.modules\n"
         "from pgt import *\n"
         "assert Heat is pgt.Heat and reconstruct is pgt.reconstruct and plots is pgt.plots\n"

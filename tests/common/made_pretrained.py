@@ -14,7 +14,7 @@ card.LAW_SYSTEMS = card.FIRST
 
 FAMILY = pgt.families.get("heat", nodes=12, times=9)
 SIZES = HyperSirenSizes(width=8, blocks=1, heads=2, basis=8, layers=2)
-QUICK = pgt.Pretraining(
+QUICK = pgt.families.Pretraining(
     steps=8,
     batch=4,
     queries=16,
@@ -25,13 +25,13 @@ QUICK = pgt.Pretraining(
 
 
 @cache
-def with_law(folder: Path | None = None) -> pgt.Pretrained:
+def with_law(folder: Path | None = None) -> pgt.families.Pretrained:
     """As it is trained: the law of the family, which is better, answers in its place."""
-    return pgt.pretrain(FAMILY, QUICK, sizes=SIZES, checkpoint=folder, progress=False)
+    return pgt.families.pretrain(FAMILY, QUICK, sizes=SIZES, checkpoint=folder, progress=False)
 
 
 @cache
-def trained(folder: Path | None = None) -> pgt.Pretrained:
+def trained(folder: Path | None = None) -> pgt.families.Pretrained:
     """One that has to answer by itself."""
     found = with_law(folder)
-    return pgt.Pretrained(found.network, found.family, replace(found.card, law=None))
+    return pgt.families.Pretrained(found.network, found.family, replace(found.card, law=None))

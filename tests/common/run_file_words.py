@@ -40,7 +40,7 @@ def _tables() -> Tables:
     tables["[pde] with equations"] = (Equations, None)
     tables["A coefficient that is unknown"] = (condition_text.UnknownCoefficient, None)
     tables.update(_chosen("[[conditions]] with kind = {}", "condition"))
-    tables["A table of values"] = (condition_text.Table, None)
+    tables["A table of values"] = (condition_text.Curve, None)
     tables.update(_chosen("[model] with name = {}", "model"))
     # What this model is by default is chosen by `PGT.for_problem`, and not by its class.
     tables["[model] with name = pgt"] = (tables["[model] with name = pgt"][0], None)

@@ -16,7 +16,6 @@ import random
 import signal
 import tempfile
 import traceback
-import types
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
+from public_names import public_names
 
 import pgt
 
@@ -68,10 +68,10 @@ def wrong_values() -> list:
         [1.0]}), pd.Series([1.0, 2.0]), xr.Dataset(), xr.DataArray([1.0, 2.0]), xr.Dataset({"u": ("x",
         [1.0])}), xr.Dataset({"u": ("x", ["a", "b"])}, {"x": [0.0, 1.0]}), pgt, pgt.Heat,
         pgt.Heat(0.01), pgt.Domain, pgt.Domain(x=(0, 1)), pgt.Domain(x=(0, 1), t=(0, 1)),
-        pgt.Unknown(0.1), pgt.Unknown, pgt.Initial(u=0), pgt.Dirichlet("x", u=0), pgt.Sobol(),
-        pgt.Uniform, pgt.Training, pgt.Training(steps=1, polish=False), pgt.Polish(),
-        pgt.Fixed(data=1.0), pgt.Posterior(),
-        pgt.NoKernel(), slice(3), NotImplemented, ...,
+        pgt.Unknown(0.1), pgt.Unknown, pgt.Initial(u=0), pgt.Dirichlet("x", u=0), pgt.training.Sobol(),
+        pgt.training.Uniform, pgt.Training, pgt.Training(steps=1, polish=False), pgt.Polish(),
+        pgt.training.Fixed(data=1.0), pgt.Posterior(),
+        pgt.kernels.NoKernel(), slice(3), NotImplemented, ...,
     ]  # fmt: skip
 
 
@@ -91,8 +91,9 @@ def problem() -> dict[str, Any]:
         "truth": truth, "estimate": truth, "dataset": truth, "data": truth, "n": 5, "fields": ("u",),
         "field": "u", "observations": readings, "readings": readings, "pde": pgt.Heat(0.01), "domain":
         domain, "conditions": (pgt.Initial(u="sin(pi*x)"),), "scaling": scaling, "model": network,
-        "training": brief, "network": network.network, "kernel": pgt.HeatKernel(0.01), "kernels":
-        pgt.HeatKernel(0.01), "velocity": 0.5, "diffusivity": 0.01, "viscosity": 0.01, "speed": 1.0,
+        "training": brief, "network": network.network, "kernel": pgt.kernels.HeatKernel(0.01),
+        "kernels": pgt.kernels.HeatKernel(0.01), "velocity": 0.5, "diffusivity": 0.01, "viscosity": 0.01,
+        "speed": 1.0,
         "source": "x*t", "axis": "x", "wavenumber": 1.0, "radius": 1.0, "length": 1.0, "heads": 2,
         "initial": 0.1, "texts": "u_t = a*u_xx", "a": 0.1, "u": 0.0, "equation": "u_t = u_xx", "width":
         4, "layers": 2, "points": {"x": [0.5], "t": [0.5]}, "candidates": {"x": [0.1, 0.5], "t": [0.5,
@@ -114,7 +115,11 @@ NOT_ASKED = {"Domain.sample", "Observations.read", "Reconstruction.load"}
 
 def calls(known: dict[str, Any], *, fits: bool) -> list[Call]:
     """Every public name that can be called, methods of results, domains and readings included."""
-    found = [call for name in pgt.__all__ for call in _of(name, getattr(pgt, name), known)]  # pyright: ignore[reportGeneralTypeIssues]
+    found = [
+        _call(name, value, known)
+        for name, value in public_names().items()
+        if callable(value) and not inspect.isabstract(value) and name not in SKIPPED
+    ]
     for argument, owner in CONSTRUCTED.items():
         found += _methods(owner, known[argument], known)
     found.append(_call("Scaling.fit", pgt.Scaling.fit, known))
@@ -128,7 +133,7 @@ def calls(known: dict[str, Any], *, fits: bool) -> list[Call]:
     found += [
         _call(f"Answer.{method.__name__}", method, known) for method in (answer.at, answer.grid)
     ]
-    for shape in (pgt.Disk(), pgt.Polygon(SQUARE)):
+    for shape in (pgt.shapes.Disk(), pgt.shapes.Polygon(SQUARE)):
         found.append(Call(f"{type(shape).__name__}.inside", shape.inside, {"points": [[0.5, 0.5]]}))
         methods = (shape.walls, shape.wall_parts, shape.moved, shape.scaled)
         found += [
@@ -136,17 +141,6 @@ def calls(known: dict[str, Any], *, fits: bool) -> list[Call]:
         ]
     slow = {"reconstruct", "cross_validate"}
     return [call for call in found if fits or call.name not in slow]
-
-
-def _of(name: str, value: Any, known: dict) -> Iterator[Call]:
-    if isinstance(value, types.ModuleType):
-        for part, inner in vars(value).items():
-            if not part.startswith("_") and getattr(inner, "__module__", "").startswith(
-                f"pgt.{name}"
-            ):
-                yield from _of(f"{name}.{part}", inner, known) if callable(inner) else ()
-    elif callable(value) and not inspect.isabstract(value) and name not in SKIPPED:
-        yield _call(name, value, known)
 
 
 def _methods(owner: str, instance: Any, known: dict) -> list[Call]:
@@ -172,10 +166,11 @@ def _call(name: str, function: Callable, known: dict) -> Call:
             good[parameter.name] = parameter.default
         else:
             good[parameter.name] = 1
-    if name in ("Box", "Rectangle", "Cylinder", "Formula"):
+    last = name.rpartition(".")[2]
+    if last in ("Box", "Rectangle", "Cylinder", "Formula"):
         good |= {axis: (0.0, 1.0) for axis in "xyz" if axis in good}
         good |= {"text": "x**2 + y**2 + z**2 - 0.5"} if "text" in good else {}
-    if name in ("AdvectionDiffusionKernel", "NavierStokes2D"):
+    if last in ("AdvectionDiffusionKernel", "NavierStokes2D"):
         good |= {"velocity": (0.5,)} if "velocity" in good else {"source": None}
     return Call(name, function, good, spread)
 

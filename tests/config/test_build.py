@@ -7,7 +7,7 @@ from run_files import HEAT, loader
 import pgt
 from pgt import InputError
 from pgt.config.build import Builder, arguments_of
-from pgt.config.condition_text import Table
+from pgt.config.condition_text import Curve
 from pgt.config.derive import section_of
 
 
@@ -17,7 +17,7 @@ def mixture(*shares: float, scale: float, **others: float):
 
 @pytest.fixture(scope="module")
 def builder(tmp_path_factory):
-    return Builder(loader(tmp_path_factory.mktemp("run"))(HEAT), dict)
+    return Builder(loader(tmp_path_factory.mktemp("run"))(HEAT), dict, lambda: ({}, {}))
 
 
 def test_arguments_have_the_names_and_the_order_of_the_signature():
@@ -44,6 +44,6 @@ def test_what_nobody_gives_is_missed_where_it_belongs(builder):
 
 
 def test_a_table_of_values_becomes_two_arrays(builder):
-    curve = Table.model_validate({"at": [0, 1], "values": [2, 3]})
+    curve = Curve.model_validate({"at": [0, 1], "values": [2, 3]})
     at, values = builder._value((curve,))[0]
     np.testing.assert_array_equal([at, values], [[0, 1], [2, 3]])

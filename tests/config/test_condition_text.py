@@ -1,11 +1,13 @@
 """Values that are written as tables."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
 import pgt
-from pgt.config.condition_text import Formula, PositiveUnknown, Table, UnknownCoefficient
+from pgt.config.condition_text import Curve, Formula, PositiveUnknown, UnknownCoefficient
 
 
 def unknown(**keys):
@@ -41,11 +43,37 @@ def test_contradictions_are_refused(keys, message):
 
 
 def test_a_table_is_the_pair_that_conditions_take():
-    at, values = Table.model_validate({"at": [0, 0.5, 2], "values": [3, 2, 1]}).value()
+    at, values = Curve.model_validate({"at": [0, 0.5, 2], "values": [3, 2, 1]}).table(
+        Path(), lambda: ({}, {})
+    )
     np.testing.assert_array_equal(at, [0, 0.5, 2])
     np.testing.assert_array_equal(values, [3, 2, 1])
     with pytest.raises(ValidationError, match="two or more places in increasing order"):
-        Table.model_validate({"at": [0, 0], "values": [3, 2]})
+        Curve.model_validate({"at": [0, 0], "values": [3, 2]})
+
+
+def test_a_table_may_be_columns_of_a_file(tmp_path):
+    (tmp_path / "stream.csv").write_text("date,T\n2024-03-12 10:00,14\n2024-03-12 12:00,16\n")
+    of_readings = {"x": "depth", "t": "date"}, {"t": "h since 2024-03-12T09:00:00"}
+    curve = Curve.model_validate({"file": "stream.csv", "value": "T"})
+    found = curve.table(tmp_path, lambda: of_readings)
+    assert float(found({"t": 2.0})) == pytest.approx(15.0)
+    curve = Curve.model_validate({"at": [0, 2], "values": [3, 1], "along": "x"})
+    assert float(curve.table(tmp_path, lambda: of_readings)({"x": 0.5})) == pytest.approx(2.5)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"file": "a.csv"}, 'name the column of values, value = "T"'),
+        ({"file": "a.csv", "value": "T", "at": [0, 1]}, "the values are in the file"),
+        ({"at": [0, 1]}, r"write \{at = \[0, 1\], values"),
+        ({"value": "T"}, 'add file = "series.csv"'),
+    ],
+)
+def test_a_table_is_written_in_one_way(keys, message):
+    with pytest.raises(ValidationError, match=message):
+        Curve.model_validate(keys)
 
 
 def test_formulas_are_parsed_and_kept_as_text():

@@ -126,7 +126,9 @@ def shaped(folder, hole=HOLE, wall="inner", reading="0.5,0.5,1"):
 
 def test_a_shape_and_conditions_on_its_walls(tmp_path):
     parts = shaped(tmp_path)
-    assert parts.domain.shape == pgt.Disk(name="outer") - pgt.Disk(radius=0.3, name="inner")
+    assert parts.domain.shape == pgt.shapes.Disk(name="outer") - pgt.shapes.Disk(
+        radius=0.3, name="inner"
+    )
     assert parts.conditions[0].wall == "inner"
     assert len(parts.observations) == 2
 

@@ -31,8 +31,8 @@ def test_everything_is_built(load):
     assert domain == pgt.Domain(x=(0, 1), t=(0, 1), units={"x": "m"})
     assert training.polish == pgt.Polish(iterations=5)
     assert (training.steps, training.batch) == (10, pgt.Training().batch)
-    assert isinstance(training.weighting, pgt.Fixed)
-    assert isinstance(training.sampler, pgt.Sobol)
+    assert isinstance(training.weighting, pgt.training.Fixed)
+    assert isinstance(training.sampler, pgt.training.Sobol)
     initial, wall = parts.conditions
     assert isinstance(initial, pgt.Initial)
     assert isinstance(wall, pgt.Dirichlet)

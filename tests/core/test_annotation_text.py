@@ -31,8 +31,16 @@ from pgt.core.arguments import Count, Limits, OneOf, PartOf, Positive, Share
         (Callable, 3, "a function"),
         (float | pgt.Unknown, "a", "a number, or a pgt.Unknown(...) to learn it"),
         (xr.Dataset, 3, "an xarray.Dataset"),
-        (pgt.AbstractSampler, 3, "a sampler ('uniform', 'sobol', 'graded', 'residual_adaptive')"),
-        (Sequence[pgt.AbstractCondition], 3, "a list of conditions such as pgt.Initial(...)"),
+        (
+            pgt.extend.AbstractSampler,
+            3,
+            "a sampler ('uniform', 'sobol', 'graded', 'residual_adaptive')",
+        ),
+        (
+            Sequence[pgt.extend.AbstractCondition],
+            3,
+            "a list of conditions such as pgt.Initial(...)",
+        ),
         (pgt.Training | None, 3, "a pgt.Training or a dict of its arguments, or None"),
         (pgt.Ensemble | pgt.Posterior | None, 3, "error bars ('ensemble', 'posterior'), or None"),
     ],

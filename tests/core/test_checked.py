@@ -39,7 +39,7 @@ from pgt.core.errors import InputError
         (Mapping[str, float], {"u": 1}, {"u": 1}),
         (Callable, len, len),
         (Any, object, object),
-        (pgt.AbstractSampler, "sobol", pgt.Sobol()),
+        (pgt.extend.AbstractSampler, "sobol", pgt.training.Sobol()),
         (pgt.Polish | Literal[False] | None, True, pgt.Polish()),
         (pgt.Polish | Literal[False] | None, False, False),
         (pgt.Training | None, {"steps": 3}, pgt.Training(steps=3)),
@@ -79,8 +79,8 @@ def test_what_fits_is_taken(hint, value, found):
         (Mapping[str, float], {1: 1}),
         (Callable, 3),
         (pgt.Domain, {"x": (0, 1)}),
-        (pgt.AbstractSampler, "sobl"),
-        (pgt.AbstractSampler, pgt.Sobol),
+        (pgt.extend.AbstractSampler, "sobl"),
+        (pgt.extend.AbstractSampler, pgt.training.Sobol),
         (Annotated[str, PartOf("optimiser")], "sgdd"),
         (pd.DataFrame, {}),
     ],
@@ -141,7 +141,7 @@ def test_a_part_that_needs_more_than_its_name_says_so():
     with pytest.raises(
         InputError, match=r"'heat' needs its diffusivity: write pgt.Heat\(diffusivity="
     ):
-        read(pgt.AbstractPDE, "heat")
+        read(pgt.extend.AbstractPDE, "heat")
 
 
 def test_a_long_value_is_shown_by_its_type():

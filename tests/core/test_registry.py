@@ -15,7 +15,7 @@ def forgotten():
         registry._parts[kind].update(family)
 
 
-class Flat(pgt.AbstractKernel):
+class Flat(pgt.extend.AbstractKernel):
     def log_influence(self, receiver, source, resolution):
         return 0 * receiver[:1]
 
@@ -44,7 +44,7 @@ def test_installed_packages_are_loaded_when_parts_are_asked_for(installed):
 
     def load():
         calls.append(1)
-        pgt.register("flat")(Flat)
+        pgt.extend.register("flat")(Flat)
 
     installed(load)
     assert not calls
@@ -63,7 +63,7 @@ def test_a_broken_package_is_left_out(installed):
         assert "heat" in registry.parts("kernel")
 
 
-class Unfinished(pgt.AbstractKernel):
+class Unfinished(pgt.extend.AbstractKernel):
     pass
 
 
@@ -81,13 +81,13 @@ class Unfinished(pgt.AbstractKernel):
 )
 def test_what_cannot_be_registered(names, options, part, message):
     with pytest.raises(pgt.InputError, match=message):
-        pgt.register(*names, **options)(part)
+        pgt.extend.register(*names, **options)(part)
 
 
 def test_a_class_that_is_defined_again_takes_the_place_of_the_first():
-    pgt.register("flat")(Flat)
-    again = type("Flat", (pgt.AbstractKernel,), {
+    pgt.extend.register("flat")(Flat)
+    again = type("Flat", (pgt.extend.AbstractKernel,), {
         "log_influence": Flat.log_influence, "__module__": Flat.__module__,
     })  # fmt: skip
-    pgt.register("flat")(again)
+    pgt.extend.register("flat")(again)
     assert registry.parts("kernel")["flat"] is again

@@ -8,10 +8,10 @@ from scipy.stats import kstest
 
 import pgt
 from pgt.core.errors import InputError
-from pgt.data.box import Box
+from pgt.data.bounds import Bounds
 from pgt.data.condition_regions import INSTANTS, AbstractRegion, Faces, Instants, Seam, ends_of
 
-BOX = Box(("x", "y", "t"), ((-1.0, 1.0), (0.0, 0.5), (2.0, 7.0)))
+BOX = Bounds(("x", "y", "t"), ((-1.0, 1.0), (0.0, 0.5), (2.0, 7.0)))
 KEY = jax.random.key(0)
 ALL_FACES = Faces(BOX, (("x", 0), ("x", 1), ("y", 0), ("y", 1)))
 ALL_REGIONS = (
@@ -97,7 +97,7 @@ def test_axes_that_are_free():
 
 
 def test_the_face_of_a_line_is_its_end():
-    line = Box(("x",), ((0.0, 3.0),))
+    line = Bounds(("x",), ((0.0, 3.0),))
     ends = Faces(line, (("x", 0), ("x", 1)))
     assert ends.nodes(9).tolist() == [[0.0], [3.0]]
     assert ends.sample(KEY, 3).tolist() == [[0.0], [3.0], [0.0]]
@@ -149,12 +149,12 @@ def test_a_moment_is_one_point():
 
 
 def test_places_of_walls_with_one_name_are_shared_by_area():
-    balls = pgt.Ball((-1, 0, 0), 0.8) | pgt.Ball((1.2, 0, 0), 0.4)
+    balls = pgt.shapes.Ball((-1, 0, 0), 0.8) | pgt.shapes.Ball((1.2, 0, 0), 0.4)
     domain = pgt.Domain(x=(-2, 2), y=(-1, 1), z=(-1, 1), shape=balls)
     places = np.asarray(domain.wall("ball").places)
     assert np.mean(places[:, 0] > 0.5) == pytest.approx(0.2, abs=1e-3)
     # a large arc of which little is left, and a whole small circle
-    arcs = -(pgt.Disk((0, 50), 49.9, name="w") | pgt.Disk((0, -0.3), 0.01, name="w"))
+    arcs = -(pgt.shapes.Disk((0, 50), 49.9, name="w") | pgt.shapes.Disk((0, -0.3), 0.01, name="w"))
     flat = pgt.Domain(x=(-0.5, 0.5), y=(-0.5, 0.5), shape=arcs)
     places = np.asarray(flat.wall("w").places)
     share = 0.02 * np.pi / float(flat.wall("w").area)

@@ -141,8 +141,10 @@ def test_a_seed_is_not_negative():
 
 def test_an_outline_of_many_corners_is_shown_by_its_walls():
     angles = np.linspace(0, 2 * np.pi, 100, endpoint=False)
-    foil = pgt.Polygon(np.column_stack([np.cos(angles), 0.2 * np.sin(angles)]), name="airfoil")
+    foil = pgt.shapes.Polygon(
+        np.column_stack([np.cos(angles), 0.2 * np.sin(angles)]), name="airfoil"
+    )
     shown = repr(pgt.Domain(x=(-2, 2), y=(-1, 1), shape=-foil))
     assert shown == "Domain(x=(-2, 2), y=(-1, 1), shape=<Complement with the walls airfoil>)"
-    short = pgt.Domain(x=(-2, 2), y=(-1, 1), shape=-pgt.Disk(radius=0.5, name="hole"))
+    short = pgt.Domain(x=(-2, 2), y=(-1, 1), shape=-pgt.shapes.Disk(radius=0.5, name="hole"))
     assert "Disk(" in repr(short)

@@ -7,7 +7,7 @@ from pgt.data.condition_regions import Faces, Spread
 from pgt.data.edges import Edges
 from pgt.data.moving_boundary import Swept
 
-HOLE = pgt.Disk(radius=0.25, name="hole")
+HOLE = pgt.shapes.Disk(radius=0.25, name="hole")
 BOX = {"x": (-1, 1), "y": (-1, 1), "t": (0, 1)}
 
 

@@ -8,7 +8,7 @@ import pgt
 from pgt.core.errors import InputError
 from pgt.data.moving_boundary import Means, Swept
 
-HOLE = pgt.Disk(radius=0.25, name="hole")
+HOLE = pgt.shapes.Disk(radius=0.25, name="hole")
 BOX = {"x": (-1, 1), "y": (-1, 1), "t": (0, 2)}
 AROUND = pgt.Domain(**BOX, shape=-HOLE.moving(x="0.4*sin(2*pi*t)"))
 
@@ -50,7 +50,7 @@ def test_a_part_of_a_wall_is_chosen_where_it_is_at_its_time():
 
 
 def test_of_a_wall_only_what_is_in_the_box_and_uncovered_is_seen():
-    shape = -(HOLE.moving(x="t") | pgt.Rectangle((0.5, 2), (-0.1, 0.1), name="slot"))
+    shape = -(HOLE.moving(x="t") | pgt.shapes.Rectangle((0.5, 2), (-0.1, 0.1), name="slot"))
     wall = pgt.Domain(**BOX, shape=shape).wall("hole")
     x, y, _ = wall.places.T
     assert x.max() <= 1
@@ -69,7 +69,7 @@ def test_a_wall_that_grows_has_more_places_where_it_is_larger():
 
 
 def test_walls_of_one_name_share_the_places_by_their_length():
-    other = pgt.Disk((0, 0.7), radius=0.125, name="hole")
+    other = pgt.shapes.Disk((0, 0.7), radius=0.125, name="hole")
     wall = pgt.Domain(**BOX, shape=-(HOLE.moving(x="0.2*t") | other)).wall("hole")
     still = (wall.velocities == 0).all(axis=1)
     assert still.mean() == pytest.approx(1 / 3, abs=0.01)
@@ -80,7 +80,7 @@ def test_walls_of_one_name_share_the_places_by_their_length():
 
 def test_a_seam_and_the_start_are_those_of_their_time():
     tube = pgt.Domain(
-        **BOX, periodic=("x",), shape=-pgt.Rectangle((-2, 2), (-0.1, 0.1)).moving(y="0.3*t")
+        **BOX, periodic=("x",), shape=-pgt.shapes.Rectangle((-2, 2), (-0.1, 0.1)).moving(y="0.3*t")
     )
     places = tube.seam("x").where.places
     assert (np.abs(places[:, 1] - 0.3 * places[:, 2]) > 0.099).all()

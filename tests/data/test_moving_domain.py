@@ -10,7 +10,7 @@ from pgt.data.moving_domain import Passage
 from pgt.data.shaped_domain import nodes_inside
 from pgt.geometry.shape import Boundary
 
-HOLE = pgt.Disk(radius=0.25, name="hole")
+HOLE = pgt.shapes.Disk(radius=0.25, name="hole")
 AROUND = pgt.Domain(
     x=(-1, 1), y=(-1, 1), t=(0, 1), shape=-HOLE.moving(x="0.4*sin(2*pi*t)", y="0.1*t")
 )
@@ -61,8 +61,9 @@ def test_a_domain_of_one_instant_is_one_that_stands_still():
     "shape",
     [
         -HOLE.moving(x="0.4*sin(2*pi*t)", factor="1 + 0.5*t"),
-        pgt.Ellipse(radii=(0.6, 0.2), name="hole").moving(degrees="90*t", x="0.2*t^2"),
-        pgt.Disk(radius=0.9, name="rim") - HOLE.moving(x="0.3*cos(2*pi*t)", y="0.3*sin(2*pi*t)"),
+        pgt.shapes.Ellipse(radii=(0.6, 0.2), name="hole").moving(degrees="90*t", x="0.2*t^2"),
+        pgt.shapes.Disk(radius=0.9, name="rim")
+        - HOLE.moving(x="0.3*cos(2*pi*t)", y="0.3*sin(2*pi*t)"),
     ],
     ids=["grows", "turns", "circles"],
 )
@@ -116,7 +117,7 @@ def test_it_goes_through_json():
 
 
 def test_space_works_as_the_plane_does():
-    ball = pgt.Ball(radius=0.5, name="ball").moving(z="0.2*t")
+    ball = pgt.shapes.Ball(radius=0.5, name="ball").moving(z="0.2*t")
     domain = pgt.Domain(**BOX, z=(-1, 1), shape=-ball)
     assert domain.volume == pytest.approx(8 - np.pi / 6, rel=1e-4)
     wall = domain.wall("ball")

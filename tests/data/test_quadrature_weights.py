@@ -6,7 +6,7 @@ import pytest
 import pgt
 from pgt.data.quadrature_weights import balanced
 
-PLATE = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.Disk((1, 0.5), 0.2))
+PLATE = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.shapes.Disk((1, 0.5), 0.2))
 
 
 def test_polynomials_are_integrated_exactly_and_smooth_fields_nearly():
@@ -24,7 +24,9 @@ def test_polynomials_are_integrated_exactly_and_smooth_fields_nearly():
 
 
 def test_in_space_too():
-    points, weights = pgt.Domain(x=(-1, 1), y=(-1, 1), z=(-1, 1), shape=pgt.Ball()).quadrature(2000)
+    points, weights = pgt.Domain(
+        x=(-1, 1), y=(-1, 1), z=(-1, 1), shape=pgt.shapes.Ball()
+    ).quadrature(2000)
     assert points[:, 2] ** 2 @ weights == pytest.approx(4 / 15 * np.pi, rel=1e-3)
 
 

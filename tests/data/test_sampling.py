@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import kstest, qmc
 
 from pgt.core.errors import InputError
-from pgt.data import Domain, Graded, ResidualAdaptive, Sobol, Uniform
+from pgt.data import Domain
+from pgt.data.sampling import Graded, ResidualAdaptive, Sobol, Uniform
 
 BOX = Domain(x=(-1, 1), y=(0, 0.5), t=(2, 7))
 ALL_SAMPLERS = (Uniform(), Sobol(), Graded(), ResidualAdaptive())

@@ -42,7 +42,7 @@ def test_a_shape_that_the_grid_hardly_sees_has_no_tiles():
 
 
 def test_the_mean_that_a_gauge_takes_is_that_of_the_shape():
-    domain = pgt.Domain(x=(-2, 2), y=(-1.5, 1.5), shape=-pgt.Disk((0.3, 0.1), 0.5))
+    domain = pgt.Domain(x=(-2, 2), y=(-1.5, 1.5), shape=-pgt.shapes.Disk((0.3, 0.1), 0.5))
     points, weights = domain.instants().mean_nodes(np.zeros(2))
     x, y = np.asarray(points, float).T - np.array([[0.3], [0.1]])
     places = domain.even(200_000) - np.array([0.3, 0.1])

@@ -10,13 +10,13 @@ from pgt.core import serialise
 from pgt.core.errors import InputError
 from pgt.data.sampling import Graded, ResidualAdaptive, Sobol, Uniform
 
-HOLE = pgt.Disk((1, 0.5), 0.2, name="hole")
+HOLE = pgt.shapes.Disk((1, 0.5), 0.2, name="hole")
 PLATE = pgt.Domain(x=(0, 2), y=(0, 1), t=(0, 3), shape=-HOLE)
 VESSEL = pgt.Domain(
     x=(-1, 1),
     y=(-1, 1),
     z=(0, 2),
-    shape=pgt.Cylinder(z=(-1, 3), name="side") - pgt.Ball((0, 0, 1), 0.5),
+    shape=pgt.shapes.Cylinder(z=(-1, 3), name="side") - pgt.shapes.Ball((0, 0, 1), 0.5),
 )
 AREA = 2 - np.pi * 0.04
 
@@ -45,7 +45,7 @@ def test_samples_fill_the_inside_evenly():
 
 
 def test_graded_points_crowd_at_the_walls_of_the_shape():
-    channel = pgt.Domain(x=(-2, 8), y=(-2, 2), t=(0, 1), shape=-pgt.Disk(radius=0.5))
+    channel = pgt.Domain(x=(-2, 8), y=(-2, 2), t=(0, 1), shape=-pgt.shapes.Disk(radius=0.5))
     points = np.asarray(channel.near_walls(jax.random.key(0), 4000, reach=0.05))
     away = channel.distance(points)
     assert (away <= 0).all()
@@ -74,13 +74,13 @@ def test_even_points_are_fixed_and_inside():
 
 
 def test_points_are_sought_once_and_belong_to_who_asks(monkeypatch):
-    flat = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.Disk((1.1, 0.5), 0.2))
+    flat = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.shapes.Disk((1.1, 0.5), 0.2))
 
     def asked():
         return flat.even(90), *flat.quadrature(90)
 
     first, sought = asked(), []
-    monkeypatch.setattr(pgt.Disk, "inside", lambda *places: sought.append(places))
+    monkeypatch.setattr(pgt.shapes.Disk, "inside", lambda *places: sought.append(places))
     for _ in range(2):
         for was, found in zip(first, asked(), strict=True):
             np.testing.assert_array_equal(found, was)
@@ -89,7 +89,7 @@ def test_points_are_sought_once_and_belong_to_who_asks(monkeypatch):
 
 
 def test_ends_of_the_box_reach_as_far_as_the_shape():
-    disk = pgt.Domain(x=(0, 2), y=(-2, 2), shape=pgt.Disk(radius=1, name="rim"))
+    disk = pgt.Domain(x=(0, 2), y=(-2, 2), shape=pgt.shapes.Disk(radius=1, name="rim"))
     places = np.asarray(disk.walls("x", "lower").places)
     assert np.abs(places[:, 1]).max() == pytest.approx(1.0, abs=0.01)
     with pytest.raises(InputError, match="does not reach the upper end of x"):
@@ -97,7 +97,7 @@ def test_ends_of_the_box_reach_as_far_as_the_shape():
 
 
 def test_what_a_can_leaves_of_the_ends_of_the_box():
-    can = pgt.Cylinder(radius=0.5, z=(0, 2), name="can")
+    can = pgt.shapes.Cylinder(radius=0.5, z=(0, 2), name="can")
     domain = pgt.Domain(x=(-1, 1), y=(-1, 1), z=(0, 2), shape=can)
     assert domain.walls("z", "lower").area == pytest.approx(np.pi / 4, rel=1e-3)
     with pytest.raises(InputError, match="does not reach the lower end of x"):
@@ -137,14 +137,14 @@ def test_the_start_and_means_over_space_keep_to_the_shape():
 
 def test_a_seam_keeps_to_the_shape():
     channel = pgt.Domain(
-        x=(0, 2), y=(0, 1), periodic=("x",), shape=pgt.Rectangle((-1, 3), (0.2, 1))
+        x=(0, 2), y=(0, 1), periodic=("x",), shape=pgt.shapes.Rectangle((-1, 3), (0.2, 1))
     )
     assert channel.seam("x").nodes(20)[:, 1].min() > 0.2
 
 
 def test_a_shape_ends_alike_where_the_axis_is_periodic():
     box = {"x": (-1, 1), "y": (-1, 1), "periodic": ("x",)}
-    hole = pgt.Disk((0.9, 0), 0.5)
+    hole = pgt.shapes.Disk((0.9, 0), 0.5)
     with pytest.raises(InputError, match="not the same at both ends of x"):
         pgt.Domain(**box, shape=-hole)
     both = pgt.Domain(**box, shape=-(hole | hole.moved(-2, 0)))
@@ -170,19 +170,19 @@ def test_readings_in_an_obstacle_are_named():
         readings.check_inside(PLATE)
 
 
-DISK = pgt.Disk(name="disk")
+DISK = pgt.shapes.Disk(name="disk")
 BROKEN = {
     "outside the box": (DISK.moved(5, 5), "nothing of the shape lies in the box"),
-    "hole larger than the shape": (DISK - pgt.Disk(radius=2), "nothing of the shape"),
+    "hole larger than the shape": (DISK - pgt.shapes.Disk(radius=2), "nothing of the shape"),
     "nothing in common": (DISK & DISK.moved(3, 0), "nothing of the shape"),
-    "millimetres": (pgt.Disk(radius=500, name="disk"), "'disk' is 500 times larger"),
-    "kilometres": (pgt.Disk(radius=0.001, name="disk"), "'disk' is 1e\\+03 times smaller"),
-    "all of the box": (pgt.Disk(radius=10), "no wall of the shape lies in the box"),
-    "an obstacle elsewhere": (-pgt.Disk((9, 9), 1), "no wall of the shape lies in the box"),
-    "the box is filled": (-pgt.Disk(radius=9), "nothing of the shape"),
-    "of space": (pgt.Ball(), "does not fit the axes x, y"),
+    "millimetres": (pgt.shapes.Disk(radius=500, name="disk"), "'disk' is 500 times larger"),
+    "kilometres": (pgt.shapes.Disk(radius=0.001, name="disk"), "'disk' is 1e\\+03 times smaller"),
+    "all of the box": (pgt.shapes.Disk(radius=10), "no wall of the shape lies in the box"),
+    "an obstacle elsewhere": (-pgt.shapes.Disk((9, 9), 1), "no wall of the shape lies in the box"),
+    "the box is filled": (-pgt.shapes.Disk(radius=9), "nothing of the shape"),
+    "of space": (pgt.shapes.Ball(), "does not fit the axes x, y"),
     "no shape": ("disk", "write a shape, such as Disk"),
-    "empty formula": (pgt.Formula("x^2 + y^2 + 1"), "nothing of the shape"),
+    "empty formula": (pgt.shapes.Formula("x^2 + y^2 + 1"), "nothing of the shape"),
 }
 
 
@@ -195,14 +195,14 @@ def test_shapes_that_do_not_belong_in_their_box_are_refused(what):
 
 
 def test_a_well_may_be_as_small_as_wells_are():
-    well = pgt.Disk(centre=(500, 400), radius=0.15, name="well")
+    well = pgt.shapes.Disk(centre=(500, 400), radius=0.15, name="well")
     ground = pgt.Domain(x=(0, 1000), y=(0, 1000), shape=-well)
     assert ground.volume == pytest.approx(1e6 - np.pi * 0.15**2, rel=1e-9)
     assert float(ground.wall("well").area) == pytest.approx(0.3 * np.pi, rel=1e-4)
 
 
 def test_a_small_hole_that_may_be_a_larger_one_in_other_units_is_warned_of():
-    hole = pgt.Disk(centre=(0.0005, 0.0005), radius=0.0002, name="hole")
+    hole = pgt.shapes.Disk(centre=(0.0005, 0.0005), radius=0.0002, name="hole")
     with pytest.warns(
         UserWarning, match=r"2.5e\+03 times smaller.*scaled\(1000\), unless it is that"
     ):
@@ -223,12 +223,14 @@ def test_a_shape_needs_axes_of_space():
 )
 def test_a_ring_that_is_too_thin_is_called_so(width, said, monkeypatch):
     monkeypatch.setattr("pgt.data.tables.MOST", 1 << 16)  # as with the many points, only sooner
-    ring = pgt.Disk(radius=0.9, name="rim") - pgt.Disk(radius=0.9 - width, name="bore")
+    ring = pgt.shapes.Disk(radius=0.9, name="rim") - pgt.shapes.Disk(
+        radius=0.9 - width, name="bore"
+    )
     with pytest.raises(InputError, match=said):
         pgt.Domain(x=(-1, 1), y=(-1, 1), shape=ring).even(100)
 
 
 def test_a_formula_thinner_than_its_grid_is_refused():
-    thin = pgt.Formula("abs(sqrt(x^2 + y^2) - 0.9) - 0.0005")
+    thin = pgt.shapes.Formula("abs(sqrt(x^2 + y^2) - 0.9) - 0.0005")
     with pytest.raises(InputError, match=r"0\.0014. of the box .* walls were found around 0\.000"):
         pgt.Domain(x=(-1, 1), y=(-1, 1), shape=thin)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from pgt.core.errors import InputError
-from pgt.data.box import Box
+from pgt.data.bounds import Bounds
 from pgt.data.tables import graded, graded_places, picked, places_inside
 from pgt.geometry import Disk, Intersection, Rectangle
 
-SPACE = Box(("x", "y"), ((-1.0, 1.0), (-1.0, 1.0)))
-TIMED = Box(("x", "y", "t"), (*SPACE.limits, (0.0, 1.0)))
+SPACE = Bounds(("x", "y"), ((-1.0, 1.0), (-1.0, 1.0)))
+TIMED = Bounds(("x", "y", "t"), (*SPACE.limits, (0.0, 1.0)))
 CASE = Rectangle(*SPACE.limits)
 STILL = Intersection(Disk(radius=0.8), CASE)
 MOVING = Intersection(Disk(radius=0.5).moving(x="0.5*t"), CASE)

@@ -8,7 +8,7 @@ from pgt.data.splits import blocks
 from pgt.data.visibility import in_sight, parted
 from pgt.problem.assembly import held_out_groups
 
-ROOMS = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.Rectangle(x=(0.95, 1.05), y=(-1, 0.8)))
+ROOMS = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.shapes.Rectangle(x=(0.95, 1.05), y=(-1, 0.8)))
 LEFT, RIGHT, DOOR = [0.8, 0.6], [1.2, 0.6], [1.0, 0.9]
 
 
@@ -32,7 +32,7 @@ def test_time_hides_nothing():
 
 
 def test_where_an_axis_repeats_the_shortest_way_counts():
-    wall = -pgt.Rectangle(x=(0.9, 1.1), y=(-1, 2))
+    wall = -pgt.shapes.Rectangle(x=(0.9, 1.1), y=(-1, 2))
     here, there = np.array([[0.1, 0.5]]), np.array([[1.9, 0.5]])
     assert not in_sight(pgt.Domain(x=(0, 2), y=(0, 1), shape=wall), here, there)[0]
     assert in_sight(pgt.Domain(x=(0, 2), y=(0, 1), shape=wall, periodic=("x",)), here, there)[0]
@@ -46,7 +46,7 @@ def test_a_block_is_parted_by_a_wall_and_joined_by_who_stands_in_the_door():
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_readings_on_two_sides_of_a_wall_are_not_held_out_together(seed):
-    rooms = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.Rectangle(x=(0.9, 1.0), y=(-1, 2)))
+    rooms = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.shapes.Rectangle(x=(0.9, 1.0), y=(-1, 2)))
     points = rooms.even(60, seed=seed)
     where = dict(zip("xy", points.T, strict=True))
     readings = pgt.Observations.from_arrays(where, {"u": points[:, 0]})
@@ -61,7 +61,7 @@ def test_readings_on_two_sides_of_a_wall_are_not_held_out_together(seed):
 
 
 def test_what_moves_hides_where_it_is_on_the_way():
-    door = pgt.Rectangle(x=(0.9, 1.1), y=(-1, 2)).moving(y="3.1*t")
+    door = pgt.shapes.Rectangle(x=(0.9, 1.1), y=(-1, 2)).moving(y="3.1*t")
     rooms = pgt.Domain(x=(0, 2), y=(0, 1), t=(0, 1), shape=-door)
     here, there = np.array([[*LEFT, 0.0], [*LEFT, 1.0]]), np.array([[*RIGHT, 0.0], [*RIGHT, 1.0]])
     assert in_sight(rooms, here, there).tolist() == [False, True]

@@ -262,8 +262,8 @@ CASES = {
     ),
     "error bars of an ensemble": Case(
         SQUARE, front, 1e-2, BURGERS,
-        SMALL + '[error_bars]\nname = "ensemble"\nmembers = 2\n' + steps(12), answer="PINN",
-        choice="named", stages=("Gauss-Newton",),
+        SMALL + '[error_bars]\nname = "ensemble"\nmembers = 2\n' + steps(12, "seconds = 60.0\n"),
+        answer="PINN", choice="named", stages=("Gauss-Newton",),
     ),
     "resumed after a kill": Case(
         SECOND, grown, 1e-6, LOGISTIC, SMALL + steps(40), n=40, stages=("Gauss-Newton",),

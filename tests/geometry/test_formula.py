@@ -35,10 +35,12 @@ def test_what_is_no_formula_of_a_shape_is_refused(build, words):
 @pytest.mark.parametrize("radius", [1.0, 0.2])
 def test_in_a_domain_a_formula_is_walled_as_by_itself(radius):
     sides = dict.fromkeys("xyz", (-1.5, 1.5))
-    flat = pgt.Domain(x=(-1.5, 1.5), y=(-1.5, 1.5), shape=pgt.Formula(f"x^2 + y^2 - {radius}^2"))
+    flat = pgt.Domain(
+        x=(-1.5, 1.5), y=(-1.5, 1.5), shape=pgt.shapes.Formula(f"x^2 + y^2 - {radius}^2")
+    )
     assert flat.volume == pytest.approx(np.pi * radius**2, rel=1e-3)
     assert flat.wall("formula").area == pytest.approx(2 * np.pi * radius, rel=1e-3)
-    solid = pgt.Domain(**sides, shape=-pgt.Formula(f"x^2 + y^2 + z^2 - {2 * radius / 3}"))
+    solid = pgt.Domain(**sides, shape=-pgt.shapes.Formula(f"x^2 + y^2 + z^2 - {2 * radius / 3}"))
     assert 27 - solid.volume == pytest.approx(
         4 / 3 * np.pi * (2 * radius / 3) ** 1.5, rel=5e-3, abs=1e-3
     )
@@ -50,7 +52,7 @@ def test_in_a_domain_a_formula_is_walled_as_by_itself(radius):
 
 def test_a_sheet_that_bends_everywhere_has_the_volume_that_counting_finds():
     text = "abs(sin(x)*cos(y) + sin(y)*cos(z) + sin(z)*cos(x)) - 0.4"
-    sheet = pgt.Domain(**dict.fromkeys("xyz", (0, 2 * np.pi)), shape=pgt.Formula(text))
+    sheet = pgt.Domain(**dict.fromkeys("xyz", (0, 2 * np.pi)), shape=pgt.shapes.Formula(text))
     cells = (np.arange(200) + 0.5) / 200 * 2 * np.pi
     x, y, z = np.meshgrid(cells, cells, cells, sparse=True)
     inside = np.abs(np.sin(x) * np.cos(y) + np.sin(y) * np.cos(z) + np.sin(z) * np.cos(x)) < 0.4
@@ -58,10 +60,10 @@ def test_a_sheet_that_bends_everywhere_has_the_volume_that_counting_finds():
 
 
 def test_limits_that_cut_a_formula_off_are_refused():
-    cut = pgt.Formula("x^2 + y^2 - 4", x=(-1.5, 3), y=(-3, 3))
+    cut = pgt.shapes.Formula("x^2 + y^2 - 4", x=(-1.5, 3), y=(-3, 3))
     with pytest.raises(InputError, match="make them wider than the shape"):
         pgt.Domain(x=(-3, 3), y=(-3, 3), shape=cut)
-    whole = pgt.Formula("x^2 + y^2 - 4", x=(-2.1, 2.1), y=(-2.1, 2.1)).moved(0.5, 0)
+    whole = pgt.shapes.Formula("x^2 + y^2 - 4", x=(-2.1, 2.1), y=(-2.1, 2.1)).moved(0.5, 0)
     assert pgt.Domain(x=(-3, 3), y=(-3, 3), shape=whole).volume == pytest.approx(4 * np.pi, 1e-4)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pgt.inference.equation_prior import Basis, Given
+from pgt.inference.equation_prior import Basis, ConditionalBasis
 
 OWN, OTHERS = 5, 3
 
@@ -43,7 +43,7 @@ def test_all_weights_together(rows):
 def test_a_soft_equation_tells_of_all_that_stands_in_it(rho):
     matrix, target = equation()
     sizes = np.array([2.0, 0.5, 1.0])
-    mean, covariance = moments(Given(matrix, target, sizes), rho)
+    mean, covariance = moments(ConditionalBasis(matrix, target, sizes), rho)
     expected = joint(matrix, target, rho, np.append(np.ones(OWN), sizes))
     np.testing.assert_allclose(mean, expected[0], atol=1e-10)
     np.testing.assert_allclose(covariance, expected[1], atol=1e-10)
@@ -55,7 +55,7 @@ def test_a_stiff_equation_that_can_be_solved_says_nothing_of_what_stands_in_it()
     matrix, target = equation(rows=OWN, alone=0)
     matrix[:, :OWN] += 4 * np.eye(OWN)
     sizes, rho = np.array([2.0, 0.5, 1.0]), 1e14
-    mean, covariance = moments(Given(matrix, target, sizes), rho)
+    mean, covariance = moments(ConditionalBasis(matrix, target, sizes), rho)
     fields, others = matrix[:, :OWN], matrix[:, OWN:]
     gain = -np.linalg.solve(fields, others)
     np.testing.assert_allclose(covariance[:OWN, OWN:], gain @ covariance[OWN:, OWN:], atol=1e-8)
@@ -68,7 +68,7 @@ def test_a_stiff_equation_that_can_be_solved_says_nothing_of_what_stands_in_it()
 
 def test_rows_of_what_stands_in_the_equation_alone_count_in_full():
     matrix, target = equation(alone=1)
-    mean, covariance = moments(Given(matrix, target, np.ones(OTHERS)), 1e12)
+    mean, covariance = moments(ConditionalBasis(matrix, target, np.ones(OTHERS)), 1e12)
     last = matrix[-1]
     assert last @ mean == pytest.approx(target[-1], abs=1e-6)
     assert last @ covariance @ last < 1e-10

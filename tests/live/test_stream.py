@@ -12,8 +12,8 @@ from pgt.core.errors import InputError
 from pgt.live.stream import (
     MAX_LINE_BYTES,
     MAX_NAMED,
-    Heading,
     Stream,
+    StreamHeading,
     follow,
     source_of,
     whole_lines,
@@ -137,19 +137,21 @@ ONE, TWO = (AXES, ("u",)), (AXES, ("u", "v"))
     ],
 )
 def test_columns_are_found_by_name(heading, line):
-    assert np.array_equal(Heading(heading, *ONE).read(line), [0.25, 0.5, -0.001])
+    assert np.array_equal(StreamHeading(heading, *ONE).read(line), [0.25, 0.5, -0.001])
 
 
 def test_a_field_may_be_missing():
-    heading = Heading(b"x,t,u,v", *TWO)
+    heading = StreamHeading(b"x,t,u,v", *TWO)
     assert np.array_equal(heading.read(b"0,1,,2"), [0, 1, np.nan, 2], equal_nan=True)
-    assert np.array_equal(Heading(b"x,t,v", *TWO).read(b"0,1,2"), [0, 1, np.nan, 2], equal_nan=True)
+    assert np.array_equal(
+        StreamHeading(b"x,t,v", *TWO).read(b"0,1,2"), [0, 1, np.nan, 2], equal_nan=True
+    )
     with pytest.raises(InputError, match="no field has a value"):
         heading.read(b"0,1,,NaN")
 
 
 def test_empty_lines_and_headings_are_passed_over():
-    heading = Heading(b"x,t,u", *ONE)
+    heading = StreamHeading(b"x,t,u", *ONE)
     assert [heading.read(line) for line in (b"\n", b" , ,\r\n", b"x,t,u\n")] == [None] * 3
 
 
@@ -165,7 +167,7 @@ def test_empty_lines_and_headings_are_passed_over():
 )
 def test_headings_that_say_nothing(line, message):
     with pytest.raises(InputError) as caught:
-        Heading(line, *ONE)
+        StreamHeading(line, *ONE)
     assert message in str(caught.value)
 
 
@@ -185,6 +187,6 @@ def test_headings_that_say_nothing(line, message):
 )
 def test_bad_lines_are_one_short_sentence(line, message):
     with pytest.raises(InputError) as caught:
-        Heading(b"x,t,u", *ONE).read(line)
+        StreamHeading(b"x,t,u", *ONE).read(line)
     assert message in str(caught.value)
     assert len(str(caught.value)) < 120

@@ -35,7 +35,7 @@ def test_a_decoder_is_fit_for_a_polish_in_two_coordinates_and_not_beyond():
 
 def test_the_kernel_is_that_of_the_equation_unless_another_is_asked_for():
     assert built().kernel == pgt.Heat(0.1).kernel()
-    assert built(kernel=pgt.NoKernel()).kernel == pgt.NoKernel()
+    assert built(kernel=pgt.kernels.NoKernel()).kernel == pgt.kernels.NoKernel()
 
 
 def test_the_seed_decides_the_weights():

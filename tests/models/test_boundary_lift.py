@@ -10,7 +10,7 @@ from pgt.core.errors import InputError
 from pgt.models.boundary_lift import Lifted
 from pgt.nn.frozen import count_parameters
 
-AROUND = pgt.Domain(x=(-2, 2), y=(-2, 2), shape=-pgt.Disk(radius=0.5, name="cylinder"))
+AROUND = pgt.Domain(x=(-2, 2), y=(-2, 2), shape=-pgt.shapes.Disk(radius=0.5, name="cylinder"))
 RESTING = "1 - 0.25/(x^2 + y^2)"
 FIELDS = ("u", "v", "p")
 POINTS = AROUND.even(12)
@@ -22,7 +22,7 @@ PINN = pgt.PINN(SCALING, width=4, layers=2)
 Z = jnp.array([1.2, -0.7])
 
 
-def lifted(model: pgt.AbstractFieldModel = PINN, **values):
+def lifted(model: pgt.extend.AbstractFieldModel = PINN, **values):
     return Lifted(model, AROUND, FIELDS, RESTING, "cylinder", **(values or {"u": 0, "v": "x*y"}))
 
 
@@ -47,7 +47,7 @@ def test_elsewhere_it_is_the_value_and_the_distance_times_the_field():
 
 
 def test_both_halves_are_the_whole():
-    model = lifted(pgt.PGT(SCALING, pgt.NoKernel(), width=8, heads=2, decoder_width=4))
+    model = lifted(pgt.PGT(SCALING, pgt.kernels.NoKernel(), width=8, heads=2, decoder_width=4))
     context, halves = model.encode(READINGS), model.halves()
     assert halves is not None
     found = halves.answer(halves.look(context, Z), Z)

@@ -48,15 +48,15 @@ def other_domain():
 
 
 IN_OTHER_UNITS = {
-    "heat": (pgt.HeatKernel(0.5), pgt.HeatKernel(0.5 * METRE**2 / SECOND)),
-    "wave": (pgt.WaveKernel(0.7), pgt.WaveKernel(0.7 * METRE / SECOND)),
+    "heat": (pgt.kernels.HeatKernel(0.5), pgt.kernels.HeatKernel(0.5 * METRE**2 / SECOND)),
+    "wave": (pgt.kernels.WaveKernel(0.7), pgt.kernels.WaveKernel(0.7 * METRE / SECOND)),
     "advection_diffusion": (
-        pgt.AdvectionDiffusionKernel((0.3,), 0.5),
-        pgt.AdvectionDiffusionKernel((0.3 * METRE / SECOND,), 0.5 * METRE**2 / SECOND),
+        pgt.kernels.AdvectionDiffusionKernel((0.3,), 0.5),
+        pgt.kernels.AdvectionDiffusionKernel((0.3 * METRE / SECOND,), 0.5 * METRE**2 / SECOND),
     ),
     "poisson": (
-        pgt.PoissonKernel(1.5, has_time=True),
-        pgt.PoissonKernel(1.5 * METRE, has_time=True),
+        pgt.kernels.PoissonKernel(1.5, has_time=True),
+        pgt.kernels.PoissonKernel(1.5 * METRE, has_time=True),
     ),
 }
 QUICKEST = (("heat", 0), ("advection_diffusion", 6))  # each compiles a network twice
@@ -94,7 +94,7 @@ def test_a_network_gives_the_same_field_in_the_frame_of_other_units(kernel, othe
 
 def test_in_a_frame_of_another_kernel_it_is_another_field():
     scaling = Scaling.fit(readings(), DOMAINS["open"])
-    model = pgt.PGT(scaling, pgt.HeatKernel(0.5), **SIZES)
+    model = pgt.PGT(scaling, pgt.kernels.HeatKernel(0.5), **SIZES)
     same = Frame(scaling, model.network, model.kernel)
     plain = Frame(scaling, model.network)
     one, two, three = (standardised(m, readings(), POINTS) for m in (model, same, plain))
@@ -107,14 +107,14 @@ def test_one_encoder_serves_many_systems_at_once():
     sets = [readings(seed=seed) for seed in range(3)]
     domains = [pgt.Domain(x=(0, 2 + k), t=(-k, 3)) for k in range(3)]
     scalings = [Scaling.fit(o, d) for o, d in zip(sets, domains, strict=True)]
-    network = pgt.PGT(scalings[0], pgt.HeatKernel(0.5), **SIZES).network
+    network = pgt.PGT(scalings[0], pgt.kernels.HeatKernel(0.5), **SIZES).network
     with jax.enable_x64(True):
         assert_alike(*cast((network, scalings), np.float64), sets, jnp.array([0.1, 0.5, 2.0]))
 
 
 def assert_alike(network, scalings, sets, diffusivities):
     def one(scaling, observations, diffusivity):
-        model = Frame(scaling, network, pgt.HeatKernel(diffusivity))
+        model = Frame(scaling, network, pgt.kernels.HeatKernel(diffusivity))
         return standardised(model, observations, POINTS)
 
     def stack(trees):
@@ -175,7 +175,7 @@ def test_a_large_offset_costs_gamma_no_digits():
         scaling = Scaling.fit(observations, pgt.Domain(x=(0, 1), t=(start, start + day)))
         # The spacing of readings must not depend on the offset, whose rounding is not ours.
         scaling = dataclasses.replace(scaling, resolution=np.float32([0.1, 60.0]))
-        model = pgt.PGT(scaling, pgt.HeatKernel(1e-5), **SIZES)
+        model = pgt.PGT(scaling, pgt.kernels.HeatKernel(1e-5), **SIZES)
         seen = model.unit_readings(scaling.origin.readings(observations))
         return np.asarray(seen.gamma(seen.points, seen.points))
 
@@ -202,5 +202,5 @@ def test_a_reading_is_never_in_its_own_future():
         found = readings(n=60, seed=seed)
         scaling = Scaling.fit(found, pgt.Domain(x=(0, 2 + seed), t=(-seed, 3)))
         points = jnp.asarray(scaling.to_unit(found.points), jnp.float32)
-        own = jnp.diagonal(influence(Gamma(pgt.HeatKernel(0.1), scaling), points)[0])
+        own = jnp.diagonal(influence(Gamma(pgt.kernels.HeatKernel(0.1), scaling), points)[0])
         assert np.isfinite(own).all()

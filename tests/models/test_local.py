@@ -9,11 +9,13 @@ from scipy.special import j0, y0
 import pgt
 from pgt.models.local import Local
 
-SQUARE = pgt.Rectangle((-1, 1), (-1, 1), name="outer")
+SQUARE = pgt.shapes.Rectangle((-1, 1), (-1, 1), name="outer")
 ROOM = pgt.Domain(
     x=(-1, 1),
     y=(-1, 1),
-    shape=SQUARE - pgt.Rectangle((0, 1), (-1, 0), name="corner") - pgt.Disk((-0.5, 0.5), 0.2),
+    shape=SQUARE
+    - pgt.shapes.Rectangle((0, 1), (-1, 0), name="corner")
+    - pgt.shapes.Disk((-0.5, 0.5), 0.2),
 )
 
 
@@ -35,14 +37,14 @@ def test_there_are_functions_of_every_hole_and_corner(local):
 
 def test_a_box_and_a_smooth_outline_need_none():
     assert Local.of(pgt.Domain(x=(0, 1), y=(0, 1))) is None
-    assert Local.of(pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.Disk())) is None
+    assert Local.of(pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.shapes.Disk())) is None
 
 
 def test_many_holes_and_fields_have_fewer_functions_each(local):
     timed = pgt.Domain(x=(-1, 1), y=(-1, 1), t=(0, 1), shape=ROOM.shape)
     counts = [_found(timed, fields).count for fields in (1, 2, 3)]
     assert counts[0] > counts[1] >= counts[2]
-    holes = [pgt.Disk((x, y), 0.1) for x in (-0.6, 0.0, 0.6) for y in (-0.5, 0.5)]
+    holes = [pgt.shapes.Disk((x, y), 0.1) for x in (-0.6, 0.0, 0.6) for y in (-0.5, 0.5)]
     shape = SQUARE
     for hole in holes:
         shape = shape - hole
@@ -103,7 +105,7 @@ def test_a_field_that_is_singular_at_a_corner_is_found(local):
         return np.hypot(x, y) ** (2 / 3) * np.sin(2 * angle / 3)
 
     room = pgt.Domain(
-        x=(-1, 1), y=(-1, 1), shape=SQUARE - pgt.Rectangle((0, 1), (-1, 0), name="corner")
+        x=(-1, 1), y=(-1, 1), shape=SQUARE - pgt.shapes.Rectangle((0, 1), (-1, 0), name="corner")
     )
     places, asked = room.even(40), room.even(200, seed=3)
     readings = pgt.Observations.from_arrays(
@@ -126,7 +128,7 @@ def test_heat_that_spreads_in_a_ring_is_found():
         inner = 4.4123947 * 0.3
         return (j0(r) * y0(inner) - y0(r) * j0(inner)) * np.exp(-0.05 * 4.4123947**2 * t)
 
-    shape = pgt.Disk(name="rim") - pgt.Disk(radius=0.3, name="hole")
+    shape = pgt.shapes.Disk(name="rim") - pgt.shapes.Disk(radius=0.3, name="hole")
     ring = pgt.Domain(x=(-1, 1), y=(-1, 1), t=(0, 1), shape=shape)
     places, asked = ring.even(100, seed=1), ring.even(500, seed=2)
     readings = pgt.Observations.from_arrays(
@@ -143,7 +145,7 @@ def test_heat_that_spreads_in_a_ring_is_found():
 def test_a_flow_around_an_ellipse_is_made_of_functions_about_several_centres():
     """Potential flow, by Joukowski: powers of 1/r about one centre do not converge at its broad sides."""
     a, b = 0.6, 0.2
-    domain = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=-pgt.Ellipse(radii=(a, b)))
+    domain = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=-pgt.shapes.Ellipse(radii=(a, b)))
     local, places = _found(domain), domain.even(600)
     z, focus = places @ [1, 1j], np.sqrt(a**2 - b**2)
     mapped = (z + np.sqrt(z - focus) * np.sqrt(z + focus)) / 2

@@ -12,7 +12,7 @@ from pgt.models.moving_basis import groups
 from pgt.models.multipoles import Multipoles
 
 BOX = {"x": (-1, 1), "y": (-1, 1), "t": (0, 2)}
-HOLE = pgt.Ellipse((0.1, 0), (0.3, 0.2), name="hole")
+HOLE = pgt.shapes.Ellipse((0.1, 0), (0.3, 0.2), name="hole")
 MOTION = {"x": "0.2*t", "y": "0.1*sin(t)", "degrees": "40*t", "factor": "1 + 0.1*t"}
 AROUND = pgt.Domain(**BOX, shape=-HOLE.moving(**MOTION).moved(0.05, 0))
 
@@ -38,7 +38,7 @@ def test_at_every_time_they_are_as_those_of_the_shape_then():
 
 
 def test_harmonic_functions_stay_harmonic_and_change_as_their_hole_moves():
-    local = Local.of(pgt.Domain(**BOX, shape=-pgt.Disk(radius=0.2).moving(**MOTION)))
+    local = Local.of(pgt.Domain(**BOX, shape=-pgt.shapes.Disk(radius=0.2).moving(**MOTION)))
     with jax.enable_x64(True):
         z = jnp.array([[0.7, 0.6, 0.3], [-0.6, 0.4, -0.8]])
         along = [(0, 0), (1, 1), (2,), ()]
@@ -51,8 +51,11 @@ def test_harmonic_functions_stay_harmonic_and_change_as_their_hole_moves():
 
 
 def test_what_moves_differently_is_carried_apart():
-    two = -(pgt.Disk((-0.5, 0), 0.1).moving(y="0.1*t") | pgt.Disk((0.5, 0), 0.1).moving(y="-0.1*t"))
-    found = Local.of(pgt.Domain(**BOX, shape=two & -pgt.Disk((0, 0.7), 0.1)))
+    two = -(
+        pgt.shapes.Disk((-0.5, 0), 0.1).moving(y="0.1*t")
+        | pgt.shapes.Disk((0.5, 0), 0.1).moving(y="-0.1*t")
+    )
+    found = Local.of(pgt.Domain(**BOX, shape=two & -pgt.shapes.Disk((0, 0.7), 0.1)))
     assert isinstance(found, Together)
     assert len(found.parts) == 3
     assert sum(part.carry is None for part in found.parts) == 1
@@ -62,15 +65,15 @@ def test_what_moves_differently_is_carried_apart():
         4,
         found.count,
     )
-    as_one = -(pgt.Disk((-0.5, 0), 0.1) | pgt.Disk((0.5, 0), 0.1)).moving(y="0.1*t")
+    as_one = -(pgt.shapes.Disk((-0.5, 0), 0.1) | pgt.shapes.Disk((0.5, 0), 0.1)).moving(y="0.1*t")
     assert isinstance(Local.of(pgt.Domain(**BOX, shape=as_one)), Local)
 
 
 def test_corners_and_balls_move_too():
-    square = pgt.Rectangle((-0.2, 0.2), (-0.2, 0.2)).moving(degrees="45*t")
+    square = pgt.shapes.Rectangle((-0.2, 0.2), (-0.2, 0.2)).moving(degrees="45*t")
     found = Local.of(pgt.Domain(**BOX, shape=-square))
     assert len(found.angles) == 4
-    ball = pgt.Domain(**BOX, z=(-1, 1), shape=-pgt.Ball(radius=0.3).moving(z="0.2*t"))
+    ball = pgt.Domain(**BOX, z=(-1, 1), shape=-pgt.shapes.Ball(radius=0.3).moving(z="0.2*t"))
     assert Multipoles.of(ball).carry is not None
 
 
@@ -85,7 +88,7 @@ def test_they_are_stored_and_brought_back(tmp_path):
 @pytest.mark.parametrize("far", [0.0, 5e4])
 def test_a_field_that_winds_around_a_hole_that_moves_is_found(far, optimised):
     """u = log r about the middle of the hole, harmonic at every time, also one far from zero."""
-    hole = pgt.Disk(radius=0.25, name="hole").moving(x=f"0.4*sin(t - {far})")
+    hole = pgt.shapes.Disk(radius=0.25, name="hole").moving(x=f"0.4*sin(t - {far})")
     domain = pgt.Domain(x=(-1, 1), y=(-1, 1), t=(far, far + 2), shape=-hole)
 
     def exact(x, y, t):
@@ -105,7 +108,7 @@ def test_a_field_that_winds_around_a_hole_that_moves_is_found(far, optimised):
 
 @pytest.mark.slow
 def test_so_is_one_around_a_ball_that_moves(optimised):
-    ball = pgt.Ball(radius=0.3, name="ball").moving(z="0.2*t")
+    ball = pgt.shapes.Ball(radius=0.3, name="ball").moving(z="0.2*t")
     domain = pgt.Domain(x=(-1, 1), y=(-1, 1), z=(-1, 1), t=(0, 1), shape=-ball)
 
     def exact(points):

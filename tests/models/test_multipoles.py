@@ -9,7 +9,7 @@ import pgt
 from pgt.models.multipoles import Multipoles
 
 CUBE = {"x": (-1, 1), "y": (-1, 1), "z": (-1, 1)}
-SHELL = pgt.Ball() - pgt.Ball((0.1, 0, 0), 0.3)
+SHELL = pgt.shapes.Ball() - pgt.shapes.Ball((0.1, 0, 0), 0.3)
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +41,8 @@ def test_the_laplacian_of_further_ones_is_made_of_those_before(around):
 
 def test_only_holes_in_space_have_them():
     assert Multipoles.of(pgt.Domain(**CUBE)) is None
-    assert Multipoles.of(pgt.Domain(**CUBE, shape=pgt.Ball())) is None
-    assert Multipoles.of(pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.Disk())) is None
+    assert Multipoles.of(pgt.Domain(**CUBE, shape=pgt.shapes.Ball())) is None
+    assert Multipoles.of(pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.shapes.Disk())) is None
     timed = Multipoles.of(pgt.Domain(**CUBE, t=(0, 1), shape=SHELL), fields=4)
     assert timed is not None
     assert timed.count == 20 * 7
@@ -51,7 +51,9 @@ def test_only_holes_in_space_have_them():
 @pytest.mark.slow
 def test_heat_flows_through_a_shell():
     """1/r, of which thirty sines alone know nothing."""
-    domain = pgt.Domain(**CUBE, shape=pgt.Ball(name="rim") - pgt.Ball(radius=0.3, name="hole"))
+    domain = pgt.Domain(
+        **CUBE, shape=pgt.shapes.Ball(name="rim") - pgt.shapes.Ball(radius=0.3, name="hole")
+    )
     places, asked = domain.even(20), domain.even(100, seed=3)
 
     def readings(points):

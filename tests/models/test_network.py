@@ -60,7 +60,7 @@ def test_a_network_needs_no_more_than_three_methods():
     network = Mean(jnp.array([0.5, -1.0]))
     np.testing.assert_allclose(network.encode(unit_readings()), [2.0, 2.0])
     scaling = pgt.Scaling.fit(readings(), DOMAINS["open"])
-    model = pgt.Frame(scaling, network)
+    model = pgt.extend.Frame(scaling, network)
     # The mean of standardised readings is 0.
     expected = scaling.mean + scaling.spread * np.array([0.5, -1.0], np.float32)
     np.testing.assert_allclose(
@@ -76,7 +76,7 @@ def test_two_stages_are_one_decode():
     network = Tilted(jnp.array([[1.0, 2.0], [0.0, -1.0]]))
     context, z = jnp.array([1.0, 10.0]), jnp.array([0.5, -1.0])
     np.testing.assert_allclose(network.decode(context, z), [1.25 - 1.5, 12.5 + 1.0])
-    model = pgt.Frame(pgt.Scaling.fit(readings(), DOMAINS["open"]), network)
+    model = pgt.extend.Frame(pgt.Scaling.fit(readings(), DOMAINS["open"]), network)
     look, answer = model.halves()
     context, z = model.encode(readings()), POINTS[0]
     np.testing.assert_allclose(

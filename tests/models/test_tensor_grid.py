@@ -44,7 +44,7 @@ def test_several_coordinates(dimension, along):
 
 @pytest.mark.parametrize("along", [(), (0, 1), (2,), (0, 2, 2)])
 def test_functions_around_a_hole_and_at_corners(along):
-    shape = pgt.Rectangle((-0.5, 0.2), (-0.5, 0.1)) | pgt.Disk((0.6, 0.5), 0.2)
+    shape = pgt.shapes.Rectangle((-0.5, 0.2), (-0.5, 0.1)) | pgt.shapes.Disk((0.6, 0.5), 0.2)
     domain = pgt.Domain(x=(-1, 1), y=(-1, 1), t=(0, 1), shape=-shape)
     sines = Sines.draw(10, (4.0, 4.0, 4.0), (False,) * 3, local=Local.of(domain))
     agree(sines, [np.linspace(-0.95, 0.95, 6), np.array([0.9, -0.8]), np.linspace(-1, 1, 3)], along)
@@ -52,13 +52,13 @@ def test_functions_around_a_hole_and_at_corners(along):
 
 @pytest.mark.parametrize("along", [(), (0, 1)])
 def test_functions_around_a_hole_in_space(along):
-    domain = pgt.Domain(x=(-1, 1), y=(-1, 1), z=(-1, 1), shape=-pgt.Ball(radius=0.2))
+    domain = pgt.Domain(x=(-1, 1), y=(-1, 1), z=(-1, 1), shape=-pgt.shapes.Ball(radius=0.2))
     sines = Sines.draw(10, (4.0, 4.0, 4.0), (False,) * 3, local=Multipoles.of(domain))
     agree(sines, [np.linspace(-0.9, 0.9, 4), np.array([0.8]), np.array([0.5, 0.7])], along)
 
 
 def test_functions_that_move_are_left_to_points():
-    hole = pgt.Disk(radius=0.3).moving(x="0.5*t - 0.5")
+    hole = pgt.shapes.Disk(radius=0.3).moving(x="0.5*t - 0.5")
     domain = pgt.Domain(x=(-1, 1), y=(-1, 1), t=(0, 2), shape=-hole)
     sines = Sines.draw(10, (4.0, 4.0, 4.0), (False,) * 3, local=Local.of(domain))
     assert sines.on_grid(np.zeros((1, sines.count)), POSITIONS) is None

@@ -5,7 +5,7 @@ from pgt.core.errors import InputError
 from pgt.data.condition_regions import Faces, Spread
 from pgt.physics.binding import wall_of, with_static
 
-DOMAIN = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.Disk((1, 0.5), 0.2, name="hole"))
+DOMAIN = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.shapes.Disk((1, 0.5), 0.2, name="hole"))
 
 
 def test_a_wall_is_found_by_its_name_or_by_an_axis():

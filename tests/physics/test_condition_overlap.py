@@ -8,7 +8,9 @@ import pgt
 from pgt import _reconstruct
 from pgt.physics.condition_overlap import on_ends, warn_of_overlap
 
-COMB = pgt.Polygon([(0, 0), (4, 0), (4, 3), (3, 3), (3, 1), (1, 1), (1, 3), (0, 3)], name="fins")
+COMB = pgt.shapes.Polygon(
+    [(0, 0), (4, 0), (4, 3), (3, 3), (3, 1), (1, 1), (1, 3), (0, 3)], name="fins"
+)
 SINK = pgt.Domain(x=(0, 4), y=(0, 3), shape=COMB)
 BASE = pgt.Dirichlet("y", side="lower", u=60.0)
 
@@ -42,17 +44,17 @@ def test_conditions_that_do_not_meet_are_not_said(conditions):
 
 
 def test_a_circle_that_touches_an_end_and_a_box_alone_are_not_said():
-    round_one = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.Disk(name="rim"))
+    round_one = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.shapes.Disk(name="rim"))
     both = [pgt.Dirichlet("y", u=0.0), pgt.Neumann(wall="rim", u=0.0)]
     assert said(both, round_one) == []
     assert said([BASE], pgt.Domain(x=(0, 4), y=(0, 3))) == []
 
 
 def test_lids_of_a_tube_are_counted():
-    tube = pgt.Cylinder(radius=1, z=(0, 2), name="tube")
+    tube = pgt.shapes.Cylinder(radius=1, z=(0, 2), name="tube")
     lids = on_ends(pgt.Domain(x=(-1, 1), y=(-1, 1), z=(0, 2), shape=tube), "tube")
     assert lids == pytest.approx(1 / 3, abs=0.01)
-    longer = pgt.Cylinder(radius=1, z=(-1, 3), name="tube")
+    longer = pgt.shapes.Cylinder(radius=1, z=(-1, 3), name="tube")
     assert on_ends(pgt.Domain(x=(-1, 1), y=(-1, 1), z=(0, 2), shape=longer), "tube") < 0.01
     assert on_ends(pgt.Domain(x=(-2, 2), y=(-2, 2), z=(0, 2), shape=longer), "tube") == 0
 
@@ -74,14 +76,14 @@ def test_a_reconstruction_says_it_before_the_fit(monkeypatch):
 
 
 def test_a_wall_that_is_nowhere_in_the_box_shares_nothing():
-    far = pgt.Rectangle((-9, 9), (-9, 9), name="far") - pgt.Disk(radius=0.3)
+    far = pgt.shapes.Rectangle((-9, 9), (-9, 9), name="far") - pgt.shapes.Disk(radius=0.3)
     assert on_ends(pgt.Domain(x=(-1, 1), y=(-1, 1), shape=far), "far") == 0.0
 
 
 def test_a_wall_that_comes_to_an_end_of_the_box_is_looked_at_over_time():
-    piston = pgt.Rectangle((-1, 0), (-1, 2), name="piston").moving(x="t")
+    piston = pgt.shapes.Rectangle((-1, 0), (-1, 2), name="piston").moving(x="t")
     domain = pgt.Domain(x=(-1, 2), y=(0, 1), t=(0, 1), shape=-piston)
     assert on_ends(domain, "piston") == 0.0
-    held = pgt.Polygon([(0, 0), (1, 0), (1, 1), (0, 1)], name="block")
+    held = pgt.shapes.Polygon([(0, 0), (1, 0), (1, 1), (0, 1)], name="block")
     domain = pgt.Domain(x=(-2, 2), y=(0, 1), t=(0, 1), shape=held.moving(x="0.5*t"))
     assert on_ends(domain, "block") == pytest.approx(0.5, abs=0.01)

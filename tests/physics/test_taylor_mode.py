@@ -12,12 +12,14 @@ from hypothesis import given, settings
 
 from pgt.nn import sine
 from pgt.physics import taylor_mode
-from pgt.physics.taylor_mode import Plan, propagate
+from pgt.physics.taylor_mode import PropagationPlan, propagate
 
 # All first derivatives, all six second ones, and the Laplacian as a form of its own.
 PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 LAPLACIAN = ((0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0))
-PLAN = Plan((0, 1, 2), (*(((i, j, 1.0 if i == j else 0.5),) for i, j in PAIRS), LAPLACIAN))
+PLAN = PropagationPlan(
+    (0, 1, 2), (*(((i, j, 1.0 if i == j else 0.5),) for i, j in PAIRS), LAPLACIAN)
+)
 POINT = np.array([0.3, -0.7, 0.45])
 MATRIX = np.random.default_rng(0).normal(size=(4, 3))
 PAIR = MATRIX.reshape(2, 2, 3)
@@ -343,8 +345,8 @@ def test_a_general_form_with_mixed_entries_and_reordered_directions():
 
     @functools.partial(jax.jit, compiler_options=QUICK)
     def run(z):
-        mixed = propagate(function, z, Plan((0, 1, 2), (form,)))
-        plain = propagate(function, z, Plan((2, 0), ()))
+        mixed = propagate(function, z, PropagationPlan((0, 1, 2), (form,)))
+        plain = propagate(function, z, PropagationPlan((2, 0), ()))
         return mixed, plain, function(z), jax.jacfwd(function)(z), jax.hessian(function)(z)
 
     mixed, plain, value, jacobian, hessian = run(jnp.asarray(POINT))

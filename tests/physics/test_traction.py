@@ -17,8 +17,10 @@ from pgt.problem.assembly import assemble
 
 YOUNG, RATIO, PULL = 2.0, 0.3, 0.5
 PLATE = pgt.Domain(
-    x=(-2, 2), y=(-2, 2), shape=pgt.Rectangle(x=(-2, 2), y=(-2, 2)) - pgt.Disk(radius=0.5, name="hole")
-)  # fmt: skip
+    x=(-2, 2),
+    y=(-2, 2),
+    shape=pgt.shapes.Rectangle(x=(-2, 2), y=(-2, 2)) - pgt.shapes.Disk(radius=0.5, name="hole"),
+)
 THIN = pgt.Elasticity(YOUNG, RATIO, plane="stress")
 
 

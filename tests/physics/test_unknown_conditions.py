@@ -19,7 +19,9 @@ from pgt.physics.unknown_conditions import (
 
 INNER, OUTSIDE, EXCHANGE = 0.3, 20.0, 2.0
 RING = pgt.Domain(
-    x=(-1, 1), y=(-1, 1), shape=pgt.Disk(name="rim") - pgt.Disk(radius=INNER, name="hole")
+    x=(-1, 1),
+    y=(-1, 1),
+    shape=pgt.shapes.Disk(name="rim") - pgt.shapes.Disk(radius=INNER, name="hole"),
 )
 # u = level + slope log r, cooled at the hole: slope / INNER = EXCHANGE (u - OUTSIDE)
 SLOPE = 12.0

@@ -10,7 +10,9 @@ from pgt.core.errors import InputError
 from pgt.physics.derivatives import parse_name
 
 RING = pgt.Domain(
-    x=(-2, 2), y=(-2, 2), shape=pgt.Disk(radius=2, name="outer") - pgt.Disk(name="inner")
+    x=(-2, 2),
+    y=(-2, 2),
+    shape=pgt.shapes.Disk(radius=2, name="outer") - pgt.shapes.Disk(name="inner"),
 )
 FLOW = ("u", "v", "p")
 
@@ -109,7 +111,7 @@ MOVING = pgt.Domain(
     x=(-2, 2),
     y=(-2, 2),
     t=(0, 1),
-    shape=-pgt.Disk((0.5, 0), 0.5, name="cylinder").moving(x="t^2", degrees="90*t"),
+    shape=-pgt.shapes.Disk((0.5, 0), 0.5, name="cylinder").moving(x="t^2", degrees="90*t"),
 )
 
 

@@ -6,7 +6,7 @@ from pgt.core.errors import InputError
 from pgt.plots.domains import domain, draw_walls
 
 CHANNEL = pgt.Domain(
-    x=(-2, 4), y=(-2, 2), t=(0, 1), units={"x": "m"}, shape=-pgt.Disk(name="cylinder")
+    x=(-2, 4), y=(-2, 2), t=(0, 1), units={"x": "m"}, shape=-pgt.shapes.Disk(name="cylinder")
 )
 
 
@@ -18,7 +18,7 @@ def test_walls_have_names_and_readings_outside_are_counted():
 
 
 def test_a_solid_is_drawn_in_space(tmp_path):
-    vessel = pgt.Domain(x=(-1, 1), y=(-1, 1), z=(0, 1), shape=pgt.Cylinder(name="side"))
+    vessel = pgt.Domain(x=(-1, 1), y=(-1, 1), z=(0, 1), shape=pgt.shapes.Cylinder(name="side"))
     assert pgt.plots.save(domain(vessel, vessel.even(5)), tmp_path / "a.png").stat().st_size > 0
 
 
@@ -28,7 +28,7 @@ def test_walls_are_drawn_over_a_field():
 
     axis = np.linspace(-2, 2, 4)
     field = xr.Dataset({"u": (("y", "x"), grid)}, {"x": axis, "y": axis})
-    square = pgt.Domain(x=(-2, 2), y=(-2, 2), shape=pgt.Disk())
+    square = pgt.Domain(x=(-2, 2), y=(-2, 2), shape=pgt.shapes.Disk())
     assert len(pgt.plots.field(field, domain=square).axes[0].lines) == 1
     assert len(pgt.plots.field(field).axes[0].lines) == 0
     assert draw_walls is not None
@@ -40,7 +40,7 @@ def test_a_box_has_no_shape_to_draw():
 
 
 MOVING = pgt.Domain(
-    x=(-2, 4), y=(-2, 2), t=(0, 1), shape=-pgt.Disk(name="cylinder").moving(x="2*t")
+    x=(-2, 4), y=(-2, 2), t=(0, 1), shape=-pgt.shapes.Disk(name="cylinder").moving(x="2*t")
 )
 
 

@@ -27,7 +27,9 @@ READINGS = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
 SCALING = pgt.Scaling.fit(READINGS, pgt.Domain(x=(0, 1), t=(0, 1)))
 SMALL = pgt.PINN(SCALING, width=8, layers=2)
 LARGE = pgt.PINN(SCALING, width=100, layers=3)
-ENCODING = pgt.PGT(SCALING, pgt.HeatKernel(0.01), width=16, decoder_width=12, decoder_layers=2)
+ENCODING = pgt.PGT(
+    SCALING, pgt.kernels.HeatKernel(0.01), width=16, decoder_width=12, decoder_layers=2
+)
 
 
 def test_second_order_steps_on_all_weights_need_no_training():

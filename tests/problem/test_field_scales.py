@@ -294,11 +294,11 @@ def test_a_constant_field_has_its_value_as_scale():
 @pytest.mark.parametrize(
     "kernel",
     [
-        lambda s: pgt.HeatKernel(0.3 * s**2),
-        lambda s: pgt.WaveKernel(340.0 * s),
-        lambda s: pgt.PoissonKernel(0.7 * s, has_time=True),
-        lambda s: pgt.ScreenedPoissonKernel(0.7 * s, has_time=True),
-        lambda s: pgt.AdvectionDiffusionKernel((2.0 * s,), 0.3 * s**2),
+        lambda s: pgt.kernels.HeatKernel(0.3 * s**2),
+        lambda s: pgt.kernels.WaveKernel(340.0 * s),
+        lambda s: pgt.kernels.PoissonKernel(0.7 * s, has_time=True),
+        lambda s: pgt.kernels.ScreenedPoissonKernel(0.7 * s, has_time=True),
+        lambda s: pgt.kernels.AdvectionDiffusionKernel((2.0 * s,), 0.3 * s**2),
     ],
 )
 def test_the_input_of_an_encoder_has_no_units(kernel):

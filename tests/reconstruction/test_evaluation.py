@@ -76,7 +76,7 @@ def test_memory_stays_bounded_and_the_answers_are_the_same(folder):
 
 
 def test_points_beyond_a_shape_are_said_to_have_no_answer():
-    ring = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=-pgt.Disk(radius=0.3, name="hole"))
+    ring = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=-pgt.shapes.Disk(radius=0.3, name="hole"))
     x, y = ring.even(12).T
     readings = pgt.Observations.from_arrays({"x": x, "y": y}, {"u": x + y})
     model = pgt.Features(pgt.Scaling.fit(readings, ring), count=20, band=2.0, domain=ring)
@@ -90,7 +90,7 @@ def test_points_beyond_a_shape_are_said_to_have_no_answer():
 def test_where_the_shape_moves_the_mask_lies_over_time_too(start):
     beyond = 2 if start == 0 else "2024-05-01T12:00:02"
     since = 0.0 if start == 0 else 1714564800.0
-    hole = pgt.Disk(radius=0.33, name="hole").moving(x=f"0.5*(t - {since:.0f}) - 0.5")
+    hole = pgt.shapes.Disk(radius=0.33, name="hole").moving(x=f"0.5*(t - {since:.0f}) - 0.5")
     around = pgt.Domain(x=(-1, 1), y=(-1, 1), t=(start, beyond), shape=-hole)
     x, y, t = around.even(12).T
     readings = pgt.Observations.from_arrays(

@@ -144,7 +144,7 @@ def test_a_larger_network_is_asked_where_a_small_one_misses_neighbours_alike():
     assert not asks(task, of_network(task, 0.1), spent=500.0)
     assert not asks(task, of_network(task, 1e-3))
     assert isinstance(rival.model, pgt.SIREN)
-    assert isinstance(rival.training.sampler, pgt.Sobol)
+    assert isinstance(rival.training.sampler, pgt.training.Sobol)
     assert not rival.has_fallback
     assert len(rival.held_out) == len(task.held_out)
     assert with_time_left(rival, 300.0).training.seconds == pytest.approx(270.0)  # less a twentieth

@@ -12,7 +12,9 @@ from pgt.reconstruction.integrals import Integrals
 
 LOG = np.log(0.5)
 RING = pgt.Domain(
-    x=(-1, 1), y=(-1, 1), shape=pgt.Disk(name="outer") - pgt.Disk(radius=0.5, name="inner")
+    x=(-1, 1),
+    y=(-1, 1),
+    shape=pgt.shapes.Disk(name="outer") - pgt.shapes.Disk(radius=0.5, name="inner"),
 )
 
 
@@ -45,7 +47,7 @@ def test_what_is_conducted_in_is_conducted_out(ring):
 
 def test_corners_and_the_ends_of_a_part_are_where_they_are(ring):
     # 3x² − 3y² and −6xy are the slopes of a harmonic field, which flow in as much as out
-    gable = pgt.Polygon([(0, 0), (2, 0), (2.3, 1), (1.1, 0.7), (0.4, 1.6)], name="gable")
+    gable = pgt.shapes.Polygon([(0, 0), (2, 0), (2.3, 1), (1.1, 0.7), (0.4, 1.6)], name="gable")
     domain = pgt.Domain(x=(0, 2.3), y=(0, 1.6), shape=gable)
     on = Integrals(replace(ring.evaluation, domain=domain))
     walls = on._walls("gable", None)[0]
@@ -71,7 +73,7 @@ def test_the_total_is_that_of_the_exact_field(ring):
 def test_the_bar_of_a_total_counts_what_is_wrong_with_the_sum(monkeypatch, ring):
     """r^(2/3) sin(2θ/3) around the corner of an L is rough there, however well it is known."""
     corners = [(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)]
-    domain = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.Polygon(corners))
+    domain = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.shapes.Polygon(corners))
 
     def rough(self, names, points):
         x, y = points.T
@@ -137,7 +139,9 @@ def asked(domain, pde):
 @pytest.fixture
 def flow(monkeypatch):
     """u = 1 + y², v = 0, p = 3 - x in a box with a hole, as if it had been fitted; two members."""
-    domain = pgt.Domain(x=(-2, 2), y=(-1, 1), t=(0, 1), shape=-pgt.Disk(radius=0.5, name="hole"))
+    domain = pgt.Domain(
+        x=(-2, 2), y=(-1, 1), t=(0, 1), shape=-pgt.shapes.Disk(radius=0.5, name="hole")
+    )
     slopes = {"u": lambda x, y: 1 + y**2, "p": lambda x, y: 3 - x, "u_y": lambda x, y: 2 * y}
 
     def each(self, names, points):
@@ -216,7 +220,7 @@ def test_what_cannot_be_integrated_is_refused(ring, flow):
 @pytest.fixture
 def carried(monkeypatch):
     """A flow that moves as the cylinder does, p = x t, in two members, as if it had been fitted."""
-    cylinder = pgt.Disk(radius=0.5, name="cylinder").moving(x="t^2")
+    cylinder = pgt.shapes.Disk(radius=0.5, name="cylinder").moving(x="t^2")
     domain = pgt.Domain(x=(-2, 3), y=(-1, 1), t=(0, 1), shape=-cylinder)
 
     def each(self, names, points):
@@ -248,7 +252,7 @@ def test_every_instant_has_its_own_wall_and_inside(carried):
 
 
 def test_a_wall_that_has_left_is_said_with_its_time(carried):
-    gone = pgt.Disk(radius=0.5, name="cylinder").moving(x="9*t")
+    gone = pgt.shapes.Disk(radius=0.5, name="cylinder").moving(x="9*t")
     domain = pgt.Domain(x=(-2, 3), y=(-1, 1), t=(0, 1), shape=-gone)
     with pytest.raises(InputError, match=r"at t = 0\.4: nothing is left of the wall 'cylinder'"):
         asked(domain, pgt.NavierStokes2D(viscosity=0.1)).force("cylinder")

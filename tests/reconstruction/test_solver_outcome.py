@@ -5,7 +5,7 @@ import pytest
 from mesh_problems import LINE, decay, heat_readings
 
 import pgt
-from pgt.problem.assembly import assemble
+from pgt.methods.plan import choose
 
 HEAT = "u_t = 0.1*u_xx"
 CONDITIONS = (pgt.Initial(u="sin(pi*x)"), pgt.Dirichlet("x", u=0.0))
@@ -67,5 +67,5 @@ def test_what_is_not_determined_is_refused():
 
 def test_the_solver_is_the_default_also_where_conditions_are_given():
     pde = pgt.Equation("u_t = D*u_xx", D=pgt.Unknown(1.0, positive=True))
-    task = assemble(heat_readings(), pde, LINE, CONDITIONS)
-    assert type(task.model).__name__ == "Solver"
+    plan = choose(heat_readings(), pde, LINE, CONDITIONS)
+    assert plan.described()[0]["model"] == "Solver"

@@ -11,7 +11,7 @@ from pgt.report.charts import (
     RIGHT,
     TOP,
     WIDTH,
-    Frame,
+    ChartFrame,
     agreement_chart,
     legend,
     line_chart,
@@ -20,9 +20,9 @@ from pgt.report.charts import (
 
 
 def test_corners_of_the_frame_are_the_ends_of_both_axes():
-    assert Frame((2.0, 4.0), (-1.0, 1.0)).at(2.0, -1.0) == (LEFT, HEIGHT - BOTTOM)
-    assert Frame((2.0, 4.0), (-1.0, 1.0)).at(4.0, 1.0) == (WIDTH - RIGHT, TOP)
-    across, up = Frame((0.0, 1.0), (-4.0, 0.0), log=True).at(0.5, 1e-2)
+    assert ChartFrame((2.0, 4.0), (-1.0, 1.0)).at(2.0, -1.0) == (LEFT, HEIGHT - BOTTOM)
+    assert ChartFrame((2.0, 4.0), (-1.0, 1.0)).at(4.0, 1.0) == (WIDTH - RIGHT, TOP)
+    across, up = ChartFrame((0.0, 1.0), (-4.0, 0.0), log=True).at(0.5, 1e-2)
     assert (across, up) == ((LEFT + WIDTH - RIGHT) / 2, (TOP + HEIGHT - BOTTOM) / 2)
 
 

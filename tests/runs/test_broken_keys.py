@@ -7,7 +7,7 @@ from broken import DATE, RUN, document, refuse
 from run_files import all_sections, sections_in
 
 from pgt.config import RunFile
-from pgt.config.condition_text import Table, UnknownCoefficient
+from pgt.config.condition_text import Curve, UnknownCoefficient
 from pgt.config.derive import OF_SHAPES, FieldsSection, NoSuchPart, chosen, section_of
 from pgt.config.descriptions import DescribedTables, described
 from pgt.config.run_sections import DialectSection
@@ -34,7 +34,7 @@ def valid(section: type[Section]) -> dict:
         "Equations": {"equations": ["u_t = u_xx"]}, "Periodic": {"axis": "x"},
         "Gauge": {"field": "u"},
         "UnknownCoefficient": {"unknown": True, "initial": 0.1},
-        "Table": {"at": [0, 1], "values": [0, 1]},
+        "Curve": {"at": [0, 1], "values": [0, 1]},
         "ObservationsSection": RUN["observations"], "DomainSection": RUN["domain"],
         "ShapedDomain": RUN["domain"],
     }  # fmt: skip
@@ -53,7 +53,7 @@ def place(section: type[Section]) -> tuple[str | int, ...]:
         return ("observations", "dialect")
     if section is UnknownCoefficient:
         return ("pde", "diffusivity")
-    if section is Table:
+    if section is Curve:
         return ("conditions", 0, "u")
     for name, field in TRAINING.model_fields.items():
         if section.__name__ in {s.__name__ for s in sections_in(field.annotation)}:
@@ -87,7 +87,7 @@ KERNELS = {s.__name__ for s in sections_in(chosen("kernel"))}
 SHAPES = {s.__name__ for s in sections_in(chosen("shape"))}
 KNOWN = {
     s.__name__: s
-    for s in {*all_sections(), Table}
+    for s in {*all_sections(), Curve}
     if not issubclass(s, NoSuchPart | DescribedTables)
 }
 SECTIONS = [KNOWN[name] for name in sorted(KNOWN)]
@@ -95,7 +95,7 @@ KEYS = [(section, key) for section in SECTIONS for key in section.model_fields]
 
 
 def test_no_table_of_a_run_file_is_forgotten():
-    assert {RunFile, UnknownCoefficient, Table} < set(SECTIONS)
+    assert {RunFile, UnknownCoefficient, Curve} < set(SECTIONS)
     assert {"Training", "Polish", "Heat", "HeatKernel", "Sobol", "soap", "Gauge"} < set(KNOWN)
     assert len(KEYS) > 100
 

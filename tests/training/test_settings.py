@@ -31,7 +31,7 @@ from pgt.training.settings import Polish
             {"sampler": "sobl"},
             r"sampler must be a sampler \('uniform', 'sobol', 'graded', 'residual_adaptive'",
         ),
-        ({"weighting": {}}, r"weighting must be a weighting such as pgt.Fixed"),
+        ({"weighting": {}}, r"weighting must be a weighting such as pgt.training.Fixed"),
         (
             {"polish": {"iteratons": 3}},
             "Polish has no argument 'iteratons'; its arguments are iterations",
@@ -59,7 +59,10 @@ def test_names_stand_for_registered_parts():
         steps=1e3, sampler="sobol", weighting="gradient_norm", polish={"iterations": 3}
     )
     assert told == pgt.Training(
-        steps=1000, sampler=pgt.Sobol(), weighting=pgt.GradientNorm(), polish=Polish(iterations=3)
+        steps=1000,
+        sampler=pgt.training.Sobol(),
+        weighting=pgt.training.GradientNorm(),
+        polish=Polish(iterations=3),
     )
     assert pgt.Training(polish=True).polish == Polish()
 

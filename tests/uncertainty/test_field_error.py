@@ -58,7 +58,7 @@ def test_the_first_and_the_last_instant_are_asked_about():
 
 
 def test_places_are_in_a_shape_that_moves_at_each_instant():
-    hole = pgt.Disk((0.5, 0), 0.3).moving(x="0.3*t")
+    hole = pgt.shapes.Disk((0.5, 0), 0.3).moving(x="0.3*t")
     points, weights, instants = domain_points(
         pgt.Domain(x=(0, 2), y=(-1, 1), t=(0, 3), shape=-hole)
     )
@@ -115,7 +115,7 @@ def test_places_far_from_readings_are_told_apart():
 
 
 def test_a_reading_behind_a_wall_is_not_near():
-    wall = pgt.Rectangle(x=(0.95, 1.05), y=(-2, 2))
+    wall = pgt.shapes.Rectangle(x=(0.95, 1.05), y=(-2, 2))
     box, rooms = (pgt.Domain(x=(0, 2), y=(-1, 1), shape=s) for s in (None, -wall))
     x, y = np.meshgrid(np.linspace(0.1, 0.9, 5), np.linspace(-0.9, 0.9, 10))
     left = pgt.Observations.from_arrays({"x": x.ravel(), "y": y.ravel()}, {"u": x.ravel()})

@@ -114,7 +114,7 @@ def test_an_instant_to_measure_at_is_a_date_where_time_is():
 
 
 def test_no_sensor_is_put_into_an_obstacle():
-    channel = pgt.Domain(x=(-2, 2), y=(-2, 2), shape=-pgt.Disk(radius=0.5))
+    channel = pgt.Domain(x=(-2, 2), y=(-2, 2), shape=-pgt.shapes.Disk(radius=0.5))
     points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.4]])
     assert inside_shape(points, channel).tolist() == [[1.0, 0.0]]
     assert inside_shape(points, pgt.Domain(x=(-2, 2), y=(-2, 2))) is points

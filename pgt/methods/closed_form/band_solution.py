@@ -34,7 +34,7 @@ from jaxtyping import Float
 from pgt.core.errors import InputError
 from pgt.core.threads import blas_threads
 from pgt.core.unknown import named_unknowns, resolve
-from pgt.inference.equation_prior import Basis, Given
+from pgt.inference.equation_prior import Basis, ConditionalBasis
 from pgt.inference.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
 from pgt.inference.linear_gaussian import CLEAN, CLOSE, Rows, Solved, most_probable
 from pgt.methods.closed_form.design_rows import (
@@ -266,7 +266,7 @@ def solved_beside(model: Features, task: Task, priors: Iterable[Float[np.ndarray
     rows = rows_of(model, task.pde, task.problem, points_of(model, task))
     first = None
     for others in priors:
-        first = first or Given(rows.equation, rows.target, others)
+        first = first or ConditionalBasis(rows.equation, rows.target, others)
         beside, basis = replace(rows, others=others), first.beside(others)
         solved = posterior_of(beside, task.problem.likelihood, loosely=True, basis=basis)
         yield *with_weights(model, task.pde, solved.weights), solved
@@ -379,7 +379,7 @@ def posterior_of(
     near: float | None = None,
     *,
     loosely: bool = False,
-    basis: Basis | Given | None = None,
+    basis: Basis | ConditionalBasis | None = None,
 ) -> Solved:
     """The posterior; with outliers among the readings, each of them reweighted by its misfit."""
     with blas_threads(rows.equation.shape[1]):
@@ -390,7 +390,7 @@ def _weighed(
     rows: Rows,
     likelihood: Likelihood,
     near: float | None,
-    basis: Basis | Given,
+    basis: Basis | ConditionalBasis,
     *,
     loosely: bool,
 ) -> Solved:
@@ -406,7 +406,9 @@ def _weighed(
     return solved
 
 
-def _balanced(rows: Rows, solved: Solved, basis: Basis | Given, *, loosely: bool) -> Solved:
+def _balanced(
+    rows: Rows, solved: Solved, basis: Basis | ConditionalBasis, *, loosely: bool
+) -> Solved:
     """Once more with a noise for each field, where it is not known and the readings of some are plainly
     missed by more than those of others: the better ones would count for too little, the others be
     followed too closely."""

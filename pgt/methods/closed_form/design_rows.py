@@ -34,7 +34,7 @@ COEFFICIENT_UNIT = 100.0  # logarithms, logits or units of an unknown coefficien
 LEAST_NODES = 8  # along each axis of a condition
 
 
-class Table:
+class PointDerivatives:
     """Derivatives of the field at one point by name, as `AbstractPDE.residual` asks for them."""
 
     def __init__(self, evaluate: Callable, pde: AbstractPDE, z: Point, origin: Origin):
@@ -166,7 +166,7 @@ class _Equation(eqx.Module):
     origin: Origin = eqx.field(static=True)
 
     def __call__(self, pde, evaluate, z):
-        found = pde.residual(Table(evaluate, pde, z, self.origin))
+        found = pde.residual(PointDerivatives(evaluate, pde, z, self.origin))
         return jnp.stack([found[name] / scale for name, scale in self.scales.items()])
 
 

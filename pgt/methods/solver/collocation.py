@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import jax
 import numpy as np
 import scipy.linalg
 import scipy.sparse
@@ -21,10 +22,17 @@ from pgt.core.errors import InputError
 from pgt.data.condition_regions import Faces, Seam
 from pgt.data.domain import Domain
 from pgt.data.origin import Origin
-from pgt.methods.solver.residuals import Rows, condition_rows, equation_rows, orders, raws_of
+from pgt.methods.solver.residuals import (
+    ResidualRows,
+    condition_rows,
+    equation_rows,
+    orders,
+    raws_of,
+)
 from pgt.methods.solver.splines import Mesh, Splines, Step, radau
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition, Initial, Periodic
+from pgt.physics.interpolation_table import Table
 from pgt.physics.pde import AbstractPDE
 
 IN_TIME = 5  # points of a step: order nine at its end, six inside
@@ -49,11 +57,11 @@ class Open(NamedTuple):
     order: int
 
 
-class Given(NamedTuple):
+class FaceCondition(NamedTuple):
     """A condition on a face, as rows."""
 
     face: Face
-    rows: Rows
+    rows: ResidualRows
 
 
 @dataclass(frozen=True)
@@ -64,11 +72,12 @@ class Posed:
     pde: AbstractPDE
     domain: Domain  # counted from the origin
     origin: Origin
-    equation: Rows
+    equation: ResidualRows
     orders: tuple[tuple[int, ...], ...]  # by field and axis
-    given: tuple[Given, ...]
-    initial: tuple[Rows, ...]
+    given: tuple[FaceCondition, ...]
+    initial: tuple[ResidualRows, ...]
     open: tuple[Open, ...]
+    knots: tuple[float, ...] = ()  # times inside at which slopes of tables change
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -89,6 +98,11 @@ def posed(
     scaling: Scaling,
 ) -> Posed:
     """The problem, or an `InputError` that says why this method cannot solve it."""
+    with jax.enable_x64(True):  # a fitted equation has coefficients in double precision
+        return _posed(pde, domain, conditions, scaling)
+
+
+def _posed(pde: AbstractPDE, domain: Domain, conditions, scaling: Scaling) -> Posed:
     if domain.shape is not None:
         raise InputError(f"{NOT_HERE}: the domain has a shape; it solves equations in boxes.")
     if len(domain.spatial_axes) > 2:
@@ -118,12 +132,25 @@ def posed(
         if isinstance(condition, Initial):
             initial.append(rows)
         else:
-            given += [Given(Face(axis, side), rows) for axis, side in region.pairs]
+            given += [FaceCondition(Face(axis, side), rows) for axis, side in region.pairs]
     by_field = tuple(tuple(int(k) for k in row) for row in highest)
     problem = Posed(
-        pde, domain, scaling.origin, equation, by_field, tuple(given), tuple(initial), ()
-    )
+        pde, domain, scaling.origin, equation, by_field, tuple(given), tuple(initial), (),
+        _knots(pde, domain, conditions, scaling.origin),
+    )  # fmt: skip
     return replace(problem, open=tuple(_open_values(problem, scaling)))
+
+
+def _knots(pde: AbstractPDE, domain: Domain, conditions, origin: Origin) -> tuple[float, ...]:
+    """Inside the time of the domain, where tables in the equation or its conditions bend."""
+    if not domain.has_time:
+        return ()
+    leaves = jax.tree.leaves((pde, tuple(conditions)), is_leaf=lambda node: isinstance(node, Table))
+    found = [leaf.knots("t") for leaf in leaves if isinstance(leaf, Table)]
+    moments = np.unique(np.concatenate([np.zeros(0), *found])) - origin.along(("t",))[0]
+    low, high = domain.bounds("t")
+    slack = 1e-9 * (high - low)
+    return tuple(moments[(moments > low + slack) & (moments < high - slack)].tolist())
 
 
 def is_solvable(
@@ -242,7 +269,7 @@ class _Block(NamedTuple):
     """Rows at the points of a grid; by name the field, the derivative in time, and the matrix that gives
     the name's values of the field's numbers."""
 
-    rows: Rows | None
+    rows: ResidualRows | None
     places: tuple[Float[np.ndarray, " m"], ...]  # along the axes of space
     parts: tuple[tuple[int, int, Any], ...]  # dense or sparse
     open: Open | None = None
@@ -318,7 +345,7 @@ class Grid:
                 places.append(np.concatenate([[low], mesh.nodes, [high]]))
         return tuple(places)
 
-    def _block(self, rows: Rows, places) -> _Block:
+    def _block(self, rows: ResidualRows, places) -> _Block:
         return _Block(rows, places, tuple(self._part(name, places) for name in rows.names))
 
     def _part(self, name: str, places):

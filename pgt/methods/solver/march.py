@@ -30,7 +30,7 @@ UNBOUNDED = 1e4  # spreads of a field: an equation with these numbers has no sol
 AT_REST = 1e-3  # of the tolerance: what one more step of Newton's method may change
 
 
-class Stage(NamedTuple):
+class TimeStep(NamedTuple):
     """One step in time with its solution."""
 
     start: float
@@ -62,7 +62,7 @@ class Solution:
     grid: Grid
     unknowns: Unknowns
     unknown: Float[np.ndarray, " p"]
-    stages: tuple[Stage, ...]
+    stages: tuple[TimeStep, ...]
     is_capped: bool = False  # whether the mesh was at its largest before it was fine enough
 
     @property
@@ -153,10 +153,12 @@ def _marched(grid: Grid, unknowns: Unknowns, unknown, tolerance, ask: Ask, with_
     state = [[numbers for numbers, _ in own] for own in _start(grid, unknowns, unknown)]
     time, length, is_capped = begin, (end - begin) / 16, False
     stages, before = [], None
+    ends = np.array([*unknowns.problem.knots, end])  # a polynomial does not follow what bends
     while time < end - 1e-12 * (end - begin):
         if len(stages) >= MOST_STEPS:
             raise Stuck(f"more than {MOST_STEPS} steps")
-        length = _shared_out(length, end - time)
+        until = ends[np.searchsorted(ends, time + 1e-12 * (end - begin), side="right")]
+        length = _shared_out(length, until - time)
         shortest = length <= SHORTEST_STEP * (end - begin)
         try:
             first = _first_guess(grid, unknowns, state, length, before)
@@ -211,7 +213,7 @@ def _steady(grid: Grid, unknowns: Unknowns, unknown, tolerance, ask: Ask, with_s
 # ------------------------------------------------------------------------------ one step
 
 
-def _solved(grid, unknowns, numbers, step, raws, opened, tolerance, ask: Ask) -> Stage:
+def _solved(grid, unknowns, numbers, step, raws, opened, tolerance, ask: Ask) -> TimeStep:
     """Newton's method for one step. The slopes are those at the solution."""
     free, widths = ~grid.state, np.diff(grid.starts)
     spread = np.asarray(unknowns.scaling.spread, float)
@@ -241,15 +243,15 @@ def _solved(grid, unknowns, numbers, step, raws, opened, tolerance, ask: Ask) ->
             if size > 1e-9 * first:  # the equation is not linear: slopes at the solution
                 numbers[free] -= more
                 factor = Factor(slopes.by_number[:, free])
-            return Stage(step[0], step[1], numbers, factor, slopes)
+            return TimeStep(step[0], step[1], numbers, factor, slopes)
     raise Stuck("Newton's method did not converge")
 
 
-def _kept(stage: Stage, with_slopes: bool) -> Stage:
+def _kept(stage: TimeStep, with_slopes: bool) -> TimeStep:
     return stage if with_slopes else stage._replace(factor=None, slopes=None)
 
 
-def _first_guess(grid: Grid, unknowns: Unknowns, state, length: float, before: Stage | None):
+def _first_guess(grid: Grid, unknowns: Unknowns, state, length: float, before: TimeStep | None):
     """The state at the start of a step, for all of it; of fields without one, what they were last."""
     numbers = np.zeros(grid.size)
     numbers[grid.state] = _state_numbers(grid, state, length)

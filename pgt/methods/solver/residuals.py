@@ -50,7 +50,7 @@ class Slopes:
 
 
 @dataclass(frozen=True)
-class Rows:
+class ResidualRows:
     """Some rows that should be zero: those of the equation, or of one condition.
 
     `names` are the derivatives and fields that they ask for, `at(raws, z, values)` the rows at one point.
@@ -86,7 +86,7 @@ class Rows:
         return jax.jit(jax.vmap(both, in_axes=(None, 0, 0)))
 
 
-def equation_rows(pde: AbstractPDE, origin: Origin) -> Rows:
+def equation_rows(pde: AbstractPDE, origin: Origin) -> ResidualRows:
     """Those of the equation, in the order of its residuals. Points and values are counted from
     `origin`."""
     names = tuple(name for name in requested(pde) if name not in pde.coords)
@@ -97,10 +97,10 @@ def equation_rows(pde: AbstractPDE, origin: Origin) -> Rows:
         table = _table(names, pde.coords, z, values, origin)
         return jnp.stack([jnp.asarray(row, float) for row in known.residual(table).values()])
 
-    return Rows(names, count, at)
+    return ResidualRows(names, count, at)
 
 
-def condition_rows(condition: AbstractCondition, pde: AbstractPDE, origin: Origin) -> Rows:
+def condition_rows(condition: AbstractCondition, pde: AbstractPDE, origin: Origin) -> ResidualRows:
     """Those of a condition on a face, which is bound to the domain as it is counted from `origin`."""
     asked: dict[str, None] = {}
 
@@ -118,7 +118,7 @@ def condition_rows(condition: AbstractCondition, pde: AbstractPDE, origin: Origi
         table = _table(names, pde.coords, z, values, origin)
         return resolve(filled(condition, moved)).rows(lambda _, name: table.value(name), z)
 
-    return Rows(names, count, at)
+    return ResidualRows(names, count, at)
 
 
 class _Zeros:

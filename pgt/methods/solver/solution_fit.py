@@ -25,7 +25,7 @@ from jaxtyping import Float, Int
 from pgt.core.errors import InputError
 from pgt.core.threads import blas_threads
 from pgt.data.splits import Groups
-from pgt.inference.equation_prior import Basis, Dense
+from pgt.inference.equation_prior import Basis, CorrelatedPrior
 from pgt.inference.linear_algebra import beside_numpy
 from pgt.inference.linear_gaussian import Reduced, Rows, Solved
 from pgt.methods.closed_form.band_solution import posterior_of
@@ -96,9 +96,9 @@ class Prior(Basis):
             self.mean = root @ (inverse @ target)
             self.root = root - (root @ inverse) @ seen
 
-    def prior(self, rho: float) -> Dense:
+    def prior(self, rho: float) -> CorrelatedPrior:
         """The same for every ρ: the equation holds."""
-        return Dense(self.mean, self.root)
+        return CorrelatedPrior(self.mean, self.root)
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ def test_the_same_system_in_other_units_has_the_same_answer(trained, truth):
 def test_what_is_saved_answers_alike(trained, truth, tmp_path):
     readings, at = pgt.sample(truth, n=14, seed=0), np.array([[0.3, 0.4]])
     trained.save(tmp_path / "heat.safetensors")
-    again = pgt.Pretrained.load(tmp_path / "heat.safetensors")
+    again = pgt.families.Pretrained.load(tmp_path / "heat.safetensors")
     one, two = trained(readings, NU).at(at), again(readings, NU).at(at)
     np.testing.assert_allclose(one.mean, two.mean, atol=0.02)  # weights are stored in 16 bits
     assert again.card == trained.card
@@ -59,10 +59,10 @@ class Own(HeatFamily):
 
 def test_a_class_of_ones_own_is_known_where_it_is_given_on_loading(trained, tmp_path):
     own, path = Own(nodes=12, times=9), tmp_path / "own.safetensors"
-    pgt.Pretrained(trained.network, own, trained.card).save(path)
+    pgt.families.Pretrained(trained.network, own, trained.card).save(path)
     with pytest.raises(pgt.InputError, match=r"classes=\[Own\]"):
-        pgt.Pretrained.load(path)
-    assert isinstance(pgt.Pretrained.load(path, classes=[Own]).family, Own)
+        pgt.families.Pretrained.load(path)
+    assert isinstance(pgt.families.Pretrained.load(path, classes=[Own]).family, Own)
 
 
 def test_a_coefficient_outside_is_said(trained, truth):
@@ -98,7 +98,7 @@ def test_a_file_of_something_else_is_refused(tmp_path):
 
     serialise.save(tmp_path, "other", {"a": 1})
     with pytest.raises(pgt.InputError, match="not a pretrained network"):
-        pgt.Pretrained.load(tmp_path / "other.safetensors")
+        pgt.families.Pretrained.load(tmp_path / "other.safetensors")
 
 
 def test_a_reconstruction_starts_from_its_answer(trained, truth):

@@ -44,14 +44,16 @@ def test_the_card_has_errors_by_number_of_sensors(trained):
 
 def test_finished_training_is_not_repeated(trained):
     model, folder = trained
-    again = pgt.pretrain(FAMILY, QUICK, sizes=SIZES, checkpoint=folder, progress=False)
+    again = pgt.families.pretrain(FAMILY, QUICK, sizes=SIZES, checkpoint=folder, progress=False)
     for a, b in zip(weights(model), weights(again), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
 def test_other_settings_do_not_continue_it(trained):
     with pytest.raises(pgt.InputError, match="learning_rate"):
-        pgt.pretrain(FAMILY, replace(QUICK, learning_rate=2e-3), sizes=SIZES, checkpoint=trained[1])
+        pgt.families.pretrain(
+            FAMILY, replace(QUICK, learning_rate=2e-3), sizes=SIZES, checkpoint=trained[1]
+        )
 
 
 def test_simulations_that_changed_do_not_continue_it(tmp_path):
@@ -65,17 +67,17 @@ def test_simulations_that_changed_do_not_continue_it(tmp_path):
         return pgt.families.Simulations(folder, lambda: pgt.Heat(0.02))
 
     one = replace(QUICK, steps=1, batch=1, pool=1, reuse=1)
-    network = pgt.pretrain(
+    network = pgt.families.pretrain(
         family(1.0), one, sizes=SIZES, checkpoint=tmp_path / "kept", progress=False
     )
     assert len(network.family.values) == 1  # which it was not trained on
     with pytest.raises(pgt.InputError, match="values"):
-        pgt.pretrain(family(2.0), one, sizes=SIZES, checkpoint=tmp_path / "kept")
+        pgt.families.pretrain(family(2.0), one, sizes=SIZES, checkpoint=tmp_path / "kept")
 
 
 def test_an_unknown_kernel_is_refused():
     with pytest.raises(pgt.InputError, match="equation"):
-        pgt.Pretraining(kernel="heat")
+        pgt.families.Pretraining(kernel="heat")
 
 
 def test_training_that_was_killed_ends_as_if_it_had_not_been(trained, tmp_path, monkeypatch):
@@ -91,15 +93,15 @@ def test_training_that_was_killed_ends_as_if_it_had_not_been(trained, tmp_path, 
     monkeypatch.setattr(pretraining, "CHECKPOINT_SECONDS", -1.0)
     monkeypatch.setattr(pretraining, "_save", once)
     with pytest.raises(Killed):
-        pgt.pretrain(FAMILY, QUICK, sizes=SIZES, checkpoint=tmp_path, progress=False)
+        pgt.families.pretrain(FAMILY, QUICK, sizes=SIZES, checkpoint=tmp_path, progress=False)
     monkeypatch.setattr(pretraining, "_save", save)
-    again = pgt.pretrain(FAMILY, QUICK, sizes=SIZES, checkpoint=tmp_path, progress=False)
+    again = pgt.families.pretrain(FAMILY, QUICK, sizes=SIZES, checkpoint=tmp_path, progress=False)
     for a, b in zip(weights(trained[0]), weights(again), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
 def test_a_pool_smaller_than_a_batch_still_counts_its_steps():
-    assert pgt.Pretraining(pool=2, reuse=1, batch=64).steps_of_a_pool == 1
+    assert pgt.families.Pretraining(pool=2, reuse=1, batch=64).steps_of_a_pool == 1
 
 
 @pytest.mark.slow
@@ -109,9 +111,9 @@ def test_simulations_of_ones_own(tmp_path):
         pgt.io.write_field(system, tmp_path / f"{k}.nc")
     family = pgt.families.Simulations(tmp_path, pgt.Heat, ["diffusivity"])
     quick = replace(QUICK, steps=2, pool=4, reuse=1, batch=4)
-    found = pgt.pretrain(family, quick, sizes=SIZES, progress=False)
+    found = pgt.families.pretrain(family, quick, sizes=SIZES, progress=False)
     found.save(tmp_path / "own.safetensors")
-    again = pgt.Pretrained.load(tmp_path / "own.safetensors")
+    again = pgt.families.Pretrained.load(tmp_path / "own.safetensors")
     truth = family.dataset(family.draw(jax.random.key(0)))
     coefficients = {"diffusivity": truth.attrs["diffusivity"]}
     assert again(pgt.sample(truth, n=10), coefficients).grid(x=4, t=4).u.shape == (4, 4)

@@ -76,7 +76,7 @@ def test_a_taylor_expansion_does_not_change_the_rows():
         Scaling.fit(readings, DOMAIN), pde.kernel(), width=8, blocks=1, heads=2, decoder_width=6,
         decoder_layers=1,
     )  # fmt: skip
-    plain = pgt.Frame(staged.scaling, InOneStage(staged.network), staged.kernel)
+    plain = pgt.extend.Frame(staged.scaling, InOneStage(staged.network), staged.kernel)
     problem = Problem.build(readings, pde, (Initial(u="sin(pi*x)"),), DOMAIN, staged.scaling)
 
     def rows(model, expanded):

@@ -3,7 +3,7 @@
 import pytest
 from mesh_problems import LINE, unknowns_of
 
-from pgt import Dirichlet, Disk, Domain, Equation, Initial, InputError, Neumann, Unknown
+from pgt import Dirichlet, Domain, Equation, Initial, InputError, Neumann, Unknown, shapes
 
 RING = Domain(x=(0, 1), t=(0, 1), periodic=("x",))
 
@@ -52,7 +52,7 @@ def test_as_many_conditions_as_derivatives_need_no_rule():
         ),
         (
             Equation("lap(u) = 0", coords=("x", "y")),
-            Domain(x=(-1, 1), y=(-1, 1), shape=-Disk(radius=0.2)), [], "shape",
+            Domain(x=(-1, 1), y=(-1, 1), shape=-shapes.Disk(radius=0.2)), [], "shape",
         ),
         (Equation("u_t = u_xx"), LINE, [Initial(u_x=1.0)], "u_x"),
     ],

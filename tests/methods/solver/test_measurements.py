@@ -5,8 +5,8 @@ from mesh_problems import LINE, decay, unknowns_of
 
 from pgt import Dirichlet, Equation, Initial, Observations
 from pgt.inference.linear_algebra import beside_numpy
-from pgt.mesh.readings import Sensors
 from pgt.methods.solver.march import solve
+from pgt.methods.solver.measurements import Sensors
 
 
 def test_sensors_read_values_and_averages():

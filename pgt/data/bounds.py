@@ -1,9 +1,9 @@
-"""A box: named axes with bounds, and the points in it."""
+"""Named axes with their bounds, checked, and the points within them."""
 
 import dataclasses
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,7 @@ from pgt.core.errors import InputError
 from pgt.core.memory import require_memory
 from pgt.core.number_arrays import as_numbers
 from pgt.core.types import Key, Point, Points, Scalar
+from pgt.data.dates import are_counted, text
 
 MOST_ALONG = 20_000  # of Gauss's nodes along an axis: to find them takes seconds
 COPIES = 3  # of points that are in memory at the same time
@@ -24,12 +25,12 @@ TOLERANCE = 1e-9  # of the extent: a reading on the boundary must not fall out b
 
 @checked
 @dataclasses.dataclass(frozen=True)
-class Box:
+class Bounds:
     """Bounds by axis, of any number of axes. Only strings and numbers: hashable, static under `jit`.
 
     Its points may be counted from an `origin` (origin.py); then so are its bounds.
 
-    >>> box = Box(("x", "t"), ((-1.0, 1.0), (0.0, 3.0)))
+    >>> box = Bounds(("x", "t"), ((-1.0, 1.0), (0.0, 3.0)))
     >>> box.contains([[0.0, 1.0], [2.0, 1.0]]).tolist()
     [True, False]
     """
@@ -41,8 +42,8 @@ class Box:
     def __post_init__(self):
         if len(self.limits) != len(self.axes) or len(self.origin) not in (0, len(self.axes)):
             raise InputError(
-                f"Box(axes={self.axes}, limits={self.limits}, origin={self.origin}): write a lower and "
-                "an upper bound for every axis."
+                f"Bounds(axes={self.axes}, limits={self.limits}, origin={self.origin}): write a "
+                "lower and an upper bound for every axis."
             )
         for name in ("axes", "limits", "origin"):  # lists have no hash
             value = getattr(self, name)
@@ -88,16 +89,16 @@ class Box:
         """Lower and upper bound of one axis."""
         return self.limits[self.index(axis)]
 
-    def along(self, axes: Sequence[str]) -> "Box":
+    def along(self, axes: Sequence[str]) -> "Bounds":
         """The same bounds of some of the axes."""
         origin = tuple(self.origin[self.index(axis)] for axis in axes) if self.origin else ()
-        return Box(tuple(axes), tuple(self.bounds(axis) for axis in axes), origin)
+        return Bounds(tuple(axes), tuple(self.bounds(axis) for axis in axes), origin)
 
     @checked
-    def moved(self, by: Sequence[float] | Float[np.ndarray, " d"]) -> "Box":
+    def moved(self, by: Sequence[float] | Float[np.ndarray, " d"]) -> "Bounds":
         """The same box, its points counted from `by`.
 
-        >>> box = Box(("x",), ((1000.0, 1001.0),)).moved([1000.0])
+        >>> box = Bounds(("x",), ((1000.0, 1001.0),)).moved([1000.0])
         >>> box.bounds("x"), float(box.named(np.array([0.5]))["x"])
         ((0.0, 1.0), 1000.5)
         """
@@ -106,7 +107,7 @@ class Box:
                 f"moved(by={list(by)}): write one number for each of {', '.join(self.axes)}."
             )
         limits = tuple((low - o, high - o) for (low, high), o in zip(self.limits, by, strict=True))
-        return Box(self.axes, limits, tuple(float(o) for o in by))
+        return Bounds(self.axes, limits, tuple(float(o) for o in by))
 
     def wrapped(self, points, axes: Sequence[str]) -> Float[np.ndarray, "n d"]:
         """Points less than an extent beyond the ends of some axes, moved by it to the inside.
@@ -159,7 +160,7 @@ class Box:
     def quadrature(self, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
         """At least n Gauss–Legendre nodes, as many along each axis, and weights that sum to the volume.
 
-        >>> points, weights = Box(("x",), ((0.0, 2.0),)).quadrature(3)
+        >>> points, weights = Bounds(("x",), ((0.0, 2.0),)).quadrature(3)
         >>> round(float(points[:, 0] ** 2 @ weights), 12)  # ∫ x² over (0, 2)
         2.666666666667
         """
@@ -188,3 +189,68 @@ def _gauss(n: int) -> tuple[np.ndarray, np.ndarray]:
     """Gauss–Legendre nodes in [-1, 1] and their weights. NumPy's take the cube of their number, minutes
     for the thousands that lie in one coordinate; SciPy's the square."""
     return roots_legendre(n)
+
+
+AXES = ("x", "y", "z", "t")
+
+
+def check_names(bounds: Mapping, periodic: Sequence[str], units: Mapping[str, str]) -> None:
+    """Every axis has a name that is known, and what is said of axes is said of these."""
+    if not bounds:
+        raise InputError("Domain() has no axes; write for example Domain(x=(0, 1), t=(0, 1)).")
+    for axis in bounds:
+        if axis not in AXES:
+            raise InputError(f"Domain: unknown axis {axis!r}; the axes are named x, y, z and t.")
+    for axis in periodic:
+        if axis == "t":
+            raise InputError("Domain: time cannot be periodic; remove 't' from `periodic`.")
+    for argument, names in (("periodic", periodic), ("units", units)):
+        for axis in names:
+            if axis not in bounds:
+                raise InputError(
+                    f"Domain: `{argument}` names {axis!r}, which has no bounds; the domain's axes "
+                    f"are {tuple(bounds)}."
+                )
+
+
+def limits_of(axis: str, pair) -> tuple[float, float]:
+    """Two finite numbers, the lower one first."""
+    try:
+        low, high = (float(bound) for bound in pair)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"Domain({axis}={pair!r}): write the bounds as two numbers, {axis}=(0, 1)."
+        ) from None
+    if not (math.isfinite(low) and math.isfinite(high) and math.isfinite(high - low)):
+        raise InputError(f"Domain({axis}=({low:g}, {high:g})): both bounds must be finite.")
+    if low >= high:
+        raise InputError(
+            f"Domain({axis}=({low:g}, {high:g})): the lower bound must be below the upper one."
+        )
+    return low, high
+
+
+def shown(axis: str, position: float, units: Mapping[str, str]) -> str:
+    """A position along an axis as it was written: with all its digits, or as a date.
+
+    >>> shown("x", 431256.75, {}), shown("t", 60.0, {"t": "seconds since 1970-01-01"})
+    ('431256.75', '1970-01-01T00:01:00')
+    """
+    is_date = axis == "t" and are_counted(units)
+    return text(position) if is_date else f"{position:.12g}"
+
+
+def spanned(axis: str, bounds: tuple[float, float], units: Mapping[str, str]) -> str:
+    """The same of two bounds: "(0, 1)"."""
+    low, high = (shown(axis, bound, units) for bound in bounds)
+    return f"({low}, {high})"
+
+
+def no_wall(axis: str) -> str:
+    """Why an axis has no wall."""
+    if axis == "t":
+        return "time has no walls; its start is `start()`."
+    return (
+        f"the domain is periodic along {axis}: no wall there; drop the condition or take '{axis}' out "
+        "of the domain's `periodic`."
+    )
