@@ -35,13 +35,12 @@ from pgt.data.sampling import Sobol, Uniform
 from pgt.methods.solver.collocation import is_solvable
 from pgt.methods.solver.forward import TOLERANCE as FORWARD_TOLERANCE
 from pgt.methods.solver.forward import is_determined
+from pgt.models.coordinate_networks import PINN, SIREN
 from pgt.models.features import MOST, Features, usual_count
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import network_of
 from pgt.models.mesh_solution import Solver
 from pgt.models.pgt import PGT
-from pgt.models.pinn import PINN
-from pgt.models.siren import SIREN
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition, Periodic
 from pgt.physics.pde import AbstractPDE

@@ -32,8 +32,8 @@ from pgt.data.splits import (
 from pgt.data.visibility import parted
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import network_of
-from pgt.nn.precision import cast, precision
 from pgt.nn.scaling import Scaling
+from pgt.nn.trees import cast, precision
 from pgt.physics.conditions import AbstractCondition, Periodic
 from pgt.physics.derivatives import requested
 from pgt.physics.pde import AbstractPDE

@@ -20,8 +20,7 @@ from pgt.methods.history import median
 from pgt.methods.plan import CLOSED_FORM, FIRST_ORDER, SECOND_ORDER, SOLVER, method_of
 from pgt.methods.second_order.gauss_newton import polish
 from pgt.nn import batched
-from pgt.nn.frozen import count_parameters
-from pgt.nn.precision import is_double, precision
+from pgt.nn.trees import count_parameters, is_double, precision
 from pgt.physics.unknown_conditions import wall_fields
 from pgt.problem.assembly import Task
 from pgt.problem.budget import polish_settings

@@ -21,7 +21,7 @@ from pgt.kernels import NoKernel
 from pgt.methods.plan import Plan, choose
 from pgt.models.features import Features
 from pgt.models.mesh_solution import Solver
-from pgt.nn.frozen import count_parameters
+from pgt.nn.trees import count_parameters
 from pgt.physics import Equation
 from pgt.physics.condition_overlap import TOUCHED, on_ends, warn_of_overlap
 from pgt.physics.dimensions import check_dimensions, coefficient_units

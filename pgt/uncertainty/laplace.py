@@ -52,9 +52,7 @@ from pgt.methods.second_order.residual_noise import (
 from pgt.methods.second_order.residual_rows import point_count
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
-from pgt.nn.compiled import compiled
-from pgt.nn.frozen import count_parameters
-from pgt.nn.precision import cast
+from pgt.nn.trees import cast, compiled, count_parameters
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.losses import Problem
 from pgt.training.settings import Polish, Posterior

@@ -27,8 +27,7 @@ from pgt.methods.first_order.training_step import held_out_error
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import LinearisedModel, NullSpaceField
 from pgt.nn import batched
-from pgt.nn.compiled import compiled
-from pgt.nn.precision import cast, is_double, precision
+from pgt.nn.trees import cast, compiled, is_double, precision
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.assembly import Task
 from pgt.problem.budget import is_polishable, polish_settings, total_seconds

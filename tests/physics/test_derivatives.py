@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from exact_solutions import ALL_PDES
 from nested_derivatives import random_points, residual_at
 
 from pgt.core.errors import InputError
@@ -18,7 +19,6 @@ from pgt.physics.derivatives import (
     residual,
     residual_and_size,
 )
-from pgt.physics.exact import ALL_PDES
 
 COORDS, FIELDS = ("x", "y", "t"), ("u", "v")
 QUICK = {"xla_backend_optimization_level": 0}  # small programs: compiling them is the cost

@@ -3,10 +3,10 @@
 import jax
 import jax.numpy as jnp
 import pytest
-from nested_derivatives import NestedDerivatives
+from exact_solutions import ALL_PDES
+from nested_derivatives import NestedDerivatives, random_points, residual_at
 
 from pgt.kernels.kernel import AbstractKernel
-from pgt.physics.exact import ALL_PDES
 from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives
 
 cases = pytest.mark.parametrize("case", ALL_PDES, ids=lambda case: case.name)
@@ -44,3 +44,24 @@ def test_an_equation_without_a_residual_cannot_be_made():
 
     with pytest.raises(TypeError, match="residual"):
         Nothing()
+
+
+# ------------------------------------------------------------------------------- exact cases
+
+
+@cases
+def test_residual_vanishes_on_the_exact_solution_and_nowhere_near(case):
+    def residuals(z, error):
+        def field(z):
+            return case.solution(z) * (1 + error * z[0] ** 2) + error * jnp.sin(3 * z).sum()
+
+        return residual_at(case.pde, field, z)
+
+    with jax.enable_x64(True):
+        z = random_points(case.bounds, case.pde.coords, 20)
+        compiled = jax.jit(jax.vmap(residuals, in_axes=(0, None)))
+        exact, wrong = compiled(z, 0.0), compiled(z, 0.1)
+        for name in exact:
+            assert exact[name].shape == (20,), name
+            assert float(jnp.abs(exact[name]).max()) < 1e-10, name
+            assert float(jnp.abs(wrong[name]).max()) > 1e-3, name

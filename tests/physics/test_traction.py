@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from exact_solutions.solids import kirsch
 from two_modes import field
 
 import pgt
@@ -11,7 +12,6 @@ from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown
 from pgt.methods.closed_form.band_search import fit_features
 from pgt.physics.derivatives import parse_name
-from pgt.physics.exact.solids import kirsch
 from pgt.physics.unknown_conditions import filled
 from pgt.problem.assembly import assemble
 

@@ -32,7 +32,7 @@ from pgt.models.features import Features, Sines
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
-from pgt.nn.precision import cast
+from pgt.nn.trees import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.training.settings import Posterior
 

@@ -51,8 +51,8 @@ from pgt.methods.coefficients import are_settled, log_of, raw_of
 from pgt.methods.finished_fit import COEFFICIENT_NOT_AT_REST, SOLVED_IN_CLOSED_FORM, Fit
 from pgt.methods.history import History
 from pgt.models.features import FIRST_BAND, Features
-from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
+from pgt.nn.trees import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import functions_of, wall_fields
 from pgt.problem.assembly import Task

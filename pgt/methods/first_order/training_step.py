@@ -17,8 +17,8 @@ from pgt.core.unknown import is_unknown
 from pgt.data.observations import Observations
 from pgt.inference.likelihood import misfit_size
 from pgt.models.field_model import AbstractFieldModel
-from pgt.nn import batched, frozen
-from pgt.nn.compiled import compiled
+from pgt.nn import batched, trees
+from pgt.nn.trees import compiled
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.losses import Problem, draw_batch, equation_rows, losses, reading_rows
 from pgt.training.optimisers import direction, schedule
@@ -62,7 +62,7 @@ class RunSummary(NamedTuple):
 def split(model: AbstractFieldModel, pde: AbstractPDE, learned):
     """(trained arrays, fixed rest) of (model, equation, learned weights). In an equation only `Unknown`
     coefficients are trained."""
-    model_trained, model_fixed = frozen.partition(model)
+    model_trained, model_fixed = trees.partition(model)
     unknowns = jax.tree.map(is_unknown, pde, is_leaf=is_unknown)
     pde_trained, pde_fixed = eqx.partition(pde, unknowns)
     return (model_trained, pde_trained, learned), (model_fixed, pde_fixed)
@@ -70,7 +70,7 @@ def split(model: AbstractFieldModel, pde: AbstractPDE, learned):
 
 def join(trained, fixed):
     """(model, equation, learned weights): the inverse of `split`."""
-    model = frozen.combine(trained[0], fixed[0])
+    model = trees.combine(trained[0], fixed[0])
     return model, eqx.combine(trained[1], fixed[1]), trained[2]
 
 

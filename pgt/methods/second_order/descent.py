@@ -38,8 +38,8 @@ from pgt.methods.second_order.residual_rows import (
     flatten_parameters,
     reading_mask,
 )
-from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
+from pgt.nn.trees import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.budget import tunes_all_weights
 from pgt.problem.losses import Problem, reading_rows, reading_weights

@@ -24,8 +24,7 @@ from pgt.data.visibility import nearest
 from pgt.inference.linear_algebra import Vector
 from pgt.methods.second_order.least_squares import Residuals
 from pgt.models.field_model import AbstractFieldModel
-from pgt.nn.compiled import compiled
-from pgt.nn.precision import cast
+from pgt.nn.trees import cast, compiled
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.losses import Problem, equation_rows, reading_rows
 

@@ -25,8 +25,8 @@ from pgt.methods.closed_form.band_solution import (
     symbol_of,
 )
 from pgt.models.features import Features
-from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
+from pgt.nn.trees import cast
 from pgt.physics import Dirichlet, Equation, Heat, UnknownFunction
 from pgt.problem.assembly import assemble
 from pgt.problem.budget import Deadline

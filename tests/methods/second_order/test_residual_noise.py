@@ -20,7 +20,7 @@ from pgt.methods.second_order.residual_noise import (
     weight_by_field_noise,
     weighted_held_out_error,
 )
-from pgt.nn.precision import cast
+from pgt.nn.trees import cast
 from pgt.problem.losses import Problem
 
 RANDOM = np.random.default_rng(0)
