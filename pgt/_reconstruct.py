@@ -29,8 +29,7 @@ from pgt.models.mesh_solution import Solver
 from pgt.nn import trees
 from pgt.nn.scaling import Scaling
 from pgt.nn.trees import is_double, precision
-from pgt.physics.condition_overlap import warn_of_overlap
-from pgt.physics.conditions import AbstractCondition
+from pgt.physics.conditions import AbstractCondition, warn_of_overlap
 from pgt.physics.gauge import fixed_fields
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.problem_inputs import Governing, Readings, Where, as_problem

@@ -19,7 +19,7 @@ from pgt.models.field_model import AbstractTwoStageNetwork as AbstractTwoStageNe
 from pgt.models.field_model import Frame as Frame
 from pgt.models.field_model import UnitReadings as UnitReadings
 from pgt.physics.conditions import AbstractCondition as AbstractCondition
+from pgt.physics.pde import About as About
 from pgt.physics.pde import AbstractPDE as AbstractPDE
-from pgt.physics.signature import About as About
 from pgt.training.weighting import AbstractWeighting as AbstractWeighting
 from pgt.uncertainty.members import Members as Members

@@ -21,7 +21,7 @@ from pgt.kernels.elliptic import HelmholtzKernel, PoissonKernel, ScreenedPoisson
 from pgt.kernels.heat_kernel import HeatKernel
 from pgt.kernels.kernel import AbstractKernel, NoKernel
 from pgt.kernels.wave_kernel import WaveKernel
-from pgt.physics.affine import Affine
+from pgt.physics.calculus import Affine
 
 RADIUS = 1.0  # of a Poisson kernel, as of the class `Poisson`
 FORMS = (
