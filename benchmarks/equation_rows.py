@@ -23,7 +23,7 @@ import numpy as np
 import pgt
 from pgt.core.provenance import provenance
 from pgt.families import shipped, shipped_names
-from pgt.nn.precision import cast
+from pgt.nn.trees import cast
 from pgt.physics.derivatives import residual
 
 RESULTS = Path(__file__).parent / "results"

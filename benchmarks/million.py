@@ -20,7 +20,7 @@ import jax
 import pgt
 from pgt.core.provenance import provenance
 from pgt.methods.second_order.gauss_newton import polish
-from pgt.nn.frozen import count_parameters
+from pgt.nn.trees import count_parameters
 from pgt.problem.assembly import assemble
 
 RESULTS = Path(__file__).parent / "results"

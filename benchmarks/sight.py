@@ -27,7 +27,7 @@ from scipy.sparse.linalg import spsolve
 
 import pgt
 from pgt.core.provenance import provenance
-from pgt.nn import frozen
+from pgt.nn import trees
 
 RESULTS = Path(__file__).parent / "results"
 THICK, DOOR, CELLS, TABLE = 0.06, 0.8, 120, 128
@@ -86,13 +86,13 @@ def table() -> np.ndarray:
 @eqx.filter_jit
 def fitted(model, readings, less, key, asked, steps: int):
     """The field at the points asked for, after so many steps."""
-    trained, fixed = frozen.partition(model)
+    trained, fixed = trees.partition(model)
     wall, spread = ROOMS.wall("wall"), model.scaling.spread[0]
     places, normals = (jnp.asarray(part[::8], jnp.float32) for part in (wall.places, wall.normals))
     optimiser = optax.adam(optax.cosine_decay_schedule(4e-3, steps))
 
     def field_of(trained):
-        model = eqx.tree_at(lambda m: m.kernel.less, frozen.combine(trained, fixed), less)
+        model = eqx.tree_at(lambda m: m.kernel.less, trees.combine(trained, fixed), less)
         context = model.encode(readings)
         return lambda z: model.decode(context, z)[0] / spread
 

@@ -26,11 +26,10 @@ from pgt.methods.solver.solution_fit import Unsolvable
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import network_of
 from pgt.models.mesh_solution import Solver
-from pgt.nn import frozen
-from pgt.nn.precision import is_double, precision
+from pgt.nn import trees
 from pgt.nn.scaling import Scaling
-from pgt.physics.condition_overlap import warn_of_overlap
-from pgt.physics.conditions import AbstractCondition
+from pgt.nn.trees import is_double, precision
+from pgt.physics.conditions import AbstractCondition, warn_of_overlap
 from pgt.physics.gauge import fixed_fields
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.problem_inputs import Governing, Readings, Where, as_problem
@@ -49,8 +48,7 @@ from pgt.reconstruction.fallback import (
 )
 from pgt.reconstruction.result import Reconstruction
 from pgt.reconstruction.stated_error import combined_error, correlated_misfits, field_errors
-from pgt.training.error_bars import ErrorBars
-from pgt.training.settings import Training
+from pgt.training.settings import ErrorBars, Training
 from pgt.uncertainty.field_error import domain_points
 from pgt.uncertainty.members import Members
 from pgt.uncertainty.outcome import Outcome, with_posterior
@@ -379,7 +377,7 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         ],
         "displaced_sensor": outcome.displaced_sensor and asdict(outcome.displaced_sensor),
         "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
-        "parameter_count": frozen.count_parameters(network_of(fit.model)),
+        "parameter_count": trees.count_parameters(network_of(fit.model)),
         "noise_floor": fit.noise_floor,
         "held_out_error": outcome.held_out_error,
         "field_error": errors,

@@ -14,12 +14,12 @@ from pgt.data.sampling import AbstractSampler as AbstractSampler
 from pgt.geometry import AbstractShape as AbstractShape
 from pgt.kernels.kernel import AbstractKernel as AbstractKernel
 from pgt.models.field_model import AbstractFieldModel as AbstractFieldModel
-from pgt.models.frame import Frame as Frame
-from pgt.models.network import AbstractNetwork as AbstractNetwork
-from pgt.models.network import AbstractTwoStageNetwork as AbstractTwoStageNetwork
-from pgt.models.network import UnitReadings as UnitReadings
+from pgt.models.field_model import AbstractNetwork as AbstractNetwork
+from pgt.models.field_model import AbstractTwoStageNetwork as AbstractTwoStageNetwork
+from pgt.models.field_model import Frame as Frame
+from pgt.models.field_model import UnitReadings as UnitReadings
 from pgt.physics.conditions import AbstractCondition as AbstractCondition
+from pgt.physics.pde import About as About
 from pgt.physics.pde import AbstractPDE as AbstractPDE
-from pgt.physics.signature import About as About
 from pgt.training.weighting import AbstractWeighting as AbstractWeighting
 from pgt.uncertainty.members import Members as Members

@@ -19,13 +19,12 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 from systems import NUMBERS
 
+from pgt.models.field_model import AbstractNetwork, UnitReadings
+from pgt.models.fno import FourierLayers, interpolate
 from pgt.models.hypernetwork import HyperSiren, HyperSirenSizes
-from pgt.models.network import AbstractNetwork, UnitReadings
-from pgt.nn.attention import Attention, Projection, attend, with_one
-from pgt.nn.block import Block, Dense, Mlp
-from pgt.nn.draw import Draw, zeros
-from pgt.nn.film import FilmDecoder
-from pgt.nn.spectral import FourierLayers, interpolate
+from pgt.models.pgt import FilmDecoder
+from pgt.nn.attention import Attention, Block, Dense, Mlp, Projection, attend, with_one
+from pgt.nn.layers import Draw, zeros
 
 WIDTH, BLOCKS, HEADS, LATENTS = 64, 2, 4, 64
 OCTAVES, FREQUENCY = 4, 6.0

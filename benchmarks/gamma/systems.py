@@ -16,9 +16,8 @@ import pgt
 from pgt.families.family import centered
 from pgt.families.sensing import NodeGrid
 from pgt.kernels import AdvectionDiffusionKernel, HeatKernel, WaveKernel
-from pgt.kernels.composition import NoKernel
-from pgt.kernels.kernel import AbstractKernel
-from pgt.models.network import UnitReadings
+from pgt.kernels.kernel import AbstractKernel, NoKernel
+from pgt.models.field_model import UnitReadings
 
 LEAST, MOST, NOISE = 12, 256, 0.1  # readings and the largest noise in training
 HALF = 0.5  # of the extent of both axes: a unit coordinate in physical units
@@ -133,7 +132,7 @@ def _kernels(physics: Physics) -> list[AbstractKernel]:
 
 
 class Influence(eqx.Module):
-    """Γ between points in unit coordinates, as `pgt.models.frame.Gamma` computes it."""
+    """Γ between points in unit coordinates, as `pgt.models.field_model.Gamma` computes it."""
 
     guide: Guide
     physics: Physics

@@ -13,8 +13,12 @@ import numpy as np
 import xarray as xr
 
 from pgt.data import Observations
-from pgt.methods.first_order.batched_training import TrainingProgram, stack_states
-from pgt.methods.first_order.training_step import BudgetClock, initialize
+from pgt.methods.first_order.training_step import (
+    BudgetClock,
+    TrainingProgram,
+    initialize,
+    stack_states,
+)
 from pgt.problem.assembly import Task
 from pgt.reconstruction.result import Reconstruction
 from pgt_bench.problems import RESIDUAL_POINTS, Setup, middle_of

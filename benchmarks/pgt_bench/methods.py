@@ -5,15 +5,13 @@ from dataclasses import dataclass
 
 from pgt.core.errors import InputError
 from pgt.kernels import AdvectionDiffusionKernel, HeatKernel, LearnableStrength, NoKernel
+from pgt.models.coordinate_networks import PINN, SIREN, WIRE
 from pgt.models.deeponet import DeepONet
 from pgt.models.features import Features
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.fno import FNO
 from pgt.models.pgt import PGT
-from pgt.models.pinn import PINN
 from pgt.models.pinnsformer import PINNsFormer
-from pgt.models.siren import SIREN
-from pgt.models.wire import WIRE
 from pgt.nn.scaling import Scaling
 from pgt_bench.problems import DIFFUSIVITY, VISCOSITY, Setup
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from pgt.data.units import conversion
 from pgt.io.survey import Survey
-from pgt.physics.dimensions import fitting_units
-from pgt.physics.signature import About
+from pgt.physics.equation_checks import fitting_units
+from pgt.physics.pde import About
 
 
 def in_fitting_units(found: Survey, about: About) -> Survey:

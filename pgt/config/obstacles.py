@@ -6,7 +6,7 @@ from typing import Any
 from pgt.config.schema import did_you_mean
 from pgt.config.source import toml
 from pgt.core.errors import InputError
-from pgt.physics.signature import About
+from pgt.physics.pde import About
 
 # An obstacle of every simple kind, about the size of a third of a unit box.
 _OBSTACLES: dict[str, dict[str, Any]] = {

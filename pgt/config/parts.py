@@ -17,11 +17,10 @@ from pgt.io import Columns, Dialect, read_columns
 from pgt.io.readers import build_observations
 from pgt.kernels.kernel import AbstractKernel
 from pgt.nn.scaling import Scaling
+from pgt.physics.derivatives import parts_of
 from pgt.physics.gauge import check_gauges
-from pgt.physics.quantities import parts_of
 from pgt.physics.unknown_conditions import bordered
-from pgt.training.error_bars import ErrorBars
-from pgt.training.settings import Training
+from pgt.training.settings import ErrorBars, Training
 
 
 class Parts:

@@ -23,8 +23,8 @@ from pgt.io.column_aliases import explain_angles
 from pgt.io.selection import explain_sensor_positions
 from pgt.io.survey import Survey
 from pgt.physics import AbstractPDE, Equation
-from pgt.physics.dimensions import units_of_arguments
-from pgt.physics.signature import About
+from pgt.physics.equation_checks import units_of_arguments
+from pgt.physics.pde import About
 
 _DERIVED = re.compile(r"(?P<field>\w+)_(?P<axes>[xyzt]+)|lap\((?P<of>\w+)\)")
 _AXES = ("x", "y", "z", "t")

@@ -23,7 +23,7 @@ from pgt.core.unknown import Unknown, is_unknown
 from pgt.data.domain import Domain
 from pgt.nn.scaling import Scaling
 from pgt.physics.coefficient_tree import current
-from pgt.physics.equivalence import same_equation
+from pgt.physics.equation_checks import same_equation
 from pgt.physics.pde import AbstractPDE
 
 Range = tuple[Positive, Positive]  # The least and the greatest value of a coefficient.

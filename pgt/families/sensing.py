@@ -15,10 +15,8 @@ from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.data.domain import Domain
 from pgt.families.family import AbstractFamily, SampledSystem
-from pgt.kernels.composition import NoKernel
-from pgt.kernels.kernel import AbstractKernel
-from pgt.models.frame import Gamma
-from pgt.models.network import UnitReadings
+from pgt.kernels.kernel import AbstractKernel, NoKernel
+from pgt.models.field_model import Gamma, UnitReadings
 from pgt.nn.scaling import Scaling
 
 # The least and the greatest number of stations: fixed sensors that read repeatedly.

@@ -2,7 +2,6 @@
 
 linear_gaussian  rows, prior, noise level by evidence, leave-one-out and leave-group-out, draws
 equation_prior   the prior that the rows of an equation imply
-likelihood       Gaussian and Student's t
-significance     whether a difference is more than chance
+likelihood       the size of misfits, and whether two errors differ significantly
 linear_algebra   factors and solves, on the host or on a device
 """

@@ -7,11 +7,13 @@ $$ \rho_{gauss} = r^2, \qquad
    \rho_{huber} = \begin{cases} r^2 & |r| \le k\sigma \\
                                 2 k \sigma |r| - k^2 \sigma^2 & \text{beyond} \end{cases} $$
 
-All are r² for small r, so that they stand beside the other terms as a mean square. Student's is the
-logarithm of the t-distribution with ν = 4 degrees of freedom, in which a reading 20 σ away pulls less
-than one 2 σ away; Huber's (1964) pulls as hard as one k = 1.345 σ away.
+All are r² for small r, so that they can be added to the other terms of the loss as a mean square.
+Student's is the logarithm of the t-distribution with ν = 4 degrees of freedom: a reading 20 σ away has
+less influence than one 2 σ away. Huber's (1964) has the influence of a reading k = 1.345 σ away for all
+that are farther. The last section says whether two errors differ significantly.
 """
 
+from math import sqrt
 from typing import Literal
 
 import jax
@@ -20,19 +22,22 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from pgt.core.types import Scalar
+from pgt.data.splits import Groups
 
 Likelihood = Literal["gauss", "huber", "student"]
 FREEDOM = 4.0  # ν of Student's distribution
-KNEE = 1.345  # k of Huber's: 95 % of the precision of a mean where there are no outliers
-NORMAL = 1.4826  # of the median of |r|: σ of a normal distribution
-CUT_OFF = 3.0  # σ: beyond it a misfit counts no more in a robust mean square
-SMALLEST_SIGMA = 1e-3  # in units of the spread: without noise every misfit would be an outlier
+# k of Huber's loss: a mean has 95 % of its precision where there are no outliers.
+KNEE = 1.345
+NORMAL = 1.4826  # σ of a normal distribution in units of the median of |r|
+CUT_OFF = 3.0  # Misfits are cut off at this many σ in a robust mean square.
+# The smallest σ in units of the spread: without noise every misfit would be an outlier.
+SMALLEST_SIGMA = 1e-3
 
 Rows = Float[Array | np.ndarray, "*n"]
 
 
 def likely_rows(likelihood: Likelihood, rows: Rows, sigma: Scalar | float) -> Float[Array, "*n"]:
-    """Numbers with the sign of the misfits whose squares are ρ, as least squares wants them.
+    """The rows of a least-squares problem: their squares are ρ, their signs those of the misfits.
 
     >>> [round(float(row), 2) for row in likely_rows("huber", jnp.array([0.1, -100.0]), 1.0)]
     [0.1, -16.35]
@@ -48,7 +53,7 @@ def likely_rows(likelihood: Likelihood, rows: Rows, sigma: Scalar | float) -> Fl
 
 
 def noise_scale(rows: Rows, mask: Bool[Array | np.ndarray, "*n"]) -> Scalar:
-    """σ of the misfits by their median, which half of them may be outliers without moving far.
+    """σ of the misfits by their median, which stays near σ while less than half are outliers.
 
     >>> round(float(noise_scale(jnp.array([1.0, -1.0, 1.0, 500.0]), jnp.ones(4, bool))), 4)
     1.4826
@@ -82,7 +87,45 @@ def cut_off(
 
 
 def _log_ratio(x: Float[Array, "*n"]) -> Float[Array, "*n"]:
-    """log(1 + x) / x, which is 1 at 0 and has a slope there."""
+    """log(1 + x) / x, with value 1 and a finite slope at 0."""
     small = x < 1e-4
     safe = jnp.where(small, 1.0, x)
     return jnp.where(small, 1 - x / 2 + x**2 / 3, jnp.log1p(safe) / safe)
+
+
+# ------------------------------------------------------------------------------- significance
+
+# Two errors of n readings differ significantly beyond this many standard deviations.
+SIGNIFICANT_SIGMAS = 2.0
+# A mean square over sensors exceeds the noise significantly beyond this many standard deviations.
+EXCESS_SIGMAS = 1.64
+
+
+def is_less(error: float, other: float, count: int) -> bool:
+    """Whether an error is significantly less than another; both are of `count` readings.
+
+    >>> is_less(0.4, 1.0, 8), is_less(0.6, 1.0, 8), is_less(0.6, 1.0, 100)
+    (True, False, True)
+    """
+    return error < (1 - SIGNIFICANT_SIGMAS / sqrt(2 * count)) * other
+
+
+def beyond_noise(
+    missed: Float[np.ndarray, " m"], sigmas: Float[np.ndarray, " m"], which: Groups
+) -> float:
+    """The error of a field beyond the noise of its readings, from their misfits `missed`.
+
+    `which` is the number of the sensor of each reading. The error is 0 where the variation between
+    sensors explains the excess.
+
+    >>> round(beyond_noise(np.full(40, 0.5), np.full(40, 0.3), np.arange(40) // 4), 9)
+    0.4
+    >>> few = np.where(np.arange(40) < 2, 2.0, 0.2)  # noise that is larger where values are
+    >>> beyond_noise(few, np.full(40, 0.3), np.arange(40) // 2)
+    0.0
+    """
+    beyond = missed**2 - sigmas**2
+    count = np.bincount(which)
+    by_sensor = np.bincount(which, beyond)[count > 0] / count[count > 0]
+    chance = EXCESS_SIGMAS * np.std(by_sensor) / sqrt(len(by_sensor))
+    return float(np.sqrt(max(np.mean(beyond) - chance, 0.0)))

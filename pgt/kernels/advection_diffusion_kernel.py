@@ -7,18 +7,19 @@ from jaxtyping import Array, Float
 from pgt.core.errors import InputError
 from pgt.core.registry import register
 from pgt.core.types import Point
-from pgt.kernels._pair import (
+from pgt.kernels.heat_kernel import log_heat_kernel
+from pgt.kernels.kernel import (
+    AbstractKernel,
     Coefficient,
     Number,
     PositiveCoefficient,
     displacement_and_lag,
     floored_lag,
     has_begun,
+    nearest_image,
     require_positive,
     visible_where,
 )
-from pgt.kernels.heat_kernel import log_heat_kernel
-from pgt.kernels.kernel import AbstractKernel, nearest_image
 
 
 @register("advection_diffusion")

@@ -8,7 +8,8 @@ from jaxtyping import Array, Float
 
 from pgt.core.registry import register
 from pgt.core.types import Point
-from pgt.kernels._pair import (
+from pgt.kernels.kernel import (
+    AbstractKernel,
     Coefficient,
     Number,
     PositiveCoefficient,
@@ -18,7 +19,6 @@ from pgt.kernels._pair import (
     require_positive,
     visible_where,
 )
-from pgt.kernels.kernel import AbstractKernel
 
 
 @register("heat")

@@ -1,17 +1,96 @@
 """What a kernel is: the logarithm of how strongly one point influences another."""
 
 import abc
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jax.errors import TracerArrayConversionError
+from jaxtyping import Array, Bool, Float
 
+from pgt.core.arguments import LARGEST, Limits, Size
 from pgt.core.errors import InputError
+from pgt.core.registry import register
 from pgt.core.types import Point
-from pgt.kernels._pair import known_positive
+
+Coefficient = float | int | np.number | Float[Array, ""]
+"""A number, or a scalar array where the coefficient is being learnt."""
+
+PositiveCoefficient = Annotated[Coefficient, Limits(above=0, at_most=LARGEST)]
+
+Number = Float[Array, ""]
+SIMULTANEOUS = 1e-3  # of the resolution in time: closer than that, two moments are one
+
+
+def displacement_and_lag(receiver: Point, source: Point) -> tuple[Float[Array, " s"], Number]:
+    """Receiver minus source, split into the spatial part and the time lag (the last axis)."""
+    difference = jnp.asarray(receiver) - jnp.asarray(source)
+    return difference[:-1], difference[-1]
+
+
+def floored_lag(lag: Number, resolution: Point, causal: bool) -> Number:
+    """The elapsed time, at least τ = resolution[-1]; without causality in either direction."""
+    return jnp.maximum(lag if causal else jnp.abs(lag), resolution[-1])
+
+
+def has_begun(lag: Number, resolution: Point) -> Bool[Array, ""]:
+    """Whether the source is not later than the receiver, as far as the resolution tells.
+
+    Coordinates that were rescaled differ from themselves by rounding, where a compiler makes a product
+    and a difference one instruction: without an allowance a point would lie in its own future.
+    """
+    return lag >= -SIMULTANEOUS * resolution[-1]
+
+
+def length(vector: Float[Array, " s"]) -> Number:
+    """Euclidean length, with gradient 0 instead of NaN for the zero vector."""
+    squared = jnp.sum(vector**2)
+    nonzero = squared > 0
+    return jnp.where(nonzero, jnp.sqrt(jnp.where(nonzero, squared, 1.0)), 0.0)
+
+
+def visible_where(visible: Bool[Array, ""], log_influence: Number) -> Float[Array, "1"]:
+    """`log_influence` where visible, exactly -inf elsewhere.
+
+    `log_influence` must be finite on both sides: the gradient runs through both.
+    """
+    return jnp.where(visible, log_influence, -jnp.inf)[None]
+
+
+def known_positive(value) -> bool:
+    """Whether all entries are finite and above 0; a traced value cannot be looked at and passes."""
+    try:
+        concrete = np.asarray(value)
+    except TracerArrayConversionError:
+        return True
+    is_number = np.issubdtype(concrete.dtype, np.number)
+    return bool(is_number and np.all(np.isfinite(concrete) & (concrete > 0)))
+
+
+def require_positive(kernel, *names: str):
+    """Reject coefficients that are not positive numbers."""
+    for name in names:
+        value = getattr(kernel, name)
+        if not known_positive(value):
+            raise InputError(
+                f"{type(kernel).__name__}({name}={value}): write a finite number above 0."
+            )
+
+
+def require_dimension(kernel, dimension: int, remedy: str):
+    """Reject points whose number of spatial axes has no formula here."""
+    if dimension not in (1, 2, 3):
+        raise InputError(
+            f"{type(kernel).__name__} got points with {dimension} spatial axes; it is known for "
+            f"1, 2 or 3. Give the spatial axes as {remedy}."
+        )
+
+
+# ------------------------------------------------------------------------------- kernel
+
+# What a kernel is: the logarithm of how strongly one point influences another.
 
 
 class AbstractKernel(eqx.Module):
@@ -85,3 +164,99 @@ def _check(receivers, sources, resolution):
             f"bias(resolution={resolution}): every axis needs a resolution above 0; "
             "write the smallest separation the readings can tell apart."
         )
+
+
+# ------------------------------------------------------------------------------- composition
+
+# Kernels made of kernels, and the kernel that knows nothing.
+
+
+@register("none")
+class NoKernel(AbstractKernel):
+    """Γ = 0: every point influences every other alike (attention without physics).
+
+    >>> import jax.numpy as jnp
+    >>> NoKernel().log_influence(jnp.zeros(2), jnp.ones(2), jnp.ones(2))
+    Array([0.], dtype=float32)
+    """
+
+    def log_influence(self, receiver: Point, source: Point, resolution: Point) -> Float[Array, "1"]:
+        return jnp.zeros(1, jnp.result_type(receiver, source))
+
+
+@register("sum")
+class SumKernel(AbstractKernel):
+    """Influence along several ways at once: Γ = log Σᵢ exp Γᵢ.
+
+    >>> import jax.numpy as jnp
+    >>> SumKernel(NoKernel(), NoKernel()).log_influence(jnp.zeros(2), jnp.ones(2), jnp.ones(2))
+    Array([0.6931472], dtype=float32)
+    """
+
+    kernels: tuple[AbstractKernel, ...]
+
+    def __init__(self, *kernels: AbstractKernel):
+        if not kernels:
+            raise InputError("SumKernel(): nothing to add; write SumKernel(first, second, ...).")
+        self.kernels = kernels
+
+    def log_influence(
+        self, receiver: Point, source: Point, resolution: Point
+    ) -> Float[Array, " #h"]:
+        return _together([k.log_influence(receiver, source, resolution) for k in self.kernels])
+
+    def bias(
+        self,
+        receivers: Float[Array | np.ndarray, "receivers d"],
+        sources: Float[Array | np.ndarray, "sources d"],
+        resolution: Point,
+        period: Point | None = None,
+    ) -> Float[Array, "#h receivers sources"]:
+        """Each along its own way: where an axis repeats, kernels may ask for other images."""
+        return _together([k.bias(receivers, sources, resolution, period) for k in self.kernels])
+
+
+def _together(terms: list[Float[Array, "..."]]) -> Float[Array, "..."]:
+    """log Σ exp; exactly -inf where all are."""
+    table = jnp.stack(jnp.broadcast_arrays(*terms))
+    visible = jnp.any(table > -jnp.inf, axis=0)
+    # Where all terms are -inf, log 0 would send NaN into the gradient: take log of a stand-in.
+    total = jax.nn.logsumexp(jnp.where(visible, table, 0.0), axis=0)
+    return jnp.where(visible, total, -jnp.inf)
+
+
+@register("learnable_strength")
+class LearnableStrength(AbstractKernel):
+    """A kernel with a learnable positive strength per attention head: Γ_h = e^{raw_strength_h} · Γ.
+
+    Strength 1 (raw 0, the start) is the physics as given; towards 0 a head attends freely. What has
+    no influence keeps none at any strength.
+
+    >>> import jax.numpy as jnp
+    >>> kernel = LearnableStrength(NoKernel(), heads=4)
+    >>> kernel.bias(jnp.zeros((3, 2)), jnp.zeros((5, 2)), jnp.ones(2)).shape
+    (4, 3, 5)
+    """
+
+    kernel: AbstractKernel
+    raw_strength: Float[Array | np.ndarray, " heads"]
+
+    def __init__(self, kernel: AbstractKernel, heads: Size):
+        self.kernel = kernel
+        self.raw_strength = jnp.zeros(heads)
+
+    @property
+    def strength(self) -> Float[Array, " heads"]:
+        return jnp.exp(self.raw_strength)
+
+    def log_influence(
+        self, receiver: Point, source: Point, resolution: Point
+    ) -> Float[Array, " heads"]:
+        log_influence = self.kernel.log_influence(receiver, source, resolution)
+        visible = log_influence > -jnp.inf
+        # strength · (-inf) has gradient -inf · 0 = NaN: multiply a stand-in instead.
+        scaled = self.strength * jnp.where(visible, log_influence, 0.0)
+        return jnp.where(visible, scaled, -jnp.inf)
+
+    def image(self, receiver: Point, source: Point, period: Point) -> Point:
+        return self.kernel.image(receiver, source, period)

@@ -8,7 +8,8 @@ from jaxtyping import Array, Bool, Float
 
 from pgt.core.registry import register
 from pgt.core.types import Point
-from pgt.kernels._pair import (
+from pgt.kernels.kernel import (
+    AbstractKernel,
     Number,
     PositiveCoefficient,
     displacement_and_lag,
@@ -19,7 +20,6 @@ from pgt.kernels._pair import (
     require_positive,
     visible_where,
 )
-from pgt.kernels.kernel import AbstractKernel
 
 
 @register("wave")

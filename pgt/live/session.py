@@ -17,7 +17,7 @@ from pgt.core.errors import InputError
 from pgt.core.numbers import listed, number
 from pgt.live.rig import TIME, AbstractRig, Grid, has_instants, places
 from pgt.live.stream import Stream
-from pgt.report.colours import colour_maps
+from pgt.report.payload import colour_maps
 
 MAX_NODES = 256  # along an axis of the picture
 MAX_STREAM_SENSORS = 2000  # drawn on the picture

@@ -35,13 +35,12 @@ from pgt.data.sampling import Sobol, Uniform
 from pgt.methods.solver.collocation import is_solvable
 from pgt.methods.solver.forward import TOLERANCE as FORWARD_TOLERANCE
 from pgt.methods.solver.forward import is_determined
+from pgt.models.coordinate_networks import PINN, SIREN
 from pgt.models.features import MOST, Features, usual_count
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import network_of
 from pgt.models.mesh_solution import Solver
 from pgt.models.pgt import PGT
-from pgt.models.pinn import PINN
-from pgt.models.siren import SIREN
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition, Periodic
 from pgt.physics.pde import AbstractPDE
@@ -49,8 +48,7 @@ from pgt.physics.unknown_conditions import bordered
 from pgt.problem.assembly import Model, Task, assemble, in_precision, match_fields, model_builder
 from pgt.problem.budget import with_budget
 from pgt.problem.linearity import is_linear, is_linear_but_for_functions, linearity
-from pgt.training.error_bars import Ensemble, ErrorBars
-from pgt.training.settings import Training
+from pgt.training.settings import Ensemble, ErrorBars, Training
 
 METHODS = get_args(MethodName)
 CLOSED_FORM, SOLVER, SECOND_ORDER, FIRST_ORDER = METHODS

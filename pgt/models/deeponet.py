@@ -14,12 +14,10 @@ from jaxtyping import Array, Float
 
 from pgt.core.arguments import Seed, Size
 from pgt.core.registry import register
-from pgt.kernels.composition import NoKernel
-from pgt.models.frame import AbstractFrame
-from pgt.models.network import AbstractNetwork, UnitReadings
-from pgt.nn.block import Mlp
-from pgt.nn.draw import Draw, zeros
-from pgt.nn.embedding import Embedding
+from pgt.kernels.kernel import NoKernel
+from pgt.models.field_model import AbstractFrame, AbstractNetwork, UnitReadings
+from pgt.nn.attention import Mlp
+from pgt.nn.layers import Draw, Embedding, zeros
 from pgt.nn.scaling import Scaling
 
 

@@ -29,8 +29,7 @@ from pgt.data.domain import Domain
 from pgt.geometry.wall_features import corners_of, holes_of
 from pgt.models.moving_basis import Carry, groups
 from pgt.models.tensor_grid import waves_on_axis
-from pgt.nn.compiled import compiled
-from pgt.nn.frozen import Frozen
+from pgt.nn.trees import Frozen, compiled
 
 # The largest k of functions that are harmonic, of those whose Laplacian is harmonic, and so on; each
 # time also fewer, for shapes with many holes and equations with many fields.

@@ -13,8 +13,8 @@ from pgt.core.registry import register
 from pgt.core.types import Point
 from pgt.data.observations import Observations
 from pgt.models.field_model import AbstractFieldModel
-from pgt.nn.frozen import Frozen
 from pgt.nn.scaling import Scaling
+from pgt.nn.trees import Frozen
 
 TOLERANCE = (
     1e-5  # of a field's spread: below any noise, and seconds for most equations in one coordinate

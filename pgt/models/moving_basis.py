@@ -21,7 +21,7 @@ from pgt.geometry.plane import Disk
 from pgt.geometry.shape import AbstractLeaf, AbstractShape
 from pgt.geometry.solid import Ball
 from pgt.geometry.wall_features import holes_of
-from pgt.nn.frozen import Frozen
+from pgt.nn.trees import Frozen
 
 # Instants, in shares of the time span. The one with the most visible holes is the reference instant.
 INSTANTS = 0.5, 0.0, 1.0, 0.25, 0.75

@@ -19,14 +19,11 @@ from jaxtyping import Array, Float
 from pgt.core.arguments import Limits, Positive, Seed, Size
 from pgt.core.errors import InputError
 from pgt.core.registry import register
-from pgt.kernels.composition import NoKernel
-from pgt.models.frame import AbstractFrame
-from pgt.models.network import AbstractNetwork, UnitReadings
-from pgt.nn import sine
-from pgt.nn.attention import Attention
-from pgt.nn.block import Dense
-from pgt.nn.draw import Draw, zeros
-from pgt.nn.embedding import Embedding
+from pgt.kernels.kernel import NoKernel
+from pgt.models.field_model import AbstractFrame, AbstractNetwork, UnitReadings
+from pgt.nn import layers
+from pgt.nn.attention import Attention, Dense
+from pgt.nn.layers import Draw, Embedding, zeros
 from pgt.nn.scaling import Scaling
 
 
@@ -39,7 +36,7 @@ class Wavelet(eqx.Module):
         self.amplitudes = zeros(2) + 1
 
     def __call__(self, x: Float[Array, "*n w"]) -> Float[Array, "*n w"]:
-        return self.amplitudes[0] * sine.sin(x) + self.amplitudes[1] * sine.cos(x)
+        return self.amplitudes[0] * layers.sin(x) + self.amplitudes[1] * layers.cos(x)
 
 
 class WaveletMlp(eqx.Module):

@@ -9,7 +9,7 @@ from pgt.core.checked import checked
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.origin import HERE, Origin
-from pgt.nn.frozen import Frozen
+from pgt.nn.trees import Frozen
 
 ROUNDING = 1e-13  # of the largest value: a spread below it is none
 

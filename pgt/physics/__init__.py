@@ -29,11 +29,11 @@ from pgt.physics.equations.stokes import Stokes as Stokes
 from pgt.physics.equations.wave import Wave as Wave
 from pgt.physics.gauge import Gauge as Gauge
 from pgt.physics.interpolation_table import Table as Table
+from pgt.physics.pde import About as About
 from pgt.physics.pde import AbstractPDE as AbstractPDE
-from pgt.physics.signature import About as About
-from pgt.physics.traction import Traction as Traction
 from pgt.physics.unknown_function import UnknownFunction as UnknownFunction
 from pgt.physics.wall_conditions import NoSlip as NoSlip
 from pgt.physics.wall_conditions import Outflow as Outflow
 from pgt.physics.wall_conditions import Robin as Robin
 from pgt.physics.wall_conditions import Symmetry as Symmetry
+from pgt.physics.wall_conditions import Traction as Traction

@@ -23,8 +23,7 @@ from pgt.core.parser import (
 from pgt.core.trees import CONSTANTS, evaluate, names_in
 from pgt.data.domain import AXES
 from pgt.kernels.kernel import AbstractKernel
-from pgt.physics.affine import Affine, affine
-from pgt.physics.calculus import MAX_ORDER, Expansion
+from pgt.physics.calculus import MAX_ORDER, Affine, Expansion, affine
 from pgt.physics.coefficient_tree import Coefficient, Given, as_coefficient, current
 from pgt.physics.expression import require_finite
 from pgt.physics.implied_kernel import Implied, implied_kernel

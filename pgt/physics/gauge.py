@@ -30,8 +30,17 @@ from pgt.core.types import Point
 from pgt.data.condition_regions import Instants
 from pgt.data.domain import Domain
 from pgt.data.moving_boundary import Means
-from pgt.physics.binding import check_cover, check_fields, said_of, with_region
-from pgt.physics.condition_values import Value, Writable, as_value, bind_value, value_at
+from pgt.physics.condition_values import (
+    Value,
+    Writable,
+    as_value,
+    bind_value,
+    check_cover,
+    check_fields,
+    said_of,
+    value_at,
+    with_region,
+)
 from pgt.physics.conditions import AbstractCondition, Evaluate
 from pgt.physics.derivatives import requested
 from pgt.physics.interpolation_table import Table

@@ -17,12 +17,11 @@ from typing import NamedTuple
 import jax
 
 from pgt.kernels.advection_diffusion_kernel import AdvectionDiffusionKernel
-from pgt.kernels.composition import NoKernel
 from pgt.kernels.elliptic import HelmholtzKernel, PoissonKernel, ScreenedPoissonKernel
 from pgt.kernels.heat_kernel import HeatKernel
-from pgt.kernels.kernel import AbstractKernel
+from pgt.kernels.kernel import AbstractKernel, NoKernel
 from pgt.kernels.wave_kernel import WaveKernel
-from pgt.physics.affine import Affine
+from pgt.physics.calculus import Affine
 
 RADIUS = 1.0  # of a Poisson kernel, as of the class `Poisson`
 FORMS = (

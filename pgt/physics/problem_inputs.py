@@ -13,12 +13,10 @@ import xarray as xr
 from pgt.core.errors import InputError
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.physics.dimensions import check_dimensions
 from pgt.physics.equation import Equation
-from pgt.physics.homogeneous import check_homogeneous
+from pgt.physics.equation_checks import check_dimensions, check_homogeneous, warn_of_growth
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unit_conversion import in_problem_units
-from pgt.physics.well_posed import warn_of_growth
 
 Readings = Observations | pd.DataFrame | xr.Dataset | Mapping[str, Any]
 Governing = AbstractPDE | str | Sequence[str]

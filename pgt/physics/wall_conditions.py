@@ -1,6 +1,7 @@
 """Conditions on walls by what the wall does: convection, no slip, symmetry, outflow."""
 
 from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -13,18 +14,24 @@ from pgt.core.types import Point
 from pgt.core.unknown import Unknown
 from pgt.data.domain import Domain
 from pgt.data.moving_boundary import Swept
-from pgt.physics.binding import (
+from pgt.physics.condition_values import (
+    Value,
+    Writable,
     as_values,
+    bind_value,
     bound_to,
     check_fields,
     free_axes,
+    value_beside,
     wall_of,
     with_region,
     with_static,
 )
-from pgt.physics.condition_values import Value, Writable, bind_value, value_beside
 from pgt.physics.conditions import AbstractWallCondition, Evaluate, Side
+from pgt.physics.equations.elasticity import Elasticity
+from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_function import UnknownFunction
+from pgt.physics.vectors import space_of
 
 VELOCITY = ("u", "v", "w")  # along x, y and z
 PRESSURE = "p"
@@ -249,3 +256,72 @@ def _slope(condition, evaluate: Evaluate, z: Point, field: str):
     """Across the wall, outwards."""
     region = condition._bound()
     return region.normal_derivative(z, lambda axis: evaluate(z, f"{field}_{axis}"))
+
+
+# ------------------------------------------------------------------------------- traction
+
+# What pulls at the wall of an elastic solid: nothing, or a given force per area.
+
+
+@register("traction")
+class Traction(AbstractWallCondition):
+    r"""The force per area at the wall of an elastic solid: σ n = g with n the outward normal.
+
+    $$ \sigma = \lambda (\nabla \cdot \mathbf{u}) + \mu (\nabla \mathbf{u} + \nabla \mathbf{u}^T) $$
+
+    with λ and μ those of the `Elasticity` that it stands beside; they may be unknown.
+
+    Parameters
+    ----------
+    axis, side, wall, where
+        As in `Dirichlet`.
+    **values
+        g along the displacement of each name, written as in `Initial`: v=-2.0 is a force per area
+        against y, and nothing is said of the other direction. None at all: the wall is free.
+
+    >>> Traction(wall="hole").kind, Traction("x", side="upper", u=1e6, v=0.0).side
+    ('bc', 'upper')
+    """
+
+    names_fields: ClassVar[bool] = False
+    values: dict[str, Value]
+    solid: Any  # Elasticity, once it is known
+
+    def __init__(
+        self,
+        axis: AxisName | Sequence[AxisName] | None = None,
+        side: Side = "both",
+        wall: str | None = None,
+        where: str | None = None,
+        **values: Writable | Unknown | UnknownFunction,
+    ):
+        self._stand(axis, side, wall, where)
+        self.values = as_values("Traction", values) if values else {}
+        self.solid = None
+
+    def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Traction":
+        check_fields("Traction", self.values, fields)
+        every = self.values or as_values("Traction", dict.fromkeys(fields, 0.0))
+        return bound_to(with_static(self, values=every), wall_of(self, domain))
+
+    def beside(self, pde: AbstractPDE) -> "Traction":
+        """The same at the wall of that solid."""
+        if not isinstance(pde, Elasticity):
+            raise InputError(
+                f"Traction: it stands at the wall of an elastic solid, but the equation is "
+                f"{type(pde).__name__}; write pgt.Elasticity(...), or Neumann for a slope."
+            )
+        return with_static(self, solid=pde)
+
+    def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
+        assert isinstance(self.solid, Elasticity)  # nobody asks before it is known
+        fields, space = self.solid.fields, space_of(self.solid.coords)
+        shear, dilation = self.solid.moduli()
+        slopes = jnp.stack([jnp.stack([evaluate(z, f"{f}_{a}") for a in space]) for f in fields])
+        normal = self._bound().normal(z)[: len(space)]
+        pull = dilation * jnp.trace(slopes) * normal + shear * (slopes + slopes.T) @ normal
+        point = self._bound().box.named(z)
+        given = [
+            (fields.index(f), value_beside(g, evaluate, z, point)) for f, g in self.values.items()
+        ]
+        return jnp.stack([pull[k] - g for k, g in given])

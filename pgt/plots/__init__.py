@@ -6,4 +6,4 @@ from pgt.plots.figures import convergence as convergence
 from pgt.plots.figures import field as field
 from pgt.plots.figures import loss_contributions as loss_contributions
 from pgt.plots.figures import save as save
-from pgt.plots.unseen import unseen as unseen
+from pgt.plots.figures import unseen as unseen

@@ -10,19 +10,65 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import NullFormatter, PercentFormatter, ScalarFormatter
 
 from pgt.core.arguments import Limits
 from pgt.core.checked import checked
+from pgt.core.errors import InputError
 from pgt.core.files import in_one_piece, make_folder, naming_the_place
 from pgt.core.stage import Stage
 from pgt.data.clock import counted_from, readings_from, start_of
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.plots import courses, pieces
-from pgt.plots.courses import MANY
+from pgt.plots import pieces
 from pgt.plots.domains import draw_walls
 from pgt.plots.pieces import INK, PALETTE, SIZE
+
+MANY = 50  # steps, above which a loss is smoothed over 2 % of them
+
+
+def loss_terms(history: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
+    if "loss" not in history or set(history["loss"].dims) != {"step", "term"}:
+        raise InputError("the history has no `loss` over step and term; give result.history.")
+    known = [str(name) for name in history["term"].to_numpy()]
+    names = known if wanted is None else list(wanted)
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        raise InputError(
+            f"terms {unknown or names}: the history holds {known}; name some of those."
+        )
+    return names
+
+
+def steps(history: xr.Dataset | xr.DataArray) -> np.ndarray:
+    return history["step"].to_numpy()  # counts from 0 where there is no such coordinate
+
+
+def recorded(term: xr.DataArray, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Steps and values where the term was recorded and has a logarithm."""
+    values = term.to_numpy().astype(float)
+    good = np.isfinite(values) & (values > 0)
+    if not good.any():
+        raise InputError(
+            f"{name!r} has no positive value to draw on a logarithmic scale; "
+            "leave it out with terms=[...]."
+        )
+    return steps(term)[good], values[good]
+
+
+def running_mean(values: np.ndarray) -> np.ndarray:
+    """Mean over 2 % of the steps around each, fewer at the ends; a short series is kept."""
+    half = len(values) // 100 if len(values) > MANY else 0
+    total = np.concatenate([[0.0], np.cumsum(values)])
+    centre = np.arange(len(values))
+    low, high = np.maximum(centre - half, 0), np.minimum(centre + half + 1, len(values))
+    return (total[high] - total[low]) / (high - low)
+
+
+# ------------------------------------------------------------------------------- figures
+
+# Paper figures from labelled data: xarray in, a matplotlib `Figure` out, no global state.
+
 
 Resolution = Annotated[int, Limits(at_least=20, at_most=2400)]  # below it no letter can be drawn
 
@@ -184,15 +230,15 @@ def convergence(
 
 
 def _of_training(axes: Axes, history: xr.Dataset, terms: Sequence[str] | None) -> None:
-    losses = {name: history["loss"].sel(term=name) for name in courses.loss_terms(history, terms)}
-    curves = {name: courses.recorded(loss, name) for name, loss in losses.items()}
+    losses = {name: history["loss"].sel(term=name) for name in loss_terms(history, terms)}
+    curves = {name: recorded(loss, name) for name, loss in losses.items()}
     if "held_out" in history and (history["held_out"] > 0).any():
-        curves["held_out"] = courses.recorded(history["held_out"], "held_out")
+        curves["held_out"] = recorded(history["held_out"], "held_out")
     ends = []
     for index, (name, (step, loss)) in enumerate(curves.items()):
         colour = INK if name == "held_out" else PALETTE[index % len(PALETTE)]
         dashes = "--" if name == "held_out" else "-"
-        smooth = np.exp(courses.running_mean(np.log(loss)))
+        smooth = np.exp(running_mean(np.log(loss)))
         if len(loss) > MANY:
             axes.semilogy(step, loss, color=colour, alpha=0.25, linewidth=0.6)
         axes.semilogy(step, smooth, dashes, color=colour, linewidth=1.4)
@@ -233,17 +279,15 @@ def loss_contributions(history: xr.Dataset, terms: Sequence[str] | None = None) 
     >>> loss_contributions(history).axes[0].get_ylabel()
     'share of the loss'
     """
-    names = courses.loss_terms(history, terms)
+    names = loss_terms(history, terms)
     table = history["loss"].sel(term=names).transpose("term", "step").to_numpy()
     losses = np.nan_to_num(table.astype(float))
-    losses = np.stack([courses.running_mean(row) for row in losses])
+    losses = np.stack([running_mean(row) for row in losses])
     shares = losses / np.maximum(losses.sum(axis=0), np.finfo(float).tiny)
     colours = [PALETTE[index % len(PALETTE)] for index in range(len(names))]
     figure = Figure(figsize=(5.0, 3.0), layout="constrained")
     axes = pieces.styled(figure.subplots())
-    axes.stackplot(
-        courses.steps(history), shares, colors=colours, alpha=0.85, edgecolor="white", lw=0.4
-    )
+    axes.stackplot(steps(history), shares, colors=colours, alpha=0.85, edgecolor="white", lw=0.4)
     axes.set(xlabel="step", ylabel="share of the loss", ylim=(0, 1))
     axes.margins(x=0)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
@@ -271,3 +315,70 @@ def save(
     with naming_the_place(path), in_one_piece(path) as unfinished:
         figure.savefig(unfinished, format="png", dpi=dpi, bbox_inches="tight", facecolor="white")
     return path
+
+
+# ------------------------------------------------------------------------------- unseen systems
+
+# What a network that was trained over a family is worth on systems that it has not seen.
+
+
+KINDS = {"clean": "clean readings", "noisy": "5 % noise"}
+
+
+@checked
+def unseen(
+    errors: Mapping[str, Mapping[str, float]],
+    systems: Sequence[tuple[xr.Dataset, xr.Dataset, Observations]] = (),
+) -> Figure:
+    """The error by number of readings; then a few systems, truth beside answer and what lies between.
+
+    Parameters
+    ----------
+    errors
+        Of a `Card`: by number of readings the median and the worst tenth, clean and with noise.
+    systems
+        Truth, answer and readings of each; of several fields the first is drawn.
+
+    >>> row = {"clean_median": 0.01, "clean_tenth": 0.03, "noisy_median": 0.02, "noisy_tenth": 0.05}
+    >>> unseen({"16": row, "64": row}).axes[0].get_xlabel()
+    'readings'
+    """
+    if not errors:
+        raise InputError("unseen(errors={}): there is no number of readings; give a card's errors.")
+    wanted = [f"{kind}_{of}" for kind in KINDS for of in ("median", "tenth")]
+    for number, row in errors.items():
+        if not (number.isdecimal() and int(number) and {*wanted} <= {*row}):
+            raise InputError(
+                f"unseen(errors=...) has {number!r}: {row!r}; give a card's errors by number of readings."
+            )
+    figure = Figure(figsize=(8.1, 2.4 + 1.75 * len(systems)), layout="constrained")
+    grid = figure.add_gridspec(1 + len(systems), 3, height_ratios=[1.4, *[1.0] * len(systems)])
+    _by_number(figure.add_subplot(grid[0, :2]), errors)
+    for index, (truth, answer, readings) in enumerate(systems):
+        row = [figure.add_subplot(grid[index + 1, column]) for column in range(3)]
+        name = str(next(iter(truth.data_vars)))
+        panels = pieces.triple(truth[name], answer[name], pieces.middle(truth[name]))
+        pieces.compare_row(figure, row, panels, pieces.Marks(readings), pieces.label(truth[name]))
+        if index == 0:
+            row[0].set_title("truth and readings", fontsize=SIZE, color=INK)
+            row[1].set_title("answer", fontsize=SIZE, color=INK)
+    return figure
+
+
+def _by_number(axes: Axes, errors: Mapping[str, Mapping[str, float]]) -> None:
+    pieces.styled(axes)
+    counts = sorted(map(int, errors))
+    ends = []
+    for (kind, words), colour in zip(KINDS.items(), PALETTE, strict=False):
+        median, tenth = (
+            np.array([errors[str(n)][f"{kind}_{of}"] for n in counts]) for of in ("median", "tenth")
+        )
+        axes.loglog(counts, median, color=colour, linewidth=1.4, marker="o", markersize=3)
+        axes.fill_between(counts, median, tenth, color=colour, alpha=0.15, linewidth=0)
+        ends.append((float(np.log10(median[-1])), words, colour))
+    axes.set(xlabel="readings", ylabel="relative error: median to worst tenth", xticks=counts)
+    axes.xaxis.set_major_formatter(ScalarFormatter())
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.grid(axis="y", color="#E6E6E6", linewidth=0.6)
+    low, high = np.log10(axes.get_ylim())
+    pieces.name_ends(axes, [((y - low) / (high - low), name, c) for y, name, c in ends])

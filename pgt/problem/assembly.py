@@ -32,8 +32,8 @@ from pgt.data.splits import (
 from pgt.data.visibility import parted
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import network_of
-from pgt.nn.precision import cast, precision
 from pgt.nn.scaling import Scaling
+from pgt.nn.trees import cast, precision
 from pgt.physics.conditions import AbstractCondition, Periodic
 from pgt.physics.derivatives import requested
 from pgt.physics.pde import AbstractPDE
@@ -41,8 +41,7 @@ from pgt.physics.unknown_conditions import bordered
 from pgt.problem.budget import check_memory, polish_settings, with_budget
 from pgt.problem.field_scales import with_hidden_scales, with_unknown_units, with_wall_scales
 from pgt.problem.losses import Problem
-from pgt.training.error_bars import Ensemble, ErrorBars, Posterior, member_seeds
-from pgt.training.settings import Training
+from pgt.training.settings import Ensemble, ErrorBars, Posterior, Training, member_seeds
 
 # The share of the readings held out from a trained model. More give a better error estimate, fewer a
 # better fit.

@@ -24,8 +24,8 @@ from pgt.core.memory import require_memory
 from pgt.inference.linear_algebra import on_host
 from pgt.inference.linear_gaussian import Rows, most_probable
 from pgt.models.field_model import AbstractFieldModel
-from pgt.nn import frozen
-from pgt.nn.frozen import count_parameters
+from pgt.nn import trees
+from pgt.nn.trees import count_parameters
 from pgt.training.settings import Polish, Training
 
 # Steps of a first-order optimizer without a setting.
@@ -204,7 +204,7 @@ def check_memory(training: Training, model: AbstractFieldModel) -> None:
 
 def hidden_units(model: AbstractFieldModel) -> int:
     """The number of values in the hidden layers of a model, counted by the rows of its weights."""
-    arrays = jax.tree.leaves(frozen.partition(model)[0])
+    arrays = jax.tree.leaves(trees.partition(model)[0])
     return sum(prod(array.shape[:-1]) for array in arrays if array.ndim > 1)
 
 

@@ -25,8 +25,8 @@ from pgt.inference.likelihood import SMALLEST_SIGMA, Likelihood, likely_rows, no
 from pgt.models.field_model import AbstractFieldModel
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition
-from pgt.physics.defined import check_defined
 from pgt.physics.derivatives import differentiate, residual
+from pgt.physics.equation_checks import check_defined
 from pgt.physics.gauge import check_gauges
 from pgt.physics.pde import TAKEN, AbstractPDE
 from pgt.physics.unknown_conditions import filled

@@ -14,20 +14,19 @@ from pgt.methods.closed_form.band_posterior import Averaged, Found, deviations, 
 from pgt.methods.closed_form.band_search import fit_features
 from pgt.methods.closed_form.band_solution import Functions, points_of
 from pgt.methods.finished_fit import DIVERGED, Fit
-from pgt.methods.first_order.batched_training import held_out_errors
 from pgt.methods.first_order.training_loop import train
+from pgt.methods.first_order.training_step import held_out_errors
 from pgt.methods.history import median
 from pgt.methods.plan import CLOSED_FORM, FIRST_ORDER, SECOND_ORDER, SOLVER, method_of
 from pgt.methods.second_order.gauss_newton import polish
 from pgt.nn import batched
-from pgt.nn.frozen import count_parameters
-from pgt.nn.precision import is_double, precision
+from pgt.nn.trees import count_parameters, is_double, precision
 from pgt.physics.unknown_conditions import wall_fields
 from pgt.problem.assembly import Task
 from pgt.problem.budget import polish_settings
 from pgt.problem.checkpoint import StageStates, identity_of
 from pgt.reconstruction.solver_outcome import on_mesh
-from pgt.training.error_bars import POSTERIOR_DRAWS, Ensemble, Posterior
+from pgt.training.settings import POSTERIOR_DRAWS, Ensemble, Posterior
 from pgt.uncertainty.contradictions import find_contradicted_conditions, find_displaced_sensor
 from pgt.uncertainty.field_error import is_exact
 from pgt.uncertainty.members import PosteriorSamples

@@ -11,8 +11,8 @@ import xarray as xr
 from pgt.core.attempts import Attempts
 from pgt.core.numbers import number
 from pgt.models.linearised import network_of
-from pgt.physics.names import own_names, rewritten
 from pgt.physics.unknown_conditions import bare
+from pgt.physics.vectors import own_names, rewritten
 from pgt.reconstruction.estimates import known_intervals
 from pgt.reconstruction.verdict_evidence import descent_of
 from pgt.uncertainty.convergence import convergence

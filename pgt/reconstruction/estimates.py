@@ -11,7 +11,7 @@ from pgt.core.errors import InputError
 from pgt.core.numbers import listed, number
 from pgt.core.unknown import named_unknowns
 from pgt.data.domain import Domain
-from pgt.nn.precision import is_double, precision
+from pgt.nn.trees import is_double, precision
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import functions_of
 from pgt.uncertainty.intervals import (

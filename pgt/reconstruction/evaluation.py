@@ -25,11 +25,16 @@ from pgt.data.query_points import (
     require_points,
 )
 from pgt.models.field_model import AbstractFieldModel
-from pgt.nn.compiled import compiled
-from pgt.nn.precision import is_double, precision
-from pgt.physics.derivatives import differentiate, residual, residual_and_size
+from pgt.nn.trees import compiled, is_double, precision
+from pgt.physics.derivatives import (
+    differentiate,
+    parts_of,
+    quantity,
+    residual,
+    residual_and_size,
+    units_of,
+)
 from pgt.physics.pde import AbstractPDE
-from pgt.physics.quantities import parts_of, quantity, units_of
 from pgt.physics.unknown_conditions import bare
 from pgt.reconstruction.grid_evaluation import on_tensor_grid
 from pgt.uncertainty.field_error import DomainPoints

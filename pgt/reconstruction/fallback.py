@@ -13,12 +13,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from pgt.inference.significance import is_less
+from pgt.inference.likelihood import is_less
 from pgt.methods.closed_form.band_search import POOR, is_contested
 from pgt.methods.finished_fit import COEFFICIENT_NOT_AT_REST
 from pgt.methods.plan import CLOSED_FORM, FIRST_ORDER, SECOND_ORDER, SOLVER
 from pgt.methods.second_order.gauss_newton import MAX_CLEAN_ERROR
-from pgt.methods.second_order.residual_correlation import (
+from pgt.methods.second_order.residual_noise import (
     has_correlated_residuals,
     violates_equation,
 )

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.models.field_model import AbstractFieldModel
-from pgt.nn.compiled import compiled
+from pgt.nn.trees import compiled
 from pgt.physics.derivatives import KnownDerivatives, derivatives_of
 from pgt.uncertainty.members import Members, member_statistics
 

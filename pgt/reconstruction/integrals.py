@@ -25,7 +25,7 @@ from pgt.data.domain import Domain
 from pgt.data.moving_boundary import Swept
 from pgt.data.query_points import beyond
 from pgt.geometry.walls import gathered
-from pgt.physics.binding import said_of
+from pgt.physics.condition_values import said_of
 from pgt.physics.unknown_conditions import bare
 from pgt.physics.wall_conditions import PRESSURE, velocity_in
 from pgt.reconstruction.evaluation import Evaluation

@@ -24,7 +24,7 @@ from pgt.data.observations import Observations
 from pgt.data.query_points import as_points, check_either
 from pgt.methods.history import History
 from pgt.models.field_model import AbstractFieldModel
-from pgt.nn.precision import is_double, precision
+from pgt.nn.trees import is_double, precision
 from pgt.physics.derivatives import residual
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.checkpoint import TRAINING_FILE as CHECKPOINT

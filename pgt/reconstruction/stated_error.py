@@ -13,10 +13,10 @@ from pgt.core.doubt import FieldError
 from pgt.data.observations import Observations
 from pgt.data.splits import sensors
 from pgt.inference.likelihood import cut_off
-from pgt.methods.second_order.residual_correlation import is_correlated, neighbor_correlation
+from pgt.methods.second_order.residual_noise import is_correlated, neighbor_correlation
 from pgt.models.linearised import NullSpaceField
-from pgt.nn.compiled import compiled
 from pgt.nn.scaling import Scaling, is_same
+from pgt.nn.trees import compiled
 from pgt.physics.gauge import fixed_fields, freedom
 from pgt.problem.assembly import Task
 from pgt.reconstruction.evaluation import Evaluation

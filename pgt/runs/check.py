@@ -21,13 +21,16 @@ from pgt.kernels import NoKernel
 from pgt.methods.plan import Plan, choose
 from pgt.models.features import Features
 from pgt.models.mesh_solution import Solver
-from pgt.nn.frozen import count_parameters
+from pgt.nn.trees import count_parameters
 from pgt.physics import Equation
-from pgt.physics.condition_overlap import TOUCHED, on_ends, warn_of_overlap
-from pgt.physics.dimensions import check_dimensions, coefficient_units
-from pgt.physics.homogeneous import check_homogeneous
+from pgt.physics.conditions import TOUCHED, on_ends, warn_of_overlap
+from pgt.physics.equation_checks import (
+    check_dimensions,
+    check_homogeneous,
+    coefficient_units,
+    warn_of_growth,
+)
 from pgt.physics.unknown_conditions import functions_of
-from pgt.physics.well_posed import warn_of_growth
 from pgt.problem.assembly import Task, held_out_groups
 from pgt.problem.linearity import is_solved_by_one_solve
 from pgt.training.optimisers import describe_optimiser

@@ -14,10 +14,10 @@ import jax
 import jax.numpy as jnp
 
 from pgt.core.unknown import named_unknowns
+from pgt.methods.second_order.descent import memory_limit
 from pgt.methods.second_order.jacobian import COPIES_OF_CHUNK, JacobianLayout
-from pgt.methods.second_order.least_squares_system import memory_limit
 from pgt.methods.second_order.residual_rows import point_count, reading_mask
-from pgt.nn.frozen import count_parameters
+from pgt.nn.trees import count_parameters
 from pgt.problem.assembly import Task
 from pgt.problem.budget import hidden_units, polish_settings, tunes_all_weights
 from pgt.runs.check import how_solved

@@ -14,8 +14,8 @@ from pgt.data.clock import counted_from, readings_from, start_of
 from pgt.data.domain import Domain
 from pgt.data.outline_lines import outlines, outlines_in_time
 from pgt.io.columns import Columns, add_sensor_and_line
-from pgt.physics.dimensions import coefficient_units
 from pgt.physics.equation import Equation
+from pgt.physics.equation_checks import coefficient_units
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bare
 from pgt.reconstruction.cross_validation import CrossValidation

@@ -9,9 +9,9 @@ from pgt.data.sampling import Graded as Graded
 from pgt.data.sampling import ResidualAdaptive as ResidualAdaptive
 from pgt.data.sampling import Sobol as Sobol
 from pgt.data.sampling import Uniform as Uniform
-from pgt.training.error_bars import Ensemble as Ensemble
-from pgt.training.error_bars import Posterior as Posterior
+from pgt.training.settings import Ensemble as Ensemble
 from pgt.training.settings import Polish as Polish
+from pgt.training.settings import Posterior as Posterior
 from pgt.training.settings import Training as Training
 from pgt.training.weighting import Fixed as Fixed
 from pgt.training.weighting import GradientNorm as GradientNorm

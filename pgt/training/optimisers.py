@@ -7,17 +7,308 @@ integer counters of an optimizer.
 """
 
 import inspect
+import math
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from pgt.core.arguments import Count, NotNegative, Positive, Share
 from pgt.core.errors import InputError
 from pgt.core.registry import parts, register
-from pgt.training.soap import scale_by_soap
+
+_VECTORS = "vectors"  # the group of all leaves with fewer than two axes
+
+
+class SoapState(NamedTuple):
+    """Moments by shape of matrix ("mxn": k m n), factors and bases by dimension ("d": s d d)."""
+
+    step: Int[Array, ""]
+    mean: dict[str, Float[Array, "..."]]
+    square: dict[str, Float[Array, "..."]]
+    factor: dict[str, Float[Array, "s d d"]]
+    basis: dict[str, Float[Array, "s d d"]]
+
+
+class _Side(NamedTuple):
+    """Where the factors of one side of one group stand in the stack of their dimension."""
+
+    dimension: str
+    start: int
+    stop: int
+
+    def of(self, stacks):
+        return stacks[self.dimension][self.start : self.stop]
+
+
+def scale_by_soap(
+    b1: float = 0.95,
+    b2: float = 0.95,
+    eps: float = 1e-8,
+    refresh_every: int = 10,
+    max_dimension: int = 1024,
+) -> optax.GradientTransformation:
+    """Adam, run in the slowly turning eigenbasis of the gradient's Kronecker factors.
+
+    For a matrix gradient G with factors L = E[G Gᵀ], R = E[Gᵀ G] and their eigenvectors Q_L, Q_R::
+
+        M ← b1 M + (1 − b1) G           V ← b2 V + (1 − b2) (Q_Lᵀ G Q_R)²
+        update = Q_L [ (Q_Lᵀ M Q_R) / (√V + eps) ] Q_Rᵀ        (M and V bias-corrected)
+
+    The first call only computes the bases (by `eigh`) and returns zeros; every `refresh_every` steps
+    they are updated by one power iteration, Q ← QR(P Q), columns and V in the order of the
+    eigenvalues. A side longer than `max_dimension` is not rotated. Scalars and vectors get plain
+    Adam. The leading axes of a leaf with three or more are a stack of matrices.
+
+    Equal-shaped matrices are one stack, and all factors of one dimension share one `eigh` and one
+    QR: what is compiled grows with the number of different shapes, not of layers.
+
+    Under `vmap` a step count per member makes XLA refresh at every step. Ensembles should share it:
+    ``vmap(update, in_axes=(0, axes), out_axes=(0, axes))``, ``axes = SoapState(None, 0, 0, 0, 0)``.
+
+    >>> transformation = optax.chain(scale_by_soap(), optax.scale_by_learning_rate(3e-3))
+    >>> state = transformation.init({"weight": jnp.ones((3, 4)), "bias": jnp.zeros(4)})
+    """
+    _check_settings(b1, b2, eps, refresh_every, max_dimension)
+
+    def init(params):
+        zeros = jax.tree.map(jnp.zeros_like, _pack(params))
+        sizes = _stack_sizes(_sides(zeros, max_dimension))
+        dtype = jnp.result_type(*zeros.values()) if zeros else jnp.float32
+        factor = {d: jnp.zeros((n, int(d), int(d)), dtype) for d, n in sizes.items()}
+        basis = {
+            d: jnp.broadcast_to(jnp.eye(int(d), dtype=dtype), f.shape) for d, f in factor.items()
+        }
+        return SoapState(jnp.zeros((), jnp.int32), zeros, zeros, factor, basis)
+
+    def update(updates, state, params=None):
+        del params
+        gradient = {k: g.astype(state.mean[k].dtype) for k, g in _pack(updates).items()}
+        sides = _sides(gradient, max_dimension)
+        direction, mean, square = _adam(gradient, state, sides, b1, b2, eps)
+        factor = _update_factors(gradient, state.factor, sides, b2)
+        due = (state.step % refresh_every == 0).astype(jnp.int32)
+        basis, square = jax.lax.switch(
+            jnp.where(state.step == 0, 2, due),
+            (_keep, _refresh(sides), _initialise),
+            *(factor, state.basis, square),
+        )
+        following = SoapState(state.step + 1, mean, square, factor, basis)
+        return _unpack(direction, updates), following
+
+    return optax.GradientTransformation(init, update)
+
+
+def _adam(gradient, state, sides, b1, b2, eps):
+    """Direction and new moments of every group; the gradient of the first call is not counted."""
+    step = jnp.maximum(state.step, 1)
+    direction, mean, square = {}, {}, {}
+    for key, value in gradient.items():
+        value = jnp.where(state.step == 0, 0, value)
+        bases = [None if side is None else side.of(state.basis) for side in sides[key]]
+        mean[key] = b1 * state.mean[key] + (1 - b1) * value
+        square[key] = b2 * state.square[key] + (1 - b2) * _project(value, *bases) ** 2
+        first = _project(mean[key], *bases) / (1 - jnp.asarray(b1, value.dtype) ** step)
+        second = square[key] / (1 - jnp.asarray(b2, value.dtype) ** step)
+        direction[key] = _project_back(first / (jnp.sqrt(second) + eps), *bases)
+    return direction, mean, square
+
+
+def _project(matrix, left, right):
+    matrix = matrix if left is None else left.mT @ matrix
+    return matrix if right is None else matrix @ right
+
+
+def _project_back(matrix, left, right):
+    matrix = matrix if left is None else left @ matrix
+    return matrix if right is None else matrix @ right.mT
+
+
+def _update_factors(gradient, factor, sides, b2):
+    """P ← b2 P + (1 − b2) G Gᵀ (left) or Gᵀ G (right), in the order of `_sides`."""
+    products = {dimension: [] for dimension in factor}
+    for key, (left, right) in sides.items():
+        value = gradient[key]
+        if left is not None:
+            products[left.dimension].append(value @ value.mT)
+        if right is not None:
+            products[right.dimension].append(value.mT @ value)
+    return {d: b2 * p + (1 - b2) * jnp.concatenate(products[d]) for d, p in factor.items()}
+
+
+def _keep(factor, basis, square):
+    del factor
+    return basis, square
+
+
+def _initialise(factor, basis, square):
+    del basis
+    return _decompose_in_sequence(
+        lambda stack: jnp.linalg.eigh(stack)[1][..., ::-1], factor
+    ), square
+
+
+def _refresh(sides):
+    def refresh(factor, basis, square):
+        power = {d: p @ basis[d] for d, p in factor.items()}
+        order = {
+            d: jnp.argsort(jnp.sum(basis[d] * power[d], axis=-2), axis=-1, descending=True)
+            for d in power
+        }
+        sorted_power = {
+            d: jnp.take_along_axis(p, order[d][..., None, :], axis=-1) for d, p in power.items()
+        }
+        turned = _decompose_in_sequence(_orthonormal, sorted_power)
+        turned = {
+            d: jnp.where(jnp.all(jnp.isfinite(q), axis=(-2, -1), keepdims=True), q, basis[d])
+            for d, q in turned.items()
+        }
+        return turned, {key: _sort(value, order, *sides[key]) for key, value in square.items()}
+
+    return refresh
+
+
+def _orthonormal(stack):
+    """The Q of a QR decomposition.
+
+    On a GPU the batched Householder QR of the vendor's library took two thirds of a training step.
+    On a CPU it is fast, and its replacement on the GPU would be slow to compile.
+    """
+    return jax.lax.platform_dependent(
+        stack, cpu=lambda a: jnp.linalg.qr(a)[0], default=_cholesky_orthonormal
+    )
+
+
+def _cholesky_orthonormal(stack):
+    """The Q of a QR decomposition, by shifted Cholesky QR (Fukaya et al. 2020).
+
+    Three rounds of Gram matrix, Cholesky factor and triangular solve. Columns are brought to unit
+    length first, and the shift of the first round keeps the Gram matrix positive.
+    """
+    eps = jnp.finfo(stack.dtype).eps
+    length = jnp.linalg.norm(stack, axis=-2, keepdims=True)
+    q = stack / jnp.maximum(length, jnp.finfo(stack.dtype).tiny)
+    identity = jnp.eye(stack.shape[-1], dtype=stack.dtype)
+    for shift in (10 * stack.shape[-1] * eps, 0.0, 0.0):
+        gram = jnp.matmul(q.mT, q, precision="highest") + shift * identity
+        factor = jnp.linalg.cholesky(gram)
+        q = jax.lax.linalg.triangular_solve(factor, q, lower=True, transpose_a=True)
+    return q
+
+
+def _decompose_in_sequence(decompose, stacks):
+    """The decomposition of each stack, one after the other.
+
+    On the CPU a batched decomposition waits for other threads of the pool that it runs in. Two of them at
+    once can take every thread and wait forever. XLA runs independent operations at once, so each stack is
+    made to depend on the result before it.
+    """
+    done, nothing = {}, 0.0
+    for dimension, stack in stacks.items():
+        done[dimension] = decompose(stack + nothing)
+        nothing = 0 * done[dimension][0, 0, 0]  # XLA must keep it: it would be NaN for a NaN
+    return done
+
+
+def _sort(square, order, left, right):
+    if left is not None:
+        square = jnp.take_along_axis(square, left.of(order)[..., :, None], axis=-2)
+    if right is not None:
+        square = jnp.take_along_axis(square, right.of(order)[..., None, :], axis=-1)
+    return square
+
+
+def _group(leaf) -> str:
+    is_matrix = leaf.ndim >= 2 and leaf.size > 0
+    return f"{leaf.shape[-2]}x{leaf.shape[-1]}" if is_matrix else _VECTORS
+
+
+def _flat_shape(leaf) -> tuple[int, ...]:
+    return (-1,) if _group(leaf) == _VECTORS else (-1, *leaf.shape[-2:])
+
+
+def _pack(tree) -> dict[str, Float[Array, "..."]]:
+    """One stack of matrices per shape, and one vector of everything else."""
+    parts: dict[str, list] = {}
+    for path, leaf in jax.tree_util.tree_leaves_with_path(tree):
+        if not jnp.issubdtype(jnp.result_type(leaf), jnp.floating):
+            raise InputError(
+                f"scale_by_soap: leaf {jax.tree_util.keystr(path)} is {jnp.result_type(leaf)}, "
+                "and SOAP trains real floating-point arrays. Split other leaves off with "
+                "`eqx.partition(model, eqx.is_inexact_array)`, and store a complex weight as its "
+                "real and imaginary parts."
+            )
+        leaf = jnp.asarray(leaf)
+        parts.setdefault(_group(leaf), []).append(leaf.reshape(_flat_shape(leaf)))
+    return {key: jnp.concatenate(parts[key]) for key in sorted(parts)}
+
+
+def _unpack(stacks, like):
+    """The tree whose `_pack` is `stacks`, with the shapes and dtypes of `like`."""
+    leaves, structure = jax.tree.flatten(like)
+    used = dict.fromkeys(stacks, 0)
+    pieces = []
+    for leaf in map(jnp.asarray, leaves):
+        key = _group(leaf)
+        start, stack = used[key], stacks[key]
+        used[key] += leaf.size // math.prod(stack.shape[1:])
+        pieces.append(stack[start : used[key]].reshape(leaf.shape).astype(leaf.dtype))
+    return jax.tree.unflatten(structure, pieces)
+
+
+def _sides(stacks, max_dimension: int) -> dict[str, tuple[_Side | None, _Side | None]]:
+    """Left and right side of every group, numbered per dimension in the order of the groups."""
+    used: dict[str, int] = {}
+
+    def take(count, dimension):
+        if dimension > max_dimension:
+            return None
+        start = used.get(str(dimension), 0)
+        used[str(dimension)] = start + count
+        return _Side(str(dimension), start, start + count)
+
+    return {
+        key: (None, None)
+        if key == _VECTORS
+        else (take(stack.shape[0], stack.shape[1]), take(stack.shape[0], stack.shape[2]))
+        for key, stack in stacks.items()
+    }
+
+
+def _stack_sizes(sides) -> dict[str, int]:
+    rotated = [side for pair in sides.values() for side in pair if side is not None]
+    return {
+        s.dimension: max(r.stop for r in rotated if r.dimension == s.dimension) for s in rotated
+    }
+
+
+def _check_settings(b1, b2, eps, refresh_every, max_dimension):
+    for name, value in (("b1", b1), ("b2", b2)):
+        if not 0 <= value < 1:
+            raise InputError(
+                f"scale_by_soap({name}={value}): must lie in [0, 1), for example 0.95."
+            )
+    if not eps > 0:
+        raise InputError(f"scale_by_soap(eps={eps}): must be positive, for example 1e-8.")
+    for name, value in (("refresh_every", refresh_every), ("max_dimension", max_dimension)):
+        if int(value) != value or value < 1:
+            raise InputError(
+                f"scale_by_soap({name}={value}): must be a whole number of at least 1."
+            )
+
+
+# ------------------------------------------------------------------------------- optimizers by name
+
+# First-order optimizers: a direction from Optax, times a learning rate with a schedule.
+#
+# An optimizer is any Optax transformation of the gradient into the direction of a step, such as
+# `optax.scale_by_adam()`. It has no learning rate, sign or schedule: the training step multiplies
+# by them. The schedule depends on the share of the budget that is spent. All members of an ensemble
+# share the integer counters of an optimizer.
+
 
 # The learning rate rises linearly until the first share of the budget and is constant until the second
 # one.

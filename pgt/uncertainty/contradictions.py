@@ -34,7 +34,7 @@ from pgt.inference.linear_gaussian import Rows, Solved, most_probable, scanned
 from pgt.methods.closed_form.design_rows import condition_misses, field_rows, nodes_of, rows_of
 from pgt.models.features import Features
 from pgt.models.field_model import AbstractFieldModel
-from pgt.nn.precision import cast
+from pgt.nn.trees import cast
 from pgt.physics.conditions import AbstractCondition, AbstractWallCondition
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.losses import Problem

@@ -16,8 +16,7 @@ from pgt.data.dates import seconds
 from pgt.data.domain import AXES
 from pgt.data.observations import Observations
 from pgt.models.field_model import AbstractFieldModel
-from pgt.nn.compiled import compiled
-from pgt.nn.precision import is_double, precision
+from pgt.nn.trees import compiled, is_double, precision
 from pgt.uncertainty.calibration import (
     Calibration,
     MemberCount,

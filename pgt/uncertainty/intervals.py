@@ -18,7 +18,7 @@ from scipy import special, stats
 from pgt.core.errors import InputError
 from pgt.core.numbers import number, percent
 from pgt.core.unknown import Unknown, named_unknowns
-from pgt.nn.precision import is_double, precision
+from pgt.nn.trees import is_double, precision
 from pgt.uncertainty.members import Members, require_members
 
 # A coefficient is not determined where the standard deviation of its logarithm, or its relative

@@ -28,10 +28,10 @@ from jaxtyping import Array, Float
 
 from pgt.core.unknown import named_unknowns
 from pgt.data.observations import Observations
-from pgt.inference.significance import is_less
+from pgt.inference.likelihood import is_less
 from pgt.methods.finished_fit import Fit
 from pgt.methods.first_order.training_step import held_out_error
-from pgt.methods.second_order.field_noise import weight_by_field_noise, weighted_held_out_error
+from pgt.methods.second_order.descent import build_system, common_noise, initial_prior
 from pgt.methods.second_order.gauss_newton import (
     ERROR_BAR_ITERATIONS,
     EVIDENCE_ROUNDS,
@@ -44,18 +44,18 @@ from pgt.methods.second_order.least_squares import (
     hessian_factor,
     revise_prior,
 )
-from pgt.methods.second_order.least_squares_system import build_system, common_noise, initial_prior
-from pgt.methods.second_order.residual_correlation import mean_square_residuals
+from pgt.methods.second_order.residual_noise import (
+    mean_square_residuals,
+    weight_by_field_noise,
+    weighted_held_out_error,
+)
 from pgt.methods.second_order.residual_rows import point_count
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
-from pgt.nn.compiled import compiled
-from pgt.nn.frozen import count_parameters
-from pgt.nn.precision import cast
+from pgt.nn.trees import cast, compiled, count_parameters
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.losses import Problem
-from pgt.training.error_bars import Posterior
-from pgt.training.settings import Polish
+from pgt.training.settings import Polish, Posterior
 from pgt.uncertainty.linearized_map import MapEstimate, jackknife_steps, map_estimate
 from pgt.uncertainty.members import PosteriorSamples
 

@@ -15,8 +15,7 @@ from pgt.data.observations import Observations
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import LinearisedModel, NullSpaceField
 from pgt.nn import batched
-from pgt.nn.compiled import compiled
-from pgt.nn.precision import is_double, precision
+from pgt.nn.trees import compiled, is_double, precision
 from pgt.physics.pde import AbstractPDE
 from pgt.uncertainty.calibration import MemberCount
 

@@ -23,7 +23,7 @@ from pgt.core.doubt import Doubt
 from pgt.core.errors import InputError
 from pgt.core.numbers import number
 from pgt.data.observations import Observations
-from pgt.methods.second_order.residual_correlation import neighbor_correlation
+from pgt.methods.second_order.residual_noise import neighbor_correlation
 from pgt.nn.scaling import is_same
 from pgt.uncertainty.held_out import HeldOutPredictions
 

@@ -33,7 +33,7 @@ from pgt.models.features import FIRST_BAND, Features
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import NullSpaceField
 from pgt.nn import batched
-from pgt.nn.precision import cast
+from pgt.nn.trees import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.budget import ROWS_PER_WEIGHT
 from pgt.problem.losses import Problem

@@ -12,8 +12,7 @@ from jaxtyping import Float, Int
 
 from pgt.core.unknown import named_unknowns
 from pgt.data.splits import Groups, sensors, spared_sensors
-from pgt.inference.likelihood import cut_off, misfit_size
-from pgt.inference.significance import beyond_noise
+from pgt.inference.likelihood import beyond_noise, cut_off, misfit_size
 from pgt.methods.closed_form.band_posterior import (
     Answer,
     errors_without,
@@ -28,13 +27,12 @@ from pgt.methods.first_order.training_step import held_out_error
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import LinearisedModel, NullSpaceField
 from pgt.nn import batched
-from pgt.nn.compiled import compiled
-from pgt.nn.precision import cast, is_double, precision
+from pgt.nn.trees import cast, compiled, is_double, precision
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.assembly import Task
 from pgt.problem.budget import is_polishable, polish_settings, total_seconds
 from pgt.problem.losses import Problem
-from pgt.training.error_bars import POSTERIOR_DRAWS, Posterior
+from pgt.training.settings import POSTERIOR_DRAWS, Posterior
 from pgt.uncertainty.contradictions import (
     ContradictedCondition,
     DisplacedSensor,

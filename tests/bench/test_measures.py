@@ -9,7 +9,7 @@ import xarray as xr
 from wavy_result import BOX, PDE, Wavy, measured
 
 import pgt
-from pgt.nn.frozen import count_parameters
+from pgt.nn.trees import count_parameters
 from pgt.problem.assembly import assemble
 from pgt_bench import measures
 from pgt_bench.measures import step_cost

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import pgt
-from pgt.nn.frozen import combine, partition
+from pgt.nn.trees import combine, partition
 from pgt.physics.derivatives import differentiate
 
 DOMAIN = pgt.Domain(x=(0, 2), t=(1, 4))

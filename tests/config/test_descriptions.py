@@ -3,6 +3,8 @@
 import inspect
 
 import pytest
+from exact_solutions import ALL_PDES
+from model_cases import ALL_MODELS
 from public_names import public_names
 from run_files import loader, refused, sections_in
 
@@ -10,8 +12,6 @@ import pgt
 from pgt.config.descriptions import described
 from pgt.config.template import template
 from pgt.core.registry import KINDS, snapshot
-from pgt.models.model_cases import ALL_MODELS
-from pgt.physics.exact import ALL_PDES
 
 
 @pytest.fixture(scope="module")

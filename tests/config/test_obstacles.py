@@ -6,7 +6,7 @@ import pytest
 
 from pgt import InputError
 from pgt.config.obstacles import obstacle
-from pgt.physics.signature import About
+from pgt.physics.pde import About
 
 WIDE = About("lap(u) = 0", box={"x": (0, 4), "y": (1, 3)})
 

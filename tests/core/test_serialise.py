@@ -21,7 +21,7 @@ from pgt.core import files, serialise
 from pgt.core.errors import InputError
 from pgt.core.serialise import VERSION, from_files, load, save, to_files
 from pgt.core.unknown import Unknown
-from pgt.training.soap import scale_by_soap
+from pgt.training.optimisers import scale_by_soap
 
 
 class Equation(eqx.Module):

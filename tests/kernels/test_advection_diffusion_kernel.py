@@ -13,7 +13,7 @@ from greens_functions import (
 
 from pgt.core.errors import InputError
 from pgt.kernels import AdvectionDiffusionKernel, HeatKernel
-from pgt.kernels.composition import LearnableStrength, SumKernel
+from pgt.kernels.kernel import LearnableStrength, SumKernel
 
 VELOCITY = (1.0, -0.5, 0.2)
 

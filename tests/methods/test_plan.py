@@ -7,7 +7,7 @@ import pytest
 import pgt
 from pgt.methods.plan import large_network
 from pgt.models.pgt import MANY_READINGS, PGT
-from pgt.nn.frozen import count_parameters
+from pgt.nn.trees import count_parameters
 from pgt.problem.budget import MAX_POLISHED_WEIGHTS, is_polishable
 
 SIZES = {"width": 4, "heads": 1, "blocks": 1}

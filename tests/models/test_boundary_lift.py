@@ -8,7 +8,7 @@ import pytest
 import pgt
 from pgt.core.errors import InputError
 from pgt.models.boundary_lift import Lifted
-from pgt.nn.frozen import count_parameters
+from pgt.nn.trees import count_parameters
 
 AROUND = pgt.Domain(x=(-2, 2), y=(-2, 2), shape=-pgt.shapes.Disk(radius=0.5, name="cylinder"))
 RESTING = "1 - 0.25/(x^2 + y^2)"

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 import pgt
-from pgt.nn import frozen
+from pgt.nn import trees
 from pgt.nn.scaling import Scaling
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 2))
@@ -86,10 +86,10 @@ def test_learns_the_antiderivative_operator():
     unscaled = dataclasses.replace(
         scaling, mean=np.zeros(1, np.float32), spread=np.ones(1, np.float32)
     )
-    trained, fixed = frozen.partition(pgt.DeepONet(unscaled, width=40, layers=3, basis=24))
+    trained, fixed = trees.partition(pgt.DeepONet(unscaled, width=40, layers=3, basis=24))
 
     def misfit(trained, functions, integrals):
-        model = frozen.combine(trained, fixed)
+        model = trees.combine(trained, fixed)
 
         def one(values, integral):
             context = model.encode(dataclasses.replace(blank, values=values[:, None]))

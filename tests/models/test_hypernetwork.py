@@ -7,13 +7,90 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.models.hypernetwork import MIN_NOISE, HyperSiren, HyperSirenSizes, ModulatedSiren
-from pgt.models.network import UnitReadings
-from pgt.nn.draw import Draw
-from pgt.nn.embedding import Embedding, MovingEmbedding
-from pgt.nn.modes import Modes
-from pgt.nn.sine_layers import first_weights, hidden_weights, phases
-from pgt.nn.stack import Stack
+from pgt.models.field_model import UnitReadings
+from pgt.models.hypernetwork import (
+    MIN_NOISE,
+    HyperSiren,
+    HyperSirenSizes,
+    Modes,
+    ModulatedSiren,
+    Pace,
+)
+from pgt.nn.attention import Stack
+from pgt.nn.layers import Draw, Embedding, MovingEmbedding, first_weights, hidden_weights, phases
+
+
+def derivatives(waves, z):
+    """Values, first along the last axis, second along both."""
+    one = jnp.array([1.0, 0.0]), jnp.array([0.0, 1.0])
+
+    def along(f, direction):
+        return lambda z: jax.jvp(f, (z,), (direction,))[1]
+
+    over_x, over_t = along(along(waves, one[0]), one[0]), along(waves, one[1])
+    return waves(z), over_t(z), over_x(z), along(over_t, one[1])(z)
+
+
+def test_with_the_law_of_diffusion_every_wave_solves_the_heat_equation():
+    modes = Modes((False, False), numbers=1, count=4, swings=False)
+    # ν = 0.1 e^(2 n) in unit coordinates: rate = ν (k π / 2)².
+    parts = (jnp.asarray(np.log(0.1 * np.pi**2 / 4)), jnp.array([2.0]))
+    modes = eqx.tree_at(lambda m: (m.fading.start, m.fading.slope), modes, parts)
+    value, over_t, over_xx, _ = derivatives(modes(jnp.array([0.5])), jnp.array([0.3, -0.6]))
+    assert value.shape == (modes.size,) == (8,)
+    np.testing.assert_allclose(over_t, 0.1 * np.e * over_xx, rtol=1e-4, atol=1e-5)
+
+
+def test_with_the_law_of_sound_every_wave_solves_the_wave_equation():
+    modes = Modes((True, False), numbers=1, count=3, swings=True)
+    speed = 0.7
+    parts = (jnp.asarray(-30.0), jnp.asarray(np.log(speed * np.pi)))
+    modes = eqx.tree_at(lambda m: (m.fading.start, m.swinging.start), modes, parts)
+    value, _, over_xx, over_tt = derivatives(modes(jnp.zeros(1)), jnp.array([0.3, 0.4]))
+    assert value.shape == (modes.size,) == (12,)
+    np.testing.assert_allclose(over_tt, speed**2 * over_xx, rtol=1e-3, atol=1e-2)
+
+
+def test_on_a_ring_waves_close():
+    waves = Modes((True, False), numbers=1, count=5, swings=False)(jnp.zeros(1))
+    ends = [waves(jnp.array([x, 0.1])) for x in (-1.0, 1.0)]
+    np.testing.assert_allclose(*ends, atol=1e-5)
+
+
+def test_there_are_none_over_more_axes():
+    modes = Modes((True, True, False), numbers=2, count=5, swings=True)
+    assert modes.size == 0
+    assert modes(jnp.zeros(2))(jnp.zeros(3)).shape == (0,)
+
+
+def test_what_fades_at_once_stays_finite():
+    modes = Modes((False, False), numbers=1, count=30, swings=False)
+    slope = jax.grad(lambda n: jnp.sum(modes(n)(jnp.array([0.2, -0.9]))))(jnp.array([50.0]))
+    assert bool(jnp.isfinite(slope).all())
+
+
+# ------------------------------------------------------------------------------- co moving
+
+
+def test_a_speed_that_is_told_by_its_logarithm_is_found_again():
+    pace = Pace((True, False), numbers=2)
+    low, high = 0.2, 2.0
+    middle, half = np.log(low * high) / 2, np.log(high / low) / 2
+    parts = (jnp.array([np.exp(middle)]), jnp.array([[half, 0.0]]))
+    pace = eqx.tree_at(lambda p: (p.gain, p.rate), pace, parts)
+    for speed in (0.2, 0.7, 2.0):
+        told = jnp.array([(np.log(speed) - middle) / half, 0.3])
+        np.testing.assert_allclose(pace(told), [speed, 0.0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("periodic", [(False, False), (True, True)])
+def test_nothing_moves_where_nothing_goes_round_in_time(periodic):
+    pace = Pace(periodic, numbers=1)
+    assert pace.gain.size == 0
+    np.testing.assert_array_equal(pace(jnp.ones(1)), [0.0, 0.0])
+
+
+# ------------------------------------------------------------------------------- hypernetwork
 
 # Compiled: operation by operation each of them takes seconds.
 encode = eqx.filter_jit(lambda network, seen: network.encode(seen))

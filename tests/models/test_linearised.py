@@ -9,7 +9,7 @@ import pytest
 import pgt
 from pgt.core import serialise
 from pgt.models.linearised import LinearisedModel, NullSpaceField
-from pgt.nn.precision import cast
+from pgt.nn.trees import cast
 from pgt.physics.derivatives import differentiate
 
 

@@ -7,9 +7,9 @@ import pytest
 
 import pgt
 from pgt.core import serialise
+from pgt.models.features import Multipoles
 from pgt.models.local import Local, Together
 from pgt.models.moving_basis import groups
-from pgt.models.multipoles import Multipoles
 
 BOX = {"x": (-1, 1), "y": (-1, 1), "t": (0, 2)}
 HOLE = pgt.shapes.Ellipse((0.1, 0), (0.3, 0.2), name="hole")

@@ -8,9 +8,8 @@ import pytest
 
 import pgt
 from pgt.models.pinnsformer import PINNsFormer
-from pgt.nn.frozen import count_parameters
-from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
+from pgt.nn.trees import cast, count_parameters
 from pgt.physics.derivatives import differentiate
 
 SMALL = {"width": 8, "heads": 2, "hidden": 12, "output_hidden": 10, "step": 0.02}

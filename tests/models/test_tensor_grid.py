@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.models.features import Sines
+from pgt.models.features import Multipoles, Sines
 from pgt.models.local import Local
-from pgt.models.multipoles import Multipoles
 
 POSITIONS = [np.linspace(-1, 1, 7), np.array([0.3]), np.linspace(-0.9, 0.8, 5)]
 

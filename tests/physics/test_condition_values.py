@@ -7,10 +7,19 @@ import pytest
 import xarray as xr
 from nested_derivatives import residual_at
 
+import pgt
 from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown
+from pgt.data.condition_regions import Faces, Spread
 from pgt.physics import Heat, Initial
-from pgt.physics.condition_values import as_source, as_value, bind_value, value_at
+from pgt.physics.condition_values import (
+    as_source,
+    as_value,
+    bind_value,
+    value_at,
+    wall_of,
+    with_static,
+)
 from pgt.physics.unknown_function import UnknownFunction
 
 
@@ -72,3 +81,34 @@ def test_mistakes_are_named(make, message):
 def test_an_unknown_function_is_no_source():
     with pytest.raises(InputError, match="stands in the text of an equation, or in a condition"):
         as_value("Poisson(source=...)", UnknownFunction("x"))
+
+
+# ------------------------------------------------------------------------------- binding
+
+DOMAIN = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.shapes.Disk((1, 0.5), 0.2, name="hole"))
+
+
+def test_a_wall_is_found_by_its_name_or_by_an_axis():
+    assert isinstance(wall_of(pgt.Dirichlet(wall="hole", u=0.0), DOMAIN), Spread)
+    assert isinstance(wall_of(pgt.Dirichlet("x", u=0.0), DOMAIN), Spread)
+    assert isinstance(wall_of(pgt.Dirichlet("x", u=0.0), pgt.Domain(x=(0, 1), y=(0, 1))), Faces)
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        (lambda: pgt.Dirichlet(wall="hol", u=0.0), r"Dirichlet\(wall='hol'\): there is no wall"),
+        (lambda: pgt.Neumann(wall="hole", where="q < 0", u=0.0), "unknown name 'q'"),
+        (lambda: pgt.Dirichlet(wall="hole", where="x < 0", u=0.0), "nothing is left"),
+        (lambda: pgt.Dirichlet("x", wall="hole", u=0.0), "has no axis or side"),
+    ],
+)
+def test_walls_that_are_not_there_are_told_of_the_condition(condition, words):
+    with pytest.raises(InputError, match=words):
+        condition().bind(DOMAIN, ("u",))
+
+
+def test_static_fields_are_replaced_in_a_copy():
+    condition = pgt.NoSlip("x")
+    assert with_static(condition, velocity=("u", "v")).velocity == ("u", "v")
+    assert condition.velocity == ()

@@ -8,8 +8,8 @@ from nested_derivatives import residual_at
 
 from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown, resolve
-from pgt.kernels.composition import NoKernel
 from pgt.kernels.heat_kernel import HeatKernel
+from pgt.kernels.kernel import NoKernel
 from pgt.physics import (
     AdvectionDiffusion,
     AllenCahn,

@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from exact_solutions.flow import taylor_green
 from nested_derivatives import NestedDerivatives
 
 import pgt
@@ -12,7 +13,6 @@ from pgt.config import load_run
 from pgt.config.parts import Parts
 from pgt.data.condition_regions import INSTANTS
 from pgt.data.domain import Domain
-from pgt.physics.exact.flow import taylor_green
 from pgt.physics.gauge import fixed_fields, freedom
 from pgt.problem.losses import Problem
 

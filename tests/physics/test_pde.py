@@ -1,13 +1,43 @@
 """What every equation has: coordinates, fields, coefficients as leaves, and a kernel."""
 
+import inspect
+
 import jax
 import jax.numpy as jnp
 import pytest
-from nested_derivatives import NestedDerivatives
+from exact_solutions import ALL_PDES
+from nested_derivatives import NestedDerivatives, random_points, residual_at
 
+from pgt.core.registry import parts
 from pgt.kernels.kernel import AbstractKernel
-from pgt.physics.exact import ALL_PDES
-from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives
+from pgt.physics.pde import TAKEN, About, AbstractPDE, Derivatives
+
+OWN = {name: cls for name, cls in parts("equation").items() if cls.__module__.startswith("pgt.")}
+every_equation = pytest.mark.parametrize("cls", OWN.values(), ids=OWN)
+
+
+@every_equation
+def test_the_values_to_begin_with_make_the_equation_they_speak_of(cls):
+    pde = cls(**cls.about.coefficients)
+    assert pde.coords == tuple(cls.about.box)
+    assert set(cls.about.measured) <= set(pde.fields)
+    assert set(cls.about.units) <= set(pde.fields)
+
+
+@every_equation
+def test_the_text_names_arguments_as_python_does(cls):
+    arguments = inspect.signature(cls).parameters
+    assert set(cls.about.coefficients) <= set(arguments)
+    assert all(name in cls.about.equation for name in cls.about.coefficients)
+    assert all(low < high for low, high in cls.about.box.values())
+
+
+def test_one_that_says_little_measures_u_and_knows_nothing_besides():
+    short = About("u_t = 0")
+    assert (short.measured, short.conditions, dict(short.units)) == (("u",), (), {})
+
+
+# ------------------------------------------------------------------------------- pde
 
 cases = pytest.mark.parametrize("case", ALL_PDES, ids=lambda case: case.name)
 
@@ -44,3 +74,24 @@ def test_an_equation_without_a_residual_cannot_be_made():
 
     with pytest.raises(TypeError, match="residual"):
         Nothing()
+
+
+# ------------------------------------------------------------------------------- exact cases
+
+
+@cases
+def test_residual_vanishes_on_the_exact_solution_and_nowhere_near(case):
+    def residuals(z, error):
+        def field(z):
+            return case.solution(z) * (1 + error * z[0] ** 2) + error * jnp.sin(3 * z).sum()
+
+        return residual_at(case.pde, field, z)
+
+    with jax.enable_x64(True):
+        z = random_points(case.bounds, case.pde.coords, 20)
+        compiled = jax.jit(jax.vmap(residuals, in_axes=(0, None)))
+        exact, wrong = compiled(z, 0.0), compiled(z, 0.1)
+        for name in exact:
+            assert exact[name].shape == (20,), name
+            assert float(jnp.abs(exact[name]).max()) < 1e-10, name
+            assert float(jnp.abs(wrong[name]).max()) > 1e-3, name

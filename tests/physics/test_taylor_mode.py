@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from pgt.nn import sine
+from pgt.nn import layers
 from pgt.physics import taylor_mode
 from pgt.physics.taylor_mode import PropagationPlan, propagate
 
@@ -217,8 +217,8 @@ UNARY = {
     "erfc": jax.scipy.special.erfc,
     "rsqrt": jax.lax.rsqrt,
     "integer_pow": lambda z: z**-3,
-    "sine": sine.sin,
-    "cosine": sine.cos,
+    "sine": layers.sin,
+    "cosine": layers.cos,
 }
 
 

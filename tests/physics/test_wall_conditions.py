@@ -4,10 +4,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from exact_solutions.solids import kirsch
+from two_modes import field
 
 import pgt
 from pgt.core.errors import InputError
+from pgt.core.unknown import Unknown
+from pgt.methods.closed_form.band_search import fit_features
 from pgt.physics.derivatives import parse_name
+from pgt.physics.unknown_conditions import filled
+from pgt.problem.assembly import assemble
 
 RING = pgt.Domain(
     x=(-2, 2),
@@ -145,3 +151,103 @@ def test_slopes_are_across_a_wall_where_it_is():
     found = rows(pgt.Neumann(wall="cylinder", u=-1.0), MOVING, ("u",), u=u)
     assert np.abs(found).max() < 1e-9
     assert np.abs(rows(pgt.Dirichlet(wall="cylinder", u=0.25), MOVING, ("u",), u=u)).max() < 1e-9
+
+
+# ------------------------------------------------------------------------------- traction
+
+YOUNG, RATIO, PULL = 2.0, 0.3, 0.5
+PLATE = pgt.Domain(
+    x=(-2, 2),
+    y=(-2, 2),
+    shape=pgt.shapes.Rectangle(x=(-2, 2), y=(-2, 2)) - pgt.shapes.Disk(radius=0.5, name="hole"),
+)
+THIN = pgt.Elasticity(YOUNG, RATIO, plane="stress")
+
+
+def rows_of_traction(condition, domain, pde, solution):
+    """At nodes of the wall, of a displacement given as a function of a point."""
+    bound = filled(condition.bind(domain, pde.fields), pde)
+
+    def evaluate(z, name):
+        field, along = parse_name(name, domain.axes, pde.fields)
+        function = lambda y: solution(y)[field]  # noqa: E731
+        for axis in along:
+            function = (lambda f, k: lambda y: jax.grad(f)(y)[k])(function, axis)
+        return function(z)
+
+    with jax.enable_x64(True):
+        points = jnp.asarray(np.asarray(bound.nodes(16), float))
+        return points, np.asarray(jax.vmap(lambda z: bound.rows(evaluate, z))(points))
+
+
+def test_the_hole_of_a_plate_that_is_pulled_is_free():
+    _, found = rows_of_traction(
+        pgt.Traction(wall="hole"), PLATE, THIN, kirsch(YOUNG, RATIO, PULL, 0.5)
+    )
+    assert found.shape[1] == 2
+    assert found == pytest.approx(0, abs=1e-6)
+    long = pgt.Elasticity(YOUNG, RATIO)
+    _, wrong = rows_of_traction(
+        pgt.Traction(wall="hole"), PLATE, long, kirsch(YOUNG, RATIO, PULL, 0.5)
+    )
+    assert np.abs(wrong).max() > 0.05
+
+
+def bent(z):
+    """A beam that is bent to the curvature 1: the stress along x is E y, all others are none."""
+    x, y = z
+    return jnp.stack([x * y, -(x**2 + RATIO * y**2) / 2])
+
+
+def test_the_force_at_the_end_of_a_bent_beam():
+    beam = pgt.Domain(x=(0, 2), y=(-0.5, 0.5))
+    end = pgt.Traction("x", side="upper", u=f"{YOUNG}*y", v=0.0)
+    for condition in (end, pgt.Traction("y")):
+        assert rows_of_traction(condition, beam, THIN, bent)[1] == pytest.approx(0, abs=1e-6)
+    points, found = rows_of_traction(pgt.Traction("x", side="lower", u=0.0), beam, THIN, bent)
+    assert found[:, 0] == pytest.approx(-YOUNG * np.asarray(points)[:, 1], abs=1e-6)
+
+
+def test_in_space_under_names_of_ones_own_and_with_unknown_moduli():
+    cube = pgt.Domain(x=(0, 1), y=(0, 1), z=(0, 1))
+    solid = pgt.Elasticity(
+        Unknown(YOUNG, positive=True), Unknown(RATIO, bounds=(0.0, 0.45)), 3, fields=("a", "b", "c")
+    )  # fmt: skip
+
+    def stretched(z):
+        return jnp.stack([z[0], -RATIO * z[1], -RATIO * z[2]])
+
+    assert rows_of_traction(pgt.Traction(("y", "z")), cube, solid, stretched)[1] == pytest.approx(
+        0, abs=1e-6
+    )
+    end = pgt.Traction("x", side="upper", a=YOUNG)
+    assert rows_of_traction(end, cube, solid, stretched)[1] == pytest.approx(0, abs=1e-6)
+
+
+def test_free_walls_and_a_force_say_what_four_readings_do_not():
+    """A bent beam: readings fix where it is, its walls how it is bent."""
+    beam = pgt.Domain(x=(0, 2), y=(-0.5, 0.5))
+    places = np.array([[0.1, -0.4], [0.1, 0.4], [0.3, 0.1], [0.5, -0.2]])
+    u, v = (np.array(column) for column in zip(*(bent(z) for z in places), strict=True))
+    readings = pgt.Observations.from_arrays(
+        {"x": places[:, 0], "y": places[:, 1]}, {"u": u, "v": v}
+    )
+    known = [pgt.Traction("y"), pgt.Traction("x", side="upper", u=f"{YOUNG}*y", v=0.0)]
+    model = pgt.Features(pgt.Scaling.fit(readings, beam), count=60, band=2.0)
+    found, _ = fit_features(assemble(readings, THIN, beam, known, model=model), lambda *_: None)
+    asked = np.random.default_rng(0).uniform((0, -0.5), (2, 0.5), size=(50, 2))
+    true = np.asarray(bent(asked.T)).T
+    assert np.linalg.norm(field(found.model, asked) - true) < 1e-4 * np.linalg.norm(true)
+
+
+@pytest.mark.parametrize(
+    ("condition", "pde", "words"),
+    [
+        (pgt.Traction("x"), pgt.Laplace(), "wall of an elastic solid, but the equation is Laplace"),
+        (pgt.Traction("x", p=1.0), THIN, "no field 'p', only u, v"),
+    ],
+)
+def test_what_cannot_be_is_said(condition, pde, words):
+    square = pgt.Domain(x=(0, 1), y=(0, 1))
+    with pytest.raises(InputError, match=words):
+        filled(condition.bind(square, pde.fields), pde)

@@ -8,10 +8,48 @@ import xarray as xr
 from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.figure import Figure
 
+import pgt
 from pgt import plots
 from pgt.core.errors import InputError
 from pgt.core.stage import Stage
 from pgt.data.observations import Observations
+from pgt.plots import figures
+
+
+def history():
+    loss = np.array([[4.0, 2.0, 1.0], [np.nan, 0.0, 3.0]])
+    return xr.Dataset(
+        {"loss": (("term", "step"), loss)}, {"term": ["data", "heat"], "step": [0, 5, 9]}
+    )
+
+
+def test_terms_are_all_or_those_asked_for():
+    assert figures.loss_terms(history(), None) == ["data", "heat"]
+    assert figures.loss_terms(history(), ["heat"]) == ["heat"]
+    with pytest.raises(InputError, match=r"terms \['wall'\]: the history holds \['data', 'heat'\]"):
+        figures.loss_terms(history(), ["wall"])
+    with pytest.raises(InputError, match="no `loss` over step and term"):
+        figures.loss_terms(history().rename(loss="cost"), None)
+
+
+def test_a_course_has_the_steps_at_which_it_has_a_logarithm():
+    steps, values = figures.recorded(history().loss.sel(term="heat"), "heat")
+    assert (steps.tolist(), values.tolist()) == ([9], [3.0])
+    assert figures.steps(history()).tolist() == [0, 5, 9]
+    with pytest.raises(InputError, match="'data' has no positive value"):
+        figures.recorded(0 * history().loss.sel(term="data"), "data")
+
+
+def test_a_running_mean_keeps_a_short_series_and_the_mean_of_a_line():
+    short = np.random.default_rng(0).uniform(size=figures.MANY)
+    np.testing.assert_allclose(figures.running_mean(short), short)
+    line = np.arange(300.0)
+    smooth = figures.running_mean(line)
+    np.testing.assert_allclose(smooth[3:-3], line[3:-3])
+    assert smooth[0] == pytest.approx(1.5)  # of 0, 1, 2 and 3
+
+
+# ------------------------------------------------------------------------------- figures
 
 X, Y, T = np.linspace(0, 1, 11), np.linspace(-1, 1, 7), np.linspace(0, 2, 9)
 
@@ -129,7 +167,7 @@ def test_compare_leaves_holes_where_values_are_missing():
     assert r"\times10^{-2}" in plots.compare(truth, truth * 1.01).axes[2].get_title()
 
 
-def history(steps=300):
+def history_of_figures(steps=300):
     step = np.arange(1, steps + 1)
     held_out = np.where(step % 50 == 0, 1.0 / step, np.nan)
     losses = np.stack([1.0 / step, 3.0 / step, 5.0 / step], axis=1)
@@ -140,7 +178,7 @@ def history(steps=300):
 
 
 def test_convergence_names_every_curve_without_overlap():
-    axes = plots.convergence(history()).axes[0]
+    axes = plots.convergence(history_of_figures()).axes[0]
     assert {text.get_text() for text in axes.texts} == {"data", "heat", "held_out", "ic"}
     heights = np.sort([text.xy[1] for text in axes.texts])
     assert np.diff(heights).min() > 0.06
@@ -148,16 +186,16 @@ def test_convergence_names_every_curve_without_overlap():
 
 
 def test_loss_contributions_are_shares_of_the_sum():
-    axes = plots.loss_contributions(history(), ["data", "heat"]).axes[0]
+    axes = plots.loss_contributions(history_of_figures(), ["data", "heat"]).axes[0]
     assert [text.get_text() for text in axes.texts] == ["data", "heat"]
     top_of_data = axes.collections[0].get_paths()[0].vertices[:, 1].max()
     assert top_of_data == pytest.approx(0.25)
-    axes = plots.loss_contributions(history()).axes[0]
+    axes = plots.loss_contributions(history_of_figures()).axes[0]
     assert [text.get_text() for text in axes.texts] == ["data", "heat", "ic"]
 
 
 def test_terms_can_be_chosen_and_an_error_that_was_not_held_out_is_not_drawn():
-    nothing = history().assign(held_out=("step", np.full(300, np.nan)))
+    nothing = history_of_figures().assign(held_out=("step", np.full(300, np.nan)))
     axes = plots.convergence(nothing, ["heat"]).axes[0]
     assert [text.get_text() for text in axes.texts] == ["heat"]
 
@@ -201,9 +239,9 @@ def test_no_global_figures():
          "sensors have the axes"),
         (lambda: plots.compare(heat(), heat().isel(x=slice(5))), "different grids"),
         (lambda: plots.compare(flow(), flow(), at={"t": [0.0, 1.0]}), "one value"),
-        (lambda: plots.convergence(history() * 0), "'data' has no positive value"),
-        (lambda: plots.convergence(history(), ["data", "bc"]), r"\['bc'\].*holds.*'heat'"),
-        (lambda: plots.loss_contributions(history().drop_vars("loss")), "give result.history"),
+        (lambda: plots.convergence(history_of_figures() * 0), "'data' has no positive value"),
+        (lambda: plots.convergence(history_of_figures(), ["data", "bc"]), r"\['bc'\].*holds.*'heat'"),
+        (lambda: plots.loss_contributions(history_of_figures().drop_vars("loss")), "give result.history"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(call, message):
@@ -233,13 +271,13 @@ def test_readings_are_coloured_and_suspects_ringed_by_their_number():
 
 def test_the_polish_has_a_panel_of_its_own_with_a_line_for_each_stage():
     loss = (("step", "term"), np.ones((2, 1)))
-    history = xr.Dataset({"loss": loss}, {"step": [1, 2], "term": ["data"]})
+    history_of_figures = xr.Dataset({"loss": loss}, {"step": [1, 2], "term": ["data"]})
     costs = [(1.0, 0.1), (0.3, 0.2), (3.0, 2.0)]
     stages = [Stage(name, cost, 1.0, "iterations") for name, cost in zip("abc", costs, strict=True)]
-    _, own = plots.convergence(history, stages=stages).axes
+    _, own = plots.convergence(history_of_figures, stages=stages).axes
     assert [line.get_xdata().tolist() for line in own.lines] == [[0, 1], [1, 2], [2, 3]]
     assert [text.get_text() for text in own.texts] == ["a", "b", "c"]
-    (alone,) = plots.convergence(history.isel(step=slice(0)), stages=stages).axes
+    (alone,) = plots.convergence(history_of_figures.isel(step=slice(0)), stages=stages).axes
     assert alone.get_ylabel() == "cost"
 
 
@@ -262,3 +300,40 @@ def test_a_folder_is_no_place_for_a_picture(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="name another place"):
         plots.save(Figure(), "")
+
+
+# ------------------------------------------------------------------------------- unseen systems
+
+ROW = {"clean_median": 0.01, "clean_tenth": 0.03, "noisy_median": 0.02, "noisy_tenth": 0.05}
+ERRORS = {"64": {k: v / 2 for k, v in ROW.items()}, "16": ROW}
+
+
+def test_errors_are_drawn_in_the_order_of_their_numbers():
+    axes = plots.unseen(ERRORS).axes[0]
+    clean, noisy = axes.lines
+    np.testing.assert_allclose(clean.get_xdata(), [16, 64])
+    np.testing.assert_allclose(clean.get_ydata(), [0.01, 0.005])
+    np.testing.assert_allclose(noisy.get_ydata(), [0.02, 0.01])
+    assert [text.get_text() for text in axes.texts] == ["clean readings", "5 % noise"]
+
+
+def test_each_system_has_a_row_with_its_error():
+    truth = pgt.datasets.heat(x=9, t=9)
+    figure = plots.unseen(ERRORS, [(truth, 1.1 * truth, pgt.sample(truth, n=5))] * 2)
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles.count("answer") == 1
+    assert sum("|error|" in title for title in titles) == 2
+
+
+def test_answers_on_another_grid_are_refused():
+    truth = pgt.datasets.heat(x=9, t=9)
+    with pytest.raises(pgt.InputError, match="different grids"):
+        plots.unseen(ERRORS, [(truth, truth.isel(x=slice(1, None)), pgt.sample(truth, n=5))])
+
+
+@pytest.mark.parametrize(
+    "errors", [{}, {"a": ROW}, {"16": {}}, {"16": {"clean_median": 0.1}}, {"0": ROW}]
+)
+def test_a_card_without_errors_is_refused(errors):
+    with pytest.raises(pgt.InputError, match="card's errors"):
+        plots.unseen(errors)

@@ -7,7 +7,7 @@ import pytest
 import pgt
 from pgt.data.splits import parts
 from pgt.models.linearised import LinearisedModel
-from pgt.nn.precision import is_double
+from pgt.nn.trees import is_double
 from pgt.physics import Heat
 from pgt.problem.assembly import assemble, held_out_groups, held_out_rows
 

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from exact_solutions import ALL_PDES
 
 from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown
@@ -16,10 +17,9 @@ from pgt.data.observations import Observations
 from pgt.data.origin import HERE
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.pgt import PGT
-from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
+from pgt.nn.trees import cast
 from pgt.physics import Dirichlet, Equation, Heat, Initial, NavierStokes2D, Neumann
-from pgt.physics.exact import ALL_PDES
 from pgt.physics.pde import TAKEN
 from pgt.problem.losses import (
     Batch,

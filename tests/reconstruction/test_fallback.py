@@ -14,7 +14,7 @@ from pgt.methods.closed_form.band_search import FEWEST_TO_CHOOSE
 from pgt.methods.finished_fit import Fit
 from pgt.methods.first_order.training_loop import _untrained
 from pgt.methods.plan import CLOSED_FORM, SECOND_ORDER, choose
-from pgt.nn.precision import cast
+from pgt.nn.trees import cast
 from pgt.problem.assembly import assemble
 from pgt.reconstruction.candidates import fit_task
 from pgt.reconstruction.fallback import (

@@ -13,8 +13,8 @@ import pgt
 from pgt.cli import app
 from pgt.config import load_run
 from pgt.config.parts import Parts
-from pgt.methods.second_order.least_squares_system import build_system
-from pgt.nn.frozen import count_parameters
+from pgt.methods.second_order.descent import build_system
+from pgt.nn.trees import count_parameters
 from pgt.runs.check import prepare
 from pgt.runs.estimate import (
     Rows,

@@ -423,7 +423,7 @@ def failing(error):
         ({"pgt.runs.fit.report_data": ODD, "pgt.runs.fit.write_manifest": FULL},
          {"report.html", "checksums.sha256"}),
         ({"pgt.runs.fit.write_report": FULL}, {"report.html"}),
-        ({"pgt.report.sections.agreement": ODD, "pgt.report.page.payload": ODD,
+        ({"pgt.report.page.agreement": ODD, "pgt.report.page.payload": ODD,
           "pgt.runs.report.judge": ODD, "pgt.runs.report._tables": ODD}, set()),
         ({"pgt.reconstruction.result.evidence_of": ODD}, set()),
     ],
@@ -451,7 +451,7 @@ def test_an_output_that_fails_loses_nothing_else(solved, tmp_path, monkeypatch, 
 
 def test_a_page_says_which_of_its_sections_failed(solved, tmp_path, monkeypatch):
     result = load(solved / "out")
-    monkeypatch.setattr("pgt.report.sections.residual", failing(ValueError("odd <residual>")))
+    monkeypatch.setattr("pgt.report.page.residual", failing(ValueError("odd <residual>")))
     with pytest.warns(pgt.DoubtWarning, match="Residual in the report could not be made"):
         path = result.report(tmp_path / "page.html", x=5, t=4)
     page = path.read_text(encoding="utf-8")

@@ -1,12 +1,290 @@
 """Optimisers by name and as Optax transformations."""
 
+import os
+import subprocess
+import sys
+
+import equinox as eqx
+import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 import pytest
 
 import pgt
+from pgt.core.errors import InputError
 from pgt.core.registry import parts
-from pgt.training.optimisers import describe_optimiser, direction
+from pgt.training.optimisers import (
+    SoapState,
+    _cholesky_orthonormal,
+    describe_optimiser,
+    direction,
+    scale_by_soap,
+)
+
+SETTINGS = {"b1": 0.9, "b2": 0.8, "eps": 1e-8, "refresh_every": 3, "max_dimension": 6}
+
+
+def compiled(*settings, **named) -> optax.GradientTransformation:
+    """SOAP, its start and a step one program each: operation by operation each of them is compiled."""
+    soap = scale_by_soap(*settings, **named)
+    return optax.GradientTransformation(jax.jit(soap.init), jax.jit(soap.update))
+
+
+class ReferenceMatrix:
+    """The algorithm of the paper for one matrix, in numpy, one line per line."""
+
+    def __init__(self, shape, b1, b2, eps, refresh_every, max_dimension):
+        self.b1, self.b2, self.eps, self.refresh_every = b1, b2, eps, refresh_every
+        self.rotated = [d <= max_dimension for d in shape]
+        self.mean, self.square = np.zeros(shape), np.zeros(shape)
+        self.factors = [np.zeros((d, d)) for d in shape]
+        self.bases = [np.eye(d) for d in shape]
+        self.step = -1
+
+    def update(self, gradient):
+        self.step += 1
+        if self.step == 0:
+            self.learn_factors(gradient)
+            for side in range(2):
+                if self.rotated[side]:
+                    self.bases[side] = np.linalg.eigh(self.factors[side])[1][:, ::-1]
+            return np.zeros_like(gradient)
+        left, right = self.bases
+        self.mean = self.b1 * self.mean + (1 - self.b1) * gradient
+        projected = left.T @ gradient @ right
+        self.square = self.b2 * self.square + (1 - self.b2) * projected**2
+        mean = left.T @ self.mean @ right / (1 - self.b1**self.step)
+        square = self.square / (1 - self.b2**self.step)
+        direction = left @ (mean / (np.sqrt(square) + self.eps)) @ right.T
+        self.learn_factors(gradient)
+        if self.step % self.refresh_every == 0:
+            self.refresh()
+        return direction
+
+    def learn_factors(self, gradient):
+        for side, product in enumerate((gradient @ gradient.T, gradient.T @ gradient)):
+            self.factors[side] = self.b2 * self.factors[side] + (1 - self.b2) * product
+
+    def refresh(self):
+        for side in range(2):
+            if self.rotated[side]:
+                factor, basis = self.factors[side], self.bases[side]
+                order = np.argsort(-np.diag(basis.T @ factor @ basis))
+                self.square = np.take(self.square, order, axis=side)
+                self.bases[side] = np.linalg.qr(factor @ basis[:, order])[0]
+
+
+def random_trees(like, steps, seed=0):
+    """Gradients whose statistics differ by direction, so that the order of eigenvalues changes."""
+    generator = np.random.default_rng(seed)
+    for step in range(steps):
+        yield jax.tree.map(
+            lambda p, s=step: jnp.asarray(
+                generator.normal(size=p.shape) * (1 + np.sin(s)), p.dtype
+            ),
+            like,
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("optimised")  # rounding decides the basis of a null space
+def test_every_leaf_follows_the_definition():
+    shapes = [(4, 4), (4, 6), (6, 4), (2, 9), (9, 8), (4, 4), (1, 5), (3, 4, 6), (2, 2, 3, 3)]
+    with jax.enable_x64(True):
+        params = {str(k): jnp.zeros(shape) for k, shape in enumerate(shapes)}
+        transformation = compiled(**SETTINGS)
+        state, update = transformation.init(params), transformation.update
+        references = {
+            key: [ReferenceMatrix(p.shape[-2:], **SETTINGS) for _ in range(p[..., 0, 0].size)]
+            for key, p in params.items()
+        }
+        for gradient in random_trees(params, steps=20):
+            direction, state = update(gradient, state)
+            for key, value in gradient.items():
+                matrices = np.asarray(value).reshape(-1, *value.shape[-2:])
+                expected = [r.update(g) for r, g in zip(references[key], matrices, strict=True)]
+                expected = np.reshape(expected, value.shape)
+                np.testing.assert_allclose(direction[key], expected, rtol=1e-8, atol=1e-9)
+
+
+def test_vectors_and_scalars_get_adam_one_step_later():
+    params = {"a": jnp.zeros(3), "b": jnp.zeros(()), "empty": jnp.zeros((0, 4))}
+    soap, adam = compiled(0.9, 0.99), optax.scale_by_adam(0.9, 0.99)
+    soap_state, adam_state = soap.init(params), adam.init(params)
+    _, soap_state = soap.update(jax.tree.map(jnp.ones_like, params), soap_state)
+    for gradient in random_trees(params, steps=4):
+        got, soap_state = soap.update(gradient, soap_state)
+        expected, adam_state = adam.update(gradient, adam_state)
+        jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5), got, expected)
+
+
+def test_first_update_is_zero_and_repeats_nothing():
+    params = {"w": jnp.ones((3, 4)), "b": jnp.ones(4)}
+    transformation = compiled()
+    updates, state = transformation.update(params, transformation.init(params))
+    assert all((u == 0).all() for u in jax.tree.leaves(updates))
+    assert all((m == 0).all() for m in jax.tree.leaves((state.mean, state.square)))
+    assert set(state.mean) == {"3x4", "vectors"}
+    assert {d: f.shape for d, f in state.factor.items()} == {"3": (1, 3, 3), "4": (1, 4, 4)}
+
+
+def test_a_stack_equals_its_matrices():
+    with jax.enable_x64(True):
+        stacked = {"w": jnp.zeros((3, 4, 5))}
+        separate = {"w": [jnp.zeros((4, 5))] * 3}
+        transformation = compiled(refresh_every=2)
+        update = transformation.update
+        states = transformation.init(stacked), transformation.init(separate)
+        for gradient in random_trees(stacked, steps=7):
+            a, first = update(gradient, states[0])
+            b, second = update({"w": list(gradient["w"])}, states[1])
+            states = first, second
+            np.testing.assert_allclose(a["w"], jnp.stack(b["w"]), rtol=1e-12)
+
+
+def test_parts_that_are_not_trained_pass_through():
+    model = eqx.nn.MLP(2, 1, 4, 2, key=jax.random.key(0))
+    trained, _ = eqx.partition(model, eqx.is_inexact_array)
+    transformation = compiled()
+    updates, _ = transformation.update(trained, transformation.init(trained))
+    assert jax.tree.structure(updates) == jax.tree.structure(trained)
+    eqx.apply_updates(model, updates)
+    assert jax.tree.leaves(transformation.update({}, transformation.init({}))[0]) == []
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
+def test_dtype_follows_the_parameters_in_a_scan(dtype):
+    with jax.enable_x64(True):
+        params = {"w": jnp.ones((3, 2), dtype), "b": jnp.ones(2, dtype)}
+        transformation = compiled(refresh_every=2)
+
+        def step(state, _):
+            updates, state = transformation.update(params, state)
+            return state, updates
+
+        state, updates = jax.lax.scan(step, transformation.init(params), None, length=5)
+        arrays = jax.tree.leaves((updates, state[1:]))
+        assert {a.dtype for a in arrays} == {jnp.dtype(dtype)}
+        assert state.step == 5
+
+
+def test_zero_and_tiny_gradients_stay_finite():
+    params = {"w": jnp.zeros((4, 3)), "b": jnp.zeros(2)}
+    transformation = compiled(refresh_every=1)
+    update = transformation.update
+    for size in (0.0, 1e-30):
+        state = transformation.init(params)
+        for _ in range(4):
+            gradient = jax.tree.map(lambda p, s=size: p + s, params)
+            updates, state = update(gradient, state)
+        assert all(jnp.isfinite(a).all() for a in jax.tree.leaves((updates, state)))
+
+
+def test_an_ensemble_shares_the_step_count():
+    params = jnp.ones((2, 3, 4))  # two members with one matrix each
+    transformation = compiled(refresh_every=2)
+    member = transformation.init(params[0])
+    axes = SoapState(None, 0, 0, 0, 0)
+    batched = jax.tree.map(lambda a: jnp.stack([a, a]), member)._replace(step=member.step)
+    update = jax.jit(jax.vmap(transformation.update, in_axes=(0, axes), out_axes=(0, axes)))
+    update_one = transformation.update
+    assert "cond[" in str(jax.make_jaxpr(update)(params, batched))
+    single = member
+    for gradient in random_trees(params, steps=4):
+        together, batched = update(gradient, batched)
+        alone, single = update_one(gradient[1], single)
+    np.testing.assert_allclose(together[1], alone, rtol=1e-4, atol=1e-5)
+    everything = jax.vmap(transformation.init)(params)  # a count per member works too, only slower
+    assert jax.jit(jax.vmap(transformation.update))(params, everything)[0].shape == params.shape
+
+
+def minimise(transformation, rate, steps, loss, start):
+    schedule = optax.cosine_decay_schedule(rate, steps)
+    optimiser = optax.chain(transformation, optax.scale_by_learning_rate(schedule))
+
+    def step(carry, _):
+        params, state = carry
+        updates, state = optimiser.update(jax.grad(loss)(params), state)
+        return (optax.apply_updates(params, updates), state), None
+
+    (params, _), _ = jax.lax.scan(step, (start, optimiser.init(start)), None, length=steps)
+    return float(loss(params))
+
+
+def test_beats_adam_on_a_rotated_ill_conditioned_problem():
+    keys = jax.random.split(jax.random.key(0), 3)
+    left, right = (jnp.linalg.qr(jax.random.normal(k, (8, 8)))[0] for k in keys[:2])
+    scales = jnp.logspace(0, -2, 8)
+    target = jax.random.normal(keys[2], (8, 8))
+
+    def loss(w):
+        return jnp.sum((scales[:, None] * (left @ (w - target) @ right) * scales) ** 2)
+
+    start = jnp.zeros((8, 8))
+    rates = (0.3, 0.1, 0.03)
+    soap = min(minimise(compiled(), rate, 400, loss, start) for rate in rates)
+    adam = min(minimise(optax.scale_by_adam(), rate, 400, loss, start) for rate in rates)
+    assert soap < adam / 10
+
+
+def test_large_sides_keep_the_identity():
+    state = scale_by_soap(max_dimension=4).init({"w": jnp.ones((3, 5)), "v": jnp.ones((6, 7))})
+    assert set(state.basis) == {"3"}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"b1": 1.0}, {"b2": -0.1}, {"eps": 0.0}, {"refresh_every": 0}, {"max_dimension": 0}],
+)
+def test_bad_settings_are_named(settings):
+    (name,) = settings
+    with pytest.raises(InputError, match=name):
+        scale_by_soap(**settings)
+
+
+@pytest.mark.parametrize("dtype", [jnp.complex64, jnp.int32])
+def test_leaves_that_are_not_real_numbers_are_named(dtype):
+    with pytest.raises(InputError, match=r"\['w'\]"):
+        scale_by_soap().init({"w": jnp.ones((2, 2), dtype)})
+
+
+STRESS = """
+import jax, jax.numpy as jnp
+from pgt.training.optimisers import scale_by_soap
+params = [jnp.ones((6, d, d)) for d in (96, 64, 48)]
+soap = scale_by_soap(refresh_every=1)
+def step(i, state):
+    return soap.update([jax.random.normal(jax.random.key(i), p.shape) for p in params], state)[1]
+jax.block_until_ready(jax.jit(lambda s: jax.lax.fori_loop(0, 60, step, s))(soap.init(params)))
+"""
+
+
+@pytest.mark.slow
+def test_decompositions_never_wait_for_each_other():
+    # Several threads, as outside the tests: there, decompositions side by side stop for ever.
+    environment = os.environ | {"XLA_FLAGS": ""}
+    subprocess.run([sys.executable, "-c", STRESS], env=environment, check=True, timeout=120)
+
+
+@pytest.mark.parametrize("double", [False, True])
+def test_cholesky_qr_is_the_q_of_a_qr(double):
+    """What replaces QR on a GPU: the same columns up to sign, however unlike their lengths."""
+    random = np.random.default_rng(0)
+    basis = np.linalg.qr(random.normal(size=(3, 12, 12)))[0]
+    power = (basis * 10.0 ** np.linspace(0, -6, 12)) @ np.linalg.qr(random.normal(size=(12, 12)))[0]
+    power = power + 1e-3 * random.normal(size=power.shape)
+    with jax.enable_x64(double):
+        dtype = np.float64 if double else np.float32
+        found = np.asarray(_cholesky_orthonormal(jnp.asarray(power, dtype)))
+    expected = np.linalg.qr(power)[0]
+    signs = np.sign(np.sum(found * expected, axis=-2, keepdims=True))
+    tolerance = 1e-9 if double else 2e-2
+    np.testing.assert_allclose(found, signs * expected, atol=tolerance)
+    np.testing.assert_allclose(found.mT @ found, np.eye(12)[None].repeat(3, 0), atol=1e-5)
+
+
+# ------------------------------------------------------------------------------- optimizers by name
 
 
 @pytest.mark.parametrize("name", ["soap", "adam", "adamw", "lion"])

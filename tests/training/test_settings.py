@@ -7,6 +7,7 @@ import optax
 import pytest
 
 import pgt
+from pgt.core.registry import parts
 from pgt.training.settings import Polish
 
 
@@ -83,3 +84,24 @@ def test_a_record_of_the_settings_is_plain_data():
     assert told["steps"] is None
     assert told["polish"].startswith("Polish(iterations=3,")
     assert isinstance(told["optimiser"], str)
+
+
+# ------------------------------------------------------------------------------- error bars
+
+
+def test_wrong_numbers_of_members_are_refused():
+    for wrong in (-1, 1, True):
+        with pytest.raises(pgt.InputError, match="whole number from 2 up"):
+            pgt.Ensemble(members=wrong)
+    for wrong in (0, 7):
+        with pytest.raises(pgt.InputError):
+            pgt.Posterior(samples=wrong)
+
+
+def test_an_odd_number_of_samples_is_refused():
+    with pytest.raises(pgt.InputError, match="samples come in pairs; write an even number"):
+        pgt.Posterior(samples=9)
+
+
+def test_a_run_file_finds_both_by_name():
+    assert parts("error bars") == {"ensemble": pgt.Ensemble, "posterior": pgt.Posterior}

@@ -14,7 +14,7 @@ from pgt.methods.finished_fit import BUDGET_SPENT, DIVERGED, Fit
 from pgt.methods.first_order.training_step import held_out_error
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
-from pgt.nn.precision import cast
+from pgt.nn.trees import cast
 from pgt.problem.assembly import assemble
 from pgt.reconstruction import candidates
 from pgt.reconstruction.candidates import fit_task

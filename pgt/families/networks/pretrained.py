@@ -32,10 +32,10 @@ from pgt.families.networks import readout
 from pgt.families.networks.card import MAX_CLEAN_NOISE, Card
 from pgt.families.networks.readout import NetworkField, readout_precision
 from pgt.families.sensing import KernelGuide, SensorBatch, are_stations
-from pgt.models.frame import Frame
+from pgt.models.field_model import Frame
 from pgt.models.hypernetwork import HyperSiren
-from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
+from pgt.nn.trees import cast
 from pgt.physics.pde import AbstractPDE
 
 FOLDER = Path(__file__).parent / "weights"

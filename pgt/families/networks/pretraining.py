@@ -27,8 +27,7 @@ from pgt.families.networks.pretrained import Pretrained
 from pgt.families.networks.readout import mean_and_spread_at
 from pgt.families.sensing import KernelGuide, NodeGrid, SensedSystem, Sensing, sense
 from pgt.models.hypernetwork import FieldPosterior, HyperSiren, HyperSirenSizes
-from pgt.nn.draw import Draw
-from pgt.nn.embedding import Embedding
+from pgt.nn.layers import Draw, Embedding
 from pgt.problem.checkpoint import require_same
 
 FILE_NAME = "pretraining"

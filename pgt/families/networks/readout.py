@@ -20,10 +20,10 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.families.field_posterior import compress, noise_by_evidence
 from pgt.families.sensing import scaling_of, unit_readings
+from pgt.models.field_model import UnitReadings
 from pgt.models.hypernetwork import FieldPosterior, HyperSiren
-from pgt.models.network import UnitReadings
-from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
+from pgt.nn.trees import cast
 
 NOISE_SOURCES = ("encoder", "evidence")
 LEVELS = 10.0 ** np.arange(-8, 3.1, 0.5)  # Noise levels λ in units of the encoder's.

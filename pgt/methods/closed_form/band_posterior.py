@@ -32,9 +32,9 @@ from pgt.models.features import Features, Sines
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
-from pgt.nn.precision import cast
+from pgt.nn.trees import cast
 from pgt.physics.pde import AbstractPDE
-from pgt.training.error_bars import Posterior
+from pgt.training.settings import Posterior
 
 NARROW = 1.0  # of the log-evidence, for every doubling of a band
 POLYNOMIAL = 1.0  # a band of a third of a wave over the domain

@@ -36,6 +36,7 @@ from pgt.methods.closed_form.band_solution import (
     readings_alone,
     solved_at_once,
     solved_in_turn,
+    symbol_of,
     veiled,
 )
 from pgt.methods.closed_form.design_rows import (
@@ -45,14 +46,13 @@ from pgt.methods.closed_form.design_rows import (
     weights_of,
     with_weights,
 )
-from pgt.methods.closed_form.equation_symbol import symbol_of
 from pgt.methods.closed_form.smoothness_average import PRIORS, over_smoothness
 from pgt.methods.coefficients import are_settled, log_of, raw_of
 from pgt.methods.finished_fit import COEFFICIENT_NOT_AT_REST, SOLVED_IN_CLOSED_FORM, Fit
 from pgt.methods.history import History
 from pgt.models.features import FIRST_BAND, Features
-from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
+from pgt.nn.trees import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import functions_of, wall_fields
 from pgt.problem.assembly import Task

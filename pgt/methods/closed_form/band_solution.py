@@ -26,12 +26,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
 from pgt.core.errors import InputError
 from pgt.core.threads import blas_threads
-from pgt.core.unknown import named_unknowns
+from pgt.core.unknown import named_unknowns, resolve
 from pgt.inference.equation_prior import Basis, ConditionalBasis
 from pgt.inference.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
 from pgt.inference.linear_gaussian import CLEAN, CLOSE, Rows, Solved, most_probable
@@ -50,12 +52,114 @@ from pgt.methods.coefficients import (
     are_settled,
     is_at_edge,
 )
+from pgt.models.exact_waves import Symbol
 from pgt.models.features import Features, Sines
+from pgt.nn.scaling import Scaling
+from pgt.physics.derivatives import LAPLACIAN, DerivativeTable, parse_name, requested
 from pgt.physics.pde import AbstractPDE
-from pgt.physics.unknown_conditions import functions_of, wall_fields
+from pgt.physics.unknown_conditions import Bordered, functions_of, wall_fields
 from pgt.problem.assembly import Task
 from pgt.problem.budget import ROWS_PER_WEIGHT, Deadline
 from pgt.problem.field_scales import log_fields
+
+PLACES = 5  # at which coefficients are compared
+CONSTANT = 1e-10  # relative to the largest coefficient: what differs by less is the same
+LEAST = 1e-12  # of the largest term of an equation: a source, or a term, that is none
+
+
+def symbol_of(pde: AbstractPDE, scaling: Scaling) -> Symbol | None:
+    """P(κ) of a linear equation P(∂) u = 0 in unit coordinates; None where coefficients are unknown or
+    vary, where there is a source, or not as many equations as fields.
+
+    >>> import pgt
+    >>> readings = pgt.sample(pgt.datasets.heat(), n=20)
+    >>> scaling = Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
+    >>> [symbol_of(pde, scaling) is None for pde in (pgt.Heat(0.1), pgt.Equation("u_t = x*u_xx"))]
+    [False, True]
+    """
+    if isinstance(pde, Bordered) or functions_of(pde) or named_unknowns(pde):
+        return None
+    known, names = resolve(pde), [n for n in requested(pde) if n not in pde.coords]
+    with jax.enable_x64(True):
+        found = [_coefficients(known, names, scaling, seed) for seed in range(PLACES)]
+    slopes, sources = (np.stack(part) for part in zip(*found, strict=True))
+    if not np.isfinite(slopes).all() or slopes.shape[1] != len(pde.fields):
+        return None
+    scale = np.max(np.abs(slopes), axis=(0, 2))
+    varies = np.ptp(slopes, axis=0).max(axis=1) > CONSTANT * scale
+    if not (scale > 0).all() or varies.any() or (np.abs(sources) > LEAST * scale).any():
+        return None
+    symbol = _symbol(pde, names, slopes[0], scaling)
+    far = scaling.origin.along(pde.fields)
+    return None if far.any() and not symbol.holds_constants else symbol
+
+
+def _coefficients(pde: AbstractPDE, names: list[str], scaling: Scaling, seed: int):
+    """The factors of all terms of the residuals of a linear equation, and the residuals of a field
+    that is zero, at a random place."""
+    random = np.random.default_rng(seed)
+    place = np.asarray(scaling.from_unit(random.uniform(-1, 1, len(pde.coords))), float)
+    place = place + scaling.origin.along(pde.coords)
+    here = {axis: jnp.asarray(value) for axis, value in zip(pde.coords, place, strict=True)}
+
+    def rows(values: Float[np.ndarray, " k"]) -> Float[np.ndarray, " e"]:
+        table = DerivativeTable(dict(zip(names, jnp.asarray(values), strict=True)) | here)
+        return np.array([float(row) for row in pde.residual(table).values()])
+
+    nothing = rows(np.zeros(len(names)))
+    drawn = random.uniform(1, 2, len(names))
+    slopes = [(rows(column) - nothing) / d for column, d in zip(np.diag(drawn), drawn, strict=True)]
+    return np.stack(slopes, axis=-1), nothing
+
+
+def _symbol(
+    pde: AbstractPDE, names: list[str], slopes: Float[np.ndarray, "c k"], scaling: Scaling
+) -> Symbol:
+    """The coefficients by the powers of κ in unit coordinates; every equation in its own unit."""
+    half, spread = np.asarray(scaling.half_extent, float), np.asarray(scaling.spread, float)
+    terms: dict[tuple[int, ...], np.ndarray] = {}
+    for name, column in zip(names, slopes.T, strict=True):
+        for field, along in _derivatives(name, pde):
+            powers = np.bincount(np.asarray(along, int), minlength=len(pde.coords))
+            factors = terms.setdefault(tuple(powers.tolist()), np.zeros((len(slopes),) * 2))
+            factors[:, field] += column * spread[field] / np.prod(half[list(along)])
+    factors = np.stack(list(terms.values()))
+    factors /= np.max(np.abs(factors), axis=(0, 2))[:, None]
+    return Symbol(np.array(list(terms), int), factors)
+
+
+def _derivatives(name: str, pde: AbstractPDE) -> list[tuple[int, tuple[int, ...]]]:
+    """The field, and the axes along which it is differentiated; those of a Laplacian one by one."""
+    if not name.startswith(f"{LAPLACIAN}("):
+        return [parse_name(name, pde.coords, pde.fields)]
+    field = pde.fields.index(name[len(LAPLACIAN) + 1 : -1])
+    return [(field, (a, a)) for a, axis in enumerate(pde.coords) if axis != "t"]
+
+
+# ------------------------------------------------------------------------------- the solution
+
+# The field of sines with one band: by one solve, or by one after the other.
+#
+# A linear equation with known coefficients is solved at once (linear_gaussian.py). Otherwise the rows are
+# linearised at the field found so far, again and again; the equation may only become a hundred times
+# stiffer from one time to the next, and only while that makes the readings more probable.
+#
+# While a coefficient is wrong, the equation only spoils readings that are known to many digits, and the
+# most probable answer is to drop it. So where coefficients are to be learnt, readings lie under a veil:
+# they are first taken to be noisy, and then less and less so, as long as the equation is kept and
+# coefficients stay where a thicker veil showed them.
+#
+#
+# Unknown functions on their way from one linearisation of an equation to the next, and their prior.
+#
+# A sum of sines of one band that are all alike is so smooth that a few readings say for certain
+# what it is everywhere: no function is like that. The weights of a function's sines become smaller
+# with their frequency instead, as those of a Matérn kernel do,
+#
+#     T(w) = (1 + |c w / band|²)^(-(ν + d/2)/2)
+#
+# whose functions have ν derivatives. Readings choose the band, and with it how fast they change.
+
 
 SMOOTH = 2.5  # ν: derivatives that a function has
 BENDS = 4.0  # c: the frequency from which on sines become smaller is such a part of the band

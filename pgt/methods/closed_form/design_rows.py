@@ -22,8 +22,7 @@ from pgt.data.origin import Origin
 from pgt.inference.linear_algebra import beside_numpy
 from pgt.inference.linear_gaussian import Rows
 from pgt.models.features import Features, Sines
-from pgt.nn.compiled import compiled
-from pgt.nn.precision import cast
+from pgt.nn.trees import cast, compiled
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.derivatives import parse_name
 from pgt.physics.pde import AbstractPDE

@@ -12,20 +12,18 @@ from jaxtyping import Bool
 from pgt.core.progress import ProgressBar
 from pgt.core.unknown import named_unknowns
 from pgt.methods.finished_fit import BUDGET_SPENT, DIVERGED, HELD_OUT_ERROR_STALLED, Fit
-from pgt.methods.first_order.batched_training import (
+from pgt.methods.first_order.training_step import (
+    BudgetClock,
+    RunSummary,
     TrainingProgram,
+    TrainingState,
     accept_finite,
+    initialize,
+    join,
     select,
     stack_states,
     unstack,
     with_noise_floors,
-)
-from pgt.methods.first_order.training_step import (
-    BudgetClock,
-    RunSummary,
-    TrainingState,
-    initialize,
-    join,
 )
 from pgt.methods.history import History, Logbook
 from pgt.models.field_model import AbstractFieldModel

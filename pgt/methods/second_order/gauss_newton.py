@@ -22,27 +22,29 @@ import numpy as np
 
 from pgt.core.stage import Ended, Stage
 from pgt.data.observations import Observations
+from pgt.inference.likelihood import is_less
 from pgt.inference.linear_algebra import Vector
-from pgt.inference.significance import is_less
 from pgt.methods.second_order.descent import (
     INITIAL_DAMPING,
     DescentState,
     HeldOutError,
     IterationReport,
+    build_system,
+    common_noise,
     descend,
     has_stalled,
     has_stopped_improving,
+    initial_prior,
     is_budget_spent,
     reopen,
     stage_of,
     why_ended,
 )
-from pgt.methods.second_order.field_noise import weight_by_field_noise
 from pgt.methods.second_order.least_squares import Residuals, revise_prior
-from pgt.methods.second_order.least_squares_system import build_system, common_noise, initial_prior
-from pgt.methods.second_order.residual_correlation import (
+from pgt.methods.second_order.residual_noise import (
     has_correlated_residuals,
     has_uncorrelated_residuals,
+    weight_by_field_noise,
 )
 from pgt.methods.second_order.residual_rows import TunedParameters
 from pgt.models.field_model import AbstractFieldModel

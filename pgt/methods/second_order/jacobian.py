@@ -22,7 +22,7 @@ from jaxtyping import Array, Float, PyTree
 from pgt.inference import linear_algebra
 from pgt.inference.linear_algebra import Matrix, Square, Vector
 from pgt.methods.second_order.residual_rows import RowBlock
-from pgt.nn.compiled import OPTIONS
+from pgt.nn.trees import OPTIONS
 
 # The number of copies of a chunk of J that exist at the same time.
 COPIES_OF_CHUNK = 3

@@ -26,8 +26,8 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.sampling import Sobol
 from pgt.methods.first_order.training_step import split
-from pgt.nn import frozen
-from pgt.nn.compiled import compiled
+from pgt.nn import trees
+from pgt.nn.trees import compiled
 from pgt.physics.derivatives import expansion, highest_order
 from pgt.problem.losses import Problem, condition_rows, equation_rows, reading_rows, reading_weights
 from pgt.training.settings import Polish
@@ -119,7 +119,7 @@ def flatten_parameters(model, pde, readings, *, whole: bool) -> TunedParameters:
     def rebuild(vector):
         part, unknowns = unravel(vector)
         if whole:
-            return frozen.combine(part, fixed[0]), eqx.combine(unknowns, fixed[1])
+            return trees.combine(part, fixed[0]), eqx.combine(unknowns, fixed[1])
         tuned = eqx.tree_at(lambda m: m.tunable(), model, part)
         return tuned, eqx.combine(unknowns, fixed[1])
 

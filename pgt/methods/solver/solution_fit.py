@@ -52,7 +52,7 @@ from pgt.nn import batched
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.assembly import Task
 from pgt.problem.budget import Deadline
-from pgt.training.error_bars import POSTERIOR_DRAWS, Posterior
+from pgt.training.settings import POSTERIOR_DRAWS, Posterior
 
 ITERATIONS = 40  # of Gauss-Newton's method
 HELD = 1e8  # weight of rows that hold exactly

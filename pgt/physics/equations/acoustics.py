@@ -19,10 +19,8 @@ from pgt.physics.coefficient_tree import (
     spatial,
 )
 from pgt.physics.condition_values import Source, Value, as_source, source_at
-from pgt.physics.names import as_fields, by_own_names
-from pgt.physics.pde import AbstractPDE, Derivatives
-from pgt.physics.signature import About
-from pgt.physics.vectors import COMPONENTS, components, divergence
+from pgt.physics.pde import About, AbstractPDE, Derivatives
+from pgt.physics.vectors import COMPONENTS, as_fields, by_own_names, components, divergence
 
 # A pure number where p is over density: with another than 1, p may have a unit of its own.
 Density = Annotated[Given, Limits(above=0), Powers()]

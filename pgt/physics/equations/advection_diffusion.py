@@ -19,9 +19,8 @@ from pgt.physics.coefficient_tree import (
     spatial,
 )
 from pgt.physics.condition_values import Source, Value, as_source, source_at
-from pgt.physics.names import as_fields, by_own_names
-from pgt.physics.pde import AbstractPDE, Derivatives
-from pgt.physics.signature import FLAT_ENDS, About
+from pgt.physics.pde import FLAT_ENDS, About, AbstractPDE, Derivatives
+from pgt.physics.vectors import as_fields, by_own_names
 
 
 @register("advection_diffusion")

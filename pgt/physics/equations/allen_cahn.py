@@ -9,9 +9,8 @@ from jaxtyping import Array, Float
 from pgt.core.registry import register
 from pgt.kernels.heat_kernel import HeatKernel
 from pgt.physics.coefficient_tree import Coefficient, Diffusivity, Rate, as_coefficient, current
-from pgt.physics.names import as_fields, by_own_names
-from pgt.physics.pde import AbstractPDE, Derivatives
-from pgt.physics.signature import About
+from pgt.physics.pde import About, AbstractPDE, Derivatives
+from pgt.physics.vectors import as_fields, by_own_names
 
 
 @register("allen_cahn")

@@ -13,10 +13,8 @@ from pgt.kernels.heat_kernel import HeatKernel
 from pgt.physics.coefficient_tree import Coefficient, Diffusivity, Given, as_coefficient, current
 from pgt.physics.condition_values import Source, Value, as_source, source_at
 from pgt.physics.implied_kernel import RADIUS
-from pgt.physics.names import as_fields, by_own_names
-from pgt.physics.pde import AbstractPDE, Derivatives
-from pgt.physics.signature import About
-from pgt.physics.vectors import carried, change, divergence
+from pgt.physics.pde import About, AbstractPDE, Derivatives
+from pgt.physics.vectors import as_fields, by_own_names, carried, change, divergence
 
 FIELDS = ("u", "v", "p", "T")
 

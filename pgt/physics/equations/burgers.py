@@ -10,9 +10,8 @@ from pgt.core.arguments import Powers
 from pgt.core.registry import register
 from pgt.kernels.heat_kernel import HeatKernel
 from pgt.physics.coefficient_tree import Coefficient, Diffusivity, as_coefficient, current
-from pgt.physics.names import as_fields, by_own_names
-from pgt.physics.pde import AbstractPDE, Derivatives
-from pgt.physics.signature import FLAT_ENDS, About
+from pgt.physics.pde import FLAT_ENDS, About, AbstractPDE, Derivatives
+from pgt.physics.vectors import as_fields, by_own_names
 
 
 @register("burgers")

@@ -19,10 +19,16 @@ from pgt.physics.coefficient_tree import (
     spatial,
 )
 from pgt.physics.condition_values import Value
-from pgt.physics.names import as_fields, by_own_names
-from pgt.physics.pde import AbstractPDE, Derivatives
-from pgt.physics.signature import About
-from pgt.physics.vectors import COMPONENTS, Forces, as_forces, components, forces_at
+from pgt.physics.pde import About, AbstractPDE, Derivatives
+from pgt.physics.vectors import (
+    COMPONENTS,
+    Forces,
+    as_fields,
+    as_forces,
+    by_own_names,
+    components,
+    forces_at,
+)
 
 Modulus = Annotated[Given, Limits(above=0)]
 PoissonRatio = Annotated[Given, Limits(above=-1, below=0.5)]

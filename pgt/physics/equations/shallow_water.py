@@ -13,10 +13,8 @@ from pgt.core.registry import register
 from pgt.kernels.wave_kernel import WaveKernel
 from pgt.physics.coefficient_tree import Coefficient, Given, Rate, as_coefficient, current
 from pgt.physics.condition_values import Source, Value, as_source, source_at
-from pgt.physics.names import as_fields, by_own_names
-from pgt.physics.pde import AbstractPDE, Derivatives
-from pgt.physics.signature import About
-from pgt.physics.vectors import carried, divergence
+from pgt.physics.pde import About, AbstractPDE, Derivatives
+from pgt.physics.vectors import as_fields, by_own_names, carried, divergence
 
 Gravity = Annotated[Given, Limits(above=0), Powers(length=1, time=-2)]
 

@@ -18,10 +18,17 @@ from pgt.physics.coefficient_tree import (
     spatial,
 )
 from pgt.physics.condition_values import Value
-from pgt.physics.names import as_fields, by_own_names
-from pgt.physics.pde import AbstractPDE, Derivatives
-from pgt.physics.signature import About
-from pgt.physics.vectors import COMPONENTS, Forces, as_forces, components, divergence, forces_at
+from pgt.physics.pde import About, AbstractPDE, Derivatives
+from pgt.physics.vectors import (
+    COMPONENTS,
+    Forces,
+    as_fields,
+    as_forces,
+    by_own_names,
+    components,
+    divergence,
+    forces_at,
+)
 
 
 @register("stokes")

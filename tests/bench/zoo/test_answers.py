@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pgt.models.siren import SIREN
-from pgt.training.error_bars import Posterior
+from pgt.models.coordinate_networks import SIREN
+from pgt.training.settings import Posterior
 from pgt_bench.zoo import answers, judge
 from pgt_bench.zoo.catalogue import get
 

@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from exact_solutions.scalar import allen_cahn_front
 
 from pgt.families.laws.periodic_laws import (
     DURATION,
@@ -21,7 +22,6 @@ from pgt.families.laws.periodic_laws import (
 )
 from pgt.families.laws.pseudo_spectral import Ring
 from pgt.families.laws.solved import ring_field
-from pgt.physics.exact.scalar import allen_cahn_front
 
 
 def cole_hopf(start, viscosity, nodes, t):

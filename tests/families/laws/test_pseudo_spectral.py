@@ -5,9 +5,9 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
+from exact_solutions.flow import taylor_green
 
 from pgt.families.laws.pseudo_spectral import Ring, Torus, march, phi, torus_field
-from pgt.physics.exact.flow import taylor_green
 
 
 def test_the_functions_are_good_in_single_precision():

@@ -16,10 +16,9 @@ from pgt.families.networks.readout import (
     readout_precision,
     with_hidden_spread,
 )
+from pgt.models.field_model import UnitReadings
 from pgt.models.hypernetwork import HyperSiren, HyperSirenSizes
-from pgt.models.network import UnitReadings
-from pgt.nn.draw import Draw
-from pgt.nn.embedding import Embedding
+from pgt.nn.layers import Draw, Embedding
 
 SIZES = HyperSirenSizes(width=8, blocks=1, heads=2, basis=4, layers=2, modes=3)
 

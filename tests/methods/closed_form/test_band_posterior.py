@@ -26,7 +26,7 @@ from pgt.models.features import Features
 from pgt.nn.scaling import Scaling
 from pgt.physics import Dirichlet, Equation, Heat, Initial, UnknownFunction
 from pgt.problem.assembly import assemble
-from pgt.training.error_bars import Posterior
+from pgt.training.settings import Posterior
 
 SQUARE = Domain(x=(0, 1), t=(0, 1))
 ASKED = np.random.default_rng(5).uniform(size=(50, 2))

@@ -18,8 +18,8 @@ from pgt.methods.closed_form.design_rows import (
     with_weights,
 )
 from pgt.models.features import Features
-from pgt.nn.precision import cast
 from pgt.nn.scaling import Scaling
+from pgt.nn.trees import cast
 from pgt.physics import (
     Dirichlet,
     Equation,

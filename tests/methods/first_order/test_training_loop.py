@@ -10,10 +10,9 @@ import pytest
 import pgt
 from pgt.data.sampling import ResidualAdaptive, Sobol
 from pgt.methods.first_order import training_loop
-from pgt.methods.first_order.batched_training import with_noise_floors
-from pgt.methods.first_order.training_step import run_steps
-from pgt.nn.precision import is_double
+from pgt.methods.first_order.training_step import run_steps, with_noise_floors
 from pgt.nn.scaling import Scaling
+from pgt.nn.trees import is_double
 from pgt.physics import Heat, Initial
 from pgt.training.optimisers import schedule
 from pgt.training.weighting import Fixed, GradientNorm

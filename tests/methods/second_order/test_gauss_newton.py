@@ -25,7 +25,7 @@ from pgt.methods.second_order.gauss_newton import (
 )
 from pgt.methods.second_order.least_squares import Residuals
 from pgt.methods.second_order.residual_rows import RowBlock
-from pgt.nn import frozen
+from pgt.nn import trees
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
 from pgt.problem import budget
@@ -90,7 +90,7 @@ def test_only_the_decoder_changes(polished):
     old, new = (jax.tree.leaves(m.tunable())[0] for m in (before, after))
     assert np.abs(np.asarray(old) - np.asarray(new)).max() > 1e-3
     assert all(leaf.dtype == np.float64 for leaf in jax.tree.leaves(after.tunable()))
-    assert frozen.count_parameters(after) == frozen.count_parameters(before)
+    assert trees.count_parameters(after) == trees.count_parameters(before)
 
 
 def test_a_fit_without_a_prior_makes_all_of_its_iterations():

@@ -15,9 +15,9 @@ from pgt.methods.second_order.residual_rows import (
     point_count,
     reading_mask,
 )
-from pgt.models.network import AbstractNetwork
-from pgt.nn.precision import cast
+from pgt.models.field_model import AbstractNetwork
 from pgt.nn.scaling import Scaling
+from pgt.nn.trees import cast
 from pgt.physics import Heat, Initial
 from pgt.problem.losses import Problem, data_loss
 from pgt.training.settings import Polish

@@ -4,13 +4,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import pytest
+from exact_solutions.scalar import heat_mode
 from nested_derivatives import residual_at
 
 from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown, resolve
 from pgt.kernels.heat_kernel import HeatKernel
 from pgt.physics import Heat
-from pgt.physics.exact.scalar import heat_mode
 
 
 def test_residual_of_a_polynomial_by_hand():

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import pytest
+from exact_solutions.flow import taylor_green
 from nested_derivatives import residual_at
 
 from pgt.core.errors import InputError
@@ -10,7 +11,6 @@ from pgt.core.unknown import Unknown
 from pgt.kernels.elliptic import PoissonKernel
 from pgt.kernels.heat_kernel import HeatKernel
 from pgt.physics import NavierStokes2D, NavierStokes3D
-from pgt.physics.exact.flow import taylor_green
 
 
 def test_body_forces_and_convection_of_navier_stokes():

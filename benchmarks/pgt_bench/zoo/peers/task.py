@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pgt.data import Observations
-from pgt.models.siren import SIREN
+from pgt.models.coordinate_networks import SIREN
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition, Dirichlet, Initial
 from pgt.problem.field_scales import typical_condition_rows, typical_residuals, with_hidden_scales

@@ -25,7 +25,7 @@ from jinns.loss import LossPDEStatio, LossWeightsPDEStatio, PDEStatio
 from jinns.parameters import Params
 from jinns.validation._validation import AbstractValidationModule
 
-from pgt.nn import frozen
+from pgt.nn import trees
 from pgt.physics.derivatives import residual
 from pgt.problem.losses import condition_rows
 from pgt_bench.zoo.answers import Answer, Asked
@@ -69,7 +69,7 @@ def answer(asked: Asked) -> Answer:
         values = _evaluated(u, params, task.grid)
     about = {
         "model": f"tanh {size.layers} x {size.width}",
-        "parameters": frozen.count_parameters(params.nn_params),
+        "parameters": trees.count_parameters(params.nn_params),
         "steps": [clock.looks * every for clock, every in ((first, 50), (second, 2))],
     }
     return Answer(task.fields(values), about)

@@ -1,0 +1,99 @@
+"""What training may change: inexact arrays, but none inside a frozen module."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from pgt.nn.trees import (
+    OPTIONS,
+    Frozen,
+    cast,
+    combine,
+    compiled,
+    count_parameters,
+    is_double,
+    is_frozen,
+    partition,
+    precision,
+)
+
+
+class Scales(Frozen):
+    middle: np.ndarray
+
+
+TREE = {
+    "weight": np.ones((2, 3)),
+    "scales": Scales(np.ones(5)),
+    "count": np.arange(4),
+    "name": "u",
+    "slope": 0.5,
+}
+
+
+def test_only_inexact_arrays_outside_frozen_modules_are_trained():
+    trained, fixed = partition(TREE)
+    assert [leaf.shape for leaf in jax.tree.leaves(trained)] == [(2, 3)]
+    assert fixed["weight"] is None
+    assert fixed["scales"] is TREE["scales"]
+    assert (fixed["name"], fixed["slope"]) == ("u", 0.5)
+
+
+def test_combine_undoes_partition():
+    assert eqx.tree_equal(combine(*partition(TREE)), TREE)
+
+
+def test_parameters_are_counted_without_what_is_frozen():
+    assert count_parameters(TREE) == 6
+    assert count_parameters(TREE["scales"]) == 0
+
+
+def test_a_frozen_module_is_known_by_its_class():
+    assert is_frozen(TREE["scales"])
+    assert not is_frozen(TREE["weight"])
+
+
+# ------------------------------------------------------------------------------- precision
+
+
+def test_cast_changes_floating_point_arrays_and_nothing_else():
+    tree = {"jax": jnp.ones(2), "numpy": np.ones(2, np.float32), "count": np.arange(2), "name": "u"}
+    assert not is_double(tree)
+    with jax.enable_x64(True):
+        double = cast(tree, np.float64)
+    assert is_double(double)
+    assert double["jax"].dtype == double["numpy"].dtype == np.float64
+    assert double["count"] is tree["count"]
+    assert double["name"] == "u"
+
+
+def test_inside_precision_doubles_stay_doubles():
+    with precision(True):
+        assert jnp.asarray(np.ones(1)).dtype == np.float64
+    with precision(False):
+        assert jnp.asarray(np.ones(1)).dtype == np.float32
+
+
+def test_products_of_matrices_keep_all_digits_of_single_precision():
+    """A graphics card would round what it multiplies to eleven bits; the compiler is told not to."""
+    with precision(False):
+        traced = jax.make_jaxpr(lambda a: a @ a)(jnp.ones((2, 2)))
+    (product,) = traced.eqns
+    assert product.params["precision"] == (jax.lax.Precision.HIGHEST, jax.lax.Precision.HIGHEST)
+
+
+# ------------------------------------------------------------------------------- compilation
+
+
+def test_a_compiled_function_says_what_the_function_says():
+    def raised(matrix, times: int):
+        return matrix if times == 0 else raised(matrix @ matrix, times - 1)
+
+    assert compiled(raised)(2 * jnp.eye(2), 2).tolist() == (16 * jnp.eye(2)).tolist()
+
+
+def test_the_compiler_knows_its_options():
+    with pytest.raises(Exception, match="xla_gpu_no_such"):
+        eqx.filter_jit(jnp.sin, compiler_options=OPTIONS | {"xla_gpu_no_such": 1})(1.0)
