@@ -107,7 +107,7 @@ _MODULES = (
 _OPTIONAL = ("sklearn", "xarray")  # imported by name: `import pgt.sklearn`
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = [*_HOMES, "InputError", "DoubtWarning", "__version__", *_MODULES]
+__all__ = [*_HOMES, "InputError", "DoubtWarning", "__version__", *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __dir__():

@@ -33,7 +33,7 @@ from pgt.physics.conditions import AbstractCondition, warn_of_overlap
 from pgt.physics.gauge import fixed_fields
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.problem_inputs import Governing, Readings, Where, as_problem
-from pgt.problem.assembly import Model, Task
+from pgt.problem.assembly import ModelChoice, Task
 from pgt.problem.budget import total_seconds
 from pgt.problem.field_scales import typical_residuals
 from pgt.problem.linearity import linearity
@@ -61,7 +61,7 @@ def reconstruct(
     domain: Where,
     conditions: Sequence[AbstractCondition] = (),
     *,
-    model: Model | str | None = None,
+    model: ModelChoice | None = None,
     method: str | None = None,
     start: Pretrained | str | None = None,
     training: Training | None = None,
@@ -83,8 +83,9 @@ def reconstruct(
         `Initial`, `Dirichlet`, `Neumann`, `Periodic`, where they are known; `Gauge` for a hidden field
         that the equations leave open.
     model
-        A model, the name of one ("pgt", "siren", ...), or a function that builds one from a seed, as an
-        ensemble needs. Default: what suits the problem (`pgt.methods.plan`); the result's
+        The name of a model ("pgt", "siren", ...), or a dict with its name and arguments as [model] of a
+        run file: {"name": "pgt", "kernel": "none"}; a model; or a function that builds one from a seed,
+        as an ensemble needs. Default: what suits the problem (`pgt.methods.plan`); the result's
         `summary["plan"]` says what was tried, why, and what came of it.
     method
         How it is fitted: "closed-form", "solver", "second-order" or "first-order"; default: as suits

@@ -176,7 +176,10 @@ def predict(
     output: Annotated[Path, typer.Option("--output", "-o", help=".nc, .csv or .vtr file.")],
     grid: Annotated[
         str | None,
-        typer.Option(help="Per axis how many, x=101, one position, t=0.5 or t=900.0, or t=0:1:11."),
+        typer.Option(help="Per axis how many positions, x=101, or a range of them, t=0:1:11."),
+    ] = None,
+    at: Annotated[
+        str | None, typer.Option(help="Axes that are held at one position, t=0.5, or at a date.")
     ] = None,
     points: Annotated[Path | None, typer.Option(help="A file with columns of coordinates.")] = None,
     quantities: Annotated[
@@ -188,7 +191,7 @@ def predict(
 
     with mistakes_are_messages():
         names = tuple(filter(None, quantities.split(",")))
-        typer.echo(predict_run(folder, output, grid, points, names))
+        typer.echo(predict_run(folder, output, grid, points, names, at))
 
 
 def compare(

@@ -146,7 +146,7 @@ class DomainSection(Section):
 
 
 Positions = Annotated[
-    Annotated[int, Field(ge=1, le=LARGEST_GRID), Tag("<number|positions>")]
+    Annotated[int, Field(ge=2, le=LARGEST_GRID), Tag("<number|positions>")]
     | Annotated[Numbers, Tag("<array>")],
     Discriminator(lambda value: "<array>" if isinstance(value, list) else "<number|positions>"),
 ]

@@ -104,8 +104,27 @@ def _examples(kind: str) -> str:
     parts = known_parts(kind)
     more = [part for part in parts.values() if not _has_defaults(part)]
     if more:
-        return f"such as pgt.{more[0].__name__}(...)"
+        return f"such as {public_name(kind, more[0])}(...)"
     return f"({', '.join(map(repr, parts))})"
+
+
+# The public modules of parts that are not in `pgt` itself.
+MODULES = {
+    "kernel": "pgt.kernels",
+    "shape": "pgt.shapes",
+    "sampler": "pgt.training",
+    "weighting": "pgt.training",
+}
+
+
+def public_name(kind: str, part: Any) -> str:
+    """A part of the library as a user writes it.
+
+    >>> from pgt.kernels import HeatKernel
+    >>> public_name("kernel", HeatKernel)
+    'pgt.kernels.HeatKernel'
+    """
+    return f"{MODULES.get(kind, 'pgt')}.{part.__name__}"
 
 
 def _has_defaults(part: Callable) -> bool:

@@ -16,7 +16,14 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from pgt.core.annotation_text import choices, is_record, known_parts, required, wanted
+from pgt.core.annotation_text import (
+    choices,
+    is_record,
+    known_parts,
+    public_name,
+    required,
+    wanted,
+)
 from pgt.core.arguments import Form, Limits, metadata_of
 from pgt.core.errors import InputError
 
@@ -130,6 +137,8 @@ def read(hint: Any, value: Any, marks: tuple = ()) -> Any:
 def _read_one_of(hints: tuple, value: Any, marks: tuple) -> Any:
     if value is True and Literal[False] in hints:  # where False means none: as it is by default
         return next((hint() for hint in hints if is_record(hint)), REFUSED)
+    if str in hints and isinstance(value, str):  # the function itself reads names
+        return read(str, value, marks)
     found = (read(hint, value, marks) for hint in hints)
     return next((one for one in found if one is not REFUSED), REFUSED)
 
@@ -246,8 +255,8 @@ def _named_part(hint: Any, name: str) -> Any:
         return REFUSED
     missing = required(known[name])
     if missing:
-        title = known[name].__name__
-        raise InputError(f"'{name}' needs its {missing[0]}: write pgt.{title}({missing[0]}=...).")
+        title = public_name(hint.part, known[name])
+        raise InputError(f"'{name}' needs its {missing[0]}: write {title}({missing[0]}=...).")
     return known[name]()
 
 

@@ -24,6 +24,7 @@ from jaxtyping import Float
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 
+QUANTILE = "_quantile@"  # in a table, between the name of a quantity and the quantile
 FAR = 30.0  # extents of an axis, or spreads of a field, from zero: a millionth of them is lost
 
 
@@ -81,18 +82,16 @@ class Origin:
     def physical_columns(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Values, means and quantiles of fields by name, counted from zero; all in double precision.
 
-        >>> columns = {"p": np.zeros(1, np.float32), "p_std": np.ones(1), "p_q05": np.zeros(1)}
+        >>> columns = {"p": np.zeros(1, np.float32), "p_std": np.ones(1), "p_quantile@0.05": np.zeros(1)}
         >>> found = Origin((("p", 101325.0),)).physical_columns(columns)
         >>> {name: float(column[0]) for name, column in found.items()}
-        {'p': 101325.0, 'p_std': 1.0, 'p_q05': 101325.0}
+        {'p': 101325.0, 'p_std': 1.0, 'p_quantile@0.05': 101325.0}
         """
         return {name: np.asarray(c, float) + self._of_column(name) for name, c in columns.items()}
 
     def _of_column(self, name: str) -> float:
         known = dict(self.shifts)
-        field, _, ending = name.rpartition("_")
-        is_quantile = ending[:1] == "q" and ending[1:].isdigit()
-        return known.get(name, known.get(field, 0.0) if is_quantile else 0.0)
+        return known.get(name.partition(QUANTILE)[0], 0.0)
 
     def _moved(self, observations: Observations, sign: float) -> Observations:
         if not self:

@@ -1,6 +1,7 @@
 """Where a field is asked: scattered points, or positions along each axis."""
 
 import math
+import numbers
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -10,7 +11,7 @@ from jaxtyping import Bool, Float
 from pgt.core.errors import InputError
 from pgt.core.memory import require_memory
 from pgt.core.number_arrays import as_numbers
-from pgt.data.bounds import TOLERANCE, spanned
+from pgt.data.bounds import TOLERANCE
 from pgt.data.dates import are_dates, counted
 from pgt.data.domain import Domain
 
@@ -63,9 +64,10 @@ def check_either(asked: str, points, axes: Mapping) -> None:
 
 
 def as_axes(axes: Mapping, domain: Domain) -> dict[str, np.ndarray]:
-    """Positions along every axis: given, or a number of them (default 50) over the whole of it.
+    """Positions along every axis: a list of them, or how many (default 50) over the whole of it.
 
-    >>> {a: p.tolist() for a, p in as_axes({"x": 3, "t": 0.5}, Domain(x=(0, 1), t=(0, 1))).items()}
+    >>> domain = Domain(x=(0, 1), t=(0, 1))
+    >>> {axis: list(map(float, p)) for axis, p in as_axes({"x": 3, "t": [0.5]}, domain).items()}
     {'x': [0.0, 0.5, 1.0], 't': [0.5]}
     """
     unknown = [a for a in axes if a not in domain.axes]
@@ -74,6 +76,26 @@ def as_axes(axes: Mapping, domain: Domain) -> dict[str, np.ndarray]:
             f"grid: no axis is called {unknown[0]}; axes are {', '.join(domain.axes)}."
         )
     return {axis: _positions(axis, axes.get(axis, USUAL), domain) for axis in domain.axes}
+
+
+def with_fixed(axes: Mapping, at: Mapping | None, domain: Domain) -> dict:
+    """The axes of a grid with those that are held at one position.
+
+    >>> with_fixed({"x": 3}, {"t": 0.5}, Domain(x=(0, 1), t=(0, 1)))
+    {'x': 3, 't': [0.5]}
+    """
+    for axis, position in (at or {}).items():
+        if axis not in domain.axes:
+            raise InputError(
+                f"grid(at={{{axis!r}: ...}}): axes of the domain are {', '.join(domain.axes)}."
+            )
+        if axis in axes:
+            raise InputError(f"grid({axis}=..., at={{{axis!r}: ...}}): give one of the two.")
+        if np.ndim(position):
+            raise InputError(
+                f"grid(at={{{axis!r}: ...}}): give one position; several are {axis}=[...]."
+            )
+    return {**axes, **{axis: [position] for axis, position in (at or {}).items()}}
 
 
 def require_grid(axes: Mapping, domain: Domain, columns: int = 1) -> None:
@@ -98,27 +120,49 @@ def require_points(count: int, asked: str, columns: int = 1) -> None:
 
 def _count(wanted) -> int:
     """Positions along an axis; what is none counts as one, and is refused elsewhere."""
-    if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
-        return max(int(wanted), 1)
+    if is_number(wanted):
+        return max(int(wanted), 1) if wanted == wanted and abs(wanted) != math.inf else 1
     try:
         return max(int(np.size(wanted)), 1) if not isinstance(wanted, str) else 1
     except TypeError:  # no array, such as a Dataset
         return 1
 
 
-def _positions(axis: str, wanted, domain: Domain) -> np.ndarray:
-    if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
-        if wanted < 1:
-            raise InputError(f"grid({axis}={wanted}): ask for at least one position.")
-        if wanted > MOST_POINTS:
-            raise InputError(f"grid({axis}={wanted}): ask for at most {MOST_POINTS:,} positions.")
-        return np.linspace(*domain.bounds(axis), int(wanted))
-    if isinstance(wanted, float) and beyond(axis, np.array([wanted]), domain).any():
-        bounds = spanned(axis, domain.bounds(axis), domain.units)
+def is_number(wanted) -> bool:
+    """Whether it is one number, of whatever type; a list of one is not.
+
+    >>> [is_number(one) for one in (3, 3.0, np.float32(3), np.array(3), [3], True, "3")]
+    [True, True, True, True, False, False, False]
+    """
+    if isinstance(wanted, numbers.Real):
+        return not isinstance(wanted, bool)
+    kind = getattr(getattr(wanted, "dtype", None), "kind", "-")
+    return kind in "iuf" and getattr(wanted, "shape", None) == ()
+
+
+def count_of(axis: str, wanted) -> int:
+    """The number of positions along an axis that a number asks for; 3 and 3.0 mean the same.
+
+    >>> count_of("x", 3.0)
+    3
+    >>> count_of("t", 0.5)
+    Traceback (most recent call last):
+    ...
+    pgt.InputError: grid(t=0.5): a number is a count of positions, a whole one from 2 up...
+    """
+    if not (wanted >= 2 and (wanted == math.inf or wanted % 1 == 0)):
         raise InputError(
-            f"grid({axis}={wanted:g}): neither a whole number of positions nor a position in the domain, "
-            f"{bounds}; for a position outside write {axis}=[{wanted:g}]."
+            f"grid({axis}={wanted}): a number is a count of positions, a whole one from 2 up; for the "
+            f"field at {axis} = {wanted} write {axis}=[{wanted}] or at={{{axis!r}: {wanted}}}."
         )
+    if wanted > MOST_POINTS:
+        raise InputError(f"grid({axis}={wanted}): ask for at most {MOST_POINTS:,} positions.")
+    return int(wanted)
+
+
+def _positions(axis: str, wanted, domain: Domain) -> np.ndarray:
+    if is_number(wanted):
+        return np.linspace(*domain.bounds(axis), count_of(axis, wanted))
     if axis == "t" and are_dates(wanted):
         wanted = counted(axis, wanted, domain.units.get(axis))
     try:

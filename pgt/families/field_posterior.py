@@ -23,7 +23,7 @@ from jaxtyping import Array, Bool, Float
 from pgt.core.errors import InputError
 from pgt.core.number_arrays import as_numbers
 from pgt.data.domain import Domain
-from pgt.data.query_points import require_grid
+from pgt.data.query_points import count_of, is_number, require_grid
 from pgt.inference import linear_algebra
 
 Vector = Float[np.ndarray, " m"]
@@ -187,7 +187,7 @@ def noise_by_evidence(
     return level, jnp.sqrt(squares[best]), rows.T @ solve(level, factor(level))
 
 
-AxisRequest = int | Sequence[float] | np.ndarray  # A number of nodes, or positions.
+AxisRequest = float | Sequence[float] | np.ndarray  # A number of nodes, or a list of positions.
 
 
 class FieldBand(NamedTuple):
@@ -245,13 +245,11 @@ def on_grid(
 
 
 def _positions(domain: Domain, name: str, asked: AxisRequest) -> np.ndarray:
-    if isinstance(asked, bool) or not isinstance(asked, int | np.integer):
+    if not is_number(asked):
         positions = np.atleast_1d(as_numbers(f"grid({name})", asked))
         if positions.ndim != 1 or not positions.size or not np.isfinite(positions).all():
             raise InputError(f"grid({name}=...): give a number of positions or a list of numbers.")
         return positions
-    if asked < 1:
-        raise InputError(f"grid({name}={asked}): ask for at least one position.")
     k = domain.axes.index(name)
     ends = domain.lower[k], domain.upper[k]
-    return np.linspace(*ends, asked, endpoint=name not in domain.periodic)
+    return np.linspace(*ends, count_of(name, asked), endpoint=name not in domain.periodic)

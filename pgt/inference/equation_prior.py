@@ -96,7 +96,7 @@ class ConditionalBasis:
         self.seen, self.unmet = left.T @ triangle[:own, own:], triangle[own:, own:]
         self.vectors = np.asarray(scipy.linalg.block_diag(right.T, np.eye(len(others))))
 
-    def beside(self, others: Float[np.ndarray, " k"]) -> "Given":
+    def beside(self, others: Float[np.ndarray, " k"]) -> "ConditionalBasis":
         """The same where the last weights have another prior."""
         changed = copy(self)
         changed.others = others

@@ -230,7 +230,7 @@ def _check_grid(dataset: xr.Dataset) -> None:
         if not array.size:
             raise InputError(f"the variable {name!r} is empty.")
         for dim in array.dims:
-            if dim not in AXES or dim not in dataset.coords:
+            if dim not in (*AXES, "quantile") or dim not in dataset.coords:
                 raise InputError(
                     f"the variable {name!r} has the dimension {dim!r}; a field on a grid has the "
                     "axes x, y, z and t only, each with its coordinate values. With xarray, "

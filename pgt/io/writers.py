@@ -179,7 +179,8 @@ def _write_rectilinear(dataset: xr.Dataset, path: Path) -> Path:
         if dim not in AXES or dim not in dataset.coords:
             raise InputError(
                 f"the field has the dimension {dim!r}; a VTK grid has the axes x, y, z and t only, "
-                "each with its coordinate. Write scattered points as .csv."
+                "each with its coordinate. Take one of it, as in .sel(quantile=0.05); write scattered "
+                "points as .csv."
             )
     path = path.with_suffix(".vtr")  # pyevtk appends it in small letters
     if dataset.sizes.get("t", 1) == 1:

@@ -17,10 +17,10 @@ An answer is kept unless a later one predicts left-out readings significantly be
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from typing import get_args
+from typing import Any, get_args
 
 import jax
 
@@ -45,7 +45,14 @@ from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition, Periodic
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bordered
-from pgt.problem.assembly import Model, Task, assemble, in_precision, match_fields, model_builder
+from pgt.problem.assembly import (
+    ModelChoice,
+    Task,
+    assemble,
+    in_precision,
+    match_fields,
+    model_builder,
+)
 from pgt.problem.budget import with_budget
 from pgt.problem.linearity import is_linear, is_linear_but_for_functions, linearity
 from pgt.training.settings import Ensemble, ErrorBars, Training
@@ -53,6 +60,7 @@ from pgt.training.settings import Ensemble, ErrorBars, Training
 METHODS = get_args(MethodName)
 CLOSED_FORM, SOLVER, SECOND_ORDER, FIRST_ORDER = METHODS
 
+FROM_PROBLEM = ("scaling", "seed", "domain")  # arguments of a model that no user gives by name
 FEWEST_READINGS = 3  # from which a field is fitted where conditions determine it as well
 WIDTH_ON_GPU, USUAL_ON_GPU = 40, 60.0  # seconds
 WIDEST, WIDEST_ON_GPU = 40, 64
@@ -125,7 +133,7 @@ def choose(
     domain: Domain,
     conditions: Sequence[AbstractCondition] = (),
     *,
-    model: Model | str | None = None,
+    model: ModelChoice | None = None,
     method: str | None = None,
     training: Training | None = None,
     error_bars: ErrorBars | None = None,
@@ -223,10 +231,17 @@ class _Chooser:
             return [self._network(IF_SINES_FAIL, AFTER_SINES)]
         return [self._larger(IF_SMALL_FAILS)] if self._has_time_for_larger() else []
 
-    def named(self, model: Model | str) -> Candidate:
+    def named(self, model: ModelChoice) -> Candidate:
         """The model that the user named."""
         if isinstance(model, str):
-            model = self._by_name(model)
+            model = {"name": model}
+        if isinstance(model, Mapping):
+            if "name" not in model:
+                raise InputError(
+                    'model={...}: which one? Write its name beside its arguments, as {"name": "pgt"}.',
+                    about="model",
+                )
+            model = self._by_name(**model)
         return self._candidate(model_builder(model, self.error_bars), NAMED)
 
     def by_method(self, method: str) -> Candidate:
@@ -317,8 +332,8 @@ class _Chooser:
         least = LEAST_FOR_LARGER if jax.default_backend() == "cpu" else LEAST_FOR_LARGER_ON_GPU
         return training.seconds is None or training.seconds >= least
 
-    def _by_name(self, name: str) -> Callable[[int], AbstractFieldModel]:
-        """A registered model of its usual size."""
+    def _by_name(self, name: str, **options) -> Callable[[int], AbstractFieldModel]:
+        """A registered model, of its usual size but for these arguments."""
         known = parts("model")
         if name not in known:
             raise InputError(
@@ -327,9 +342,16 @@ class _Chooser:
                 about="model",
             )
         kind = known[name]
+        taken = [one for one in inspect.signature(kind).parameters if one not in FROM_PROBLEM]
+        for option in options:
+            if option not in taken:
+                raise InputError(
+                    f"model={name!r} has no argument {option!r}; it has {', '.join(taken)}.",
+                    about="model",
+                )
         if kind is PGT:
-            return partial(_pgt, self.observations, self.pde, self.domain)
-        return partial(_of_kind, kind, self.pde, self._scaling(), self.domain)
+            return partial(_pgt, self.observations, self.pde, self.domain, options)
+        return partial(_of_kind, kind, self.pde, self._scaling(), self.domain, options)
 
 
 def method_of(model: AbstractFieldModel, training: Training) -> MethodName:
@@ -351,16 +373,20 @@ def _known(method: str) -> MethodName:
     )
 
 
-def _pgt(readings: Observations, pde: AbstractPDE, domain: Domain, seed: int) -> PGT:
-    return PGT.for_problem(readings, pde, domain, seed=seed)
+def _pgt(
+    readings: Observations, pde: AbstractPDE, domain: Domain, options: Mapping[str, Any], seed: int
+) -> PGT:
+    return PGT.for_problem(readings, pde, domain, seed=seed, **options)
 
 
-def _of_kind(kind, pde: AbstractPDE, scaling: Scaling, domain: Domain, seed: int):
-    known = {"scaling": scaling, "seed": seed, "domain": domain}
+def _of_kind(
+    kind, pde: AbstractPDE, scaling: Scaling, domain: Domain, options: Mapping[str, Any], seed: int
+):
+    known: dict[str, Any] = {"scaling": scaling, "seed": seed, "domain": domain}
     taken = inspect.signature(kind).parameters
     if "kernel" in taken:
         known["kernel"] = pde.kernel()
-    return kind(**{name: value for name, value in known.items() if name in taken})
+    return kind(**({name: value for name, value in known.items() if name in taken} | dict(options)))
 
 
 def small_network(

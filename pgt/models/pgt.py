@@ -399,7 +399,7 @@ class PGT(AbstractFrame):
         pde: Any,
         domain: Any,
         *,
-        kernel: AbstractKernel | None = None,
+        kernel: AbstractKernel | str | None = None,
         seed: Seed = 0,
         **sizes,
     ) -> "PGT":
@@ -408,8 +408,8 @@ class PGT(AbstractFrame):
         many.
 
         `observations`, `pde` and `domain` are an `Observations`, an equation and a `Domain`. `kernel` is
-        that of the equation, unless another is given: `kernel=NoKernel()` is the
-        ablation of the Green's function. `sizes` are further arguments of `PGT` that are to be otherwise.
+        that of the equation, unless another is given: `kernel="none"` is the ablation of the Green's
+        function. `sizes` are further arguments of `PGT`.
 
         >>> import pgt
         >>> readings = pgt.sample(pgt.datasets.heat(), n=400)
@@ -432,4 +432,5 @@ class PGT(AbstractFrame):
             "anchors": 0 if len(observations) <= MANY_READINGS else 64,
         }
         scaling = Scaling.fit(observations.aligned(pde.fields), domain)
-        return cls(scaling, kernel or pde.kernel(), seed=seed, **(suited | sizes))
+        physics: Any = kernel or pde.kernel()  # a name becomes the kernel in `__init__`
+        return cls(scaling, physics, seed=seed, **(suited | sizes))

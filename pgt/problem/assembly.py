@@ -4,9 +4,10 @@ Reconstructions, the folds of a cross-validation, the estimate of `pgt check`, t
 start here, so that each of them fits or times the same program.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import equinox as eqx
 import numpy as np
@@ -50,6 +51,8 @@ HELD_OUT_SHARE = 0.1
 MAX_HELD_OUT_READINGS = 100
 
 Model = AbstractFieldModel | Callable[[int], AbstractFieldModel]
+# As users give it: also the name of a model, or a table with its name and arguments.
+ModelChoice = Model | str | Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.problem_inputs import Governing, Readings, Where, as_problem
 from pgt.physics.unknown_conditions import bordered
-from pgt.problem.assembly import Model, assemble, held_out_by, held_out_groups, match_fields
+from pgt.problem.assembly import ModelChoice, assemble, held_out_by, held_out_groups, match_fields
 from pgt.problem.checkpoint import Identity, identity_parts, require_same
 from pgt.reconstruction.candidates import fit_task
 from pgt.reconstruction.evaluation import Evaluation
@@ -130,7 +130,7 @@ def cross_validate(
     conditions: Sequence[AbstractCondition] = (),
     *,
     folds: int = 5,
-    model: Model | None = None,
+    model: ModelChoice | None = None,
     training: Training | None = None,
     seed: Seed = 0,
     checkpoint: str | Path | None = None,
@@ -174,12 +174,9 @@ def cross_validate(
     observations = match_fields(observations, pde, domain)
     training = replace(training, hold_out_by=held_out_by(observations, training))
     parts = splits.folds(observations, folds, seed, held_out_groups(observations, training, domain))
-    if model is None:
-        plan = choose(observations, pde, domain, conditions, training=training, seed=seed)
-        model = plan.candidates[0].build(seed)
-    elif not isinstance(model, AbstractFieldModel):
-        model = model(seed)
-    fits = _Fits(observations, pde, domain, tuple(conditions), model, training, seed, progress)
+    plan = choose(observations, pde, domain, conditions, model=model, training=training, seed=seed)
+    network = plan.candidates[0].build(seed)
+    fits = _Fits(observations, pde, domain, tuple(conditions), network, training, seed, progress)
     if not checkpoint:
         return fits.of(parts, None, say)
     require_writable(Path(checkpoint), "write another checkpoint=")

@@ -10,6 +10,7 @@ import xarray as xr
 
 from pgt.core.attempts import Attempts
 from pgt.core.numbers import number
+from pgt.data.query_points import with_fixed
 from pgt.models.linearised import network_of
 from pgt.physics.unknown_conditions import bare
 from pgt.physics.vectors import own_names, rewritten
@@ -123,7 +124,9 @@ def plot(result: "Reconstruction", name: str | None, axes: Mapping[str, Any]) ->
 
 def report(result: "Reconstruction", path: Path, axes: Mapping[str, Any]) -> Path:
     """The file of the page that a run from a run file also writes."""
-    attempts, field = Attempts(), result.grid(**axes)
+    spread = {axis: asked for axis, asked in axes.items() if axis != "at"}
+    shown = with_fixed(spread, axes.get("at"), result.domain)
+    attempts, field = Attempts(), result.grid(**shown)
     data = _import_later("pgt.runs.report").report_data(result, field, attempts=attempts)
     written = _import_later("pgt.report").write_report(data, path, attempts)
     attempts.warn()
@@ -131,8 +134,8 @@ def report(result: "Reconstruction", path: Path, axes: Mapping[str, Any]) -> Pat
 
 
 def drawable(field: xr.Dataset) -> xr.Dataset:
-    """The field without spreads, over at most two axes: at the middle of the others."""
-    names = [n for n in field.data_vars if not str(n).endswith("_std")]
+    """The field without spreads and quantiles, over at most two axes: at the middle of the others."""
+    names = [n for n in field.data_vars if not str(n).endswith(("_std", "_quantile"))]
     spare = [axis for axis in ("t", "z", "y") if axis in field.dims][: max(len(field.dims) - 2, 0)]
     return field[names].isel({axis: field.sizes[axis] // 2 for axis in spare})
 

@@ -15,7 +15,7 @@ from pgt.core.unknown import is_unknown, named_unknowns
 from pgt.data.dates import are_counted, are_dates, dates, seconds
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.data.origin import HERE, Origin
+from pgt.data.origin import HERE, QUANTILE, Origin
 from pgt.data.query_points import (
     as_axes,
     as_points,
@@ -23,6 +23,7 @@ from pgt.data.query_points import (
     outside_grid,
     require_grid,
     require_points,
+    with_fixed,
 )
 from pgt.models.field_model import AbstractFieldModel
 from pgt.nn.trees import compiled, is_double, precision
@@ -42,7 +43,7 @@ from pgt.uncertainty.members import (
     Members,
     checked_quantiles,
     member_statistics,
-    quantile_name,
+    quantile_column,
     require_members,
 )
 
@@ -63,6 +64,7 @@ class Query(NamedTuple):
     values : (field, z) ↦ the values of one point by name.
     units : by name.
     quantiles : of the members; None for the fit alone.
+    is_one_quantile : whether one number was asked for, and not a list: it is no dimension then.
     is_field : whether the values are quantities of the field, so that those far from zero have an
         origin.
     """
@@ -71,6 +73,7 @@ class Query(NamedTuple):
     units: dict[str, str]
     quantiles: tuple[float, ...] | None
     is_field: bool = False
+    is_one_quantile: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,10 +113,14 @@ class Evaluation:
         checked = self._quantiles(quantiles)
         units = {name: units_of(name, dict(self.units), coords, fields) for name in quantities}
         endings = (
-            ("",) if checked is None else ("", "_std", *(f"_{quantile_name(p)}" for p in checked))
+            "",
+            *(("_std",) if checked is not None else ()),
+            *(("_quantile",) if checked else ()),
         )
         named = {f"{n}{end}": unit for n, unit in units.items() if unit for end in endings}
-        return Query(values, named, checked, is_field=True)
+        return Query(
+            values, named, checked, True, quantiles is not None and np.ndim(quantiles) == 0
+        )
 
     def scattered(self, points, query: Query) -> xr.Dataset:
         """The answers at points."""
@@ -123,11 +130,12 @@ class Evaluation:
         coords = {a: ("point", points[:, i]) for i, a in enumerate(self.domain.axes)}
         coords |= self._outside(("point",), outside(points, self.domain))
         data = {name: ("point", column) for name, column in table.items()}
-        found = self._dataset(data, coords, query.units)
+        found = self._dataset(data, coords, query)
         return found if self.domain.shape is None else masked(found, self.domain)
 
-    def gridded(self, axes: Mapping, query: Query) -> xr.Dataset:
-        """The answers on a grid."""
+    def gridded(self, axes: Mapping, query: Query, at: Mapping | None = None) -> xr.Dataset:
+        """The answers on a grid; axes that `at` holds at a position are no dimensions of it."""
+        axes = with_fixed(axes, at, self.domain)
         require_grid(axes, self.domain, self._columns(query))
         positions = as_axes(axes, self.domain)
         # Time first, then z, y, x: the order in which fields are stored and drawn.
@@ -139,8 +147,10 @@ class Evaluation:
         data = {name: (dims, column.reshape(shape)) for name, column in table.items()}
         coords = {a: (a, p) for a, p in positions.items()}
         coords |= self._outside(dims, outside_grid(positions, self.domain, dims))
-        found = self._dataset(data, coords, query.units)
-        return found if self.domain.shape is None else masked(found, self.domain)
+        found = self._dataset(data, coords, query)
+        if self.domain.shape is not None:
+            found = masked(found, self.domain)
+        return found.isel(dict.fromkeys(at or (), 0))
 
     def _at_once(self, query: Query, positions: Mapping) -> dict[str, np.ndarray] | None:
         """The answers on a grid by models that have a way for all of its points; else None."""
@@ -377,15 +387,29 @@ class Evaluation:
         size = self.members.chunk_size(count)
         return lambda points: member_statistics(each(points), quantiles), size
 
-    def _dataset(self, data: dict, coords: dict, units: dict) -> xr.Dataset:
+    def _dataset(self, data: dict, coords: dict, query: Query) -> xr.Dataset:
         axes = {name: unit for name, unit in self.units.items() if name in self.domain.axes}
         if are_counted(axes):
             coords["t"] = (coords["t"][0], dates(coords["t"][1]))
             del axes["t"]  # a date has no unit
+        data = data if not query.quantiles else _with_quantiles(data, query.quantiles)
+        if query.quantiles:
+            coords["quantile"] = ("quantile", np.array(query.quantiles))
         dataset = xr.Dataset(data, coords, attrs=dict(self.attributes))
-        for name, unit in (axes | units).items():
+        for name, unit in (axes | query.units).items():
             dataset[name].attrs["units"] = unit
-        return dataset
+        return dataset.isel(quantile=0) if query.quantiles and query.is_one_quantile else dataset
+
+
+def _with_quantiles(data: dict, quantiles: Sequence[float]) -> dict:
+    """The variables, those of quantiles stacked along a dimension: `u_quantile` for those of `u`."""
+    found = {name: variable for name, variable in data.items() if QUANTILE not in name}
+    for name in list(found):
+        columns = [data[c] for p in quantiles if (c := quantile_column(name, p)) in data]
+        if columns:
+            dims = ("quantile", *np.atleast_1d(found[name][0]).tolist())
+            found[f"{name}_quantile"] = (dims, np.stack([column[1] for column in columns]))
+    return found
 
 
 def masked(dataset: xr.Dataset, domain: Domain) -> xr.Dataset:

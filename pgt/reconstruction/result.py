@@ -1,6 +1,6 @@
 """The result of a fit: a field that can be evaluated anywhere."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -57,8 +57,8 @@ class Reconstruction(eqx.Module):
     a closed form.
 
     Where error bars were asked for, `members` are the fields they are made of. `at` and `grid` then
-    give the mean over the members (`u`), their standard deviation (`u_std`) and the quantiles asked
-    for; `parameters` is their median. `model`, `pde` and `residual` are those of the fit for a
+    give the mean over the members (`u`), their standard deviation (`u_std`) and the quantiles asked for
+    (`u_quantile`); `parameters` is their median. `model`, `pde` and `residual` are those of the fit for a
     posterior, those of the first member for an ensemble.
 
     >>> import pgt
@@ -105,7 +105,8 @@ class Reconstruction(eqx.Module):
         points : (n, d) array with columns in the order of the domain's axes, or a dict by axis.
         quantities : fields, derivatives ("u_xx") or "vorticity", "divergence", "speed".
             Default: all fields.
-        quantiles : of the members, between 0 and 1: 0.05 of "u" is called "u_q05".
+        quantiles : of the members, between 0 and 1. Those of "u" are "u_quantile", over a dimension
+            "quantile": `.u_quantile.sel(quantile=0.05)`. One number alone is no dimension.
         **axes : instead of `points`, numbers by axis: `at(x=0.5, t=[0.1, 0.2])`.
 
         Points outside the domain are answered with a warning, and marked by a coordinate `outside`; where
@@ -121,15 +122,22 @@ class Reconstruction(eqx.Module):
         self,
         quantities: Sequence[str] | None = None,
         quantiles: float | Sequence[float] | None = None,
+        *,
+        at: Mapping[str, Any] | None = None,
         **axes,
     ) -> xr.Dataset:
-        """Values on a grid; per axis a number of positions (default 50) or the positions
-        themselves.
+        """Values on a grid.
 
-        `result.grid(x=101, t=[0.5])` is a profile of 101 positions at one instant.
+        Parameters
+        ----------
+        quantities, quantiles : as in `at`.
+        at : axes that are held at one position, which are no dimensions of the answer:
+            `result.grid(x=101, at={"t": 0.5})` is a profile at one instant.
+        **axes : by axis a list of positions, `t=[0.1, 0.2]`; or a number, of whatever type, how many
+            positions there are over the whole axis. Default: 50.
         """
         of = self.evaluation
-        return of.gridded(axes, of.query(quantities, quantiles))
+        return of.gridded(axes, of.query(quantities, quantiles), at)
 
     @checked
     def functions(self, quantiles: float | Sequence[float] | None = None, **axes) -> xr.Dataset:
@@ -137,15 +145,16 @@ class Reconstruction(eqx.Module):
         return function_grids(self.pde, self.domain, self.grid, axes, quantiles)
 
     @checked
-    def residual(self, points=None, **axes) -> xr.Dataset:
-        """The residual of each equation, in physical units, at points (as in `at`) or on a grid."""
+    def residual(self, points=None, *, at: Mapping[str, Any] | None = None, **axes) -> xr.Dataset:
+        """The residual of each equation, in physical units, at points (as in `at`) or on a grid (as in
+        `grid`)."""
 
         def rows(field, z):
             return residual(self.pde, field, z, self.model.scaling.origin)
 
-        check_either("residual", points, axes)
+        check_either("residual", points, {**axes, **(at or {})})
         query, of = Query(rows, {}, None), self.evaluation
-        return of.gridded(axes, query) if points is None else of.scattered(points, query)
+        return of.gridded(axes, query, at) if points is None else of.scattered(points, query)
 
     @checked
     def predict_readings(

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import xarray as xr
 
@@ -144,7 +144,8 @@ def write_results(
 ) -> Verdict:
     """The field in the formats asked for, the figures, the numbers and the report, each by itself: what
     fails is kept in `attempts`. The verdict is what the report says."""
-    field = attempts("the field", lambda: result.grid(parts.quantities, **run.output.grid))
+    axes: dict[str, Any] = dict(run.output.grid)
+    field = attempts("the field", lambda: result.grid(parts.quantities, **axes))
     shown = None
     if field is not None:
         shown = attempts(

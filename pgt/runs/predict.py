@@ -1,6 +1,7 @@
 """Ask a stored run."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from pgt.core.errors import InputError
 from pgt.core.folder_lock import owned
 from pgt.core.manifest import changed_files, kept_up, require_unchanged
 from pgt.data.dates import is_date
-from pgt.data.query_points import require_points
+from pgt.data.query_points import require_points, with_fixed
 from pgt.models.linearised import network_of
 from pgt.physics.unknown_conditions import bare
 from pgt.reconstruction.cross_validation import CrossValidation
@@ -32,50 +33,68 @@ def load(folder: Path) -> Reconstruction:
 
 
 def parse_axes(text: str, known: tuple[str, ...]) -> dict[str, Any]:
-    """ "x=101,t=0.5" as a number of positions for x and one position for t; "t=0:1:5" as five. A date is
-    a position, too."""
-    axes: dict[str, Any] = {}
+    """The axes of a grid: "x=101,t=0:1:5" is 101 positions along x, and five from 0 to 1 along t."""
+    return {name: _positions(text, asked) for name, asked in _by_axis("--grid", text, known)}
+
+
+def parse_fixed(text: str, known: tuple[str, ...]) -> dict[str, Any]:
+    """The axes that are held at one position: "t=0.5", or a date."""
+    fixed: dict[str, Any] = {}
+    for name, position in _by_axis("--at", text, known):
+        try:
+            fixed[name] = position if is_date(position) else float(position)
+        except ValueError:
+            raise InputError(
+                f"--at {text}: {position!r} is neither a number nor a date; write --at {name}=0.5."
+            ) from None
+    return fixed
+
+
+def _by_axis(option: str, text: str, known: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     for part in filter(None, text.split(",")):
-        name, _, positions = (piece.strip() for piece in part.partition("="))
+        name, _, asked = (piece.strip() for piece in part.partition("="))
         if name not in known:
             raise InputError(
-                f"--grid {text}: {name!r} is not an axis; the axes are {', '.join(known)}."
+                f"{option} {text}: {name!r} is not an axis; the axes are {', '.join(known)}."
             )
-        axes[name] = _positions(text, positions)
-    return axes
+        yield name, asked
 
 
-def _positions(text: str, positions: str) -> int | list[float] | list[str]:
-    wrong = InputError(
-        f"--grid {text}: {positions!r} is neither a number of positions (101), nor one position (0.5 or "
-        "a date), nor a range with a number (0:1:11)."
-    )
+def _positions(text: str, positions: str) -> int | list[float]:
     pieces = positions.split(":")
     try:
         if len(pieces) == 3 and int(pieces[2]) > 0:
             require_points(int(pieces[2]), f"--grid {text}")
             return np.linspace(float(pieces[0]), float(pieces[1]), int(pieces[2])).tolist()
-        if is_date(positions):
-            return [positions]
-        if len(pieces) == 1:
-            return int(positions) if positions.isdigit() else [float(positions)]
+        if len(pieces) == 1 and int(positions) >= 2:
+            return int(positions)
     except InputError:
         raise
     except ValueError:
-        raise wrong from None
-    raise wrong
+        pass
+    raise InputError(
+        f"--grid {text}: {positions!r} is neither a number of positions (101) nor a range with a number "
+        "(0:1:11); one position, or a date, is written --at t=0.5."
+    )
 
 
 def predict(
-    folder: Path, output: Path, grid: str | None, points: Path | None, quantities: tuple[str, ...]
+    folder: Path,
+    output: Path,
+    grid: str | None,
+    points: Path | None,
+    quantities: tuple[str, ...],
+    at: str | None = None,
 ) -> str:
     """Evaluate on a grid or at the points of a file, and write the answer; what was written is said."""
-    if (grid is None) == (points is None):
-        raise InputError("give either --grid x=101,t=50 or --points points.csv.")
+    if (grid is None and at is None) == (points is None):
+        raise InputError("give either --grid x=101 with --at t=0.5, or --points points.csv.")
     result = load(folder)
     asked = quantities or None
     if points is None:
         axes = parse_axes(grid or "", result.domain.axes)
+        fixed = parse_fixed(at or "", result.domain.axes)
+        axes = with_fixed(axes, fixed, result.domain)
         field = result.grid(asked, **axes)
         with kept_up(output.parent):
             written = io.write_field(field, output)

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, PyTree
 from pgt.core.errors import InputError
 from pgt.core.unknown import named_unknowns
 from pgt.data.observations import Observations
+from pgt.data.origin import QUANTILE
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import LinearisedModel, NullSpaceField
 from pgt.nn import batched
@@ -212,8 +213,8 @@ def require_members(members: Members | None) -> Members:
 def member_statistics(
     table: Mapping[str, Float[Array | np.ndarray, "k n"]], quantiles: Sequence[float] = ()
 ) -> dict[str, Float[np.ndarray, " n"]]:
-    """Statistics over the members: `u` (mean), `u_std` (with k - 1) and each quantile, `u_q05` for
-    0.05.
+    """Statistics over the members: `u` (mean), `u_std` (with k - 1) and each quantile, under the name
+    that `quantile_column` gives.
 
     The p-quantile of k members is the one of rank (k + 1) p (Weibull), or the outermost: one more
     member lies below it with probability p. Rank (k - 1) p + 1 would give intervals that hold too
@@ -221,7 +222,7 @@ def member_statistics(
 
     >>> found = member_statistics({"u": np.array([[1.0], [2.0], [6.0]])}, quantiles=(0.5,))
     >>> {name: round(float(column[0]), 3) for name, column in found.items()}
-    {'u': 3.0, 'u_std': 2.646, 'u_q50': 2.0}
+    {'u': 3.0, 'u_std': 2.646, 'u_quantile@0.5': 2.0}
     """
     columns = {}
     for name, part in table.items():
@@ -229,17 +230,17 @@ def member_statistics(
         columns[name] = values.mean(axis=0)
         columns[f"{name}_std"] = values.std(axis=0, ddof=1)
         for p in quantiles:
-            columns[f"{name}_{quantile_name(p)}"] = np.quantile(values, p, axis=0, method="weibull")
+            columns[quantile_column(name, p)] = np.quantile(values, p, axis=0, method="weibull")
     return columns
 
 
-def quantile_name(p: float) -> str:
-    """The suffix of a quantile: q05 for 5 %, q50, q95; q025 for 2.5 %.
+def quantile_column(name: str, p: float) -> str:
+    """The column of a quantile in a table of statistics.
 
-    >>> [quantile_name(p) for p in (0.05, 0.5, 0.025, 0.975)]
-    ['q05', 'q50', 'q025', 'q975']
+    >>> quantile_column("u", 0.05)
+    'u_quantile@0.05'
     """
-    return "q" + f"{p:.12f}".split(".")[1].rstrip("0").ljust(2, "0")
+    return f"{name}{QUANTILE}{p!r}"
 
 
 def checked_quantiles(quantiles: float | Sequence[float] | None) -> tuple[float, ...]:

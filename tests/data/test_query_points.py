@@ -15,6 +15,7 @@ from pgt.data.query_points import (
     outside_grid,
     require_grid,
     require_points,
+    with_fixed,
 )
 
 BOX = Domain(x=(-1, 1), t=(0, 2))
@@ -55,7 +56,8 @@ def test_axes_are_counted_listed_or_left_out():
     np.testing.assert_allclose(axes["x"], [-1, -0.5, 0, 0.5, 1])
     assert axes["t"].tolist() == [0.5, 0.1]
     assert len(as_axes({}, BOX)["t"]) == 50
-    assert as_axes({"x": np.int64(1)}, BOX)["x"].tolist() == [-1.0]
+    for two in (2, 2.0, np.int64(2), np.float32(2), np.array(2.0)):
+        assert as_axes({"x": two}, BOX)["x"].tolist() == [-1.0, 1.0]
 
 
 @pytest.mark.parametrize("wanted", [True, "three", [], [[0.0]], [0.0, np.nan], [[1.0], [1.0, 2.0]]])
@@ -67,8 +69,6 @@ def test_positions_that_are_none(wanted):
 def test_axes_that_are_none():
     with pytest.raises(InputError, match="no axis is called y; axes are x, t"):
         as_axes({"y": 3}, BOX)
-    with pytest.raises(InputError, match=r"grid\(x=0\): ask for at least one"):
-        as_axes({"x": 0}, BOX)
 
 
 def test_more_points_than_memory_holds_are_refused_before_they_are_made(monkeypatch):
@@ -96,11 +96,24 @@ def test_what_holds_no_points_is_refused(points):
         as_points(points, BOX)
 
 
-def test_one_position_is_inside_or_written_as_a_list():
-    assert as_axes({"x": 0.5}, BOX)["x"].tolist() == [0.5]
-    assert as_axes({"x": [2.5]}, BOX)["x"].tolist() == [2.5]
-    with pytest.raises(InputError, match=r"grid\(x=2.5\): neither .* write x=\[2.5\]"):
-        as_axes({"x": 2.5}, BOX)
+@pytest.mark.parametrize("number", [0, 1, 1.0, -3, 0.5, 2.5, np.float64(0.5), np.nan, -np.inf])
+def test_a_number_is_a_count_whatever_its_type(number):
+    """One position is a list of one, or held by `at`; a whole number and a float mean the same."""
+    with pytest.raises(InputError, match=r"grid\(x=.*count of positions.* write x=\[.*at=\{'x': "):
+        as_axes({"x": number}, BOX)
+    require_grid({"x": number}, BOX)  # which only counts
+
+
+def test_an_axis_is_held_at_one_position():
+    assert with_fixed({"x": 5}, {"t": 1.0}, BOX) == {"x": 5, "t": [1.0]}
+    assert with_fixed({"x": 5}, None, BOX) == {"x": 5}
+    for axes, at, wrong in (
+        ({}, {"y": 1.0}, "axes of the domain are x, t"),
+        ({"x": 5}, {"x": 1.0}, "one of the two"),
+        ({}, {"t": [1.0, 2.0]}, r"several are t=\[...\]"),
+    ):
+        with pytest.raises(InputError, match=wrong):
+            with_fixed(axes, at, BOX)
 
 
 def test_a_dataset_is_no_axis():

@@ -125,7 +125,7 @@ def test_the_model_is_that_of_a_reconstruction(monkeypatch):
     pgt.cross_validate(found, pgt.Burgers(0.01), DOMAIN, folds=2)
     build = partial(pgt.SIREN, pgt.Scaling.fit(found, DOMAIN), width=4, layers=2)
     pgt.cross_validate(found, pgt.Heat(0.01), DOMAIN, folds=2, model=lambda seed: build(seed=seed))
-    assert seen == ["Features"] * 2 + ["PINN"] * 2 + ["SIREN"] * 2
+    assert seen == ["Solver"] * 4 + ["SIREN"] * 2
 
 
 def test_the_pooled_error_is_that_of_the_fits(plain):

@@ -11,7 +11,7 @@ from pgt.uncertainty.calibration import MemberCount
 from pgt.uncertainty.members import (
     checked_quantiles,
     member_statistics,
-    quantile_name,
+    quantile_column,
     require_members,
 )
 
@@ -45,9 +45,9 @@ def test_statistics_are_those_of_numpy_in_double_precision():
     single = table.astype(np.float32).astype(float)
     np.testing.assert_allclose(found["T"], single.mean(axis=0), rtol=1e-15)
     np.testing.assert_allclose(found["T_std"], single.std(axis=0, ddof=1))
-    np.testing.assert_allclose(found["T_q05"], single.min(axis=0))  # of five, number 0.3
-    np.testing.assert_allclose(found["T_q50"], np.median(single, axis=0))
-    assert set(found) == {"T", "T_std", "T_q05", "T_q50"}
+    np.testing.assert_allclose(found["T_quantile@0.05"], single.min(axis=0))  # of five, number 0.3
+    np.testing.assert_allclose(found["T_quantile@0.5"], np.median(single, axis=0))
+    assert set(found) == {"T", "T_std", "T_quantile@0.05", "T_quantile@0.5"}
 
 
 @pytest.mark.parametrize("count", [64, 128])
@@ -57,12 +57,12 @@ def test_a_band_holds_one_more_member_as_often_as_it_says(count):
     found = member_statistics(
         {"u": np.concatenate([half, -half])}, (0.05, 0.95)
     )  # pairs around a fit
-    inside = (found["u_q05"] <= truth) & (truth <= found["u_q95"])
+    inside = (found["u_quantile@0.05"] <= truth) & (truth <= found["u_quantile@0.95"])
     assert inside.mean() == pytest.approx(0.9, abs=0.005)
 
 
 def test_what_cannot_be_asked():
-    assert (quantile_name(0.9), checked_quantiles(0.9)) == ("q90", (0.9,))
+    assert (quantile_column("u", 0.9), checked_quantiles(0.9)) == ("u_quantile@0.9", (0.9,))
     for wrong in (1.5, 0.0, (0.5, -1.0)):
         with pytest.raises(InputError, match="between 0 and 1"):
             checked_quantiles(wrong)

@@ -38,7 +38,8 @@ def fitted(condition, noise=0.01, **settings):
 
 def judged(result, true):
     found = result.functions((0.05, 0.95), t=41)
-    inside = (found.x_lower_u_q05 <= true(found.t)) & (true(found.t) <= found.x_lower_u_q95)
+    low, high = found.x_lower_u_quantile
+    inside = (low <= true(found.t)) & (true(found.t) <= high)
     error = np.linalg.norm(found.x_lower_u - true(found.t)) / np.linalg.norm(true(found.t))
     return float(error), float(inside.mean())
 
