@@ -26,17 +26,8 @@ from pgt.core.unknown import is_unknown
 from pgt.data import Domain, Observations
 from pgt.data.condition_regions import Spread
 from pgt.data.moving_boundary import Swept
+from pgt.inference.gaussian_process import unit_coordinates
 from pgt.physics.conditions import AbstractCondition, Dirichlet, Initial
-
-
-def unit_coordinates(points: Float[np.ndarray, "n d"], domain: Domain) -> Float[np.ndarray, "n e"]:
-    """Coordinates from 0 to 1; a periodic axis becomes a circle of circumference 1."""
-    columns = []
-    for axis, along in zip(domain.axes, ((points - domain.lower) / domain.extent).T, strict=True):
-        angle, radius = 2 * np.pi * along, 1 / (2 * np.pi)
-        circle = [radius * np.cos(angle), radius * np.sin(angle)]
-        columns += circle if axis in domain.periodic else [along]
-    return np.stack(columns, axis=1)
 
 
 def masked_values(observations: Observations) -> Float[np.ndarray, "n c"]:

@@ -27,6 +27,8 @@ ITERATIONS = 12  # of Newton's method
 GROWTH = 4.0  # from one step to the next, at most
 POINTS = {1: 8, 2: 6}  # of an element along each axis, by the number of axes of space
 UNBOUNDED = 1e4  # spreads of a field: an equation with these numbers has no solution
+# Of the fields' spread: the error of a change of the solution, which Gauss-Newton's method corrects.
+OF_CHANGE = 0.03
 AT_REST = 1e-3  # of the tolerance: what one more step of Newton's method may change
 
 
@@ -71,19 +73,29 @@ class Solution:
 
     def changes(self, directions: Float[np.ndarray, "p q"]) -> Iterator[Float[np.ndarray, "n q"]]:
         """Of every step, how its numbers change with what is unknown, to first order."""
-        grid, state = self.grid, self.grid.state
-        start = _start(grid, self.unknowns, self.unknown)
-        moving = [[slope @ directions for _, slope in own] for own in start]
+        grid = self.grid
+        moving = _moving(_start(grid, self.unknowns, self.unknown), directions)
         for stage in self.stages:
-            assert stage.factor is not None  # it was asked to keep them
-            assert stage.slopes is not None
-            found = np.zeros((grid.size, directions.shape[1]))
-            if state.any():
-                found[state] = _state_numbers(grid, moving, stage.length)
-            known = stage.slopes.by_number[:, state] @ found[state]
-            found[~state] = -stage.factor.solve(known + stage.slopes.by_unknown @ directions)
+            found = _change(grid, stage, moving, directions)
             yield found
             moving = _end(grid, found, stage.length)
+
+
+def _moving(start, directions: Float[np.ndarray, "p q"]):
+    """How the initial state changes with what is unknown."""
+    return [[slope @ directions for _, slope in own] for own in start]
+
+
+def _change(grid: Grid, stage: TimeStep, moving, directions) -> Float[np.ndarray, "n q"]:
+    """How the numbers of a step change with what is unknown; `moving`: how its first state does."""
+    assert stage.factor is not None  # it was asked to keep them
+    assert stage.slopes is not None
+    state, found = grid.state, np.zeros((grid.size, directions.shape[1]))
+    if state.any():
+        found[state] = _state_numbers(grid, moving, stage.length)
+    known = stage.slopes.by_number[:, state] @ found[state]
+    found[~state] = -stage.factor.solve(known + stage.slopes.by_unknown @ directions)
+    return found
 
 
 def first_meshes(unknowns: Unknowns) -> tuple[Mesh, ...]:
@@ -130,29 +142,39 @@ def solve(
     meshes: tuple[Mesh, ...] | None = None,
     ask: Ask = ask_nobody,
     with_slopes: bool = True,
+    directions: Float[np.ndarray, "p q"] | None = None,
 ) -> Solution:
-    """The solution on a mesh and with steps that follow it; arguments as in `solve_on`."""
+    """The solution on a mesh and with steps that follow it; arguments as in `solve_on`.
+
+    Mesh and steps also follow how the solution changes along `directions`: a mesh that is made for a
+    smooth solution tells nothing of what a rougher initial state would do.
+    """
     grid = Grid(unknowns.problem, meshes or first_meshes(unknowns))
     domain = unknowns.problem.domain
+    if directions is None:
+        directions = np.zeros((unknowns.count, 0))
     if not domain.has_time:
-        return _steady(grid, unknowns, unknown, tolerance, ask, with_slopes)
+        return _steady(grid, unknowns, unknown, tolerance, ask, with_slopes, directions)
     most = MOST_WITH_SLOPES if with_slopes else MOST_NUMBERS
-    grid, is_capped = _refined_start(grid, unknowns, unknown, tolerance, most)
+    grid, is_capped = _refined_start(grid, unknowns, unknown, tolerance, most, directions)
     while True:
-        found = _marched(grid, unknowns, unknown, tolerance, ask, with_slopes)
+        found = _marched(grid, unknowns, unknown, tolerance, ask, with_slopes, directions)
         if found.grid is grid:
             return replace(found, is_capped=found.is_capped or is_capped)
         grid = found.grid  # steps were as short as the coarser mesh made them: once more
 
 
-def _marched(grid: Grid, unknowns: Unknowns, unknown, tolerance, ask: Ask, with_slopes) -> Solution:
+def _marched(
+    grid: Grid, unknowns: Unknowns, unknown, tolerance, ask: Ask, with_slopes, directions
+) -> Solution:
     """A solution with steps that follow it; on a finer mesh where that was too coarse, and then its
     stages before are on coarser ones."""
     raws, opened = unknown[unknowns.raws], unknowns.opened(grid, unknown)
     begin, end = unknowns.problem.domain.bounds("t")
-    state = [[numbers for numbers, _ in own] for own in _start(grid, unknowns, unknown)]
+    start = _start(grid, unknowns, unknown)
+    state, moving = [[numbers for numbers, _ in own] for own in start], _moving(start, directions)
     time, length, is_capped = begin, (end - begin) / 16, False
-    stages, before = [], None
+    stages, before, spread = [], None, np.asarray(unknowns.scaling.spread, float)
     ends = np.array([*unknowns.problem.knots, end])  # a polynomial does not follow what bends
     while time < end - 1e-12 * (end - begin):
         if len(stages) >= MOST_STEPS:
@@ -168,22 +190,30 @@ def _marched(grid: Grid, unknowns: Unknowns, unknown, tolerance, ask: Ask, with_
                 raise Stuck(f"{stuck}, on the largest mesh") if is_capped else stuck from None
             length /= 4
             continue
-        error = _error_in_time(grid, unknowns, stage.numbers)
+        change = _change(grid, stage, moving, directions)
+        sizes = _sizes(grid, unknowns, stage.numbers)
+        error = _error_in_time(grid, stage.numbers, sizes)
+        for column in change.T:
+            error = max(error, tolerance / OF_CHANGE * _error_in_time(grid, column, spread))
         order = max(t.size for t in grid.in_time)
         factor = 0.9 * (tolerance / max(error, 1e-30)) ** (1 / order)
         if error > tolerance and not shortest:
             length *= np.clip(factor, 0.1, 0.7)
             continue
         # Of a jump, which the shortest step does not follow, no mesh shows more.
-        rough = _rough(grid, unknowns, stage.numbers, tolerance) if error <= tolerance else []
+        rough = []
+        if error <= tolerance:
+            rough = _rough(grid, unknowns, stage.numbers, change, tolerance)
         if any(flags.any() for flags in rough):
             finer = _finer(grid, rough, MOST_WITH_SLOPES if with_slopes else MOST_NUMBERS)
             if finer is not None:
-                state, opened = _moved(grid, finer, state), unknowns.opened(finer, unknown)
+                state, moving = _moved(grid, finer, state), _moved(grid, finer, moving)
+                opened = unknowns.opened(finer, unknown)
                 grid, before = finer, None
                 continue
             is_capped = True
         stages.append(_kept(stage, with_slopes))
+        moving = _end(grid, change, length)
         state, before, time = _end(grid, stage.numbers, length), stage, time + length
         length *= min(factor, GROWTH)
     return Solution(grid, unknowns, unknown, tuple(stages), is_capped)
@@ -196,12 +226,16 @@ def _shared_out(length: float, left: float) -> float:
     return left / 2 if left < 2 * length else length
 
 
-def _steady(grid: Grid, unknowns: Unknowns, unknown, tolerance, ask: Ask, with_slopes) -> Solution:
+def _steady(
+    grid: Grid, unknowns: Unknowns, unknown, tolerance, ask: Ask, with_slopes, directions
+) -> Solution:
     while True:
         solution = solve_on(
-            grid, unknowns, unknown, [(0.0, 1.0)], tolerance, ask=ask, with_slopes=with_slopes
-        )
-        rough = _rough(grid, unknowns, solution.stages[0].numbers, tolerance)
+            grid, unknowns, unknown, [(0.0, 1.0)], tolerance, None, ask,
+            with_slopes or directions.size > 0,
+        )  # fmt: skip
+        change = next(solution.changes(directions)) if directions.size else directions[:0]
+        rough = _rough(grid, unknowns, solution.stages[0].numbers, change, tolerance)
         if not any(flags.any() for flags in rough):
             return solution
         finer = _finer(grid, rough, MOST_WITH_SLOPES if with_slopes else MOST_NUMBERS)
@@ -303,9 +337,9 @@ def _sizes(grid: Grid, unknowns: Unknowns, numbers) -> Float[np.ndarray, " c"]:
     return np.maximum(spread, away)
 
 
-def _error_in_time(grid: Grid, unknowns: Unknowns, numbers) -> float:
+def _error_in_time(grid: Grid, numbers, sizes) -> float:
     """The last coefficient of a step's polynomial, in units of the field's size."""
-    errors, sizes = [], _sizes(grid, unknowns, numbers)
+    errors = []
     for f, (time, count) in enumerate(zip(grid.in_time, grid.in_space, strict=True)):
         if time.order:
             last = time.pieces[-1] @ numbers[grid.own(f)].reshape(time.size, count)
@@ -313,10 +347,16 @@ def _error_in_time(grid: Grid, unknowns: Unknowns, numbers) -> float:
     return max(errors, default=0.0)
 
 
-def _rough(grid: Grid, unknowns: Unknowns, numbers, tolerance: float):
-    """By axis of space, the elements in which the last coefficients of a field are not small; the worst
-    ones first: what they get wrong may be all that is wrong in others."""
-    errors = _errors_in_space(grid, unknowns, numbers)
+def _rough(grid: Grid, unknowns: Unknowns, numbers, change, tolerance: float):
+    """By axis of space, the elements in which the last coefficients of a field, or of a change, are not
+    small; the worst ones first: what they get wrong may be all that is wrong in others."""
+    errors = _errors_in_space(grid, numbers, _sizes(grid, unknowns, numbers))
+    spread = np.asarray(unknowns.scaling.spread, float)
+    for column in change.T:
+        more = _errors_in_space(grid, column, spread)
+        errors = [
+            np.maximum(a, tolerance / OF_CHANGE * b) for a, b in zip(errors, more, strict=True)
+        ]
     worst = max((error.max(initial=0.0) for error in errors), default=0.0)
     tolerance = max(tolerance, WORST_FIRST * worst)
     return [
@@ -329,10 +369,10 @@ def _can_halve(mesh: Mesh):
     return mesh.lengths > SHORTEST_ELEMENT * (mesh.edges[-1] - mesh.edges[0])
 
 
-def _errors_in_space(grid: Grid, unknowns: Unknowns, numbers) -> list[Float[np.ndarray, " n"]]:
+def _errors_in_space(grid: Grid, numbers, sizes) -> list[Float[np.ndarray, " n"]]:
     """By axis and element, the largest of the last two coefficients of a field, in units of its
     spread."""
-    found, sizes = [np.zeros(mesh.count) for mesh in grid.meshes], _sizes(grid, unknowns, numbers)
+    found = [np.zeros(mesh.count) for mesh in grid.meshes]
     for f, time in enumerate(grid.in_time):
         own = numbers[grid.own(f)].reshape(time.size, *(s.size for s in grid.splines[f]))
         for k, (mesh, spline) in enumerate(zip(grid.meshes, grid.splines[f], strict=True)):
@@ -361,25 +401,28 @@ def _moved(grid: Grid, finer: Grid, state):
 
 def _refitted(values, before: Sequence[Splines], after: Sequence[Splines]):
     """The numbers of a field in space on another mesh."""
-    found = values.reshape(tuple(s.size for s in before))
+    more = values.shape[1:]
+    found = values.reshape((*(s.size for s in before), *more))
     for k, (old, new) in enumerate(zip(before, after, strict=True)):
         rows = old.rows(new.places)
         moved = np.moveaxis(found, k, 0)
         there = (rows @ moved.reshape(len(moved), -1)).reshape(-1, *moved.shape[1:])
         found = np.moveaxis(new.fitted(there), 0, k)
-    return found.ravel()
+    return found.reshape((-1, *more))
 
 
 def _refined_start(
-    grid: Grid, unknowns: Unknowns, unknown, tolerance, most: int
+    grid: Grid, unknowns: Unknowns, unknown, tolerance, most: int, directions
 ) -> tuple[Grid, bool]:
     """A mesh on which the initial state is smooth, and whether that would need a larger one than there
     may be."""
     while grid.state.any():
-        state = [[numbers for numbers, _ in own] for own in _start(grid, unknowns, unknown)]
-        numbers = np.zeros(grid.size)
+        start = _start(grid, unknowns, unknown)
+        numbers, change = np.zeros(grid.size), np.zeros((grid.size, directions.shape[1]))
+        state = [[numbers for numbers, _ in own] for own in start]
         numbers[grid.state] = _state_numbers(grid, state, 1.0)
-        rough = _rough(grid, unknowns, numbers, tolerance)
+        change[grid.state] = _state_numbers(grid, _moving(start, directions), 1.0)
+        rough = _rough(grid, unknowns, numbers, change, tolerance)
         if not any(flags.any() for flags in rough):
             break
         finer = _finer(grid, rough, most)
@@ -391,8 +434,9 @@ def _refined_start(
 
 def rough_by(solution: Solution) -> float:
     """The largest of the last coefficients of any step, in units of the fields' spread."""
-    grid, unknowns = solution.grid, solution.unknowns
-    errors = [_error_in_time(grid, unknowns, stage.numbers) for stage in solution.stages]
+    grid, errors = solution.grid, []
     for stage in solution.stages:
-        errors += [float(e.max()) for e in _errors_in_space(grid, unknowns, stage.numbers)]
+        sizes = _sizes(grid, solution.unknowns, stage.numbers)
+        errors.append(_error_in_time(grid, stage.numbers, sizes))
+        errors += [float(e.max()) for e in _errors_in_space(grid, stage.numbers, sizes)]
     return max(errors, default=0.0)

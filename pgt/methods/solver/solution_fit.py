@@ -11,7 +11,7 @@ compiled here, so meshes may change between solutions; a compiled integrator com
 which takes longer than a small fit.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -31,6 +31,7 @@ from pgt.inference.linear_gaussian import Reduced, Rows, Solved
 from pgt.methods.closed_form.band_solution import posterior_of
 from pgt.methods.coefficients import MAX_LOG_STEP, CoefficientEstimate, CoefficientSteps, log_of
 from pgt.methods.solver.collocation import Grid, posed
+from pgt.methods.solver.first_guess import FirstGuess
 from pgt.methods.solver.march import (
     Ask,
     OutOfTime,
@@ -59,6 +60,8 @@ HELD = 1e8  # weight of rows that hold exactly
 HALVINGS = 8  # of a step that makes readings or unknown functions less probable
 # Of unknown functions where a search begins: in half extents, and relative to others.
 LENGTH, SIZE = 0.7, 1.0
+SHORTER = 2.0  # than the lengths of greatest evidence: so much rougher functions does a mesh follow
+DIRECTIONS = 3  # functions drawn from the prior, for which a mesh is made
 WIDTH = 1.5  # of the prior of the logarithms of these
 IN_ROUNDING = 0.1  # the same where no part of the step lowers the cost: errors of the mesh decide
 # Standard deviations by which the next step would move what is read, or a coefficient.
@@ -168,8 +171,17 @@ class Fitted:
 class _State:
     """A solution, linearised: the readings of it, and their slopes."""
 
-    def __init__(self, solution: Solution, seen: Seen, tolerance: float, rough=None):
+    def __init__(
+        self,
+        solution: Solution,
+        seen: Seen,
+        tolerance: float,
+        lengths: Float[np.ndarray, " a"],
+        rough: float | None = None,
+    ):
+        """`lengths`: logarithms of the shortest ones of functions that its mesh follows."""
         self.solution, self.seen, self.tolerance = solution, seen, tolerance
+        self.lengths = lengths
         self.rough = rough_by(solution) if rough is None else rough  # when its mesh was found
         self.unknown = solution.unknown
         self.read = seen.values(solution)
@@ -197,10 +209,10 @@ class Search:
         self.coefficients = CoefficientSteps(task.pde)
         self.first = np.zeros(self.unknowns.count)
         self.first[self.unknowns.raws] = raws_of(task.pde)
-        lengths = len({axis for part in self.unknowns.parts for axis in part.axes})
-        sizes = len(self.unknowns.names) - lengths
-        self.middle = np.log(np.r_[np.full(lengths, LENGTH), np.full(sizes, SIZE)])
-        self.hyper, self.weighed = self.middle, self.sensors.relative
+        self.axes = tuple(dict.fromkeys(a for part in self.unknowns.parts for a in part.axes))
+        sizes = len(self.unknowns.names) - len(self.axes)
+        self.middle = np.log(np.r_[np.full(len(self.axes), LENGTH), np.full(sizes, SIZE)])
+        self.hyper, self.weighed = self.middle.copy(), self.sensors.relative
         self.tolerance = self.model.tolerance
 
     def best(self) -> Fitted:
@@ -208,6 +220,12 @@ class Search:
         state, converged = self._begun(), False
         for turn in range(ITERATIONS):
             solved = self._posterior(state)
+            if not self._is_resolved(state):
+                try:
+                    state = self._resolved(state)
+                    continue
+                except (Stuck, OutOfTime):
+                    state.lengths = self._shortest  # no mesh follows them
             change = solved.weights - (state.unknown - self.first)
             share = self._share(state.unknown, change)
             moves = self._moves(state, solved, change)
@@ -228,21 +246,72 @@ class Search:
         return self._fitted(state, solved, converged)
 
     def _begun(self) -> _State:
-        try:
-            coarse = max(FIRST_TOLERANCE, self.tolerance)
-            return self._on_new_mesh(self._fulfilling(), coarse, ask_nobody)
-        except Stuck as stuck:
-            raise Unsolvable(
-                f"the equation could not be solved with its first coefficients ({stuck}): begin "
-                "closer to what is expected, give initial and boundary values, or name another model."
-            ) from None
+        """The first solution: with functions as interpolation of the readings has them, or else with the
+        most probable ones."""
+        coarse, complaint = max(FIRST_TOLERANCE, self.tolerance), None
+        for first in self._first_guesses():
+            try:
+                return self._on_new_mesh(first, coarse, ask_nobody)
+            except Stuck as stuck:
+                complaint = stuck
+        raise Unsolvable(
+            f"the equation could not be solved with its first coefficients ({complaint}): begin "
+            "closer to what is expected, give initial and boundary values, or name another model."
+        )
 
-    def _fulfilling(self) -> Float[np.ndarray, " p"]:
-        """First guesses for coefficients, and the most probable functions that agree where they meet."""
+    def _first_guesses(self) -> Iterator[Float[np.ndarray, " p"]]:
+        """First guesses for coefficients, and functions that agree where they meet."""
         grid = Grid(self.problem, first_meshes(self.unknowns))
-        values, slopes = self.unknowns.opened(grid, self.first).corners()
-        slopes[:, self.unknowns.raws] = 0.0
-        return self.first + Prior(self.unknowns.root(self.hyper), (slopes, -values)).mean
+        corners = self._corners_at(grid, self.first)
+        guess = FirstGuess(self.unknowns, self.task.problem.observations)
+        lengths = guess.lengths()
+        for k, axis in enumerate(self.axes):
+            self.hyper[k] = np.log(lengths.get(axis, LENGTH))
+        prior = Prior(self.unknowns.root(self.hyper), corners)
+        rows, targets = guess.rows()
+        if len(rows):
+            seen = rows @ prior.root
+            missed = targets - rows @ prior.mean
+            normal = np.linalg.lstsq(
+                np.concatenate([seen, np.eye(seen.shape[1])]),
+                np.concatenate([missed, np.zeros(seen.shape[1])]),
+                rcond=None,
+            )[0]
+            yield self.first + prior.mean + prior.root @ normal
+        yield self.first + prior.mean
+
+    @property
+    def _shortest(self) -> Float[np.ndarray, " a"]:
+        """Logarithms of lengths that a mesh should follow, so that the evidence is known around those of
+        greatest evidence."""
+        return self.hyper[: len(self.axes)] - np.log(SHORTER)
+
+    def _is_resolved(self, state: _State) -> bool:
+        """Whether the mesh follows functions that are rougher than those of greatest evidence."""
+        return bool(np.all(self._shortest - state.lengths >= -np.log(SHORTER) / 2))
+
+    def _resolved(self, state: _State) -> _State:
+        """The same functions on a mesh that follows rougher ones, with as many modes as these have."""
+        lengths = dict(zip(self.axes, np.exp(self._shortest), strict=True))
+        before = self.unknowns
+        self.unknowns = Unknowns(self.problem, self.model.scaling, lengths=lengths)
+        self.first = before.prolonged(self.first, self.unknowns)
+        unknown = before.prolonged(state.unknown, self.unknowns)
+        try:
+            return self._on_new_mesh(unknown, self.tolerance, self.ask)
+        except (Stuck, OutOfTime):
+            self.first, self.unknowns = self.unknowns.prolonged(self.first, before), before
+            raise
+
+    def _directions(self, grid: Grid, unknown) -> Float[np.ndarray, "p k"]:
+        """Functions drawn from the prior, rougher than those of greatest evidence."""
+        hyper = self.hyper.copy()
+        hyper[: len(self.axes)] = self._shortest
+        prior = Prior(self.unknowns.root(hyper), self._corners_at(grid, unknown))
+        normal = np.random.default_rng(0).standard_normal((self.unknowns.count, DIRECTIONS))
+        found = prior.root @ normal
+        found[self.unknowns.raws] = 0.0
+        return found
 
     def _share(self, unknown, change) -> float:
         """Of a step, so much that no coefficient moves too far."""
@@ -333,12 +402,14 @@ class Search:
             except Stuck:
                 found = None
             if found is not None and rough_by(found) <= ROUGHER * max(state.tolerance, state.rough):
-                return _State(found, state.seen, state.tolerance, state.rough)
+                return _State(found, state.seen, state.tolerance, state.lengths, state.rough)
         return self._on_new_mesh(unknown, tolerance, self.ask)
 
     def _on_new_mesh(self, unknown, tolerance: float, ask: Ask) -> _State:
-        found = solve(self.unknowns, unknown, tolerance, ask=ask)
-        return _State(found, self.sensors.seen_by(found), tolerance)
+        grid = Grid(self.problem, first_meshes(self.unknowns))
+        directions = self._directions(grid, unknown)
+        found = solve(self.unknowns, unknown, tolerance, ask=ask, directions=directions)
+        return _State(found, self.sensors.seen_by(found), tolerance, self._shortest)
 
     def _cost(self, state: _State, solved: Solved) -> float:
         """Twice the negative logarithm of the posterior, with what the evidence chose."""
@@ -373,10 +444,12 @@ class Search:
         """Where unknown initial states and boundary values meet, rows that are to hold for these
         functions, counted from where they began. Coefficients are held: next to nothing is known of them
         before the readings, so that the rows would be fulfilled by them and not by the functions."""
-        opened = self.unknowns.opened(state.solution.grid, state.unknown)
-        values, slopes = opened.corners()
+        return self._corners_at(state.solution.grid, state.unknown)
+
+    def _corners_at(self, grid: Grid, unknown):
+        values, slopes = self.unknowns.opened(grid, unknown).corners()
         slopes[:, self.unknowns.raws] = 0.0
-        return slopes, slopes @ (state.unknown - self.first) - values
+        return slopes, slopes @ (unknown - self.first) - values
 
     def _most_probable(self, rows: Rows, corners):
         """The logarithms of lengths and sizes at the greatest evidence."""
@@ -387,11 +460,14 @@ class Search:
             tried.basis = Prior(self.unknowns.root(hyper), corners)
             return -tried.solved(0.0).evidence + 0.5 * away @ away
 
+        rougher = self.hyper.copy()
+        rougher[: len(self.axes)] = self._shortest
+        start = min(self.hyper, rougher, key=cost)
         found = scipy.optimize.minimize(
-            cost, self.hyper, method="Nelder-Mead",
+            cost, start, method="Nelder-Mead",
             options={
                 "maxfev": SEARCH, "xatol": CLOSE, "fatol": CLOSE,
-                "initial_simplex": _simplex(self.hyper),
+                "initial_simplex": _simplex(start),
             },
         )  # fmt: skip
         return found.x

@@ -7,7 +7,7 @@ boundary value continues the initial state: what is unknown is by how much it ha
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import Any, NamedTuple
@@ -22,7 +22,9 @@ from pgt.methods.solver.residuals import orders, raws_of
 from pgt.methods.solver.splines import Splines, legendre_values
 from pgt.nn.scaling import Scaling
 
-MODES = {1: 24, 2: 10}  # of a function along an axis, by the number of axes that it depends on
+# Of a function along an axis, by the number of axes that it depends on: at first, and where it is rough.
+MODES, MOST_MODES = {1: 24, 2: 10}, {1: 96, 2: 10}
+MODES_BY_LENGTH = 4.0  # divided by the length in half extents: more of them have next to no variance
 Pair = tuple[np.ndarray, np.ndarray]  # values, and their slopes in all that is unknown
 LEVEL = 5.0  # standard deviation of a function's mean, in sizes of the function: next to nothing is known
 MOST_KEPT = 2**25  # numbers of tables that are kept of one mesh: 256 MiB
@@ -93,9 +95,16 @@ class Part(NamedTuple):
 class Unknowns:
     """All that is unknown, as one vector: weights of functions, then coefficients as they are learnt."""
 
-    def __init__(self, problem: Posed, scaling: Scaling, is_sized: Any = True):
-        """`is_sized`: of every field, whether its scale is known, or only where a search begins."""
-        self.problem, self.scaling = problem, scaling
+    def __init__(
+        self,
+        problem: Posed,
+        scaling: Scaling,
+        is_sized: Any = True,
+        lengths: Mapping[str, float] | None = None,
+    ):
+        """`is_sized`: of every field, whether its scale is known, or only where a search begins;
+        `lengths`: by axis, in half extents, the shortest one that functions have to follow."""
+        self.problem, self.scaling, self.lengths = problem, scaling, dict(lengths or {})
         self.is_sized = np.broadcast_to(is_sized, len(problem.fields))
         self.given = self._given()
         self.parts: list[Part] = []
@@ -113,8 +122,9 @@ class Unknowns:
 
     def _add(self, what, axes, kind: str, order: int) -> None:
         domain = self.problem.domain
-        count = MODES[max(min(len(axes), 2), 1)]
-        lines = tuple(Line(*domain.bounds(a), count, a in domain.periodic) for a in axes)
+        lines = tuple(
+            Line(*domain.bounds(a), self._modes(a, len(axes)), a in domain.periodic) for a in axes
+        )
         moves = isinstance(what, Open) and self.problem.order_in_time(what.field) > 0
         size = int(np.prod([line.count for line in lines], dtype=int))
         if moves:
@@ -128,6 +138,27 @@ class Unknowns:
         columns = slice(self.count, self.count + size)
         self.parts.append(Part(what, lines, axes, columns, unit, kind, moves))
         self.count += size
+
+    def _modes(self, axis: str, count: int) -> int:
+        """Of a function of so many axes along one of them."""
+        count = max(min(count, 2), 1)
+        wanted = MODES_BY_LENGTH / self.lengths.get(axis, LEVEL)
+        return int(np.clip(np.ceil(wanted), MODES[count], MOST_MODES[count]))
+
+    def prolonged(self, unknown: Float[np.ndarray, " p"], other: "Unknowns"):
+        """What is unknown, in the functions of another, of which there are more or fewer."""
+        found = np.zeros(other.count)
+        for part, own in zip(self.parts, other.parts, strict=True):
+            old, new = (
+                tuple(line.count - (p.moves and k == len(p.lines) - 1) for k, line in enumerate(p.lines))
+                for p in (part, own)
+            )
+            shared = tuple(slice(0, min(a, b)) for a, b in zip(old, new, strict=True))
+            weights = np.zeros(new)
+            weights[shared] = unknown[part.columns].reshape(old)[shared]
+            found[own.columns] = weights.ravel()
+        found[other.raws] = unknown[self.raws]
+        return found
 
     def _given(self):
         """The rows of initial conditions, by field and derivative in time."""
@@ -167,11 +198,11 @@ class Unknowns:
             slopes[:, self.raws] = -found.by_raw[:, k]
             return _fitted(splines, -found.values[:, k]), _fitted(splines, slopes)
         part = next(p for p in self.parts if p.what == (field, order))
-        slopes = _fitted(splines, self._slopes(part, points))
+        slopes = _fitted(splines, self.functions(part, points))
         mean = 0.0 if order else float(self.scaling.mean[field])
         return mean + slopes @ unknown, slopes
 
-    def _slopes(self, part: Part, points: Float[np.ndarray, "n k"]):
+    def functions(self, part: Part, points: Float[np.ndarray, "n k"]):
         """The functions of a part at points of its axes, in the columns of all that is unknown."""
         tables = [line.values(points[:, k]) for k, line in enumerate(part.lines)]
         if part.moves:
@@ -256,7 +287,7 @@ class OpenValues:
             return kept[key]
         domain = self.unknowns.problem.domain
         columns = [domain.index(axis) for axis in part.axes]
-        slopes, rows = self.unknowns._slopes(part, points[:, columns]), np.ones((len(points), 1))
+        slopes, rows = self.unknowns.functions(part, points[:, columns]), np.ones((len(points), 1))
         for k, spline in enumerate(self.grid.splines[value.field]):
             across = domain.spatial_axes[k] == value.face.axis
             along = spline.rows(points[:, k], value.order if across else 0).toarray()
