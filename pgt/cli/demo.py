@@ -24,10 +24,10 @@ THREE_MINUTES = 150.0  # of training; compiling, comparing and drawing take the 
 @demo.command()
 def heat(output: Output = Path("runs/heat"), quick: Quick = False, seed: Seed = 0) -> None:
     """Reconstruct the heat equation from 100 readings, beside the paper's numbers."""
-    from pgt.demo import heat_demo, table
+    from pgt.demo import run_heat_demo, table
 
     with mistakes_are_messages():
-        numbers = heat_demo(output, quick=quick, seed=seed, say=_say())
+        numbers = run_heat_demo(output, quick=quick, seed=seed, say=_say())
     console().print(_beside_others(table(numbers), numbers))
 
 
@@ -54,10 +54,10 @@ def pressure(
 
 
 def _flow(output: Path, pressure: bool, seconds: float, quick: bool, seed: int) -> None:
-    from pgt.demo import wake_demo
+    from pgt.demo import run_wake_demo
 
     with mistakes_are_messages():
-        numbers = wake_demo(
+        numbers = run_wake_demo(
             output, pressure=pressure, seconds=seconds, quick=quick, seed=seed, say=_say()
         )
     console().print(_against_truth(numbers))

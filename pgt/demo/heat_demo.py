@@ -41,7 +41,7 @@ BUMPS = tuple((kernel, width) for kernel in ("gaussian", "multiquadric") for wid
 Say = Callable[[str], None]
 
 
-def heat_demo(
+def run_heat_demo(
     folder: Path, *, quick: bool = False, seed: int = 0, say: Say, progress: bool | None = None
 ) -> dict:
     """Reconstruct u_t = 0.01 u_xx, u(x, 0) = sin 4πx from 100 readings, and leave all in `folder`.

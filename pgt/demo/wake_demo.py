@@ -29,7 +29,7 @@ EVERY, QUICK_EVERY = 8, 40  # of the 200 snapshots one is compared, drawn and ke
 Say = Callable[[str], None]
 
 
-def wake_demo(
+def run_wake_demo(
     folder: Path,
     *,
     pressure: bool = True,

@@ -137,7 +137,7 @@ def read_columns(
     ...     path = Path(folder, "wide.csv")
     ...     _ = path.write_text("t [s];T@x=0.1;T@x=0.5\n0;20,5;21\n60;-9999;21,5\n")
     ...     found = read_columns(path, coords=("x", "t"), fields=("T",))
-    >>> ", ".join(found.said)
+    >>> ", ".join(found.notes)
     'semicolons, decimal commas, 2 sensors, 2 time stamps, 1 sentinel hidden'
     >>> found.values["T"].tolist()
     [20.5, 21.0, nan, 21.5]

@@ -129,7 +129,7 @@ BROKEN = [
     (swap("iterations = 5", "iteration = 5"), "line 41, training.polish.iteration", "iterations"),
     (swap("\n[training.polish]\niterations = 5", "polish = 1"), "line 39, training.polish", "or false"),
     (swap("{x = 11, t = [0.5]}", "{x = 11, r = 3}"), "line 44, output.grid.r", "not an axis"),
-    (swap("{x = 11, t = [0.5]}", "{x = 0}"), "line 44, output.grid.x", "at least 1"),
+    (swap("{x = 11, t = [0.5]}", "{x = 0}"), "line 44, output.grid.x", "at least 2"),
     (swap("t = [0.5]", "t = [5.0]"), "line 44, output.grid.t", "from 0 to 1"),
     (swap("{x = 11, t = [0.5]}", "{x = 100000, t = 100000}"), "line 44, output.grid", "the most"),
     (swap('"u_xx"', '"w_xx"'), "line 45, output.quantities.1", "w"),

@@ -17,7 +17,7 @@ from pgt.methods.second_order.descent import build_system
 from pgt.nn.trees import count_parameters
 from pgt.runs.check import prepare
 from pgt.runs.estimate import (
-    Rows,
+    LeastSquaresSize,
     Speed,
     Work,
     _length,
@@ -99,7 +99,7 @@ def test_the_time_is_that_of_the_budget(run_file, monkeypatch):
     task = prepare(load_run(run_file, ["training.steps=2000"]))[1].first
     monkeypatch.setattr("pgt.runs.estimate.measured_speed", lambda: Speed(1.0, 2.0))
     monkeypatch.setattr("pgt.runs.estimate._work_of_step", lambda task: Work(0.0, 0.02))
-    monkeypatch.setattr(Rows, "work", lambda rows: Work(1.0, 0.0))
+    monkeypatch.setattr(LeastSquaresSize, "work", lambda rows: Work(1.0, 0.0))
     rows = dict(estimate(task, lambda line: None))
     assert rows["memory of a step"] == "about 0.246 MiB"
     assert "10 ms, after some 15 s" in rows["time of a step"]
@@ -120,11 +120,11 @@ def test_the_estimate_compiles_no_step(run_file):
 
 def test_many_readings_are_told(run_file):
     """A million readings and 205 weights: gigabytes in pieces, and no minute."""
-    rows = Rows(10**6, 205)
+    rows = LeastSquaresSize(10**6, 205)
     assert rows.memory(2e9) == pytest.approx(2e9, rel=1e-3)
     assert rows.memory(1e12) > 4e9
     assert Speed(20e9, 20e9).seconds(rows.work()) == pytest.approx(4.6, rel=0.1)
-    assert Rows(205, 10**6).work() == rows.work()  # the smaller matrix is solved
+    assert LeastSquaresSize(205, 10**6).work() == rows.work()  # the smaller matrix is solved
     assert "in pieces" in _of_polish(rows, pgt.Polish(memory=2.0))
     assert "in pieces" not in _of_polish(rows, pgt.Polish(memory=20.0))
 

@@ -7,6 +7,7 @@ import pgt
 from pgt.methods.closed_form.band_solution import NODES, solved_at_once
 from pgt.methods.closed_form.design_rows import with_weights
 from pgt.methods.plan import choose
+from pgt.uncertainty import contradictions
 from pgt.uncertainty.contradictions import find_contradicted_conditions, find_displaced_sensor
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))

@@ -130,7 +130,9 @@ def test_members_share_the_seconds_of_a_polish():
     task = assemble(READINGS, pgt.Heat(0.1), SQUARE, model=network, training=training)
     part = candidates._with_shared_budget(task, 4)
     assert part.training.polish == pgt.Polish(seconds=3.0)
-    assert part.asked == task.training  # of the same run, should it be killed and go on
+    assert (
+        part.requested_training == task.training
+    )  # of the same run, should it be killed and go on
     alone = assemble(READINGS, pgt.Heat(0.1), SQUARE, model=network, training=pgt.Training(steps=1))
     assert candidates._with_shared_budget(alone, 4) is alone
 

@@ -91,6 +91,8 @@ def _change(grid: Grid, stage: TimeStep, moving, directions) -> Float[np.ndarray
     assert stage.factor is not None  # it was asked to keep them
     assert stage.slopes is not None
     state, found = grid.state, np.zeros((grid.size, directions.shape[1]))
+    if not directions.shape[1]:
+        return found
     if state.any():
         found[state] = _state_numbers(grid, moving, stage.length)
     known = stage.slopes.by_number[:, state] @ found[state]
@@ -406,9 +408,10 @@ def _refitted(values, before: Sequence[Splines], after: Sequence[Splines]):
     for k, (old, new) in enumerate(zip(before, after, strict=True)):
         rows = old.rows(new.places)
         moved = np.moveaxis(found, k, 0)
-        there = (rows @ moved.reshape(len(moved), -1)).reshape(-1, *moved.shape[1:])
+        there = rows @ moved.reshape(len(moved), int(np.prod(moved.shape[1:])))
+        there = there.reshape(len(new.places), *moved.shape[1:])
         found = np.moveaxis(new.fitted(there), 0, k)
-    return found.reshape((-1, *more))
+    return found.reshape((int(np.prod([s.size for s in after], dtype=int)), *more))
 
 
 def _refined_start(

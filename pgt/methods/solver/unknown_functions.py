@@ -24,7 +24,9 @@ from pgt.nn.scaling import Scaling
 
 # Of a function along an axis, by the number of axes that it depends on: at first, and where it is rough.
 MODES, MOST_MODES = {1: 24, 2: 10}, {1: 96, 2: 10}
-MODES_BY_LENGTH = 4.0  # divided by the length in half extents: more of them have next to no variance
+MODES_BY_LENGTH = (
+    4.0  # divided by the length in half extents: more of them have next to no variance
+)
 Pair = tuple[np.ndarray, np.ndarray]  # values, and their slopes in all that is unknown
 LEVEL = 5.0  # standard deviation of a function's mean, in sizes of the function: next to nothing is known
 MOST_KEPT = 2**25  # numbers of tables that are kept of one mesh: 256 MiB
@@ -150,7 +152,10 @@ class Unknowns:
         found = np.zeros(other.count)
         for part, own in zip(self.parts, other.parts, strict=True):
             old, new = (
-                tuple(line.count - (p.moves and k == len(p.lines) - 1) for k, line in enumerate(p.lines))
+                tuple(
+                    line.count - (p.moves and k == len(p.lines) - 1)
+                    for k, line in enumerate(p.lines)
+                )
                 for p in (part, own)
             )
             shared = tuple(slice(0, min(a, b)) for a, b in zip(old, new, strict=True))
