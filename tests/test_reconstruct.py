@@ -9,7 +9,7 @@ import xarray as xr
 import pgt
 from pgt import _reconstruct as front
 from pgt.data import Observations
-from pgt.problem.assembly import assemble
+from pgt.methods.plan import choose
 from pgt.problem.budget import total_seconds
 from pgt_bench.zoo import catalogue
 
@@ -258,8 +258,8 @@ def test_seconds_count_from_when_the_call_began(monkeypatch):
     readings, domain = pgt.sample(pgt.datasets.heat(), n=30), pgt.Domain(x=(0, 1), t=(0, 1))
     model = pgt.Features(pgt.Scaling.fit(readings, domain), count=30, band=4.0)
     training = pgt.Training(seconds=90.0)
-    task = assemble(readings, pgt.Heat(0.01), domain, model=model, training=training)
-    result = front.solve(task, progress=False, began=time.monotonic() - 40.0)
+    plan = choose(readings, pgt.Heat(0.01), domain, model=model, training=training)
+    result = front.run_plan(plan, progress=False, began=time.monotonic() - 40.0)
     assert 30.0 < given[0] < 50.0
     assert 40.0 < result.summary["wall_seconds"] < 90.0
     assert result.summary["total_seconds"] == 90.0

@@ -22,10 +22,11 @@ MAX_READINGS = 1000
 MAX_READINGS_SEARCHED = 200
 # Fields with fewer readings are not interpolated.
 MIN_READINGS = 4
-# The values of ℓ and s from which the search starts.
-SEARCH_STARTS = ((0.3, 1e-4), (0.15, 1e-2))
+# The values of ℓ and s from which the search starts: from lengths far above that of an oscillation it ends
+# where all is noise.
+SEARCH_STARTS = ((0.3, 1e-4), (0.1, 1e-2), (0.03, 1e-2))
 # The ranges of ℓ and s, with ℓ in units of the domain and s of the variance.
-LENGTH_RANGE = (0.02, 50.0)
+LENGTH_RANGE = (0.005, 50.0)
 NOISE_RANGE = (1e-9, 10.0)
 # The largest number of steps of each search.
 MAX_SEARCH_STEPS = 40

@@ -89,3 +89,13 @@ def test_thousands_of_readings_take_seconds():
     began = time.process_time()
     assert np.isfinite(predict_by_process(wavy_readings(4000, 0.1), BOX)).all()
     assert time.process_time() - began < 15  # a quarter of it on an idle machine
+
+
+@pytest.mark.parametrize("periods", [4, 15])
+def test_a_fast_oscillation_is_not_taken_for_noise(periods):
+    t = np.linspace(0, 1, 100)
+    noise = 0.1 * np.random.default_rng(0).standard_normal(100)
+    wave = np.sin(2 * np.pi * periods * t)
+    given = pgt.Observations.from_arrays({"t": t}, {"u": wave + noise})
+    found = predict_by_process(given, pgt.Domain(t=(0, 1)), t[:, None])[:, 0]
+    assert np.std(found - wave) < 0.1

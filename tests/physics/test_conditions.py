@@ -332,7 +332,7 @@ def test_a_reconstruction_says_it_before_the_fit(monkeypatch):
     def solve(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_reconstruct, "solve", solve)
+    monkeypatch.setattr(_reconstruct, "run_plan", solve)
     readings = pgt.Observations.from_arrays(
         {"x": [0.5, 3.5, 2], "y": [2, 2, 0.5]}, {"u": [1, 2, 3]}
     )

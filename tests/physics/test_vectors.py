@@ -22,7 +22,7 @@ from pgt.physics.vectors import (
     rewritten,
     space_of,
 )
-from pgt.problem.assembly import assemble
+from pgt.methods.plan import choose
 
 COORDS = ("x", "y", "t")
 
@@ -134,14 +134,14 @@ def test_names_that_are_none(fields, message):
 
 def test_conditions_and_readings_use_the_new_name():
     readings = {"x": [0.2, 0.4, 0.6], "t": [0.1, 0.5, 0.9], "T": [1.0, 2.0, 1.5]}
-    task = assemble(
+    plan = choose(
         pgt.Observations.from_arrays({a: readings[a] for a in ("x", "t")}, {"T": readings["T"]}),
         pgt.Heat(0.01, fields="T"),
         pgt.Domain(x=(0, 1), t=(0, 1)),
         [pgt.Dirichlet("x", T=0.0)],
     )
-    assert task.problem.observations.fields == ("T",)
-    assert type(task.model).__name__ == "Features"
+    assert plan.first.problem.observations.fields == ("T",)
+    assert [one.model for one in plan.candidates] == ["Solver", "Features"]
 
 
 def test_an_equation_is_rewritten_by_whole_names():

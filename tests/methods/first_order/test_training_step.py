@@ -368,15 +368,16 @@ def test_statistics_are_those_of_the_members(result, monkeypatch):
         values = table[:, column]
         expected = {
             "": values.mean(axis=0), "_std": values.std(axis=0, ddof=1),
-            "_q05": values.min(axis=0), "_q975": values.max(axis=0),  # of three, the outermost
+            "_quantile": [values.min(axis=0), values.max(axis=0)],  # of three, the outermost
         }  # fmt: skip
         for ending, column_expected in expected.items():
             np.testing.assert_allclose(found[name + ending], column_expected, rtol=1e-8, atol=1e-12)
-    assert len(found.data_vars) == 12
-    assert found.u_q05.attrs["units"] == found.u_std.attrs["units"] == "K"
+    assert found["quantile"].values.tolist() == [0.05, 0.975]
+    assert len(found.data_vars) == 9
+    assert found.u_quantile.attrs["units"] == found.u_std.attrs["units"] == "K"
     assert found.u_x_std.attrs["units"] == found.u_x.attrs["units"]
     grid = result.grid(["u"], quantiles=0.5, x=[points[0, 0]], t=[points[0, 1]])
-    assert grid.u_q50.item() == pytest.approx(np.median(table[:, 0, 0]))
+    assert grid.u_quantile.item() == pytest.approx(np.median(table[:, 0, 0]))
     assert set(result.grid(x=2, t=2)) == {"u", "u_std"}
 
 
