@@ -22,8 +22,8 @@ MAX_READINGS = 1000
 MAX_READINGS_SEARCHED = 200
 # Fields with fewer readings are not interpolated.
 MIN_READINGS = 4
-# The values of ℓ and s from which the search starts: from lengths far above that of an oscillation it ends
-# where all is noise.
+# The values of ℓ and s from which the search starts. If all lengths are far above that of an oscillation,
+# the search takes it for noise.
 SEARCH_STARTS = ((0.3, 1e-4), (0.1, 1e-2), (0.03, 1e-2))
 # The ranges of ℓ and s, with ℓ in units of the domain and s of the variance.
 LENGTH_RANGE = (0.005, 50.0)

@@ -9,6 +9,7 @@ from nested_derivatives import NestedDerivatives
 import pgt
 from pgt.core.errors import InputError
 from pgt.core.registry import parts
+from pgt.methods.plan import choose
 from pgt.physics.derivatives import residual
 from pgt.physics.vectors import (
     as_fields,
@@ -22,7 +23,6 @@ from pgt.physics.vectors import (
     rewritten,
     space_of,
 )
-from pgt.methods.plan import choose
 
 COORDS = ("x", "y", "t")
 
