@@ -204,14 +204,6 @@ def test_what_pages_say_of_the_zoo_is_what_there_is():
     assert counted in zoo.split("<!-- cpu:begin -->")[1]
 
 
-def test_names_of_the_notation_page_exist():
-    source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "pgt").rglob("*.py"))
-    text = (DOCS / "notation.md").read_text(encoding="utf-8")
-    names = {name for code in re.findall(r"`([^`]+)`", text) for name in re.findall(r"\w+", code)}
-    assert len(names) > 30
-    assert not [name for name in names if not re.search(rf"\b{name}\b", source)]
-
-
 def test_files_that_pages_name_exist():
     named = {
         (page.name, name)
