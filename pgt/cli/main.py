@@ -10,7 +10,7 @@ import typer.main
 from pgt.cli import families, runs
 from pgt.cli.console import mistakes_are_messages
 from pgt.core.errors import InputError
-from pgt.core.version import __version__
+from pgt.core.provenance import __version__
 
 PLUGINS = "pgt.commands"  # the group of entry points under which other packages offer commands
 IN_A_CLONE = {  # commands of packages that are not published: how to install them

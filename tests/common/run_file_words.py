@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 import pgt
 import pgt.models  # registers its parts
-from pgt.config import RunFile, condition_text, run_sections
+from pgt.config import RunFile, condition_text, run
 from pgt.config.derive import NoSuchPart, section_of
 from pgt.config.descriptions import Equations
 from pgt.core.registry import parts
@@ -32,9 +32,9 @@ def _chosen(heading: str, kind: str) -> Tables:
 
 def _tables() -> Tables:
     tables: Tables = {"At the top": (RunFile, None)}
-    tables["[observations]"] = (run_sections.ObservationsSection, None)
-    tables["[observations.dialect]"] = (run_sections.DialectSection, None)
-    tables["[domain]"] = (run_sections.DomainSection, None)
+    tables["[observations]"] = (run.ObservationsSection, None)
+    tables["[observations.dialect]"] = (run.DialectSection, None)
+    tables["[domain]"] = (run.DomainSection, None)
     tables.update(_chosen("[domain.shape] with kind = {}", "shape"))
     tables.update(_chosen("[pde] with name = {}", "equation"))
     tables["[pde] with equations"] = (Equations, None)
@@ -51,7 +51,7 @@ def _tables() -> Tables:
     tables.update(_chosen("[training.sampler] with name = {}", "sampler"))
     tables.update(_chosen("[training.weighting] with name = {}", "weighting"))
     tables.update(_chosen("[error_bars] with name = {}", "error bars"))
-    tables["[output]"] = (run_sections.OutputSection, None)
+    tables["[output]"] = (run.OutputSection, None)
     return tables
 
 
