@@ -13,11 +13,11 @@ from pgt.data.dates import (
     are_dates,
     counted_from,
     dates,
-    readings_from,
     seconds,
     start_of,
     text,
 )
+from pgt.data.observations import readings_from
 
 NOON = 1714564800.0
 HOUR = pgt.Domain(x=(0, 1), t=("2024-05-01T12:00", "2024-05-01T13:00"))
