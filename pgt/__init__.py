@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from pgt.core.errors import DoubtWarning as DoubtWarning
 from pgt.core.errors import InputError as InputError
-from pgt.core.version import __version__ as __version__
+from pgt.core.provenance import __version__ as __version__
 
 if _TYPE_CHECKING:  # the same as _NAMES and _MODULES, for editors and type checkers
     from pgt import datasets as datasets

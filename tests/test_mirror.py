@@ -10,7 +10,6 @@ MIRRORS = {PACKAGE: TESTS, TESTS.parent / "benchmarks" / "pgt_bench": TESTS / "b
 # Nothing in them could fail by itself; the command is tested as one.
 PLAIN = {
     "core/types.py",
-    "core/version.py",
     "bench/paper.py",
     "__main__.py",
     "methods/finished_fit.py",
