@@ -3,7 +3,7 @@
 import datetime
 import math
 import re
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
@@ -11,7 +11,6 @@ from pgt.config.schema import (
     Array,
     AsFound,
     Axes,
-    Axis,
     Bounds,
     Files,
     Names,
@@ -24,6 +23,7 @@ from pgt.config.schema import (
     wrong,
 )
 from pgt.core.dialect import Dates, Mark, Separator
+from pgt.core.notation import AXES, CARTESIAN
 
 LARGEST_GRID = 10**8  # points
 
@@ -71,7 +71,7 @@ class ObservationsSection(Section):
     @model_validator(mode="after")
     def _check_names(self):
         for index, name in enumerate(self.fields):
-            if name in get_args(Axis):
+            if name in CARTESIAN or name in self.coords:
                 wrong(f"'{name}' is the name of a coordinate; rename the field.", "fields", index)
         for key in ("columns", "units", "noise"):
             known = self.fields if key == "noise" else self.coords + self.fields
@@ -120,17 +120,22 @@ TimeBounds = Annotated[
 class DomainSection(Section):
     """The box in space and time in which the field is sought, and the shape in it."""
 
+    r: Bounds | None = None
+    θ: Bounds | None = None
     x: Bounds | None = None
     y: Bounds | None = None
     z: Bounds | None = None
     t: TimeBounds | None = None
     periodic: Axes | None = None
+    coordinates: Literal["cartesian", "cylindrical", "polar", "axisymmetric", "spherical"] = (
+        "cartesian"
+    )
     shape: dict[str, Any] | None = None
 
     @property
     def axes(self) -> dict[str, tuple[Any, ...]]:
         """The bounds by axis: numbers, or dates as text."""
-        bounds = {"x": self.x, "y": self.y, "z": self.z, "t": self.t}
+        bounds = {axis: getattr(self, axis) for axis in AXES}
         return {axis: pair for axis, pair in bounds.items() if pair is not None}
 
     @model_validator(mode="after")

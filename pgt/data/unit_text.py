@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from pgt.core.arguments import Powers, number_and_unit
 from pgt.core.errors import InputError
+from pgt.core.notation import AXES
 from pgt.data.units import DEGREES, is_known_unit, parse_unit, require_same
 
 _DEGREES = re.compile(r"[°º˚]C|degC|celsius|Celsius")  # of a difference: kelvin
-AXES = ("x", "y", "z", "t")
 DENSITY = {"g": 1, "m": -3}
 Given = tuple[float, dict[str, int]]  # a factor, and powers of base symbols
 
@@ -89,7 +89,7 @@ def _about_density(bases: Mapping[str, int], wanted: Mapping[str, int], powers: 
 def _size(base: str, unit: str, units: Mapping[str, str]) -> float:
     """How many of a base symbol the problem's own unit of that kind is."""
     if base == "m":
-        space = [axis for axis in AXES[:3] if units.get(axis)]
+        space = [axis for axis in AXES[:-1] if units.get(axis)]
         require_same(space[-1] if space else "", {f"the axis {a}": units[a] for a in space})
     known = _sizes(units)
     if base in known:

@@ -20,6 +20,7 @@ from pgt.core.errors import InputError, warn_of
 from pgt.core.number_arrays import as_numbers
 from pgt.core.unknown import Unknown
 from pgt.data.condition_regions import Faces, Spread
+from pgt.data.coordinate_systems import CARTESIAN
 from pgt.data.dates import are_counted, are_dates, dates, seconds
 from pgt.data.domain import Domain
 from pgt.data.moving_boundary import Swept
@@ -69,7 +70,7 @@ class Integrals:
     A wall is named as in a condition: `"cylinder"`, or `axis="x", side="upper"` for an end of the box;
     `where` chooses a part of it. `t` is an instant or several, 11 over the whole time by default; where
     the shape moves, each has its own walls. The end of a line is one place: what goes through it is per
-    area.
+    area; in cylindrical coordinates per length of the axis, in spherical ones a total.
     """
 
     evaluation: Evaluation
@@ -186,7 +187,11 @@ class Integrals:
         *,
         is_even: bool = False,
     ) -> list[IntegrationPart]:
-        """A wall at the given instants; once, where it does not move."""
+        """A wall at the given instants; once, where it does not move. Weights are areas in space."""
+        found = self._ends_or_walls(wall, t, axis, side, where, is_even)
+        return [_in_space(part, self._domain) for part in found]
+
+    def _ends_or_walls(self, wall, t, axis, side, where, is_even: bool) -> list[IntegrationPart]:
         if wall is None and len(self._space) == 1:
             return [_end_points(self._domain.walls(axis, side, where), self._domain)]
         if not self._domain.moves:
@@ -215,7 +220,8 @@ class Integrals:
         return float(given.value if isinstance(given, Unknown) else given)
 
     def _across(self, values: Values, field: str, part: IntegrationPart) -> np.ndarray:
-        slopes = (values[f"{field}_{a}"] * part.normals[:, k] for k, a in enumerate(self._space))
+        across = part.normals / self._domain.scale_factors(part.places)
+        slopes = (values[f"{field}_{a}"] * across[:, k] for k, a in enumerate(self._space))
         return np.asarray(sum(slopes))
 
     def _instants(self, t) -> np.ndarray | None:
@@ -314,7 +320,17 @@ def _moving(part: IntegrationPart, domain: Domain, wall: str, moment: float) -> 
 
 def _inside(space: Domain, count: int, coarser: IntegrationPart | None = None) -> IntegrationPart:
     places, weights = space.quadrature(count)
+    weights = weights * space.volume_factor(places)
     return IntegrationPart(places, np.zeros_like(places), weights, coarser)
+
+
+def _in_space(part: IntegrationPart, domain: Domain) -> IntegrationPart:
+    """The same with areas in space for those in the coordinates."""
+    if domain.coordinates == CARTESIAN:
+        return part
+    along_normal = np.sum(np.abs(part.normals) * domain.scale_factors(part.places), axis=1)
+    weight = part.weight * domain.volume_factor(part.places) / along_normal
+    return replace(part, weight=weight, coarser=part.coarser and _in_space(part.coarser, domain))
 
 
 def _equal_weights(places, normals, area: float) -> IntegrationPart:
