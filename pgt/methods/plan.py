@@ -193,7 +193,9 @@ def _with_periodic_axes(
     bounds = {axis: domain.bounds(axis) for axis in domain.axes}
     periodic = (*domain.periodic, *axes)
     left = [c for c in conditions if not (isinstance(c, Periodic) and c.axis in axes)]
-    return Domain(periodic=periodic, units=domain.units, **bounds), left
+    return Domain(
+        periodic=periodic, units=domain.units, coordinates=domain.coordinates, **bounds
+    ), left
 
 
 @dataclass(frozen=True)

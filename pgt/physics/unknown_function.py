@@ -102,7 +102,7 @@ def _check_function(axes, positive, initial):
         given = ", ".join(map(repr, axes))
         raise InputError(
             f"UnknownFunction({given}): name the coordinates it depends on, each once, out of "
-            'x, y, z and t, as in pgt.UnknownFunction("x", "y").'
+            'r, θ, x, y, z and t, as in pgt.UnknownFunction("x", "y").'
         )
     if initial is not None and not positive:
         raise InputError(
