@@ -49,6 +49,7 @@ if _TYPE_CHECKING:  # the same as _NAMES and _MODULES, for editors and type chec
     from pgt.physics import Dirichlet as Dirichlet
     from pgt.physics import Elasticity as Elasticity
     from pgt.physics import Equation as Equation
+    from pgt.physics import FarAway as FarAway
     from pgt.physics import Gauge as Gauge
     from pgt.physics import Heat as Heat
     from pgt.physics import Helmholtz as Helmholtz
@@ -71,6 +72,7 @@ if _TYPE_CHECKING:  # the same as _NAMES and _MODULES, for editors and type chec
     from pgt.physics import Unknown as Unknown
     from pgt.physics import UnknownFunction as UnknownFunction
     from pgt.physics import Wave as Wave
+    from pgt.physics import Well as Well
     from pgt.reconstruction import CrossValidation as CrossValidation
     from pgt.reconstruction import Reconstruction as Reconstruction
     from pgt.reconstruction import cross_validate as cross_validate
@@ -90,10 +92,10 @@ _NAMES = {
     "data": ("Domain", "Observations", "sample"),
     "physics": (
         "Acoustics", "AdvectionDiffusion", "AllenCahn", "Boussinesq", "Burgers", "Darcy",
-        "Dirichlet", "Elasticity", "Equation", "Gauge", "Heat", "Helmholtz", "Initial", "Laplace",
+        "Dirichlet", "Elasticity", "Equation", "FarAway", "Gauge", "Heat", "Helmholtz", "Initial", "Laplace",
         "Maxwell", "NavierStokes2D", "NavierStokes3D", "Neumann", "NoSlip", "Outflow", "Periodic",
         "Poisson", "Robin", "ShallowWater", "Stokes", "Symmetry", "Table", "Traction",
-        "Unknown", "UnknownFunction", "Wave",
+        "Unknown", "UnknownFunction", "Wave", "Well",
     ),
     "models": (
         "DeepONet", "FNO", "Features", "Lifted", "PGT", "PINN", "PINNsFormer", "SIREN", "Scaling",

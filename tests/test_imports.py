@@ -34,7 +34,7 @@ LINES = (
     ("shapes", "extend"),
     ("config",),
     ("runs",),
-    ("demo", "live"),
+    ("demo",),
     ("cli",),
     ("__main__",),
 )

@@ -10,7 +10,6 @@ import typer.main
 from pgt.cli import families, runs
 from pgt.cli.console import mistakes_are_messages
 from pgt.cli.demo import demo
-from pgt.cli.live import live
 from pgt.core.errors import InputError
 from pgt.core.version import __version__
 
@@ -80,7 +79,6 @@ for _command in (
     runs.report,
     runs.info,
     families.pretrain,
-    live,
 ):
     app.command()(_command)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pgt.core.errors import InputError
 from pgt.core.notation import plainly
 
-FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "abs")
+FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "abs", "step")
 LAPLACIAN = "lap"
 OF_TWO = ("atan2", "min", "max")  # of formulas alone: in an equation they would have to be derived
 CALCULUS = (LAPLACIAN, "grad", "div", "curl", "diff", "dot")  # of equations (physics/calculus.py)

@@ -29,9 +29,7 @@ from pgt.data.coordinate_systems import (
 )
 from pgt.data.dates import without_dates
 from pgt.data.edges import Edges
-from pgt.data.moving_boundary import Means, Swept
-from pgt.data.moving_domain import Passage, body_of, shaped
-from pgt.data.shaped_domain import Body
+from pgt.data.shaped_domain import Body, shaped
 from pgt.geometry.low_discrepancy import evenly
 from pgt.geometry.shape import AbstractShape, Boundary, Shape
 from pgt.geometry.shape_storage import shape_from_dict, shape_to_dict
@@ -58,7 +56,7 @@ class Domain:
         `div` and `grad` of the equation follow, and so do fluxes and totals.
     shape
         What of the box is meant, where it is not all: `Disk(...) - Disk(...)`, or `-Disk(...)` for an
-        obstacle, which may move, -Disk(...).moving(x="0.1*t"). Its walls have the names of the shapes.
+        obstacle. Its walls have the names of the shapes.
     **bounds
         A pair of numbers for each axis; of dates for t, t=("2024-05-01T12:00", "2024-05-01T13:00").
 
@@ -155,31 +153,23 @@ class Domain:
     # ---------------------------------------------------------------------------------- inside
 
     @property
-    def _filled(self) -> Bounds | Body | Passage:
+    def _filled(self) -> Bounds | Body:
         """Who answers for the inside: the box itself, where there is no shape."""
         return self.box if self.shape is None else self._body()
 
     @property
-    def moves(self) -> bool:
-        """Whether it has a shape that moves."""
-        return self.shape is not None and self.shape.moves
+    def space(self) -> "Domain":
+        """The same domain without its time.
 
-    @checked
-    def at(self, t: Real) -> "Domain":
-        """Space at one instant: the same domain without its time, and where its shape is then.
-
-        >>> from pgt.geometry import Disk
-        >>> hole = Disk(radius=0.2, name="hole").moving(x="0.5*t")
-        >>> Domain(x=(-1, 1), y=(-1, 1), t=(0, 1), shape=-hole).at(1.0).contains([[0.5, 0.0]]).tolist()
-        [False]
+        >>> Domain(x=(0, 1), t=(0, 2)).space
+        Domain(x=(0, 1))
         """
         if not self.has_time:
-            raise InputError(f"{self}.at({t}): ask a domain that has a time.")
-        other, space = copy.copy(self), self.spatial_axes
+            return self
+        other, axes = copy.copy(self), self.spatial_axes
         units = tuple((axis, unit) for axis, unit in self.unit_pairs if axis != "t")
-        shape = self.shape and self.shape.at(float(t))
-        for name, value in ("box", self.box.along(space)), ("unit_pairs", units), ("shape", shape):
-            object.__setattr__(other, name, value)
+        object.__setattr__(other, "box", self.box.along(axes))
+        object.__setattr__(other, "unit_pairs", units)
         return other
 
     @property
@@ -240,12 +230,12 @@ class Domain:
         """
         return self._filled.quadrature(n)
 
-    def _body(self) -> Body | Passage:
+    def _body(self) -> Body:
         if self.shape is None:
             raise InputError(
                 f"{self} has no shape; give it one: shape=Disk(radius=1), for example."
             )
-        return body_of(self.box, self.shape)
+        return Body(self.box, self.shape)
 
     @property
     def _edges(self) -> Edges:
@@ -265,7 +255,7 @@ class Domain:
         axis: str | Sequence[str] | None = None,
         side: str = "both",
         where: str | None = None,
-    ) -> Faces | Spread | Swept:
+    ) -> Faces | Spread:
         """The ends of some spatial axes, or of all that are not periodic.
 
         `side` is "lower", "upper" or "both"; `where` a condition that chooses a part of them.
@@ -276,7 +266,7 @@ class Domain:
         return self._edges.walls(axis, side, where)
 
     @checked
-    def wall(self, name: str, where: str | None = None) -> Spread | Swept:
+    def wall(self, name: str, where: str | None = None) -> Spread:
         """The walls of the shape that have this name, or that part of them where a condition holds.
 
         >>> from pgt.geometry import Disk
@@ -285,18 +275,6 @@ class Domain:
         3.142
         """
         return self._edges.wall(name, where)
-
-    @checked
-    def wall_velocity(self, name: str, points) -> Float[np.ndarray, "n k"]:
-        """How fast a wall of the shape moves, at points of it; zero, where the shape stands still.
-
-        >>> from pgt.geometry import Disk
-        >>> shape = -Disk(name="hole").moving(x="t^2")
-        >>> domain = Domain(x=(-2, 4), y=(-2, 2), t=(0, 1), shape=shape)
-        >>> domain.wall_velocity("hole", np.array([[1.25, 0.0, 0.5]])).tolist()
-        [[1.0, 0.0]]
-        """
-        return self._edges.velocity(name, points)
 
     @checked
     def boundary(
@@ -319,13 +297,14 @@ class Domain:
         return self._edges.seam(axis)
 
     @checked
-    def instants(self, position: Mapping[str, float] | None = None) -> Instants | Means:
+    def instants(self, position: Mapping[str, float] | None = None) -> Instants:
         """A position, or all of space where none is given, at every time; at one, if it names a t."""
         return self._edges.instants(None if position is None else tuple(position.items()))
 
     def volume_factor(self, points: Float[np.ndarray, "n k"]) -> Float[np.ndarray, " n"]:
         """At points of space, the volume of a unit step along every axis: 2 pi r, for example."""
-        return volume_factor(self.coordinates, self.spatial_axes, points)
+        columns = zip(self.spatial_axes, np.asarray(points, float).T, strict=True)
+        return np.broadcast_to(volume_factor(self.coordinates, dict(columns)), len(points))
 
     def scale_factors(self, points: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
         """At points of space, the length of a unit step along each axis."""
@@ -340,9 +319,7 @@ class Domain:
         object.__setattr__(other, "box", self.box.moved(by))
         if self.shape is not None:
             back = [-float(by[self.index(axis)]) for axis in self.spatial_axes]
-            shape = self.shape.moved(*back)
-            shape = shape.counted_from(by[self.index("t")]) if self.has_time else shape
-            object.__setattr__(other, "shape", shape)
+            object.__setattr__(other, "shape", self.shape.moved(*back))
         return other
 
     # ----------------------------------------------------------------------------------- as JSON

@@ -11,35 +11,17 @@ APART = 3.0  # times the usual step: a wall is drawn in pieces where its points 
 
 def outlines(domain: Domain, most: int = 1024) -> dict[str, list[Float[np.ndarray, "m 2"]]]:
     """By name of the wall, the lines it is made of, of about `most` points in all; those that lie in the
-    box, none in space, and none of a shape that moves: ask of `domain.at(t)`.
+    box, and none in space.
 
     >>> from pgt.geometry import Disk
     >>> channel = Domain(x=(-2, 8), y=(-2, 2), shape=-Disk(name="cylinder"))
     >>> {name: len(lines) for name, lines in outlines(channel).items()}
     {'cylinder': 1}
     """
-    if len(domain.spatial_axes) != 2 or domain.moves:
+    if len(domain.spatial_axes) != 2:
         return {}
     places = {name: places_of(domain, name) for name in domain.wall_names}
     return {name: lines(at, most) for name, at in places.items() if len(at)}
-
-
-def outlines_in_time(
-    domain: Domain, most: int, instants: int
-) -> dict[str, list[Float[np.ndarray, "m 3"]]]:
-    """The same of a shape that moves, at so many instants: the time is the last coordinate of a line.
-
-    >>> from pgt.geometry import Disk
-    >>> tank = Domain(x=(-2, 2), y=(-2, 2), t=(0, 1), shape=-Disk(name="ball").moving(x="t"))
-    >>> [line[0, 2].item() for line in outlines_in_time(tank, 100, 3)["ball"]]
-    [0.0, 0.5, 1.0]
-    """
-    found: dict[str, list[Float[np.ndarray, "m 3"]]] = {}
-    for t in np.linspace(*domain.bounds("t"), instants):
-        for name, there in outlines(domain.at(t), most).items():
-            timed = [np.column_stack([line, np.full(len(line), t)]) for line in there]
-            found.setdefault(name, []).extend(timed)
-    return found
 
 
 def places_of(domain: Domain, name: str) -> Float[np.ndarray, "n k"]:

@@ -15,10 +15,10 @@ from pgt.data.bounds import Bounds
 from pgt.geometry.low_discrepancy import evenly
 from pgt.geometry.shape import AbstractShape
 
-# By the axes of space, and whether time is an axis of the table: of the grid from which the places inside
-# are taken, and along each axis of the table.
-SIDES = {(2, False): 1024, (3, False): 80, (2, True): 96, (3, True): 32}
-PLACES = {(2, False): 256, (3, False): 40, (2, True): 40, (3, True): 16}
+# By the dimension of space: cells along each axis of the grid from which places inside are taken, and
+# places along each axis of the table.
+SIDES = {2: 1024, 3: 80}
+PLACES = {2: 256, 3: 40}
 MOST = 1 << 24  # points tried to find those inside
 TOO_THIN = (
     "the shape (walls: {names}) is too thin for its box: of millions of points hardly one is inside. "
@@ -28,7 +28,7 @@ TOO_THIN = (
 
 @runtime_checkable
 class Inside(Protocol):
-    """What lies inside a shape, whether it moves or not."""
+    """What lies inside a shape."""
 
     @property
     def box(self) -> Bounds:
@@ -60,15 +60,14 @@ def even_inside(body: Inside, n: int, seed: int) -> Float[np.ndarray, "{n} d"]:
 
 @lru_cache(maxsize=8)
 def places_inside(box: Bounds, solid: AbstractShape) -> Float[np.ndarray, "... k"]:
-    """A table of places inside, each of which stands for the same volume: by x, then y, then z; and time,
-    where the box has it, since the shape moves."""
-    k, kind = box.dimension, (len(box.spatial_axes), box.has_time)
-    side, random = SIDES[kind], np.random.default_rng(0)
+    """A table of places inside, each of which stands for the same volume: by x, then y, then z."""
+    k = box.dimension
+    side, random = SIDES[k], np.random.default_rng(0)
     cells = np.stack(np.meshgrid(*[np.arange(side)] * k, indexing="ij"), axis=-1).reshape(-1, k)
     unit = (cells + random.uniform(size=cells.shape)) / side
     places = np.asarray(box.from_unit(unit), float)
     places = places[solid.inside(places)]
-    each = min(PLACES[kind], int(len(places) ** (1 / k)))
+    each = min(PLACES[k], int(len(places) ** (1 / k)))
     if each < 1:
         raise InputError(TOO_THIN.format(names=", ".join(solid.wall_names)))
     return _sorted(places, each, 0)

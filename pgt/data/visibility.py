@@ -20,8 +20,8 @@ NEIGHBOURS = 4  # by way of which places of one group are joined
 def in_sight(
     domain: Domain, here: Float[np.ndarray, "n d"], there: Float[np.ndarray, "n d"]
 ) -> Bool[np.ndarray, " n"]:
-    """Which pairs of points see each other: the straight way between them stays inside the shape, which
-    may move meanwhile. Where an axis repeats, it is the shortest one. Without a shape all do.
+    """Which pairs of points see each other: the straight way between them stays inside the shape.
+    Where an axis repeats, it is the shortest one. Without a shape all do.
 
     >>> from pgt.geometry import Disk
     >>> channel = Domain(x=(-2, 2), y=(-2, 2), shape=-Disk(radius=0.5))
@@ -77,13 +77,11 @@ def parted(domain: Domain, points: Float[np.ndarray, "n d"], groups: Groups) -> 
 
 
 def _parts(domain: Domain, points: Float[np.ndarray, "n d"]) -> Groups:
-    """Numbers of the parts that see each other, each place by way of the nearest ones; where the shape
-    moves, each place at its time."""
-    k = domain.dimension if domain.moves else len(domain.spatial_axes)
+    """Numbers of the parts that see each other, each place by way of the nearest ones."""
+    k = len(domain.spatial_axes)
     _, first, which = np.unique(points[:, :k], axis=0, return_index=True, return_inverse=True)
     places, count = points[first], min(NEIGHBOURS + 1, len(first))
-    scaled = places[:, :k] / domain.extent[:k] if domain.moves else places[:, :k]
-    near = nearest(scaled, scaled, count)[1]
+    near = nearest(places[:, :k], places[:, :k], count)[1]
     here, there = np.repeat(np.arange(len(places)), count), near.reshape(-1)
     seen = in_sight(domain, places[here], places[there])
     size = (len(places), len(places))

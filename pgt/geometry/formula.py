@@ -69,11 +69,6 @@ class Formula(AbstractLeaf):
             raise InputError(f"Formula(text={text!r}): write it as text, 'x**2 + y**2 - 1'.")
         names = [found.name for found in names_in(parse(text)) if found.name not in CONSTANTS]
         for found in names_in(parse(text)):
-            if found.name == "t":
-                raise InputError(
-                    f"Formula({text!r}): it is of places alone; write the shape at rest, and how it "
-                    'moves with .moving(x="0.1*t").'
-                )
             if found.name not in (*CONSTANTS, "x", "y", "z"):
                 raise unknown_name(text, found, ("x", "y", "z"), "Formula")
         if not names:

@@ -45,6 +45,7 @@ from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition, Periodic
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bordered
+from pgt.physics.wall_conditions import FarAway
 from pgt.problem.assembly import (
     ModelChoice,
     Task,
@@ -163,6 +164,11 @@ def choose(
             found = [chooser.by_method(method)]
         else:
             found = chooser.suited()
+    if any(isinstance(c, FarAway) for c in known) and found[0].method != SOLVER:
+        raise InputError(
+            "FarAway: the field goes on beyond the domain, which the method 'solver' alone can follow; "
+            "leave model=, method= and error_bars= out, or end the domain far away and write Dirichlet."
+        )
     if model is not None and method is not None and found[0].method != _known(method):
         raise InputError(
             f"method={method!r}: a {found[0].model} is fitted by the method {found[0].method!r}; leave "
@@ -216,6 +222,8 @@ class _Chooser:
             return [self._network(MEMBERS)]
         if len(self.observations) < FEWEST_READINGS and self._is_determined():
             return [self._forward()]
+        if any(isinstance(condition, FarAway) for condition in self.conditions):
+            return [self._solver()]
         first = self._best_without_solver()
         if not self._is_solvable():
             return [first, *self._next_network(first)]

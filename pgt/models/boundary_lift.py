@@ -147,9 +147,7 @@ def _check_formula(where: str, text: str, axes: Sequence[str]) -> None:
 
 def _check_vanishes(away: str, domain: Domain, wall: str) -> None:
     """Raise where d is not zero on the wall or not finite inside."""
-    places = np.asarray(
-        domain.wall(wall).places, float
-    )  # The time is included where the wall moves.
+    places = np.asarray(domain.wall(wall).places, float)
     first = np.broadcast_to(domain.lower, (len(places), domain.dimension))
     on_wall = np.column_stack([places, first[:, places.shape[1] :]])
     with np.errstate(all="ignore"):

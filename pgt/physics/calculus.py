@@ -337,6 +337,7 @@ _OUTER: Mapping[str, Callable[[Tree], Tree]] = {
     "sinh": lambda a: Call("cosh", a),
     "cosh": lambda a: Call("sinh", a),
     "abs": lambda a: Binary("/", a, Call("abs", a)),
+    "step": lambda a: ZERO,
 }
 
 
@@ -489,7 +490,8 @@ _BINARY = {
     "^": _power,
     NEGATIVE: lambda a: _scaled(a, -1.0),
 }
-_MATHS = {name: math.fabs if name == "abs" else getattr(math, name) for name in FUNCTIONS}
+_OWN = {"abs": math.fabs, "step": lambda a: float(a >= 0)}
+_MATHS = {name: _OWN.get(name) or getattr(math, name) for name in FUNCTIONS}
 _OPERATIONS = {name: _of_lifted(operation) for name, operation in _BINARY.items()} | {
     name: _of_lifted(functools.partial(_called, function)) for name, function in _MATHS.items()
 }

@@ -130,17 +130,10 @@ def field(
             pieces.colour_bar(figure, meshes[-1], axes_row[-1], pieces.label(dataset[key]))
         for axes, panel in zip(axes_row, panels, strict=True):
             if domain is not None and set(panel.dims) == set(domain.spatial_axes):
-                draw_walls(axes, _at(domain, panel, start))
+                draw_walls(axes, domain)
     for axes, panel in zip(table[0], rows[0], strict=True):
         axes.set_title(pieces.pinned(panel), fontsize=SIZE, color=INK)
     return figure
-
-
-def _at(domain: Domain, panel: xr.DataArray, start: float | None) -> Domain:
-    """The domain at the time of a picture, where its shape moves."""
-    if not domain.moves or "t" not in panel.coords:
-        return domain
-    return domain.at(float(panel["t"]) + (start or 0.0))
 
 
 def _labelled(suspects: pd.DataFrame | None) -> pd.DataFrame | None:

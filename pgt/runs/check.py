@@ -155,18 +155,14 @@ def _axis(readings: Observations, domain: Domain, axis: str) -> tuple[str, str]:
 
 
 def _shape(domain: Domain) -> str:
-    """How much of its box a shape fills, and its walls, with what of them is an end of the box, too, and
-    which of them move."""
+    """How much of its box a shape fills, and its walls, with what of them is an end of the box, too."""
     assert domain.shape is not None
     share = domain.volume / float(np.prod(domain.extent))
     shared = {name: on_ends(domain, name) for name in domain.wall_names}
-    moving = {leaf.wall for leaf in domain.shape.leaves() if leaf.moves}
-    words = {
-        name: [f"{part:.0%} of it on ends of the box"] * (part > TOUCHED)
-        + ["it moves"] * (name in moving)
+    walls = [
+        f"{name} ({part:.0%} of it on ends of the box)" if part > TOUCHED else name
         for name, part in shared.items()
-    }
-    walls = [f"{n} ({', '.join(said)})" if said else n for n, said in words.items()]
+    ]
     return f"{share:.3g} of the box; walls: {', '.join(walls)}"
 
 

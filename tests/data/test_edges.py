@@ -1,11 +1,9 @@
-import numpy as np
 import pytest
 
 import pgt
 from pgt.core.errors import InputError
 from pgt.data.condition_regions import Faces, Spread
 from pgt.data.edges import Edges
-from pgt.data.moving_boundary import Swept
 
 HOLE = pgt.shapes.Disk(radius=0.25, name="hole")
 BOX = {"x": (-1, 1), "y": (-1, 1), "t": (0, 1)}
@@ -16,22 +14,12 @@ def edges(shape=None):
     return Edges(domain.box, domain.periodic, domain.shape, "the domain")
 
 
-@pytest.mark.parametrize(
-    ("shape", "kind"), [(None, Faces), (-HOLE, Spread), (-HOLE.moving(x="0.1*t"), Swept)]
-)
+@pytest.mark.parametrize(("shape", "kind"), [(None, Faces), (-HOLE, Spread)])
 def test_ends_of_the_box_are_of_the_kind_that_the_shape_asks_for(shape, kind):
     assert isinstance(edges(shape).walls("x", "both", None), kind)
 
 
-def test_what_stands_still_has_no_velocity():
-    points = np.array([[0.25, 0, 0.5]])
-    assert edges(-HOLE).velocity("hole", points).tolist() == [[0.0, 0.0]]
-    assert edges(-HOLE.moving(y="2*t")).velocity("hole", points).tolist() == [[0.0, 2.0]]
-
-
-@pytest.mark.parametrize("shape", [-HOLE, -HOLE.moving(x="0.5*t")])
-def test_a_position_in_an_obstacle_is_refused(shape):
-    assert edges(shape).instants((("x", -0.9), ("y", 0.9))).free == ("t",)
+def test_a_position_in_an_obstacle_is_refused():
+    assert edges(-HOLE).instants((("x", -0.9), ("y", 0.9))).free == ("t",)
     with pytest.raises(InputError, match=r"x = 0\.1, y = 0, t = 0 is outside the shape"):
-        edges(shape).instants((("x", 0.1), ("y", 0.0)))
-    assert edges(-HOLE.moving(x="0.5*t")).instants((("x", 0.0), ("y", 0.0), ("t", 0.9))).free == ()
+        edges(-HOLE).instants((("x", 0.1), ("y", 0.0)))

@@ -9,7 +9,7 @@ import pgt
 from pgt.core.errors import InputError
 from pgt.data.splits import MOST_BLOCKS, READINGS_PER_BLOCK, blocks, folds, parts, sensors, split
 from pgt.problem.assembly import held_out_rows
-from pgt.uncertainty.interpolation import rbf
+from pgt_bench.interpolation import rbf
 
 
 def scattered(n, seed=0, axes=("x", "t"), hidden=()):

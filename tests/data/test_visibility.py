@@ -58,13 +58,3 @@ def test_readings_on_two_sides_of_a_wall_are_not_held_out_together(seed):
     for group in np.unique(found):
         assert len(np.unique(on_the_left[found == group])) == 1
         assert len(np.unique(plain[found == group])) == 1  # parts of blocks
-
-
-def test_what_moves_hides_where_it_is_on_the_way():
-    door = pgt.shapes.Rectangle(x=(0.9, 1.1), y=(-1, 2)).moving(y="3.1*t")
-    rooms = pgt.Domain(x=(0, 2), y=(0, 1), t=(0, 1), shape=-door)
-    here, there = np.array([[*LEFT, 0.0], [*LEFT, 1.0]]), np.array([[*RIGHT, 0.0], [*RIGHT, 1.0]])
-    assert in_sight(rooms, here, there).tolist() == [False, True]
-    together = np.concatenate([here, there])
-    assert parted(rooms, together, np.zeros(4, int)).tolist() == [0, 0, 0, 0]
-    assert parted(rooms, together[::2], np.zeros(2, int)).tolist() == [0, 1]

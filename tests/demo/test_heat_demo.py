@@ -1,12 +1,10 @@
 """The demonstration of the heat equation: interpolation, and ours beside the others."""
 
-import numpy as np
 import pytest
 
 import pgt
 from pgt.demo import interpolation_errors
 from pgt.demo.heat_demo import PAPER, process_errors, table, transformer_errors
-from pgt.uncertainty.interpolation import Reference
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -43,14 +41,7 @@ def test_a_transformer_stands_beside(monkeypatch):
     assert 0 < found["rel_l2"] < 10
 
 
-def test_a_gaussian_process_stands_beside_where_scikit_learn_is_there(monkeypatch):
+def test_a_gaussian_process_stands_beside():
     truth = pgt.datasets.heat()
-    readings = pgt.sample(truth, 60)
-    said = np.zeros((truth.u.size, 1))
-    answer = Reference(said, 0.5, {}, {})
-    monkeypatch.setattr("pgt.demo.heat_demo.gaussian_process", lambda *_: answer)
-    monkeypatch.setattr("pgt.demo.heat_demo.find_spec", lambda name: name)
-    found = process_errors(readings, truth)["gaussian process"]
-    assert (found["rel_l2"], found["seconds"]) == (1.0, 0.5)
-    monkeypatch.setattr("pgt.demo.heat_demo.find_spec", lambda name: None)
-    assert process_errors(readings, truth) == {}
+    found = process_errors(pgt.sample(truth, 60), truth)["gaussian process"]
+    assert found["rel_l2"] < 0.1

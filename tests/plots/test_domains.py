@@ -37,25 +37,3 @@ def test_walls_are_drawn_over_a_field():
 def test_a_box_has_no_shape_to_draw():
     with pytest.raises(InputError, match="no shape to draw"):
         domain(pgt.Domain(x=(0, 1), y=(0, 1)))
-
-
-MOVING = pgt.Domain(
-    x=(-2, 4), y=(-2, 2), t=(0, 1), shape=-pgt.shapes.Disk(name="cylinder").moving(x="2*t")
-)
-
-
-def test_a_shape_that_moves_is_drawn_at_some_instants():
-    panels = domain(MOVING, np.array([[0.0, 0, 0], [2, 0, 0], [0, 0, 1]])).axes
-    assert [axes.get_title() for axes in panels][::5] == ["$t$ = 0: 1 outside", "$t$ = 1"]
-    assert [len(axes.collections[1].get_offsets()) for axes in panels] == [1, 0, 0, 0, 0, 1]
-
-
-def test_walls_are_drawn_where_they_are_at_the_time_of_a_picture():
-    import xarray as xr
-
-    t, axis = np.array([0.0, 1.0]), np.linspace(-2, 2, 4)
-    field = xr.Dataset(
-        {"u": (("t", "y", "x"), np.zeros((2, 4, 4)))}, {"t": t, "x": axis, "y": axis}
-    )
-    panels = pgt.plots.field(field, at={"t": 1.0}, domain=MOVING).axes
-    assert panels[0].lines[0].get_xdata().mean() == pytest.approx(2.0, abs=0.01)

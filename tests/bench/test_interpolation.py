@@ -15,7 +15,7 @@ from scipy.interpolate import RBFInterpolator
 import pgt
 from pgt import InputError, datasets
 from pgt.data import Domain, Observations
-from pgt.uncertainty.interpolation import (
+from pgt_bench.interpolation import (
     KERNELS,
     WIDTHS,
     best_candidates,
