@@ -312,7 +312,7 @@ def _fields(texts, trees, declared, coefficients, hidden) -> tuple[str, ...]:
 def _coords(texts, declared, coefficients) -> tuple[str, ...]:
     for coord in declared:
         if coord not in AXES:
-            raise InputError(f"Equation(coords={declared}): '{coord}' is not one of x, y, z, t.")
+            raise InputError(f"Equation(coords={declared}): '{coord}' is not one of {', '.join(AXES)}.")
     found = set(declared)
     for text, name in _all_names(texts):
         match = None if name.name in coefficients else DERIVATIVE.fullmatch(name.name)
