@@ -115,9 +115,7 @@ class Curve(Section):
             axes = {axis: columns[axis]}
         known = {axis: unit for axis, unit in units.items() if axis in axes}
         own = {} if self.unit is None else {"value": self.unit}
-        return Table(
-            folder / self.file, str(self.value), units=known | own, **axes
-        )
+        return Table(folder / self.file, str(self.value), units=known | own, **axes)
 
 
 def _check_positive(value: UnknownCoefficient) -> UnknownCoefficient:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from pgt.core.notation import AXES
+from pgt.core.parser import AXES
 
 # How a model may be fitted: methods/plan.py.
 MethodName = Literal["closed-form", "solver", "second-order", "first-order"]

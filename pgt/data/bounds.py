@@ -13,10 +13,9 @@ from scipy.special import roots_legendre
 
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
-from pgt.core.memory import require_memory
-from pgt.core.notation import AXES as AXES
-from pgt.core.number_arrays import as_numbers
-from pgt.core.numbers import listed
+from pgt.core.machine import require_memory
+from pgt.core.numbers import as_numbers, listed
+from pgt.core.parser import AXES as AXES
 from pgt.core.types import Key, Point, Points, Scalar
 from pgt.data.dates import are_counted, text
 
@@ -199,9 +198,7 @@ def check_names(bounds: Mapping, periodic: Sequence[str], units: Mapping[str, st
         raise InputError("Domain() has no axes; write for example Domain(x=(0, 1), t=(0, 1)).")
     for axis in bounds:
         if axis not in AXES:
-            raise InputError(
-                f"Domain: unknown axis {axis!r}; the axes are named {listed(AXES)}."
-            )
+            raise InputError(f"Domain: unknown axis {axis!r}; the axes are named {listed(AXES)}.")
     for axis in periodic:
         if axis == "t":
             raise InputError("Domain: time cannot be periodic; remove 't' from `periodic`.")

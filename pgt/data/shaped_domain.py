@@ -14,9 +14,15 @@ from jaxtyping import Array, Bool, Float
 from pgt.core.errors import InputError, warn_of
 from pgt.core.types import Key, Points
 from pgt.data.bounds import Bounds
-from pgt.data.quadrature_weights import balanced
-from pgt.data.shape_quadrature import tiles
-from pgt.data.tables import even_inside, graded, graded_places, picked, places_inside
+from pgt.data.shape_points import (
+    balanced,
+    even_inside,
+    graded,
+    graded_places,
+    picked,
+    places_inside,
+    tiles,
+)
 from pgt.geometry import shape as shapes
 from pgt.geometry import solid as of_space
 from pgt.geometry.low_discrepancy import evenly

@@ -4,8 +4,10 @@ Influence goes around an obstacle, not through it: two places close to each othe
 have less to do with each other than their distance says.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
@@ -87,3 +89,57 @@ def _parts(domain: Domain, points: Float[np.ndarray, "n d"]) -> Groups:
     size = (len(places), len(places))
     graph = coo_array((np.ones(int(seen.sum())), (here[seen], there[seen])), size)
     return connected_components(graph, directed=False)[1][which.reshape(-1)]
+
+
+CELLS = 4  # per axis, in which the readings are counted
+SPARSE = 0.6  # of the cells that as many readings, thrown in at random, would fill
+
+
+class Cells(NamedTuple):
+    """How many cells hold a reading, of how many, and how many would if readings were spread over all."""
+
+    filled: int
+    total: int
+    expected: float
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether whole parts of the domain have no reading, and not by chance."""
+        return self.filled < SPARSE * self.expected
+
+    @property
+    def in_words(self) -> str:
+        """As `pgt check` and the report say it."""
+        return f"{self.filled} of {self.total} cells hold a reading"
+
+
+def cells(points: Float[Array | np.ndarray, "n d"], domain: Domain) -> Cells:
+    """The cells of a grid of four by four, and so on, that hold one of the points.
+
+    Sensors that stand still fill no more places than there are sensors.
+
+    >>> corner = np.array([[0.1, 0.2], [0.2, 0.1]])
+    >>> cells(corner, Domain(x=(0, 1), t=(0, 1))).in_words
+    '1 of 16 cells hold a reading'
+    """
+    points = np.asarray(points, float)
+    unit = (points - domain.lower) / domain.extent
+    where = np.clip((unit * CELLS).astype(int), 0, CELLS - 1)
+    filled, total = len(np.unique(where, axis=0)), CELLS**domain.dimension
+    if domain.shape is not None:
+        total = max(filled, _inside(domain, total))
+    space = [domain.index(axis) for axis in domain.spatial_axes]
+    parts = [space, [domain.index("t")]] if domain.has_time else [space]
+    apart = np.prod([_filled(len(np.unique(points[:, p], axis=0)), CELLS ** len(p)) for p in parts])
+    return Cells(filled, total, total * min(float(apart), _filled(len(points), total)))
+
+
+def _inside(domain: Domain, total: int) -> int:
+    """The cells of which some part lies in the domain's shape."""
+    unit = (domain.even(64 * total) - domain.lower) / domain.extent
+    return len(np.unique(np.clip((unit * CELLS).astype(int), 0, CELLS - 1), axis=0))
+
+
+def _filled(count: int, cells: int) -> float:
+    """The share of cells that `count` readings fill, thrown in at random."""
+    return 1 - (1 - 1 / cells) ** count

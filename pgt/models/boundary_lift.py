@@ -9,8 +9,15 @@ from jaxtyping import Array, Float, PyTree
 
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
+from pgt.core.expression_trees import (
+    CONSTANTS,
+    WITH_JAX,
+    WITH_NUMPY,
+    evaluate,
+    names_in,
+    unknown_name,
+)
 from pgt.core.parser import parse
-from pgt.core.trees import CONSTANTS, WITH_JAX, WITH_NUMPY, evaluate, names_in, unknown_name
 from pgt.core.types import Point
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pgt.core.errors import InputError
+from pgt.core.expression_trees import CONSTANTS, NEGATIVE, evaluate, names_in
 from pgt.core.parser import (
     CALCULUS,
     FUNCTIONS,
@@ -26,7 +27,6 @@ from pgt.core.parser import (
     parse,
     point_at,
 )
-from pgt.core.trees import CONSTANTS, NEGATIVE, evaluate, names_in
 from pgt.data.coordinate_systems import CARTESIAN, SCALES, TURNS
 
 MAX_ORDER = 6  # of a derivative: text from a stranger must not ask for a thousand
@@ -146,7 +146,11 @@ class Expansion:
             self._check(tree, not isinstance(inner, Vector), "grad(...) takes a scalar")
             return self._gradient(inner)
         if function == "curl":
-            self._check(tree, not self.is_curved, f"curl(...) is not known in {self.coordinates} coordinates")
+            self._check(
+                tree,
+                not self.is_curved,
+                f"curl(...) is not known in {self.coordinates} coordinates",
+            )
             return self._curl(tree, inner)
         return self._divergence(tree, inner)
 

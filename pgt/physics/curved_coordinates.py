@@ -12,9 +12,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from pgt.core.errors import InputError
-from pgt.core.notation import DERIVATIVE
-from pgt.core.parser import parse
-from pgt.core.trees import CONSTANTS, evaluate
+from pgt.core.expression_trees import CONSTANTS, evaluate
+from pgt.core.parser import DERIVATIVE, parse
 from pgt.data.coordinate_systems import CARTESIAN, SCALES, TURNS
 from pgt.data.domain import Domain
 from pgt.physics.conditions import AbstractCondition, Neumann
@@ -57,7 +56,9 @@ class CurvedDerivatives:
             first, second = f"{field}_{axis}", f"{field}_{axis}{axis}"
             slope = self._slope(first, second) if axis == "r" else self.d(first)
             scale = self._formula(SCALES, axis, 1.0)
-            total = total + self.d(second) / scale**2 + self._formula(TURNS, axis, 0.0) * slope / scale
+            total = (
+                total + self.d(second) / scale**2 + self._formula(TURNS, axis, 0.0) * slope / scale
+            )
         return total
 
     def _slope(self, first: str, second: str) -> Float[Array, ""]:

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
-from pgt.core.notation import AXES, CARTESIAN, DERIVATIVE, plainly
+from pgt.core.expression_trees import CONSTANTS, evaluate, names_in
 from pgt.core.parser import (
     CALCULUS,
     FUNCTIONS,
@@ -18,10 +18,10 @@ from pgt.core.parser import (
     Name,
     Tree,
     parse_equation,
+    plainly,
     point_at,
     suggestion,
 )
-from pgt.core.trees import CONSTANTS, evaluate, names_in
 from pgt.data.coordinate_systems import CARTESIAN as X_Y_Z
 from pgt.kernels.kernel import AbstractKernel
 from pgt.physics.calculus import MAX_ORDER, Affine, Expansion, affine
@@ -81,7 +81,9 @@ class Equation(AbstractPDE):
     coefficients: dict[str, Coefficient]
     functions: dict[str, UnknownFunction]
     tables: dict[str, Table]
-    takes_axes: bool = eqx.field(static=True)  # those of the domain, as the text names none of space
+    takes_axes: bool = eqx.field(
+        static=True
+    )  # those of the domain, as the text names none of space
     influence: AbstractKernel | None
 
     def __init__(
@@ -312,7 +314,9 @@ def _fields(texts, trees, declared, coefficients, hidden) -> tuple[str, ...]:
 def _coords(texts, declared, coefficients) -> tuple[str, ...]:
     for coord in declared:
         if coord not in AXES:
-            raise InputError(f"Equation(coords={declared}): '{coord}' is not one of {', '.join(AXES)}.")
+            raise InputError(
+                f"Equation(coords={declared}): '{coord}' is not one of {', '.join(AXES)}."
+            )
     found = set(declared)
     for text, name in _all_names(texts):
         match = None if name.name in coefficients else DERIVATIVE.fullmatch(name.name)

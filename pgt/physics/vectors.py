@@ -12,7 +12,7 @@ from typing import Any
 from jaxtyping import Array, Float
 
 from pgt.core.errors import InputError
-from pgt.core.notation import CARTESIAN, DERIVATIVE, LETTERS
+from pgt.core.parser import CARTESIAN, DERIVATIVE, LETTERS
 from pgt.data.coordinate_systems import CARTESIAN as X_Y_Z
 from pgt.physics.condition_values import Source, Value, as_source, source_at
 from pgt.physics.curved_coordinates import CurvedDerivatives

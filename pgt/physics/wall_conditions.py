@@ -335,7 +335,9 @@ class Well(AbstractWallCondition):
 
         def residuals(more):
             asked = _Shifted(evaluate, z, point, f"{field}_{axis}{axis}", more)
-            return jnp.stack([jnp.asarray(r, float) for r in self.equation.residual(asked).values()])
+            return jnp.stack(
+                [jnp.asarray(r, float) for r in self.equation.residual(asked).values()]
+            )
 
         _, slopes = jax.jvp(residuals, (jnp.zeros(()),), (jnp.ones(()),))
         return jnp.sum(jnp.abs(slopes))

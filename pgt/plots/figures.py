@@ -17,9 +17,9 @@ from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.core.files import in_one_piece, make_folder, naming_the_place
 from pgt.core.stage import Stage
-from pgt.data.clock import counted_from, readings_from, start_of
+from pgt.data.dates import counted_from, start_of
 from pgt.data.domain import Domain
-from pgt.data.observations import Observations
+from pgt.data.observations import Observations, readings_from
 from pgt.plots import pieces
 from pgt.plots.domains import draw_walls
 from pgt.plots.pieces import INK, PALETTE, SIZE

@@ -21,8 +21,8 @@ from pgt.data.observations import Observations
 from pgt.methods.plan import choose
 from pgt.models.field_model import AbstractFieldModel
 from pgt.physics.conditions import AbstractCondition
-from pgt.physics.pde import AbstractPDE
 from pgt.physics.curved_coordinates import at_axis
+from pgt.physics.pde import AbstractPDE
 from pgt.physics.problem_inputs import Governing, Readings, Where, as_problem
 from pgt.physics.unknown_conditions import bordered
 from pgt.problem.assembly import ModelChoice, assemble, held_out_by, held_out_groups, match_fields

@@ -17,7 +17,7 @@ from jaxtyping import Float
 from pgt.core.arguments import Number
 from pgt.core.checked import checked
 from pgt.core.errors import InputError, warn_of
-from pgt.core.number_arrays import as_numbers
+from pgt.core.numbers import as_numbers
 from pgt.core.unknown import Unknown
 from pgt.data.condition_regions import Faces, Spread
 from pgt.data.coordinate_systems import CARTESIAN

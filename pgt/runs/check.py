@@ -13,8 +13,8 @@ from pgt.core.errors import InputError
 from pgt.core.numbers import interval
 from pgt.core.unknown import named_unknowns
 from pgt.data import Domain, Observations
-from pgt.data.coverage_cells import cells
 from pgt.data.query_points import require_grid
+from pgt.data.visibility import cells
 from pgt.io.file_access import name_file_in_errors
 from pgt.io.readers import describe_files
 from pgt.kernels import NoKernel

@@ -10,13 +10,14 @@ import xarray as xr
 from pgt.core.attempts import Attempts, Strict
 from pgt.core.doubt import Verdict
 from pgt.core.errors import InputError
-from pgt.data.clock import counted_from, readings_from, start_of
-from pgt.data.outline_lines import outlines
+from pgt.data.dates import counted_from, start_of
+from pgt.data.observations import readings_from
 from pgt.io.columns import Columns, add_sensor_and_line
 from pgt.physics.equation import Equation
 from pgt.physics.equation_checks import coefficient_units
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bare
+from pgt.plots.domains import outlines
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.estimates import known_intervals
 from pgt.reconstruction.result import Reconstruction

@@ -158,7 +158,9 @@ def _extended(domain: Domain, conditions) -> Domain:
     if not ends:
         return domain
     if not any(isinstance(condition, Initial) for condition in conditions) and domain.has_time:
-        raise InputError(f"{NOT_HERE}: with FarAway it needs the initial state; write Initial(...).")
+        raise InputError(
+            f"{NOT_HERE}: with FarAway it needs the initial state; write Initial(...)."
+        )
     other, limits = copy.copy(domain), dict(zip(domain.axes, domain.box.limits, strict=True))
     for axis, side in itertools.chain.from_iterable(ends):
         low, high = limits[axis]

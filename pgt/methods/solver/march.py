@@ -122,7 +122,9 @@ def _first_edges(problem: Posed, axis: str, count: int) -> Float[np.ndarray, " n
     length = (inner[1] - inner[0]) / count
     edges = np.linspace(*inner, count + 1)
     steps = length * WIDENING ** np.arange(1, int(np.log(2 * FAR * count) / np.log(WIDENING)) + 1)
-    below, above = (np.cumsum(steps) if end else np.zeros(0) for end in (low < inner[0], high > inner[1]))
+    below, above = (
+        np.cumsum(steps) if end else np.zeros(0) for end in (low < inner[0], high > inner[1])
+    )
     below, above = below[below < inner[0] - low], above[above < high - inner[1]]
     return np.unique(np.r_[low, (inner[0] - below)[::-1], edges, inner[1] + above, high])
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pgt.core.expression_trees import WITH_NUMPY, evaluate
 from pgt.core.parser import Binary, Call, Name, Number, Unary, parse
-from pgt.core.trees import WITH_NUMPY, evaluate
 
 NUMPY_FREE = {"sin": math.sin, "cos": math.cos, "tanh": math.tanh, "abs": abs}
 
