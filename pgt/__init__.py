@@ -50,7 +50,6 @@ if _TYPE_CHECKING:  # the same as _NAMES and _MODULES, for editors and type chec
     from pgt.physics import Dirichlet as Dirichlet
     from pgt.physics import Elasticity as Elasticity
     from pgt.physics import Equation as Equation
-    from pgt.physics import FarAway as FarAway
     from pgt.physics import Gauge as Gauge
     from pgt.physics import Heat as Heat
     from pgt.physics import Helmholtz as Helmholtz
@@ -93,7 +92,7 @@ _NAMES = {
     "data": ("Domain", "Observations", "sample"),
     "physics": (
         "Acoustics", "AdvectionDiffusion", "AllenCahn", "Boussinesq", "Burgers", "Darcy",
-        "Dirichlet", "Elasticity", "Equation", "FarAway", "Gauge", "Heat", "Helmholtz", "Initial", "Laplace",
+        "Dirichlet", "Elasticity", "Equation", "Gauge", "Heat", "Helmholtz", "Initial", "Laplace",
         "Maxwell", "NavierStokes2D", "NavierStokes3D", "Neumann", "NoSlip", "Outflow", "Periodic",
         "Poisson", "Robin", "ShallowWater", "Stokes", "Symmetry", "Table", "Traction",
         "Unknown", "UnknownFunction", "Wave", "Well",

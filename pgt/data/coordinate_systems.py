@@ -1,8 +1,8 @@
 """Coordinates of space other than x, y and z: lengths along their axes, volumes and areas.
 
-In orthogonal coordinates q with scale factors h, a step dq along an axis has the length h dq, and a box of
-such steps the volume J dq dq ..., where J is the product of the scale factors and of what the axes that
-are left out add: a full turn, 2 pi, or a whole sphere, 4 pi. With them
+In orthogonal coordinates q with scale factors h, a step dq along an axis has the length h dq, and a box
+of such steps the volume J dq dq ..., where J is the product of the scale factors and of what the axes
+that are left out add: a full turn, 2 pi, or a whole sphere, 4 pi. With them
 
     grad u = (1/h) u_q,     div F = sum (1/h) F_q + F s,     s = (1/h) d ln(J/h)/dq
 

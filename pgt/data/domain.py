@@ -167,9 +167,9 @@ class Domain:
     units
         By axis, for labels and to compare with those of the readings.
     coordinates
-        "cartesian"; "cylindrical" (or "polar", "axisymmetric") with r, θ and z, of which r is the distance
-        from an axis; "spherical" with r, the distance from a point, and θ, the angle from an axis. `lap`,
-        `div` and `grad` of the equation follow, and so do fluxes and totals.
+        "cartesian"; "cylindrical" (or "polar", "axisymmetric") with r, θ and z, of which r is the
+        distance from an axis; "spherical" with r, the distance from a point, and θ, the angle from an
+        axis. `lap`, `div` and `grad` of the equation follow, and so do fluxes and totals.
     shape
         What of the box is meant, where it is not all: `Disk(...) - Disk(...)`, or `-Disk(...)` for an
         obstacle. Its walls have the names of the shapes.

@@ -42,10 +42,9 @@ from pgt.models.linearised import network_of
 from pgt.models.mesh_solution import Solver
 from pgt.models.pgt import PGT
 from pgt.nn.scaling import Scaling
-from pgt.physics.conditions import AbstractCondition, Periodic
+from pgt.physics.conditions import AbstractCondition, Periodic, is_far
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bordered
-from pgt.physics.wall_conditions import FarAway
 from pgt.problem.assembly import (
     ModelChoice,
     Task,
@@ -164,10 +163,10 @@ def choose(
             found = [chooser.by_method(method)]
         else:
             found = chooser.suited()
-    if any(isinstance(c, FarAway) for c in known) and found[0].method != SOLVER:
+    if any(map(is_far, known)) and found[0].method != SOLVER:
         raise InputError(
-            "FarAway: the field goes on beyond the domain, which the method 'solver' alone can follow; "
-            "leave model=, method= and error_bars= out, or end the domain far away and write Dirichlet."
+            "side='far': the method 'solver' alone follows a field beyond the domain; leave "
+            " model=, method= and error_bars= out, or end the domain far away and write Dirichlet."
         )
     if model is not None and method is not None and found[0].method != _known(method):
         raise InputError(
@@ -222,7 +221,7 @@ class _Chooser:
             return [self._network(MEMBERS)]
         if len(self.observations) < FEWEST_READINGS and self._is_determined():
             return [self._forward()]
-        if any(isinstance(condition, FarAway) for condition in self.conditions):
+        if any(map(is_far, self.conditions)):
             return [self._solver()]
         first = self._best_without_solver()
         if not self._is_solvable():

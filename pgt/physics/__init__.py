@@ -32,7 +32,6 @@ from pgt.physics.interpolation_table import Table as Table
 from pgt.physics.pde import About as About
 from pgt.physics.pde import AbstractPDE as AbstractPDE
 from pgt.physics.unknown_function import UnknownFunction as UnknownFunction
-from pgt.physics.wall_conditions import FarAway as FarAway
 from pgt.physics.wall_conditions import NoSlip as NoSlip
 from pgt.physics.wall_conditions import Outflow as Outflow
 from pgt.physics.wall_conditions import Robin as Robin

@@ -11,7 +11,10 @@ from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.core.expression_trees import CONSTANTS, evaluate, names_in
 from pgt.core.parser import (
+    AXES,
     CALCULUS,
+    CARTESIAN,
+    DERIVATIVE,
     FUNCTIONS,
     MAX_LENGTH,
     Call,
@@ -46,9 +49,9 @@ class Equation(AbstractPDE):
 
     `u_xt` is a derivative of the field u, `lap(u)` its Laplacian over the spatial axes, and x, y,
     z, t are the coordinates, and r and θ where the domain has them: `lap`, `div` and `grad` are those of
-    the domain's coordinates, cylindrical or spherical. Every other name is a coefficient. Conservative forms are written with
-    `div`, `grad`, `curl`, `diff(formula, axis)`, `dot(a, b)` and vectors such as (u, v):
-    `Equation("c*u_t = div(k*grad(u)) + q", ...)`.
+    the domain's coordinates, cylindrical or spherical. Every other name is a coefficient. Conservative
+    forms are written with `div`, `grad`, `curl`, `diff(formula, axis)`, `dot(a, b)` and vectors such as
+    (u, v): `Equation("c*u_t = div(k*grad(u)) + q", ...)`.
 
     Parameters
     ----------

@@ -257,7 +257,7 @@ def _slope(condition, evaluate: Evaluate, z: Point, field: str):
     return region.normal_derivative(z, lambda axis: evaluate(z, f"{field}_{axis}"))
 
 
-# ------------------------------------------------------------------------------- wells and far ends
+# ------------------------------------------------------------------------------- wells
 
 
 @register("well")
@@ -269,8 +269,8 @@ class Well(AbstractWallCondition):
     $$ c\, u_t = \nabla \cdot (k \nabla u) + q, \qquad \int q\, dV = \text{rate} $$
 
     so that $k\, \partial u/\partial n$ times the area of the end is the rate, with k as the equation has
-    it, unknown or not. In cylindrical coordinates the area is 2 pi r per length of the axis, or times that
-    of the domain where z is an axis; in spherical ones it is 4 pi r².
+    it, unknown or not. In cylindrical coordinates the area is 2 pi r per length of the axis, or times
+    that of the domain where z is an axis; in spherical ones it is 4 pi r².
 
     Parameters
     ----------
@@ -357,48 +357,6 @@ class _Shifted:
     def laplacian(self, field: str) -> Float[Array, ""]:
         space = [axis for axis in self.point if axis != "t"]
         return jnp.sum(jnp.stack([self(f"{field}_{axis}{axis}") for axis in space]))
-
-
-@register("far_away")
-class FarAway(AbstractWallCondition):
-    """Given values far beyond an end: the field goes on to there. For the method "solver".
-
-    Parameters
-    ----------
-    axis, side
-        The end beyond which the field goes on, by default the upper one.
-    **values
-        What each field comes to, written as in `Initial`.
-
-    >>> FarAway("r", s=0.0).side
-    'upper'
-    """
-
-    values: dict[str, Value]
-
-    def __init__(
-        self,
-        axis: AxisName,
-        side: Side = "upper",
-        **values: Writable,
-    ):
-        self._stand(axis, side, None, None)
-        self.values = as_values("FarAway", values)
-
-    def bind(self, domain: Domain, fields: tuple[str, ...]) -> "FarAway":
-        check_fields("FarAway", self.values, fields)
-        if domain.coordinates != CARTESIAN and "r" in (self.axis or ()) and self.side != "upper":
-            raise InputError('FarAway("r"): what is far away is beyond the upper end of r.')
-        return bound_to(self, wall_of(self, domain))
-
-    def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
-        point = self._bound().box.named(z)
-        given = {f: value_beside(g, evaluate, z, point) for f, g in self.values.items()}
-        return jnp.stack([evaluate(z, field) - value for field, value in given.items()])
-
-    def fixes(self, field: str, freedom: str | None) -> bool:
-        """Its values are given at every time."""
-        return field in self.values
 
 
 # ------------------------------------------------------------------------------- traction

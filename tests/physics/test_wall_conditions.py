@@ -276,7 +276,11 @@ def test_a_pumped_well_draws_down_as_theis_says_and_recovers_when_it_is_switched
     result = pgt.solve(
         pde,
         AQUIFER,
-        [pgt.Initial(s=0.0), pgt.Well(s=f"{rate}*step(0.3 - t)"), pgt.FarAway("r", s=0.0)],
+        [
+            pgt.Initial(s=0.0),
+            pgt.Well(s=f"{rate}*step(0.3 - t)"),
+            pgt.Dirichlet("r", side="far", s=0.0),
+        ],
         tolerance=1e-4,
     )
     assert result.domain == AQUIFER
@@ -294,7 +298,11 @@ def test_heat_runs_into_a_rod_without_an_end():
     result = pgt.solve(
         pgt.Heat(1.0),
         pgt.Domain(x=(0, 1), t=(0, 1)),
-        [pgt.Initial(u=0.0), pgt.Dirichlet("x", side="lower", u="t"), pgt.FarAway("x", u=0.0)],
+        [
+            pgt.Initial(u=0.0),
+            pgt.Dirichlet("x", side="lower", u="t"),
+            pgt.Dirichlet("x", side="far", u=0.0),
+        ],
     )
     eta = 0.5 / 2  # x = 0.5, t = 1; the solution for u = t at the end is t i2erfc(eta) * 4
     exact = (1 + 2 * eta**2) * erfc(eta) - 2 / np.sqrt(np.pi) * eta * np.exp(-(eta**2))
@@ -311,8 +319,7 @@ def test_heat_runs_into_a_rod_without_an_end():
             pgt.Domain(r=(1, 2), θ=(0, 1), coordinates="spherical"),
             "its area is not known",
         ),
-        (pgt.FarAway("r", side="lower", s=1.0), AQUIFER, "beyond the upper end"),
-        (pgt.FarAway("r", h=1.0), AQUIFER, "no field 'h'"),
+        (pgt.Dirichlet("r", side="far", h=1.0), AQUIFER, "no field 'h'"),
     ],
 )
 def test_wells_and_far_ends_that_make_no_sense_are_refused(condition, domain, said):
@@ -320,7 +327,18 @@ def test_wells_and_far_ends_that_make_no_sense_are_refused(condition, domain, sa
         condition.bind(domain, ("s",))
 
 
+def test_what_is_far_away_is_along_one_axis():
+    with pytest.raises(pgt.InputError, match="name the axis"):
+        pgt.Dirichlet(side="far", s=0.0)
+
+
 def test_only_a_solver_follows_a_field_beyond_the_domain():
     readings = {"r": [1.0, 2.0], "t": [0.1, 0.2], "s": [0.0, 1.0]}
-    with pytest.raises(pgt.InputError, match="FarAway"):
-        pgt.reconstruct(readings, "s_t = lap(s)", AQUIFER, [pgt.FarAway("r", s=0.0)], model="siren")
+    with pytest.raises(pgt.InputError, match="side='far'"):
+        pgt.reconstruct(
+            readings,
+            "s_t = lap(s)",
+            AQUIFER,
+            [pgt.Dirichlet("r", side="far", s=0.0)],
+            model="siren",
+        )

@@ -34,12 +34,11 @@ from pgt.methods.solver.residuals import (
 )
 from pgt.methods.solver.splines import Mesh, Splines, Step, radau
 from pgt.nn.scaling import Scaling
-from pgt.physics.conditions import AbstractCondition, Initial, Periodic
+from pgt.physics.conditions import AbstractCondition, Initial, Periodic, is_far
 from pgt.physics.expression import Expression, switches
 from pgt.physics.interpolation_table import Table
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bare
-from pgt.physics.wall_conditions import FarAway
 
 IN_TIME = 5  # points of a step: order nine at its end, six inside
 DENSE = 300  # unknowns of a step up to which a dense factorisation is the faster one
@@ -154,12 +153,12 @@ def _posed(pde: AbstractPDE, domain: Domain, conditions, scaling: Scaling) -> Po
 
 def _extended(domain: Domain, conditions) -> Domain:
     """The domain out to where its ends are that lie far away."""
-    ends = [c.region.pairs for c in conditions if isinstance(c, FarAway)]
+    ends = [c.region.pairs for c in conditions if is_far(c)]
     if not ends:
         return domain
     if not any(isinstance(condition, Initial) for condition in conditions) and domain.has_time:
         raise InputError(
-            f"{NOT_HERE}: with FarAway it needs the initial state; write Initial(...)."
+            f"{NOT_HERE}: with side='far' it needs the initial state; write Initial(...)."
         )
     other, limits = copy.copy(domain), dict(zip(domain.axes, domain.box.limits, strict=True))
     for axis, side in itertools.chain.from_iterable(ends):
