@@ -63,7 +63,7 @@ def _number(order: str) -> int:
     return int(_POWERS.get(order, order.removeprefix("^") or 1))
 
 
-FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "abs")
+FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "abs", "step")
 LAPLACIAN = "lap"
 OF_TWO = ("atan2", "min", "max")  # of formulas alone: in an equation they would have to be derived
 CALCULUS = (LAPLACIAN, "grad", "div", "curl", "diff", "dot")  # of equations (physics/calculus.py)

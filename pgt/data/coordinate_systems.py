@@ -10,6 +10,7 @@ for every axis. `TURNS` says s, by which a flux is thinned out as it spreads.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -79,21 +80,23 @@ def check_limits(system: str, bounds: Mapping[str, tuple[float, float]]) -> None
             )
 
 
-def volume_factor(
-    system: str, axes: Sequence[str], points: Float[np.ndarray, "n d"]
-) -> Float[np.ndarray, " n"]:
-    """J at points with columns `axes`.
+def volume_factor(system: str, point: Mapping[str, Any]) -> Any:
+    """J where the coordinates have these values, numbers or arrays.
 
-    >>> volume_factor("spherical", ("r", "t"), np.array([[2.0, 0.0]])) / np.pi
-    array([16.])
+    >>> volume_factor("spherical", {"r": 2.0, "t": 0.0}) / np.pi
+    16.0
     """
     if system == CARTESIAN:
-        return np.ones(len(points))
-    columns = dict(zip(axes, np.asarray(points, float).T, strict=True))
-    r, angle = columns["r"], columns.get("θ")
+        return 1.0
+    r, angle = point["r"], point.get("θ")
     if system == CYLINDRICAL:
         return r if angle is not None else 2 * np.pi * r
     return 4 * np.pi * r**2 if angle is None else 2 * np.pi * r**2 * np.sin(angle)
+
+
+def area_factor(system: str, point: Mapping[str, Any], normal: str) -> Any:
+    """The area of a unit step along every axis but the `normal` one."""
+    return volume_factor(system, point) / (point["r"] if normal in SCALES[system] else 1.0)
 
 
 def scale_factors(

@@ -435,7 +435,8 @@ class Domain:
 
     def volume_factor(self, points: Float[np.ndarray, "n k"]) -> Float[np.ndarray, " n"]:
         """At points of space, the volume of a unit step along every axis: 2 pi r, for example."""
-        return volume_factor(self.coordinates, self.spatial_axes, points)
+        columns = zip(self.spatial_axes, np.asarray(points, float).T, strict=True)
+        return np.broadcast_to(volume_factor(self.coordinates, dict(columns)), len(points))
 
     def scale_factors(self, points: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
         """At points of space, the length of a unit step along each axis."""

@@ -8,7 +8,7 @@ derivatives and the size of the outcome are limited.
 import functools
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pgt.core.errors import InputError
@@ -56,6 +56,9 @@ class Expansion:
         How many nodes the texts before this one have taken.
     coordinates
         In which `lap`, `div` and `grad` are taken.
+    states
+        Names of unknown functions of the state, and the field that each depends on; D' stands for the
+        derivative of D by its field.
     """
 
     text: str
@@ -64,6 +67,7 @@ class Expansion:
     meaning: Mapping[str, Tree] | None = None
     nodes: int = 0
     coordinates: str = CARTESIAN
+    states: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, tree: Tree) -> Tree:
         """The same formula in derivatives of fields alone."""
@@ -125,6 +129,8 @@ class Expansion:
         if name.name in known:
             return known[name.name]
         stem, _, letters = name.name.rpartition("_")
+        if stem in self.states and not set(letters) - set(self.coords):
+            known = {stem: Name(stem, name.position)}
         if stem not in known or set(letters) - set(self.coords):
             return name
         found = known[stem]
@@ -272,6 +278,9 @@ class Expansion:
     def _of_name(self, name: Name, axis: str) -> Tree:
         if name.name in self.coords:
             return ONE if name.name == axis else ZERO
+        if (stem := name.name.rstrip("'")) in self.states:
+            inner = self._of_name(Name(self.states[stem], name.position), axis)
+            return _times(Name(f"{name.name}'", name.position), inner)
         if not self._is_field(name.name):
             return ZERO
         field, _, letters = name.name.rpartition("_")
@@ -341,6 +350,7 @@ _OUTER: Mapping[str, Callable[[Tree], Tree]] = {
     "sinh": lambda a: Call("cosh", a),
     "cosh": lambda a: Call("sinh", a),
     "abs": lambda a: Binary("/", a, Call("abs", a)),
+    "step": lambda a: ZERO,
 }
 
 
@@ -493,7 +503,8 @@ _BINARY = {
     "^": _power,
     NEGATIVE: lambda a: _scaled(a, -1.0),
 }
-_MATHS = {name: math.fabs if name == "abs" else getattr(math, name) for name in FUNCTIONS}
+_OWN = {"abs": math.fabs, "step": lambda a: float(a >= 0)}
+_MATHS = {name: _OWN.get(name) or getattr(math, name) for name in FUNCTIONS}
 _OPERATIONS = {name: _of_lifted(operation) for name, operation in _BINARY.items()} | {
     name: _of_lifted(functools.partial(_called, function)) for name, function in _MATHS.items()
 }

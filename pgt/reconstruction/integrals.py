@@ -169,12 +169,11 @@ class Integrals:
         is_even: bool = False,
     ) -> IntegrationPart:
         """A wall of the shape, or ends of the box; weights are areas in space."""
-        return _in_space(self._end_or_wall(wall, axis, side, where, is_even), self._domain)
-
-    def _end_or_wall(self, wall, axis, side, where, is_even: bool) -> IntegrationPart:
         if wall is None and len(self._space) == 1:
-            return _end_points(self._domain.walls(axis, side, where), self._domain)
-        return _wall(self._domain.space, wall, axis, side, where, is_even)
+            found = _end_points(self._domain.walls(axis, side, where), self._domain)
+        else:
+            found = _wall(self._domain.space, wall, axis, side, where, is_even)
+        return _in_space(found, self._domain)
 
     def _velocity(self) -> tuple[str, ...]:
         velocity = velocity_in(self.evaluation.pde.fields, self._domain)

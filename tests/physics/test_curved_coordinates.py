@@ -120,7 +120,7 @@ def test_a_diffusivity_is_fitted_in_polar_coordinates():
         pgt.Heat(pgt.Unknown(0.1, positive=True)),
         pgt.Domain(r=(0, 1), t=(0, 0.5), coordinates="polar"),
         [pgt.Dirichlet("r", side="upper", u=0.0)],
-        training=pgt.Training(seconds=20),
+        training=pgt.Training(seconds=100),
     )
     assert result.parameters["diffusivity"] == pytest.approx(0.3, rel=1e-5)
 
