@@ -50,7 +50,7 @@ def on_system(name: str, k: int, limit: float) -> dict:
     conditions = [pgt.Dirichlet("x", u=0.0)] if name in ("heat", "wave") else []
     asked: dict[str, Callable] = {
         "at once": lambda: network(readings, known, law=False).grid(**family.axes),
-        "from the law": lambda: assimilate(family, readings, known, draws=0).grid(),
+        "from the law": lambda: assimilate(family, readings, known).grid(),
         "from nothing": lambda: pgt.reconstruct(
             readings, family.equation(**known), family.domain, conditions,
             training=pgt.Training(seconds=limit), progress=False,
