@@ -22,7 +22,8 @@ except ImportError:  # Windows, where folders are not guarded
     fcntl = None
 
 LOCK = ".owner"
-_TRIES = 100  # a lock that is let go in this moment is not there when it is asked for again
+# A lock that is released at this moment is asked for again, so many times at most.
+_MAX_TRIES = 100
 
 
 @contextmanager
@@ -53,7 +54,7 @@ def owned(folder: Path, *, below: bool = False) -> Iterator[None]:
 
 def _taken(folder: Path) -> int:
     """The lock, open and signed."""
-    for _ in range(_TRIES):
+    for _ in range(_MAX_TRIES):
         handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         if not _is_locked(handle, folder):
             os.close(handle)

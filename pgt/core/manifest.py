@@ -21,7 +21,8 @@ _LAST = "# of the lines above: "
 # In the folder, so that no list can name a file elsewhere.
 _NAME = re.compile(r"[^/\\\n.][^/\\\n]*(/[^/\\\n.][^/\\\n]*)*")
 _LINE = re.compile(rf"(?P<sum>[0-9a-f]{{64}})  (?P<name>{_NAME.pattern})")
-_PIECE = 1 << 20  # bytes read at once
+# A file is read in pieces of so many bytes.
+_BYTES_AT_ONCE = 1 << 20
 
 
 def write_manifest(folder: Path, names: Iterable[str]) -> None:
@@ -100,7 +101,7 @@ def checksum(path: Path) -> str:
     """The SHA-256 of a file."""
     code = hashlib.sha256()
     with path.open("rb") as file:
-        while piece := file.read(_PIECE):
+        while piece := file.read(_BYTES_AT_ONCE):
             code.update(piece)
     return code.hexdigest()
 

@@ -20,7 +20,7 @@ from pgt.core.types import Key, Points
 from pgt.data.bounds import AXES as AXES
 from pgt.data.bounds import Bounds, check_names, limits_of, spanned
 from pgt.data.condition_regions import (
-    IN_SHAPE,
+    MEAN_NODES_IN_SHAPE,
     AbstractRegion,
     Faces,
     Instants,
@@ -36,7 +36,8 @@ from pgt.geometry.shape import AbstractShape, Boundary, Shape
 from pgt.geometry.shape_storage import shape_from_dict, shape_to_dict
 from pgt.geometry.walls import part_where
 
-AT_START = 1024  # places at which the state at the start is known
+# The state at the start is imposed at so many places.
+START_PLACES = 1024
 Ends = tuple[tuple[str, int], ...]
 
 
@@ -73,7 +74,7 @@ class Edges:
         if self.shape is None:
             return Faces(self.box, (("t", 0),))
         space = Body(self.box.along(self.box.spatial_axes), self.shape)
-        return Spread.at_start(self.box, space.even(AT_START))
+        return Spread.at_start(self.box, space.even(START_PLACES))
 
     def seam(self, axis: str) -> Seam:
         """The two ends of an axis, as one place."""
@@ -92,7 +93,7 @@ class Edges:
         if self.shape is None or here is not None:
             return Instants(self.box, here)
         space = Body(self.box.along(self.box.spatial_axes), self.shape)
-        return Instants(self.box, here, *space.quadrature(IN_SHAPE[self.box.has_time]))
+        return Instants(self.box, here, *space.quadrature(MEAN_NODES_IN_SHAPE[self.box.has_time]))
 
     # ------------------------------------------------------------------------------ inside
 

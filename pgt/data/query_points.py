@@ -15,10 +15,12 @@ from pgt.data.bounds import TOLERANCE
 from pgt.data.dates import are_dates, counted
 from pgt.data.domain import Domain
 
-USUAL = 50  # positions along an axis
+# Positions along an axis for which none were asked.
+DEFAULT_POSITIONS = 50
 COPIES = 3  # of values: as they are computed, labelled and written
 
-MOST_POINTS = 100_000_000  # along one axis
+# The largest number of positions along one axis.
+MAX_POSITIONS = 100_000_000
 
 
 def as_points(points, domain: Domain) -> Float[np.ndarray, "n d"]:
@@ -75,7 +77,9 @@ def as_axes(axes: Mapping, domain: Domain) -> dict[str, np.ndarray]:
         raise InputError(
             f"grid: no axis is called {unknown[0]}; axes are {', '.join(domain.axes)}."
         )
-    return {axis: _positions(axis, axes.get(axis, USUAL), domain) for axis in domain.axes}
+    return {
+        axis: _positions(axis, axes.get(axis, DEFAULT_POSITIONS), domain) for axis in domain.axes
+    }
 
 
 def with_fixed(axes: Mapping, at: Mapping | None, domain: Domain) -> dict:
@@ -106,7 +110,7 @@ def require_grid(axes: Mapping, domain: Domain, columns: int = 1) -> None:
     ...
     pgt.InputError: grid(x=1000000000, t=1000000000): this needs 2.4e+10 GB of memory...
     """
-    counts = {axis: _count(axes.get(axis, USUAL)) for axis in domain.axes}
+    counts = {axis: _count(axes.get(axis, DEFAULT_POSITIONS)) for axis in domain.axes}
     asked = ", ".join(f"{axis}={count}" for axis, count in counts.items())
     require_points(math.prod(counts.values()), f"grid({asked})", columns)
 
@@ -155,8 +159,8 @@ def count_of(axis: str, wanted) -> int:
             f"grid({axis}={wanted}): a number is a count of positions, a whole one from 2 up; for the "
             f"field at {axis} = {wanted} write {axis}=[{wanted}] or at={{{axis!r}: {wanted}}}."
         )
-    if wanted > MOST_POINTS:
-        raise InputError(f"grid({axis}={wanted}): ask for at most {MOST_POINTS:,} positions.")
+    if wanted > MAX_POSITIONS:
+        raise InputError(f"grid({axis}={wanted}): ask for at most {MAX_POSITIONS:,} positions.")
     return int(wanted)
 
 

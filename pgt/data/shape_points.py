@@ -19,9 +19,10 @@ from pgt.geometry.shape import AbstractShape, Boundary
 
 # By the dimension of space: cells along each axis of the grid from which places inside are taken, and
 # places along each axis of the table.
-SIDES = {2: 1024, 3: 80}
-PLACES = {2: 256, 3: 40}
-MOST = 1 << 24  # points tried to find those inside
+GRID_SIDES = {2: 1024, 3: 80}
+TABLE_SIDES = {2: 256, 3: 40}
+# A shape of which so many points of the box hit nothing is too thin.
+MAX_POINTS_TRIED = 1 << 24
 TOO_THIN = (
     "the shape (walls: {names}) is too thin for its box: of millions of points hardly one is inside. "
     "Make it wider than a ten-thousandth of the box, or give what is so thin one axis less: its length."
@@ -51,7 +52,7 @@ class Inside(Protocol):
 def even_inside(body: Inside, n: int, seed: int) -> Float[np.ndarray, "{n} d"]:
     """n fixed points that fill the inside evenly."""
     tried = 2 * n + 64
-    while tried <= max(MOST, 64 * n):
+    while tried <= max(MAX_POINTS_TRIED, 64 * n):
         points = body.box.from_unit(evenly(tried, body.box.dimension, seed))
         inside = np.flatnonzero(body.contains(points))
         if len(inside) >= n:
@@ -64,12 +65,12 @@ def even_inside(body: Inside, n: int, seed: int) -> Float[np.ndarray, "{n} d"]:
 def places_inside(box: Bounds, solid: AbstractShape) -> Float[np.ndarray, "... k"]:
     """A table of places inside, each of which stands for the same volume: by x, then y, then z."""
     k = box.dimension
-    side, random = SIDES[k], np.random.default_rng(0)
+    side, random = GRID_SIDES[k], np.random.default_rng(0)
     cells = np.stack(np.meshgrid(*[np.arange(side)] * k, indexing="ij"), axis=-1).reshape(-1, k)
     unit = (cells + random.uniform(size=cells.shape)) / side
     places = np.asarray(box.from_unit(unit), float)
     places = places[solid.inside(places)]
-    each = min(PLACES[k], int(len(places) ** (1 / k)))
+    each = min(TABLE_SIDES[k], int(len(places) ** (1 / k)))
     if each < 1:
         raise InputError(TOO_THIN.format(names=", ".join(solid.wall_names)))
     return _sorted(places, each, 0)
@@ -114,10 +115,12 @@ def _sorted(places, each: int, axis: int):
     return np.stack(parts)
 
 
-FINE = {2: 1024, 3: 96}  # along each axis, of the grid that tells how much of a cell is inside
+# Points along each axis of the grid that measures how much of a cell is inside.
+FINE_GRID_SIDES = {2: 1024, 3: 96}
 # Places of that grid for every place that is asked for, or the shape is too thin for tiles.
-SEEN = 8
-TRIES = 6  # to find how many cells hold so many places
+FINE_POINTS_PER_PLACE = 8
+# The number of cells that hold the places asked for is searched with so many tries.
+MAX_TRIES = 6
 
 
 class Tiles(NamedTuple):
@@ -138,14 +141,14 @@ def tiles(inside: Callable, lower, upper, count: int, fine: int | None = None) -
     (True, 0.499)
     """
     axes = len(lower)
-    fine = fine or FINE[axes]
+    fine = fine or FINE_GRID_SIDES[axes]
     grid = np.stack(np.meshgrid(*[np.arange(fine)] * axes, indexing="ij"), axis=-1)
     grid = grid.reshape(-1, axes)
     grid = grid[inside(lower + (grid + 0.5) / fine * (upper - lower))]
-    if len(grid) < SEEN * count:
+    if len(grid) < FINE_POINTS_PER_PLACE * count:
         return None
     side = math.ceil((count / 2**axes) ** (1 / axes))
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         places, sizes = _of_cells(grid, side, fine)
         if len(places) >= count or side >= fine:
             break
@@ -184,10 +187,14 @@ def _middles(grid, cell: Int[np.ndarray, " n"], sizes) -> Float[np.ndarray, "m k
     return np.where(is_outside[:, None], grid[nearest], middles)
 
 
-DEGREES = {2: 8, 3: 5}  # by the number of axes of space
-LEAST = 2  # of the degree, or weights stay even
-AT_ONCE = 1 << 14  # points of walls, of which a shape with many holes has a million
-FEWEST = 10  # points for every polynomial, or its degree is lower
+# The largest degree of the polynomials that are integrated exactly, by the dimension of space.
+MAX_DEGREES = {2: 8, 3: 5}
+# Below this degree the weights stay even.
+MIN_DEGREE = 2
+# Walls of shapes with many holes have a million points: so many are in memory together.
+WALL_POINTS_AT_ONCE = 1 << 14
+# With fewer points for each polynomial the degree is lowered.
+MIN_POINTS_PER_POLYNOMIAL = 10
 
 
 def balanced(
@@ -203,8 +210,8 @@ def balanced(
     >>> round(float(places[:, 0] ** 3 @ weights), 7)
     0.25
     """
-    powers = _powers(points.shape[1], len(points) // FEWEST)
-    if powers.max() < LEAST:
+    powers = _powers(points.shape[1], len(points) // MIN_POINTS_PER_POLYNOMIAL)
+    if powers.max() < MIN_DEGREE:
         return weights
     lower, upper = walls.points.min(axis=0), walls.points.max(axis=0)
     middle, half = (lower + upper) / 2, (upper - lower) / 2
@@ -218,7 +225,7 @@ def balanced(
 
 def _powers(axes: int, most: int) -> Int[np.ndarray, "m k"]:
     """Those of all monomials up to a degree, 1 first, and no more than so many of them."""
-    degrees = range(DEGREES[axes] + 1)
+    degrees = range(MAX_DEGREES[axes] + 1)
     highest = max((d for d in degrees if math.comb(d + axes, axes) <= most), default=0)
     rows = [row for row in itertools.product(degrees, repeat=axes) if sum(row) <= highest]
     return np.array(sorted(rows, key=sum))
@@ -238,9 +245,11 @@ def _moments(walls: Boundary, middle, half, powers) -> Float[np.ndarray, " m"]:
     for axis in range(len(middle)):
         raised = powers + np.eye(len(middle), dtype=int)[axis]
         across = walls.weights * walls.normals[:, axis]
-        starts = range(0, len(unit), AT_ONCE)
+        starts = range(0, len(unit), WALL_POINTS_AT_ONCE)
         parts = [
-            across[k : k + AT_ONCE] @ _monomials(unit[k : k + AT_ONCE], raised) for k in starts
+            across[k : k + WALL_POINTS_AT_ONCE]
+            @ _monomials(unit[k : k + WALL_POINTS_AT_ONCE], raised)
+            for k in starts
         ]
         found.append(half[axis] * np.sum(parts, axis=0) / raised[:, axis])
     return np.mean(found, axis=0)

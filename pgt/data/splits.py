@@ -13,7 +13,8 @@ from pgt.data.observations import Observations
 READINGS_PER_BLOCK = 5
 FEWEST_BLOCKS, MOST_BLOCKS = 10, 200  # enough to choose from; not so many that a block is a point
 
-TIMES_OF_A_SENSOR = 2  # readings that it takes at one place, on average
+# Places with so many readings on average are taken for sensors that stand still.
+MIN_READINGS_PER_SENSOR = 2
 # Of which one can be spared: with fewer, a field is fitted better to a part of each.
 FEWEST_SENSORS = 10
 
@@ -36,7 +37,7 @@ def sensors(observations: Observations) -> Groups | None:
     places, which = np.unique(
         np.asarray(observations.points, float)[:, space], axis=0, return_inverse=True
     )
-    stand_still = 1 < len(places) <= len(observations) / TIMES_OF_A_SENSOR
+    stand_still = 1 < len(places) <= len(observations) / MIN_READINGS_PER_SENSOR
     return which.reshape(-1) if stand_still else None
 
 

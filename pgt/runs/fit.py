@@ -40,11 +40,11 @@ from pgt.runs.folder import (
     sign,
     work_files,
 )
-from pgt.runs.report import MOST_SUSPICIOUS, UNJUDGED, report_data, with_origins
+from pgt.runs.report import MAX_SUSPICIOUS, UNJUDGED, report_data, with_origins
 from pgt.uncertainty.misfits import far_readings, with_sensor_names
 
 Say = Callable[[str], None]
-COURSE = "convergence.png"
+CONVERGENCE_FIGURE = "convergence.png"
 
 
 class Finished(NamedTuple):
@@ -154,7 +154,7 @@ def write_results(
         for kind in run.output.formats:
             _write_field(kind, field, result, folder, attempts)
     if "png" in run.output.formats and (result.history.sizes["step"] or result.stages):
-        attempts(COURSE, lambda: _draw_course(result, folder / COURSE))
+        attempts(CONVERGENCE_FIGURE, lambda: _draw_course(result, folder / CONVERGENCE_FIGURE))
     verdict = None if shown is None else shown.verdict
     verdict = verdict or attempts("the verdict", lambda: result.verdict(folds), UNJUDGED)
     tables = Tables() if shown is None else shown.tables
@@ -177,7 +177,7 @@ def _export_field(field: xr.Dataset, result: Reconstruction, path: Path) -> None
 
 
 def _draw_field(field: xr.Dataset, result: Reconstruction, path: Path) -> None:
-    suspects = far_readings(result.misfits()).head(MOST_SUSPICIOUS)
+    suspects = far_readings(result.misfits()).head(MAX_SUSPICIOUS)
     figure = plots.field(
         _drawable(field), sensors=result.observations, domain=result.domain,
         held_out=result.held_out, suspects=with_sensor_names(suspects, result.record.get("origins", ())),

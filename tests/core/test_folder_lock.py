@@ -12,7 +12,7 @@ import pytest
 
 from pgt.core import folder_lock
 from pgt.core.errors import InputError
-from pgt.core.files import UNFINISHED
+from pgt.core.files import TEMPORARY_PREFIX
 from pgt.core.folder_lock import LOCK, owned
 
 STARTS = int(os.environ.get("PGT_STARTS", "6"))
@@ -90,7 +90,7 @@ def test_a_killed_owner_leaves_nothing_behind(tmp_path):
 
 def test_folders_below_are_cleared_where_they_are_ours(tmp_path):
     (tmp_path / "below").mkdir()
-    left, own = tmp_path / "below" / f"{UNFINISHED}a.json", tmp_path / ".mine-a1b2c3d4.txt"
+    left, own = tmp_path / "below" / f"{TEMPORARY_PREFIX}a.json", tmp_path / ".mine-a1b2c3d4.txt"
     left.write_text("half")
     own.write_text("")
     with owned(tmp_path):

@@ -7,7 +7,7 @@ import pgt
 from pgt.core.errors import InputError
 from pgt.data.bounds import Bounds
 from pgt.data.shape_points import (
-    FINE,
+    FINE_GRID_SIDES,
     balanced,
     graded,
     graded_places,
@@ -74,7 +74,7 @@ def test_every_place_is_inside_also_where_a_wall_bends_around_it():
 
 
 def test_a_shape_that_the_grid_hardly_sees_has_no_tiles():
-    assert tiles(lambda at: np.abs(at[:, 0]) < 0.2 / FINE[2], *CORNERS, 1000) is None
+    assert tiles(lambda at: np.abs(at[:, 0]) < 0.2 / FINE_GRID_SIDES[2], *CORNERS, 1000) is None
 
 
 def test_the_mean_that_a_gauge_takes_is_that_of_the_shape():
