@@ -27,14 +27,14 @@ _MAX_TRIES = 100
 
 
 @contextmanager
-def owned(folder: Path, *, below: bool = False) -> Iterator[None]:
+def lock_folder(folder: Path, *, below: bool = False) -> Iterator[None]:
     """Own the folder, which must exist, while inside; what a kill left there is removed first.
 
     Where it belongs to somebody else, an `InputError` says to whom. `below`: with all folders in it.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
-    >>> with owned(folder):
+    >>> with lock_folder(folder):
     ...     print(sorted(path.name for path in folder.iterdir()))
     ['.owner']
     >>> list(folder.iterdir())

@@ -29,9 +29,9 @@ from pgt.data.condition_regions import (
     walled_ends,
 )
 from pgt.data.dates import without_dates
-from pgt.data.shaped_domain import Body, as_shape, shaped
+from pgt.data.shaped_domain import Body, as_shape, check_shape
 from pgt.geometry.low_discrepancy import evenly
-from pgt.geometry.point_location import chosen
+from pgt.geometry.point_location import where_true
 from pgt.geometry.shape import AbstractShape, Boundary, Shape
 from pgt.geometry.shape_storage import shape_from_dict, shape_to_dict
 from pgt.geometry.walls import part_where
@@ -121,7 +121,7 @@ class Edges:
             return lambda places: np.ones(len(places), bool)
         axes = self.box.spatial_axes
         origin = np.asarray(self.box.along(axes).origin or 0.0)
-        return lambda places: chosen(where, places + origin, axes)
+        return lambda places: where_true(where, places + origin, axes)
 
     def _of_wall(self, name: str) -> Sequence[Boundary]:
         if self.shape is None:
@@ -197,7 +197,9 @@ class Domain:
         set_field(
             self, "unit_pairs", tuple((a, str(units[a])) for a in axes if units and a in units)
         )
-        set_field(self, "shape", None if shape is None else shaped(shape, self.box, self.periodic))
+        set_field(
+            self, "shape", None if shape is None else check_shape(shape, self.box, self.periodic)
+        )
 
     def __repr__(self) -> str:
         parts = [f"{a}={spanned(a, self.bounds(a), self.units)}" for a in self.axes]

@@ -12,7 +12,7 @@ from pgt.core.errors import InputError
 from pgt.core.machine import require_memory
 from pgt.core.numbers import as_numbers
 from pgt.data.bounds import TOLERANCE
-from pgt.data.dates import are_dates, counted
+from pgt.data.dates import are_dates, as_seconds
 from pgt.data.domain import Domain
 
 # Positions along an axis for which none were asked.
@@ -38,7 +38,7 @@ def as_points(points, domain: Domain) -> Float[np.ndarray, "n d"]:
                 f"points have {', '.join(map(str, points))}; give exactly {', '.join(domain.axes)}."
             )
         if "t" in points and are_dates(points["t"]):
-            points = {**points, "t": counted("t", points["t"], domain.units.get("t"))}
+            points = {**points, "t": as_seconds("t", points["t"], domain.units.get("t"))}
         given = [as_numbers(f"points[{a!r}]", points[a]) for a in domain.axes]
         count = next((c.shape for c in given if c.ndim), (1,))
         columns = [np.broadcast_to(c, count) if c.ndim == 0 else c for c in given]
@@ -168,7 +168,7 @@ def _positions(axis: str, wanted, domain: Domain) -> np.ndarray:
     if is_number(wanted):
         return np.linspace(*domain.bounds(axis), count_of(axis, wanted))
     if axis == "t" and are_dates(wanted):
-        wanted = counted(axis, wanted, domain.units.get(axis))
+        wanted = as_seconds(axis, wanted, domain.units.get(axis))
     try:
         positions = np.atleast_1d(np.asarray(wanted))
         positions = positions.astype(float) if positions.dtype.kind in "iuf" else np.empty((0, 0))

@@ -62,7 +62,7 @@ def even_inside(body: Inside, n: int, seed: int) -> Float[np.ndarray, "{n} d"]:
 
 
 @lru_cache(maxsize=8)
-def places_inside(box: Bounds, solid: AbstractShape) -> Float[np.ndarray, "... k"]:
+def tabulate_places(box: Bounds, solid: AbstractShape) -> Float[np.ndarray, "... k"]:
     """A table of places inside, each of which stands for the same volume: by x, then y, then z."""
     k = box.dimension
     side, random = GRID_SIDES[k], np.random.default_rng(0)
@@ -76,7 +76,9 @@ def places_inside(box: Bounds, solid: AbstractShape) -> Float[np.ndarray, "... k
     return _sorted(places, each, 0)
 
 
-def picked(table: Float[np.ndarray, "... k"], unit: Points) -> Float[Array | np.ndarray, "n k"]:
+def pick_places(
+    table: Float[np.ndarray, "... k"], unit: Points
+) -> Float[Array | np.ndarray, "n k"]:
     """Points of the unit cube as places of a table: what is spread evenly stays so."""
     library = jnp if isinstance(unit, jax.Array) else np
     k = table.ndim - 1
@@ -87,17 +89,17 @@ def picked(table: Float[np.ndarray, "... k"], unit: Points) -> Float[Array | np.
 
 
 @lru_cache(maxsize=8)
-def graded_places(box: Bounds, solid: AbstractShape, shape: AbstractShape, reach: float):
+def weigh_by_distance(box: Bounds, solid: AbstractShape, shape: AbstractShape, reach: float):
     """The places of that table one by one, and up to each of them the share of e^(-distance / reach), the
     reach as a share of the shortest side of the box in space."""
-    places = places_inside(box, solid).reshape(-1, box.dimension)
+    places = tabulate_places(box, solid).reshape(-1, box.dimension)
     shortest = float(np.min(box.along(box.spatial_axes).extent))
     away = np.abs(shape.distance(places)) / (reach * shortest)
     weights = np.cumsum(np.exp(away.min() - away))
     return places.astype(np.float32), (weights / weights[-1]).astype(np.float32)
 
 
-def graded(key: Key, n: int, places, shares) -> Float[Array, "{n} k"]:
+def sample_near_walls(key: Key, n: int, places, shares) -> Float[Array, "{n} k"]:
     """n places at random, of those that `graded_places` found."""
     found = jnp.searchsorted(jnp.asarray(shares), jax.random.uniform(key, (n,)))
     return jnp.asarray(places)[jnp.minimum(found, len(places) - 1)]
@@ -130,13 +132,13 @@ class Tiles(NamedTuple):
     shares: Float[np.ndarray, " m"]
 
 
-def tiles(inside: Callable, lower, upper, count: int, fine: int | None = None) -> Tiles | None:
+def find_tiles(inside: Callable, lower, upper, count: int, fine: int | None = None) -> Tiles | None:
     """`count` places or somewhat more between two corners; None where the shape is too thin for them.
     `fine` is how many places along each axis are looked at.
 
     >>> def disk(places):
     ...     return np.linalg.norm(places, axis=1) < 1
-    >>> places, shares = tiles(disk, np.array([-1.0, -1.0]), np.array([1.0, 1.0]), 200)
+    >>> places, shares = find_tiles(disk, np.array([-1.0, -1.0]), np.array([1.0, 1.0]), 200)
     >>> len(places) < 300, round(float(np.sum(places**2, axis=1) @ shares), 3)  # exactly 0.5
     (True, 0.499)
     """
@@ -197,7 +199,7 @@ WALL_POINTS_AT_ONCE = 1 << 14
 MIN_POINTS_PER_POLYNOMIAL = 10
 
 
-def balanced(
+def balance_weights(
     points: Float[np.ndarray, "n k"], weights: Float[np.ndarray, " n"], walls: Boundary
 ) -> Float[np.ndarray, " n"]:
     """The weights, changed by as small shares of themselves as possible; as they were where one would not
@@ -206,7 +208,7 @@ def balanced(
     >>> from pgt.geometry.low_discrepancy import evenly
     >>> from pgt.geometry import Rectangle
     >>> places = evenly(1000, 2)
-    >>> weights = balanced(places, np.full(1000, 1e-3), Rectangle((0, 1), (0, 1)).walls())
+    >>> weights = balance_weights(places, np.full(1000, 1e-3), Rectangle((0, 1), (0, 1)).walls())
     >>> round(float(places[:, 0] ** 3 @ weights), 7)
     0.25
     """

@@ -15,13 +15,13 @@ from pgt.core.errors import InputError, warn_of
 from pgt.core.types import Key, Points
 from pgt.data.bounds import Bounds
 from pgt.data.shape_points import (
-    balanced,
+    balance_weights,
     even_inside,
-    graded,
-    graded_places,
-    picked,
-    places_inside,
-    tiles,
+    find_tiles,
+    pick_places,
+    sample_near_walls,
+    tabulate_places,
+    weigh_by_distance,
 )
 from pgt.geometry import shape as shapes
 from pgt.geometry import solid as of_space
@@ -105,7 +105,7 @@ class Body:
 
     def from_unit(self, unit: Points) -> Points:
         """Points of the unit cube as places inside: what is spread evenly stays so."""
-        places = picked(places_inside(self.space, self.solid), unit)
+        places = pick_places(tabulate_places(self.space, self.solid), unit)
         if not self.box.has_time:
             return places
         times = self.box.along(("t",)).from_unit(unit[:, len(self.space.axes) :])
@@ -119,7 +119,9 @@ class Body:
     def near_walls(self, key: Key, n: int, reach: float) -> Float[Array, "{n} d"]:
         """n independent points, the denser the closer a wall of the shape is; works under jit."""
         where, when = jax.random.split(key)
-        at = graded(where, n, *graded_places(self.space, self.solid, self.shape, reach))
+        at = sample_near_walls(
+            where, n, *weigh_by_distance(self.space, self.solid, self.shape, reach)
+        )
         if not self.box.has_time:
             return at
         times = self.box.along(("t",)).from_unit(jax.random.uniform(when, (n, 1)))
@@ -261,7 +263,7 @@ class Body:
         return False
 
 
-def shaped(shape, box: Bounds, periodic: Sequence[str]) -> AbstractShape:
+def check_shape(shape, box: Bounds, periodic: Sequence[str]) -> AbstractShape:
     """The shape, where it makes sense in the box."""
     if not isinstance(shape, AbstractShape):
         raise InputError(f"Domain(shape={shape!r}): write a shape, such as Disk(radius=1).")
@@ -289,9 +291,9 @@ def nodes_inside(
     """About n points and their weights, as `Body.quadrature` says."""
     if body.box.has_time:
         return body.even(n), np.full(n, body.volume / n)
-    found = tiles(body.solid.inside, body.space.lower, body.space.upper, n, fine)
+    found = find_tiles(body.solid.inside, body.space.lower, body.space.upper, n, fine)
     points, shares = found or (body.even(n), np.full(n, 1 / n))
-    return points, balanced(points, shares * body.volume, body.solid.walls())
+    return points, balance_weights(points, shares * body.volume, body.solid.walls())
 
 
 def _shown(box: Bounds) -> str:

@@ -22,7 +22,7 @@ POINTS_BETWEEN = 31
 NEIGHBOR_COUNT = 4
 
 
-def in_sight(
+def are_visible(
     domain: Domain, here: Float[np.ndarray, "n d"], there: Float[np.ndarray, "n d"]
 ) -> Bool[np.ndarray, " n"]:
     """Which pairs of points see each other: the straight way between them stays inside the shape.
@@ -30,7 +30,7 @@ def in_sight(
 
     >>> from pgt.geometry import Disk
     >>> channel = Domain(x=(-2, 2), y=(-2, 2), shape=-Disk(radius=0.5))
-    >>> in_sight(channel, np.array([[-1.0, 0.0]] * 2), np.array([[1.0, 0.0], [-1.0, 1.0]])).tolist()
+    >>> are_visible(channel, np.array([[-1.0, 0.0]] * 2), np.array([[1.0, 0.0], [-1.0, 1.0]])).tolist()
     [False, True]
     """
     if domain.shape is None or not len(here):
@@ -62,13 +62,13 @@ def nearest(
     return np.asarray(away).reshape(-1, count), np.asarray(which).reshape(-1, count)
 
 
-def parted(domain: Domain, points: Float[np.ndarray, "n d"], groups: Groups) -> Groups:
+def split_by_walls(domain: Domain, points: Float[np.ndarray, "n d"], groups: Groups) -> Groups:
     """The groups, each divided into those that see each other, be it by way of others of the group.
 
     >>> from pgt.geometry import Rectangle
     >>> rooms = Domain(x=(0, 2), y=(0, 1), shape=-Rectangle(x=(0.9, 1.1), y=(-1, 2)))
     >>> points = np.array([[0.5, 0.5], [0.8, 0.2], [1.2, 0.5], [1.9, 0.9]])
-    >>> parted(rooms, points, np.array([0, 0, 0, 1])).tolist()
+    >>> split_by_walls(rooms, points, np.array([0, 0, 0, 1])).tolist()
     [0, 0, 1, 2]
     """
     if domain.shape is None:
@@ -88,7 +88,7 @@ def _parts(domain: Domain, points: Float[np.ndarray, "n d"]) -> Groups:
     places, count = points[first], min(NEIGHBOR_COUNT + 1, len(first))
     near = nearest(places[:, :k], places[:, :k], count)[1]
     here, there = np.repeat(np.arange(len(places)), count), near.reshape(-1)
-    seen = in_sight(domain, places[here], places[there])
+    seen = are_visible(domain, places[here], places[there])
     size = (len(places), len(places))
     graph = coo_array((np.ones(int(seen.sum())), (here[seen], there[seen])), size)
     return connected_components(graph, directed=False)[1][which.reshape(-1)]
@@ -119,13 +119,13 @@ class Cells(NamedTuple):
         return f"{self.filled} of {self.total} cells hold a reading"
 
 
-def cells(points: Float[Array | np.ndarray, "n d"], domain: Domain) -> Cells:
+def count_cells(points: Float[Array | np.ndarray, "n d"], domain: Domain) -> Cells:
     """The cells of a grid of four by four, and so on, that hold one of the points.
 
     Sensors that stand still fill no more places than there are sensors.
 
     >>> corner = np.array([[0.1, 0.2], [0.2, 0.1]])
-    >>> cells(corner, Domain(x=(0, 1), t=(0, 1))).in_words
+    >>> count_cells(corner, Domain(x=(0, 1), t=(0, 1))).in_words
     '1 of 16 cells hold a reading'
     """
     points = np.asarray(points, float)

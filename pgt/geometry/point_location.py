@@ -16,13 +16,13 @@ _BRACKETED = re.compile(r"\((.*[<>].*)\)", re.DOTALL)
 _OTHER = re.compile(r"&+|\|+|\bnot\b|[!=]=")
 
 
-def chosen(
+def where_true(
     text: str, points: Float[np.ndarray, "n k"], axes: Sequence[str]
 ) -> Bool[np.ndarray, " n"]:
     """At which points the condition holds. `and` binds tighter than `or`; brackets are around one
     comparison, or none.
 
-    >>> chosen("x < 0 or x > 1", np.array([[-1.0], [0.5], [2.0]]), ("x",)).tolist()
+    >>> where_true("x < 0 or x > 1", np.array([[-1.0], [0.5], [2.0]]), ("x",)).tolist()
     [True, False, True]
     """
     if (other := _OTHER.search(text)) is not None:

@@ -109,7 +109,7 @@ def part_where(found: Boundary, holds: Callable) -> Boundary:
     return found.take(stays)
 
 
-def gathered(parts: Sequence[Boundary], count: int) -> Boundary:
+def gather_points(parts: Sequence[Boundary], count: int) -> Boundary:
     """Points of walls in the plane, neighbours taken together until about `count` are left: each stands
     in the middle of its piece, with the mean of the normals there, and none on both sides of a corner."""
     parts = [part for part in parts if len(part.points)]

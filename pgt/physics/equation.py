@@ -17,7 +17,6 @@ from pgt.core.parser import (
     Name,
     Tree,
     parse_equation,
-    plainly,
     point_at,
     suggestion,
 )
@@ -184,7 +183,7 @@ def _as_texts(texts) -> tuple[str, ...]:
         )
     for text in flat:
         parse_equation(text)
-    return tuple(map(plainly, flat))
+    return tuple(map(from_book_notation, flat))
 
 
 def _as_names(names, count) -> tuple[str, ...]:
