@@ -66,7 +66,7 @@ format: $(READY) ## rewrite the source in the house style
 
 bench: $(READY) ## measure heat and the small wake of the README (the rest: benchmarks/README.md)
 	$(BIN)/python benchmarks/core.py default-heat default-heat-free default-three-modes \
-	  default-three-modes-noise heat heat-long heat-free three-modes three-modes-noise wake-cpu
+	  default-three-modes-noise heat three-modes-noise wake-cpu
 	$(BIN)/python benchmarks/tables.py
 
 clean: ## remove the environment, caches and build leftovers (runs/ stays)

@@ -31,7 +31,7 @@ LINES = (
     ("reconstruction",),
     ("families",),
     ("_reconstruct",),
-    ("shapes", "extend"),
+    ("shapes", "extend", "sklearn", "xarray"),
     ("config",),
     ("runs",),
     ("cli",),

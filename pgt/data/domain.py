@@ -201,6 +201,19 @@ class Domain:
             self, "shape", None if shape is None else check_shape(shape, self.box, self.periodic)
         )
 
+    @classmethod
+    def around(cls, points: Mapping, **options) -> "Domain":
+        """The smallest box that holds points, columns by axis; along an axis on which they all are at one
+        place it has length 1. `options` are `periodic`, `units` and `shape`.
+
+        >>> Domain.around({"x": [0.2, 0.9, 0.5], "t": [3.0, 3.0, 3.0]})
+        Domain(x=(0.2, 0.9), t=(2.5, 3.5))
+        """
+        columns, units = without_dates(points, options.pop("units", None), "Domain.around")
+        ends = {a: (float(np.min(c)), float(np.max(c))) for a, c in columns.items()}
+        box = {a: (x, y) if x < y else (x - 0.5, y + 0.5) for a, (x, y) in ends.items()}
+        return cls(units=units, **options, **box)
+
     def __repr__(self) -> str:
         parts = [f"{a}={spanned(a, self.bounds(a), self.units)}" for a in self.axes]
         parts += [f"periodic={self.periodic}"] if self.periodic else []
