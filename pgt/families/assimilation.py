@@ -30,7 +30,7 @@ from pgt.data.query_points import as_points
 from pgt.families.family import AbstractFamily, as_family, known_coefficients
 from pgt.families.field_posterior import AxisRequest, FieldBand, on_grid
 from pgt.families.laws.solved import AbstractSolved
-from pgt.families.map_estimate import MapEstimate, estimate_one, is_small
+from pgt.families.map_estimate import SystemEstimate, estimate_one, is_small
 from pgt.families.observation_operator import (
     AssimilationProblem,
     PointEvaluator,
@@ -169,7 +169,7 @@ def _starts(problem: AssimilationProblem) -> list[Float[np.ndarray, " n"]]:
 def _summary(
     family: AbstractSolved,
     problem: AssimilationProblem,
-    found: MapEstimate,
+    found: SystemEstimate,
     known: dict[str, float],
 ) -> Assimilation:
     has_noise, real = bool(problem.is_given.any()), problem.is_real

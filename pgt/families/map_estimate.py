@@ -224,7 +224,7 @@ LARGEST_TANGENTS = 2**24  # numbers in the derivatives of all fields
 CPU_BATCH, MAX_BATCH, GPU_NUMBERS = 8, 256, 2**28
 
 
-class MapEstimate(NamedTuple):
+class SystemEstimate(NamedTuple):
     """The most probable unknowns, and the standard deviation of the fields at the family's nodes.
 
     `level` is the noise in units of the σ assumed, `missed` the error of the last linearization in units
@@ -288,7 +288,7 @@ def batch_size(family: AbstractSolved, backend: str) -> int:
 class _SearchState(NamedTuple):
     """An estimate without its spread, and the last linearization, which the spread is made of."""
 
-    found: MapEstimate
+    found: SystemEstimate
     rows: Float[Array, "m n"]
     misses: Float[Array, " m"]
     tangents: Float[Array, "n *grid c"]
@@ -314,7 +314,7 @@ class _Setting(NamedTuple):
 
 def estimate(
     problem: AssimilationProblem, family: AbstractSolved, start: Float[Array, " n"]
-) -> MapEstimate:
+) -> SystemEstimate:
     """The MAP estimate by steps from a start, with the spread at the nodes of `family`."""
     setting = _Setting.of(problem, family)
 
@@ -353,7 +353,7 @@ def _step(setting: _Setting, z: Float[Array, " n"], number) -> _SearchState:
     error = reached[best] - here - rows @ (tried[best] - z)
     level = jnp.sqrt(mixture.square)
     noise = level * sigma + ROUNDING / CONVERGED * problem.unit
-    found = MapEstimate(
+    found = SystemEstimate(
         tried[best], jnp.zeros(()), level, _rms(error / noise, real), mixture.excess,
         jnp.asarray(number), _coefficient_sigmas(mixture, coarse),
     )  # fmt: skip

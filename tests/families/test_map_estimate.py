@@ -14,7 +14,7 @@ from pgt.families.laws import AdvectionDiffusionFamily, BurgersFamily, HeatFamil
 from pgt.families.laws.solved import AbstractSolved
 from pgt.families.map_estimate import (
     LawComparison,
-    MapEstimate,
+    SystemEstimate,
     batch_size,
     estimate_many,
     estimate_one,
@@ -108,7 +108,7 @@ def test_the_spread_includes_the_error_of_the_coarse_solver():
 ])  # fmt: skip
 def test_noise_far_above_the_given_one_contradicts_the_law(level, given, lawful):
     zero = np.zeros(())
-    found = MapEstimate(np.zeros(8), zero, np.asarray(level), zero, zero, zero, zero)
+    found = SystemEstimate(np.zeros(8), zero, np.asarray(level), zero, zero, zero, zero)
     assert bool(found.is_lawful(given)) is lawful
     assert bool(found.contradictions(given, level * CLEAN_NOISE)) is not lawful
 
