@@ -22,7 +22,6 @@ from pgt.core.parser import (
     Name,
     Tree,
     parse_equation,
-    plainly,
     point_at,
     suggestion,
 )
@@ -248,7 +247,7 @@ def _as_texts(texts, functions: Mapping[str, UnknownFunction]) -> tuple[str, ...
         )
     for text in flat:
         parse_equation(text)
-    return tuple(map(plainly, flat))
+    return tuple(map(from_book_notation, flat))
 
 
 def _as_names(names, count) -> tuple[str, ...]:

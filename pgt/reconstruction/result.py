@@ -17,7 +17,7 @@ from pgt.core.checked import checked
 from pgt.core.doubt import Doubt, FieldError, Verdict
 from pgt.core.errors import InputError
 from pgt.core.files import naming_the_place
-from pgt.core.manifest import kept_up
+from pgt.core.manifest import update_manifest
 from pgt.core.stage import Stage, stages_of
 from pgt.core.unknown import named_coefficients
 from pgt.data.domain import Domain
@@ -369,7 +369,7 @@ class Reconstruction(eqx.Module):
     @checked
     def save(self, folder: str | Path) -> None:
         """Write everything into `folder` (safetensors + JSON)."""
-        with naming_the_place(Path(folder)), kept_up(Path(folder)):
+        with naming_the_place(Path(folder)), update_manifest(Path(folder)):
             serialise.save(folder, FILE, self)
 
     @staticmethod
