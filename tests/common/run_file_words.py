@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 import pgt
 import pgt.models  # registers its parts
-from pgt.config import RunFile, condition_text, run_sections
+from pgt.config import RunFile, condition_text, run
 from pgt.config.derive import NoSuchPart, section_of
 from pgt.config.descriptions import Equations
 from pgt.core.registry import parts
@@ -24,15 +24,15 @@ BY_THE_DOMAIN = ("dimension", "steady", "has_time")  # what these are by default
 def _tables() -> Tables:
     return {
         "At the top": (RunFile, None),
-        "[observations]": (run_sections.ObservationsSection, None),
-        "[observations.dialect]": (run_sections.DialectSection, None),
-        "[domain]": (run_sections.DomainSection, None),
+        "[observations]": (run.ObservationsSection, None),
+        "[observations.dialect]": (run.DialectSection, None),
+        "[domain]": (run.DomainSection, None),
         "Equations as text": (Equations, None),
         "A coefficient that is unknown": (condition_text.UnknownCoefficient, None),
         "A table of values": (condition_text.Curve, None),
         "[training]": (section_of(pgt.Training), pgt.Training),
         "[training.polish]": (section_of(pgt.Polish), pgt.Polish),
-        "[output]": (run_sections.OutputSection, None),
+        "[output]": (run.OutputSection, None),
     }
 
 
