@@ -56,7 +56,8 @@ from pgt.nn.trees import cast, compiled, count_parameters
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.losses import Problem
 from pgt.training.settings import Polish, Posterior
-from pgt.uncertainty.linearized_map import MapEstimate, jackknife_steps, map_estimate
+from pgt.uncertainty.field_error import neighbor_groups
+from pgt.uncertainty.linearized_map import MapEstimate, left_out_residuals, map_estimate
 from pgt.uncertainty.members import PosteriorSamples
 
 # The upper limit of w where the decoder alone is sampled. The posterior takes the encoder for
@@ -123,21 +124,20 @@ def draw_laplace_samples(
         found = local_posterior(
             theta, search, prior, held_out_misfit, stiffest, _min_changes(fit.pde)
         )
-        better, jackknife, is_gaussian = None, None, problem.likelihood == "gauss"
+        better, left_out, is_gaussian = None, (), problem.likelihood == "gauss"
         estimate = (
             map_estimate(found.normal, prior, COEFFICIENT_PRIOR_SIGMA) if is_gaussian else None
         )
         has_noise = estimate is not None and estimate.has_noise
         if estimate is not None and has_noise and samples_all:
             found = found.softened(estimate)
-        if estimate is not None and len(held_out):
-            if not _stays_at_fit(found, estimate, noise):
-                better = _better_fit(theta, rebuild, estimate, (problem, held_out), judge(theta))
-                found = found if better is None else found.at(estimate)
-            moved = jackknife_steps(
-                estimate, _reading_points_in_unit_box(problem), settings.samples
-            )
-            jackknife = _linearized_members(theta, rebuild, 0.0, jnp.asarray(moved), 0)[0]
+        if estimate is not None:
+            points = np.asarray(problem.observations.points) / np.asarray(problem.domain.extent)
+            groups = [np.arange(len(points))[:, None], neighbor_groups(points)]
+            left_out = tuple(left_out_residuals(estimate, points, list(part)) for part in groups)
+        if estimate is not None and len(held_out) and not _stays_at_fit(found, estimate, noise):
+            better = _better_fit(theta, rebuild, estimate, (problem, held_out), judge(theta))
+            found = found if better is None else found.at(estimate)
         scale = found.sigma / np.sqrt(prior.reading_count)
         steps = draw_steps(
             found.factor, scale, settings.samples, prior.coefficients, found.newton_step
@@ -156,7 +156,7 @@ def draw_laplace_samples(
             "cost": None if better is None or estimate is None else estimate.cost,
         }  # fmt: skip
     readings = batched.repeat(problem.observations, settings.samples)
-    return PosteriorSamples((models, pdes, readings), record, better, jackknife)
+    return PosteriorSamples((models, pdes, readings), record, better, left_out)
 
 
 def _stays_at_fit(found: "LocalPosterior", estimate: MapEstimate, noise: float | None) -> bool:
@@ -204,14 +204,6 @@ def _better_fit(
             and is_less(estimate.left_out_misfit, estimate.misfit_before, counts[1])
         )
     return (moved, moved_pde, error) if is_better else None
-
-
-def _reading_points_in_unit_box(problem: Problem) -> Float[np.ndarray, "n d"]:
-    """The places of the readings, each axis of the domain scaled from 0 to 1."""
-    domain = problem.domain
-    low = np.array([domain.bounds(axis)[0] for axis in domain.axes])
-    points = np.asarray(problem.observations.points, float)
-    return (points - low) / np.asarray(domain.extent, float)
 
 
 def _residual_point_count(
