@@ -14,7 +14,7 @@ from pgt.nn.scaling import Scaling
 
 
 class NullSpaceField(eqx.Module):
-    """A sum of sines; that of a field which `is_measured`, 1 or 0, fades out toward the readings::
+    """A sum of sines that fades out toward the places of the readings::
 
     a(z) = min(|z - nearest|² , 1) (u(z) - mean),     distances in units of `reach`
     """
@@ -22,13 +22,11 @@ class NullSpaceField(eqx.Module):
     sines: Features
     places: Float[Array | np.ndarray, "n d"]
     reach: Float[Array | np.ndarray, " d"]
-    is_measured: Float[Array | np.ndarray, " c"] | float = 1.0
 
     def __call__(self, z: Point) -> Float[Array, " c"]:
         offsets = (jnp.asarray(z) - jnp.asarray(self.places)) / jnp.asarray(self.reach)
-        nearest = jnp.minimum(jnp.min(jnp.sum(offsets**2, axis=-1)), 1.0)
-        share = jnp.where(jnp.asarray(self.is_measured) > 0, nearest, 1.0)
-        return share * (self.sines.decode((), z) - self.sines.scaling.mean)
+        nearest = jnp.min(jnp.sum(offsets**2, axis=-1))
+        return jnp.minimum(nearest, 1.0) * (self.sines.decode((), z) - self.sines.scaling.mean)
 
 
 class LinearisedModel(AbstractFieldModel):

@@ -1,13 +1,13 @@
 """The stated error of an outcome over its domain; uncertainty/field_error.py says what the model is."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from pgt.core.doubt import FieldError
 from pgt.data.observations import Observations
@@ -50,12 +50,12 @@ def field_errors(outcome: Outcome, task: Task) -> dict | None:
     deviations = calibration_factor(*residuals) * deviations
     fixed, hidden = fixed_fields(task.problem.conditions, pde), set(readings.hidden_fields)
     free = [n for n in pde.fields if n in hidden - set(fixed) and freedom(pde, n) is not None]
-    if outcome.null_space is not None:
-        null_space = _null_space_deviations(outcome, local)
+    is_hidden = np.array([name in hidden for name in pde.fields])
+    for others in _other_deviations(outcome, local, is_hidden):
         for column in (pde.fields.index(name) for name in free):
-            for part in (deviations, null_space):
+            for part in (deviations, others):
                 part[..., column] = without_instant_means(part[..., column], where)
-        deviations = _at_least_as_large(deviations, null_space)
+        deviations = _at_least_as_large(deviations, others)
 
     values = Evaluation(fit.model, fit.pde, readings, None, task.domain).values_at(where.points)
     near = near_readings(local, readings, task.problem.domain)
@@ -164,10 +164,17 @@ def _noise(outcome: Outcome, task: Task, field: Evaluation) -> Float[np.ndarray,
     return found
 
 
-def _null_space_deviations(outcome: Outcome, local) -> Float[np.ndarray, "k n c"]:
-    """The samples of the null space at points."""
-    with jax.enable_x64(True):
-        return np.array(_null_space_values(outcome.null_space, jnp.asarray(local)), float)
+def _other_deviations(
+    outcome: Outcome, local: Float[np.ndarray, "n d"], is_hidden: Bool[np.ndarray, " c"]
+) -> Iterator[Float[np.ndarray, "k n c"]]:
+    """Deviations that the posterior of the fit does not contain: of hidden fields, and in the null
+    space.
+    """
+    if outcome.hidden_deviations_at is not None:
+        yield np.where(is_hidden, outcome.hidden_deviations_at(local), 0.0)
+    if outcome.null_space is not None:
+        with jax.enable_x64(True):
+            yield np.array(_null_space_values(outcome.null_space, jnp.asarray(local)), float)
 
 
 @compiled

@@ -12,10 +12,11 @@ and its posterior is sure of one of them. The same holds for a sum of sines with
 many coordinates. Where readings and equation determine a field, the differences that a small tolerance
 allows are smaller than those of a large one in proportion. Where they hardly are, the field is
 undetermined: there differences are drawn with the small tolerance, scaled to the size that the large
-one allows. This is asked only far from readings of a field; a hidden field has none.
+one allows. This is asked only far from readings.
 
-**Posterior of a large network.** It has too many weights for a posterior of its own. Its misfit at
-readings and its residual of the equation take the place of the tolerances.
+**Posterior by sines.** With the misfit of a network at readings and its residual of the equation as
+tolerances, the draws are those of a posterior: that of a network with too many weights for one of its
+own. A hidden field has no readings nearby at all; its error is at least that of these draws.
 """
 
 from collections.abc import Callable
@@ -26,10 +27,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy.linalg
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from pgt.data.domain import Domain
-from pgt.data.observations import Observations
 from pgt.inference.linear_gaussian import SMALLEST_SIGMA
 from pgt.methods.closed_form.design_rows import (
     field_rows,
@@ -160,43 +160,23 @@ def null_space_samples(
 ) -> NullSpaceField | None:
     """Fields by which a solution may differ from the model, stacked, in pairs ±.
 
-    None where all fields are determined, or were measured in the whole domain.
+    None where the field is determined, or the whole domain was measured.
     """
     domain = problem.domain
     nodes = nodes_of(domain, MIN_NODES)
-    far = far_from_own_readings(nodes, problem.observations, domain)
-    if not far.any() or (fit := linearize(model, pde, problem)) is None:
+    far = ~near_readings(nodes, problem.observations, domain)
+    if far.mean() <= MIN_FAR_SHARE or (fit := linearize(model, pde, problem)) is None:
         return None
     rows_at_nodes, prior = field_rows(fit.sines, nodes), _prior_size(fit, domain)
     roots = [fit.precision_root(tolerance, tolerance, prior) for tolerance in TOLERANCES]
     loose, tight = (_standard_deviations(root, rows_at_nodes) for root in roots)
-    is_undetermined = (tight > MIN_REMAINING_SHARE * loose) & far
+    is_undetermined = (tight > MIN_REMAINING_SHARE * loose) & far[:, None]
     if not is_undetermined.any():
         return None
     drawn = fit.draws(roots[1], count // 2)
     sizes = np.sqrt([np.sum(part**2, axis=0, where=is_undetermined) for part in (loose, tight)])
     drawn = drawn * (sizes[0] / np.maximum(sizes[1], np.finfo(float).tiny))[:, None]
     return _faded_out(fit.sines, np.concatenate([drawn, -drawn]), problem)
-
-
-def far_from_own_readings(
-    points: Float[np.ndarray, "n d"], readings: Observations, domain: Domain
-) -> Bool[np.ndarray, "n c"]:
-    """Which points are far from all readings, for every field; a hidden field is far everywhere.
-
-    All are near where few are far.
-
-    >>> line, domain = np.linspace(0, 1, 51)[:, None], Domain(x=(0, 1))
-    >>> half = Observations.from_arrays({"x": line[:25, 0]}, {"u": line[:25, 0]})
-    >>> far_from_own_readings(line, half, domain)[[0, 20, 30, 50], 0].tolist()
-    [False, False, True, True]
-    >>> far_from_own_readings(line[:26], half, domain).any()
-    np.False_
-    """
-    far = ~near_readings(points, readings, domain)
-    far = far & (far.mean() > MIN_FAR_SHARE)
-    is_hidden = np.array([name in readings.hidden_fields for name in readings.fields])
-    return far[:, None] | is_hidden
 
 
 def _prior_size(fit: LinearizedFit, domain: Domain) -> float:
@@ -208,13 +188,12 @@ def _prior_size(fit: LinearizedFit, domain: Domain) -> float:
 def _faded_out(
     sines: Features, weights: Float[np.ndarray, "k c m"], problem: Problem
 ) -> NullSpaceField:
-    """Sums of sines with these weights; those of measured fields fade out toward the readings."""
+    """Sums of sines with these weights, which fade out toward the readings."""
     readings, domain = problem.observations, problem.domain
-    places, hidden = np.asarray(readings.points, float), set(readings.hidden_fields)
+    places = np.asarray(readings.points, float)
     reach = NEAR_DISTANCE * mean_distance(readings, domain) * np.asarray(domain.extent, float)
-    is_measured = np.array([float(name not in hidden) for name in readings.fields])
     with jax.enable_x64(True):
-        one = cast(NullSpaceField(sines, places, reach, is_measured), jnp.float64)
+        one = cast(NullSpaceField(sines, places, reach), jnp.float64)
         return eqx.tree_at(
             lambda a: a.sines.network.readout, batched.repeat(one, len(weights)),
             jnp.asarray(weights),

@@ -98,6 +98,7 @@ class Outcome:
     deviations_at : points ↦ (k, n, c), how far samples of the posterior are from the fit, in
         physical units, in pairs ±.
     noise, field_noises : σ of the readings in units of their spread, of all or of each field.
+    hidden_deviations_at : the same by sums of sines, where fields of a network are hidden.
     null_space : samples of the null space, stacked.
     has_noise : whether the misfit of the readings is noise, however small.
     discretization : by field, the error of a solution on a mesh in units of the field's spread.
@@ -116,6 +117,7 @@ class Outcome:
     deviations_at: Deviations | None = None
     noise: float = 0.0
     field_noises: Float[np.ndarray, " c"] | None = None
+    hidden_deviations_at: Deviations | None = None
     null_space: NullSpaceField | None = None
     has_noise: bool = False
     held_out_error_without: Callable[[Int[np.ndarray, " m"]], float] | None = None
@@ -150,6 +152,9 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
         left_out_residuals=samples.left_out_residuals,
         noise=record["noise"],
         field_noises=np.asarray(record["noise_of_fields"]),
+        hidden_deviations_at=_by_sines(outcome, task)
+        if task.problem.observations.hidden_fields
+        else None,
         null_space=null_space,
         has_noise=not record["exact_readings"],
         map_estimate_cost=record["cost"],
@@ -258,12 +263,15 @@ def deviations_of(outcome: Outcome, task: Task) -> Deviations | None:
     """
     if outcome.deviations_at is not None:
         return outcome.deviations_at
-    fit, members = outcome.fit, outcome.members
+    members = outcome.members
     if members is not None:
         return partial(_member_deviations, Members.of(*members.stacked))
-    return posterior_by_sines(
-        fit.model, fit.pde, task.problem, POSTERIOR_DRAWS, outcome.held_out_error
-    )
+    return _by_sines(outcome, task)
+
+
+def _by_sines(outcome: Outcome, task: Task) -> Deviations | None:
+    fit, error = outcome.fit, outcome.held_out_error
+    return posterior_by_sines(fit.model, fit.pde, task.problem, POSTERIOR_DRAWS, error)
 
 
 def _member_deviations(members: Members, points) -> Float[np.ndarray, "k n c"]:
