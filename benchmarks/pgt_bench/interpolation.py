@@ -25,7 +25,6 @@ from pgt.core.types import Points
 from pgt.core.unknown import is_unknown
 from pgt.data import Domain, Observations
 from pgt.data.condition_regions import Spread
-from pgt.data.moving_boundary import Swept
 from pgt.inference.gaussian_process import unit_coordinates
 from pgt.physics.conditions import AbstractCondition, Dirichlet, Initial
 
@@ -408,7 +407,7 @@ def _condition_values(
             )
     bound = condition.bind(domain, fields)
     assert bound.region is not None
-    if isinstance(bound.region, Spread | Swept):
+    if isinstance(bound.region, Spread):
         points = bound.region.nodes(count)
     else:
         grids = [_even_points(domain, axis, side, count) for axis, side in bound.region.pairs]
