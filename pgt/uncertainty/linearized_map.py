@@ -16,8 +16,7 @@ the field misses equation and readings alike. Noise is in the readings alone: th
 stiffness is free is fulfilled many times better than the readings.
 
 With noisy readings the posterior of so stiff an equation is too sure, since the equation has
-solutions that no δ follows closely. So the stiffness is reduced as long as the equation still
-determines the field; a softer one adds only its own softness to the variance.
+solutions that no δ follows closely. So the stiffness of the posterior is limited.
 """
 
 from typing import NamedTuple
@@ -27,6 +26,7 @@ from jaxtyping import Float, Int
 
 from pgt.inference import linear_algebra
 from pgt.inference.linear_gaussian import CLEAN, SMALLEST_SIGMA
+from pgt.methods.second_order.gauss_newton import EVIDENCE_ROUNDS
 from pgt.methods.second_order.least_squares import (
     MAX_NOISE_RATIO,
     MIN_DETERMINED_WEIGHTS,
@@ -34,27 +34,18 @@ from pgt.methods.second_order.least_squares import (
     NormalEquations,
     WeightPrior,
 )
+from pgt.problem.budget import MAX_POLISHED_WEIGHTS, MAX_POLISHED_WEIGHTS_ON_GPU
 
-# The rounds in which σ, w and a are updated: the misfit falls by orders of magnitude from one to
-# the next.
-EVIDENCE_ROUNDS = 4
-# The rounds for another w, which start from the values before.
-WARM_START_ROUNDS = 2
-# With more weights a solve takes more than some seconds, on the host or on a GPU, and is omitted.
-MAX_WEIGHTS_ON_HOST = 4000
-MAX_WEIGHTS_ON_GPU = 12_000
 # The lower limit of 1 − leverage of a reading, by which its residual is divided.
 MIN_RESIDUAL_SHARE = 1e-3
-# The upper limit of w. It is large enough to tell noise from a field that the network cannot
-# follow.
+# The upper limit of w of exact readings. It is large enough to tell noise from a field that the
+# network cannot follow.
 MAX_STIFFNESS = 20.0
+# The upper limit of w of the posterior of noisy readings, and where the decoder alone is sampled:
+# fields that fulfill the equation less closely than the network can count as possible.
+SOFT_STIFFNESS = 3.0
 # The readings have noise where the equation is fulfilled better than they are by this factor.
 MIN_STIFFNESS_WITH_NOISE = 5.0
-# The reduced stiffnesses that are tried for noisy readings, the softest first.
-SOFTER_STIFFNESSES = (3.0, 5.0, 8.0, 12.0)
-# The softest stiffness is taken whose mean variance at the readings is at most this multiple of
-# that with the stiffest.
-MAX_VARIANCE_GROWTH = 1.8
 # A smaller misfit, in units of the spread, is not taken for noise: few instruments have less noise,
 # and small networks have misfits of that size.
 MIN_DETECTABLE_NOISE = 1e-4
@@ -107,7 +98,7 @@ def map_estimate(
     """
     theta = np.asarray(normal.jacobian.theta)
     is_finite = np.isfinite(normal.rows).all() and np.isfinite(normal.gradient).all()
-    most = MAX_WEIGHTS_ON_HOST if linear_algebra.on_host() else MAX_WEIGHTS_ON_GPU
+    most = MAX_POLISHED_WEIGHTS if linear_algebra.on_host() else MAX_POLISHED_WEIGHTS_ON_GPU
     if not is_finite or len(theta) > most or not theta.any():
         return None
     rows = np.column_stack([normal.jacobian.dense(), normal.rows])
@@ -116,13 +107,8 @@ def map_estimate(
     found, final = _solve(*parts, theta, prior, MAX_STIFFNESS, coefficient_sigma, initial)
     if found.stiffness < MIN_STIFFNESS_WITH_NOISE or found.sigma < MIN_DETECTABLE_NOISE:
         return found
-    for stiffness in SOFTER_STIFFNESSES:
-        softer, _ = _solve(
-            *parts, theta, prior, stiffness, coefficient_sigma, final, rounds=WARM_START_ROUNDS
-        )
-        if softer.determined <= MAX_VARIANCE_GROWTH * found.determined:
-            return found.with_posterior_of(softer)
-    return found.with_posterior_of(found)
+    softer, _ = _solve(*parts, theta, prior, SOFT_STIFFNESS, coefficient_sigma, final)
+    return found.with_posterior_of(softer)
 
 
 class Hyperparameters(NamedTuple):
@@ -149,7 +135,6 @@ def _solve(
     stiffest: float,
     coefficient_sigma: float,
     initial: Hyperparameters,
-    rounds: int = EVIDENCE_ROUNDS,
 ) -> tuple[MapEstimate, Hyperparameters]:
     """The MAP estimate with a stiffness of at most `stiffest`, and its hyperparameters.
 
@@ -157,7 +142,7 @@ def _solve(
     """
     held, is_weight = prior.weights(theta), prior.mask(len(theta))
     sigma, prior_strength, equation_misfit = initial
-    for _ in range(rounds):
+    for _ in range(EVIDENCE_ROUNDS):
         stiffness = float(np.clip(sigma / max(equation_misfit, SMALLEST_SIGMA), 1.0, stiffest))
         precision = np.where(
             is_weight > 0, prior_strength, sigma**2 / prior.reading_count / coefficient_sigma**2
