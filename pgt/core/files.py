@@ -3,6 +3,7 @@
 import errno
 import os
 import secrets
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,6 +59,23 @@ def in_one_piece(path: Path) -> Iterator[Path]:
         raise
 
 
+@contextmanager
+def folder_in_one_piece(path: Path) -> Iterator[Path]:
+    """A folder to write into; it takes the place of `path` when all went well."""
+    name = path.parent / f"{TEMPORARY_PREFIX}{path.stem}-{secrets.token_hex(8)}{path.suffix}"
+    try:
+        name.mkdir()
+        yield name
+        if path.is_dir():
+            shutil.rmtree(path)
+        os.replace(name, path)
+    except BaseException as error:
+        shutil.rmtree(name, ignore_errors=True)
+        if isinstance(error, OSError) and error.errno is not None:
+            error.filename = str(path)  # the name the user knows
+        raise
+
+
 def _settle(path: str | Path) -> None:
     """Wait until the file or folder is on the disk."""
     handle = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)
@@ -70,9 +88,11 @@ def _settle(path: str | Path) -> None:
 def remove_unfinished(folder: Path, *, below: bool = False) -> None:
     """Remove what a kill left half-written; for whoever owns the folder (owner.py)."""
     found = folder.rglob(f"{TEMPORARY_PREFIX}*") if below else folder.glob(f"{TEMPORARY_PREFIX}*")
-    for path in found:
+    for path in list(found):
         if path.is_file():
             path.unlink(missing_ok=True)
+        elif path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def require_writable(folder: Path, remedy: str = "name another folder with -o") -> None:

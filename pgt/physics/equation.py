@@ -211,8 +211,8 @@ def over_readings(pde: AbstractPDE, observations: Observations) -> AbstractPDE:
         values = observations.measured(state.field).values if is_read else np.zeros(0)
         if not len(values) and state.between is None:
             raise InputError(
-                f"Equation({name}=...): a function of {state.field}, which was not measured; give its range, "
-                f'pgt.UnknownFunction("{state.field}", between=(0, 1)).'
+                f"Equation({name}=...): a function of {state.field}, which was not measured; give its "
+                f'range, pgt.UnknownFunction("{state.field}", between=(0, 1)).'
             )
         found[name] = state.over(values)
     return with_attributes(pde, states=found)

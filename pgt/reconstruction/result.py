@@ -142,6 +142,40 @@ class Reconstruction(eqx.Module):
         return of.gridded(axes, of.query(quantities, quantiles), at)
 
     @checked
+    def to_netcdf(
+        self,
+        path: str | Path,
+        quantities: Sequence[str] | None = None,
+        quantiles: float | Sequence[float] | None = None,
+        *,
+        at: Mapping[str, Any] | None = None,
+        progress: bool | None = None,
+        **axes,
+    ) -> Path:
+        """Write the field on a grid, as in `grid`, to a NetCDF file; returns its path.
+
+        It is computed and written part by part, so that memory does not grow with the grid. `progress`:
+        show a progress bar; default: when standard error is a terminal.
+        """
+        asked = quantities, quantiles
+        return display.write(self, Path(path), ".nc", asked, at, axes, progress)[0]
+
+    @checked
+    def to_zarr(
+        self,
+        path: str | Path,
+        quantities: Sequence[str] | None = None,
+        quantiles: float | Sequence[float] | None = None,
+        *,
+        at: Mapping[str, Any] | None = None,
+        progress: bool | None = None,
+        **axes,
+    ) -> Path:
+        """Write the field on a grid to a Zarr store; as `to_netcdf`."""
+        asked = quantities, quantiles
+        return display.write(self, Path(path), ".zarr", asked, at, axes, progress)[0]
+
+    @checked
     def functions(self, quantiles: float | Sequence[float] | None = None, **axes) -> xr.Dataset:
         """Unknown functions of equation and conditions, each over its own coordinates, or over the range
         of the field that it depends on; as `grid`."""

@@ -17,7 +17,7 @@ from pgt.data.query_points import require_points, with_fixed
 from pgt.models.linearised import network_of
 from pgt.physics.unknown_conditions import bare
 from pgt.reconstruction.cross_validation import CrossValidation
-from pgt.reconstruction.display import coefficient_texts, seconds_of
+from pgt.reconstruction.display import coefficient_texts, seconds_of, write
 from pgt.reconstruction.result import Reconstruction
 from pgt.report import write_report
 from pgt.runs.folder import METRICS, REPORT, RUN_FILE
@@ -95,10 +95,9 @@ def predict(
         axes = parse_axes(grid or "", result.domain.axes)
         fixed = parse_fixed(at or "", result.domain.axes)
         axes = with_fixed(axes, fixed, result.domain)
-        field = result.grid(asked, **axes)
         with update_manifest(output.parent):
-            written = io.write_field(field, output)
-        counts = " × ".join(f"{field.sizes[axis]} of {axis}" for axis in result.domain.axes)
+            written, sizes = write(result, output, None, (asked, None), None, axes)
+        counts = " × ".join(f"{sizes[axis]} of {axis}" for axis in result.domain.axes)
         return f"{written}: a grid of {counts}"
     known = dict(result.observations.units) | result.domain.units
     units = {axis: known[axis] for axis in result.domain.axes if axis in known}
