@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from pgt.core.errors import DoubtWarning as DoubtWarning
 from pgt.core.errors import InputError as InputError
-from pgt.core.version import __version__ as __version__
+from pgt.core.provenance import __version__ as __version__
 
 if _TYPE_CHECKING:  # the same as _NAMES and _MODULES, for editors and type checkers
     from pgt import datasets as datasets
@@ -72,6 +72,7 @@ if _TYPE_CHECKING:  # the same as _NAMES and _MODULES, for editors and type chec
     from pgt.physics import Unknown as Unknown
     from pgt.physics import UnknownFunction as UnknownFunction
     from pgt.physics import Wave as Wave
+    from pgt.physics import Well as Well
     from pgt.reconstruction import CrossValidation as CrossValidation
     from pgt.reconstruction import Reconstruction as Reconstruction
     from pgt.reconstruction import cross_validate as cross_validate
@@ -94,7 +95,7 @@ _NAMES = {
         "Dirichlet", "Elasticity", "Equation", "Gauge", "Heat", "Helmholtz", "Initial", "Laplace",
         "Maxwell", "NavierStokes2D", "NavierStokes3D", "Neumann", "NoSlip", "Outflow", "Periodic",
         "Poisson", "Robin", "ShallowWater", "Stokes", "Symmetry", "Table", "Traction",
-        "Unknown", "UnknownFunction", "Wave",
+        "Unknown", "UnknownFunction", "Wave", "Well",
     ),
     "models": (
         "DeepONet", "FNO", "Features", "Lifted", "PGT", "PINN", "PINNsFormer", "SIREN", "Scaling",

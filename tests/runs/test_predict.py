@@ -104,7 +104,7 @@ def test_a_grid_and_points_say_the_same(stored, tmp_path):
 def test_a_grid_that_there_is_no_room_for_is_refused(
     stored, tmp_path, name, grid, named, monkeypatch
 ):
-    monkeypatch.setattr("pgt.core.memory.available_memory", lambda: 16e9)
+    monkeypatch.setattr("pgt.core.machine.available_memory", lambda: 16e9)
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=10**9))
     with pytest.raises(pgt.InputError, match=named):
         predict(stored, tmp_path / name, grid, None, ())
