@@ -32,7 +32,7 @@ from pgt.data.canonical_order import ordered
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.sampling import Sobol, Uniform
-from pgt.methods.solver.collocation import is_solvable
+from pgt.methods.solver.statement import is_solvable
 from pgt.methods.solver.forward import TOLERANCE as FORWARD_TOLERANCE
 from pgt.methods.solver.forward import is_determined
 from pgt.models.coordinate_networks import PINN, SIREN

@@ -18,7 +18,7 @@ from pgt import (
 from pgt.inference.linear_algebra import beside_numpy
 from pgt.methods.solver.collocation import posed_on
 from pgt.methods.solver.forward import is_determined, scaled_by_conditions, solved_forward
-from pgt.methods.solver.march import OutOfTime
+from pgt.methods.solver.time_stepping import OutOfTime
 
 PI = np.pi
 COLD, WAVE = Dirichlet("x", u=0.0), Initial(u="sin(pi*x)")
@@ -85,7 +85,7 @@ def test_the_better_solution_is_kept_when_the_seconds_are_used_up():
 
 
 def test_a_mesh_of_the_largest_size_is_said(monkeypatch):
-    monkeypatch.setattr("pgt.methods.solver.march.MOST_NUMBERS", 450)
+    monkeypatch.setattr("pgt.methods.solver.time_stepping.MAX_NUMBERS", 450)
     pde = Equation("u_t + u*u_x = 0.003*u_xx")
     line = Domain(x=(-1, 1), t=(0, 1))
     found = forward(pde, line, [Initial(u="-sin(pi*x)"), COLD])
