@@ -38,7 +38,7 @@ from pgt.families.laws.pseudo_spectral import Torus
 from pgt.families.laws.square_laws import WAVES, cosine_modes, cosines, source_and_field
 from pgt.families.observation_operator import double_precision
 from pgt.inference import linear_algebra
-from pgt.uncertainty.interpolation import gaussian_process
+from pgt_bench.interpolation import gaussian_process
 
 RESULTS = Path(__file__).parent / "results"
 NODES, COUNT, SENSORS = 128, 500, 5

@@ -14,8 +14,8 @@ from pgt.core.checked import checked
 from pgt.core.errors import InputError, warn_of
 from pgt.core.files import require_writable
 from pgt.core.folder_lock import owned
+from pgt.core.provenance import __version__
 from pgt.core.unknown import named_unknowns
-from pgt.core.version import __version__
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.families.networks.pretrained import Pretrained, shipped

@@ -140,22 +140,39 @@ def test_nothing_is_fetched_by_who_reads_it(site):
 # ------------------------------------------------------------------------------- what it says
 
 
-def test_run_file_tables_are_those_of_the_checks():
+@pytest.fixture(scope="module")
+def run_file_page() -> dict[str, str]:
+    """The text below every heading of the page of formats."""
     text = (DOCS / "formats.md").read_text(encoding="utf-8")
     sections = re.split(r"^#{3,4} (.+)$", text, flags=re.MULTILINE)
-    found = {
-        heading.replace("`", ""): re.findall(
-            r"^\| (`.+?) \| (.+?) \| (.+?) \| (.+) \|$", body, re.M
-        )
+    return {
+        heading.replace("`", ""): body
         for heading, body in zip(sections[1::2], sections[2::2], strict=True)
     }
+
+
+def test_run_file_tables_are_those_of_the_checks(run_file_page):
     for heading, (section, target) in run_file_words.TABLES.items():
         expected = run_file_words.rows(section, target)
-        shown = [row[:3] for row in found.get(heading, [])]
+        found = re.findall(
+            r"^\| (`.+?) \| (.+?) \| (.+?) \| (.+) \|$", run_file_page[heading], re.M
+        )
         wanted = "\n".join(f"| {' | '.join(row)} | ... |" for row in expected)
+        shown = [row[:3] for row in found]
         assert shown == expected, f"docs/formats.md, {heading} should have the rows\n{wanted}"
-    tables = {heading for heading, rows in found.items() if rows}
-    assert tables == set(run_file_words.TABLES)
+
+
+def test_every_part_of_a_run_file_is_shown_with_its_keys(run_file_page):
+    for heading, kind in run_file_words.KINDS.items():
+        body = run_file_page[heading]
+        shown = dict(re.findall(r"^\| `(\w+)` \| (?:.+ \| )?(.+) \|$", body, re.M))
+        expected = run_file_words.parts_of(kind)
+        assert {name: shown.get(name) for name in expected} == expected, heading
+        explained = set(
+            re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.+?) \| [^|]+ \|$", body, re.M)))
+        )
+        keys = {key for text in expected.values() for key in re.findall(r"`(\w+)", text)}
+        assert keys <= explained, (heading, keys - explained)
 
 
 def command_lines() -> list[str]:

@@ -14,9 +14,15 @@ from jaxtyping import Array, Bool, Float
 from pgt.core.errors import InputError, warn_of
 from pgt.core.types import Key, Points
 from pgt.data.bounds import Bounds
-from pgt.data.quadrature_weights import balanced
-from pgt.data.shape_quadrature import tiles
-from pgt.data.tables import even_inside, graded, graded_places, picked, places_inside
+from pgt.data.shape_points import (
+    balanced,
+    even_inside,
+    graded,
+    graded_places,
+    picked,
+    places_inside,
+    tiles,
+)
 from pgt.geometry import shape as shapes
 from pgt.geometry import solid as of_space
 from pgt.geometry.low_discrepancy import evenly
@@ -36,11 +42,21 @@ SMALLEST, LARGEST = 0.01, 100.0  # of the box: a shape beyond was given in other
 MOSTLY = 0.5  # of the box, filled by what has a small hole
 
 
-class InBox:
-    """A shape in a box, which may have time."""
+@dataclasses.dataclass(frozen=True)
+class Body:
+    """What of a box lies inside a shape, at all times.
+
+    >>> from pgt.geometry import Disk
+    >>> body = Body(Bounds(("x", "y"), ((-1.0, 1.0), (-1.0, 1.0))), Disk(radius=0.5))
+    >>> body.contains([[0.0, 0.0], [0.9, 0.0]]).tolist(), round(body.volume / np.pi, 4)
+    ([True, False], 0.25)
+    """
 
     box: Bounds
     shape: AbstractShape
+
+    def __hash__(self) -> int:
+        return hash((self.box, self.shape))
 
     @cached_property
     def space(self) -> Bounds:
@@ -60,23 +76,6 @@ class InBox:
     @cached_property
     def _slack(self) -> float:
         return SLACK * float(np.linalg.norm(self.space.extent))
-
-
-@dataclasses.dataclass(frozen=True)
-class Body(InBox):
-    """What of a box lies inside a shape, at all times.
-
-    >>> from pgt.geometry import Disk
-    >>> body = Body(Bounds(("x", "y"), ((-1.0, 1.0), (-1.0, 1.0))), Disk(radius=0.5))
-    >>> body.contains([[0.0, 0.0], [0.9, 0.0]]).tolist(), round(body.volume / np.pi, 4)
-    ([True, False], 0.25)
-    """
-
-    box: Bounds
-    shape: AbstractShape
-
-    def __hash__(self) -> int:
-        return hash((self.box, self.shape))
 
     @property
     def volume(self) -> float:
@@ -159,7 +158,7 @@ class Body(InBox):
 
     # ---------------------------------------------------------------------------------- checks
 
-    def check(self, periodic: Sequence[str] = (), *, has_walls: bool = True) -> None:
+    def check(self, periodic: Sequence[str] = ()) -> None:
         """Raise unless the shape fills a good part of the box, leaves some of it free or need not, and is
         the same at both ends of an axis that is periodic."""
         axes, shape = self.space.axes, self.shape
@@ -179,7 +178,7 @@ class Body(InBox):
                 "is meant to be there, it is too thin: walls closer to each other than some millionths "
                 "of their size are one."
             )
-        if has_walls and share == 1 and not self.has_walls():
+        if share == 1 and not self.has_walls():
             raise InputError(
                 f"Domain(shape=...): no wall of the shape lies in the box {_shown(self.space)}: it is "
                 "all inside. Are both in the same units? Else leave the shape out."
@@ -252,6 +251,20 @@ class Body(InBox):
                 self.wall(name)
                 return True
         return False
+
+
+def shaped(shape, box: Bounds, periodic: Sequence[str]) -> AbstractShape:
+    """The shape, where it makes sense in the box."""
+    if not isinstance(shape, AbstractShape):
+        raise InputError(f"Domain(shape={shape!r}): write a shape, such as Disk(radius=1).")
+    space = box.along(box.spatial_axes)
+    if len(space.axes) not in (2, 3):
+        raise InputError(
+            f"Domain(shape=...): a shape needs two or three axes of space, not {', '.join(box.axes)}."
+        )
+    found = shape.within(space.lower, space.upper) if shape.dimension == len(space.axes) else shape
+    Body(box, found).check(periodic)
+    return found
 
 
 def as_shape(box: Bounds) -> Rectangle | of_space.Box:

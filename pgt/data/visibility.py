@@ -4,8 +4,10 @@ Influence goes around an obstacle, not through it: two places close to each othe
 have less to do with each other than their distance says.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
@@ -20,8 +22,8 @@ NEIGHBOURS = 4  # by way of which places of one group are joined
 def in_sight(
     domain: Domain, here: Float[np.ndarray, "n d"], there: Float[np.ndarray, "n d"]
 ) -> Bool[np.ndarray, " n"]:
-    """Which pairs of points see each other: the straight way between them stays inside the shape, which
-    may move meanwhile. Where an axis repeats, it is the shortest one. Without a shape all do.
+    """Which pairs of points see each other: the straight way between them stays inside the shape.
+    Where an axis repeats, it is the shortest one. Without a shape all do.
 
     >>> from pgt.geometry import Disk
     >>> channel = Domain(x=(-2, 2), y=(-2, 2), shape=-Disk(radius=0.5))
@@ -77,15 +79,67 @@ def parted(domain: Domain, points: Float[np.ndarray, "n d"], groups: Groups) -> 
 
 
 def _parts(domain: Domain, points: Float[np.ndarray, "n d"]) -> Groups:
-    """Numbers of the parts that see each other, each place by way of the nearest ones; where the shape
-    moves, each place at its time."""
-    k = domain.dimension if domain.moves else len(domain.spatial_axes)
+    """Numbers of the parts that see each other, each place by way of the nearest ones."""
+    k = len(domain.spatial_axes)
     _, first, which = np.unique(points[:, :k], axis=0, return_index=True, return_inverse=True)
     places, count = points[first], min(NEIGHBOURS + 1, len(first))
-    scaled = places[:, :k] / domain.extent[:k] if domain.moves else places[:, :k]
-    near = nearest(scaled, scaled, count)[1]
+    near = nearest(places[:, :k], places[:, :k], count)[1]
     here, there = np.repeat(np.arange(len(places)), count), near.reshape(-1)
     seen = in_sight(domain, places[here], places[there])
     size = (len(places), len(places))
     graph = coo_array((np.ones(int(seen.sum())), (here[seen], there[seen])), size)
     return connected_components(graph, directed=False)[1][which.reshape(-1)]
+
+
+CELLS = 4  # per axis, in which the readings are counted
+SPARSE = 0.6  # of the cells that as many readings, thrown in at random, would fill
+
+
+class Cells(NamedTuple):
+    """How many cells hold a reading, of how many, and how many would if readings were spread over all."""
+
+    filled: int
+    total: int
+    expected: float
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether whole parts of the domain have no reading, and not by chance."""
+        return self.filled < SPARSE * self.expected
+
+    @property
+    def in_words(self) -> str:
+        """As `pgt check` and the report say it."""
+        return f"{self.filled} of {self.total} cells hold a reading"
+
+
+def cells(points: Float[Array | np.ndarray, "n d"], domain: Domain) -> Cells:
+    """The cells of a grid of four by four, and so on, that hold one of the points.
+
+    Sensors that stand still fill no more places than there are sensors.
+
+    >>> corner = np.array([[0.1, 0.2], [0.2, 0.1]])
+    >>> cells(corner, Domain(x=(0, 1), t=(0, 1))).in_words
+    '1 of 16 cells hold a reading'
+    """
+    points = np.asarray(points, float)
+    unit = (points - domain.lower) / domain.extent
+    where = np.clip((unit * CELLS).astype(int), 0, CELLS - 1)
+    filled, total = len(np.unique(where, axis=0)), CELLS**domain.dimension
+    if domain.shape is not None:
+        total = max(filled, _inside(domain, total))
+    space = [domain.index(axis) for axis in domain.spatial_axes]
+    parts = [space, [domain.index("t")]] if domain.has_time else [space]
+    apart = np.prod([_filled(len(np.unique(points[:, p], axis=0)), CELLS ** len(p)) for p in parts])
+    return Cells(filled, total, total * min(float(apart), _filled(len(points), total)))
+
+
+def _inside(domain: Domain, total: int) -> int:
+    """The cells of which some part lies in the domain's shape."""
+    unit = (domain.even(64 * total) - domain.lower) / domain.extent
+    return len(np.unique(np.clip((unit * CELLS).astype(int), 0, CELLS - 1), axis=0))
+
+
+def _filled(count: int, cells: int) -> float:
+    """The share of cells that `count` readings fill, thrown in at random."""
+    return 1 - (1 - 1 / cells) ** count

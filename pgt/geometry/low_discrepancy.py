@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from pgt.core.memory import require_memory
+from pgt.core.machine import require_memory
 
 COPIES = 3  # of points that are in memory at the same time
 MANY = 1_000_000  # fewer than that fit into any memory

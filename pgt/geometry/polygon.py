@@ -9,8 +9,8 @@ from jaxtyping import Bool, Float
 
 from pgt.core.errors import InputError
 from pgt.core.registry import register
-from pgt.geometry.bins import Bins
 from pgt.geometry.plane import AbstractPlane, along_edges
+from pgt.geometry.point_location import Bins
 from pgt.geometry.shape import Boundary, Bounds, Ring, Rings, Word, set_fields, wall_name
 
 Corner = tuple[float, float]

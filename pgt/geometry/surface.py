@@ -10,8 +10,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 
 from pgt.core.errors import InputError
-from pgt.geometry.bins import Bins
 from pgt.geometry.low_discrepancy import evenly
+from pgt.geometry.point_location import Bins
 from pgt.geometry.shape import Boundary, Bounds, Word, set_fields, wall_name
 from pgt.geometry.solid import AbstractSolid
 

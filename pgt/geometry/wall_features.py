@@ -40,11 +40,8 @@ class Corners(NamedTuple):
     angles: Float[np.ndarray, " c"]
 
 
-def holes_of(
-    solid: AbstractShape, most: int = MOST_CENTRES, leaves: tuple[AbstractLeaf, ...] | None = None
-) -> Holes:
-    """What was taken out of the whole: simple shapes, holes of a polygon, parts of a formula. With
-    `leaves`, those of some of its simple shapes.
+def holes_of(solid: AbstractShape, most: int = MOST_CENTRES) -> Holes:
+    """What was taken out of the whole: simple shapes, holes of a polygon, parts of a formula.
 
     Functions about a centre follow a field as far as the largest circle in the hole reaches, and not
     much farther: a hole that is not round has up to `most` centres.
@@ -53,19 +50,17 @@ def holes_of(
     >>> holes_of(Disk(radius=2) - Disk((0.5, 0), 0.3)).centres.tolist()
     [[0.5, 0.0]]
     """
-    discs = [
-        disc for middle, _, left in _largest(solid, leaves) for disc in _discs(middle, left, most)
-    ]
+    discs = [disc for middle, _, left in _largest(solid) for disc in _discs(middle, left, most)]
     centres = np.array([centre for centre, _ in discs]).reshape(-1, solid.dimension)
     return Holes(centres, np.array([radius for _, radius in discs]))
 
 
 @lru_cache(maxsize=8)
-def _largest(solid: AbstractShape, leaves: tuple[AbstractLeaf, ...] | None):
+def _largest(solid: AbstractShape):
     """Of the largest holes, the middle, the radius and the walls."""
     found = [
         _hole(solid, leaf, own, len(loops) == 1 and not leaf.is_sought)
-        for leaf in (solid.leaves() if leaves is None else leaves)
+        for leaf in solid.leaves()
         for loops in [_loops(leaf.boundary(512))]
         for own in loops
     ]
@@ -117,18 +112,15 @@ def _loops(own: Boundary) -> list[Boundary]:
     return [own.take(rows) for rows in np.split(np.arange(len(own.points)), ends)]
 
 
-def corners_of(solid: AbstractShape, leaves: tuple[AbstractLeaf, ...] | None = None) -> Corners:
-    """The corners at which the domain takes more than half a turn; with `leaves`, those of some of its
-    simple shapes.
+def corners_of(solid: AbstractShape) -> Corners:
+    """The corners at which the domain takes more than half a turn.
 
     >>> from pgt.geometry import Rectangle
     >>> found = corners_of(Rectangle((-1, 1), (-1, 1)) - Rectangle((0, 1), (-1, 0)))
     >>> found.places.tolist(), (found.angles / np.pi).round(2).tolist()
     ([[0.0, 0.0]], [1.5])
     """
-    candidates = np.concatenate(
-        [leaf.corners() for leaf in (solid.leaves() if leaves is None else leaves)]
-    )
+    candidates = np.concatenate([leaf.corners() for leaf in solid.leaves()])
     lower, upper = solid.bounds()
     step = NEAR * float(np.linalg.norm(upper - lower))
     turn = 2 * np.pi * (np.arange(AROUND) + 0.5) / AROUND

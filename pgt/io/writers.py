@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
-from pgt.data.clock import counted_from, start_of
+from pgt.data.dates import counted_from, start_of
 from pgt.data.domain import AXES
 from pgt.geometry.shape_files import needed
 from pgt.io.file_access import check_suffix, missing_package, name_file_in_errors, write_safely

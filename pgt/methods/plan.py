@@ -28,13 +28,13 @@ from pgt.core.arguments import MethodName
 from pgt.core.errors import InputError
 from pgt.core.registry import parts
 from pgt.core.unknown import named_unknowns
-from pgt.data.canonical_order import ordered
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.sampling import Sobol, Uniform
-from pgt.methods.solver.statement import is_solvable
+from pgt.data.splits import ordered
 from pgt.methods.solver.forward import TOLERANCE as FORWARD_TOLERANCE
 from pgt.methods.solver.forward import is_determined
+from pgt.methods.solver.statement import is_solvable
 from pgt.models.coordinate_networks import PINN, SIREN
 from pgt.models.features import MOST, Features, usual_count
 from pgt.models.field_model import AbstractFieldModel

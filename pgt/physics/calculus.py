@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pgt.core.errors import InputError
+from pgt.core.expression_trees import CONSTANTS, NEGATIVE, evaluate, names_in
 from pgt.core.parser import (
     CALCULUS,
     FUNCTIONS,
@@ -25,7 +26,6 @@ from pgt.core.parser import (
     Vector,
     point_at,
 )
-from pgt.core.trees import CONSTANTS, NEGATIVE, evaluate, names_in
 
 MAX_ORDER = 6  # of a derivative: text from a stranger must not ask for a thousand
 # Of the equations of one system, visited on the way and left at its end. Every evaluation in JAX costs

@@ -11,7 +11,6 @@ that should be zero (`rows`).
 """
 
 import abc
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, ClassVar
 
@@ -27,7 +26,6 @@ from pgt.core.types import Key, Point
 from pgt.core.unknown import Unknown
 from pgt.data.condition_regions import SIDES, AbstractRegion, Faces, Seam, Spread, walled_ends
 from pgt.data.domain import Domain
-from pgt.data.moving_boundary import Swept
 from pgt.geometry.point_location import chosen
 from pgt.geometry.shape import Boundary
 from pgt.physics.condition_values import (
@@ -160,7 +158,7 @@ class AbstractWallCondition(AbstractCondition):
     side: str = eqx.field(static=True)
     wall: str | None = eqx.field(static=True)
     where: str | None = eqx.field(static=True)
-    region: Faces | Spread | Swept | None
+    region: Faces | Spread | None
 
     def _stand(self, axis, side: str, wall: str | None, where: str | None) -> None:
         self.axis = as_axes(type(self).__name__, axis, side, wall)
@@ -315,7 +313,6 @@ def _value_rows(evaluate, z, values, region):
 
 
 ON_IT = 1e-6  # of the box: as near as that a place is on its end
-INSTANTS = 9  # at which a wall that moves is looked at
 TOUCHED = 0.01  # of a wall: a circle touches an end in less
 
 
@@ -380,13 +377,11 @@ def _shared(domain: Domain, named, end) -> tuple[float, str]:
 
 
 def _wall(domain: Domain, name: str, where: str | None = None) -> Boundary | None:
-    """What of a wall is in the box, at some instants where it moves; None, where nothing is."""
-    times = np.linspace(*domain.bounds("t"), INSTANTS).tolist() if domain.moves else ()
-    parts = []
-    for space in [domain.at(t) for t in times] or [domain]:
-        with contextlib.suppress(InputError):  # nothing is left of it
-            parts += space.boundary(name, where=where)
-    return Boundary.joined(parts) if parts else None
+    """What of a wall is in the box; None where nothing is."""
+    try:
+        return Boundary.joined(domain.boundary(name, where=where))
+    except InputError:
+        return None
 
 
 def _on(domain: Domain, found: Boundary, axis: str, side: int) -> Bool[np.ndarray, " n"]:

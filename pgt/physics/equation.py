@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
-from pgt.core.notation import plainly
+from pgt.core.expression_trees import CONSTANTS, evaluate, names_in
 from pgt.core.parser import (
     CALCULUS,
     FUNCTIONS,
@@ -17,10 +17,10 @@ from pgt.core.parser import (
     Name,
     Tree,
     parse_equation,
+    plainly,
     point_at,
     suggestion,
 )
-from pgt.core.trees import CONSTANTS, evaluate, names_in
 from pgt.data.domain import AXES
 from pgt.kernels.kernel import AbstractKernel
 from pgt.physics.calculus import MAX_ORDER, Affine, Expansion, affine

@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.core.errors import InputError
+from pgt.core.expression_trees import CONSTANTS, WITH_NUMPY, evaluate, names_in, unknown_name
 from pgt.core.parser import Tree, parse
-from pgt.core.trees import CONSTANTS, WITH_NUMPY, evaluate, names_in, unknown_name
 
 
 class Expression(eqx.Module):

@@ -13,7 +13,6 @@ from pgt.core.registry import register
 from pgt.core.types import Point
 from pgt.core.unknown import Unknown
 from pgt.data.domain import Domain
-from pgt.data.moving_boundary import Swept
 from pgt.physics.condition_values import (
     Value,
     Writable,
@@ -103,7 +102,7 @@ class Robin(AbstractWallCondition):
 
 @register("no_slip")
 class NoSlip(AbstractWallCondition):
-    """The fluid rests at the wall: u = v = 0, and w = 0 in space. Where the wall moves, it moves with it.
+    """The fluid rests at the wall: u = v = 0, and w = 0 in space.
 
     Parameters as in `Dirichlet`; the fields are those of the equation that are called u, v and w.
 
@@ -138,7 +137,7 @@ class NoSlip(AbstractWallCondition):
 class Symmetry(AbstractWallCondition):
     """The field goes on beyond the wall as in a mirror.
 
-    Nothing flows through it, also where it moves, and what flows along it has no slope across it, nor has
+    Nothing flows through it, and what flows along it has no slope across it, nor has
     any field that is no velocity. Parameters as in `Dirichlet`.
 
     >>> Symmetry("y", side="lower").kind
@@ -247,9 +246,7 @@ def _of_flow(condition, domain: Domain, fields: tuple[str, ...]):
 
 
 def _past_wall(condition, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
-    """The velocity, less that of the wall where it moves."""
-    flow, region = jnp.stack([evaluate(z, name) for name in condition.velocity]), condition._bound()
-    return flow - region.velocity(z) if isinstance(region, Swept) else flow
+    return jnp.stack([evaluate(z, name) for name in condition.velocity])
 
 
 def _slope(condition, evaluate: Evaluate, z: Point, field: str):

@@ -17,9 +17,9 @@ from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.core.files import in_one_piece, make_folder, naming_the_place
 from pgt.core.stage import Stage
-from pgt.data.clock import counted_from, readings_from, start_of
+from pgt.data.dates import counted_from, start_of
 from pgt.data.domain import Domain
-from pgt.data.observations import Observations
+from pgt.data.observations import Observations, readings_from
 from pgt.plots import pieces
 from pgt.plots.domains import draw_walls
 from pgt.plots.pieces import INK, PALETTE, SIZE
@@ -130,17 +130,10 @@ def field(
             pieces.colour_bar(figure, meshes[-1], axes_row[-1], pieces.label(dataset[key]))
         for axes, panel in zip(axes_row, panels, strict=True):
             if domain is not None and set(panel.dims) == set(domain.spatial_axes):
-                draw_walls(axes, _at(domain, panel, start))
+                draw_walls(axes, domain)
     for axes, panel in zip(table[0], rows[0], strict=True):
         axes.set_title(pieces.pinned(panel), fontsize=SIZE, color=INK)
     return figure
-
-
-def _at(domain: Domain, panel: xr.DataArray, start: float | None) -> Domain:
-    """The domain at the time of a picture, where its shape moves."""
-    if not domain.moves or "t" not in panel.coords:
-        return domain
-    return domain.at(float(panel["t"]) + (start or 0.0))
 
 
 def _labelled(suspects: pd.DataFrame | None) -> pd.DataFrame | None:

@@ -16,15 +16,14 @@ from jaxtyping import Int
 from pgt.core.arguments import Seed
 from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown
-from pgt.data.canonical_order import ordered
 from pgt.data.domain import Domain
-from pgt.data.observations import Observations, typical
+from pgt.data.observations import Observations, check_limits, typical
 from pgt.data.origin import Origin
-from pgt.data.single_precision import check_limits
 from pgt.data.splits import (
     Groups,
     HeldOutBy,
     blocks,
+    ordered,
     parts,
     require_sensors,
     rows_held_out,

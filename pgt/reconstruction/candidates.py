@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pgt.core.machine import blas_threads
 from pgt.core.progress import ProgressBar
-from pgt.core.threads import blas_threads
 from pgt.methods.closed_form.band_posterior import Averaged, Found, deviations, drawn_members
 from pgt.methods.closed_form.band_search import fit_features
 from pgt.methods.closed_form.band_solution import Functions, points_of

@@ -416,16 +416,15 @@ def masked(dataset: xr.Dataset, domain: Domain) -> xr.Dataset:
     """The dataset with NaN outside the shape, and a coordinate `mask` that is 1 inside and 0
     outside.
 
-    On a grid the mask lies over the axes of space, and over time where the shape moves; else over
-    the points.
+    On a grid the mask lies over the axes of space; else over the points.
     """
-    over = tuple(axis for axis in reversed(domain.axes) if axis != "t" or domain.moves)
+    over = tuple(axis for axis in reversed(domain.axes) if axis != "t")
     columns = [dataset[axis].to_numpy() for axis in over]
     positions = [seconds("t", each) if are_dates(each) else each for each in columns]
     is_grid = "point" not in dataset.dims
     grids = np.meshgrid(*positions, indexing="ij") if is_grid else positions
     places = dict(zip(over, grids, strict=True))
-    if domain.has_time and not domain.moves:
+    if domain.has_time:
         places["t"] = np.full(grids[0].shape, domain.bounds("t")[0])
     inside = domain.contains(np.stack([places[a].ravel() for a in domain.axes], axis=-1))
     dims = over if is_grid else ("point",)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import equinox as eqx
+import jax
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -370,6 +371,10 @@ class Reconstruction(eqx.Module):
         `classes` are your own classes (an equation you wrote) that the file may refer to.
         """
         return load_stored(Path(folder), FILE, Reconstruction, classes)
+
+    def __getstate__(self) -> dict:
+        """What is pickled: arrays of NumPy, since those of JAX come back in single precision."""
+        return jax.tree.map(lambda a: np.asarray(a) if eqx.is_array(a) else a, vars(self))
 
     # ------------------------------------------------------------------------------ inside
 

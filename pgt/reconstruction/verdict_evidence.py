@@ -9,7 +9,7 @@ import numpy as np
 
 from pgt.core.stage import stages_of
 from pgt.core.unknown import named_unknowns
-from pgt.data.coverage_cells import cells
+from pgt.data.visibility import cells
 from pgt.nn.trees import is_double, precision
 from pgt.physics.gauge import freedom
 from pgt.reconstruction.cross_validation import CrossValidation

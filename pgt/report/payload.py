@@ -217,15 +217,12 @@ def _readings(data: ReportData, name: str) -> dict:
 
 
 def _walls(data: ReportData) -> list[dict]:
-    """Every line of a wall: the name, and its points by axis, and the instant of one that moves."""
-    axes = [*(axis for axis in data.fitted.coords if axis != "t"), "t"]
+    """Every line of a wall: the name, and its points by axis."""
+    axes = [axis for axis in data.fitted.coords if axis != "t"]
     return [
         {
             "name": name,
-            "points": {
-                a: _packed(line[:, k].astype("<f8"))
-                for k, a in zip(range(line.shape[1]), axes, strict=False)
-            },
+            "points": {a: _packed(line[:, k].astype("<f8")) for k, a in enumerate(axes)},
         }
         for name, lines in (data.tables.walls or {}).items()
         for line in lines

@@ -10,14 +10,14 @@ import xarray as xr
 from pgt.core.attempts import Attempts, Strict
 from pgt.core.doubt import Verdict
 from pgt.core.errors import InputError
-from pgt.data.clock import counted_from, readings_from, start_of
-from pgt.data.domain import Domain
-from pgt.data.outline_lines import outlines, outlines_in_time
+from pgt.data.dates import counted_from, start_of
+from pgt.data.observations import readings_from
 from pgt.io.columns import Columns, add_sensor_and_line
 from pgt.physics.equation import Equation
 from pgt.physics.equation_checks import coefficient_units
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bare
+from pgt.plots.domains import outlines
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.estimates import known_intervals
 from pgt.reconstruction.result import Reconstruction
@@ -36,7 +36,6 @@ from pgt.uncertainty.verdict import Evidence, judge
 MOST_SUSPICIOUS = 10  # readings far from the field that are shown
 MOST_NAMED = 100  # whose sensors and lines are kept
 WALL_POINTS = 400  # of a wall that is drawn
-INSTANTS, MOVING_POINTS = 41, 60  # at which one is drawn that moves, and its points at each
 
 
 def report_data(
@@ -155,16 +154,8 @@ def _tables(result: Reconstruction, evidence: Evidence, start: float) -> Tables:
         suspicious=suspects,
         drifting=evidence.named(drifting_sensors(misfits, axes)),
         level=DEFAULT_LEVEL if known_intervals(result) else None,
-        walls=_walls(result.domain, start),
+        walls=outlines(result.domain, WALL_POINTS),
     )
-
-
-def _walls(domain: Domain, start: float) -> dict[str, list[np.ndarray]]:
-    """Their lines by name; of a shape that moves, those of every instant."""
-    if not domain.moves:
-        return outlines(domain, WALL_POINTS)
-    moving = outlines_in_time(domain, MOVING_POINTS, INSTANTS)
-    return {name: [line - [0, 0, start] for line in lines] for name, lines in moving.items()}
 
 
 def _coefficients(result: Reconstruction) -> dict[str, tuple]:

@@ -8,7 +8,6 @@ doubts              contradictions (conditions and sensors), misfits (readings a
                     convergence
 the summary         verdict
 where to measure    sensor_placement
-without physics     interpolation, which a fit must beat to be worth its time
 """
 
 from pgt.core.doubt import Doubt as Doubt

@@ -138,13 +138,9 @@ def _points_in_shape(domain: Domain) -> DomainPoints:
     low, high = domain.bounds("t")
     unit, shares = _instants()
     moments = low + (high - low) * unit
-    still = None if domain.moves else domain.even(POINTS_PER_INSTANT)[:, :-1]
-    there = [domain.at(t).even(POINTS_PER_INSTANT) if still is None else still for t in moments]
+    places = domain.even(POINTS_PER_INSTANT)[:, :-1]
     points = np.concatenate(
-        [
-            np.column_stack([at, np.full(POINTS_PER_INSTANT, t)])
-            for at, t in zip(there, moments, strict=True)
-        ]
+        [np.column_stack([places, np.full(POINTS_PER_INSTANT, t)]) for t in moments]
     )
     return DomainPoints(
         points, np.repeat(shares / POINTS_PER_INSTANT, POINTS_PER_INSTANT), INSTANT_COUNT

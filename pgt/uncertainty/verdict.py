@@ -13,9 +13,9 @@ import pandas as pd
 
 from pgt.core.doubt import Doubt, FieldError, HeldOutError, Verdict
 from pgt.core.numbers import listed, number, percent
-from pgt.data.coverage_cells import Cells
 from pgt.data.dates import are_counted, text
 from pgt.data.observations import Observations
+from pgt.data.visibility import Cells
 from pgt.methods.finished_fit import DIVERGED
 from pgt.uncertainty.convergence import Descent, convergence
 from pgt.uncertainty.held_out import HeldOutPredictions, held_out_errors

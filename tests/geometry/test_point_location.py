@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pgt.core.errors import InputError
-from pgt.geometry.point_location import chosen
+from pgt.geometry.point_location import Bins, chosen
 
 PLACES = np.array([[-1.0, 0.0], [0.5, 0.2], [2.0, 3.0]])
 
@@ -43,3 +43,16 @@ def test_signs_of_other_languages_are_named(text, sign):
 def test_brackets_around_conditions_are_refused():
     with pytest.raises(InputError, match="brackets do not go around"):
         chosen("(x < 0 or y > 0) and x > -1", PLACES, ("x", "y"))
+
+
+def test_every_point_meets_all_members_whose_box_holds_it():
+    random = np.random.default_rng(0)
+    low = random.uniform(0, 1, (40, 2))
+    high = low + random.uniform(0, 0.3, (40, 2))
+    points = random.uniform(-0.2, 1.4, (300, 2))
+    met = np.zeros((300, 40), bool)
+    for rows, members in Bins.build(low, high, cells=64).pairs(points):
+        assert len(np.unique(rows)) == len(rows)
+        met[rows, members] = True
+    inside = np.all((points[:, None] >= low) & (points[:, None] <= high), axis=2)
+    assert met[inside].all()

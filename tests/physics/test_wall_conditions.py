@@ -113,46 +113,6 @@ def test_what_holds_the_pressure_or_a_value_fixes_it():
     assert pgt.NoSlip("x").bind(pgt.Domain(x=(0, 1), y=(0, 1)), FLOW).fixes("u", None)
 
 
-MOVING = pgt.Domain(
-    x=(-2, 2),
-    y=(-2, 2),
-    t=(0, 1),
-    shape=-pgt.shapes.Disk((0.5, 0), 0.5, name="cylinder").moving(x="t^2", degrees="90*t"),
-)
-
-
-def carried(z):
-    """How fast what turns and moves as the cylinder does is at a point."""
-    turn = jnp.pi / 2
-    return 2 * z[2] - turn * z[1], turn * (z[0] - z[2] ** 2)
-
-
-def test_what_sticks_to_a_wall_that_moves_has_its_velocity():
-    flow = {"u": lambda z: carried(z)[0], "v": lambda z: carried(z)[1], "p": lambda z: z[0]}
-    assert np.abs(rows(pgt.NoSlip(wall="cylinder"), MOVING, FLOW, **flow)).max() < 1e-9
-    still = {**flow, "u": lambda z: 0.0 * z[0], "v": lambda z: 0.0 * z[0]}
-    assert np.abs(rows(pgt.NoSlip(wall="cylinder"), MOVING, FLOW, **still)).max() > 1
-    ends = rows(pgt.NoSlip("x"), MOVING, FLOW, **still)  # the ends of the box stand still
-    assert np.abs(ends).max() == 0
-
-
-def test_nothing_flows_through_a_mirror_that_moves():
-    flow = {"u": lambda z: carried(z)[0], "v": lambda z: carried(z)[1], "p": lambda z: 0.0 * z[0]}
-    through = rows(pgt.Symmetry(wall="cylinder"), MOVING, FLOW, **flow)[:, 1]
-    assert np.abs(through).max() < 1e-9
-
-
-def test_slopes_are_across_a_wall_where_it_is():
-    def u(z):
-        x, y = z[0] - z[2] ** 2, z[1]
-        angle = jnp.pi / 2 * z[2]
-        return (x - 0.5 * jnp.cos(angle)) ** 2 + (y - 0.5 * jnp.sin(angle)) ** 2
-
-    found = rows(pgt.Neumann(wall="cylinder", u=-1.0), MOVING, ("u",), u=u)
-    assert np.abs(found).max() < 1e-9
-    assert np.abs(rows(pgt.Dirichlet(wall="cylinder", u=0.25), MOVING, ("u",), u=u)).max() < 1e-9
-
-
 # ------------------------------------------------------------------------------- traction
 
 YOUNG, RATIO, PULL = 2.0, 0.3, 0.5

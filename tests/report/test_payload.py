@@ -108,14 +108,6 @@ def test_walls_are_drawn_from_their_lines():
     assert payload(data)["walls"] == []
 
 
-def test_a_wall_that_moves_has_a_time():
-    line = np.array([[1.0, 0.0, 0.25], [2.0, 0.0, 0.25]])
-    data = cases.wake()
-    moving = replace(data, tables=replace(data.tables, walls={"hull": [line]}))
-    (wall,) = payload(moving)["walls"]
-    assert np.frombuffer(base64.b64decode(wall["points"]["t"]), "<f8").tolist() == [0.25, 0.25]
-
-
 def test_what_lies_far_from_zero_is_drawn_where_it_is():
     """Metres of a national grid, over one metre."""
     far, field = 5412345.0, cases.heat().field

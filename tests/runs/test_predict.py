@@ -88,7 +88,7 @@ def test_a_grid_and_points_say_the_same(stored, tmp_path):
 
 @pytest.mark.parametrize("grid", ["x=1000000000", "x=0:1:1000000000,t=2", "x=99999,t=99999"])
 def test_a_grid_that_no_memory_holds_is_refused(stored, tmp_path, grid, monkeypatch):
-    monkeypatch.setattr("pgt.core.memory.available_memory", lambda: 16e9)
+    monkeypatch.setattr("pgt.core.machine.available_memory", lambda: 16e9)
     with pytest.raises(pgt.InputError, match=r"GB of memory.*fewer points"):
         predict(stored, tmp_path / "grid.nc", grid, None, ())
     assert not (tmp_path / "grid.nc").exists()

@@ -57,16 +57,6 @@ def test_the_first_and_the_last_instant_are_asked_about():
     assert weights @ points[:, -1] == pytest.approx((low + high) / 2)
 
 
-def test_places_are_in_a_shape_that_moves_at_each_instant():
-    hole = pgt.shapes.Disk((0.5, 0), 0.3).moving(x="0.3*t")
-    points, weights, instants = domain_points(
-        pgt.Domain(x=(0, 2), y=(-1, 1), t=(0, 3), shape=-hole)
-    )
-    assert np.hypot(points[:, 0] - 0.5 - 0.3 * points[:, 2], points[:, 1]).min() > 0.299
-    assert len(np.unique(points[:, 2])) == instants
-    assert weights.sum() == pytest.approx(1)
-
-
 def test_draws_of_known_size_give_that_size():
     where = domain_points(PLATE)
     points, weights, _ = where

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -24,7 +23,7 @@ import scipy.optimize
 from jaxtyping import Float, Int
 
 from pgt.core.errors import InputError
-from pgt.core.threads import blas_threads
+from pgt.core.machine import blas_threads
 from pgt.data.observations import Observations
 from pgt.data.splits import Groups
 from pgt.data.splits import sensors as sensors_of
@@ -110,16 +109,6 @@ class Prior(Basis):
         return CorrelatedPrior(self.mean, self.root)
 
 
-class SensorOffset(NamedTuple):
-    """By how much a sensor reads a field too high, and the standard deviation of that, in physical units;
-    the first of its readings says where it is."""
-
-    field: str
-    reading: int
-    value: float
-    deviation: float
-
-
 @dataclass(frozen=True)
 class Fitted:
     """A solution and the posterior around it; what is asked of it is what is asked of a sum of sines
@@ -131,7 +120,6 @@ class Fitted:
     solved: Solved
     learnt: dict[str, CoefficientEstimate]
     converged: bool
-    offsets: tuple["SensorOffset", ...] = ()
 
     @property
     def sigma(self) -> float:
@@ -537,22 +525,7 @@ class Search:
         with jax.enable_x64(True):
             model = self.model.with_pieces(edges_of(solution), pieces)
             pde = with_raws(self.task.pde, jnp.asarray(raws, jnp.float64))
-        offsets = self._found_offsets(solved) if self.has_offsets else ()
-        return Fitted(model, pde, solution, solved, learnt, converged, offsets)
-
-    def _found_offsets(self, solved: Solved) -> tuple[SensorOffset, ...]:
-        own = self.unknowns.offsets
-        deviations = solved.spread(np.eye(self.unknowns.count)[own])
-        fields = self.task.problem.observations.fields
-        found = []
-        for column, value, deviation in zip(
-            self.offsets.T, solved.weights[own], deviations, strict=True
-        ):
-            first = int(np.flatnonzero(column)[0])
-            spread, field = self.sensors.spread[first], fields[self.sensors.fields[first]]
-            reading = int(self.sensors.rows[first])
-            found.append(SensorOffset(field, reading, value * spread, deviation * spread))
-        return tuple(found)
+        return Fitted(model, pde, solution, solved, learnt, converged)
 
 
 def _offset_columns(readings: Observations, sensors: Sensors) -> Float[np.ndarray, "n k"]:

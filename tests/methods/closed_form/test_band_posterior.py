@@ -7,9 +7,9 @@ import pytest
 from two_modes import DIFFUSIVITY, field, heat_at, heat_readings
 
 from pgt.core.unknown import Unknown, named_unknowns
-from pgt.data.canonical_order import ordered
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.data.splits import ordered
 from pgt.methods.closed_form.band_posterior import (
     Averaged,
     averaged,
