@@ -16,6 +16,7 @@ from pgt.core.parser import (
     MAX_LENGTH,
     Name,
     Tree,
+    from_book_notation,
     parse_equation,
     point_at,
     suggestion,
