@@ -30,6 +30,7 @@ from pgt.nn import trees
 from pgt.nn.scaling import Scaling
 from pgt.nn.trees import is_double, precision
 from pgt.physics.conditions import AbstractCondition, warn_of_overlap
+from pgt.physics.curved_coordinates import at_axis
 from pgt.physics.gauge import fixed_fields
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.problem_inputs import Governing, Readings, Where, as_problem
@@ -120,6 +121,7 @@ def reconstruct(
     """
     began = time.monotonic()
     observations, pde, domain = as_problem(observations, pde, domain)
+    conditions = at_axis(conditions, pde, domain)
     if start is not None:
         model = _pretrained_start(start, observations, pde, domain, model)
     plan = choose(
@@ -171,6 +173,7 @@ def solve(
     True
     """
     _, pde, domain = as_problem(None, pde, domain)
+    conditions = at_axis(conditions, pde, domain)
     scaling = Scaling.fit(Observations.none(domain.axes, pde.fields), domain)
     is_determined(pde, domain, conditions, scaling, is_required=True)
     model = Solver(scaling, tolerance=tolerance)
@@ -406,7 +409,9 @@ def _ran_out(fit: Fit) -> bool:
 
 def _coefficient_shifts(fit: Fit, task: Task) -> dict[str, float]:
     """The share of itself by which the remaining residual may shift each unknown coefficient."""
-    if not named_unknowns(fit.pde):
+    # A solver refines its mesh until the error of its solution is far below that of the readings; where
+    # the field is steep a residual is large all the same.
+    if not named_unknowns(fit.pde) or isinstance(task.model, Solver):
         return {}
     field = Evaluation(fit.model, fit.pde, task.problem.observations, None, task.domain)
     return field.coefficient_shifts(domain_points(task.domain))

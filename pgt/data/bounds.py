@@ -14,7 +14,8 @@ from scipy.special import roots_legendre
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.core.machine import require_memory
-from pgt.core.numbers import as_numbers
+from pgt.core.numbers import as_numbers, listed
+from pgt.core.parser import AXES as AXES
 from pgt.core.types import Key, Point, Points, Scalar
 from pgt.data.dates import are_counted, text
 
@@ -193,16 +194,13 @@ def _gauss(n: int) -> tuple[np.ndarray, np.ndarray]:
     return roots_legendre(n)
 
 
-AXES = ("x", "y", "z", "t")
-
-
 def check_names(bounds: Mapping, periodic: Sequence[str], units: Mapping[str, str]) -> None:
     """Every axis has a name that is known, and what is said of axes is said of these."""
     if not bounds:
         raise InputError("Domain() has no axes; write for example Domain(x=(0, 1), t=(0, 1)).")
     for axis in bounds:
         if axis not in AXES:
-            raise InputError(f"Domain: unknown axis {axis!r}; the axes are named x, y, z and t.")
+            raise InputError(f"Domain: unknown axis {axis!r}; the axes are named {listed(AXES)}.")
     for axis in periodic:
         if axis == "t":
             raise InputError("Domain: time cannot be periodic; remove 't' from `periodic`.")

@@ -8,6 +8,7 @@ import copy
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import jax
 import numpy as np
@@ -28,6 +29,13 @@ from pgt.data.condition_regions import (
     Spread,
     walled_ends,
 )
+from pgt.data.coordinate_systems import (
+    CARTESIAN,
+    check_limits,
+    scale_factors,
+    system_of,
+    volume_factor,
+)
 from pgt.data.dates import without_dates
 from pgt.data.shaped_domain import Body, as_shape, check_shape
 from pgt.geometry.low_discrepancy import evenly
@@ -44,7 +52,7 @@ Real = float | int | np.floating | np.integer
 @checked
 @dataclasses.dataclass(frozen=True, init=False, repr=False)
 class Domain:
-    """Named, bounded axes, any of x, y, z, t, always kept in that order.
+    """Named, bounded axes, any of r, θ, x, y, z, t, always kept in that order.
 
     It holds only strings and numbers: hashable, static under `jit`, and written to JSON as it is.
 
@@ -54,6 +62,10 @@ class Domain:
         Spatial axes whose two ends are one place.
     units
         By axis, for labels and to compare with those of the readings.
+    coordinates
+        "cartesian"; "cylindrical" (or "polar", "axisymmetric") with r, θ and z, of which r is the
+        distance from an axis; "spherical" with r, the distance from a point, and θ, the angle from an
+        axis. `lap`, `div` and `grad` of the equation follow, and so do fluxes and totals.
     shape
         What of the box is meant, where it is not all: `Disk(...) - Disk(...)`, or `-Disk(...)` for an
         obstacle. Its walls have the names of the shapes.
@@ -63,6 +75,8 @@ class Domain:
     >>> domain = Domain(t=(0, 2), x=(-1, 1), periodic=("x",), units={"t": "s"})
     >>> domain.axes, domain.bounds("t"), domain.extent.tolist()
     (('x', 't'), (0.0, 2.0), [2.0, 2.0])
+    >>> Domain(r=(0, 0.1), t=(0, 60), coordinates="spherical")
+    Domain(r=(0, 0.1), t=(0, 60), coordinates='spherical')
     >>> from pgt.geometry import Disk
     >>> channel = Domain(x=(-2, 8), y=(-2, 2), shape=-Disk(radius=0.5, name="cylinder"))
     >>> channel.wall_names, round(channel.volume, 2)
@@ -73,6 +87,7 @@ class Domain:
     periodic: tuple[str, ...]
     unit_pairs: tuple[tuple[str, str], ...]
     shape: AbstractShape | None = None
+    coordinates: str = CARTESIAN
 
     def __init__(
         self,
@@ -80,6 +95,7 @@ class Domain:
         periodic: Sequence[str] = (),
         units: Mapping[str, str] | None = None,
         shape: Shape | None = None,
+        coordinates: str = CARTESIAN,
         **bounds,  # a pair of numbers each
     ):
         check_names(bounds, periodic, units or {})
@@ -87,6 +103,8 @@ class Domain:
         bounds, units = without_dates(bounds, units, "Domain")
         set_field = object.__setattr__  # the way into a frozen dataclass
         set_field(self, "box", Bounds(axes, tuple(limits_of(axis, bounds[axis]) for axis in axes)))
+        set_field(self, "coordinates", system_of(coordinates, axes))
+        check_limits(self.coordinates, dict(zip(axes, self.box.limits, strict=True)))
         set_field(self, "periodic", tuple(axis for axis in axes if axis in periodic))
         set_field(
             self, "unit_pairs", tuple((a, str(units[a])) for a in axes if units and a in units)
@@ -105,13 +123,16 @@ class Domain:
         """
         columns, units = without_dates(points, options.pop("units", None), "Domain.around")
         ends = {a: (float(np.min(c)), float(np.max(c))) for a, c in columns.items()}
-        box = {a: (x, y) if x < y else (x - 0.5, y + 0.5) for a, (x, y) in ends.items()}
+        box: dict[str, Any] = {
+            a: (x, y) if x < y else (x - 0.5, y + 0.5) for a, (x, y) in ends.items()
+        }
         return cls(units=units, **options, **box)
 
     def __repr__(self) -> str:
         parts = [f"{a}={spanned(a, self.bounds(a), self.units)}" for a in self.axes]
         parts += [f"periodic={self.periodic}"] if self.periodic else []
         parts += [f"units={self.units}"] if self.unit_pairs else []
+        parts += [f"coordinates={self.coordinates!r}"] if self.coordinates != CARTESIAN else []
         parts += [f"shape={self.shape.brief()}"] if self.shape is not None else []
         return f"Domain({', '.join(parts)})"
 
@@ -369,6 +390,15 @@ class Domain:
             raise InputError(f"{self} has no spatial axis that ends in a wall.")
         return ends
 
+    def volume_factor(self, points: Float[np.ndarray, "n k"]) -> Float[np.ndarray, " n"]:
+        """At points of space, the volume of a unit step along every axis: 2 pi r, for example."""
+        columns = zip(self.spatial_axes, np.asarray(points, float).T, strict=True)
+        return np.broadcast_to(volume_factor(self.coordinates, dict(columns)), len(points))
+
+    def scale_factors(self, points: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
+        """At points of space, the length of a unit step along each axis."""
+        return scale_factors(self.coordinates, self.spatial_axes, points)
+
     # --------------------------------------------------------------- counted from elsewhere
 
     @checked
@@ -387,20 +417,28 @@ class Domain:
         """Plain lists and dictionaries, for JSON."""
         bounds = {axis: list(self.bounds(axis)) for axis in self.axes}
         plain = {"bounds": bounds, "periodic": list(self.periodic), "units": self.units}
+        if self.coordinates != CARTESIAN:
+            plain["coordinates"] = self.coordinates
         return plain if self.shape is None else {**plain, "shape": shape_to_dict(self.shape)}
 
     @classmethod
     @checked
     def from_dict(cls, data: Mapping) -> "Domain":
         """The inverse of `to_dict`."""
-        if set(data) - {"shape"} != {"bounds", "periodic", "units"} or not isinstance(
-            data["bounds"], Mapping
-        ):
+        if set(data) - {"shape", "coordinates"} != {
+            "bounds",
+            "periodic",
+            "units",
+        } or not isinstance(data["bounds"], Mapping):
             raise InputError(
                 'a domain is written {"bounds": {"x": [0, 1], ...}, "periodic": [...], '
                 f'"units": {{...}}}}; got the keys {sorted(map(str, data))}.'
             )
         shape = shape_from_dict(data["shape"]) if "shape" in data else None
         return cls(
-            periodic=tuple(data["periodic"]), units=data["units"], shape=shape, **data["bounds"]
+            periodic=tuple(data["periodic"]),
+            units=data["units"],
+            shape=shape,
+            coordinates=data.get("coordinates", CARTESIAN),
+            **data["bounds"],
         )

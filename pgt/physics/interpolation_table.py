@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 from pgt.core.checked import checked
 from pgt.core.dialect import Dialect
 from pgt.core.errors import InputError
-from pgt.core.numbers import as_numbers
+from pgt.core.numbers import as_numbers, listed
 from pgt.core.parser import suggestion
 from pgt.data._checks import closest
 from pgt.data.dates import are_dates, as_seconds
@@ -38,7 +38,7 @@ class Table(eqx.Module):
         A file as `pgt.io.read_observations` takes it, or a pandas DataFrame.
     value
         The name of the column of values.
-    x, y, z, t
+    x, y, z, t, r
         The names of the columns of the coordinates on which it depends. With two or more of them the
         rows are a grid: every combination occurs once.
     units
@@ -68,10 +68,11 @@ class Table(eqx.Module):
         y: str | None = None,
         z: str | None = None,
         t: str | None = None,
+        r: str | None = None,
         units: Mapping[str, str] | None = None,
         dialect: Dialect | None = None,
     ):
-        given = {"x": x, "y": y, "z": z, "t": t}
+        given = {"r": r, "x": x, "y": y, "z": z, "t": t}
         columns = {axis: name for axis, name in given.items() if name is not None}
         if not columns:
             raise InputError(
@@ -148,7 +149,7 @@ def table_from_xarray(where: str, array: xr.DataArray) -> Table:
     for dim in array.dims:
         if dim not in AXES:
             hint = suggestion(str(dim), AXES) or " Rename it with .rename(...)."
-            raise InputError(f"{where}: dimension '{dim}' is not one of x, y, z, t.{hint}")
+            raise InputError(f"{where}: dimension '{dim}' is not one of {listed(AXES)}.{hint}")
         if dim not in array.coords:
             raise InputError(
                 f"{where}: dimension '{dim}' has no coordinate; use .assign_coords({dim}=...)."

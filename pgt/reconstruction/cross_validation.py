@@ -21,6 +21,7 @@ from pgt.data.observations import Observations
 from pgt.methods.plan import choose
 from pgt.models.field_model import AbstractFieldModel
 from pgt.physics.conditions import AbstractCondition
+from pgt.physics.curved_coordinates import at_axis
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.problem_inputs import Governing, Readings, Where, as_problem
 from pgt.physics.unknown_conditions import bordered
@@ -169,6 +170,7 @@ def cross_validate(
     ((60, 1), 60, 2)
     """
     observations, pde, domain = as_problem(observations, pde, domain)
+    conditions = at_axis(conditions, pde, domain)
     pde, conditions = bordered(pde, conditions)
     training = training or Training()
     observations = match_fields(observations, pde, domain)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pgt.core.stage import stages_of
-from pgt.core.unknown import named_unknowns
+from pgt.core.unknown import named_coefficients
 from pgt.data.visibility import count_cells
 from pgt.nn.trees import is_double, precision
 from pgt.physics.gauge import freedom
@@ -97,7 +97,7 @@ def _coefficient_notes(result: "Reconstruction", points: np.ndarray) -> _Coeffic
         result.record.get("learned_coefficients", {}),
         result.record.get("first_guesses", {}),
     )
-    nodes = dict(named_unknowns(result.pde))
+    nodes = dict(named_coefficients(result.pde))
     estimates = known_intervals(result)
     shares = result.evaluation.coefficient_sensitivities(points) if nodes else {}
     unidentified, notes = {}, {}

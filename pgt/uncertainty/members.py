@@ -182,13 +182,14 @@ class PosteriorSamples:
     record : how they were made, as plain data.
     better : the field that they were drawn around, with its equation and its held-out error, where it
         is better than the fit (laplace.py).
-    jackknife : models that differ by what neighboring readings change, in pairs ± (linearized_map.py).
+    left_out_residuals : the errors of readings predicted from others, in units of their predicted σ,
+        for each way of leaving readings out.
     """
 
     stacked: PyTree
     record: dict
     better: tuple[AbstractFieldModel, AbstractPDE, float] | None = None
-    jackknife: LinearisedModel | None = None
+    left_out_residuals: tuple[Float[np.ndarray, " _"], ...] = ()
 
     def with_null_space(self, null_space: NullSpaceField | None) -> "PosteriorSamples":
         """The same samples of linearized models, each with a sample of the null space added."""
