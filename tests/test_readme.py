@@ -23,7 +23,12 @@ def load_tables():
     folder = str(ROOT / "benchmarks")
     if folder not in sys.path:  # as for a script that is started there
         sys.path.append(folder)
-    spec = importlib.util.spec_from_file_location("tables", ROOT / "benchmarks" / "tables.py")
+    return load_script("tables.py")
+
+
+def load_script(name: str):
+    path = ROOT / "benchmarks" / name
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -47,6 +52,13 @@ def test_results_in_readme_and_documentation_are_the_stored_ones():
     for path, text in tables.pages().items():
         page = path.read_text(encoding="utf-8")
         assert tables.rewritten(page, text) == page
+
+
+def test_the_page_of_gamma_says_what_is_stored():
+    script = load_script("gamma/page.py")
+    page = script.PAGE.read_text(encoding="utf-8")
+    assert script.rewritten(page, script.Records(script.RESULTS)) == page
+    assert page.count(":begin -->") == 5
 
 
 def test_the_page_counts_the_verdicts_that_are_stored():
