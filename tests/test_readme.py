@@ -54,13 +54,6 @@ def test_results_in_readme_and_documentation_are_the_stored_ones():
         assert tables.rewritten(page, text) == page
 
 
-def test_the_page_of_gamma_says_what_is_stored():
-    script = load_script("gamma/page.py")
-    page = script.PAGE.read_text(encoding="utf-8")
-    assert script.rewritten(page, script.Records(script.RESULTS)) == page
-    assert page.count(":begin -->") == 5
-
-
 def test_the_page_counts_the_verdicts_that_are_stored():
     for name in ("verdicts", "verdicts-other"):
         kinds = stored(name)["kinds"].values()

@@ -54,7 +54,8 @@ class Records:
 
     def __init__(self, folder: Path):
         loaded = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
-        self.all = {tuple(r[k] for k in KEYS): r for r in loaded}
+        self.all = {tuple(r[k] for k in KEYS): r for r in loaded if "network" in r}
+        self.cold = [r for r in loaded if "network" not in r]  # fits that start from nothing
 
     def errors(self, key: tuple[str, ...], column: str, of: str = "median") -> np.ndarray | None:
         """One number for each seed."""
@@ -116,21 +117,20 @@ def _ratio(records: Records, key: tuple[str, ...], column: str) -> str:
     return f"{shown} ({found.min():.2f}–{found.max():.2f})"
 
 
-def error_table(records: Records, systems: str) -> str:
-    """Median errors of all networks at 64 clean readings: mean over seeds and range."""
+def error_table(records: Records, systems: str, family: str) -> str:
+    """Median errors of all networks of one family: mean over seeds and range."""
     rows = []
     for network, place, guide in _everything():
-        keys = [(systems, network, guide, place, family) for family in FAMILIES]
-        if any(key in records.all for key in keys):
-            gamma = "" if guide == "none" else f"{GUIDES[guide]} ({PLACES[place]})"
-            cells = [_percent(_own(records, key, COLUMNS["64"])) for key in keys]
-            rows.append([NETWORKS[network], gamma, *cells])
-    return _table(["network", "Γ", *FAMILIES.values()], rows)
-
-
-def _own(records: Records, key: tuple[str, ...], column: str) -> np.ndarray | None:
-    """Errors of what was trained under this very key."""
-    return records.errors(key, column) if key in records.all else None
+        key = (systems, network, guide, place, family)
+        if key not in records.all:
+            continue
+        found = [records.errors(key, column) for column in COLUMNS.values()]
+        worst = records.errors(key, COLUMNS["64"], "tenth")
+        assert worst is not None
+        gamma = "" if guide == "none" else f"{GUIDES[guide]} ({PLACES[place]})"
+        rows.append([NETWORKS[network], gamma, *(_percent(e) for e in found), _percent(worst)])
+    heads = ["network", "Γ", *COLUMNS, "64, worst tenth"]
+    return _table(heads, rows)
 
 
 def _everything() -> list[tuple[str, str, str]]:
@@ -261,28 +261,46 @@ def measured(records: Records) -> str:
     return " ".join(lines)
 
 
-def rewritten(text: str, records: Records) -> str:
-    """The page with what stands between its markers made anew."""
+def cold_table(records: Records) -> str:
+    """Fits from nothing: every system an entry."""
+    rows = [
+        [
+            FAMILIES[r["family"]], ", ".join(f"{100 * e:.2g}" for e in r["errors"]),
+            ", ".join(f"{s:.0f}" for s in r["seconds"]), f"{r['device']}, commit `{r['commit']}`",
+        ]
+        for r in records.cold
+    ]  # fmt: skip
+    return _table(
+        ["family", "errors in %", "seconds of a processor, with compiling", "measured on"], rows
+    )
+
+
+def write(page: Path, records: Records) -> None:
     parts = {
         "clean": ratio_table(records, "many", COLUMNS["64"]),
+        "sparse": ratio_table(records, "many", COLUMNS["16"]),
+        "noise": ratio_table(records, "many", COLUMNS["64, 5 % noise"]),
+        "outside": ratio_table(records, "many", COLUMNS["64, outside"]),
         "few": ratio_table(records, "few", COLUMNS["64"]),
-        "many-errors": error_table(records, "many"),
-        "few-errors": error_table(records, "few"),
         "measured": measured(records),
+        "cold": cold_table(records),
     }
+    for systems, family in product(("many", "few"), FAMILIES):
+        parts[f"{systems}-{family}"] = error_table(records, systems, family)
+    text = page.read_text()
     for name, part in parts.items():
         begin, end = BEGIN.format(name), END.format(name)
         if begin in text:
             before, rest = text.split(begin)
             text = f"{before}{begin}\n\n{part}\n\n{end}{rest.split(end)[1]}"
-    return text
+    page.write_text(text)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--results", type=Path, default=RESULTS)
     records = Records(parser.parse_args().results)
-    PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8"), records), encoding="utf-8")
+    write(PAGE, records)
     for name, figure in (
         ("gamma-many", ratio_figure(records, "many")),
         ("gamma-rivals", rival_figure(records)),
