@@ -42,6 +42,7 @@ LONG = (
             "unknown-inflow",
             "piv",
             "pressure-from-velocity",
+            "pumping-test",
             "rod",
             "unknown-coefficient",
             "unknown-function",

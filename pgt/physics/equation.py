@@ -212,7 +212,7 @@ def over_readings(pde: AbstractPDE, observations: Observations) -> AbstractPDE:
         values = observations.measured(state.field).values if is_read else np.zeros(0)
         if not len(values) and state.between is None:
             raise InputError(
-                f"Equation({name}=...): a function of {state.field}, which was not measured; give its range, "
+                f"Equation({name}=...): a function of {state.field}, which was not measured; write "
                 f'pgt.UnknownFunction("{state.field}", between=(0, 1)).'
             )
         found[name] = state.over(values)
@@ -401,12 +401,13 @@ def _is_constant(equation, name: str) -> bool:
 def _check_coefficients(equation) -> None:
     occurring = {name.name for _, name in _all_names(equation.texts)}
     taken = {*CARTESIAN, *equation.coords, *FUNCTIONS, *CALCULUS}
+    written = {_derived_field(n.name, ()) or n.name for _, n in _all_names(equation.texts)}
     for name, state in equation.states.items():
-        if state.field not in equation.fields:
+        if state.field not in equation.fields or state.field not in written:
             raise InputError(
                 f"Equation({name}=...): a function of '{state.field}', which is neither a coordinate nor "
-                f"a field; the fields are {', '.join(equation.fields)}."
-                + suggestion(state.field, equation.fields)
+                f"a field of it."
+                + suggestion(state.field, written)
             )
     given = *equation.coefficients, *equation.functions, *equation.tables, *equation.states
     for name in given:
