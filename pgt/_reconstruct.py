@@ -13,7 +13,7 @@ from pgt.core.arguments import Positive, Seed
 from pgt.core.checked import checked
 from pgt.core.errors import InputError, warn_of
 from pgt.core.files import require_writable
-from pgt.core.folder_lock import owned
+from pgt.core.folder_lock import lock_folder
 from pgt.core.provenance import __version__
 from pgt.core.unknown import named_unknowns
 from pgt.data.domain import Domain
@@ -215,7 +215,7 @@ def run_plan(
     began = time.monotonic() if began is None else began
     if checkpoint:
         require_writable(Path(checkpoint), "write another checkpoint=")
-        with owned(Path(checkpoint), below=True):
+        with lock_folder(Path(checkpoint), below=True):
             return _timed(plan, Path(checkpoint), progress, began)
     return _timed(plan, None, progress, began)
 

@@ -109,7 +109,9 @@ class Curve(Section):
                 return at, values
             return made_table("the table", (at,), values, (self.along,))
         columns, units = of_readings()
-        axes = {axis: name for axis in AXES if (name := getattr(self, axis, None)) is not None}
+        axes: dict[str, Any] = {
+            axis: name for axis in AXES if (name := getattr(self, axis, None)) is not None
+        }
         if not axes:
             axis = "t" if "t" in columns else next(iter(columns))
             axes = {axis: columns[axis]}

@@ -36,12 +36,12 @@ _OPERATORS = (
 )
 
 
-def plainly(text: str) -> str:
+def from_book_notation(text: str) -> str:
     """An equation in the signs that the parser knows; what it does not know stays.
 
-    >>> plainly("∂T/∂t = α·∂²T/∂x²"), plainly("d2u/dxdy = laplacian(u) + x²")
+    >>> from_book_notation("∂T/∂t = α·∂²T/∂x²"), from_book_notation("d2u/dxdy = laplacian(u) + x²")
     ('T_t = α*T_xx', 'u_xy = lap(u) + x^2')
-    >>> plainly("u_t = k*∇²u − ∇·(q)")
+    >>> from_book_notation("u_t = k*∇²u − ∇·(q)")
     'u_t = k*lap(u) - div(q)'
     """
     for pattern, written in _OPERATORS:
@@ -171,7 +171,7 @@ def parse(text: str) -> Tree:
 @functools.lru_cache(maxsize=1024)
 def parse_equation(text: str) -> Tree:
     """Left minus right side of an equation such as `u_t = nu*lap(u)`, also in the signs of books."""
-    parser = _Parser(plainly(text), calculus=True)
+    parser = _Parser(from_book_notation(text), calculus=True)
     left = parser.expression()
     parser.take("=", "`=` and the right-hand side (write `= 0` if there is none)")
     right = parser.expression()

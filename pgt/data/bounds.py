@@ -19,8 +19,10 @@ from pgt.core.parser import AXES as AXES
 from pgt.core.types import Key, Point, Points, Scalar
 from pgt.data.dates import are_counted, text
 
-MOST_ALONG = 20_000  # of Gauss's nodes along an axis: to find them takes seconds
-COPIES = 3  # of points that are in memory at the same time
+# More nodes of Gauss along an axis take seconds to find.
+MAX_GAUSS_NODES = 20_000
+# So many copies of the points are in memory at the same time.
+COPIES_IN_MEMORY = 3
 TOLERANCE = 1e-9  # of the extent: a reading on the boundary must not fall out by a rounding error
 
 
@@ -170,13 +172,13 @@ class Bounds:
         if not self.axes:
             return np.zeros((1, 0)), np.ones(1)
         per_axis = math.ceil(n ** (1 / self.dimension))
-        if per_axis > MOST_ALONG:
+        if per_axis > MAX_GAUSS_NODES:
             raise InputError(
-                f"quadrature(n={n}): that is {per_axis} points along an axis; ask for {MOST_ALONG} "
+                f"quadrature(n={n}): that is {per_axis} points along an axis; ask for {MAX_GAUSS_NODES} "
                 "at most."
             )
         require_memory(
-            8.0 * COPIES * n * (self.dimension + 1), f"quadrature(n={n})", "ask for fewer"
+            8.0 * COPIES_IN_MEMORY * n * (self.dimension + 1), f"quadrature(n={n})", "ask for fewer"
         )
         nodes, weights = _gauss(per_axis)
         half = self.extent / 2

@@ -8,6 +8,7 @@ import copy
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import jax
 import numpy as np
@@ -20,7 +21,7 @@ from pgt.core.types import Key, Points
 from pgt.data.bounds import AXES as AXES
 from pgt.data.bounds import Bounds, check_names, limits_of, spanned
 from pgt.data.condition_regions import (
-    IN_SHAPE,
+    MEAN_NODES_IN_SHAPE,
     AbstractRegion,
     Faces,
     Instants,
@@ -36,14 +37,15 @@ from pgt.data.coordinate_systems import (
     volume_factor,
 )
 from pgt.data.dates import without_dates
-from pgt.data.shaped_domain import Body, as_shape, shaped
+from pgt.data.shaped_domain import Body, as_shape, check_shape
 from pgt.geometry.low_discrepancy import evenly
-from pgt.geometry.point_location import chosen
+from pgt.geometry.point_location import where_true
 from pgt.geometry.shape import AbstractShape, Boundary, Shape
 from pgt.geometry.shape_storage import shape_from_dict, shape_to_dict
 from pgt.geometry.walls import part_where
 
-AT_START = 1024  # places at which the state at the start is known
+# The state at the start is imposed at so many places.
+START_PLACES = 1024
 Ends = tuple[tuple[str, int], ...]
 
 
@@ -80,7 +82,7 @@ class Edges:
         if self.shape is None:
             return Faces(self.box, (("t", 0),))
         space = Body(self.box.along(self.box.spatial_axes), self.shape)
-        return Spread.at_start(self.box, space.even(AT_START))
+        return Spread.at_start(self.box, space.even(START_PLACES))
 
     def seam(self, axis: str) -> Seam:
         """The two ends of an axis, as one place."""
@@ -99,7 +101,7 @@ class Edges:
         if self.shape is None or here is not None:
             return Instants(self.box, here)
         space = Body(self.box.along(self.box.spatial_axes), self.shape)
-        return Instants(self.box, here, *space.quadrature(IN_SHAPE[self.box.has_time]))
+        return Instants(self.box, here, *space.quadrature(MEAN_NODES_IN_SHAPE[self.box.has_time]))
 
     # ------------------------------------------------------------------------------ inside
 
@@ -127,7 +129,7 @@ class Edges:
             return lambda places: np.ones(len(places), bool)
         axes = self.box.spatial_axes
         origin = np.asarray(self.box.along(axes).origin or 0.0)
-        return lambda places: chosen(where, places + origin, axes)
+        return lambda places: where_true(where, places + origin, axes)
 
     def _of_wall(self, name: str) -> Sequence[Boundary]:
         if self.shape is None:
@@ -213,7 +215,9 @@ class Domain:
         set_field(
             self, "unit_pairs", tuple((a, str(units[a])) for a in axes if units and a in units)
         )
-        set_field(self, "shape", None if shape is None else shaped(shape, self.box, self.periodic))
+        set_field(
+            self, "shape", None if shape is None else check_shape(shape, self.box, self.periodic)
+        )
 
     @classmethod
     def around(cls, points: Mapping, **options) -> "Domain":
@@ -225,7 +229,9 @@ class Domain:
         """
         columns, units = without_dates(points, options.pop("units", None), "Domain.around")
         ends = {a: (float(np.min(c)), float(np.max(c))) for a, c in columns.items()}
-        box = {a: (x, y) if x < y else (x - 0.5, y + 0.5) for a, (x, y) in ends.items()}
+        box: dict[str, Any] = {
+            a: (x, y) if x < y else (x - 0.5, y + 0.5) for a, (x, y) in ends.items()
+        }
         return cls(units=units, **options, **box)
 
     def __repr__(self) -> str:

@@ -31,10 +31,10 @@ from pgt.core.unknown import named_unknowns
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.sampling import Sobol, Uniform
-from pgt.data.splits import ordered
-from pgt.methods.solver.collocation import is_solvable
+from pgt.data.splits import in_canonical_order
 from pgt.methods.solver.forward import TOLERANCE as FORWARD_TOLERANCE
 from pgt.methods.solver.forward import is_determined
+from pgt.methods.solver.statement import is_solvable
 from pgt.models.coordinate_networks import PINN, SIREN
 from pgt.models.features import MOST, Features, usual_count
 from pgt.models.field_model import AbstractFieldModel
@@ -155,7 +155,7 @@ def choose(
     pde, known = bordered(over_range(pde, observations, domain, conditions), conditions)
     if model is None:
         domain, known = _with_periodic_axes(domain, known)
-    observations = ordered(match_fields(observations, pde, domain))
+    observations = in_canonical_order(match_fields(observations, pde, domain))
     chooser = _Chooser(observations, pde, domain, tuple(known), training, error_bars, seed)
     with in_precision(training):
         if model is not None:

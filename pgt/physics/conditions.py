@@ -26,7 +26,7 @@ from pgt.core.types import Key, Point
 from pgt.core.unknown import Unknown
 from pgt.data.condition_regions import SIDES, AbstractRegion, Faces, Seam, Spread, walled_ends
 from pgt.data.domain import Domain
-from pgt.geometry.point_location import chosen
+from pgt.geometry.point_location import where_true
 from pgt.geometry.shape import Boundary
 from pgt.physics.condition_values import (
     Learnt,
@@ -403,7 +403,7 @@ def _shared(domain: Domain, named, end) -> tuple[float, str]:
     for axis, side in walled_ends(domain.box, domain.periodic, end.axis, end.side):
         on = _on(domain, found, axis, side)
         if end.where:
-            on &= chosen(end.where, found.points + np.asarray(origin), domain.spatial_axes)
+            on &= where_true(end.where, found.points + np.asarray(origin), domain.spatial_axes)
         if on.any():
             bound = domain.bounds(axis)[side] + origin[domain.spatial_axes.index(axis)]
             words.append(f"{axis} {'<' if side else '>'} {bound:g}")

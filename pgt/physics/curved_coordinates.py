@@ -7,6 +7,7 @@ has no slope there, and u_r/r is the limit u_rr.
 
 from collections.abc import Container, Sequence
 from dataclasses import fields as attributes
+from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -121,8 +122,8 @@ def at_axis(
     there = [c for c in given if _is_at_axis(c)]
     said = {name for c in there for name in getattr(c, "values", {})}
     names = requested(pde)
-    free = [f for f in pde.fields if f"{f}_rr" in names and f not in said]
-    return (*given, Neumann("r", side="lower", **dict.fromkeys(free, 0.0))) if free else given
+    free: dict[str, Any] = {f: 0.0 for f in pde.fields if f"{f}_rr" in names and f not in said}
+    return (*given, Neumann("r", side="lower", **free)) if free else given
 
 
 def _is_at_axis(condition: AbstractCondition) -> bool:

@@ -21,8 +21,8 @@ from pgt.core.parser import (
     Call,
     Name,
     Tree,
+    from_book_notation,
     parse_equation,
-    plainly,
     point_at,
     suggestion,
 )
@@ -221,8 +221,8 @@ def over_range(
         values = np.concatenate([read, known.get(state.field, np.zeros(0))])
         if not len(values) and state.between is None:
             raise InputError(
-                f"Equation({name}=...): a function of {state.field}, which was not measured; write "
-                f'pgt.UnknownFunction("{state.field}", between=(0, 1)).'
+                f"Equation({name}=...): a function of {state.field}, which was not measured; give its "
+                f'range, pgt.UnknownFunction("{state.field}", between=(0, 1)).'
             )
         found[name] = state.over(values)
     return with_attributes(pde, states=found)
@@ -257,7 +257,7 @@ def _as_texts(texts, functions: Mapping[str, UnknownFunction]) -> tuple[str, ...
         )
     for text in flat:
         parse_equation(text)
-    return tuple(map(plainly, flat))
+    return tuple(map(from_book_notation, flat))
 
 
 def _as_names(names, count) -> tuple[str, ...]:

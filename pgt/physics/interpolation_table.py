@@ -18,7 +18,7 @@ from pgt.core.errors import InputError
 from pgt.core.numbers import as_numbers, listed
 from pgt.core.parser import suggestion
 from pgt.data._checks import closest
-from pgt.data.dates import are_dates, counted
+from pgt.data.dates import are_dates, as_seconds
 from pgt.data.domain import AXES
 from pgt.io.readers import read_columns
 
@@ -225,7 +225,7 @@ def _of_frame(frame: pd.DataFrame, name: str, column: str, units: Mapping[str, s
                 f"{column!r} holds dates; say from when t counts, as that of the readings does: "
                 f'`units={{"t": "s since {cells[0]}"}}`.'
             )
-        return counted(column, cells, units["t"])
+        return as_seconds(column, cells, units["t"])
     if name in units:
         raise InputError(
             f"Table(units={dict(units)!r}): the columns of a DataFrame have no units; convert "

@@ -14,7 +14,7 @@ from pgt.core.arguments import Seed
 from pgt.core.checked import checked
 from pgt.core.files import require_writable
 from pgt.core.fingerprint import contents
-from pgt.core.folder_lock import owned
+from pgt.core.folder_lock import lock_folder
 from pgt.data import splits
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
@@ -182,7 +182,7 @@ def cross_validate(
     if not checkpoint:
         return fits.of(parts, None, say)
     require_writable(Path(checkpoint), "write another checkpoint=")
-    with owned(Path(checkpoint), below=True):
+    with lock_folder(Path(checkpoint), below=True):
         return fits.of(parts, Path(checkpoint), say)
 
 

@@ -8,7 +8,7 @@ sum; at a sharp corner it exceeds the spread of a fit of exact readings.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import xarray as xr
@@ -24,7 +24,7 @@ from pgt.data.coordinate_systems import CARTESIAN
 from pgt.data.dates import are_counted, are_dates, dates, seconds
 from pgt.data.domain import Domain
 from pgt.data.query_points import beyond
-from pgt.geometry.walls import gathered
+from pgt.geometry.walls import gather_points
 from pgt.physics.unknown_conditions import bare
 from pgt.physics.wall_conditions import PRESSURE, velocity_in
 from pgt.reconstruction.evaluation import Evaluation
@@ -272,8 +272,8 @@ def _wall(space: Domain, wall: str | None, axis, side: str, where: str | None, i
     parts = space.boundary(wall, axis, side, where)
     if not is_even and len(space.axes) == 2:
         return IntegrationPart(
-            *gathered(parts, MAX_POINTS_ON_WALL),
-            IntegrationPart(*gathered(parts, MAX_POINTS_ON_WALL // 2)),
+            *gather_points(parts, MAX_POINTS_ON_WALL),
+            IntegrationPart(*gather_points(parts, MAX_POINTS_ON_WALL // 2)),
         )
     found = Spread.on(space.box, parts)
     places, normals = np.asarray(found.places, float), np.asarray(found.normals, float)

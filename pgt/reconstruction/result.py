@@ -17,7 +17,7 @@ from pgt.core.checked import checked
 from pgt.core.doubt import Doubt, FieldError, Verdict
 from pgt.core.errors import InputError
 from pgt.core.files import naming_the_place
-from pgt.core.manifest import kept_up
+from pgt.core.manifest import update_manifest
 from pgt.core.stage import Stage, stages_of
 from pgt.core.unknown import named_coefficients
 from pgt.data.domain import Domain
@@ -140,6 +140,40 @@ class Reconstruction(eqx.Module):
         """
         of = self.evaluation
         return of.gridded(axes, of.query(quantities, quantiles), at)
+
+    @checked
+    def to_netcdf(
+        self,
+        path: str | Path,
+        quantities: Sequence[str] | None = None,
+        quantiles: float | Sequence[float] | None = None,
+        *,
+        at: Mapping[str, Any] | None = None,
+        progress: bool | None = None,
+        **axes,
+    ) -> Path:
+        """Write the field on a grid, as in `grid`, to a NetCDF file; returns its path.
+
+        It is computed and written part by part, so that memory does not grow with the grid. `progress`:
+        show a progress bar; default: when standard error is a terminal.
+        """
+        asked = quantities, quantiles
+        return display.write(self, Path(path), ".nc", asked, at, axes, progress)[0]
+
+    @checked
+    def to_zarr(
+        self,
+        path: str | Path,
+        quantities: Sequence[str] | None = None,
+        quantiles: float | Sequence[float] | None = None,
+        *,
+        at: Mapping[str, Any] | None = None,
+        progress: bool | None = None,
+        **axes,
+    ) -> Path:
+        """Write the field on a grid to a Zarr store; as `to_netcdf`."""
+        asked = quantities, quantiles
+        return display.write(self, Path(path), ".zarr", asked, at, axes, progress)[0]
 
     @checked
     def functions(self, quantiles: float | Sequence[float] | None = None, **axes) -> xr.Dataset:
@@ -369,7 +403,7 @@ class Reconstruction(eqx.Module):
     @checked
     def save(self, folder: str | Path) -> None:
         """Write everything into `folder` (safetensors + JSON)."""
-        with naming_the_place(Path(folder)), kept_up(Path(folder)):
+        with naming_the_place(Path(folder)), update_manifest(Path(folder)):
             serialise.save(folder, FILE, self)
 
     @staticmethod
