@@ -43,7 +43,7 @@ from pgt.models.mesh_solution import Solver
 from pgt.models.pgt import PGT
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition, Periodic, is_far
-from pgt.physics.equation import over_readings
+from pgt.physics.equation import over_range
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bordered
 from pgt.problem.assembly import (
@@ -152,7 +152,7 @@ def choose(
     [('solver', 'Solver'), ('second-order', 'PINN'), ('first-order', 'SIREN')]
     """
     training = training or Training()
-    pde, known = bordered(over_readings(pde, observations), conditions)
+    pde, known = bordered(over_range(pde, observations, domain, conditions), conditions)
     if model is None:
         domain, known = _with_periodic_axes(domain, known)
     observations = in_canonical_order(match_fields(observations, pde, domain))
