@@ -230,10 +230,12 @@ def linearize(
         found = block.rows.slopes(raws, points, asked.reshape(len(points), -1))
         for k in range(block.rows.count):
             values.append(found.values[:, k].reshape(shape))
-            weights.append([
-                found.by_name[:, k, j].reshape(shape) * lengths**-time
-                for j, (_, time, _) in enumerate(block.parts)
-            ])
+            weights.append(
+                [
+                    found.by_name[:, k, j].reshape(shape) * lengths**-time
+                    for j, (_, time, _) in enumerate(block.parts)
+                ]
+            )
             others.append((boundary.raws, found.by_raw[:, k].reshape(*shape, -1)))
     by_free, by_state = (_dense if grid.pattern is None else grid.pattern.matrices)(grid, weights)
     return Linearization(np.concatenate(values, axis=1), by_free, by_state, others, boundary.count)

@@ -44,7 +44,6 @@ MIN_LENGTH, MAX_LENGTH = (
     4.0,
 )  # of functions, in half extents: what modes follow, and a straight line
 MAX_TABLE_ENTRIES = 2**25  # numbers of tables that are kept of one mesh: 256 MiB
-OFFSET = "offset"  # the name of the size of offsets
 Pair = tuple[np.ndarray, np.ndarray]  # values, and their slopes in all that is unknown
 
 
@@ -250,19 +249,17 @@ class Unknowns:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of what the prior depends on: a length along every axis, a size of every kind but the first, and
-        the size of offsets."""
+        """Of what the prior depends on: a length along every axis, a size of every kind but the
+        first."""
         axes = dict.fromkeys(axis for part in self.parts for axis in part.axes)
         kinds = list(dict.fromkeys(part.kind for part in self.parts))
-        return (*axes, *kinds[1:], *((OFFSET,) if self.offsets.stop > self.offsets.start else ()))
+        return (*axes, *kinds[1:])
 
     def root(self, hyper: Float[np.ndarray, " h"]) -> Float[np.ndarray, "p p"]:
         """A root of the prior's covariance, with the logarithms of what `names` names."""
         known = dict(zip(self.names, np.exp(hyper), strict=True))
         whole = np.zeros((self.count, self.count))
         whole[self.raws, self.raws] = COEFFICIENT_DEVIATION * np.eye(self.count - self.raws.start)
-        own = self.offsets.stop - self.offsets.start
-        whole[self.offsets, self.offsets] = known.get(OFFSET, 0.0) * np.eye(own)
         for part in self.parts:
             roots = []
             for k, (line, axis) in enumerate(zip(part.lines, part.axes, strict=True)):
