@@ -60,25 +60,20 @@ from pgt.problem.budget import Deadline
 from pgt.training.settings import POSTERIOR_DRAWS, Posterior
 
 MAX_ITERATIONS = 40  # of Gauss-Newton's method: most fits take fewer than ten
-MAX_HALVINGS = 8  # of a step that makes readings or unknown functions less probable
-# Standard deviations by which the next step would move what is read, or a coefficient, where a fit ends.
-MAX_FINAL_MOVE = 0.05
-# Error of the mesh over the standard error of the fit at readings, which many readings make small.
-MESH_ERROR_SHARE = 0.05
+# Of a standard error or of a log-evidence: what is as small changes nothing of the answer. A fit ends
+# where the next step moves readings and coefficients by less, and errors of the mesh are as small.
+NEGLIGIBLE = 0.05
 # Times the tolerance, and the roughness, for which a mesh was found: up to there it serves as well.
 MAX_MESH_DRIFT = 5.0
 # Functions drawn from the prior with lengths so many times shorter than those of greatest evidence: what
 # a mesh follows beside the solution, so that the evidence is known around its maximum.
 PROBE_FUNCTIONS, PROBE_SHORTENING = 3, 2.0
-# The prior of the logarithms of lengths in half extents and of sizes of functions beside each other:
-# middles, and a standard deviation that says little.
-USUAL_LENGTH, USUAL_SIZE, HYPER_DEVIATION = 0.7, 1.0, 1.5
-MAX_EVALUATIONS, SEARCH_TOLERANCE = (
-    80,
-    0.05,
-)  # of the evidence at one linearization; of its logarithm
-# A sensor has an offset, whose prior has this standard deviation in spreads of its field, where the gain in
-# log-evidence is very strong (Kass and Raftery 1995).
+# The prior of the logarithms of lengths in half extents, and of sizes of functions beside each other: the
+# middle of the first, and a standard deviation that says little.
+USUAL_LENGTH, HYPER_DEVIATION = 0.7, 1.5
+MAX_EVALUATIONS = 80  # of the evidence at one linearization
+# A sensor has an offset, whose prior has this standard deviation in spreads of its field, where the gain
+# in log-evidence is very strong (Kass and Raftery 1995).
 OFFSET_DEVIATION, MIN_OFFSET_EVIDENCE = 0.1, 5.0
 # Of a field, where any of them may have one: of fewer, offsets explain as well what an equation with some
 # unknown coefficients leaves over.
@@ -220,7 +215,7 @@ class Search:
         self.first[self.unknowns.raws] = raws_of(task.pde)
         self.axes = tuple(dict.fromkeys(a for part in self.unknowns.parts for a in part.axes))
         sizes = len(self.unknowns.names) - len(self.axes)
-        self.middle = np.log([USUAL_LENGTH] * len(self.axes) + [USUAL_SIZE] * sizes)
+        self.middle = np.r_[np.full(len(self.axes), np.log(USUAL_LENGTH)), np.zeros(sizes)]
         self.is_faulty = np.zeros(self.offsets.shape[1], bool)
         self.hyper, self.weighed = self.middle.copy(), self.sensors.relative
         self.tolerance = self.model.tolerance
@@ -243,18 +238,18 @@ class Search:
             moves = self._moves(state, solved, change)
             self.report(turn / MAX_ITERATIONS, {"noise": solved.sigma})
             is_fine = state.tolerance <= MAX_MESH_DRIFT * self.tolerance
-            converged = moves < MAX_FINAL_MOVE and is_fine
+            converged = moves < NEGLIGIBLE and is_fine
             if converged and (faulty := self._faulty_sensor(solved)) is not None:
                 self.is_faulty[faulty] = True
                 continue
             if converged or not self.deadline.allows(0.0):
                 break
             try:
-                following = self._stepped(state, solved, change, share)
+                following = self._stepped(state, solved, change, share, moves)
             except OutOfTime:
                 break
             if following is None:
-                converged = is_fine and moves < MAX_FINAL_MOVE
+                converged = is_fine and moves < 2 * NEGLIGIBLE  # but for errors of the mesh
                 break
             state = following
         solved = self._posterior(state)
@@ -381,7 +376,9 @@ class Search:
         raws = np.abs(change[self.unknowns.raws]) / np.maximum(known, 1e-300)
         return max(size, float(raws.max(initial=0.0)))
 
-    def _stepped(self, state: _State, solved: Solved, change, share: float) -> _State | None:
+    def _stepped(
+        self, state: _State, solved: Solved, change, share: float, moves: float
+    ) -> _State | None:
         """The step, or as much of it as makes the readings more probable; None where nothing does.
 
         With other coefficients, other functions are most probable. The first linearization tells them
@@ -389,8 +386,9 @@ class Search:
         coefficients once more before these are moved by less (variable projection, Golub and Pereyra
         1973)."""
         most = self._cost(state, solved) * (1 + 1e-9) + 1e-9
-        for halved in range(MAX_HALVINGS):
-            part = share * 0.5**halved
+        part = 2 * share
+        while part == 2 * share or part * moves > NEGLIGIBLE:
+            part /= 2
             try:
                 following = self._solved_at(self._toward(state, solved, change, part), state)
                 if self._cost(following, solved) <= most:
@@ -474,7 +472,7 @@ class Search:
         solved = posterior_of(rows, self.task.problem.likelihood, basis=self.prior)
         self.weighed = solved.reduced.sigma  # where outliers are expected, they count for less
         standard_error = solved.sigma * np.sqrt(solved.determined / len(self.sensors.values))
-        self.tolerance = max(self.model.tolerance, MESH_ERROR_SHARE * float(standard_error))
+        self.tolerance = max(self.model.tolerance, NEGLIGIBLE * float(standard_error))
         return solved
 
     def _rows(self, state: _State) -> Rows:
@@ -511,7 +509,7 @@ class Search:
         found = scipy.optimize.minimize(
             cost, start, method="Nelder-Mead",
             options={
-                "maxfev": MAX_EVALUATIONS, "xatol": SEARCH_TOLERANCE, "fatol": SEARCH_TOLERANCE,
+                "maxfev": MAX_EVALUATIONS, "xatol": NEGLIGIBLE, "fatol": NEGLIGIBLE,
                 "initial_simplex": _simplex(start),
             },
         )  # fmt: skip

@@ -31,9 +31,11 @@ from pgt.physics.interpolation_table import Table
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import filled
 
-PROBE_POINTS = 16  # where the sign of a velocity and the slopes of rows are looked at
+PROBE_POINTS = (
+    33  # where velocities, slopes of rows and values on faces are looked at, along an axis
+)
 REFUSAL = "the method solver cannot be used here"
-MIN_BATCH = 64  # points are padded to powers of two: a larger least one wastes work, a smaller one compiles more
+MIN_BATCH = 64  # points are padded to powers of two from here on, so that few programs are compiled
 
 
 def with_raws(pde: AbstractPDE, raws: Float[Array | np.ndarray, " p"]) -> AbstractPDE:
