@@ -377,7 +377,7 @@ def _drifting_sensors(evidence: Evidence, misfits: pd.DataFrame) -> Doubts:
 def _sensor_name(row: pd.Series, space: Sequence[str], evidence: Evidence) -> str:
     """A sensor by its name or place, and by how much it reads too high or too low."""
     where = ", ".join(f"{axis} = {_position(axis, evidence, row[axis])}" for axis in space)
-    gap = -float(row["offset"])  # a misfit is predicted minus measured
+    gap = float(row["offset"])
     side = "high" if gap > 0 else "low"
     return f"{row.get('sensor') or where}: {row['field']} {number(abs(gap))} too {side}"
 

@@ -81,8 +81,8 @@ def test_sensors_with_an_offset_are_found_and_named():
         assert len(doubts) == (read is wrong)
     assert errors[1] < 1.3 * errors[0]
     assert doubts[0].numbers["sensors"] == 2
-    assert "x = 0.311" in doubts[0].sentence
-    assert "x = 0.689" in doubts[0].sentence
+    assert "x = 0.3114: u 0.09" in doubts[0].sentence
+    assert "x = 0.6886: u 0.09" in doubts[0].sentence
 
 
 def test_a_pumping_test_gives_conductivity_and_storage():
