@@ -73,11 +73,7 @@ def _solve_sines(task: Task, progress: ProgressBar) -> Outcome:
     outcome = outcome_of(
         found, fit, task, partial(deviations, found), partial(drawn_members, found), null_space
     )
-    return replace(
-        outcome,
-        is_average=isinstance(found, Averaged),
-        **_checks(found, fit, task),
-    )
+    return replace(outcome, **_checks(found, fit, task))
 
 
 def _checks(found: Found | Averaged, fit: Fit, task: Task) -> dict:

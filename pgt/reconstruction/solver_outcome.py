@@ -136,5 +136,4 @@ def _judged(outcome: Outcome, found: Forward, task: Task) -> Outcome:
     return replace(
         outcome, held_out_error=float(np.sqrt(np.mean(errors**2))), noise=noise,
         left_out_predictions=left_out,
-        standardized_residuals=errors / (noise * sensors.relative),
     )  # fmt: skip

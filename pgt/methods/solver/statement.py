@@ -8,6 +8,8 @@ As many conditions hold along an axis as the equation has derivatives there. Whe
 on a face are unknown functions.
 """
 
+import copy
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,20 +22,25 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.core.errors import InputError
+from pgt.core.parser import parse_equation
 from pgt.core.unknown import is_unknown, named_unknowns, resolve
 from pgt.data.condition_regions import Faces, Seam
 from pgt.data.domain import Domain
 from pgt.data.origin import Origin
 from pgt.nn.scaling import Scaling
-from pgt.physics.conditions import AbstractCondition, Initial, Periodic
+from pgt.physics.conditions import AbstractCondition, Initial, Periodic, is_far
 from pgt.physics.derivatives import LAPLACIAN, DerivativeTable, parse_name, requested
+from pgt.physics.expression import Expression, switches
 from pgt.physics.interpolation_table import Table
 from pgt.physics.pde import AbstractPDE
-from pgt.physics.unknown_conditions import filled
+from pgt.physics.unknown_conditions import bare, filled
 
 PROBE_POINTS = (
-    33  # where velocities, slopes of rows and values on faces are looked at, along an axis
+    33  # along an axis, where velocities, slopes of rows and values on faces are looked at
 )
+# Extents of an axis from its end to one that lies far away: a mesh that refines itself pays ten elements
+# for it, and a wave or front must not get there.
+FAR_EXTENTS = 1000.0
 REFUSAL = "the method solver cannot be used here"
 MIN_BATCH = 64  # points are padded to powers of two from here on, so that few programs are compiled
 
@@ -203,6 +210,7 @@ class Statement:
     given: tuple[FaceCondition, ...]
     initial: tuple[ResidualRows, ...]
     open: tuple[OpenValue, ...]
+    inner: Domain  # without what lies beyond it, up to an end far away
     knots: tuple[float, ...] = ()  # times inside at which slopes of tables change
 
     @property
@@ -252,6 +260,7 @@ def _statement_of(pde: AbstractPDE, domain: Domain, conditions, scaling: Scaling
             f"{REFUSAL}: {equation.count} equations for the fields {', '.join(pde.fields)}; "
             "it needs as many equations as fields."
         )
+    inner, domain = domain, _extended(domain, conditions)
     highest = np.zeros((len(pde.fields), len(pde.coords)), int)
     for name in equation.names:
         field, terms = orders(name, pde.coords, pde.fields)
@@ -275,17 +284,37 @@ def _statement_of(pde: AbstractPDE, domain: Domain, conditions, scaling: Scaling
     by_field = tuple(tuple(int(k) for k in row) for row in highest)
     problem = Statement(
         pde, domain, scaling.origin, equation, by_field, tuple(given), tuple(initial), (),
-        _knots(pde, domain, conditions, scaling.origin),
+        inner, _knots(pde, domain, conditions, scaling.origin),
     )  # fmt: skip
     return replace(problem, open=tuple(_open_values(problem, scaling)))
+
+
+def _extended(domain: Domain, conditions) -> Domain:
+    """The domain out to where its ends are that lie far away."""
+    ends = [c.region.pairs for c in conditions if is_far(c)]
+    if not ends:
+        return domain
+    if not any(isinstance(condition, Initial) for condition in conditions) and domain.has_time:
+        raise InputError(
+            f"{REFUSAL}: with side='far' it needs the initial state; write Initial(...)."
+        )
+    other, limits = copy.copy(domain), dict(zip(domain.axes, domain.box.limits, strict=True))
+    for axis, side in itertools.chain.from_iterable(ends):
+        low, high = limits[axis]
+        reach = FAR_EXTENTS * (high - low)
+        limits[axis] = (low, high + reach) if side else (low - reach, high)
+    object.__setattr__(other, "box", replace(domain.box, limits=tuple(limits.values())))
+    return other
 
 
 def _knots(pde: AbstractPDE, domain: Domain, conditions, origin: Origin) -> tuple[float, ...]:
     """Inside the time of the domain, where tables in the equation or its conditions bend."""
     if not domain.has_time:
         return ()
-    leaves = jax.tree.leaves((pde, tuple(conditions)), is_leaf=lambda node: isinstance(node, Table))
-    found = [leaf.knots("t") for leaf in leaves if isinstance(leaf, Table)]
+    kinds = Table | Expression
+    leaves = jax.tree.leaves((pde, tuple(conditions)), is_leaf=lambda node: isinstance(node, kinds))
+    found = [leaf.knots("t") for leaf in leaves if isinstance(leaf, kinds)]
+    found += [switches(parse_equation(text), "t") for text in getattr(bare(pde), "texts", ())]
     moments = np.unique(np.concatenate([np.zeros(0), *found])) - origin.along(("t",))[0]
     low, high = domain.bounds("t")
     slack = 1e-9 * (high - low)

@@ -21,9 +21,11 @@ from scipy.linalg import lu_factor, lu_solve
 
 from pgt.methods.solver.collocation import Grid, Linearization, Sensors, linearize, pieces_of
 from pgt.methods.solver.splines import MAX_BUFFER, Mesh, Splines
+from pgt.methods.solver.statement import FAR_EXTENTS, Statement
 from pgt.methods.solver.unknown_functions import Unknowns
 
 FIRST_ELEMENTS = 2  # of an axis: more make a coarse solution slower, fewer take one more refinement
+MAX_WIDENING = 4.0  # of an element beside the one before it, on the first mesh: more reach farther
 ELEMENT_POINTS = {1: 8, 2: 6}  # along each axis, by the number of axes: more for smoother fields
 # Numbers of a step, beyond which no element is halved: a factor of their matrix fills up to 1 GiB. Where
 # sensitivities are kept, so do those of every step with a quarter of the numbers.
@@ -162,10 +164,28 @@ def first_meshes(unknowns: Unknowns) -> tuple[Mesh, ...]:
     for axis in domain.spatial_axes:
         periodic = axis in domain.periodic
         count = FIRST_ELEMENTS * (2 if periodic else 1)
-        edges = np.linspace(*domain.bounds(axis), count + 1)
+        edges = _first_edges(unknowns.problem, axis, count)
         points = ELEMENT_POINTS[len(domain.spatial_axes)]
         found.append(Mesh(tuple(edges.tolist()), points, periodic))
     return tuple(found)
+
+
+def _first_edges(problem: Statement, axis: str, count: int) -> Float[np.ndarray, " n"]:
+    """Elements of one length, but growing with the radius, and out to an end that lies far away."""
+    low, high = problem.domain.bounds(axis)
+    if axis == "r" and low > 0 and high > MAX_WIDENING**count * low:
+        numbers = int(np.ceil(np.log(high / low) / np.log(MAX_WIDENING)))
+        return np.geomspace(low, high, 1 + numbers)
+    inner = problem.inner.bounds(axis)
+    length = (inner[1] - inner[0]) / count
+    edges = np.linspace(*inner, count + 1)
+    farther = int(np.log(2 * FAR_EXTENTS * count) / np.log(MAX_WIDENING))
+    steps = length * MAX_WIDENING ** np.arange(1, farther + 1)
+    below, above = (
+        np.cumsum(steps) if end else np.zeros(0) for end in (low < inner[0], high > inner[1])
+    )
+    below, above = below[below < inner[0] - low], above[above < high - inner[1]]
+    return np.unique(np.r_[low, (inner[0] - below)[::-1], edges, inner[1] + above, high])
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from jaxtyping import Float
 from numpy.polynomial import legendre
 
 from pgt.core.errors import InputError
+from pgt.core.unknown import named_unknowns
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.inference.gaussian_process import Process, processes, unit_coordinates
@@ -252,7 +253,9 @@ class Unknowns:
         """A root of the prior's covariance, with the logarithms of what `names` names."""
         known = dict(zip(self.names, np.exp(hyper), strict=True))
         whole = np.zeros((self.count, self.count))
-        whole[self.raws, self.raws] = COEFFICIENT_DEVIATION * np.eye(self.count - self.raws.start)
+        named = named_unknowns(self.problem.pde)
+        deviations = [node.spread or COEFFICIENT_DEVIATION for _, node in named]
+        whole[self.raws, self.raws] = np.diag(deviations)
         for part in self.parts:
             roots = []
             for k, (line, axis) in enumerate(zip(part.lines, part.axes, strict=True)):
