@@ -54,7 +54,8 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.visibility import in_sight, nearest
 from pgt.geometry.low_discrepancy import evenly
-from pgt.inference.linear_gaussian import CLEAN, SMALLEST_SIGMA
+from pgt.inference.evidence import MAX_EXACT_SIGMA
+from pgt.inference.linear_gaussian import SMALLEST_SIGMA
 
 # The number of instants at which the error is evaluated where the domain has a time axis.
 INSTANT_COUNT = 9
@@ -210,7 +211,7 @@ def is_exact(noise: float) -> bool:
     """Whether readings with that noise, in units of their spread, count as exact: what they are
     missed by is then error of the model.
     """
-    return noise <= CLEAN
+    return noise <= MAX_EXACT_SIGMA
 
 
 def calibration_factor(

@@ -26,9 +26,10 @@ from pgt.core.errors import InputError
 from pgt.core.threads import blas_threads
 from pgt.data.splits import Groups
 from pgt.inference.equation_prior import Basis, CorrelatedPrior
+from pgt.inference.evidence import fit_posterior
 from pgt.inference.linear_algebra import beside_numpy
-from pgt.inference.linear_gaussian import Reduced, Rows, Solved
-from pgt.methods.closed_form.band_solution import posterior_of
+from pgt.inference.linear_gaussian import GaussianPosterior as Solved
+from pgt.inference.linear_gaussian import ReducedReadings, Rows
 from pgt.methods.coefficients import MAX_LOG_STEP, CoefficientEstimate, CoefficientSteps, log_of
 from pgt.methods.solver.collocation import Grid, posed
 from pgt.methods.solver.first_guess import FirstGuess
@@ -426,7 +427,7 @@ class Search:
         if len(self.hyper):
             self.hyper = self._most_probable(replace(rows, sigma=self.weighed), corners)
         self.prior = Prior(self.unknowns.root(self.hyper), corners)
-        solved = posterior_of(rows, self.task.problem.likelihood, basis=self.prior)
+        solved = fit_posterior(rows, self.task.problem.likelihood, basis=self.prior)
         self.weighed = solved.reduced.sigma  # where outliers are expected, they count for less
         standard_error = solved.sigma * np.sqrt(solved.determined / len(self.sensors.values))
         self.tolerance = max(self.model.tolerance, BELOW_ERROR * float(standard_error))
@@ -453,12 +454,12 @@ class Search:
 
     def _most_probable(self, rows: Rows, corners):
         """The logarithms of lengths and sizes at the greatest evidence."""
-        reduced = Reduced(rows, Prior(np.eye(self.unknowns.count)))
+        reduced = ReducedReadings(rows, Prior(np.eye(self.unknowns.count)))
 
         def cost(hyper):
             away, tried = (hyper - self.middle) / WIDTH, copy(reduced)
             tried.basis = Prior(self.unknowns.root(hyper), corners)
-            return -tried.solved(0.0).evidence + 0.5 * away @ away
+            return -tried.posterior(0.0).evidence + 0.5 * away @ away
 
         rougher = self.hyper.copy()
         rougher[: len(self.axes)] = self._shortest
