@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
-from pgt.core.threads import blas_threads
+from pgt.core.machine import blas_threads
 from pgt.inference.equation_prior import Basis, ConditionalBasis
 from pgt.inference.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
 from pgt.inference.linear_gaussian import (

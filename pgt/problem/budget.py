@@ -20,7 +20,7 @@ from typing import Literal
 import jax
 import numpy as np
 
-from pgt.core.memory import require_memory
+from pgt.core.machine import require_memory
 from pgt.inference.evidence import maximize_evidence
 from pgt.inference.linear_algebra import on_host
 from pgt.inference.linear_gaussian import Rows

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pgt.core.machine import blas_threads
 from pgt.core.progress import ProgressBar
-from pgt.core.threads import blas_threads
 from pgt.methods.closed_form.band_posterior import BandAverage, BandFit, deviations, draw_members
 from pgt.methods.closed_form.band_search import fit_features
 from pgt.methods.closed_form.band_solution import UnknownFunctions, node_count
@@ -73,11 +73,7 @@ def _solve_sines(task: Task, progress: ProgressBar) -> Outcome:
     outcome = outcome_of(
         found, fit, task, partial(deviations, found), partial(draw_members, found), null_space
     )
-    return replace(
-        outcome,
-        is_average=isinstance(found, BandAverage),
-        **_checks(found, fit, task),
-    )
+    return replace(outcome, **_checks(found, fit, task))
 
 
 def _checks(found: BandFit | BandAverage, fit: Fit, task: Task) -> dict:

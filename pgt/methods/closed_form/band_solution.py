@@ -274,8 +274,13 @@ def _gauss_newton(
         weights = weights + share * step
         weights[fields:] = coefficients.step(raws, proposed) / COEFFICIENT_UNIT
         is_moving = is_moving or not are_settled(learnt)
-        is_first = best is None or is_moving or not are_settled(best.learnt)
-        if is_first or posterior.evidence > best.posterior.evidence + MIN_GAIN:
+        is_kept = (
+            best is None
+            or is_moving
+            or not are_settled(best.learnt)
+            or posterior.evidence > best.posterior.evidence + MIN_GAIN
+        )
+        if is_kept:
             best, stale = _Iterate(weights, posterior, learnt, seconds), 0
         else:
             stale += 1

@@ -12,8 +12,7 @@ from two_modes import DIFFUSIVITY, field, heat_at, heat_readings
 from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown, named_unknowns
 from pgt.data.domain import Domain
-from pgt.data.observations import Observations
-from pgt.data.synthetic import sample
+from pgt.data.observations import Observations, sample
 from pgt.datasets.analytic import heat
 from pgt.inference.linear_gaussian import Maximum
 from pgt.methods.closed_form import band_search, band_solution
