@@ -211,6 +211,14 @@ def raised(errors: Mapping[str, FieldError], floors: Mapping[str, float]) -> dic
     >>> [error.value for error in raised(found, {"u": 0.1}).values()]
     [0.1, 0.1]
     """
+    measured = [name for name in errors if name in floors]
+    before = np.array([errors[name].value for name in measured])
+    after = np.maximum(before, [floors[name] for name in measured])
+    factor = float(np.linalg.norm(after) / max(np.linalg.norm(before), TINY)) if measured else 1.0
+    return {
+        name: _at_least(error, floors.get(name, max(min(factor * error.value, 1.0), error.value)))
+        for name, error in errors.items()
+    }
 
 
 def _at_least(error: FieldError, floor: float) -> FieldError:
