@@ -32,9 +32,9 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.sampling import Sobol, Uniform
 from pgt.data.splits import in_canonical_order
-from pgt.methods.solver.collocation import is_solvable
 from pgt.methods.solver.forward import TOLERANCE as FORWARD_TOLERANCE
 from pgt.methods.solver.forward import is_determined
+from pgt.methods.solver.statement import is_solvable
 from pgt.models.coordinate_networks import PINN, SIREN
 from pgt.models.features import MOST, Features, usual_count
 from pgt.models.field_model import AbstractFieldModel
