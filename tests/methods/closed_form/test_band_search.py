@@ -262,7 +262,7 @@ def test_the_scan_of_a_nonlinear_equation_is_by_the_readings_alone():
     readings = Observations.from_arrays({"t": times}, {"u": np.sin(60 * times)})
     pde = Equation("u_tt = -3600*u + 0*u^2", coords=("t",))
     search = search_of(readings, pde, Domain(t=(0, 1)))
-    assert search._scan(search.bases[-1]) == (32.0,)
+    assert search._scan(search.bases[-1])[0] > FIRST_BAND
 
 
 def test_functions_that_multiply_fields_are_not_scanned():
@@ -428,7 +428,7 @@ def test_a_climb_goes_on_in_the_direction_that_was_better(monkeypatch):
 
     def fit(basis, band):
         posterior = copy(one.posterior)
-        evidence = band_penalty(band) - abs(np.log2(band[0] * band[1]) - 2)
+        evidence = band_penalty(band) - float(abs(np.log2(band[0] * band[1]) - 2))
         posterior.maximum = Maximum(evidence, 0.0)
         model = eqx.tree_at(lambda m: m.band, one.model, band)
         basis.fits[band] = replace(one, model=model, posterior=posterior)
