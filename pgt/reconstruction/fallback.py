@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from pgt.inference.likelihood import is_less
-from pgt.methods.closed_form.band_search import POOR, is_contested
+from pgt.methods.closed_form.band_search import MAX_GOOD_ERROR, leaves_time_for_network
 from pgt.methods.finished_fit import COEFFICIENT_NOT_AT_REST
 from pgt.methods.plan import CLOSED_FORM, FIRST_ORDER, SECOND_ORDER, SOLVER
 from pgt.methods.second_order.gauss_newton import MAX_CLEAN_ERROR
@@ -39,7 +39,7 @@ NO_SOLUTION = "the equation has no solution on a mesh with the first guess of it
 NOT_CONVERGED = "its coefficients did not converge"
 EXACT_READINGS = "the readings look exact, and a solution on a mesh has few digits"
 WORSE_THAN_INTERPOLATION = "interpolation without the equation predicts the readings better"
-LARGE_ERROR = f"its stated error is more than {POOR:.1g} of the spread"
+LARGE_ERROR = f"its stated error is more than {MAX_GOOD_ERROR:.1g} of the spread"
 CORRELATED_MISFIT = (
     "the residuals of neighboring readings are correlated, or those of the equation are as large"
 )
@@ -71,9 +71,9 @@ def _why_poor_on_mesh(task: Task, outcome: Outcome, errors: dict | None) -> str:
 
 
 def _why_poor_in_closed_form(task: Task, outcome: Outcome, errors: dict | None) -> str:
-    if errors is None or not is_contested(task):
+    if errors is None or not leaves_time_for_network(task):
         return ""
-    return LARGE_ERROR if combined_error(errors, task)["value"] > POOR else ""
+    return LARGE_ERROR if combined_error(errors, task)["value"] > MAX_GOOD_ERROR else ""
 
 
 def _why_poor_network(task: Task, outcome: Outcome, errors: dict | None) -> str:

@@ -37,7 +37,7 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.visibility import are_visible, nearest
 from pgt.geometry.low_discrepancy import evenly
-from pgt.inference.linear_gaussian import CLEAN
+from pgt.inference.evidence import MAX_EXACT_SIGMA
 
 # The number of instants at which the error is evaluated where the domain has a time axis, and of
 # points in space at each of them: more cost time, fewer miss small regions.
@@ -66,7 +66,7 @@ def is_exact(noise: float) -> bool:
     """Whether readings with that noise, in units of their spread, count as exact: what they are
     missed by is then error of the model.
     """
-    return noise <= CLEAN
+    return noise <= MAX_EXACT_SIGMA
 
 
 # ------------------------------------------------------------------------------- calibration

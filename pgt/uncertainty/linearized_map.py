@@ -25,7 +25,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pgt.inference import linear_algebra
-from pgt.inference.linear_gaussian import CLEAN, SMALLEST_SIGMA
+from pgt.inference.evidence import MAX_EXACT_SIGMA
+from pgt.inference.linear_gaussian import SMALLEST_SIGMA
 from pgt.methods.second_order.gauss_newton import EVIDENCE_ROUNDS
 from pgt.methods.second_order.least_squares import (
     MAX_NOISE_RATIO,
@@ -209,7 +210,7 @@ def left_out_residuals(
     residuals = estimate.reading_rows @ np.append(estimate.step, 1.0)
     is_read = (jacobian != 0).any(axis=1)
     sigma = estimate.sigma / np.sqrt(max(is_read.sum(), 1))
-    are_exact = estimate.sigma <= CLEAN and not estimate.has_noise
+    are_exact = estimate.sigma <= MAX_EXACT_SIGMA and not estimate.has_noise
     found = np.full(len(rows), np.nan)
     for group in groups:
         own = (each * group[:, None] + np.arange(each)).ravel()

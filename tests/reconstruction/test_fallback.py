@@ -10,7 +10,7 @@ import pytest
 
 import pgt
 import pgt._reconstruct as reconstructing
-from pgt.methods.closed_form.band_search import FEWEST_TO_CHOOSE
+from pgt.methods.closed_form.band_search import MIN_READINGS_TO_JUDGE
 from pgt.methods.finished_fit import Fit
 from pgt.methods.first_order.training_loop import _untrained
 from pgt.methods.plan import CLOSED_FORM, SECOND_ORDER, choose
@@ -27,7 +27,7 @@ from pgt.reconstruction.fallback import (
 from pgt.uncertainty.outcome import Outcome
 
 DOMAIN, EQUATION = pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Heat(0.01)
-READINGS = pgt.sample(pgt.datasets.heat(), n=FEWEST_TO_CHOOSE)
+READINGS = pgt.sample(pgt.datasets.heat(), n=MIN_READINGS_TO_JUDGE)
 
 
 def plan_without_solver(*about, **settings):
@@ -113,7 +113,7 @@ def test_sines_are_asked_about_the_readings_that_the_network_was_not_shown():
 
 
 def test_what_sines_say_of_these_is_what_a_fit_of_the_others_says():
-    noisy = pgt.sample(pgt.datasets.heat(), n=FEWEST_TO_CHOOSE, noise=0.1)
+    noisy = pgt.sample(pgt.datasets.heat(), n=MIN_READINGS_TO_JUDGE, noise=0.1)
     scaling = pgt.Scaling.fit(noisy, DOMAIN)
     build = pgt.Features(scaling, count=60, band=(10.0, 3.0))
 
