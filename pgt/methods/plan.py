@@ -18,7 +18,8 @@ Candidates race by one rule (reconstruction/race.py):
    their spread, joined by the residual of the equation where fields are hidden.
 2. The next candidate is fitted unless the score is at most the `min_error` of that candidate, or the
    misfit is noise (as large as a given noise, or white and normal, with the equation fulfilled), or less
-   than a quarter of the seconds is left.
+   than a quarter of the seconds is left. Unknown coefficients at a local optimum may leave a misfit like
+   noise, so that the closed form follows a solver that has some.
 3. Of two answers, the one with the significantly smaller score at the same readings is kept.
 
 With `seconds`, `min_error` is close to rounding, so that they are used while another candidate may be

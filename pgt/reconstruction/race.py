@@ -15,10 +15,11 @@ from math import hypot
 
 import numpy as np
 
+from pgt.core.unknown import named_unknowns
 from pgt.data.observations import Observations
 from pgt.inference.likelihood import is_less
 from pgt.methods.finished_fit import COEFFICIENT_NOT_AT_REST
-from pgt.methods.plan import Candidate
+from pgt.methods.plan import CLOSED_FORM, Candidate
 from pgt.methods.second_order.residual_noise import (
     MAX_EQUATION_TO_READING_RATIO,
     mean_square_residuals,
@@ -44,6 +45,7 @@ JUDGING_SHARE = 0.05
 NO_SOLUTION = "the equation has no solution on a mesh with the first guess of its coefficients"
 NOT_CONVERGED = "its coefficients did not converge"
 WORSE_THAN_INTERPOLATION = "interpolation without the equation predicts the readings better"
+LOCAL_OPTIMUM = "its coefficients may be those of a local optimum, and another method finds them quickly"
 ABOVE_NOISE = (
     "it misses readings that it was not given by {:.1g} of their spread, and not by noise alone"
 )
@@ -66,7 +68,10 @@ def why_next(outcome: Outcome, task: Task, following: Candidate, spent: float) -
         return ""
     if is_worse_than_interpolation(outcome, task):
         return WORSE_THAN_INTERPOLATION
-    return "" if is_noise(outcome, task) else ABOVE_NOISE.format(error)
+    if not is_noise(outcome, task):
+        return ABOVE_NOISE.format(error)
+    is_quick = following.method == CLOSED_FORM
+    return LOCAL_OPTIMUM if is_quick and named_unknowns(task.pde) else ""
 
 
 def score(outcome: Outcome, task: Task, rows: np.ndarray | None = None) -> float:
